@@ -1,0 +1,2 @@
+//! The `orbgate` command.
+fn main() {}

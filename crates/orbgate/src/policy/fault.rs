@@ -1,0 +1,96 @@
+//! What is wrong with a policy file, and where.
+
+use core::fmt;
+
+/// A place in a policy file. Both numbers start at 1; the column counts characters, not bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// One thing wrong with a policy file, or one thing worth knowing about it.
+///
+/// Printed as `line:column: message`. Where two places conflict, the fault stands at the second
+/// and its message names the first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fault {
+    /// Where the fault stands.
+    pub place: Place,
+    /// What is wrong: lower case, no final period, input in backticks.
+    pub message: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+/// A policy that cannot be used: every fault found in it, in the order of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyError {
+    faults: Vec<Fault>,
+}
+
+impl PolicyError {
+    /// An error of these faults, sorted by place.
+    pub(crate) fn new(mut faults: Vec<Fault>) -> Self {
+        faults.sort();
+        faults.dedup();
+        Self { faults }
+    }
+
+    /// Every fault, in the order of the file; never empty.
+    #[must_use]
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// The faults as lines `file:line:column: message`, for a terminal or an editor.
+    #[must_use]
+    pub const fn in_file<'a>(&'a self, file: &'a str) -> InFile<'a> {
+        InFile { error: self, file }
+    }
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, fault) in self.faults.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{fault}")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for PolicyError {}
+
+/// Shows a [`PolicyError`] as lines `file:line:column: message`; see [`PolicyError::in_file`].
+#[derive(Clone, Copy, Debug)]
+pub struct InFile<'a> {
+    error: &'a PolicyError,
+    file: &'a str,
+}
+
+impl fmt::Display for InFile<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, fault) in self.error.faults.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{}:{fault}", self.file)?;
+        }
+        Ok(())
+    }
+}

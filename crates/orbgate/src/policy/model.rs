@@ -1,0 +1,221 @@
+//! The types of a validated policy. Values of these types are always valid: only the reader makes them.
+
+use core::fmt;
+
+use super::Place;
+
+/// A validated route → scope → orb table, made by [`Policy::from_yaml`].
+#[derive(Clone, Debug)]
+pub struct Policy {
+    pub(crate) name: Option<String>,
+    pub(crate) target: Profile,
+    pub(crate) apis: Vec<Api>,
+    pub(crate) headings: Vec<String>,
+    pub(crate) digest: Digest,
+}
+
+impl Policy {
+    /// The policy's name, where the file states one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Which spellings of a request target are accepted.
+    #[must_use]
+    pub const fn target(&self) -> Profile {
+        self.target
+    }
+
+    /// The apis, in the order of the file.
+    #[must_use]
+    pub fn apis(&self) -> &[Api] {
+        &self.apis
+    }
+
+    /// Scope groups that exist with no route (specification §4.2), in the order of the file.
+    #[must_use]
+    pub fn headings(&self) -> &[String] {
+        &self.headings
+    }
+
+    /// The SHA-256 of the policy's canonical form: everything but order, comments and layout counts.
+    #[must_use]
+    pub const fn digest(&self) -> Digest {
+        self.digest
+    }
+}
+
+/// Which spellings of a request target are accepted. There is no third profile.
+///
+/// Exhaustive on purpose: a profile added later would change what "accepted" means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// No percent-encoding in a path.
+    #[default]
+    Strict,
+    /// Percent-encoding inside parameters, where it has one spelling (rules P13 to P19).
+    EncodedParams,
+}
+
+/// A group of scopes whose routes share a base path.
+#[derive(Clone, Debug)]
+pub struct Api {
+    pub(crate) name: String,
+    pub(crate) base_path: Option<String>,
+    pub(crate) organisation: Option<OrganisationRule>,
+    pub(crate) scopes: Vec<ScopeRule>,
+}
+
+impl Api {
+    /// The api's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The literal path before every route of the api; `None` where the file states none.
+    #[must_use]
+    pub fn base_path(&self) -> Option<&str> {
+        self.base_path.as_deref()
+    }
+
+    /// What an organisation's token gets, on an api whose scopes apply only to a user's token
+    /// (`token: user`, specification §5.6); `None` on every other api.
+    #[must_use]
+    pub const fn organisation(&self) -> Option<OrganisationRule> {
+        self.organisation
+    }
+
+    /// The api's scopes, in the order of the file.
+    #[must_use]
+    pub fn scopes(&self) -> &[ScopeRule] {
+        &self.scopes
+    }
+}
+
+/// What an organisation's token gets on an api whose scopes apply only to a user's token.
+///
+/// Exhaustive on purpose: the policy format names exactly these two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OrganisationRule {
+    /// Denied: `user_token_required`.
+    Deny,
+    /// Allowed, whatever scopes it carries: `scope_not_applicable`.
+    AllowWithoutScope,
+}
+
+/// A scope: one opaque OAuth scope token (RFC 6749 §3.3), what it permits and which routes need it.
+#[derive(Clone, Debug)]
+pub struct ScopeRule {
+    pub(crate) name: String,
+    pub(crate) permits: Option<String>,
+    pub(crate) orbs: Option<Orbs>,
+    pub(crate) routes: Vec<RouteRule>,
+    pub(crate) place: Place,
+}
+
+impl ScopeRule {
+    /// The scope token: opaque, case-sensitive, no hierarchy.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The permitted action, where the file states one.
+    #[must_use]
+    pub fn permits(&self) -> Option<&str> {
+        self.permits.as_deref()
+    }
+
+    /// The orb column; `None` where the file states none (only on a scope with no routes).
+    #[must_use]
+    pub const fn orbs(&self) -> Option<Orbs> {
+        self.orbs
+    }
+
+    /// The routes that need this scope, in the order of the file.
+    #[must_use]
+    pub fn routes(&self) -> &[RouteRule] {
+        &self.routes
+    }
+
+    /// Where the scope's name stands in the file.
+    #[must_use]
+    pub const fn place(&self) -> Place {
+        self.place
+    }
+}
+
+/// What a call consumes, as the policy states it.
+///
+/// Exhaustive on purpose: the policy format names exactly these three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Orbs {
+    /// Nothing: `orbs: false`.
+    Free,
+    /// Orbs, how many is not stated: `orbs: true`. Whoever charges must supply the amount.
+    Unstated,
+    /// This many orbs, from 1 to `i64::MAX`.
+    Amount(u64),
+}
+
+/// A route as the file writes it: method and path template below the api's base path.
+#[derive(Clone, Debug)]
+pub struct RouteRule {
+    pub(crate) method: String,
+    pub(crate) template: String,
+    pub(crate) orbs: Option<u64>,
+    pub(crate) place: Place,
+}
+
+impl RouteRule {
+    /// The method, `[A-Z]{1,16}`.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// The path template as written, without the api's base path.
+    #[must_use]
+    pub fn template(&self) -> &str {
+        &self.template
+    }
+
+    /// The route's own amount of orbs, from 1 to `i64::MAX`, where the file states one.
+    #[must_use]
+    pub const fn orbs(&self) -> Option<u64> {
+        self.orbs
+    }
+
+    /// Where the route stands in the file.
+    #[must_use]
+    pub const fn place(&self) -> Place {
+        self.place
+    }
+}
+
+/// The SHA-256 of a policy's canonical form, printed as `sha256:` and 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(pub(crate) [u8; 32]);
+
+impl Digest {
+    /// The 32 bytes of the hash.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}
