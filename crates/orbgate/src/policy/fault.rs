@@ -38,17 +38,10 @@ impl fmt::Display for Fault {
 /// A policy that cannot be used: every fault found in it, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyError {
-    faults: Vec<Fault>,
+    pub(super) faults: Vec<Fault>,
 }
 
 impl PolicyError {
-    /// An error of these faults, sorted by place.
-    pub(crate) fn new(mut faults: Vec<Fault>) -> Self {
-        faults.sort();
-        faults.dedup();
-        Self { faults }
-    }
-
     /// Every fault, in the order of the file; never empty.
     #[must_use]
     pub fn faults(&self) -> &[Fault] {

@@ -1,0 +1,161 @@
+//! What two routes of a policy can do to each other, judged on full templates (base path prepended).
+//!
+//! All searches walk a tree of segments: the templates that start alike share a node. That keeps the
+//! work proportional to the number of segments, not to the number of pairs.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::fault::Place;
+use super::faults::{Faults, quoted};
+use super::grammar;
+use super::model::{Orbs, Policy};
+
+/// One route under its full template.
+pub(super) struct FullRoute<'p> {
+    pub(super) method: &'p str,
+    pub(super) template: String,
+    pub(super) place: Place,
+    pub(super) scope: &'p str,
+    /// What a call consumes: the route's own amount, else the scope's column.
+    pub(super) orbs: Option<Orbs>,
+}
+
+impl FullRoute<'_> {
+    /// The route in backticks.
+    pub(super) fn shown(&self) -> String {
+        quoted(&format!("{} {}", self.method, self.template))
+    }
+
+    pub(super) fn segments(&self) -> impl Iterator<Item = Segment<'_>> {
+        self.template.split('/').skip(1).map(Segment::of)
+    }
+}
+
+/// A segment as far as matching goes: the name of a parameter means nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Segment<'t> {
+    Parameter,
+    Literal(&'t str),
+}
+
+impl<'t> Segment<'t> {
+    fn of(text: &'t str) -> Self {
+        if text.starts_with('{') {
+            Self::Parameter
+        } else {
+            Self::Literal(text)
+        }
+    }
+}
+
+/// Every route of the policy, in the order of the file.
+pub(super) fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
+    let mut routes = Vec::new();
+    for api in &policy.apis {
+        // Without a sound base path the full templates are not known.
+        let Some(base_path) = &api.base_path else {
+            continue;
+        };
+        for scope in &api.scopes {
+            routes.extend(scope.routes.iter().map(|route| {
+                FullRoute {
+                    method: &route.method,
+                    template: grammar::full_template(base_path, &route.template),
+                    place: route.place,
+                    scope: &scope.name,
+                    orbs: route
+                        .orbs
+                        .map_or(scope.orbs, |amount| Some(Orbs::Amount(amount))),
+                }
+            }));
+        }
+    }
+    routes
+}
+
+/// Reports routes that cannot stand side by side.
+pub(super) fn check(policy: &Policy, faults: &mut Faults) {
+    let routes = full_routes(policy);
+    let mut tree = Tree {
+        edges: HashMap::new(),
+        spellings: HashMap::new(),
+    };
+    let mut ends: HashMap<(usize, &str), &FullRoute<'_>> = HashMap::new();
+    for route in &routes {
+        let end = tree.walk(route, faults);
+        match ends.entry((end, route.method)) {
+            Entry::Vacant(free) => {
+                free.insert(route);
+            }
+            Entry::Occupied(first) => faults.push(route.place, collision(route, first.get())),
+        }
+    }
+}
+
+fn collision(route: &FullRoute<'_>, first: &FullRoute<'_>) -> String {
+    let line = first.place.line;
+    if route.template == first.template {
+        return format!(
+            "route {} is listed twice (first on line {line})",
+            route.shown()
+        );
+    }
+    let (route, first) = (route.shown(), first.shown());
+    format!("route {route} and {first} (line {line}) differ only in the names of their parameters")
+}
+
+struct Tree<'t> {
+    /// From a node, by a segment, to the next node. Nodes are numbers; 0 is the root.
+    edges: HashMap<(usize, Segment<'t>), usize>,
+    /// How a literal below a node was spelled first, and on which line, by its lower case.
+    spellings: HashMap<(usize, String), (&'t str, u32)>,
+}
+
+impl<'t> Tree<'t> {
+    /// The node at which the route's template ends.
+    fn walk(&mut self, route: &'t FullRoute<'_>, faults: &mut Faults) -> usize {
+        let mut node = 0;
+        for segment in route.segments() {
+            let next = self.edges.len().saturating_add(1);
+            match self.edges.entry((node, segment)) {
+                Entry::Occupied(edge) => node = *edge.get(),
+                Entry::Vacant(edge) => {
+                    edge.insert(next);
+                    if let Segment::Literal(literal) = segment {
+                        self.compare_spelling(node, literal, route, faults);
+                    }
+                    node = next;
+                }
+            }
+        }
+        node
+    }
+
+    /// The engine refuses a path that differs from a literal only in case (rule P21), so two such
+    /// literals at one place would lock each other out.
+    fn compare_spelling(
+        &mut self,
+        node: usize,
+        literal: &'t str,
+        route: &FullRoute<'_>,
+        faults: &mut Faults,
+    ) {
+        match self.spellings.entry((node, literal.to_ascii_lowercase())) {
+            Entry::Vacant(free) => {
+                free.insert((literal, route.place.line));
+            }
+            Entry::Occupied(first) => {
+                let (spelling, line) = first.get();
+                let (literal, spelling) = (quoted(literal), quoted(spelling));
+                faults.push(
+                    route.place,
+                    format!(
+                        "{literal} in route {} differs only in case from {spelling} (line {line})",
+                        route.shown()
+                    ),
+                );
+            }
+        }
+    }
+}

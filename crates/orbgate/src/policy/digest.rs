@@ -1,0 +1,101 @@
+//! The digest of a policy: SHA-256 over its canonical form.
+//!
+//! Everything but order, comments and layout counts. The canonical form is this text, in UTF-8,
+//! each line ended by one line feed:
+//!
+//! ```text
+//! orbgate 1
+//! name TEXT
+//! target strict                   or: target encoded_params; `strict` where the file has none
+//! heading TEXT                    one line for each heading
+//! api TEXT TEXT ORGANISATION      for each api: name, base path, and `deny`, `allow_without_scope` or `-`
+//! scope TEXT TEXT ORBS            below its api, for each scope: name, permits, and `true`, `false`, a number or `-`
+//! route TEXT TEXT ORBS            below its scope, for each route: method, template as written, and a number or `-`
+//! ```
+//!
+//! `TEXT` is the number of bytes of the text in decimal, a colon, and the bytes; so `4:deny`, and no
+//! text can pass for another. `-` stands for what the file does not state, which differs from
+//! the empty text `0:`. Words on a line are separated by one space. Headings, apis, scopes and routes
+//! are sorted by the bytes of their whole line; the lines below a line move with it.
+
+use sha2::{Digest as _, Sha256};
+
+use super::model::{Api, Digest, Orbs, OrganisationRule, Policy, Profile, RouteRule, ScopeRule};
+
+pub(super) fn digest(policy: &Policy) -> Digest {
+    Digest(Sha256::digest(canonical_form(policy)).into())
+}
+
+fn canonical_form(policy: &Policy) -> String {
+    let target = match policy.target {
+        Profile::Strict => "strict",
+        Profile::EncodedParams => "encoded_params",
+    };
+    let mut form = format!(
+        "orbgate 1\nname {}\ntarget {target}\n",
+        optional(policy.name.as_deref())
+    );
+    form.push_str(&sorted(
+        policy
+            .headings
+            .iter()
+            .map(|heading| format!("heading {}\n", text(heading))),
+    ));
+    form.push_str(&sorted(policy.apis.iter().map(api)));
+    form
+}
+
+fn api(api: &Api) -> String {
+    let organisation = match api.organisation {
+        None => "-",
+        Some(OrganisationRule::Deny) => "deny",
+        Some(OrganisationRule::AllowWithoutScope) => "allow_without_scope",
+    };
+    let line = format!(
+        "api {} {} {organisation}\n",
+        text(&api.name),
+        optional(api.base_path.as_deref())
+    );
+    line + &sorted(api.scopes.iter().map(scope))
+}
+
+fn scope(scope: &ScopeRule) -> String {
+    let orbs = match scope.orbs {
+        None => "-".into(),
+        Some(Orbs::Free) => "false".into(),
+        Some(Orbs::Unstated) => "true".into(),
+        Some(Orbs::Amount(amount)) => amount.to_string(),
+    };
+    let line = format!(
+        "scope {} {} {orbs}\n",
+        text(&scope.name),
+        optional(scope.permits.as_deref())
+    );
+    line + &sorted(scope.routes.iter().map(route))
+}
+
+fn route(route: &RouteRule) -> String {
+    let orbs = route
+        .orbs
+        .map_or_else(|| "-".into(), |amount| amount.to_string());
+    format!(
+        "route {} {} {orbs}\n",
+        text(&route.method),
+        text(&route.template)
+    )
+}
+
+/// Names are unique where blocks are sorted, so sorting whole blocks sorts their first lines.
+fn sorted(blocks: impl Iterator<Item = String>) -> String {
+    let mut blocks: Vec<String> = blocks.collect();
+    blocks.sort_unstable();
+    blocks.concat()
+}
+
+fn text(text: &str) -> String {
+    format!("{}:{text}", text.len())
+}
+
+fn optional(value: Option<&str>) -> String {
+    value.map_or_else(|| "-".into(), text)
+}

@@ -1,0 +1,276 @@
+//! The policy file as plain data: what both YAML readings must agree on, and the source of the
+//! JSON Schema. Nothing here is validated beyond its shape.
+//!
+//! Comments on the fields become the descriptions an editor shows.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+
+use super::Place;
+
+/// A policy: which scope each route needs and whether a call consumes orbs.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(title = "Orbgate policy")
+)]
+pub(super) struct Document {
+    /// Version of the policy format; always 1.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = 1)))]
+    pub(super) orbgate: u64,
+    /// Name of the policy, for people.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = NAME)))]
+    pub(super) name: Option<Spanned<String>>,
+    /// Which spellings of a request target are accepted: `strict` (no percent-encoding in a path; the default) or
+    /// `encoded_params` (percent-encoding inside parameters, where it has one spelling).
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Target", extend("default" = "strict")))]
+    pub(super) target: Option<Spanned<Target>>,
+    /// Groups of scopes whose routes share a base path.
+    #[cfg_attr(feature = "schema", schemars(extend("propertyNames" = pattern(NAME))))]
+    pub(super) apis: Entries<ApiDocument>,
+    /// Scope groups that exist with no route.
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Vec<String>", inner(regex(pattern = NAME)), extend("uniqueItems" = true))
+    )]
+    pub(super) headings: Option<Vec<Spanned<String>>>,
+}
+
+/// A group of scopes whose routes share a base path.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(
+        extend("dependentRequired" = schemars::json_schema!({ "token": ["organisation"], "organisation": ["token"] })),
+        extend("anyOf" = [
+            schemars::json_schema!({ "required": ["base_path"] }),
+            schemars::json_schema!({ "properties": { "scopes": { "additionalProperties": {
+                "properties": { "routes": { "maxItems": 0 } } } } } }),
+        ])
+    )
+)]
+pub(super) struct ApiDocument {
+    /// Literal path before every route, such as `/api/v1`; may be `""`. Required where the api has a route.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = BASE_PATH)))]
+    pub(super) base_path: Option<Spanned<String>>,
+    /// `user`: the scopes of this api count only on a user's token.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "TokenDocument"))]
+    pub(super) token: Option<Spanned<TokenDocument>>,
+    /// What an organisation's token gets on an api with `token: user`. Required there; there is no default.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Organisation"))]
+    pub(super) organisation: Option<Spanned<Organisation>>,
+    /// The scopes by name (RFC 6749 §3.3): opaque, case-sensitive, no hierarchy.
+    #[cfg_attr(feature = "schema", schemars(extend("propertyNames" = pattern(SCOPE))))]
+    pub(super) scopes: Entries<ScopeDocument>,
+}
+
+/// A scope: what it permits, whether a call consumes orbs, and which routes need it.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(
+        extend("if" = schemars::json_schema!({ "properties": { "routes": { "minItems": 1 } } })),
+        extend("then" = schemars::json_schema!({ "required": ["orbs"] })),
+        extend("anyOf" = [
+            schemars::json_schema!({ "properties": { "orbs": { "not": { "const": false } } }, "required": ["orbs"] }),
+            schemars::json_schema!({ "properties": { "routes": { "items": { "not": { "required": ["orbs"] } } } } }),
+        ])
+    )
+)]
+pub(super) struct ScopeDocument {
+    /// What the scope permits, for people.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = TEXT)))]
+    pub(super) permits: Option<Spanned<String>>,
+    /// `false`: consumes nothing. `true`: consumes orbs, the amount is not stated and whoever charges must supply it.
+    /// A number: consumes this many. Required where the scope has a route.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "OrbsDocument"))]
+    pub(super) orbs: Option<Spanned<OrbsDocument>>,
+    /// The routes that need this scope; may be `[]`. In flow style a route with braces must be quoted.
+    pub(super) routes: Vec<RouteDocument>,
+}
+
+/// Method and path template, such as `GET /voxies/{voxieId}`; or with an amount of orbs of its own.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) enum RouteDocument {
+    /// Method and path template below the base path.
+    Plain(
+        #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = ROUTE)))]
+        Spanned<String>,
+    ),
+    /// A route with an amount of orbs of its own.
+    Priced(PricedRoute),
+}
+
+/// A route with an amount of orbs of its own.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct PricedRoute {
+    /// Method and path template below the base path.
+    #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = ROUTE)))]
+    pub(super) route: Spanned<String>,
+    /// How many orbs a call of this route consumes; only on a scope that consumes orbs.
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "u64", extend("minimum" = 1, "maximum" = i64::MAX))
+    )]
+    pub(super) orbs: Option<Spanned<u64>>,
+}
+
+/// Which spellings of a request target are accepted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) enum Target {
+    #[default]
+    Strict,
+    EncodedParams,
+}
+
+/// Whose token the scopes of an api are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Token")
+)]
+pub(super) enum TokenDocument {
+    #[default]
+    User,
+}
+
+/// What an organisation's token gets on an api with `token: user`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) enum Organisation {
+    #[default]
+    Deny,
+    AllowWithoutScope,
+}
+
+/// What a call consumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) enum OrbsDocument {
+    /// Whether a call consumes orbs; `true` does not state how many.
+    Consumes(bool),
+    /// How many orbs a call consumes.
+    Amount(
+        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = i64::MAX)))] u64,
+    ),
+}
+
+/// A value and where it stands. Two values are equal wherever they stand.
+#[derive(Clone, Debug)]
+pub(super) struct Spanned<T> {
+    pub(super) place: Place,
+    pub(super) value: T,
+}
+
+impl<T: PartialEq> PartialEq for Spanned<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Eq> Eq for Spanned<T> {}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spanned<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(|value| Self {
+            place: Place::default(),
+            value,
+        })
+    }
+}
+
+/// A mapping that keeps its order and loses no duplicate.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Entries<V>(pub(super) Vec<(Spanned<String>, V)>);
+
+impl<V> Default for Entries<V> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EntriesVisitor(PhantomData))
+    }
+}
+
+struct EntriesVisitor<V>(PhantomData<V>);
+
+impl<'de, V: Deserialize<'de>> Visitor<'de> for EntriesVisitor<V> {
+    type Value = Entries<V>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Entries(entries))
+    }
+}
+
+#[cfg(feature = "schema")]
+impl<V: schemars::JsonSchema> schemars::JsonSchema for Entries<V> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("Map of {}", V::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let value = generator.subschema_for::<V>();
+        schemars::json_schema!({ "type": "object", "additionalProperties": value })
+    }
+}
+
+// The grammar of `grammar.rs` as far as a regular expression carries it. A test holds the two together.
+
+#[cfg(feature = "schema")]
+const NAME: &str = r"^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]+$";
+#[cfg(feature = "schema")]
+const TEXT: &str = r"^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]*$";
+#[cfg(feature = "schema")]
+const SCOPE: &str = r"^[!#-\[\]-~]+$";
+#[cfg(feature = "schema")]
+const BASE_PATH: &str = r"^(/(?!\.+(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)*$";
+#[cfg(feature = "schema")]
+const ROUTE: &str = r"^[A-Z]{1,16} (/|(/(\{[A-Za-z_][A-Za-z0-9_.-]*\}|(?!\.+(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+))+)$";
+
+#[cfg(feature = "schema")]
+fn pattern(pattern: &str) -> schemars::Schema {
+    schemars::json_schema!({ "pattern": pattern })
+}

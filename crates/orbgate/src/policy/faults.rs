@@ -1,0 +1,118 @@
+//! Collecting faults while a policy is read.
+
+use std::collections::HashSet;
+
+use super::fault::{Fault, Place, PolicyError};
+
+impl Place {
+    /// The start of the file: for faults of the file as a whole.
+    pub(super) const START: Self = Self { line: 1, column: 1 };
+}
+
+/// The faults found so far. Bounded, so that a hostile file cannot turn into a hostile report.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    list: Vec<Fault>,
+    places: HashSet<Place>,
+    cut: Option<&'static str>,
+}
+
+impl Faults {
+    /// More faults than this help nobody.
+    const LISTED: usize = 1_000;
+
+    /// Notes a fault, as long as there is room.
+    pub(super) fn push(&mut self, place: Place, message: impl Into<String>) {
+        if self.is_full() {
+            return;
+        }
+        self.places.insert(place);
+        self.list.push(Fault {
+            place,
+            message: message.into(),
+        });
+        if self.is_full() {
+            self.cut("1,000 lines are the limit: there may be more to report");
+        }
+    }
+
+    /// Notes that the search ended early; the report's last line says so.
+    pub(super) const fn cut(&mut self, message: &'static str) {
+        if self.cut.is_none() {
+            self.cut = Some(message);
+        }
+    }
+
+    /// Whether a fault already stands at this very place: then a second complaint about the same
+    /// value would only be noise.
+    pub(super) fn stand_at(&self, place: Place) -> bool {
+        self.places.contains(&place)
+    }
+
+    /// Whether nothing is wrong so far.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Whether searching on is pointless.
+    pub(super) const fn is_full(&self) -> bool {
+        self.list.len() >= Self::LISTED
+    }
+
+    /// The faults in the order of the file; a last line where some are missing.
+    pub(super) fn into_list(self) -> Vec<Fault> {
+        let mut list = self.list;
+        list.sort();
+        list.dedup();
+        if let Some(message) = self.cut {
+            let place = list.last().map_or(Place::START, |fault| fault.place);
+            list.push(Fault {
+                place,
+                message: message.into(),
+            });
+        }
+        list
+    }
+}
+
+/// Input in backticks, made harmless and short enough for one line of a terminal.
+pub(super) fn quoted(text: &str) -> String {
+    const SHOWN: usize = 120;
+    let mut shown = String::from("`");
+    for c in text.chars().take(SHOWN) {
+        if is_hidden(c) || matches!(c, '\t' | '\n' | '\r') {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown.push('`');
+    shown
+}
+
+/// Characters that never belong in a policy file: they are invisible, reorder the text around
+/// them (Trojan Source), or break lines for one YAML version and not for the other. Tab, line feed
+/// and carriage return are layout and not among them.
+pub(super) const fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
+        | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+impl PolicyError {
+    /// An error of these faults, sorted by place. Never empty, whatever the caller did.
+    pub(super) fn new(faults: Faults) -> Self {
+        let mut list = faults.into_list();
+        if list.is_empty() {
+            list.push(Fault {
+                place: Place::START,
+                message: "the policy cannot be read".into(),
+            });
+        }
+        Self { faults: list }
+    }
+}

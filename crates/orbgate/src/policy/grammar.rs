@@ -1,0 +1,238 @@
+//! The small grammars of a policy: methods, templates, base paths, scope tokens, names.
+//!
+//! Each function says in one message why a text does not fit, for the text as the file writes it.
+
+use std::collections::HashSet;
+
+use super::faults::{is_hidden, quoted};
+
+// The engine refuses every request beyond these (rule P2), so a longer template could never match.
+const TEMPLATE_BYTES: usize = 8_192;
+const SEGMENTS: usize = 32;
+const SEGMENT_BYTES: usize = 256;
+
+/// Method and path template of a route, or what is wrong with it.
+pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
+    let Some((method, template)) = text.split_once(' ') else {
+        let lacks = if text.starts_with('/') {
+            "a method"
+        } else {
+            "a path"
+        };
+        return Err(format!(
+            "route {} lacks {lacks}: write it like `GET /path`",
+            quoted(text)
+        ));
+    };
+    if !(1..=16).contains(&method.len()) || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        return Err(format!(
+            "method {} must be 1 to 16 letters from `A` to `Z`",
+            quoted(method)
+        ));
+    }
+    if !template.starts_with('/') {
+        return Err(format!("path {} must start with `/`", quoted(template)));
+    }
+    // `GET /` means the base path itself.
+    if template != "/" {
+        let mut parameters = HashSet::new();
+        for segment in segments(template)? {
+            check_segment(segment, template)?;
+            if segment.starts_with('{') && !parameters.insert(segment) {
+                return Err(format!(
+                    "parameter {} stands twice in {}",
+                    quoted(segment),
+                    quoted(template)
+                ));
+            }
+        }
+    }
+    Ok((method, template))
+}
+
+/// What is wrong with a base path.
+pub(super) fn base_path(text: &str) -> Result<(), String> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    if !text.starts_with('/') {
+        return Err(format!(
+            "base path {} must start with `/`, or be empty: `\"\"`",
+            quoted(text)
+        ));
+    }
+    for segment in segments(text)? {
+        if segment.contains(['{', '}']) {
+            return Err(format!(
+                "base path {} must be literal, and {} is not",
+                quoted(text),
+                quoted(segment)
+            ));
+        }
+        check_segment(segment, text)?;
+    }
+    Ok(())
+}
+
+/// The path template that requests are compared with.
+pub(super) fn full_template(base_path: &str, template: &str) -> String {
+    match template {
+        "/" if !base_path.is_empty() => base_path.to_owned(),
+        _ => format!("{base_path}{template}"),
+    }
+}
+
+/// Why no request could ever match this full template.
+pub(super) fn within_limits(full: &str) -> Result<(), String> {
+    if full.len() > TEMPLATE_BYTES {
+        return Err(format!(
+            "the full path {} has {} bytes, and {TEMPLATE_BYTES} is the limit",
+            quoted(full),
+            full.len()
+        ));
+    }
+    let count = full.split('/').skip(1).count();
+    if count > SEGMENTS {
+        return Err(format!(
+            "the full path {} has {count} segments, and {SEGMENTS} is the limit",
+            quoted(full)
+        ));
+    }
+    match full
+        .split('/')
+        .find(|segment| segment.len() > SEGMENT_BYTES)
+    {
+        Some(segment) => Err(format!(
+            "segment {} has {} bytes, and {SEGMENT_BYTES} is the limit",
+            quoted(segment),
+            segment.len()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// RFC 6749 §3.3: `1*( %x21 / %x23-5B / %x5D-7E )`.
+pub(super) fn scope(text: &str) -> Result<(), String> {
+    if text.is_empty() {
+        return Err("a scope must not be empty".into());
+    }
+    match text
+        .chars()
+        .find(|c| !matches!(c, '\u{21}' | '\u{23}'..='\u{5b}' | '\u{5d}'..='\u{7e}'))
+    {
+        Some(c) => Err(format!(
+            "scope {} has {}, which a scope cannot have (RFC 6749 §3.3)",
+            quoted(text),
+            character(c)
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A name for people: one line of visible text.
+pub(super) fn name(text: &str, what: &str) -> Result<(), String> {
+    if text.is_empty() {
+        return Err(format!("{what} must not be empty"));
+    }
+    match text
+        .chars()
+        .find(|c| is_hidden(*c) || matches!(c, '\t' | '\n' | '\r'))
+    {
+        Some(c) => Err(format!(
+            "{what} {} has {}, a control character",
+            quoted(text),
+            character(c)
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Text for people, which may have several lines.
+pub(super) fn text(text: &str, what: &str) -> Result<(), String> {
+    match text.chars().find(|c| is_hidden(*c) || *c == '\r') {
+        Some(c) => Err(format!("{what} has {}, a control character", character(c))),
+        None => Ok(()),
+    }
+}
+
+fn segments(path: &str) -> Result<impl Iterator<Item = &str>, String> {
+    if path.ends_with('/') {
+        return Err(format!("path {} must not end with `/`", quoted(path)));
+    }
+    if path.contains("//") {
+        return Err(format!("path {} has an empty segment", quoted(path)));
+    }
+    Ok(path.split('/').skip(1))
+}
+
+fn check_segment(segment: &str, path: &str) -> Result<(), String> {
+    if let Some(name) = segment
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'))
+        && !name.contains(['{', '}'])
+    {
+        return check_parameter(name, segment);
+    }
+    if segment.contains(['{', '}']) {
+        return Err(format!(
+            "a parameter is a whole segment like `{{id}}`, and {} is not",
+            quoted(segment)
+        ));
+    }
+    if segment.bytes().all(|byte| byte == b'.') {
+        return Err(format!(
+            "path {} has the segment {}, which is all dots",
+            quoted(path),
+            quoted(segment)
+        ));
+    }
+    match segment.chars().find(|c| !is_literal(*c)) {
+        Some(c) => Err(format!(
+            "path {} has {}, which a literal cannot have",
+            quoted(path),
+            character(c)
+        )),
+        None => Ok(()),
+    }
+}
+
+fn check_parameter(name: &str, segment: &str) -> Result<(), String> {
+    let mut letters = name.chars();
+    let starts_well = letters
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    if starts_well && letters.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')) {
+        return Ok(());
+    }
+    let message = "a parameter's name is a letter or `_`, then letters, digits, `_`, `.` or `-`";
+    Err(format!("{message}, and {} is not", quoted(segment)))
+}
+
+const fn is_literal(c: char) -> bool {
+    c.is_ascii_alphanumeric()
+        || matches!(
+            c,
+            '.' | '_'
+                | '~'
+                | '!'
+                | '$'
+                | '&'
+                | '\''
+                | '('
+                | ')'
+                | '*'
+                | '+'
+                | ','
+                | '='
+                | ':'
+                | '@'
+                | '-'
+        )
+}
+
+fn character(c: char) -> String {
+    if is_hidden(c) || c.is_whitespace() {
+        return format!("the character U+{:04X}", u32::from(c));
+    }
+    format!("the character {}", quoted(c.encode_utf8(&mut [0; 4])))
+}

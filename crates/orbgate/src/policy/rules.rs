@@ -1,0 +1,244 @@
+//! The document → the policy: every text fits its grammar, and the keys of an api, a scope and a
+//! route fit together.
+
+use std::collections::HashMap;
+
+use super::document::{
+    ApiDocument, Document, OrbsDocument, Organisation, PricedRoute, RouteDocument, ScopeDocument,
+    Spanned, Target,
+};
+use super::fault::Place;
+use super::faults::{Faults, quoted};
+use super::model::{Api, Digest, Orbs, OrganisationRule, Policy, Profile, RouteRule, ScopeRule};
+use super::{digest, grammar};
+
+/// The policy that the document states; sound if no fault was found, before this or here.
+pub(super) fn policy(document: &Document, faults: &mut Faults) -> Policy {
+    if let Some(name) = &document.name {
+        judge(name, faults, |name| {
+            grammar::name(name, "the policy's name")
+        });
+    }
+    let mut seen = HashMap::new();
+    let apis = document.apis.0.iter();
+    let apis = apis
+        .enumerate()
+        .map(|(index, (name, api))| api_rule(index, name, api, &mut seen, faults))
+        .collect();
+    let mut policy = Policy {
+        name: document.name.as_ref().map(|name| name.value.clone()),
+        target: match document.target.as_ref().map(|target| target.value) {
+            None | Some(Target::Strict) => Profile::Strict,
+            Some(Target::EncodedParams) => Profile::EncodedParams,
+        },
+        apis,
+        headings: headings(document.headings.as_deref().unwrap_or_default(), faults),
+        digest: Digest([0; 32]),
+    };
+    policy.digest = digest::digest(&policy);
+    policy
+}
+
+fn headings(headings: &[Spanned<String>], faults: &mut Faults) -> Vec<String> {
+    let mut first_lines = HashMap::new();
+    for heading in headings {
+        judge(heading, faults, |heading| {
+            grammar::name(heading, "a heading")
+        });
+        if faults.stand_at(heading.place) {
+            continue;
+        }
+        if let Some(line) = first_lines.get(heading.value.as_str()) {
+            faults.push(
+                heading.place,
+                format!(
+                    "heading {} is listed twice (first on line {line})",
+                    quoted(&heading.value)
+                ),
+            );
+        } else {
+            first_lines.insert(heading.value.as_str(), heading.place.line);
+        }
+    }
+    headings
+        .iter()
+        .map(|heading| heading.value.clone())
+        .collect()
+}
+
+/// Where each scope name was seen first: in which api, on which line.
+type Seen<'a> = HashMap<&'a str, (usize, u32)>;
+
+fn api_rule<'a>(
+    index: usize,
+    name: &Spanned<String>,
+    api: &'a ApiDocument,
+    seen: &mut Seen<'a>,
+    faults: &mut Faults,
+) -> Api {
+    judge(name, faults, |name| grammar::name(name, "the api's name"));
+    let shown = quoted(&name.value);
+    match (&api.token, &api.organisation) {
+        (Some(token), None) if !faults.stand_at(token.place) => {
+            let message = "must say what an organisation's token gets: `organisation: deny` or `organisation: allow_without_scope`";
+            faults.push(
+                token.place,
+                format!("api {shown} has `token: user` and {message}"),
+            );
+        }
+        (None, Some(organisation)) if !faults.stand_at(organisation.place) => {
+            faults.push(
+                organisation.place,
+                format!("`organisation` needs `token: user` in api {shown}"),
+            );
+        }
+        _ => {}
+    }
+    let has_routes = api
+        .scopes
+        .0
+        .iter()
+        .any(|(_, scope)| !scope.routes.is_empty());
+    let base_path = match &api.base_path {
+        None if has_routes => {
+            faults.push(
+                name.place,
+                format!("api {shown} has routes and lacks the key `base_path`"),
+            );
+            None
+        }
+        None => None,
+        Some(base_path) => {
+            judge(base_path, faults, grammar::base_path);
+            (!faults.stand_at(base_path.place)).then(|| base_path.value.clone())
+        }
+    };
+    let mut scopes = Vec::with_capacity(api.scopes.0.len());
+    for (name, scope) in &api.scopes.0 {
+        judge(name, faults, grammar::scope);
+        match seen.get(name.value.as_str()) {
+            None => {
+                seen.insert(&name.value, (index, name.place.line));
+            }
+            // Twice in one api is a duplicate key, reported as such.
+            Some((first, _)) if *first == index => {}
+            Some((_, line)) => {
+                let message = format!(
+                    "scope {} belongs to two apis (first on line {line})",
+                    quoted(&name.value)
+                );
+                faults.push(name.place, message);
+            }
+        }
+        scopes.push(scope_rule(name, scope, base_path.as_deref(), faults));
+    }
+    let organisation = api
+        .organisation
+        .as_ref()
+        .map(|organisation| match organisation.value {
+            Organisation::Deny => OrganisationRule::Deny,
+            Organisation::AllowWithoutScope => OrganisationRule::AllowWithoutScope,
+        });
+    Api {
+        name: name.value.clone(),
+        base_path,
+        organisation,
+        scopes,
+    }
+}
+
+fn scope_rule(
+    name: &Spanned<String>,
+    scope: &ScopeDocument,
+    base_path: Option<&str>,
+    faults: &mut Faults,
+) -> ScopeRule {
+    let shown = quoted(&name.value);
+    if let Some(permits) = &scope.permits {
+        judge(permits, faults, |permits| {
+            grammar::text(permits, "`permits`")
+        });
+    }
+    if scope.orbs.is_none() && !scope.routes.is_empty() {
+        faults.push(
+            name.place,
+            format!("scope {shown} has routes and lacks the key `orbs`"),
+        );
+    }
+    let orbs = scope.orbs.as_ref().map(|orbs| match orbs.value {
+        OrbsDocument::Consumes(false) => Orbs::Free,
+        OrbsDocument::Consumes(true) => Orbs::Unstated,
+        OrbsDocument::Amount(amount) => Orbs::Amount(amount),
+    });
+    let mut routes = Vec::with_capacity(scope.routes.len());
+    for route in &scope.routes {
+        let (text, amount) = match route {
+            RouteDocument::Plain(text) => (text, None),
+            RouteDocument::Priced(PricedRoute { route, orbs }) => (route, orbs.as_ref()),
+        };
+        if let Some(amount) = amount
+            && orbs == Some(Orbs::Free)
+            && !faults.stand_at(amount.place)
+        {
+            faults.push(amount.place, format!("a route's own `orbs` needs a scope that consumes orbs, and {shown} has `orbs: false`"));
+        }
+        routes.extend(route_rule(
+            text,
+            amount.map(|amount| amount.value),
+            base_path,
+            faults,
+        ));
+    }
+    ScopeRule {
+        name: name.value.clone(),
+        permits: scope.permits.as_ref().map(|permits| permits.value.clone()),
+        orbs,
+        routes,
+        place: name.place,
+    }
+}
+
+fn route_rule(
+    text: &Spanned<String>,
+    orbs: Option<u64>,
+    base_path: Option<&str>,
+    faults: &mut Faults,
+) -> Option<RouteRule> {
+    if faults.stand_at(text.place) {
+        return None;
+    }
+    let fitting = grammar::route(&text.value).and_then(|(method, template)| {
+        grammar::within_limits(&grammar::full_template(
+            base_path.unwrap_or_default(),
+            template,
+        ))?;
+        Ok((method, template))
+    });
+    match fitting {
+        Ok((method, template)) => Some(RouteRule {
+            method: method.to_owned(),
+            template: template.to_owned(),
+            orbs,
+            place: text.place,
+        }),
+        Err(message) => {
+            faults.push(text.place, message);
+            None
+        }
+    }
+}
+
+/// Judges a text by its grammar, unless something is already known to be wrong with it.
+fn judge(
+    text: &Spanned<String>,
+    faults: &mut Faults,
+    grammar: impl FnOnce(&str) -> Result<(), String>,
+) {
+    let place: Place = text.place;
+    if faults.stand_at(place) {
+        return;
+    }
+    if let Err(message) = grammar(&text.value) {
+        faults.push(place, message);
+    }
+}
