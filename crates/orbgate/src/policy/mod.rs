@@ -17,6 +17,7 @@ mod fault;
 mod faults;
 mod grammar;
 mod model;
+mod overlaps;
 mod read;
 mod rules;
 mod scalar;
