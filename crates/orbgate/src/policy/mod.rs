@@ -21,6 +21,8 @@ mod overlaps;
 mod read;
 mod rules;
 mod scalar;
+#[cfg(feature = "schema")]
+mod schema;
 mod tree;
 
 pub use fault::{Fault, InFile, Place, PolicyError};
