@@ -14,7 +14,7 @@
 //! ```
 //!
 //! `TEXT` is the number of bytes of the text in decimal, a colon, and the bytes; so `4:deny`, and no
-//! text can pass for another. `-` stands for what the file does not state, which differs from
+//! text can pass for another; a line feed in a text stays as it is. `-` stands for what the file does not state, which differs from
 //! the empty text `0:`. Words on a line are separated by one space. Headings, apis, scopes and routes
 //! are sorted by the bytes of their whole line; the lines below a line move with it.
 
@@ -98,4 +98,50 @@ fn text(text: &str) -> String {
 
 fn optional(value: Option<&str>) -> String {
     value.map_or_else(|| "-".into(), text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Policy;
+    use super::canonical_form;
+
+    #[test]
+    fn the_canonical_form_is_the_documented_one() {
+        let policy = Policy::from_yaml(
+            r#"
+orbgate: 1
+name: café
+headings: [b, "a a"]
+apis:
+  users:
+    token: user
+    organisation: deny
+    scopes:
+      read:user: { permits: "", routes: [] }
+  external:
+    base_path: ""
+    scopes:
+      write:keys:
+        orbs: true
+        routes: [{ route: "POST /keys/{id}", orbs: 5 }, GET /keys]
+      read:keys: { orbs: 7, routes: [] }
+"#,
+        )
+        .unwrap();
+        let expected = "\
+orbgate 1
+name 5:café
+target strict
+heading 1:b
+heading 3:a a
+api 5:users - deny
+scope 9:read:user 0: -
+api 8:external 0: -
+scope 10:write:keys - true
+route 3:GET 5:/keys -
+route 4:POST 10:/keys/{id} 5
+scope 9:read:keys - 7
+";
+        assert_eq!(canonical_form(&policy), expected);
+    }
 }

@@ -88,7 +88,7 @@ pub(super) struct ApiDocument {
         extend("then" = schemars::json_schema!({ "required": ["orbs"] })),
         extend("anyOf" = [
             schemars::json_schema!({ "properties": { "orbs": { "not": { "const": false } } }, "required": ["orbs"] }),
-            schemars::json_schema!({ "properties": { "routes": { "items": { "not": { "required": ["orbs"] } } } } }),
+            schemars::json_schema!({ "properties": { "routes": { "items": { "not": { "type": "object", "required": ["orbs"] } } } } }),
         ])
     )
 )]

@@ -14,7 +14,7 @@ impl Place {
 pub(super) struct Faults {
     list: Vec<Fault>,
     places: HashSet<Place>,
-    cut: Option<&'static str>,
+    cut: Option<(Place, &'static str)>,
 }
 
 impl Faults {
@@ -32,14 +32,17 @@ impl Faults {
             message: message.into(),
         });
         if self.is_full() {
-            self.cut("1,000 lines are the limit: there may be more to report");
+            self.cut(
+                place,
+                "1,000 lines are the limit: there may be more to report",
+            );
         }
     }
 
     /// Notes that the search ended early; the report's last line says so.
-    pub(super) const fn cut(&mut self, message: &'static str) {
+    pub(super) const fn cut(&mut self, place: Place, message: &'static str) {
         if self.cut.is_none() {
-            self.cut = Some(message);
+            self.cut = Some((place, message));
         }
     }
 
@@ -64,8 +67,7 @@ impl Faults {
         let mut list = self.list;
         list.sort();
         list.dedup();
-        if let Some(message) = self.cut {
-            let place = list.last().map_or(Place::START, |fault| fault.place);
+        if let Some((place, message)) = self.cut {
             list.push(Fault {
                 place,
                 message: message.into(),

@@ -23,7 +23,10 @@ mod rules;
 mod scalar;
 #[cfg(feature = "schema")]
 mod schema;
+mod syntax;
+mod text;
 mod tree;
+mod values;
 
 pub use fault::{Fault, InFile, Place, PolicyError};
 pub use model::{Api, Digest, Orbs, OrganisationRule, Policy, Profile, RouteRule, ScopeRule};
@@ -47,8 +50,9 @@ impl Policy {
 }
 
 fn read(text: &str, faults: &mut Faults) -> Option<Policy> {
-    let text = tree::within_limits(text, faults)?;
-    let root = tree::parse(text, faults)?;
+    let text = text::within_limits(text, faults)?;
+    let visible = text::without_hidden_characters(text, faults);
+    let root = tree::parse(&visible, faults)?;
     let document = read::document(&root, faults)?;
     let policy = rules::policy(&document, faults);
     conflicts::check(&policy, faults);
@@ -73,11 +77,12 @@ fn read_again(text: &str, document: &Document, faults: &mut Faults) {
                 column: u32::try_from(location.column()).unwrap_or(u32::MAX),
             });
             let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default();
             faults.push(
                 place,
                 format!(
                     "{DISAGREE}: the second one says {}",
-                    faults::quoted(&message)
+                    faults::quoted(message)
                 ),
             );
         }

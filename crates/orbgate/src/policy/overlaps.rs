@@ -32,7 +32,7 @@ impl Policy {
             let root = search.root(route.method, segments.len());
             search.compare(route, &segments, root, &mut faults);
             if search.steps > STEPS {
-                faults.cut("too many routes fit the same paths: the search ended here, and more may overlap");
+                faults.cut(route.place, "too many routes fit the same paths: the search ended here, and more may overlap");
                 break;
             }
             if faults.is_full() {

@@ -50,9 +50,7 @@ fn is_float(text: &str) -> bool {
     let first = mantissa.bytes().next();
     exponent_fits
         && first.is_some_and(|byte| byte == b'.' || byte.is_ascii_digit())
-        && mantissa
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'_' | b'.' | b':'))
+        && mantissa.split(':').all(is_digits_and_dots)
 }
 
 /// `2001-12-14`, alone or with a time behind it.
@@ -72,6 +70,13 @@ fn is_date(text: &str) -> bool {
     is_day
         && parts.next().is_none()
         && (time.is_empty() || (starts_with_digit(time) && time.contains(':')))
+}
+
+fn is_digits_and_dots(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'_' | b'.'))
 }
 
 fn is_digits(text: &str) -> bool {

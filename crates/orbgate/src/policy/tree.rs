@@ -8,13 +8,12 @@ use core::ops::ControlFlow;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span};
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
 use super::fault::Place;
-use super::faults::{Faults, is_hidden, quoted};
+use super::faults::{Faults, quoted};
+use super::syntax::{self, place};
 
-/// A larger text is not looked at.
-const TEXT_BYTES: usize = 8 * 1024 * 1024;
 /// Collections within collections; the deepest sound policy has seven.
 const DEPTH: usize = 8;
 /// 200,000 routes in their longest form are a million values.
@@ -51,25 +50,8 @@ pub(super) struct Entry<'a> {
     pub(super) value: Node<'a>,
 }
 
-/// The text without its byte-order mark, if it is small enough to be read at all.
-pub(super) fn within_limits<'a>(text: &'a str, faults: &mut Faults) -> Option<&'a str> {
-    if text.len() > TEXT_BYTES {
-        let message = format!(
-            "the file has {} bytes, and {TEXT_BYTES} is the limit",
-            text.len()
-        );
-        faults.push(Place::START, message);
-        return None;
-    }
-    Some(text.strip_prefix('\u{feff}').unwrap_or(text))
-}
-
 /// The tree of the text's only document; `None` where the text has none that can be walked.
 pub(super) fn parse<'a>(text: &'a str, faults: &mut Faults) -> Option<Node<'a>> {
-    refuse_hidden_characters(text, faults);
-    if faults.is_full() {
-        return None;
-    }
     let mut builder = Builder {
         text,
         open: Vec::new(),
@@ -96,43 +78,18 @@ pub(super) fn parse<'a>(text: &'a str, faults: &mut Faults) -> Option<Node<'a>> 
     builder.root
 }
 
-fn refuse_hidden_characters(text: &str, faults: &mut Faults) {
-    // Line ends as the parser counts them: LF, CR LF, and a lone CR.
-    let mut place = Place::START;
-    let mut after_return = false;
-    for c in text.chars() {
-        if is_hidden(c) {
-            faults.push(
-                place,
-                format!(
-                    "character U+{:04X} is not allowed in a policy file",
-                    u32::from(c)
-                ),
-            );
-            if faults.is_full() {
-                return;
-            }
-        }
-        if c == '\r' || (c == '\n' && !after_return) {
-            place = Place {
-                line: place.line.saturating_add(1),
-                column: 1,
-            };
-        } else if c != '\n' {
-            place.column = place.column.saturating_add(1);
-        }
-        after_return = c == '\r';
-    }
+/// A collection whose end has not been read yet.
+struct Open<'a> {
+    place: Place,
+    /// Whether it is written in brackets or braces.
+    flow: bool,
+    so_far: SoFar<'a>,
 }
 
-/// A collection whose end has not been read yet.
-enum Open<'a> {
-    Sequence(Place, Vec<Node<'a>>),
-    Mapping {
-        place: Place,
-        pairs: Vec<(Node<'a>, Node<'a>)>,
-        key: Option<Node<'a>>,
-    },
+enum SoFar<'a> {
+    Sequence(Vec<Node<'a>>),
+    /// Complete pairs, and a key that still waits for its value.
+    Mapping(Vec<(Node<'a>, Node<'a>)>, Option<Node<'a>>),
 }
 
 struct Builder<'a> {
@@ -185,31 +142,23 @@ impl<'a> Builder<'a> {
             }
             Event::SequenceStart(anchor, tag) => {
                 refuse_properties(place, anchor, tag.is_some(), faults);
-                return self.start(Open::Sequence(place, Vec::new()), place, faults);
+                return self.start(&span, SoFar::Sequence(Vec::new()), faults);
             }
             Event::MappingStart(anchor, tag) => {
                 refuse_properties(place, anchor, tag.is_some(), faults);
-                return self.start(
-                    Open::Mapping {
-                        place,
-                        pairs: Vec::new(),
-                        key: None,
-                    },
-                    place,
-                    faults,
-                );
+                return self.start(&span, SoFar::Mapping(Vec::new(), None), faults);
             }
             Event::SequenceEnd | Event::MappingEnd => {
-                let node = match self.open.pop() {
-                    Some(Open::Sequence(place, items)) => Node {
-                        place,
-                        kind: Kind::Sequence(items),
-                    },
-                    Some(Open::Mapping { place, pairs, .. }) => Node {
-                        place,
-                        kind: Kind::Mapping(entries(pairs, faults)),
-                    },
-                    None => return ControlFlow::Break(()),
+                let Some(open) = self.open.pop() else {
+                    return ControlFlow::Break(());
+                };
+                let kind = match open.so_far {
+                    SoFar::Sequence(items) => Kind::Sequence(items),
+                    SoFar::Mapping(pairs, _) => Kind::Mapping(entries(pairs, faults)),
+                };
+                let node = Node {
+                    place: open.place,
+                    kind,
                 };
                 return self.close(node, faults);
             }
@@ -231,31 +180,36 @@ impl<'a> Builder<'a> {
                 faults,
             );
         }
-        match self.unquoted_template(at) {
-            Some((template_place, message)) => faults.push(template_place, message),
-            None => faults.push(
-                place(at),
-                format!("not readable as YAML: {}", in_our_style(error.info())),
-            ),
-        }
+        let (place, message) = match error.info() {
+            info if info.contains("recursion limit") => (place(at), too_deep()),
+            _ => syntax::diagnosis(error, self.text, self.last_plain, self.open_flow()),
+        };
+        faults.push(place, message);
         ControlFlow::Break(())
     }
 
-    fn start(
-        &mut self,
-        collection: Open<'a>,
-        place: Place,
-        faults: &mut Faults,
-    ) -> ControlFlow<()> {
+    fn start(&mut self, span: &Span, so_far: SoFar<'a>, faults: &mut Faults) -> ControlFlow<()> {
+        let place = place(&span.start);
         if self.open.len() >= DEPTH {
-            faults.push(
-                place,
-                format!("nested too deeply: {DEPTH} levels are the limit"),
-            );
+            faults.push(place, too_deep());
             return ControlFlow::Break(());
         }
-        self.open.push(collection);
+        // A bracket takes up room, the start of a block does not.
+        let flow = span.end.index() > span.start.index();
+        self.open.push(Open {
+            place,
+            flow,
+            so_far,
+        });
         ControlFlow::Continue(())
+    }
+
+    /// Where the innermost collection starts, if it is written in brackets or braces.
+    fn open_flow(&self) -> Option<Place> {
+        self.open
+            .last()
+            .filter(|open| open.flow)
+            .map(|open| open.place)
     }
 
     /// Puts a complete value where it belongs.
@@ -268,52 +222,20 @@ impl<'a> Builder<'a> {
             );
             return ControlFlow::Break(());
         }
-        match self.open.last_mut() {
+        match self.open.last_mut().map(|open| &mut open.so_far) {
             None => self.root = Some(node),
-            Some(Open::Sequence(_, items)) => items.push(node),
-            Some(Open::Mapping { pairs, key, .. }) => match key.take() {
+            Some(SoFar::Sequence(items)) => items.push(node),
+            Some(SoFar::Mapping(pairs, key)) => match key.take() {
                 None => *key = Some(node),
                 Some(key) => pairs.push((key, node)),
             },
         }
         ControlFlow::Continue(())
     }
+}
 
-    /// In flow style an unquoted `{` ends the text before it. People run into this with templates,
-    /// and the parser's own words do not help them.
-    fn unquoted_template(&self, at: &Marker) -> Option<(Place, String)> {
-        let span = self.last_plain?;
-        let gap = at.index().checked_sub(span.end.index())?;
-        let mut tail = self.text.chars().skip(span.start.index());
-        let plain: String = tail.by_ref().take(span.len()).collect();
-        if !tail.by_ref().take(gap).all(char::is_whitespace) {
-            return None;
-        }
-        // Up to what ends an item in flow style; a brace that was opened belongs to the template.
-        let mut braces = 0_u32;
-        let rest: String = tail
-            .take_while(|c| {
-                match c {
-                    '{' => braces = braces.saturating_add(1),
-                    '}' if braces == 0 => return false,
-                    '}' => braces = braces.saturating_sub(1),
-                    ',' | ']' | '\n' | '\r' | '#' => return false,
-                    _ => {}
-                }
-                true
-            })
-            .collect();
-        if !rest.starts_with('{') {
-            return None;
-        }
-        let whole = format!("{plain}{rest}");
-        let whole = whole.trim_end();
-        let message = format!(
-            "in flow style a template with braces must be quoted: write {}",
-            quoted(&format!("'{whole}'"))
-        );
-        Some((place(&span.start), message))
-    }
+fn too_deep() -> String {
+    format!("nested too deeply: {DEPTH} levels are the limit")
 }
 
 fn refuse_alias(place: Place, faults: &mut Faults) {
@@ -373,24 +295,4 @@ fn entries<'a>(pairs: Vec<(Node<'a>, Node<'a>)>, faults: &mut Faults) -> Vec<Ent
         }
     }
     sound
-}
-
-/// The parser's words, with its one odd pair of quotes made ours.
-fn in_our_style(info: &str) -> String {
-    let quote_is_open = info.contains('`');
-    let info = if quote_is_open {
-        info.replace('\'', "`")
-    } else {
-        info.to_owned()
-    };
-    info.trim_end_matches('.').to_owned()
-}
-
-fn place(marker: &Marker) -> Place {
-    Place {
-        line: u32::try_from(marker.line()).unwrap_or(u32::MAX),
-        column: u32::try_from(marker.col())
-            .unwrap_or(u32::MAX)
-            .saturating_add(1),
-    }
 }

@@ -1,0 +1,224 @@
+//! Reading one value of the tree as what it must be, or reporting what it is instead.
+
+use super::document::Spanned;
+use super::fault::Place;
+use super::faults::{Faults, quoted};
+use super::scalar::other_reading;
+use super::tree::{Entry, Kind, Node};
+
+/// Whose keys are read, for the messages.
+pub(super) struct Owner<'a> {
+    pub(super) what: &'a str,
+    pub(super) place: Place,
+}
+
+/// Reads values and reports those of the wrong kind, which it replaces by a stand-in.
+pub(super) struct Values<'f> {
+    pub(super) faults: &'f mut Faults,
+}
+
+impl Values<'_> {
+    /// The values of a mapping by known key; reports keys that are unknown or missing.
+    pub(super) fn fields<'n, 'a, const N: usize>(
+        &mut self,
+        node: &'n Node<'a>,
+        owner: &Owner<'_>,
+        keys: [&'static str; N],
+        required: &[&'static str],
+    ) -> Option<[Option<&'n Node<'a>>; N]> {
+        let Kind::Mapping(entries) = &node.kind else {
+            self.wrong(node, &format!("{} must be a mapping", owner.what));
+            return None;
+        };
+        let mut found = [None; N];
+        for entry in entries {
+            let slot = keys
+                .iter()
+                .zip(&mut found)
+                .find(|(key, _)| **key == entry.key.text);
+            match slot {
+                // A second one of the same key is already reported, and the first one counts.
+                Some((_, slot)) => *slot = slot.or(Some(&entry.value)),
+                None => self.wrong_at(entry.key_place, unknown_key(&entry.key.text, owner, &keys)),
+            }
+        }
+        for (key, value) in keys.iter().zip(&found) {
+            if value.is_none() && required.contains(key) {
+                self.faults
+                    .push(owner.place, format!("{} lacks the key `{key}`", owner.what));
+            }
+        }
+        Some(found)
+    }
+
+    pub(super) fn mapping<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Entry<'a>] {
+        if let Kind::Mapping(entries) = &node.kind {
+            return entries;
+        }
+        self.wrong(node, &format!("{what} must be a mapping"));
+        &[]
+    }
+
+    pub(super) fn list<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Node<'a>] {
+        if let Kind::Sequence(items) = &node.kind {
+            return items;
+        }
+        self.wrong(node, &format!("{what} must be a list"));
+        &[]
+    }
+
+    pub(super) fn choice<T: Copy + Default>(
+        &mut self,
+        node: &Node<'_>,
+        what: &str,
+        choices: &[(&str, T)],
+    ) -> Spanned<T> {
+        let chosen = match &node.kind {
+            Kind::Scalar(scalar) => choices.iter().find(|(name, _)| *name == scalar.text),
+            _ => None,
+        };
+        if chosen.is_none() {
+            let names: Vec<String> = choices
+                .iter()
+                .map(|(name, _)| format!("`{name}`"))
+                .collect();
+            self.wrong(node, &format!("{what} must be {}", names.join(" or ")));
+        }
+        Spanned {
+            place: node.place,
+            value: chosen.map(|(_, value)| *value).unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn text(&mut self, node: &Node<'_>, what: &str) -> Spanned<String> {
+        let Kind::Scalar(scalar) = &node.kind else {
+            self.wrong(node, &format!("{what} must be text"));
+            return Spanned {
+                place: node.place,
+                value: String::new(),
+            };
+        };
+        if scalar.plain {
+            self.refuse_other_readings(&scalar.text, node.place, what);
+        }
+        Spanned {
+            place: node.place,
+            value: scalar.text.clone().into_owned(),
+        }
+    }
+
+    pub(super) fn key(&mut self, entry: &Entry<'_>, what: &str) -> Spanned<String> {
+        if entry.key.plain {
+            self.refuse_other_readings(&entry.key.text, entry.key_place, what);
+        }
+        Spanned {
+            place: entry.key_place,
+            value: entry.key.text.clone().into_owned(),
+        }
+    }
+
+    fn refuse_other_readings(&mut self, plain: &str, place: Place, what: &str) {
+        match other_reading(plain) {
+            Some(_) if plain.is_empty() => {
+                self.wrong_at(place, format!("{what} must be text, not an empty value"))
+            }
+            Some(reading) => {
+                let message = format!(
+                    "{what} must be text, and {} can be read as {reading}: write `'{plain}'`",
+                    quoted(plain)
+                );
+                self.wrong_at(place, message);
+            }
+            None => {}
+        }
+    }
+
+    /// Reports that a value is not what it must be, and what it is instead.
+    pub(super) fn wrong(&mut self, node: &Node<'_>, must: &str) {
+        let found = match &node.kind {
+            Kind::Refused => return,
+            Kind::Sequence(_) => "a list".into(),
+            Kind::Mapping(_) => "a mapping".into(),
+            Kind::Scalar(scalar) if !scalar.plain => format!("the text {}", quoted(&scalar.text)),
+            Kind::Scalar(scalar) if scalar.text.is_empty() => "an empty value".into(),
+            Kind::Scalar(scalar) => quoted(&scalar.text),
+        };
+        self.wrong_at(node.place, format!("{must}, not {found}"));
+    }
+
+    pub(super) fn wrong_at(&mut self, place: Place, message: String) {
+        if !self.faults.stand_at(place) {
+            self.faults.push(place, message);
+        }
+    }
+}
+
+/// A plain `[1-9][0-9]*` of at most `i64::MAX`. No sign, no separator, no other base, no quotes.
+pub(super) fn amount(node: &Node<'_>) -> Option<u64> {
+    let Kind::Scalar(scalar) = &node.kind else {
+        return None;
+    };
+    let is_decimal =
+        scalar.text.bytes().all(|byte| byte.is_ascii_digit()) && !scalar.text.starts_with('0');
+    if !scalar.plain || !is_decimal {
+        return None;
+    }
+    scalar
+        .text
+        .parse()
+        .ok()
+        .filter(|amount| i64::try_from(*amount).is_ok())
+}
+
+pub(super) fn is_empty_value(node: &Node<'_>) -> bool {
+    matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && scalar.text.is_empty())
+}
+
+fn unknown_key(key: &str, owner: &Owner<'_>, known: &[&'static str]) -> String {
+    let near = known
+        .iter()
+        .map(|known| (distance(key, known), known))
+        .min()
+        .filter(|(edits, _)| *edits <= 2);
+    let advice = near.map_or_else(String::new, |(_, known)| {
+        format!("; did you mean `{known}`?")
+    });
+    let known: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
+    format!(
+        "unknown key {} in {} (known: {}){advice}",
+        quoted(key),
+        owner.what,
+        known.join(", ")
+    )
+}
+
+/// How many letters to change, insert or drop to get from one word to the other (Levenshtein).
+fn distance(left: &str, right: &str) -> usize {
+    // A key far longer than any known one is no misspelling, and must cost nothing.
+    if left.len() > right.len().saturating_add(4) {
+        return usize::MAX;
+    }
+    let mut row: Vec<usize> = (0..=right.chars().count()).collect();
+    for (index, a) in left.chars().enumerate() {
+        let mut diagonal = index;
+        let mut before = index.saturating_add(1);
+        for (cell, b) in row
+            .iter_mut()
+            .zip(core::iter::once(None).chain(right.chars().map(Some)))
+        {
+            let cost = match b {
+                None => before,
+                Some(b) => {
+                    let replaced =
+                        diagonal.saturating_add(usize::from(!a.eq_ignore_ascii_case(&b)));
+                    replaced
+                        .min(before.saturating_add(1))
+                        .min(cell.saturating_add(1))
+                }
+            };
+            diagonal = core::mem::replace(cell, cost);
+            before = cost;
+        }
+    }
+    row.last().copied().unwrap_or(usize::MAX)
+}
