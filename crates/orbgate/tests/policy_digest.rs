@@ -1,0 +1,148 @@
+//! The digest of a policy: everything but order, comments and layout counts.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::HashMap;
+
+use orbgate::policy::Policy;
+
+const POLICY: &str = "\
+orbgate: 1
+name: external
+target: strict
+apis:
+  external:
+    base_path: /api
+    scopes:
+      read:keys:
+        permits: reads API keys
+        orbs: false
+        routes:
+          - GET /keys
+          - GET /keys/{keyId}
+      write:keys:
+        permits: creates API keys
+        orbs: true
+        routes:
+          - POST /keys/agent
+          - route: POST /keys/model
+            orbs: 5
+  inference:
+    token: user
+    organisation: deny
+    scopes:
+      read:inference: { routes: [] }
+      write:inference: { orbs: 7, routes: [] }
+headings: [Sessions, Organisations]
+";
+
+const SAME_POLICY: &str = "\
+# The same policy, written by somebody else.
+---
+headings:
+- \"Organisations\"
+- Sessions
+apis:
+  inference:
+    scopes: {'write:inference': {routes: [], orbs: 7}, 'read:inference': {routes: []}}
+    organisation: 'deny'
+    token: user
+  external:
+    scopes:
+      write:keys:
+        routes: [{orbs: 5, route: POST /keys/model}, {route: POST /keys/agent}]
+        orbs: true
+        permits: creates
+          API keys
+      read:keys:
+        routes: ['GET /keys/{keyId}', GET /keys]
+        orbs: false
+        permits: >-
+          reads API keys
+    base_path: /api # literal
+name: 'external'
+orbgate: 1
+...
+";
+
+#[test]
+fn order_comments_and_layout_do_not_count() {
+    assert_eq!(digest(POLICY), digest(SAME_POLICY));
+}
+
+#[test]
+fn the_default_target_is_strict() {
+    assert_eq!(
+        digest(POLICY),
+        digest(&POLICY.replace("target: strict\n", ""))
+    );
+}
+
+#[test]
+fn everything_else_counts() {
+    let changes = [
+        ("name: external\n", ""),
+        ("name: external\n", "name: External\n"),
+        ("target: strict", "target: encoded_params"),
+        ("  external:\n", "  other:\n"),
+        ("base_path: /api", "base_path: /api2"),
+        ("base_path: /api", "base_path: ''"),
+        ("read:keys", "read:key"),
+        ("permits: reads API keys", "permits: reads  API keys"),
+        ("        permits: reads API keys\n", ""),
+        ("permits: reads API keys", "permits: ''"),
+        ("orbs: false", "orbs: true"),
+        ("orbs: false", "orbs: 1"),
+        ("orbs: true", "orbs: 5"),
+        ("orbs: true", "orbs: 50"),
+        ("            orbs: 5\n", ""),
+        ("orbs: 5", "orbs: 6"),
+        ("orbs: 7", "orbs: 8"),
+        ("orbs: 7, ", ""),
+        ("orbs: 7", "orbs: false"),
+        ("          - GET /keys\n", ""),
+        ("- GET /keys\n", "- HEAD /keys\n"),
+        ("- GET /keys\n", "- GET /key\n"),
+        ("- GET /keys\n", "- GET /\n"),
+        ("{keyId}", "{id}"),
+        ("organisation: deny", "organisation: allow_without_scope"),
+        ("    token: user\n    organisation: deny\n", ""),
+        ("      read:inference: { routes: [] }\n", ""),
+        ("[Sessions, Organisations]", "[Sessions]"),
+        ("[Sessions, Organisations]", "[Sessions, Organisation]"),
+        ("headings: [Sessions, Organisations]\n", ""),
+    ];
+    let mut seen = HashMap::from([(digest(POLICY), "nothing changed".to_owned())]);
+    for (from, to) in changes {
+        let changed = POLICY.replacen(from, to, 1);
+        assert_ne!(changed, POLICY, "{from:?} is in the policy");
+        let change = format!("{from:?} became {to:?}");
+        if let Some(other) = seen.insert(digest(&changed), change.clone()) {
+            assert_eq!(other, change, "two changes with one digest");
+        }
+    }
+}
+
+#[test]
+fn a_route_that_moves_to_another_scope_changes_the_digest() {
+    let moved = POLICY.replace("          - GET /keys\n", "").replace(
+        "          - POST /keys/agent\n",
+        "          - POST /keys/agent\n          - GET /keys\n",
+    );
+    assert_ne!(digest(POLICY), digest(&moved));
+}
+
+#[test]
+fn a_digest_names_its_algorithm() {
+    let shown = digest(POLICY);
+    let hex = shown.strip_prefix("sha256:").unwrap();
+    assert!(
+        hex.len() == 64
+            && hex
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    );
+}
+
+fn digest(text: &str) -> String {
+    Policy::from_yaml(text).unwrap().digest().to_string()
+}

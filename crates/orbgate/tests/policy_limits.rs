@@ -1,0 +1,173 @@
+//! A hostile policy file costs no more than an honest one, and is refused.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test takes the time and fails by panicking"
+)]
+
+use core::fmt::Write as _;
+use core::time::Duration;
+use std::time::Instant;
+
+use orbgate::policy::{Fault, Policy};
+
+const GENEROUS: Duration = Duration::from_secs(2);
+
+#[test]
+fn a_file_over_8_mib_is_refused_before_any_other_work() {
+    let limit = 8 * 1024 * 1024;
+    let faults = quickly_refused(&"&a [".repeat(4 * 1024 * 1024));
+    assert_eq!(
+        messages(&faults),
+        ["1:1: the file has 16777216 bytes, and 8388608 is the limit"]
+    );
+    let faults = quickly_refused(&"#".repeat(limit + 1));
+    assert_eq!(
+        messages(&faults),
+        ["1:1: the file has 8388609 bytes, and 8388608 is the limit"]
+    );
+}
+
+#[test]
+fn a_file_of_exactly_8_mib_is_read() {
+    let policy = "orbgate: 1\napis: {}\n#";
+    let text = format!("{policy}{}", "x".repeat(8 * 1024 * 1024 - policy.len()));
+    assert!(Policy::from_yaml(&text).is_ok());
+}
+
+#[test]
+fn aliases_are_never_expanded() {
+    for count in [2, 100, 10_000, 250_000] {
+        let text = format!("a: &a [x]\nb: [{}*a]\n", "*a, ".repeat(count));
+        let faults = quickly_refused(&text);
+        assert!(
+            faults.len() <= 1_001,
+            "{count} aliases give {} lines",
+            faults.len()
+        );
+        assert!(
+            faults
+                .iter()
+                .any(|fault| fault.message.starts_with("an alias is not allowed"))
+        );
+    }
+    let mut doubling = String::from("a0: &a0 [x, x]\n");
+    for level in 1..5_000 {
+        let below = level - 1;
+        writeln!(doubling, "a{level}: &a{level} [*a{below}, *a{below}]").unwrap();
+    }
+    doubling.push_str(&format!("# {}\n", "x".repeat(1024 * 1024)));
+    assert!(quickly_refused(&doubling).len() <= 1_001);
+}
+
+#[test]
+fn depth_is_limited() {
+    for text in [
+        "[".repeat(1_000_000),
+        "- ".repeat(1_000_000),
+        "? ".repeat(1_000_000),
+        "{a: ".repeat(1_000_000),
+    ] {
+        let faults = quickly_refused(&text);
+        assert_eq!(
+            faults.last().unwrap().message,
+            "nested too deeply: 8 levels are the limit"
+        );
+    }
+    let faults = quickly_refused(&format!("a: {}{}", "[".repeat(7), "]".repeat(7)));
+    assert!(
+        faults
+            .iter()
+            .all(|fault| !fault.message.starts_with("nested"))
+    );
+    let faults = quickly_refused(&format!("a: {}{}", "[".repeat(8), "]".repeat(8)));
+    assert_eq!(
+        messages(&faults),
+        ["1:11: nested too deeply: 8 levels are the limit"]
+    );
+}
+
+#[test]
+fn the_report_is_limited_and_says_so() {
+    let mut text = String::from("orbgate: 1\napis: {}\n");
+    for number in 0..5_000 {
+        writeln!(text, "key-{number}: x").unwrap();
+    }
+    let faults = quickly_refused(&text);
+    assert_eq!(faults.len(), 1_001);
+    assert_eq!(
+        faults.last().unwrap().message,
+        "1,000 lines are the limit: there may be more to report"
+    );
+}
+
+#[test]
+fn routes_are_limited_to_200_000() {
+    let mut text = policy_with_routes(200_000);
+    assert_eq!(
+        Policy::from_yaml(&text).unwrap().apis()[0].scopes()[0]
+            .routes()
+            .len(),
+        200_000
+    );
+    text.push_str("          - GET /one-more\n          - GET /and-another\n");
+    let faults = Policy::from_yaml(&text).unwrap_err();
+    assert_eq!(
+        messages(faults.faults()),
+        ["200009:13: too many routes: 200000 are the limit"]
+    );
+}
+
+#[test]
+fn scopes_are_limited_to_65_535() {
+    let mut text = String::from("orbgate: 1\napis:\n  external:\n    scopes:\n");
+    for number in 0..65_535 {
+        writeln!(text, "      scope-{number}: {{ routes: [] }}").unwrap();
+    }
+    assert!(Policy::from_yaml(&text).is_ok());
+    text.push_str("      one-more: { routes: [] }\n");
+    let faults = Policy::from_yaml(&text).unwrap_err();
+    assert_eq!(
+        messages(faults.faults()),
+        ["65540:7: too many scopes: 65535 are the limit"]
+    );
+}
+
+#[test]
+fn overlaps_of_hostile_routes_are_bounded() {
+    let mut text = policy_with_routes(0);
+    for number in 0..40_000 {
+        writeln!(text, "          - GET /a{number}/{{x}}/{{y}}").unwrap();
+    }
+    text.push_str("      write:a:\n        orbs: true\n        routes:\n");
+    for number in 0..40_000 {
+        writeln!(text, "          - GET /{{x}}/{{y}}/b{number}").unwrap();
+    }
+    let policy = Policy::from_yaml(&text).unwrap();
+    let start = Instant::now();
+    let overlaps = policy.overlaps();
+    assert!(start.elapsed() < GENEROUS * 5, "took {:?}", start.elapsed());
+    assert_eq!(overlaps.len(), 1_001);
+}
+
+fn policy_with_routes(count: usize) -> String {
+    let mut text = String::from(
+        "orbgate: 1\napis:\n  external:\n    base_path: /api\n    scopes:\n      read:a:\n        orbs: false\n        routes:\n",
+    );
+    for number in 0..count {
+        writeln!(text, "          - GET /route/{number}/{{id}}").unwrap();
+    }
+    text
+}
+
+fn quickly_refused(text: &str) -> Vec<Fault> {
+    let start = Instant::now();
+    let error = Policy::from_yaml(text).unwrap_err();
+    assert!(start.elapsed() < GENEROUS, "took {:?}", start.elapsed());
+    error.faults().to_vec()
+}
+
+fn messages(faults: &[Fault]) -> Vec<String> {
+    faults.iter().map(ToString::to_string).collect()
+}

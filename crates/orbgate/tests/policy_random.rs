@@ -1,0 +1,93 @@
+//! Whatever the text: no panic, an answer, and no policy that a second reader understands differently.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+use orbgate::policy::Policy;
+use proptest::prelude::*;
+
+const POLICIES: [&str; 3] = [
+    include_str!("../../../policy/valid/amounts.yaml"),
+    include_str!("../../../policy/valid/inference.yaml"),
+    include_str!("../../../policy/valid/text-in-every-style.yaml"),
+];
+
+/// Pieces that mean something in YAML or in a policy.
+const PIECES: [&str; 46] = [
+    "\n", "\r", "\r\n", "\t", " ", "  ", "- ", "? ", ": ", ":", ",", "[", "]", "{", "}", "#", " #",
+    "&a ", "*a", "!!str ", "!", "|", ">", "|-\n", "'", "\"", "%", "@", "`", "<<: ", "---\n",
+    "...\n", "~", "null", "true", "NO", "0o10", "1_0", "\\", "\u{feff}", "\u{85}", "\u{2028}",
+    "\u{202e}", "\0", "é", "orbs",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_gets_an_answer(text in any::<String>()) {
+        answered(&text);
+    }
+
+    #[test]
+    fn any_pieces_get_an_answer(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60)) {
+        answered(&pieces.concat());
+    }
+
+    #[test]
+    fn a_policy_with_random_edits_gets_an_answer(
+        policy in 0_usize..POLICIES.len(),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..4, prop::sample::select(&PIECES[..])), 1..5),
+    ) {
+        let mut letters: Vec<String> = POLICIES[policy].chars().map(String::from).collect();
+        for (place, removed, piece) in edits {
+            let at = place.index(letters.len());
+            let end = letters.len().min(at.saturating_add(removed));
+            letters.splice(at..end, [piece.to_owned()]);
+        }
+        answered(&letters.concat());
+    }
+
+    #[test]
+    fn quoted_text_is_kept_as_it_is(name in "[^\\p{C}\u{2028}\u{2029}]{1,40}") {
+        let quoted = name.replace('\'', "''");
+        let policy = Policy::from_yaml(&format!("orbgate: 1\nname: '{quoted}'\napis: {{}}\n"));
+        // Spaces at a line's end may be folded, but there is only one line.
+        let policy = policy.unwrap();
+        prop_assert_eq!(policy.name(), Some(name.as_str()));
+    }
+
+    /// A plain word is taken only where an untyped reader takes it for the same text.
+    #[test]
+    fn a_plain_word_is_text_for_every_reader(word in "[-+.~=<0-9a-fA-FxXoOyYnNtTlLsSuUrRiI_:]{1,8}") {
+        if let Ok(policy) = Policy::from_yaml(&format!("orbgate: 1\nname: {word}\napis: {{}}\n")) {
+            prop_assert_eq!(policy.name(), Some(word.as_str()));
+            let untyped: serde_yaml::Value = serde_yaml::from_str(&word).unwrap();
+            prop_assert!(untyped.is_string(), "{} is {:?}", word, untyped);
+        }
+    }
+}
+
+/// The policy, or faults in the order of the file; the same twice.
+fn answered(text: &str) {
+    match (Policy::from_yaml(text), Policy::from_yaml(text)) {
+        (Ok(policy), Ok(again)) => {
+            assert_eq!(policy.digest(), again.digest());
+            let untyped: serde_yaml::Value = serde_yaml::from_str(text).unwrap();
+            assert_eq!(untyped["orbgate"], serde_yaml::Value::from(1));
+        }
+        (Err(error), Err(again)) => {
+            assert_eq!(error, again);
+            assert!(!error.faults().is_empty());
+            assert!(error.faults().is_sorted_by_key(|fault| fault.place));
+            assert!(
+                error
+                    .faults()
+                    .iter()
+                    .all(|fault| fault.place.line >= 1 && fault.place.column >= 1)
+            );
+        }
+        (first, second) => assert_eq!(first.is_ok(), second.is_ok()),
+    }
+}
