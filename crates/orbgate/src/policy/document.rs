@@ -51,6 +51,7 @@ pub(super) struct Document {
     feature = "schema",
     derive(schemars::JsonSchema),
     schemars(
+        rename = "Api",
         extend("dependentRequired" = schemars::json_schema!({ "token": ["organisation"], "organisation": ["token"] })),
         extend("anyOf" = [
             schemars::json_schema!({ "required": ["base_path"] }),
@@ -84,6 +85,7 @@ pub(super) struct ApiDocument {
     feature = "schema",
     derive(schemars::JsonSchema),
     schemars(
+        rename = "Scope",
         extend("if" = schemars::json_schema!({ "properties": { "routes": { "minItems": 1 } } })),
         extend("then" = schemars::json_schema!({ "required": ["orbs"] })),
         extend("anyOf" = [
@@ -109,7 +111,11 @@ pub(super) struct ScopeDocument {
 /// Method and path template, such as `GET /voxies/{voxieId}`; or with an amount of orbs of its own.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Route")
+)]
 pub(super) enum RouteDocument {
     /// Method and path template below the base path.
     Plain(
@@ -123,7 +129,11 @@ pub(super) enum RouteDocument {
 /// A route with an amount of orbs of its own.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "RouteWithOrbs")
+)]
 pub(super) struct PricedRoute {
     /// Method and path template below the base path.
     #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = ROUTE)))]
@@ -173,7 +183,11 @@ pub(super) enum Organisation {
 /// What a call consumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Orbs")
+)]
 pub(super) enum OrbsDocument {
     /// Whether a call consumes orbs; `true` does not state how many.
     Consumes(bool),
