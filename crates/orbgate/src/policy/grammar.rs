@@ -186,6 +186,13 @@ fn check_segment(segment: &str, path: &str) -> Result<(), String> {
             quoted(segment)
         ));
     }
+    if segment.bytes().all(|byte| byte == b'*') {
+        return Err(format!(
+            "path {} has the wildcard {}; a parameter like `{{id}}` takes one segment, and nothing takes more",
+            quoted(path),
+            quoted(segment)
+        ));
+    }
     match segment.chars().find(|c| !is_literal(*c)) {
         Some(c) => Err(format!(
             "path {} has {}, which a literal cannot have",
