@@ -1,13 +1,65 @@
-//! Which scope does this route need, may this token call it, does it consume orbs, and why?
+#![doc = include_str!("../README.md")]
 
+// Code that build scripts generate names this crate `::orbgate`, in the crate itself, too.
+extern crate self as orbgate;
+
+#[cfg(feature = "build")]
+pub mod build;
+#[cfg(feature = "build")]
+mod codegen;
+#[cfg(feature = "yaml")]
+mod compile;
+mod decision;
+mod engine;
+mod external;
+mod hash;
+mod inference;
+#[cfg(feature = "serde")]
+mod json;
+mod list;
+mod listing;
+mod matcher;
 #[cfg(feature = "yaml")]
 pub mod policy;
-/// The types of a validated policy. Without the feature `yaml` nothing reads one at run time.
-#[cfg(not(feature = "yaml"))]
-pub mod policy {
-    mod fault;
-    mod model;
+mod reason;
+mod request;
+mod tables;
+mod target;
+mod terms;
+mod token;
 
-    pub use fault::{Fault, InFile, Place, PolicyError};
-    pub use model::{Api, Digest, Orbs, OrganisationRule, Policy, Profile, RouteRule, ScopeRule};
+// The public interface is:
+pub use crate::decision::{Allow, Charge, Decision, Deny};
+pub use crate::engine::Engine;
+pub use crate::listing::{Route, Scope};
+#[cfg(feature = "yaml")]
+pub use crate::policy::{Policy, PolicyError};
+pub use crate::reason::{Detail, Reason};
+pub use crate::request::Request;
+pub use crate::terms::{Digest, Orbs, OrganisationRule, Place, Profile};
+pub use crate::token::{ScopeSet, Scopes, Token, TokenKind};
+
+/// Brings in the engine that [`build::compile`] made of a policy file, by the file's name without its
+/// extension: an expression of type `&'static Engine`.
+///
+/// ```ignore
+/// static ENGINE: &orbgate::Engine = orbgate::include_policy!("policy");
+/// ```
+#[macro_export]
+macro_rules! include_policy {
+    ($name:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $name, ".orbgate.rs"))
+    };
+}
+
+/// What generated code is made of. Not part of the public interface: it changes with any release.
+#[doc(hidden)]
+pub mod generated {
+    pub use crate::engine::Engine;
+    pub use crate::hash::PerfectHash;
+    pub use crate::list::{List, Span, Text};
+    pub use crate::tables::{
+        ApiRow, Edge, Node, RouteRow, Run, ScopeRow, Shape, Tables, Variant, Word,
+    };
+    pub use crate::terms::{OrganisationRule, Place, Profile};
 }

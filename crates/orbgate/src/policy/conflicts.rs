@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::fault::Place;
 use super::faults::{Faults, quoted};
 use super::grammar;
-use super::model::{Orbs, Policy};
+use super::model::Policy;
+use crate::terms::Orbs;
+use crate::terms::Place;
 
 /// One route under its full template.
 pub(super) struct FullRoute<'p> {

@@ -20,7 +20,8 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::model::{Api, Digest, Orbs, OrganisationRule, Policy, Profile, RouteRule, ScopeRule};
+use super::model::{Api, Policy, RouteRule, ScopeRule};
+use crate::terms::{Digest, Orbs, OrganisationRule, Profile};
 
 pub(super) fn digest(policy: &Policy) -> Digest {
     Digest(Sha256::digest(canonical_form(policy)).into())

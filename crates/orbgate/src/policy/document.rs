@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
-use super::Place;
+use crate::terms::Place;
 
 /// A policy: which scope each route needs and whether a call consumes orbs.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
@@ -280,9 +280,9 @@ const TEXT: &str = r"^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200
 #[cfg(feature = "schema")]
 const SCOPE: &str = r"^[!#-\[\]-~]+$";
 #[cfg(feature = "schema")]
-const BASE_PATH: &str = r"^(/(?!\.+(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)*$";
+const BASE_PATH: &str = r"^(/(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)*$";
 #[cfg(feature = "schema")]
-const ROUTE: &str = r"^[A-Z]{1,16} (/|(/(\{[A-Za-z_][A-Za-z0-9_.-]*\}|(?!\.+(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+))+)$";
+const ROUTE: &str = r"^[A-Z]{1,16} (/|(/(\{[A-Za-z_][A-Za-z0-9_.-]*\}|(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+))+)$";
 
 #[cfg(feature = "schema")]
 fn pattern(pattern: &str) -> schemars::Schema {

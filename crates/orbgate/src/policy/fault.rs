@@ -2,20 +2,7 @@
 
 use core::fmt;
 
-/// A place in a policy file. Both numbers start at 1; the column counts characters, not bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in characters, from 1.
-    pub column: u32,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.line, self.column)
-    }
-}
+use crate::terms::Place;
 
 /// One thing wrong with a policy file, or one thing worth knowing about it.
 ///

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::fault::{Fault, Place, PolicyError};
+use super::fault::{Fault, PolicyError};
+use crate::terms::Place;
 
 impl Place {
     /// The start of the file: for faults of the file as a whole.

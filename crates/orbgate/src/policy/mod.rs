@@ -28,9 +28,10 @@ mod text;
 mod tree;
 mod values;
 
-pub use fault::{Fault, InFile, Place, PolicyError};
-pub use model::{Api, Digest, Orbs, OrganisationRule, Policy, Profile, RouteRule, ScopeRule};
+pub use fault::{Fault, InFile, PolicyError};
+pub use model::{Api, Policy, RouteRule, ScopeRule};
 
+use crate::terms::Place;
 use document::Document;
 use faults::Faults;
 

@@ -1,8 +1,6 @@
 //! The types of a validated policy. Values of these types are always valid: only the reader makes them.
 
-use core::fmt;
-
-use super::Place;
+use crate::terms::{Digest, Orbs, OrganisationRule, Place, Profile};
 
 /// A validated route → scope → orb table, made by [`Policy::from_yaml`].
 #[derive(Clone, Debug)]
@@ -46,18 +44,6 @@ impl Policy {
     }
 }
 
-/// Which spellings of a request target are accepted. There is no third profile.
-///
-/// Exhaustive on purpose: a profile added later would change what "accepted" means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Profile {
-    /// No percent-encoding in a path.
-    #[default]
-    Strict,
-    /// Percent-encoding inside parameters, where it has one spelling (rules P13 to P19).
-    EncodedParams,
-}
-
 /// A group of scopes whose routes share a base path.
 #[derive(Clone, Debug)]
 pub struct Api {
@@ -92,17 +78,6 @@ impl Api {
     pub fn scopes(&self) -> &[ScopeRule] {
         &self.scopes
     }
-}
-
-/// What an organisation's token gets on an api whose scopes apply only to a user's token.
-///
-/// Exhaustive on purpose: the policy format names exactly these two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OrganisationRule {
-    /// Denied: `user_token_required`.
-    Deny,
-    /// Allowed, whatever scopes it carries: `scope_not_applicable`.
-    AllowWithoutScope,
 }
 
 /// A scope: one opaque OAuth scope token (RFC 6749 §3.3), what it permits and which routes need it.
@@ -147,19 +122,6 @@ impl ScopeRule {
     }
 }
 
-/// What a call consumes, as the policy states it.
-///
-/// Exhaustive on purpose: the policy format names exactly these three.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Orbs {
-    /// Nothing: `orbs: false`.
-    Free,
-    /// Orbs, how many is not stated: `orbs: true`. Whoever charges must supply the amount.
-    Unstated,
-    /// This many orbs, from 1 to `i64::MAX`.
-    Amount(u64),
-}
-
 /// A route as the file writes it: method and path template below the api's base path.
 #[derive(Clone, Debug)]
 pub struct RouteRule {
@@ -192,30 +154,5 @@ impl RouteRule {
     #[must_use]
     pub const fn place(&self) -> Place {
         self.place
-    }
-}
-
-/// The SHA-256 of a policy's canonical form, printed as `sha256:` and 64 hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Digest(pub(crate) [u8; 32]);
-
-impl Digest {
-    /// The 32 bytes of the hash.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Digest({self})")
     }
 }

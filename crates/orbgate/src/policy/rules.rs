@@ -7,10 +7,11 @@ use super::document::{
     ApiDocument, Document, OrbsDocument, Organisation, PricedRoute, RouteDocument, ScopeDocument,
     Spanned, Target,
 };
-use super::fault::Place;
 use super::faults::{Faults, quoted};
-use super::model::{Api, Digest, Orbs, OrganisationRule, Policy, Profile, RouteRule, ScopeRule};
+use super::model::{Api, Policy, RouteRule, ScopeRule};
 use super::{digest, grammar};
+use crate::terms::Place;
+use crate::terms::{Digest, Orbs, OrganisationRule, Profile};
 
 /// The policy that the document states; sound if no fault was found, before this or here.
 pub(super) fn policy(document: &Document, faults: &mut Faults) -> Policy {

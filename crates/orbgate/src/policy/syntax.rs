@@ -2,8 +2,8 @@
 
 use saphyr_parser::{Marker, ScanError, Span};
 
-use super::fault::Place;
 use super::faults::quoted;
+use crate::terms::Place;
 
 /// The place and the message for a text that is not YAML.
 ///

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::fault::Place;
 use super::faults::{Faults, is_hidden};
+use crate::terms::Place;
 
 /// A larger text is not looked at.
 const TEXT_BYTES: usize = 8 * 1024 * 1024;

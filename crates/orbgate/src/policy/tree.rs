@@ -10,9 +10,9 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
-use super::fault::Place;
 use super::faults::{Faults, quoted};
 use super::syntax::{self, place};
+use crate::terms::Place;
 
 /// Collections within collections; the deepest sound policy has seven.
 const DEPTH: usize = 8;

@@ -1,10 +1,10 @@
 //! Reading one value of the tree as what it must be, or reporting what it is instead.
 
 use super::document::Spanned;
-use super::fault::Place;
 use super::faults::{Faults, quoted};
 use super::scalar::other_reading;
 use super::tree::{Entry, Kind, Node};
+use crate::terms::Place;
 
 /// Whose keys are read, for the messages.
 pub(super) struct Owner<'a> {

@@ -1,0 +1,151 @@
+//! Tables → Rust source: an engine as `static` data, for build scripts.
+
+use core::fmt::{self, Display, Write};
+
+use crate::hash::PerfectHash;
+use crate::list::{Span, Text};
+use crate::tables::{ApiRow, Edge, Node, RouteRow, Run, ScopeRow, Shape, Tables, Variant, Word};
+use crate::terms::{OrganisationRule, Place, Profile};
+
+/// An expression of type `&'static orbgate::Engine` that builds these tables at compile time.
+pub(crate) fn engine(tables: &Tables) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = write!(
+        out,
+        "{{\n\
+         // Generated from a policy file by orbgate's build script; do not edit.\n\
+         #[allow(unused_imports, reason = \"a policy may need none of some kind\")]\n\
+         use ::orbgate::generated::*;\n\
+         static ENGINE: Engine = Engine::from_tables({});\n\
+         &ENGINE\n\
+         }}\n",
+        Code(tables)
+    );
+    out
+}
+
+/// A value as the Rust expression that makes it.
+trait Expression {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+struct Code<'a, T: ?Sized>(&'a T);
+
+impl<T: Expression + ?Sized> Display for Code<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(f)
+    }
+}
+
+/// Writes a struct as its literal, field by field, so that a field cannot be forgotten.
+macro_rules! expression {
+    ($($type:ident { $($field:ident),* $(,)? })*) => {$(
+        impl Expression for $type {
+            fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let Self { $($field),* } = self;
+                write!(f, "{} {{ ", stringify!($type))?;
+                $(write!(f, "{}: {}, ", stringify!($field), Code($field))?;)*
+                f.write_str("}")
+            }
+        }
+    )*};
+}
+
+expression! {
+    Tables {
+        digest, profile, name, words, variants, shapes, symbols, nodes, edges, shape_routes, routes,
+        scopes, scope_ids, scope_routes, apis, headings, text,
+    }
+    Run { start, length }
+    Span { start, length }
+    Place { line, column }
+    Word { first, last, text, symbol, lengths, position, has_variants }
+    Variant { symbol, text, lengths }
+    Shape { symbols, id }
+    Node { edges, parameter, shape }
+    Edge { symbol, node, text }
+    RouteRow { method, text, template, orbs, scope, place }
+    ScopeRow { name, permits, api, orbs, routes, place }
+    ApiRow { name, base_path, organisation }
+}
+
+/// Writes a value as its own literal.
+macro_rules! literal {
+    ($($type:ty)*) => {$(
+        impl Expression for $type {
+            fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{self:?}")
+            }
+        }
+    )*};
+}
+
+literal! { u8 u16 u32 u64 bool [u8; 16] [u8; 32] }
+
+impl Expression for i64 {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            // Its literal would be read as the negation of a number that does not fit.
+            Self::MIN => f.write_str("i64::MIN"),
+            other => write!(f, "{other}"),
+        }
+    }
+}
+
+impl<T: Expression> Expression for Option<T> {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            None => f.write_str("None"),
+            Some(value) => write!(f, "Some({})", Code(value)),
+        }
+    }
+}
+
+impl<T: Expression> Expression for crate::list::List<T> {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("List::Static(&[")?;
+        self.iter()
+            .try_for_each(|item| writeln!(f, "{},", Code(item)))?;
+        f.write_str("])")
+    }
+}
+
+impl Expression for Text {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all: &str = match self {
+            Self::Static(all) => all,
+            Self::Owned(all) => all,
+        };
+        write!(f, "Text::Static({all:?})")
+    }
+}
+
+impl<T: Expression> Expression for PerfectHash<T> {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            seed,
+            pilots,
+            slots,
+        } = self;
+        write!(
+            f,
+            "PerfectHash {{ seed: {}, pilots: {}, slots: {} }}",
+            Code(seed),
+            Code(pilots),
+            Code(slots)
+        )
+    }
+}
+
+impl Expression for Profile {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Profile::{self:?}")
+    }
+}
+
+impl Expression for OrganisationRule {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OrganisationRule::{self:?}")
+    }
+}

@@ -1,0 +1,369 @@
+//! The answer: allow with a charge, or deny with a reason.
+
+use core::fmt;
+
+use crate::engine::Engine;
+use crate::listing::{Route, Scope};
+use crate::reason::{Detail, Reason};
+use crate::tables::NONE;
+use crate::terms::{Digest, Orbs, Place};
+
+/// An engine's answer. A denial is an answer, not an error.
+///
+/// Exhaustive on purpose: there is no "no opinion".
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[must_use = "a decision that nobody reads protects nothing"]
+pub enum Decision<'e> {
+    /// The call may be made.
+    Allow(Allow<'e>),
+    /// The call must be refused, and nothing charged.
+    Deny(Deny<'e>),
+}
+
+/// Leave to make a call, with what it consumes.
+#[derive(Clone, Copy)]
+pub struct Allow<'e> {
+    engine: &'e Engine,
+    /// [`NONE`] where a scope was asked for without a route.
+    route: u32,
+    scope: u16,
+    reason: Reason,
+    allow_bonus_orbs_use: bool,
+}
+
+/// A refusal, with its reason.
+#[derive(Clone, Copy)]
+pub struct Deny<'e> {
+    engine: &'e Engine,
+    /// [`NONE`] where no route was found or asked for; for `method_not_declared` a route of the shape.
+    route: u32,
+    /// [`NO_SCOPE`] where no scope was found.
+    scope: u16,
+    reason: Reason,
+    detail: Option<Detail>,
+}
+
+/// No scope. A policy has at most 65,535 of them, so this is never an id.
+const NO_SCOPE: u16 = u16::MAX;
+
+/// What was found before a decision was taken.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject {
+    pub(crate) route: u32,
+    pub(crate) scope: u16,
+}
+
+impl Subject {
+    /// Nothing was found.
+    pub(crate) const NOTHING: Self = Self {
+        route: NONE,
+        scope: NO_SCOPE,
+    };
+
+    /// A shape was found, but not the method.
+    pub(crate) const fn shape(route: u32) -> Self {
+        Self {
+            route,
+            scope: NO_SCOPE,
+        }
+    }
+
+    /// A scope was asked for without a route.
+    pub(crate) const fn scope(scope: u16) -> Self {
+        Self { route: NONE, scope }
+    }
+}
+
+/// What an allowed call consumes (specification §4.2 and §8), the obligation attached to an allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Charge {
+    /// Whether the call consumes the user's orbs.
+    pub consumes: bool,
+    /// How many, in orbs: 0 where nothing is consumed, `None` where the policy states no amount and
+    /// whoever charges must supply it.
+    pub amount: Option<u64>,
+    /// Whether bonus orbs may be used: the call consumes orbs and its request allows it.
+    pub bonus_allowed: bool,
+}
+
+impl Charge {
+    /// The charge of a call, a pure function of the policy's orb column and the request's flag.
+    const fn new(orbs: Orbs, allow_bonus_orbs_use: bool) -> Self {
+        match orbs {
+            Orbs::Free => Self {
+                consumes: false,
+                amount: Some(0),
+                bonus_allowed: false,
+            },
+            Orbs::Unstated => Self {
+                consumes: true,
+                amount: None,
+                bonus_allowed: allow_bonus_orbs_use,
+            },
+            Orbs::Amount(amount) => Self {
+                consumes: true,
+                amount: Some(amount),
+                bonus_allowed: allow_bonus_orbs_use,
+            },
+        }
+    }
+}
+
+impl<'e> Allow<'e> {
+    /// Why: `scope_held` or `scope_not_applicable`.
+    #[must_use]
+    pub const fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// The route, `None` where a scope was asked for without one.
+    #[must_use]
+    pub fn route(&self) -> Option<Route<'e>> {
+        self.engine.route(self.route)
+    }
+
+    /// The scope that the call needs.
+    #[must_use]
+    pub const fn scope(&self) -> Scope<'e> {
+        Scope::new(self.engine, self.scope)
+    }
+
+    /// What the call consumes, `None` where the policy states no orb column for the scope.
+    #[must_use]
+    pub fn charge(&self) -> Option<Charge> {
+        let orbs = match self.route() {
+            Some(route) => Some(route.orbs()),
+            None => self.scope().orbs(),
+        };
+        orbs.map(|orbs| Charge::new(orbs, self.allow_bonus_orbs_use))
+    }
+}
+
+impl<'e> Deny<'e> {
+    /// Why.
+    #[must_use]
+    pub const fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// The rule that a malformed request breaks.
+    #[must_use]
+    pub const fn detail(&self) -> Option<Detail> {
+        self.detail
+    }
+
+    /// The HTTP status (see [`Reason::status`]); 403 if a reason had none.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        self.reason.status().unwrap_or(403)
+    }
+
+    /// The route that the call would have been. For `method_not_declared` it is one of the routes
+    /// that share the path's template; [`Route::methods`] lists what it does declare.
+    #[must_use]
+    pub fn route(&self) -> Option<Route<'e>> {
+        self.engine.route(self.route)
+    }
+
+    /// The scope that the call needs, where one was found.
+    #[must_use]
+    pub fn scope(&self) -> Option<Scope<'e>> {
+        (self.scope != NO_SCOPE).then_some(Scope::new(self.engine, self.scope))
+    }
+}
+
+impl<'e> Decision<'e> {
+    /// Decides for a reason: the only place where allow and deny part.
+    #[inline(always)]
+    pub(crate) const fn new(
+        engine: &'e Engine,
+        reason: Reason,
+        subject: Subject,
+        allow_bonus_orbs_use: bool,
+    ) -> Self {
+        let Subject { route, scope } = subject;
+        match reason {
+            Reason::ScopeHeld | Reason::ScopeNotApplicable => Self::Allow(Allow {
+                engine,
+                route,
+                scope,
+                reason,
+                allow_bonus_orbs_use,
+            }),
+            _ => Self::Deny(Deny {
+                engine,
+                route,
+                scope,
+                reason,
+                detail: None,
+            }),
+        }
+    }
+
+    /// Denies a malformed request.
+    #[inline(always)]
+    pub(crate) const fn malformed(engine: &'e Engine, detail: Detail) -> Self {
+        let Subject { route, scope } = Subject::NOTHING;
+        let reason = Reason::MalformedRequest;
+        Self::Deny(Deny {
+            engine,
+            route,
+            scope,
+            reason,
+            detail: Some(detail),
+        })
+    }
+
+    /// Whether the call may be made.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_allow(&self) -> bool {
+        matches!(self, Self::Allow(_))
+    }
+
+    /// Why.
+    #[must_use]
+    pub const fn reason(&self) -> Reason {
+        match self {
+            Self::Allow(allow) => allow.reason,
+            Self::Deny(deny) => deny.reason,
+        }
+    }
+
+    /// The rule that a malformed request breaks.
+    #[must_use]
+    pub const fn detail(&self) -> Option<Detail> {
+        match self {
+            Self::Allow(_) => None,
+            Self::Deny(deny) => deny.detail,
+        }
+    }
+
+    /// The HTTP status of a denial.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Allow(_) => None,
+            Self::Deny(deny) => Some(deny.status()),
+        }
+    }
+
+    /// The api of the route or scope, where one was found.
+    #[must_use]
+    pub fn api(&self) -> Option<&'e str> {
+        match (self.scope(), self.found()) {
+            (Some(scope), _) => Some(scope.api()),
+            (None, route) => route.map(|route| route.scope().api()),
+        }
+    }
+
+    /// The route as the interfaces write it: `METHOD /template`, and for `method_not_declared`, where
+    /// no method was found, the template alone.
+    #[must_use]
+    pub fn route(&self) -> Option<&'e str> {
+        let route = self.found()?;
+        Some(match self.reason() {
+            Reason::MethodNotDeclared => route.template(),
+            _ => route.as_str(),
+        })
+    }
+
+    /// The scope that the call needs, where one was found.
+    #[must_use]
+    pub fn scope(&self) -> Option<Scope<'e>> {
+        match self {
+            Self::Allow(allow) => Some(allow.scope()),
+            Self::Deny(deny) => deny.scope(),
+        }
+    }
+
+    /// What the call consumes. Only an allow carries a charge.
+    #[must_use]
+    pub fn charge(&self) -> Option<Charge> {
+        match self {
+            Self::Allow(allow) => allow.charge(),
+            Self::Deny(_) => None,
+        }
+    }
+
+    /// The digest of the policy that decided.
+    #[must_use]
+    pub const fn policy(&self) -> Digest {
+        match self {
+            Self::Allow(allow) => allow.engine.digest(),
+            Self::Deny(deny) => deny.engine.digest(),
+        }
+    }
+
+    /// Where the route, or else the scope, stands in the policy file.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        let route = self.found().map(|route| route.place());
+        route.or_else(|| self.scope().map(|scope| scope.place()))
+    }
+
+    /// The route that was found.
+    fn found(&self) -> Option<Route<'e>> {
+        match self {
+            Self::Allow(allow) => allow.route(),
+            Self::Deny(deny) => deny.route(),
+        }
+    }
+}
+
+impl PartialEq for Allow<'_> {
+    /// Equal answers: what a caller can read of them is equal.
+    fn eq(&self, other: &Self) -> bool {
+        self.reason == other.reason
+            && self.route() == other.route()
+            && self.scope() == other.scope()
+            && self.charge() == other.charge()
+    }
+}
+
+impl Eq for Allow<'_> {}
+
+impl PartialEq for Deny<'_> {
+    /// Equal answers: what a caller can read of them is equal.
+    fn eq(&self, other: &Self) -> bool {
+        self.reason == other.reason
+            && self.detail == other.detail
+            && self.route() == other.route()
+            && self.scope() == other.scope()
+    }
+}
+
+impl Eq for Deny<'_> {}
+
+impl fmt::Debug for Allow<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Allow")
+            .field("reason", &self.reason)
+            .field("route", &self.route().map(|route| route.as_str()))
+            .field("scope", &self.scope().name())
+            .field("charge", &self.charge())
+            .finish()
+    }
+}
+
+impl fmt::Debug for Deny<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Deny")
+            .field("reason", &self.reason)
+            .field("detail", &self.detail)
+            .field("route", &self.route().map(|route| route.as_str()))
+            .field("scope", &self.scope().map(|scope| scope.name()))
+            .finish()
+    }
+}
+
+impl fmt::Debug for Decision<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Allow(allow) => allow.fmt(f),
+            Self::Deny(deny) => deny.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The engine: a compiled, immutable policy, the policy decision point.
+
+use core::fmt;
+
+use crate::decision::{Decision, Subject};
+use crate::hash::{index, scope_hash};
+use crate::listing::{Route, Scope};
+use crate::matcher::{self, slice};
+use crate::reason::{Detail, Reason};
+use crate::request::Request;
+use crate::tables::{NONE, RouteRow, ScopeRow, Tables};
+use crate::terms::{Digest, OrganisationRule, Profile};
+use crate::token::{ScopeSet, Token, TokenKind};
+use crate::{inference, target};
+
+/// A compiled, immutable policy.
+///
+/// Deciding is a pure function: no I/O, clock, allocation, lock or panic. An engine is `Send + Sync`;
+/// share it by reference or in an `Arc`, and swap it whole to load a new policy.
+pub struct Engine {
+    pub(crate) tables: Tables,
+}
+
+impl Engine {
+    /// An engine of tables that `compile` made.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn from_tables(tables: Tables) -> Self {
+        Self { tables }
+    }
+
+    /// The engine of the specification's own table (§4.1 and §4.2), compiled into the program: no
+    /// parsing, no allocation and nothing to initialise.
+    #[must_use]
+    pub const fn external() -> &'static Self {
+        crate::external::EXTERNAL
+    }
+
+    /// Decides a request: which scope it needs, whether the token may make the call, what it
+    /// consumes, and why. Total, allocation-free; cost bounded by the target's length and the table.
+    ///
+    /// ```
+    /// use orbgate::{Engine, Request, Token};
+    ///
+    /// let decision = Engine::external().decide(&Request {
+    ///     method: b"POST",
+    ///     target: b"/api/v1/external/voxies/prompt/run",
+    ///     token: Some(Token::user("write:voxies")),
+    ///     allow_bonus_orbs_use: false,
+    /// });
+    /// assert!(decision.is_allow());
+    /// assert_eq!(decision.charge().map(|charge| charge.consumes), Some(true));
+    /// ```
+    #[inline]
+    pub fn decide(&self, request: &Request<'_>) -> Decision<'_> {
+        if !is_method(request.method) {
+            return Decision::malformed(self, Detail::Method);
+        }
+        let found = target::split(request.target, self.tables.profile)
+            .and_then(|path| matcher::find(&self.tables, &path));
+        let shape = match found {
+            Err(detail) => return Decision::malformed(self, detail),
+            Ok(shape) => shape,
+        };
+        let token = match self.read_token(request.token) {
+            Err(reason) => return self.deny(reason, Subject::NOTHING),
+            Ok(token) => token,
+        };
+        let Some(shape) = shape else {
+            return self.deny(Reason::NoRoute, Subject::NOTHING);
+        };
+        match self.declared(shape, request.method) {
+            Err(other) => self.deny(Reason::MethodNotDeclared, Subject::shape(other)),
+            Ok((route, row)) => {
+                let subject = Subject {
+                    route,
+                    scope: row.scope,
+                };
+                self.decide_subject(subject, token, request.allow_bonus_orbs_use)
+            }
+        }
+    }
+
+    /// Decides by scope, without a route: the inference api's routes are not shown (specification
+    /// §4.2). The same order and reasons from `no_token` on; a scope that the policy does not have
+    /// is `no_route`, and the charge is the scope's own orb column.
+    pub fn decide_scope(
+        &self,
+        scope: impl AsRef<[u8]>,
+        token: Option<Token<'_>>,
+        allow_bonus_orbs_use: bool,
+    ) -> Decision<'_> {
+        let token = match self.read_token(token) {
+            Err(reason) => return self.deny(reason, Subject::NOTHING),
+            Ok(token) => token,
+        };
+        match self.scope_id(scope.as_ref()) {
+            None => self.deny(Reason::NoRoute, Subject::NOTHING),
+            Some(scope) => self.decide_subject(Subject::scope(scope), token, allow_bonus_orbs_use),
+        }
+    }
+
+    /// Interns a token's scopes, separated by spaces, once for many decisions. Allocates only where
+    /// the policy has over 128 scopes.
+    ///
+    /// ```
+    /// # use orbgate::{Engine, Request, Token};
+    /// let engine = Engine::external();
+    /// let scopes = engine.scopes("read:orbs write:voxies");
+    /// let token = Token::user(&scopes);
+    /// ```
+    #[must_use]
+    pub fn scopes(&self, text: impl AsRef<[u8]>) -> ScopeSet {
+        self.scope_set(text.as_ref().split(|byte| *byte == b' '))
+    }
+
+    /// Interns scopes that come one by one, as from a JSON array. Each is one scope token as it
+    /// stands: one with a space in it matches nothing.
+    #[must_use]
+    pub fn scope_set<S: AsRef<[u8]>>(&self, scopes: impl IntoIterator<Item = S>) -> ScopeSet {
+        let mut set = ScopeSet::empty(self.fingerprint(), self.tables.scopes.len());
+        let ids = scopes
+            .into_iter()
+            .filter_map(|scope| self.scope_id(scope.as_ref()));
+        ids.for_each(|id| set.insert(id));
+        set
+    }
+
+    /// Every route. The order is the same for every spelling of the same policy.
+    pub fn routes(&self) -> impl ExactSizeIterator<Item = Route<'_>> {
+        let rows = self.tables.routes.iter().enumerate();
+        rows.map(|(id, row)| Route::new(self, u32::try_from(id).unwrap_or(NONE), row))
+    }
+
+    /// Every scope with its orb column and routes, in the order of the policy file: the table of
+    /// specification §4.2, and the scopes without routes.
+    pub fn scope_table(&self) -> impl ExactSizeIterator<Item = Scope<'_>> {
+        let ids = 0..u16::try_from(self.tables.scopes.len()).unwrap_or(u16::MAX);
+        let mut scopes: Vec<_> = ids.map(|id| Scope::new(self, id)).collect();
+        scopes.sort_by_key(Scope::place);
+        scopes.into_iter()
+    }
+
+    /// The scope groups that exist with no route, in the order of the policy file.
+    pub fn headings(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.tables
+            .headings
+            .iter()
+            .map(|span| self.tables.text.get(*span))
+    }
+
+    /// The policy's name, where it states one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.tables.name.map(|span| self.tables.text.get(span))
+    }
+
+    /// Which spellings of a request target the policy accepts.
+    #[must_use]
+    pub const fn target(&self) -> Profile {
+        self.tables.profile
+    }
+
+    /// The policy's digest, that every decision carries.
+    #[must_use]
+    pub const fn digest(&self) -> Digest {
+        Digest(self.tables.digest)
+    }
+
+    /// The digest's first half, enough to tell policies apart.
+    #[inline(always)]
+    pub(crate) const fn fingerprint(&self) -> [u8; 16] {
+        match self.tables.digest.first_chunk() {
+            Some(half) => *half,
+            None => [0; 16],
+        }
+    }
+
+    /// The scope token of an id.
+    #[inline(always)]
+    pub(crate) fn scope_name(&self, id: u16) -> &str {
+        let row = self.tables.scopes.get(index(u32::from(id)));
+        row.map_or("", |row| self.tables.text.get(row.name))
+    }
+
+    /// The route of an id, or nothing for [`crate::tables::NONE`].
+    pub(crate) fn route(&self, id: u32) -> Option<Route<'_>> {
+        self.tables
+            .routes
+            .get(index(id))
+            .map(|row| Route::new(self, id, row))
+    }
+
+    /// The id of a scope token.
+    fn scope_id(&self, scope: &[u8]) -> Option<u16> {
+        let hash = scope_hash(self.tables.scope_ids.seed, scope);
+        let id = *self.tables.scope_ids.probe(hash)?;
+        // A perfect hash sends strangers to some slot: the whole name is compared.
+        (self.scope_name(id).as_bytes() == scope && !scope.is_empty()).then_some(id)
+    }
+
+    /// The token, if it is one that can be allowed anything.
+    #[inline(always)]
+    fn read_token<'t>(&self, token: Option<Token<'t>>) -> Result<Token<'t>, Reason> {
+        match token {
+            None => Err(Reason::NoToken),
+            Some(token) if token.kind == TokenKind::Unknown => Err(Reason::InvalidToken),
+            Some(token) => Ok(token),
+        }
+    }
+
+    /// The shape's route of this method, or any one of its routes.
+    #[inline(always)]
+    fn declared(&self, shape: u32, method: &[u8]) -> Result<(u32, &RouteRow), u32> {
+        let run = self
+            .tables
+            .shape_routes
+            .get(index(shape))
+            .copied()
+            .unwrap_or_default();
+        let mut key = [0; 16];
+        key.iter_mut()
+            .zip(method)
+            .for_each(|(slot, byte)| *slot = *byte);
+        let routes = slice(&self.tables.routes, run);
+        let ids = run.start..;
+        let found = match routes.len() {
+            // Most templates have a few methods: look at each.
+            0..=8 => ids.zip(routes).find(|(_, row)| row.method == key),
+            _ => {
+                let at = routes.binary_search_by_key(&key, |row| row.method).ok();
+                at.and_then(|at| ids.zip(routes).nth(at))
+            }
+        };
+        found.ok_or(run.start)
+    }
+
+    /// Decides what is left once a route or scope is found and the token is one: the scope.
+    #[inline(always)]
+    fn decide_subject(
+        &self,
+        subject: Subject,
+        token: Token<'_>,
+        allow_bonus_orbs_use: bool,
+    ) -> Decision<'_> {
+        let Some(row) = self.tables.scopes.get(index(u32::from(subject.scope))) else {
+            return self.deny(Reason::NoRoute, Subject::NOTHING);
+        };
+        let held = token.scopes.hold(self, subject.scope);
+        let reason = match self.organisation_rule(row) {
+            Some(rule) => inference::decide(token.kind, rule, held),
+            None if held => Reason::ScopeHeld,
+            None => Reason::ScopeMissing,
+        };
+        Decision::new(self, reason, subject, allow_bonus_orbs_use)
+    }
+
+    /// What the scope's api says of organisations, where its scopes apply only to a user's token.
+    #[inline(always)]
+    fn organisation_rule(&self, scope: &ScopeRow) -> Option<OrganisationRule> {
+        self.tables.apis.get(index(scope.api))?.organisation
+    }
+
+    #[inline(always)]
+    const fn deny(&self, reason: Reason, subject: Subject) -> Decision<'_> {
+        Decision::new(self, reason, subject, false)
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("name", &self.name())
+            .field("digest", &self.digest())
+            .field("routes", &self.tables.routes.len())
+            .field("scopes", &self.tables.scopes.len())
+            .finish()
+    }
+}
+
+/// P1: a method is 1 to 16 capital letters.
+#[inline(always)]
+fn is_method(method: &[u8]) -> bool {
+    (1..=16).contains(&method.len()) && method.iter().all(u8::is_ascii_uppercase)
+}
+
+#[cfg(feature = "yaml")]
+impl Engine {
+    /// Compiles a policy at run time. Time and memory are linear in the size of its templates.
+    #[must_use]
+    pub fn new(policy: &crate::policy::Policy) -> Self {
+        Self::from_tables(crate::compile::compile(policy))
+    }
+}

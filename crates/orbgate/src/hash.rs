@@ -1,0 +1,169 @@
+//! Perfect hashing: the hash of a key, and the one slot it can stand in.
+//!
+//! The tables are laid out by phf's generator (its `ptrhash` form): a key's hash picks a bucket, the
+//! bucket's pilot picks the slot. A stranger lands in some slot too, so whoever probes compares the
+//! key it finds there in full.
+#![allow(
+    clippy::as_conversions,
+    reason = "the hash takes the halves of wider integers apart on purpose"
+)]
+
+use core::fmt;
+
+use crate::list::List;
+
+/// Slots for a known set of keys, no two of which share one.
+pub struct PerfectHash<T: 'static> {
+    /// Found by the generator; every hash of this table starts from it.
+    pub seed: u64,
+    /// One byte a bucket: what sends the bucket's keys to free slots.
+    pub pilots: List<u8>,
+    /// The entries; a slot that no key owns holds one that equals no key.
+    pub slots: List<T>,
+}
+
+impl<T> PerfectHash<T> {
+    /// The only entry that can have a key of this hash; the caller compares the key.
+    #[inline(always)]
+    pub(crate) fn probe(&self, hash: u64) -> Option<&T> {
+        let pilot = *self.pilots.get(bucket(hash, self.pilots.len()))?;
+        self.slots
+            .get(slot(hash, self.seed, pilot, self.slots.len()))
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for PerfectHash<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.slots.fmt(f)
+    }
+}
+
+/// The bucket of a key.
+#[inline(always)]
+pub(crate) const fn bucket(hash: u64, buckets: usize) -> usize {
+    reduce(hash as u32, buckets)
+}
+
+/// Where phf's generator puts a key: the same arithmetic as its own lookup, without its remapping,
+/// because our tables keep the few slots beyond the number of keys.
+#[inline(always)]
+pub(crate) fn slot(hash: u64, seed: u64, pilot: u8, slots: usize) -> usize {
+    let pilot = (seed ^ u64::from(pilot)).wrapping_mul(0x517c_c1b7_2722_0a95);
+    reduce(
+        (hash >> 32) as u32 ^ (pilot >> 32) as u32 ^ pilot as u32,
+        slots,
+    )
+}
+
+/// Spreads 32 bits over `0..limit` with a multiplication instead of a division. The engine's tables
+/// never have more than 2³² entries.
+#[inline(always)]
+const fn reduce(hash: u32, limit: usize) -> usize {
+    ((hash as u64).wrapping_mul(limit as u64) >> 32) as usize
+}
+
+/// An id or length of the tables as an index. They are 32 bits wide and so is `usize` at least.
+#[inline(always)]
+pub(crate) const fn index(id: u32) -> usize {
+    id as usize
+}
+
+/// The product of two words folded onto itself: every input bit reaches every output bit.
+#[inline(always)]
+const fn mix(a: u64, b: u64) -> u64 {
+    let product = (a as u128).wrapping_mul(b as u128);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// Two odd constants with about as many ones as zeros.
+const K0: u64 = 0x9e37_79b9_7f4a_7c15;
+const K1: u64 = 0xd6e8_feb8_6659_fd93;
+
+/// The parts of a byte string that its hash and its comparison read first. Up to 16 bytes they are
+/// the whole string.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ends {
+    /// The first 8 bytes, little-endian; of a shorter string all of it, padded with zeros.
+    pub first: u64,
+    /// The last 8 bytes; of a shorter string the same as `first`.
+    pub last: u64,
+}
+
+/// Sets the bit that tells a small letter from a capital. Of other characters it makes pairs equal
+/// that are not (`@` and a backtick), so strings that are equal once folded are only likely to be
+/// equal without regard to case.
+const FOLD: u64 = 0x2020_2020_2020_2020;
+
+impl Ends {
+    /// The ends of a byte string.
+    #[inline(always)]
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        match (bytes.first_chunk(), bytes.last_chunk()) {
+            (Some(first), Some(last)) => Self {
+                first: u64::from_le_bytes(*first),
+                last: u64::from_le_bytes(*last),
+            },
+            _ => {
+                let short = bytes
+                    .iter()
+                    .rev()
+                    .fold(0, |word, byte| word << 8 | u64::from(*byte));
+                Self {
+                    first: short,
+                    last: short,
+                }
+            }
+        }
+    }
+
+    /// The same for every spelling that differs only in case.
+    #[inline(always)]
+    pub(crate) const fn folded(self) -> Self {
+        Self {
+            first: self.first | FOLD,
+            last: self.last | FOLD,
+        }
+    }
+}
+
+/// The hash of a literal at a position of a path, without regard to case.
+#[inline(always)]
+pub(crate) fn word_hash(seed: u64, position: usize, bytes: &[u8], ends: Ends) -> u64 {
+    let Ends { first, last } = ends.folded();
+    let tag = (bytes.len() as u64) << 8 | position as u64;
+    let hash = mix(first ^ seed, last.rotate_left(32) ^ tag.wrapping_mul(K0));
+    match bytes.get(8..bytes.len().saturating_sub(8)) {
+        Some(middle) if !middle.is_empty() => middle_hash(hash, middle, FOLD),
+        _ => hash,
+    }
+}
+
+/// The hash of a scope token.
+pub(crate) fn scope_hash(seed: u64, bytes: &[u8]) -> u64 {
+    let Ends { first, last } = Ends::of(bytes);
+    let hash = mix(
+        first ^ seed,
+        last.rotate_left(32) ^ (bytes.len() as u64).wrapping_mul(K0),
+    );
+    match bytes.get(8..bytes.len().saturating_sub(8)) {
+        Some(middle) if !middle.is_empty() => middle_hash(hash, middle, 0),
+        _ => hash,
+    }
+}
+
+/// Stirs in what lies between the ends of a long string, so that no two strings share every hash.
+#[cold]
+fn middle_hash(hash: u64, middle: &[u8], fold: u64) -> u64 {
+    middle.chunks(8).fold(hash, |hash, chunk| {
+        mix(hash ^ (Ends::of(chunk).first | fold), K1)
+    })
+}
+
+/// The hash of a route's shape: its symbols in order.
+#[inline(always)]
+pub(crate) fn shape_hash(seed: u64, symbols: &[u32]) -> u64 {
+    let start = seed ^ (symbols.len() as u64).wrapping_mul(K0);
+    symbols
+        .iter()
+        .fold(start, |hash, symbol| mix(hash ^ u64::from(*symbol), K1))
+}

@@ -1,0 +1,22 @@
+//! The rule of the inference scopes (specification §5.6).
+
+use crate::reason::Reason;
+use crate::terms::OrganisationRule;
+use crate::token::TokenKind;
+
+/// Decides an api whose scopes apply only when a user's token is supplied.
+///
+/// `held` says whether the token carries the scope. Everywhere else the token's kind changes nothing;
+/// here the scope counts on a user's token alone, and the policy must say what an organisation gets.
+#[inline(always)]
+pub(crate) const fn decide(kind: TokenKind, organisation: OrganisationRule, held: bool) -> Reason {
+    match (kind, organisation) {
+        (TokenKind::User, _) if held => Reason::ScopeHeld,
+        (TokenKind::User, _) => Reason::ScopeMissing,
+        (TokenKind::Organisation, OrganisationRule::Deny) => Reason::UserTokenRequired,
+        (TokenKind::Organisation, OrganisationRule::AllowWithoutScope) => {
+            Reason::ScopeNotApplicable
+        }
+        (TokenKind::Unknown, _) => Reason::InvalidToken,
+    }
+}

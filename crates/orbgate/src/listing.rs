@@ -1,0 +1,195 @@
+//! The table as people and programs read it back: routes, scopes and apis of an engine.
+
+use core::fmt;
+
+use crate::engine::Engine;
+use crate::hash::index;
+use crate::matcher::slice;
+use crate::tables::{ApiRow, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeRow};
+use crate::terms::{Orbs, OrganisationRule, Place};
+
+/// A route of an engine: method and path template; needs exactly one scope.
+#[derive(Clone, Copy)]
+pub struct Route<'e> {
+    engine: &'e Engine,
+    id: u32,
+    row: &'e RouteRow,
+}
+
+impl<'e> Route<'e> {
+    pub(crate) const fn new(engine: &'e Engine, id: u32, row: &'e RouteRow) -> Self {
+        Self { engine, id, row }
+    }
+
+    /// `METHOD /full/template`, as in `POST /api/v1/external/voxies/{voxieId}/run`.
+    #[must_use]
+    pub fn as_str(&self) -> &'e str {
+        self.engine.tables.text.get(self.row.text)
+    }
+
+    /// The method.
+    #[must_use]
+    pub fn method(&self) -> &'e str {
+        method(self.as_str())
+    }
+
+    /// The path template, the api's base path included.
+    #[must_use]
+    pub fn template(&self) -> &'e str {
+        self.engine.tables.text.get(self.row.template)
+    }
+
+    /// The one scope that the route needs (specification §5.3).
+    #[must_use]
+    pub const fn scope(&self) -> Scope<'e> {
+        Scope::new(self.engine, self.row.scope)
+    }
+
+    /// What a call consumes: the route's own amount, or else the scope's orb column.
+    #[must_use]
+    pub fn orbs(&self) -> Orbs {
+        // A scope with routes always states an orb column; if one did not, the amount is not known.
+        orbs(self.row.orbs).unwrap_or(Orbs::Unstated)
+    }
+
+    /// Where the route stands in the policy file.
+    #[must_use]
+    pub const fn place(&self) -> Place {
+        self.row.place
+    }
+
+    /// The methods that the route's template declares, its own among them, in alphabetical order:
+    /// the `Allow` header of a 405 (RFC 9110 §10.2.1).
+    pub fn methods(&self) -> impl Iterator<Item = &'e str> + use<'e> {
+        let tables = &self.engine.tables;
+        let after = tables
+            .shape_routes
+            .partition_point(|run| run.start <= self.id);
+        let run = after
+            .checked_sub(1)
+            .and_then(|at| tables.shape_routes.get(at));
+        let rows = slice(&tables.routes, run.copied().unwrap_or_default());
+        rows.iter().map(|row| method(tables.text.get(row.text)))
+    }
+}
+
+/// The method of `METHOD /template`.
+fn method(route: &str) -> &str {
+    route.split_once(' ').map_or("", |(method, _)| method)
+}
+
+impl PartialEq for Route<'_> {
+    /// Equal where method, template and scope are.
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str() && self.scope() == other.scope()
+    }
+}
+
+impl Eq for Route<'_> {}
+
+impl fmt::Debug for Route<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Route")
+            .field("route", &self.as_str())
+            .field("scope", &self.scope().name())
+            .field("orbs", &self.orbs())
+            .finish()
+    }
+}
+
+/// A scope of an engine: one OAuth scope token (RFC 6749 §3.3).
+#[derive(Clone, Copy)]
+pub struct Scope<'e> {
+    engine: &'e Engine,
+    id: u16,
+}
+
+impl<'e> Scope<'e> {
+    pub(crate) const fn new(engine: &'e Engine, id: u16) -> Self {
+        Self { engine, id }
+    }
+
+    fn row(&self) -> Option<&'e ScopeRow> {
+        self.engine.tables.scopes.get(index(u32::from(self.id)))
+    }
+
+    fn api_row(&self) -> Option<&'e ApiRow> {
+        self.engine.tables.apis.get(index(self.row()?.api))
+    }
+
+    /// The scope token.
+    #[must_use]
+    pub fn name(&self) -> &'e str {
+        self.engine.scope_name(self.id)
+    }
+
+    /// The api that the scope belongs to.
+    #[must_use]
+    pub fn api(&self) -> &'e str {
+        self.api_row()
+            .map_or("", |api| self.engine.tables.text.get(api.name))
+    }
+
+    /// The permitted action, where the policy states one (specification §4.2).
+    #[must_use]
+    pub fn permits(&self) -> Option<&'e str> {
+        self.row()?
+            .permits
+            .map(|span| self.engine.tables.text.get(span))
+    }
+
+    /// The orb column; `None` where the policy states none (only on a scope with no routes).
+    #[must_use]
+    pub fn orbs(&self) -> Option<Orbs> {
+        orbs(self.row()?.orbs)
+    }
+
+    /// What an organisation's token gets, where the scope applies only to a user's token.
+    #[must_use]
+    pub fn organisation(&self) -> Option<OrganisationRule> {
+        self.api_row()?.organisation
+    }
+
+    /// The routes that need the scope, in the order of the policy file.
+    pub fn routes(&self) -> impl Iterator<Item = Route<'e>> + use<'e> {
+        let engine = self.engine;
+        let run = self.row().map(|row| row.routes).unwrap_or_default();
+        let ids = slice(&engine.tables.scope_routes, run);
+        ids.iter().filter_map(|id| engine.route(*id))
+    }
+
+    /// Where the scope's name stands in the policy file.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        self.row().map(|row| row.place).unwrap_or_default()
+    }
+}
+
+impl PartialEq for Scope<'_> {
+    /// Equal where the scope token and the api are.
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name() && self.api() == other.api()
+    }
+}
+
+impl Eq for Scope<'_> {}
+
+impl fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope")
+            .field("name", &self.name())
+            .field("api", &self.api())
+            .field("orbs", &self.orbs())
+            .finish()
+    }
+}
+
+/// An orb column as the tables hold it.
+fn orbs(column: i64) -> Option<Orbs> {
+    match column {
+        ORBS_UNKNOWN => None,
+        ORBS_UNSTATED => Some(Orbs::Unstated),
+        0 => Some(Orbs::Free),
+        amount => Some(u64::try_from(amount).map_or(Orbs::Unstated, Orbs::Amount)),
+    }
+}

@@ -1,0 +1,311 @@
+//! The request target: refuse, never normalise.
+//!
+//! Authorizer and backend must read the same path, so a path has exactly one accepted spelling.
+//! [`split`] proves that a target is plain in one pass; what is not plain gets the exact reading of
+//! [`read`], rule by rule, which names the first rule broken or accepts the rare rest.
+
+use crate::hash::index;
+use crate::reason::Detail;
+use crate::tables::MAX_SEGMENTS;
+use crate::terms::Profile;
+
+/// Most bytes of a target, the query included (rule P2).
+const MAX_TARGET: usize = 8_192;
+
+/// Most bytes of a segment as it stands in the target (rule P2).
+const MAX_SEGMENT: usize = 256;
+
+/// An accepted path, cut into segments.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Path<'t> {
+    bytes: &'t [u8],
+    /// Where each segment starts, and after the last one where the next would.
+    starts: [u16; MAX_SEGMENTS + 1],
+    count: usize,
+}
+
+impl<'t> Path<'t> {
+    /// How many segments the path has; `/` alone has none.
+    #[inline(always)]
+    pub(crate) const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The segment at a position, or nothing past the last.
+    #[inline(always)]
+    pub(crate) fn segment(&self, position: usize) -> &'t [u8] {
+        let bounds = (
+            self.starts.get(position),
+            self.starts.get(position.wrapping_add(1)),
+        );
+        let (Some(start), Some(next)) = bounds else {
+            return &[];
+        };
+        let end = usize::from(*next).saturating_sub(1);
+        self.bytes.get(usize::from(*start)..end).unwrap_or_default()
+    }
+
+    /// Cuts a path at its slashes. `None` where it breaks P10, P11 or the segment limits of P2.
+    #[inline(always)]
+    fn cut(path: &'t [u8], slashes: impl Iterator<Item = usize>) -> Option<Self> {
+        let mut cut = Self {
+            bytes: path,
+            starts: [0; MAX_SEGMENTS + 1],
+            count: 0,
+        };
+        if path.len() == 1 {
+            return Some(cut);
+        }
+        let mut slots = cut.starts.iter_mut();
+        let mut start = None;
+        for slash in slashes.chain([path.len()]) {
+            if let Some(start) = start {
+                let segment = path.get(start..slash)?;
+                if segment.len() > MAX_SEGMENT || is_dots(segment) {
+                    return None;
+                }
+                cut.count = cut.count.saturating_add(1);
+            }
+            let next = slash.saturating_add(1);
+            *slots.next()? = u16::try_from(next).ok()?;
+            start = Some(next);
+        }
+        Some(cut)
+    }
+}
+
+/// Nothing but dots, or nothing at all (rules P10 and P11).
+#[inline(always)]
+fn is_dots(segment: &[u8]) -> bool {
+    match segment {
+        [b'.', rest @ ..] => rest.iter().all(|byte| *byte == b'.'),
+        [] => true,
+        _ => false,
+    }
+}
+
+/// Cuts a target into segments, or names the first rule that it breaks.
+#[inline(always)]
+pub(crate) fn split(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
+    match split_plain(target) {
+        Some(path) => Ok(path),
+        None => read(target, profile),
+    }
+}
+
+/// Accepts a target whose path is of plain characters only; `None` where anything needs a closer look.
+#[inline(always)]
+fn split_plain(target: &[u8]) -> Option<Path<'_>> {
+    if target.len() > MAX_TARGET || target.first() != Some(&b'/') {
+        return None;
+    }
+    let plain = target.iter().position(|byte| !is_plain(*byte));
+    let path = match plain {
+        None => target,
+        Some(end) => {
+            let (path, rest) = target.split_at_checked(end)?;
+            let is_query = rest.first() == Some(&b'?') && rest.iter().all(|byte| is_query(*byte));
+            is_query.then_some(path)?
+        }
+    };
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    Path::cut(path, slashes.map(|(at, _)| at))
+}
+
+/// The exact reading, in the order that every implementation shares: P2 to P5, P7, then the path's
+/// bytes from left to right, then P10, P11 and the limits on segments.
+#[cold]
+fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
+    if target.is_empty() || target.len() > MAX_TARGET {
+        return Err(Detail::Length);
+    }
+    if !target.iter().all(u8::is_ascii_graphic) {
+        return Err(Detail::Byte);
+    }
+    if target.contains(&b'#') {
+        return Err(Detail::Fragment);
+    }
+    if target.first() != Some(&b'/') {
+        return Err(Detail::Form);
+    }
+    // P6: the query is never looked at again.
+    let path = target
+        .split(|byte| *byte == b'?')
+        .next()
+        .unwrap_or_default();
+    if path.contains(&b'\\') {
+        return Err(Detail::Backslash);
+    }
+    for (at, byte) in path.iter().enumerate() {
+        match byte {
+            b';' => return Err(Detail::MatrixParam),
+            b'%' if profile == Profile::Strict => return Err(Detail::Percent),
+            b'%' => read_escape(path, at)?,
+            b'/' => {}
+            byte if is_plain(*byte) => {}
+            _ => return Err(Detail::PathChar),
+        }
+    }
+    // What the leading `/` opens is a segment too; a path of `/` alone has none.
+    let segments = || {
+        path.get(1..)
+            .unwrap_or_default()
+            .split(|byte| *byte == b'/')
+    };
+    let root = path.len() == 1;
+    if !root && segments().any(<[u8]>::is_empty) {
+        return Err(Detail::EmptySegment);
+    }
+    if !root && segments().any(is_dots) {
+        return Err(Detail::DotSegment);
+    }
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    Path::cut(path, slashes.map(|(at, _)| at)).ok_or(Detail::Length)
+}
+
+/// Rules P13 to P18 for the escape that starts at `at`.
+fn read_escape(path: &[u8], at: usize) -> Result<(), Detail> {
+    let Some((byte, after)) = escaped(path.get(at..).unwrap_or_default()) else {
+        return Err(Detail::BadEscape);
+    };
+    match byte {
+        0x00..=0x1f | 0x7f => Err(Detail::EncodedControl),
+        b'/' | b'\\' | b';' | b'?' | b'#' | b'%' => Err(Detail::EncodedDelimiter),
+        b'-' | b'.' | b'_' | b'~' => Err(Detail::EncodedUnreserved),
+        byte if byte.is_ascii_alphanumeric() => Err(Detail::EncodedUnreserved),
+        0x80..=0xff => Err(Detail::NonAscii),
+        b' ' => {
+            let starts = path.get(..at).and_then(<[u8]>::last) == Some(&b'/');
+            let ends = matches!(after.first(), None | Some(b'/'));
+            if starts || ends {
+                Err(Detail::Whitespace)
+            } else {
+                Ok(())
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The byte that an escape at the start of `bytes` stands for, and what follows it.
+fn escaped(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let [b'%', high, low, after @ ..] = bytes else {
+        return None;
+    };
+    let digit = |byte: u8| {
+        char::from(byte)
+            .to_digit(16)
+            .and_then(|digit| u8::try_from(digit).ok())
+    };
+    let byte = digit(*high)?.checked_mul(16)?.checked_add(digit(*low)?)?;
+    Some((byte, after))
+}
+
+/// A segment with its escapes decoded once.
+pub(crate) struct Decoded {
+    bytes: [u8; MAX_SEGMENT],
+    length: usize,
+}
+
+impl Decoded {
+    /// Decodes a segment that has escapes; `None` for one that has none, which is its own decoding.
+    pub(crate) fn of(segment: &[u8]) -> Option<Self> {
+        if !segment.contains(&b'%') {
+            return None;
+        }
+        let mut decoded = Self {
+            bytes: [0; MAX_SEGMENT],
+            length: 0,
+        };
+        let mut rest = segment;
+        for slot in &mut decoded.bytes {
+            let (byte, after) = match (escaped(rest), rest) {
+                (Some(escape), _) => escape,
+                (None, [byte, after @ ..]) => (*byte, after),
+                (None, []) => break,
+            };
+            *slot = byte;
+            rest = after;
+            decoded.length = decoded.length.saturating_add(1);
+        }
+        Some(decoded)
+    }
+
+    /// The decoded bytes.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+}
+
+/// `/` and the characters that RFC 3986 allows raw in a path, but for `;` and `%`.
+#[inline(always)]
+fn is_plain(byte: u8) -> bool {
+    CLASSES.get(index(u32::from(byte))) == Some(&true)
+}
+
+/// Any byte of a query: visible ASCII, but for `#`.
+const fn is_query(byte: u8) -> bool {
+    byte.is_ascii_graphic() && byte != b'#'
+}
+
+/// Which bytes are plain.
+static CLASSES: [bool; 256] = {
+    let mut classes = [false; 256];
+    let mut rest = PLAIN.as_slice();
+    while let [byte, tail @ ..] = rest {
+        #[allow(
+            clippy::indexing_slicing,
+            clippy::as_conversions,
+            reason = "evaluated by the compiler, which refuses an index out of range"
+        )]
+        {
+            classes[*byte as usize] = true;
+        }
+        rest = tail;
+    }
+    classes
+};
+
+const PLAIN: &[u8; 79] =
+    b"/ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,=:@";
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The one-pass check and the exact reading are twins: what the first accepts the second cuts
+        /// alike, and the first leaves nothing to the second but faults and escapes.
+        #[test]
+        fn both_readings_agree(
+            target in prop_oneof![
+                "[/a.~]{0,40}",
+                "/([a-zA-Z0-9.@%;\\\\?#/ -]|\u{e9}|%20|%2e){0,60}",
+                "(/[a-z.]{0,3}){0,40}(\\?[!-~]{0,9})?",
+                "/a{250,260}(/b)?",
+            ],
+        ) {
+            for profile in [Profile::Strict, Profile::EncodedParams] {
+                let exact = read(target.as_bytes(), profile);
+                match split_plain(target.as_bytes()) {
+                    Some(path) => prop_assert_eq!(exact, Ok(path)),
+                    None => prop_assert!(exact.is_err() || target.contains('%')),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_byte_is_classed_as_rfc_3986_has_it() {
+        for byte in 0..=u8::MAX {
+            let sub_delims_and_more = b"!$&'()*+,=:@-._~/".contains(&byte);
+            assert_eq!(
+                is_plain(byte),
+                byte.is_ascii_alphanumeric() || sub_delims_and_more,
+                "{byte:#x}"
+            );
+        }
+    }
+}

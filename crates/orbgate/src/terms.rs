@@ -1,0 +1,79 @@
+//! The words that policies, engines and decisions share.
+
+use core::fmt;
+
+/// A place in a policy file. Both numbers start at 1; the column counts characters, not bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// Which spellings of a request target are accepted. There is no third profile.
+///
+/// Exhaustive on purpose: a profile added later would change what "accepted" means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// No percent-encoding in a path.
+    #[default]
+    Strict,
+    /// Percent-encoding inside parameters, where it has one spelling (rules P13 to P19).
+    EncodedParams,
+}
+
+/// What an organisation's token gets on an api whose scopes apply only to a user's token.
+///
+/// Exhaustive on purpose: the policy format names exactly these two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OrganisationRule {
+    /// Denied: `user_token_required`.
+    Deny,
+    /// Allowed, whatever scopes it carries: `scope_not_applicable`.
+    AllowWithoutScope,
+}
+
+/// What a call consumes, as the policy states it.
+///
+/// Exhaustive on purpose: the policy format names exactly these three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Orbs {
+    /// Nothing: `orbs: false`.
+    Free,
+    /// Orbs, how many is not stated: `orbs: true`. Whoever charges must supply the amount.
+    Unstated,
+    /// This many orbs, from 1 to `i64::MAX`.
+    Amount(u64),
+}
+
+/// The SHA-256 of a policy's canonical form, printed as `sha256:` and 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(pub(crate) [u8; 32]);
+
+impl Digest {
+    /// The 32 bytes of the hash.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}

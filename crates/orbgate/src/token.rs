@@ -1,0 +1,172 @@
+//! Tokens and the scopes they carry.
+
+use crate::engine::Engine;
+use crate::hash::index;
+
+/// A *verified* bearer token (RFC 9068): verifying is the token layer's business, not the engine's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token<'a> {
+    /// Whose token it is.
+    pub kind: TokenKind,
+    /// The scopes that it carries.
+    pub scopes: Scopes<'a>,
+}
+
+impl<'a> Token<'a> {
+    /// A user's token.
+    ///
+    /// ```
+    /// let token = orbgate::Token::user("read:account write:voxies");
+    /// ```
+    #[must_use]
+    pub fn user(scopes: impl Into<Scopes<'a>>) -> Self {
+        Self {
+            kind: TokenKind::User,
+            scopes: scopes.into(),
+        }
+    }
+
+    /// An organisation's token (specification §5.2).
+    #[must_use]
+    pub fn organisation(scopes: impl Into<Scopes<'a>>) -> Self {
+        Self {
+            kind: TokenKind::Organisation,
+            scopes: scopes.into(),
+        }
+    }
+}
+
+/// Whose token it is.
+///
+/// Exhaustive on purpose: whatever is neither of the two is `Unknown`, and unknown denies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum TokenKind {
+    /// Not known, or none of the two: every request is denied as `invalid_token`.
+    #[default]
+    Unknown = 0,
+    /// A user's.
+    User = 1,
+    /// An organisation's.
+    Organisation = 2,
+}
+
+impl TokenKind {
+    /// The kind of this frozen name; `Unknown` for any other text.
+    #[must_use]
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "user" => Self::User,
+            "organisation" => Self::Organisation,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The kind's frozen name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::User => "user",
+            Self::Organisation => "organisation",
+        }
+    }
+}
+
+/// The scopes of a token.
+///
+/// Exhaustive on purpose: these are the two forms that a token layer can hand over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scopes<'a> {
+    /// As the token has them: separated by spaces, in any order; duplicates are harmless and empty
+    /// pieces ignored. Safe with any engine; every decision searches the text.
+    Text(&'a [u8]),
+    /// Interned once with [`Engine::scopes`]: a bit test per decision.
+    Set(&'a ScopeSet),
+}
+
+impl<'a> From<&'a str> for Scopes<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text.as_bytes())
+    }
+}
+
+impl<'a> From<&'a [u8]> for Scopes<'a> {
+    fn from(text: &'a [u8]) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a ScopeSet> for Scopes<'a> {
+    fn from(set: &'a ScopeSet) -> Self {
+        Self::Set(set)
+    }
+}
+
+impl Scopes<'_> {
+    /// Whether the exact bytes of the engine's scope are one of these (specification §5.3).
+    #[inline(always)]
+    pub(crate) fn hold(self, engine: &Engine, scope: u16) -> bool {
+        match self {
+            Self::Text(text) => {
+                let scope = engine.scope_name(scope).as_bytes();
+                text.split(|byte| *byte == b' ').any(|piece| piece == scope)
+            }
+            Self::Set(set) => set.policy == engine.fingerprint() && set.has(scope),
+        }
+    }
+}
+
+/// A token's scopes as a set of bits, made by [`Engine::scopes`] or [`Engine::scope_set`].
+///
+/// It belongs to the policy of the engine that made it. With an engine of another policy it holds
+/// nothing: decisions deny rather than misread it. Scopes that the policy does not have are dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ScopeSet {
+    /// Which policy numbered the scopes.
+    policy: [u8; 16],
+    bits: Bits,
+}
+
+/// One bit a scope. Up to 128 scopes need no allocation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Bits {
+    Inline([u64; 2]),
+    Heap(Box<[u64]>),
+}
+
+impl ScopeSet {
+    /// An empty set for a policy with this many scopes.
+    pub(crate) fn empty(policy: [u8; 16], scopes: usize) -> Self {
+        let bits = match scopes {
+            0..=128 => Bits::Inline([0; 2]),
+            more => Bits::Heap(vec![0; more.div_ceil(64)].into_boxed_slice()),
+        };
+        Self { policy, bits }
+    }
+
+    /// Adds a scope.
+    pub(crate) fn insert(&mut self, scope: u16) {
+        let words: &mut [u64] = match &mut self.bits {
+            Bits::Inline(words) => words,
+            Bits::Heap(words) => words,
+        };
+        if let Some(word) = words.get_mut(index(u32::from(scope >> 6))) {
+            *word |= 1_u64.wrapping_shl(u32::from(scope));
+        }
+    }
+
+    /// Whether a scope is in the set.
+    #[inline(always)]
+    fn has(&self, scope: u16) -> bool {
+        let words: &[u64] = match &self.bits {
+            Bits::Inline(words) => words,
+            Bits::Heap(words) => words,
+        };
+        let word = words
+            .get(index(u32::from(scope >> 6)))
+            .copied()
+            .unwrap_or(0);
+        word.wrapping_shr(u32::from(scope)) & 1 == 1
+    }
+}

@@ -1,0 +1,311 @@
+//! Random policies, random and adversarial requests: the engine and the naive reference always agree,
+//! and the promises of the decision hold.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test stops at its first surprise"
+)]
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use orbgate::{
+    Decision, Detail, Engine, Policy, Reason, Request, ScopeSet, Scopes, Token, TokenKind,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use support::model::{Model, is_parameter};
+use support::reference::{self, Answer, Ask};
+use support::strategies::{asks, policies, scopes};
+
+/// An engine of a random policy.
+fn engine(model: &Model) -> Engine {
+    let yaml = model.to_yaml();
+    let policy = Policy::from_yaml(&yaml).unwrap_or_else(|error| panic!("{error}\n{yaml}"));
+    Engine::new(&policy)
+}
+
+fn token<'a>(ask: &'a Ask, set: Option<&'a ScopeSet>) -> Option<Token<'a>> {
+    let (kind, text) = ask.token.as_ref()?;
+    let scopes = set.map_or(Scopes::Text(text), Scopes::Set);
+    Some(Token {
+        kind: TokenKind::from_name(kind),
+        scopes,
+    })
+}
+
+/// Asks the engine, with the scopes as text and as a set: both answers must be one.
+fn ask_engine<'e>(engine: &'e Engine, ask: &Ask) -> Decision<'e> {
+    let request = |token| Request {
+        method: &ask.method,
+        target: &ask.target,
+        token,
+        allow_bonus_orbs_use: ask.bonus,
+    };
+    let set = ask.token.as_ref().map(|(_, text)| engine.scopes(text));
+    let decision = engine.decide(&request(token(ask, None)));
+    assert_eq!(
+        decision,
+        engine.decide(&request(token(ask, set.as_ref()))),
+        "text and set differ"
+    );
+    decision
+}
+
+/// An engine's answer in the reference's terms.
+fn answer(decision: &Decision<'_>) -> Answer {
+    let charge = decision.charge();
+    Answer {
+        reason: decision.reason().as_str(),
+        detail: decision.detail().map(|detail| detail.as_str()),
+        api: decision.api().map(str::to_owned),
+        route: decision.route().map(str::to_owned),
+        scope: decision.scope().map(|scope| scope.name().to_owned()),
+        orbs: charge.map(|charge| (charge.consumes, charge.amount, charge.bonus_allowed)),
+    }
+}
+
+/// A policy and requests that nearly fit it.
+fn policy_and_asks(count: usize) -> impl Strategy<Value = (Model, Vec<Ask>)> {
+    policies().prop_flat_map(move |model| {
+        let asks = vec(asks(&model), count);
+        (Just(model), asks)
+    })
+}
+
+proptest! {
+    #[test]
+    fn engine_and_reference_agree((model, asks) in policy_and_asks(64)) {
+        let engine = engine(&model);
+        for ask in &asks {
+            prop_assert_eq!(answer(&ask_engine(&engine, ask)), reference::decide(&model, ask), "{:?}", ask);
+        }
+    }
+
+    #[test]
+    fn engine_and_reference_agree_by_scope(
+        (model, asks) in policy_and_asks(8),
+        asked in scopes(),
+    ) {
+        let engine = engine(&model);
+        for (ask, scope) in asks.iter().flat_map(|ask| {
+            asked.split(|byte| *byte == b' ').map(move |scope| (ask, scope))
+        }) {
+            let decision = engine.decide_scope(scope, token(ask, None), ask.bonus);
+            prop_assert_eq!(answer(&decision), reference::decide_scope(&model, scope, ask));
+            prop_assert!(decision.route().is_none());
+        }
+    }
+
+    #[test]
+    fn a_denial_never_charges_and_bonus_needs_consumption((model, asks) in policy_and_asks(64)) {
+        let engine = engine(&model);
+        for ask in &asks {
+            let decision = ask_engine(&engine, ask);
+            match decision.charge() {
+                Some(charge) => {
+                    prop_assert!(decision.is_allow());
+                    prop_assert!(charge.consumes || !charge.bonus_allowed);
+                    prop_assert!(ask.bonus || !charge.bonus_allowed);
+                    prop_assert!(charge.consumes || charge.amount == Some(0));
+                }
+                None => prop_assert!(!decision.is_allow() || decision.scope().is_some_and(|s| s.orbs().is_none())),
+            }
+            prop_assert_eq!(decision.is_allow(), decision.status().is_none());
+            prop_assert_eq!(decision.policy(), engine.digest());
+        }
+    }
+
+    #[test]
+    fn the_query_changes_nothing((model, asks) in policy_and_asks(32), query in "[!-\"$-~]{0,40}") {
+        let engine = engine(&model);
+        for ask in asks.iter().filter(|ask| !ask.target.contains(&b'?') && ask.target.len() < 8_000) {
+            let plain = ask_engine(&engine, ask);
+            let mut asked = ask.clone();
+            asked.target.push(b'?');
+            asked.target.extend(query.bytes());
+            // An empty target has no path to put a query behind.
+            if !ask.target.is_empty() {
+                prop_assert_eq!(ask_engine(&engine, &asked), plain);
+            }
+        }
+    }
+
+    #[test]
+    fn the_kind_of_token_changes_nothing_but_on_an_api_for_users((model, asks) in policy_and_asks(64)) {
+        let engine = engine(&model);
+        for ask in &asks {
+            let mut as_user = ask.clone();
+            let mut as_organisation = ask.clone();
+            let text = ask.token.clone().map(|(_, text)| text).unwrap_or_default();
+            as_user.token = Some(("user", text.clone()));
+            as_organisation.token = Some(("organisation", text));
+            let user = ask_engine(&engine, &as_user);
+            let organisation = ask_engine(&engine, &as_organisation);
+            if user.scope().is_none_or(|scope| scope.organisation().is_none()) {
+                prop_assert_eq!(user, organisation);
+            }
+        }
+    }
+
+    #[test]
+    fn another_spelling_is_refused_or_reaches_the_same_scope((model, asks) in policy_and_asks(24)) {
+        let engine = engine(&model);
+        for ask in &asks {
+            let mut ask = ask.clone();
+            ask.token = Some(("user", b"read:x write:x READ:x read:x2 read x a-scope-of-more-than-16-bytes read:*".to_vec()));
+            let decision = ask_engine(&engine, &ask);
+            let Some(scope) = decision.scope() else { continue };
+            for target in respellings(&ask.target) {
+                let mut respelt = ask.clone();
+                respelt.target = target;
+                let other = ask_engine(&engine, &respelt);
+                if other.is_allow() {
+                    prop_assert_eq!(other.scope(), Some(scope), "{:?}", respelt);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_set_of_another_policy_holds_nothing((one, asks) in policy_and_asks(16), other in policies()) {
+        let (one_engine, other_engine) = (engine(&one), engine(&other));
+        prop_assume!(one_engine.digest() != other_engine.digest());
+        let set = other_engine.scopes("read:x write:x READ:x read:x2 read x a-scope-of-more-than-16-bytes read:*");
+        for ask in &asks {
+            let mut ask = ask.clone();
+            ask.token = Some(("user", Vec::new()));
+            let request = Request {
+                method: &ask.method,
+                target: &ask.target,
+                token: token(&ask, Some(&set)),
+                allow_bonus_orbs_use: ask.bonus,
+            };
+            prop_assert_eq!(one_engine.decide(&request), ask_engine(&one_engine, &ask));
+        }
+    }
+
+    #[test]
+    fn order_changes_neither_decisions_nor_digest((model, asks) in policy_and_asks(32)) {
+        let mut turned = model.clone();
+        turned.apis.reverse();
+        for api in &mut turned.apis {
+            api.scopes.reverse();
+            api.scopes.iter_mut().for_each(|scope| scope.routes.reverse());
+        }
+        let (engine, turned) = (engine(&model), engine(&turned));
+        prop_assert_eq!(engine.digest(), turned.digest());
+        for ask in &asks {
+            prop_assert_eq!(answer(&ask_engine(&engine, ask)), answer(&ask_engine(&turned, ask)));
+            // One policy, one numbering: a set made by either engine serves both.
+            let set = engine.scopes(ask.token.as_ref().map(|(_, text)| text.as_slice()).unwrap_or_default());
+            let request = Request { method: &ask.method, target: &ask.target, token: token(ask, Some(&set)), allow_bonus_orbs_use: ask.bonus };
+            prop_assert_eq!(turned.decide(&request), ask_engine(&engine, ask));
+        }
+        prop_assert!(engine.routes().map(|r| r.as_str()).eq(turned.routes().map(|r| r.as_str())));
+    }
+
+    #[test]
+    fn table_and_decisions_agree(model in policies()) {
+        let engine = engine(&model);
+        let mut listed = 0;
+        for scope in engine.scope_table() {
+            for route in scope.routes() {
+                listed += 1;
+                let target: Vec<_> = route
+                    .template()
+                    .split('/')
+                    .map(|segment| if is_parameter(segment) { "no-literal-is-called-so" } else { segment })
+                    .collect();
+                let decision = engine.decide(&Request {
+                    method: route.method().as_bytes(),
+                    target: target.join("/").as_bytes(),
+                    token: Some(Token::user(scope.name())),
+                    allow_bonus_orbs_use: false,
+                });
+                prop_assert!(decision.is_allow());
+                prop_assert_eq!(decision.route(), Some(route.as_str()));
+                prop_assert_eq!(decision.scope(), Some(scope));
+                prop_assert_eq!(decision.place(), Some(route.place()));
+                prop_assert!(route.methods().any(|method| method == route.method()));
+            }
+        }
+        prop_assert_eq!(listed, engine.routes().len());
+        prop_assert_eq!(listed, model.routes().len());
+    }
+
+    #[test]
+    fn any_bytes_get_an_answer(
+        model in policies(),
+        method in vec(any::<u8>(), 0..40),
+        target in vec(any::<u8>(), 0..10_000),
+        scope in vec(any::<u8>(), 0..100),
+        kind in "(user|organisation|[a-z]{0,9})",
+    ) {
+        let engine = engine(&model);
+        let token = Token { kind: TokenKind::from_name(&kind), scopes: Scopes::Text(&scope) };
+        for target in [target.clone(), [b"/".as_slice(), &target].concat()] {
+            let request = Request { method: &method, target: &target, token: Some(token), allow_bonus_orbs_use: true };
+            let _ = format!("{:?}", engine.decide(&request));
+        }
+        let _ = format!("{:?}", engine.decide_scope(&scope, Some(token), true));
+    }
+}
+
+/// The random requests are worth something only if they reach everything.
+#[test]
+fn the_random_requests_reach_every_reason_and_detail() {
+    let mut runner = TestRunner::deterministic();
+    let mut missing: BTreeSet<&str> = Reason::ALL.iter().map(|reason| reason.as_str()).collect();
+    missing.extend(Detail::ALL.iter().map(|detail| detail.as_str()));
+    let strategy = policy_and_asks(64);
+    for _ in 0..400 {
+        let (model, asks) = strategy.new_tree(&mut runner).unwrap().current();
+        for ask in asks {
+            let answer = reference::decide(&model, &ask);
+            missing.remove(answer.reason);
+            answer.detail.map(|detail| missing.remove(detail));
+        }
+    }
+    assert_eq!(missing, BTreeSet::new());
+}
+
+/// Every single change of the kinds that have fooled other authorizers, at every place where some
+/// reader would undo it.
+fn respellings(target: &[u8]) -> Vec<Vec<u8>> {
+    let path = target
+        .iter()
+        .position(|byte| *byte == b'?')
+        .unwrap_or(target.len());
+    let splice =
+        |at: usize, skip: usize, text: &[u8]| [&target[..at], text, &target[at + skip..]].concat();
+    let mut all = vec![
+        splice(path, 0, b"/"),
+        splice(path, 0, b"%00"),
+        splice(path, 0, b"/."),
+    ];
+    for (at, byte) in target[..path].iter().enumerate() {
+        all.push(splice(at, 0, b";p"));
+        all.push(splice(at, 0, b"%00"));
+        all.push(splice(at, 1, format!("%{byte:02X}").as_bytes()));
+        all.push(splice(at, 1, format!("%{byte:02x}").as_bytes()));
+        if byte.is_ascii_alphabetic() {
+            all.push(splice(at, 1, &[byte ^ 0x20]));
+        }
+        if *byte == b'/' {
+            all.push(splice(at, 1, b"\\"));
+            for text in [b"/".as_slice(), b"./", b"x/../", b"%2e/", b"..;/"] {
+                all.push(splice(at + 1, 0, text));
+            }
+        }
+    }
+    all
+}

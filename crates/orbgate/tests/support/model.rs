@@ -1,0 +1,136 @@
+//! A policy as the tests think of it, which knows nothing of the engine's types, and its YAML.
+
+use core::fmt::Write;
+
+/// A policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    pub encoded_params: bool,
+    pub apis: Vec<Api>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Api {
+    pub name: String,
+    pub base_path: String,
+    /// `deny` or `allow_without_scope`, on an api for users' tokens.
+    pub organisation: Option<&'static str>,
+    pub scopes: Vec<Scope>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scope {
+    pub name: String,
+    pub orbs: Orbs,
+    pub routes: Vec<Route>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Orbs {
+    Absent,
+    No,
+    Yes,
+    Amount(u64),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Route {
+    pub method: String,
+    /// Below the base path: literals as they are, parameters in braces.
+    pub segments: Vec<String>,
+    pub orbs: Option<u64>,
+}
+
+impl Route {
+    /// The template below the base path.
+    pub fn template(&self) -> String {
+        format!("/{}", self.segments.join("/"))
+    }
+}
+
+impl Api {
+    /// The segments of a route's whole template.
+    pub fn full(&self, route: &Route) -> Vec<String> {
+        let base = self
+            .base_path
+            .split('/')
+            .filter(|segment| !segment.is_empty());
+        base.map(str::to_owned)
+            .chain(route.segments.iter().cloned())
+            .collect()
+    }
+}
+
+/// Whether a segment of a template is a parameter.
+pub fn is_parameter(segment: &str) -> bool {
+    segment.starts_with('{')
+}
+
+impl Model {
+    /// Every route with its api, scope and whole template.
+    pub fn routes(&self) -> Vec<(&Api, &Scope, &Route, Vec<String>)> {
+        let mut all = Vec::new();
+        for api in &self.apis {
+            for scope in &api.scopes {
+                for route in &scope.routes {
+                    all.push((api, scope, route, api.full(route)));
+                }
+            }
+        }
+        all
+    }
+
+    /// The policy as YAML, every string quoted.
+    pub fn to_yaml(&self) -> String {
+        let mut out = String::from("orbgate: 1\n");
+        if self.encoded_params {
+            out.push_str("target: encoded_params\n");
+        }
+        out.push_str(if self.apis.is_empty() {
+            "apis: {}\n"
+        } else {
+            "apis:\n"
+        });
+        for api in &self.apis {
+            writeln!(out, "  \"{}\":", api.name).unwrap();
+            writeln!(out, "    base_path: \"{}\"", api.base_path).unwrap();
+            if let Some(rule) = api.organisation {
+                writeln!(out, "    token: user\n    organisation: {rule}").unwrap();
+            }
+            out.push_str(if api.scopes.is_empty() {
+                "    scopes: {}\n"
+            } else {
+                "    scopes:\n"
+            });
+            for scope in &api.scopes {
+                writeln!(out, "      \"{}\":", scope.name).unwrap();
+                match scope.orbs {
+                    Orbs::Absent => {}
+                    Orbs::No => out.push_str("        orbs: false\n"),
+                    Orbs::Yes => out.push_str("        orbs: true\n"),
+                    Orbs::Amount(amount) => writeln!(out, "        orbs: {amount}").unwrap(),
+                }
+                let empty = scope.routes.is_empty();
+                out.push_str(if empty {
+                    "        routes: []\n"
+                } else {
+                    "        routes:\n"
+                });
+                for route in &scope.routes {
+                    let text = format!("{} {}", route.method, route.template());
+                    match route.orbs {
+                        None => writeln!(out, "          - \"{text}\"").unwrap(),
+                        Some(amount) => {
+                            writeln!(
+                                out,
+                                "          - route: \"{text}\"\n            orbs: {amount}"
+                            )
+                            .unwrap();
+                        }
+                    }
+                }
+            }
+        }
+        out
+    }
+}

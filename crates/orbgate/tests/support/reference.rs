@@ -1,0 +1,308 @@
+//! The decision, written a second time as plainly as possible: every template is tried on every
+//! request, segment by segment, and every rule is a line. Shares no code with the engine.
+
+use super::model::{Api, Model, Orbs, Route, Scope, is_parameter};
+
+/// A request as the tests think of it.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    pub method: Vec<u8>,
+    pub target: Vec<u8>,
+    /// Kind (`user`, `organisation`, anything else) and scope text.
+    pub token: Option<(&'static str, Vec<u8>)>,
+    pub bonus: bool,
+}
+
+/// An answer, field by field as the JSON interface has them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    pub reason: &'static str,
+    pub detail: Option<&'static str>,
+    pub api: Option<String>,
+    pub route: Option<String>,
+    pub scope: Option<String>,
+    /// consumes, amount, bonus allowed
+    pub orbs: Option<(bool, Option<u64>, bool)>,
+}
+
+fn deny(reason: &'static str) -> Answer {
+    Answer {
+        reason,
+        ..Answer::default()
+    }
+}
+
+/// Decides a request.
+pub fn decide(policy: &Model, ask: &Ask) -> Answer {
+    if let Some(detail) = malformed(policy, ask) {
+        return Answer {
+            detail: Some(detail),
+            ..deny("malformed_request")
+        };
+    }
+    let path = segments(&ask.target);
+    let fitting = best(
+        policy,
+        |literal, position| literal.as_bytes() == path[position],
+        path.len(),
+    );
+    if let Some(detail) = unsafe_beside_table(policy, &path, fitting.as_ref()) {
+        return Answer {
+            detail: Some(detail),
+            ..deny("malformed_request")
+        };
+    }
+    let (kind, held) = match &ask.token {
+        None => return deny("no_token"),
+        Some((kind, scopes)) if *kind == "user" || *kind == "organisation" => (*kind, scopes),
+        Some(_) => return deny("invalid_token"),
+    };
+    let Some(winner) = fitting else {
+        return deny("no_route");
+    };
+    let mut same_shape: Vec<_> = policy
+        .routes()
+        .into_iter()
+        .filter(|(_, _, _, full)| {
+            kinds(full) == kinds(&winner) && literals(full) == literals(&winner)
+        })
+        .collect();
+    same_shape.sort_by_key(|(_, _, route, _)| route.method.clone());
+    let method_matches = |route: &Route| route.method.as_bytes() == ask.method;
+    match same_shape
+        .iter()
+        .find(|(_, _, route, _)| method_matches(route))
+    {
+        None => {
+            let (api, _, _, full) = &same_shape[0];
+            Answer {
+                api: Some(api.name.clone()),
+                route: Some(format!("/{}", full.join("/"))),
+                ..deny("method_not_declared")
+            }
+        }
+        Some((api, scope, route, full)) => {
+            let text = format!("{} /{}", route.method, full.join("/"));
+            by_scope(api, scope, Some((route, text)), kind, held, ask.bonus)
+        }
+    }
+}
+
+/// Decides by scope.
+pub fn decide_scope(policy: &Model, asked: &[u8], ask: &Ask) -> Answer {
+    let (kind, held) = match &ask.token {
+        None => return deny("no_token"),
+        Some((kind, scopes)) if *kind == "user" || *kind == "organisation" => (*kind, scopes),
+        Some(_) => return deny("invalid_token"),
+    };
+    for api in &policy.apis {
+        for scope in &api.scopes {
+            if scope.name.as_bytes() == asked {
+                return by_scope(api, scope, None, kind, held, ask.bonus);
+            }
+        }
+    }
+    deny("no_route")
+}
+
+fn by_scope(
+    api: &Api,
+    scope: &Scope,
+    route: Option<(&Route, String)>,
+    kind: &str,
+    held: &[u8],
+    bonus: bool,
+) -> Answer {
+    let carries = held
+        .split(|byte| *byte == b' ')
+        .any(|piece| piece == scope.name.as_bytes());
+    let reason = match (api.organisation, kind) {
+        (Some("deny"), "organisation") => "user_token_required",
+        (Some(_), "organisation") => "scope_not_applicable",
+        _ if carries => "scope_held",
+        _ => "scope_missing",
+    };
+    let allowed = reason == "scope_held" || reason == "scope_not_applicable";
+    let own = route.as_ref().and_then(|(route, _)| route.orbs);
+    let orbs = match (own, scope.orbs) {
+        (Some(amount), _) | (None, Orbs::Amount(amount)) => Some((true, Some(amount), bonus)),
+        (None, Orbs::Yes) => Some((true, None, bonus)),
+        (None, Orbs::No) => Some((false, Some(0), false)),
+        (None, Orbs::Absent) => None,
+    };
+    Answer {
+        reason,
+        detail: None,
+        api: Some(api.name.clone()),
+        route: route.map(|(_, text)| text),
+        scope: Some(scope.name.clone()),
+        orbs: orbs.filter(|_| allowed),
+    }
+}
+
+/// The segments of an accepted target.
+fn segments(target: &[u8]) -> Vec<&[u8]> {
+    let path = &target[..target
+        .iter()
+        .position(|byte| *byte == b'?')
+        .unwrap_or(target.len())];
+    if path == b"/" {
+        Vec::new()
+    } else {
+        path[1..].split(|byte| *byte == b'/').collect()
+    }
+}
+
+/// Rules P1 to P18 and the limits, in their order.
+fn malformed(policy: &Model, ask: &Ask) -> Option<&'static str> {
+    let (method, target) = (&ask.method, &ask.target);
+    if method.is_empty() || method.len() > 16 || method.iter().any(|b| !b.is_ascii_uppercase()) {
+        return Some("method");
+    }
+    if target.is_empty() || target.len() > 8192 {
+        return Some("length");
+    }
+    if target.iter().any(|byte| *byte < 0x21 || *byte > 0x7e) {
+        return Some("byte");
+    }
+    if target.contains(&b'#') {
+        return Some("fragment");
+    }
+    if target[0] != b'/' {
+        return Some("form");
+    }
+    let path = &target[..target
+        .iter()
+        .position(|byte| *byte == b'?')
+        .unwrap_or(target.len())];
+    if path.contains(&b'\\') {
+        return Some("backslash");
+    }
+    for at in 0..path.len() {
+        if let Some(detail) = bad_byte(policy, path, at) {
+            return Some(detail);
+        }
+    }
+    let segments = segments(target);
+    if segments.iter().any(|segment| segment.is_empty()) {
+        return Some("empty_segment");
+    }
+    if segments
+        .iter()
+        .any(|segment| segment.iter().all(|byte| *byte == b'.'))
+    {
+        return Some("dot_segment");
+    }
+    if segments.len() > 32 || segments.iter().any(|segment| segment.len() > 256) {
+        return Some("length");
+    }
+    None
+}
+
+fn bad_byte(policy: &Model, path: &[u8], at: usize) -> Option<&'static str> {
+    if path[at] == b';' {
+        return Some("matrix_param");
+    }
+    if b"\"<>^`{}|[]".contains(&path[at]) {
+        return Some("path_char");
+    }
+    if path[at] != b'%' {
+        return None;
+    }
+    if !policy.encoded_params {
+        return Some("percent");
+    }
+    let hex = core::str::from_utf8(path.get(at + 1..at + 3).unwrap_or(b"")).unwrap_or("");
+    if hex.len() != 2 || hex.chars().any(|digit| !digit.is_ascii_hexdigit()) {
+        return Some("bad_escape");
+    }
+    let byte = u8::from_str_radix(hex, 16).unwrap();
+    let segment_starts = at == 0 || path[at - 1] == b'/';
+    let segment_ends = at + 3 == path.len() || path[at + 3] == b'/';
+    if byte < 0x20 || byte == 0x7f {
+        Some("encoded_control")
+    } else if b"/\\;?#%".contains(&byte) {
+        Some("encoded_delimiter")
+    } else if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+        Some("encoded_unreserved")
+    } else if byte >= 0x80 {
+        Some("non_ascii")
+    } else if byte == b' ' && (segment_starts || segment_ends) {
+        Some("whitespace")
+    } else {
+        None
+    }
+}
+
+/// P19 and P21.
+fn unsafe_beside_table(
+    policy: &Model,
+    path: &[&[u8]],
+    winner: Option<&Vec<String>>,
+) -> Option<&'static str> {
+    let decoded: Vec<_> = path.iter().map(|segment| decode(segment)).collect();
+    for (_, _, _, full) in policy.routes() {
+        for (position, segment) in full.iter().enumerate() {
+            if full.len() == path.len()
+                && !is_parameter(segment)
+                && path[position].contains(&b'%')
+                && segment.as_bytes() == decoded[position]
+            {
+                return Some("non_canonical_literal");
+            }
+        }
+    }
+    let winner = winner?;
+    let folded = |literal: &str, at: usize| literal.as_bytes().eq_ignore_ascii_case(&decoded[at]);
+    let rival = best(policy, folded, path.len())?;
+    (kinds(&rival) != kinds(winner)).then_some("ambiguous_case")
+}
+
+/// A segment with its escapes decoded once.
+fn decode(segment: &[u8]) -> Vec<u8> {
+    let mut decoded = Vec::new();
+    let mut at = 0;
+    while at < segment.len() {
+        if segment[at] == b'%' {
+            let hex = core::str::from_utf8(&segment[at + 1..at + 3]).unwrap();
+            decoded.push(u8::from_str_radix(hex, 16).unwrap());
+            at += 3;
+        } else {
+            decoded.push(segment[at]);
+            at += 1;
+        }
+    }
+    decoded
+}
+
+/// The most specific template of this length whose literals all fit: position by position, left to
+/// right, a literal beats a parameter.
+fn best(policy: &Model, fits: impl Fn(&str, usize) -> bool, length: usize) -> Option<Vec<String>> {
+    let mut best: Option<Vec<String>> = None;
+    for (_, _, _, full) in policy.routes() {
+        let fitting = full.len() == length
+            && full
+                .iter()
+                .enumerate()
+                .all(|(at, segment)| is_parameter(segment) || fits(segment, at));
+        // `false` sorts before `true`: a literal before a parameter.
+        if fitting && best.as_ref().is_none_or(|best| kinds(&full) < kinds(best)) {
+            best = Some(full);
+        }
+    }
+    best
+}
+
+fn kinds(template: &[String]) -> Vec<bool> {
+    template
+        .iter()
+        .map(|segment| is_parameter(segment))
+        .collect()
+}
+
+fn literals(template: &[String]) -> Vec<&str> {
+    template
+        .iter()
+        .map(|segment| if is_parameter(segment) { "" } else { segment })
+        .collect()
+}
