@@ -1,2 +1,72 @@
-//! The project's own commands.
-fn main() {}
+//! The project's own commands, one file each: `cargo xtask --help`.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a tool for the project's own people: it runs programs, reads files and prints"
+)]
+
+mod embed;
+mod package;
+mod program;
+mod project;
+mod test;
+mod tree;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::project::Project;
+
+/// The project's own commands.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask test                     every test; what CI runs
+  cargo xtask test --quick             without the slow steps
+  cargo xtask test clippy tests        these steps only";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Sets up what is missing and runs every test, step by step
+    Test(test::Test),
+    /// Compares what the core depends on with the committed list
+    Tree(tree::Tree),
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    let project = Project::read()?;
+    // Every command below is one that a person can type at the root.
+    std::env::set_current_dir(&project.root)?;
+    match &arguments.command {
+        Command::Test(test) => test.run(&project),
+        Command::Tree(tree) => tree.run(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

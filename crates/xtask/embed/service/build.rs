@@ -1,0 +1,5 @@
+//! Compiles policy.yaml into the program.
+
+fn main() -> Result<(), orbgate::build::BuildError> {
+    orbgate::build::compile("policy.yaml")
+}

@@ -1,0 +1,296 @@
+//! `cargo xtask test`: the one test command, of the README and of CI.
+
+use core::fmt::Write as _;
+use core::time::Duration;
+use std::time::Instant;
+
+use anyhow::{Error, Result};
+use clap::{Args, ValueEnum};
+
+use crate::program::Program;
+use crate::project::Project;
+use crate::{embed, package, tree};
+
+#[derive(Debug, Args)]
+pub(crate) struct Test {
+    /// Leaves out the slow steps: package and embed
+    #[arg(long)]
+    quick: bool,
+    /// Only these steps
+    #[arg(value_enum, conflicts_with = "quick")]
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Step {
+    /// Every file is formatted
+    Fmt,
+    /// No lint complains
+    Clippy,
+    /// Unit, integration and documentation tests of every crate
+    Tests,
+    /// The documentation builds and its links lead somewhere
+    Docs,
+    /// The core builds with each feature alone and with none
+    Features,
+    /// The core depends on nothing new
+    Tree,
+    /// Every published crate builds from its own archive
+    Package,
+    /// Other projects can embed the core, with the policies of others
+    Embed,
+}
+
+/// How a step ended, unless it failed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Passed,
+    /// A tool is missing that could not be set up: which, and what to do.
+    Skipped(String),
+}
+
+impl Test {
+    pub(crate) fn run(&self, project: &Project) -> Result<()> {
+        let steps = self.steps();
+        let mut rows = Vec::new();
+        for (number, step) in (1..).zip(&steps) {
+            println!(
+                "\n== {number}/{} {}: {}",
+                steps.len(),
+                step.name(),
+                step.about()
+            );
+            let start = Instant::now();
+            let result = step
+                .run(project)
+                .and_then(|outcome| settle(outcome, in_ci()));
+            let row = Row {
+                step: step.name(),
+                time: start.elapsed(),
+                result: word(&result),
+            };
+            println!("== {}: {} in {}", row.step, row.result, seconds(row.time));
+            rows.push(row);
+            if result.is_err() {
+                print!("\n{}", table(&rows));
+            }
+            result.map_err(|error| failure(&step.name(), &error))?;
+        }
+        print!("\n{}", table(&rows));
+        Ok(())
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        let slow = [Step::Package, Step::Embed];
+        let all = Step::value_variants().iter().copied();
+        let wanted = |step: &Step| match self.steps.as_slice() {
+            [] => !self.quick || !slow.contains(step),
+            steps => steps.contains(step),
+        };
+        all.filter(wanted).collect()
+    }
+}
+
+impl Step {
+    fn name(self) -> String {
+        self.to_possible_value()
+            .map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    fn about(self) -> String {
+        let value = self.to_possible_value();
+        value
+            .and_then(|value| value.get_help().map(ToString::to_string))
+            .unwrap_or_default()
+    }
+
+    fn run(self, project: &Project) -> Result<Outcome> {
+        match self {
+            Self::Fmt => match component("fmt", "rustfmt")? {
+                Outcome::Passed => all(&["cargo fmt --all --check"]),
+                skipped @ Outcome::Skipped(_) => Ok(skipped),
+            },
+            Self::Clippy => match component("clippy", "clippy")? {
+                Outcome::Passed => all(&[
+                    "cargo clippy --workspace --all-targets --all-features -- -D warnings",
+                    "cargo clippy -p orbgate --no-default-features -- -D warnings",
+                ]),
+                skipped @ Outcome::Skipped(_) => Ok(skipped),
+            },
+            Self::Tests => all(&["cargo test --workspace --all-features"]),
+            Self::Docs => {
+                all(&["RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --all-features"])
+            }
+            Self::Features => features(project),
+            Self::Tree => tree::check().map(|()| Outcome::Passed),
+            Self::Package => package::run(project),
+            Self::Embed => embed::run(project).map(|()| Outcome::Passed),
+        }
+    }
+}
+
+/// Runs the commands one after the other, up to the first that fails.
+fn all(lines: &[&str]) -> Result<Outcome> {
+    lines
+        .iter()
+        .try_for_each(|line| Program::parse(line).run())?;
+    Ok(Outcome::Passed)
+}
+
+fn features(project: &Project) -> Result<Outcome> {
+    let none = Program::parse("cargo check -p orbgate --no-default-features");
+    none.run()?;
+    for feature in &project.core()?.features {
+        let alone = Program::parse("cargo check -p orbgate --no-default-features --features");
+        alone.arg(feature).run()?;
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Sets up a part of the toolchain that rustup's minimal profile lacks.
+fn component(command: &str, component: &str) -> Result<Outcome> {
+    let there = || {
+        Program::parse("cargo")
+            .arg(command)
+            .arg("--version")
+            .succeeds()
+    };
+    if there() {
+        return Ok(Outcome::Passed);
+    }
+    if !Program::parse("rustup --version").succeeds() {
+        let what = format!("`cargo {command}` is missing, and rustup, which would install it, too");
+        return Ok(Outcome::Skipped(what));
+    }
+    let installed = Program::parse("rustup component add").arg(component).run();
+    Ok(match installed {
+        Ok(()) if there() => Outcome::Passed,
+        _ => Outcome::Skipped(format!(
+            "`cargo {command}` is missing and could not be installed"
+        )),
+    })
+}
+
+/// A step that is skipped for a missing tool says so, and fails in CI.
+fn settle(outcome: Outcome, in_ci: bool) -> Result<Outcome> {
+    match outcome {
+        Outcome::Skipped(what) if in_ci => Err(Error::msg(what)),
+        Outcome::Skipped(what) => {
+            println!("skipped: {what}");
+            Ok(Outcome::Skipped(what))
+        }
+        Outcome::Passed => Ok(Outcome::Passed),
+    }
+}
+
+fn in_ci() -> bool {
+    std::env::var("CI").is_ok_and(|ci| !["", "0", "false"].contains(&ci.as_str()))
+}
+
+fn failure(step: &str, error: &Error) -> Error {
+    Error::msg(format!(
+        "step `{step}` failed: {error:#}\nto run it alone: cargo xtask test {step}"
+    ))
+}
+
+/// A line of the table at the end.
+struct Row {
+    step: String,
+    time: Duration,
+    result: String,
+}
+
+fn word(result: &Result<Outcome>) -> String {
+    match result {
+        Ok(Outcome::Passed) => "passed".to_owned(),
+        Ok(Outcome::Skipped(what)) => format!("skipped: {what}"),
+        Err(_) => "FAILED".to_owned(),
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut text = String::new();
+    let mut line = |step: &str, time: Duration, result: &str| {
+        let line = format!("{step:<10}{:>9}  {result}", seconds(time));
+        let _ = writeln!(text, "{}", line.trim_end());
+    };
+    for row in rows {
+        line(&row.step, row.time, &row.result);
+    }
+    line("together", rows.iter().map(|row| row.time).sum(), "");
+    text
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quick_leaves_out_the_slow_steps() {
+        let all = Test {
+            quick: false,
+            steps: vec![],
+        }
+        .steps();
+        let quick = Test {
+            quick: true,
+            steps: vec![],
+        }
+        .steps();
+        assert_eq!(all, Step::value_variants());
+        assert_eq!(quick, all.into_iter().take(6).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn named_steps_run_in_the_usual_order() {
+        let some = Test {
+            quick: false,
+            steps: vec![Step::Tests, Step::Fmt],
+        };
+        assert_eq!(some.steps(), [Step::Fmt, Step::Tests]);
+    }
+
+    #[test]
+    fn every_step_says_what_it_is_for() {
+        for step in Step::value_variants() {
+            assert!(
+                !step.name().is_empty() && !step.about().is_empty(),
+                "{step:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_skipped_step_fails_in_ci_only() {
+        let skipped = || Outcome::Skipped("no clippy".to_owned());
+        assert_eq!(settle(skipped(), false).unwrap(), skipped());
+        assert_eq!(
+            settle(skipped(), true).unwrap_err().to_string(),
+            "no clippy"
+        );
+        assert_eq!(settle(Outcome::Passed, true).unwrap(), Outcome::Passed);
+    }
+
+    #[test]
+    fn the_table_has_each_step_and_the_sum() {
+        let row = |step: &str, milliseconds, result| Row {
+            step: step.to_owned(),
+            time: Duration::from_millis(milliseconds),
+            result: word(&result),
+        };
+        let rows = [
+            row("fmt", 400, Ok(Outcome::Passed)),
+            row("clippy", 12_300, Err(Error::msg("a lint"))),
+        ];
+        let expected = "\
+fmt           0.4 s  passed
+clippy       12.3 s  FAILED
+together     12.7 s
+";
+        assert_eq!(table(&rows), expected);
+    }
+}
