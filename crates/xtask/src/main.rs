@@ -6,6 +6,7 @@
 )]
 
 mod embed;
+mod msrv;
 mod package;
 mod program;
 mod project;
@@ -39,6 +40,8 @@ enum Command {
     Test(test::Test),
     /// Compares what the core depends on with the committed list
     Tree(tree::Tree),
+    /// Builds the published crates with the oldest Rust that they promise
+    Msrv,
 }
 
 fn main() -> ExitCode {
@@ -58,6 +61,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.command {
         Command::Test(test) => test.run(&project),
         Command::Tree(tree) => tree.run(),
+        Command::Msrv => msrv::run(&project),
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) features: Vec<String>,
+    /// The oldest Rust that it promises to build with.
+    pub(crate) rust_version: Option<String>,
     published: bool,
 }
 
@@ -71,6 +73,7 @@ impl Package {
                 .into_iter()
                 .flat_map(|features| features.keys().cloned())
                 .collect(),
+            rust_version: text(package, "rust_version").ok(),
             // null is any registry, a list is the registries: empty for `publish = false`.
             published: package.get("publish").is_none_or(Value::is_null),
         })
