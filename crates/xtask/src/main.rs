@@ -10,6 +10,7 @@ mod msrv;
 mod package;
 mod program;
 mod project;
+mod schema;
 mod test;
 mod tree;
 
@@ -32,7 +33,8 @@ const EXAMPLES: &str = "\
 Examples:
   cargo xtask test                     every test; what CI runs
   cargo xtask test --quick             without the slow steps
-  cargo xtask test clippy tests        these steps only";
+  cargo xtask test clippy tests        these steps only
+  cargo xtask schema                   rewrite policy/policy.schema.json";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -40,6 +42,8 @@ enum Command {
     Test(test::Test),
     /// Compares what the core depends on with the committed list
     Tree(tree::Tree),
+    /// Writes policy/policy.schema.json, the JSON Schema of the policy format
+    Schema(schema::Schema),
     /// Builds the published crates with the oldest Rust that they promise
     Msrv,
 }
@@ -61,6 +65,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.command {
         Command::Test(test) => test.run(&project),
         Command::Tree(tree) => tree.run(),
+        Command::Schema(schema) => schema.run(),
         Command::Msrv => msrv::run(&project),
     }
 }
