@@ -5,6 +5,7 @@
     reason = "a tool for the project's own people: it runs programs, reads files and prints"
 )]
 
+mod deny;
 mod embed;
 mod msrv;
 mod package;
@@ -44,6 +45,8 @@ enum Command {
     Tree(tree::Tree),
     /// Writes policy/policy.schema.json, the JSON Schema of the policy format
     Schema(schema::Schema),
+    /// Checks the licences and sources of every dependency
+    Deny(deny::Deny),
     /// Builds the published crates with the oldest Rust that they promise
     Msrv,
 }
@@ -66,6 +69,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Test(test) => test.run(&project),
         Command::Tree(tree) => tree.run(),
         Command::Schema(schema) => schema.run(),
+        Command::Deny(deny) => deny.run(),
         Command::Msrv => msrv::run(&project),
     }
 }
