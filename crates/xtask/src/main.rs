@@ -12,6 +12,7 @@ mod package;
 mod program;
 mod project;
 mod schema;
+mod soak;
 mod test;
 mod tree;
 
@@ -35,7 +36,8 @@ Examples:
   cargo xtask test                     every test; what CI runs
   cargo xtask test --quick             without the slow steps
   cargo xtask test clippy tests        these steps only
-  cargo xtask schema                   rewrite policy/policy.schema.json";
+  cargo xtask schema                   rewrite policy/policy.schema.json
+  cargo xtask soak replay --lines 1000000";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -45,6 +47,8 @@ enum Command {
     Tree(tree::Tree),
     /// Writes policy/policy.schema.json, the JSON Schema of the policy format
     Schema(schema::Schema),
+    /// Runs the command for long and watches its answers and its memory
+    Soak(soak::Soak),
     /// Checks the licences and sources of every dependency
     Deny(deny::Deny),
     /// Builds the published crates with the oldest Rust that they promise
@@ -69,6 +73,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Test(test) => test.run(&project),
         Command::Tree(tree) => tree.run(),
         Command::Schema(schema) => schema.run(),
+        Command::Soak(soak) => soak.run(&project),
         Command::Deny(deny) => deny.run(),
         Command::Msrv => msrv::run(&project),
     }
