@@ -23,7 +23,7 @@ impl Numbers {
     }
 
     /// A number below a limit.
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub const fn below(&mut self, limit: usize) -> usize {
         (self.step() % limit as u64) as usize
     }
 }
