@@ -1,2 +1,35 @@
-//! The `orbgate` command.
-fn main() {}
+//! The `orbgate` command: decide, replay, check and show scope and orb policies.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "the command line is the edge: it reads files and prints"
+)]
+
+mod args;
+mod decide;
+mod explain;
+mod output;
+mod policy_file;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::output::{Outcome, Stop};
+use crate::policy_file::Source;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(usage) => return output::usage(&usage),
+    };
+    run(&cli).unwrap_or_else(|stop| stop.report()).into()
+}
+
+fn run(cli: &Cli) -> Result<Outcome, Stop> {
+    let source = Source::load(cli.policy.as_deref())?;
+    match &cli.command {
+        Command::Decide(question) => decide::run(question, &source),
+    }
+}

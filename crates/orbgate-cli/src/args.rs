@@ -1,0 +1,107 @@
+//! The command line as people type it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use orbgate::TokenKind;
+
+/// Which scope does a route need, may a token call it, does it consume orbs, and why?
+#[derive(Debug, Parser)]
+#[command(name = "orbgate", version, after_help = ABOUT)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// Policy file to use instead of the built-in policy
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Decide one request: allow or deny, why, and what it consumes
+    #[command(after_help = DECIDE, override_usage = DECIDE_USAGE)]
+    Decide(Question),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Question {
+    /// Method of the request, in capital letters
+    #[arg(required_unless_present = "scope", requires = "target")]
+    pub(crate) method: Option<OsString>,
+
+    /// Target of the request: path and query, as on the wire
+    #[arg(required_unless_present = "scope")]
+    pub(crate) target: Option<OsString>,
+
+    /// Ask by scope instead of by method and target
+    #[arg(long, conflicts_with_all = ["method", "target"])]
+    pub(crate) scope: Option<OsString>,
+
+    /// Whose token it is
+    ///
+    /// Without it, the request carries no token.
+    #[arg(long, value_name = "KIND")]
+    pub(crate) token: Option<Kind>,
+
+    /// Scopes that the token carries, separated by spaces
+    #[arg(long, requires = "token")]
+    pub(crate) scopes: Option<OsString>,
+
+    /// The request lets the call use bonus orbs
+    #[arg(long)]
+    pub(crate) allow_bonus_orbs: bool,
+
+    /// Answer as one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Kind {
+    /// A user's token
+    User,
+    /// An organisation's token
+    Organisation,
+}
+
+impl From<Kind> for TokenKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::User => Self::User,
+            Kind::Organisation => Self::Organisation,
+        }
+    }
+}
+
+const ABOUT: &str = "\
+Examples:
+  orbgate decide POST /api/v1/external/voxies/prompt/run \\
+      --token user --scopes write:voxies
+  orbgate replay requests.jsonl > decisions.jsonl
+  orbgate check policy.yaml
+  orbgate table --format markdown
+  orbgate --policy policy.yaml table
+
+Exit codes:
+  0  allowed, or nothing to complain about
+  1  denied, or findings
+  2  could not run: bad usage, policy or input";
+
+const DECIDE_USAGE: &str = "\
+orbgate decide [OPTIONS] <METHOD> <TARGET>
+       orbgate decide [OPTIONS] --scope <SCOPE>";
+
+const DECIDE: &str = "\
+Examples:
+  orbgate decide GET /api/v1/external/orbs --token user --scopes 'read:orbs read:vox'
+  orbgate decide POST /api/v1/external/voxies/prompt/run \\
+      --token organisation --scopes write:voxies --allow-bonus-orbs --json
+  orbgate decide --scope read:inference --token user --scopes read:inference
+  orbgate decide GET /v1/items --policy policy.yaml
+
+Exit codes:
+  0  allowed
+  1  denied
+  2  could not run: bad usage, bad or unreadable policy";

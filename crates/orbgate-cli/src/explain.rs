@@ -1,0 +1,115 @@
+//! A decision for people: what was decided, why, and where the policy says so.
+
+use std::io::{self, Write};
+
+use orbgate::{Charge, Decision, Deny, Digest, Reason, Scope};
+
+use crate::args::Question;
+use crate::output::{ALLOW, DENY, FAINT, one_line};
+use crate::policy_file::Source;
+
+/// Writes the answer.
+pub(crate) fn answer(
+    out: &mut dyn Write,
+    question: &Question,
+    decision: &Decision<'_>,
+    source: &Source,
+) -> io::Result<()> {
+    match decision {
+        Decision::Allow(_) => writeln!(out, "{ALLOW}allow{ALLOW:#}")?,
+        Decision::Deny(deny) => writeln!(out, "{DENY}deny{DENY:#} {}", deny.status())?,
+    }
+    let mut line =
+        |label: &str, text: &str| writeln!(out, "  {FAINT}{label:<6}{FAINT:#}  {}", one_line(text));
+    let reason = decision.reason();
+    line("reason", &format!("{reason}: {}", reason.explanation()))?;
+    if let Some(detail) = decision.detail() {
+        line("detail", &format!("{detail}: {}", detail.explanation()))?;
+    }
+    if let Some(route) = decision.route() {
+        line("route", route)?;
+    }
+    if let Some(scope) = decision.scope() {
+        line("scope", &permitted(scope))?;
+    }
+    match decision {
+        Decision::Allow(allow) => line("orbs", &orbs(allow.charge()))?,
+        Decision::Deny(deny) => {
+            if let Some(hint) = hint(question, deny) {
+                line("hint", &hint)?;
+            }
+        }
+    }
+    let digest = short(decision.policy());
+    match decision.place() {
+        Some(place) => line("policy", &format!("{}, {digest}", source.at(place))),
+        None => line("policy", &format!("{}, {digest}", source.name())),
+    }
+}
+
+/// A digest's first digits, enough for people to tell policies apart.
+pub(crate) fn short(digest: Digest) -> String {
+    digest
+        .to_string()
+        .chars()
+        .take("sha256:".len().saturating_add(12))
+        .collect()
+}
+
+fn permitted(scope: Scope<'_>) -> String {
+    match scope.permits() {
+        Some(permits) => format!("{} ({permits})", scope.name()),
+        None => scope.name().to_owned(),
+    }
+}
+
+fn orbs(charge: Option<Charge>) -> String {
+    let Some(charge) = charge else {
+        return "the policy does not state whether the scope consumes orbs".to_owned();
+    };
+    if !charge.consumes {
+        return "consumes none".to_owned();
+    }
+    let amount = match charge.amount {
+        Some(1) => "consumes 1 orb".to_owned(),
+        Some(amount) => format!("consumes {amount} orbs"),
+        None => "consumes orbs, amount not stated by the policy".to_owned(),
+    };
+    let bonus = if charge.bonus_allowed {
+        "bonus orbs allowed"
+    } else {
+        "bonus orbs not allowed"
+    };
+    format!("{amount}; {bonus}")
+}
+
+/// What would have to be different, where that can be said.
+fn hint(question: &Question, deny: &Deny<'_>) -> Option<String> {
+    Some(match deny.reason() {
+        Reason::NoToken => {
+            "say whose token it is: --token user|organisation --scopes 'a b'".to_owned()
+        }
+        Reason::NoRoute if question.scope.is_some() => {
+            "`orbgate table` lists the scopes of the policy".to_owned()
+        }
+        Reason::NoRoute => "`orbgate table` lists the routes of the policy".to_owned(),
+        Reason::MethodNotDeclared => {
+            let methods: Vec<_> = deny.route()?.methods().collect();
+            format!("declared here: {}", methods.join(", "))
+        }
+        Reason::UserTokenRequired => "ask with a user's token: --token user".to_owned(),
+        Reason::ScopeMissing => {
+            let needed = deny.scope()?.name();
+            match &question.scopes {
+                Some(carried) if !carried.is_empty() => {
+                    format!(
+                        "needs {needed}; the token carries {}",
+                        carried.to_string_lossy()
+                    )
+                }
+                _ => format!("needs {needed}; the token carries no scope"),
+            }
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,117 @@
+//! How the command ends and how it writes: exit codes, standard output, styles.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+
+/// How the command ended, when it could run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Allowed, or nothing to complain about.
+    Fine,
+    /// Denied, or findings.
+    Findings,
+    /// Something could not be done; it has been said already.
+    CouldNotRun,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(match outcome {
+            Outcome::Fine => 0,
+            Outcome::Findings => 1,
+            Outcome::CouldNotRun => 2,
+        })
+    }
+}
+
+/// Why the command stopped half-way.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// Nobody reads standard output any more, as in `orbgate table | head`.
+    BrokenPipe,
+    /// What went wrong, for a person.
+    Error(String),
+    /// The faults of a policy file, one on each line.
+    Faults(String),
+}
+
+impl Stop {
+    /// Says on standard error what went wrong.
+    pub(crate) fn report(self) -> Outcome {
+        match self {
+            Self::BrokenPipe => {}
+            Self::Error(message) => error(&message),
+            Self::Faults(lines) => {
+                // Standard error is the last resort: where it is closed, nobody is left to tell.
+                let _ = writeln!(anstream::stderr(), "{lines}");
+            }
+        }
+        Outcome::CouldNotRun
+    }
+}
+
+impl From<io::Error> for Stop {
+    /// An error in writing: files are read elsewhere, with their name in the message.
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::BrokenPipe,
+            _ => Self::Error(format!("cannot write to standard output: {error}")),
+        }
+    }
+}
+
+/// Prints `error: …` on standard error.
+pub(crate) fn error(message: &str) {
+    // As above: nobody is left to tell.
+    let _ = writeln!(anstream::stderr(), "{ERROR}error:{ERROR:#} {message}");
+}
+
+/// Prints a help text or a usage error, and ends as it says: 0 for `--help`, 2 for an error.
+pub(crate) fn usage(usage: &clap::Error) -> ExitCode {
+    match usage.print() {
+        Ok(()) if usage.exit_code() == 0 => Outcome::Fine.into(),
+        _ => Outcome::CouldNotRun.into(),
+    }
+}
+
+/// Writes to standard output, all at once and flushed. Styles are kept on a terminal only.
+pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
+    let mut text = Vec::new();
+    write(&mut text)?;
+    let mut out = anstream::stdout().lock();
+    out.write_all(&text)?;
+    Ok(out.flush()?)
+}
+
+/// Writes to standard output as it is, for programs: no styles to keep or to strip.
+pub(crate) fn print_raw(text: &[u8]) -> Result<(), Stop> {
+    let mut out = io::stdout().lock();
+    out.write_all(text)?;
+    Ok(out.flush()?)
+}
+
+pub(crate) const ALLOW: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const DENY: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+pub(crate) const STRONG: Style = Style::new().bold();
+pub(crate) const FAINT: Style = Style::new().dimmed();
+
+/// Text from a file on one line of a terminal: control characters are shown, not obeyed.
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => line.push(' '),
+            control if control.is_control() => line.extend(control.escape_default()),
+            other => line.push(other),
+        }
+    }
+    Cow::Owned(line)
+}

@@ -1,0 +1,297 @@
+//! `orbgate decide`.
+
+use crate::{BAD, SHOP, digest, file, orbgate};
+
+const RUN: &str = "/api/v1/external/voxies/prompt/run";
+
+/// The exact line of `--json`, and the exit code.
+#[track_caller]
+fn check(arguments: &[&str], code: i32, answer: &str) {
+    let ran = orbgate(&[&["decide", "--json"], arguments].concat());
+    let answer = format!("{{{answer},\"policy\":\"{}\"}}\n", digest());
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (code, &*answer, ""));
+}
+
+#[test]
+fn an_allowed_call_is_0_and_says_what_it_consumes() {
+    check(
+        &["POST", RUN, "--token", "user", "--scopes", "write:voxies"],
+        0,
+        r#""decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"POST /api/v1/external/voxies/prompt/run","scope":"write:voxies","orbs":{"consumes":true,"amount":null,"bonus_allowed":false}"#,
+    );
+    check(
+        &[
+            "POST",
+            RUN,
+            "--token=organisation",
+            "--scopes= x  write:voxies ",
+            "--allow-bonus-orbs",
+        ],
+        0,
+        r#""decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"POST /api/v1/external/voxies/prompt/run","scope":"write:voxies","orbs":{"consumes":true,"amount":null,"bonus_allowed":true}"#,
+    );
+}
+
+#[test]
+fn every_denial_is_1() {
+    let held = ["--token", "user", "--scopes", "write:voxies"];
+    check(
+        &["POST", RUN, "--token", "user"],
+        1,
+        r#""decision":"deny","status":403,"reason":"scope_missing","detail":null,"api":"external","route":"POST /api/v1/external/voxies/prompt/run","scope":"write:voxies","orbs":null"#,
+    );
+    check(
+        &["POST", RUN],
+        1,
+        r#""decision":"deny","status":401,"reason":"no_token","detail":null,"api":null,"route":null,"scope":null,"orbs":null"#,
+    );
+    check(
+        &[&["GET", "/nowhere"], &held[..]].concat(),
+        1,
+        r#""decision":"deny","status":404,"reason":"no_route","detail":null,"api":null,"route":null,"scope":null,"orbs":null"#,
+    );
+    check(
+        &[&["PUT", "/api/v1/external/voxies"], &held[..]].concat(),
+        1,
+        r#""decision":"deny","status":405,"reason":"method_not_declared","detail":null,"api":"external","route":"/api/v1/external/voxies","scope":null,"orbs":null"#,
+    );
+    check(
+        &[&["post", RUN], &held[..]].concat(),
+        1,
+        r#""decision":"deny","status":400,"reason":"malformed_request","detail":"method","api":null,"route":null,"scope":null,"orbs":null"#,
+    );
+    check(
+        &[&["POST", ""], &held[..]].concat(),
+        1,
+        r#""decision":"deny","status":400,"reason":"malformed_request","detail":"length","api":null,"route":null,"scope":null,"orbs":null"#,
+    );
+}
+
+#[test]
+fn a_scope_is_asked_for_without_a_route() {
+    let scope = ["--scope", "read:inference"];
+    check(
+        &[
+            &scope[..],
+            &["--token", "user", "--scopes", "read:inference"],
+        ]
+        .concat(),
+        0,
+        r#""decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"inference","route":null,"scope":"read:inference","orbs":null"#,
+    );
+    check(
+        &[
+            &scope[..],
+            &["--token", "organisation", "--scopes", "read:inference"],
+        ]
+        .concat(),
+        1,
+        r#""decision":"deny","status":403,"reason":"user_token_required","detail":null,"api":"inference","route":null,"scope":"read:inference","orbs":null"#,
+    );
+    check(
+        &["--scope", "read:nothing", "--token", "user"],
+        1,
+        r#""decision":"deny","status":404,"reason":"no_route","detail":null,"api":null,"route":null,"scope":null,"orbs":null"#,
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn arguments_are_bytes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let mut command = crate::command(&["decide", "--json", "--token", "user", "GET"]);
+    command.arg(OsStr::from_bytes(b"/\xff"));
+    let ran = crate::finish(command, b"");
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains(r#""detail":"byte""#), "{}", ran.out);
+}
+
+#[test]
+fn usage_errors_are_2() {
+    for arguments in [
+        &["decide"][..],
+        &["decide", "GET"],
+        &["decide", "GET", "/", "extra"],
+        &["decide", "GET", "/", "--scopes", "read:orbs"],
+        &["decide", "GET", "/", "--token", "robot"],
+        &["decide", "GET", "/", "--token", "user", "--token", "user"],
+        &["decide", "GET", "/", "--unknown"],
+        &["decide", "--scope", "read:orbs", "GET", "/"],
+        &["decide", "--scope", "read:orbs", "--scopes", "read:orbs"],
+        &["decide", "GET", "/", "--policy"],
+    ] {
+        let ran = orbgate(arguments);
+        assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}");
+        assert!(ran.err.starts_with("error: "), "{arguments:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn people_read_why_and_where() {
+    let ran = orbgate(&[
+        "decide",
+        "POST",
+        RUN,
+        "--token",
+        "user",
+        "--scopes",
+        "write:voxies",
+    ]);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    for part in [
+        "allow\n",
+        "reason  scope_held: the token carries the required scope\n",
+        "route   POST /api/v1/external/voxies/prompt/run\n",
+        "scope   write:voxies (creates, runs and modifies voxies)\n",
+        "orbs    consumes orbs, amount not stated by the policy; bonus orbs not allowed\n",
+        "policy  external.yaml:62:13 (built in), sha256:",
+    ] {
+        assert!(ran.out.contains(part), "{part:?} in:\n{}", ran.out);
+    }
+    assert!(!ran.out.contains(&digest()), "the digest is shortened");
+    assert!(!ran.out.contains('\x1b'), "no colours but on a terminal");
+}
+
+#[test]
+fn people_read_what_would_help() {
+    for (arguments, part) in [
+        (
+            &[
+                "GET",
+                "/api/v1/external/orbs",
+                "--token",
+                "user",
+                "--scopes",
+                "read:vox",
+            ][..],
+            "needs read:orbs; the token carries read:vox\n",
+        ),
+        (
+            &["GET", "/api/v1/external/orbs", "--token", "user"],
+            "needs read:orbs; the token carries no scope\n",
+        ),
+        (
+            &["PUT", "/api/v1/external/voxies", "--token", "user"],
+            "declared here: GET, POST\n",
+        ),
+        (
+            &["GET", "/api/v1/external/orbs"],
+            "--token user|organisation",
+        ),
+        (
+            &["GET", "/nowhere", "--token", "user"],
+            "`orbgate table` lists the routes",
+        ),
+        (
+            &["--scope", "nothing", "--token", "user"],
+            "`orbgate table` lists the scopes",
+        ),
+        (
+            &["GET", "/a/", "--token", "user"],
+            "detail  empty_segment: the path has an empty segment or a trailing `/`\n",
+        ),
+        (
+            &["--scope", "read:inference", "--token", "organisation"],
+            "--token user",
+        ),
+    ] {
+        let ran = orbgate(&[&["decide"], arguments].concat());
+        assert_eq!(ran.code, 1, "{arguments:?}");
+        assert!(ran.out.starts_with("deny 4"), "{}", ran.out);
+        assert!(ran.out.contains(part), "{part:?} in:\n{}", ran.out);
+    }
+}
+
+#[test]
+fn a_policy_file_replaces_the_built_in_policy() {
+    let shop = file("decide-shop.yaml", SHOP);
+    let user = ["--token", "user", "--scopes", "write:items"];
+    for (arguments, code, part) in [
+        (
+            &["POST", "/v1/items/7"][..],
+            0,
+            "consumes 5 orbs; bonus orbs not allowed\n",
+        ),
+        (
+            &["POST", "/v1/items/7", "--allow-bonus-orbs"],
+            0,
+            "5 orbs; bonus orbs allowed\n",
+        ),
+        (
+            &["POST", "/v1/items/order"],
+            1,
+            "needs order:items; the token carries write:items\n",
+        ),
+        (&["GET", "/api/v1/external/orbs"], 1, "no_route"),
+    ] {
+        let before = orbgate(&[&["--policy", &shop, "decide"], arguments, &user].concat());
+        let after = orbgate(&[&["decide"], arguments, &user, &["--policy", &shop]].concat());
+        assert_eq!(before, after);
+        assert_eq!((after.code, &*after.err), (code, ""));
+        assert!(after.out.contains(part), "{part:?} in:\n{}", after.out);
+    }
+    let ran = orbgate(&[
+        "decide",
+        "POST",
+        "/v1/items/7",
+        "--policy",
+        &shop,
+        "--token",
+        "user",
+    ]);
+    assert!(
+        ran.out.contains(&format!("policy  {shop}:17:20, sha256:")),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn a_bad_policy_is_2_with_its_faults() {
+    let bad = file("decide-bad.yaml", BAD);
+    let ran = orbgate(&["decide", "GET", "/v1/items", "--policy", &bad]);
+    assert_eq!((ran.code, &*ran.out), (2, ""));
+    let faults: Vec<_> = ran.err.lines().collect();
+    assert_eq!(faults.len(), 2, "{}", ran.err);
+    assert!(
+        faults[0].starts_with(&format!("{bad}:7:15: ")),
+        "{}",
+        ran.err
+    );
+    assert!(faults[1].starts_with(&format!("{bad}:9:")), "{}", ran.err);
+}
+
+#[test]
+fn a_policy_that_cannot_be_read_is_2() {
+    for path in ["/nowhere/policy.yaml", env!("CARGO_TARGET_TMPDIR")] {
+        let ran = orbgate(&["decide", "GET", "/", "--policy", path]);
+        assert_eq!((ran.code, &*ran.out), (2, ""));
+        assert!(
+            ran.err
+                .starts_with(&format!("error: cannot read `{path}`: ")),
+            "{}",
+            ran.err
+        );
+    }
+}
+
+#[test]
+fn a_policy_that_is_not_utf_8_says_where() {
+    let bad = file("decide-bytes.yaml", b"orbgate: 1\nname: \xc3\xa9\xff\n");
+    let ran = orbgate(&["table", "--policy", &bad]);
+    assert_eq!((ran.code, ran.err), (2, format!("{bad}:2:8: not UTF-8\n")));
+}
+
+#[test]
+fn a_policy_too_large_is_refused_whatever_stands_at_its_end() {
+    // The limit falls into a character of three bytes.
+    let padding = format!("{SHOP}# {}", "€".repeat(3 * 1024 * 1024));
+    for skip in 0..3 {
+        let big = file("decide-big.yaml", format!("{}{padding}", &"###"[..skip]));
+        let ran = orbgate(&["table", "--policy", &big]);
+        assert_eq!((ran.code, &*ran.out), (2, ""));
+        assert!(!ran.err.contains("UTF-8"), "{}", ran.err);
+        assert!(ran.err.starts_with(&big), "{}", ran.err);
+    }
+}

@@ -1,0 +1,82 @@
+//! The `orbgate` command as its users meet it: arguments and files in; output and exit code out.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on fails"
+)]
+
+mod decide;
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// What the command did.
+#[derive(Debug, PartialEq, Eq)]
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+/// The command, with nothing in the environment that would change its colours.
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_orbgate"));
+    command.args(arguments);
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Runs the command with nothing on standard input.
+fn orbgate(arguments: &[&str]) -> Ran {
+    finish(command(arguments), b"")
+}
+
+/// Runs the command with this on standard input.
+fn orbgate_reading(arguments: &[&str], input: &[u8]) -> Ran {
+    finish(command(arguments), input)
+}
+
+fn finish(mut command: Command, input: &[u8]) -> Ran {
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // The command may end without reading all of it.
+    let writer = std::thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output().unwrap();
+    let _ = writer.join().unwrap();
+    Ran {
+        code: output.status.code().expect("ended by a signal"),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A file of this test run, with this content.
+fn file(name: &str, content: impl AsRef<[u8]>) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, content).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// The digest of the built-in policy.
+fn digest() -> String {
+    orbgate::Engine::external().digest().to_string()
+}
+
+/// A policy with everything that the command shows: amounts, overlaps, both kinds of api.
+const SHOP: &str = include_str!("../../examples/shop.yaml");
+
+/// A policy with two faults.
+const BAD: &str = include_str!("../../examples/bad.yaml");
