@@ -23,6 +23,9 @@ pub(crate) enum Command {
     /// Decide one request: allow or deny, why, and what it consumes
     #[command(after_help = DECIDE, override_usage = DECIDE_USAGE)]
     Decide(Question),
+    /// Decide a log of requests line by line: JSON Lines in, JSON Lines out
+    #[command(after_help = REPLAY)]
+    Replay(Log),
 }
 
 #[derive(Debug, Args)]
@@ -75,6 +78,13 @@ impl From<Kind> for TokenKind {
     }
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Log {
+    /// File of requests, one JSON object on each line; `-` is standard input
+    #[arg(default_value = "-", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+}
+
 const ABOUT: &str = "\
 Examples:
   orbgate decide POST /api/v1/external/voxies/prompt/run \\
@@ -105,3 +115,21 @@ Exit codes:
   0  allowed
   1  denied
   2  could not run: bad usage, bad or unreadable policy";
+
+const REPLAY: &str = "\
+A line is a request, by route or by scope:
+  {\"method\":\"GET\",\"target\":\"/api/v1/external/orbs\",
+   \"token\":{\"kind\":\"user\",\"scopes\":\"read:orbs\"},\"allow_bonus_orbs_use\":true}
+  {\"scope\":\"read:orbs\",\"token\":{\"kind\":\"organisation\",\"scopes\":[\"read:orbs\"]}}
+(each on one line). `token` may be null or absent; `scopes` and
+`allow_bonus_orbs_use` may be absent. A line that is no request is answered in
+its place by {\"error\":{\"line\":N,\"message\":\"…\"}}, and the rest goes on.
+
+Examples:
+  orbgate replay requests.jsonl > decisions.jsonl
+  zcat requests.jsonl.gz | orbgate replay | grep -c scope_missing
+  orbgate replay requests.jsonl --policy next.yaml | diff decisions.jsonl -
+
+Exit codes:
+  0  every line was decided, whatever the decisions
+  2  could not run, or a line was no request";

@@ -10,6 +10,9 @@ mod decide;
 mod explain;
 mod output;
 mod policy_file;
+mod replay;
+mod request_line;
+mod tally;
 
 use std::process::ExitCode;
 
@@ -31,5 +34,6 @@ fn run(cli: &Cli) -> Result<Outcome, Stop> {
     let source = Source::load(cli.policy.as_deref())?;
     match &cli.command {
         Command::Decide(question) => decide::run(question, &source),
+        Command::Replay(log) => replay::run(&log.file, &source),
     }
 }

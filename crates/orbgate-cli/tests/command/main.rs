@@ -10,6 +10,8 @@
 )]
 
 mod decide;
+mod replay;
+mod replay_stream;
 
 use std::fs;
 use std::io::Write;

@@ -1,0 +1,227 @@
+//! `orbgate replay`: JSON Lines in, JSON Lines out, in the same order and in constant memory.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use orbgate::Engine;
+use serde::Serialize;
+
+use crate::output::{Outcome, Stop};
+use crate::policy_file::Source;
+use crate::request_line::RequestLine;
+use crate::tally::Tally;
+
+/// The longest line, in bytes. Longer ones are skipped, not kept.
+const LINE_LIMIT: usize = 16 * 1024 * 1024;
+/// Input and output are moved in pieces of this size, in bytes.
+const BUFFER: usize = 256 * 1024;
+/// The progress bar moves once in so many lines, and whenever there is nothing to do.
+const LINES_PER_STEP: u64 = 4096;
+
+/// Decides every line of a file, or of standard input for `-`.
+pub(crate) fn run(file: &Path, source: &Source) -> Result<Outcome, Stop> {
+    let start = Instant::now();
+    let mut log = Log::open(file)?;
+    // Where only the bar is on a terminal, the lines need not mind it.
+    let screen = Screen {
+        bar: io::stdout().is_terminal().then(|| log.bar.clone()),
+    };
+    let mut out = BufWriter::with_capacity(BUFFER, screen);
+    let mut tally = Tally::new();
+    let end = decide_all(&mut log, &mut out, source.engine(), &mut tally);
+    log.bar.finish_and_clear();
+    if matches!(end, Err(Stop::BrokenPipe)) {
+        return end.map(|()| Outcome::CouldNotRun);
+    }
+    // The summary is a courtesy: where standard error is closed, the decisions count all the same.
+    let _ = write!(anstream::stderr(), "{}", tally.summary(start.elapsed()));
+    end?;
+    Ok(if tally.errors == 0 {
+        Outcome::Fine
+    } else {
+        Outcome::CouldNotRun
+    })
+}
+
+fn decide_all(
+    log: &mut Log,
+    out: &mut BufWriter<Screen>,
+    engine: &Engine,
+    tally: &mut Tally,
+) -> Result<(), Stop> {
+    let (mut line, mut answer) = (Vec::new(), Vec::new());
+    loop {
+        // Whoever writes the log line by line gets each answer before the next line is waited for.
+        if log.reader.buffer().is_empty() {
+            out.flush()?;
+            log.bar.set_position(log.position);
+        } else if tally.lines.is_multiple_of(LINES_PER_STEP) {
+            log.bar.set_position(log.position);
+        }
+        let length = match log.read(&mut line) {
+            Ok(Length::End) => break,
+            Ok(length) => length,
+            Err(message) => {
+                out.flush()?;
+                return Err(Stop::Error(message));
+            }
+        };
+        tally.lines = tally.lines.saturating_add(1);
+        let request = match length {
+            Length::TooLong => Err("longer than 16 MiB".to_owned()),
+            _ => RequestLine::parse(&line),
+        };
+        answer.clear();
+        let written = match &request {
+            Ok(request) => {
+                let decision = request.decide(engine);
+                tally.count(&decision);
+                serde_json::to_writer(&mut answer, &decision)
+            }
+            Err(message) => {
+                tally.errors = tally.errors.saturating_add(1);
+                let error = BadLine {
+                    line: tally.lines,
+                    message,
+                };
+                serde_json::to_writer(&mut answer, &NoRequest { error })
+            }
+        };
+        written.map_err(io::Error::from)?;
+        answer.push(b'\n');
+        out.write_all(&answer)?;
+    }
+    Ok(out.flush()?)
+}
+
+/// What stands in the place of a line that is no request.
+#[derive(Serialize)]
+struct NoRequest<'a> {
+    error: BadLine<'a>,
+}
+
+#[derive(Serialize)]
+struct BadLine<'a> {
+    line: u64,
+    message: &'a str,
+}
+
+/// The requests, line by line.
+struct Log {
+    name: String,
+    reader: BufReader<Box<dyn Read>>,
+    /// How many bytes have been read.
+    position: u64,
+    bar: ProgressBar,
+}
+
+/// How a line ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Length {
+    Fits,
+    TooLong,
+    /// There is no line any more.
+    End,
+}
+
+impl Log {
+    fn open(file: &Path) -> Result<Self, Stop> {
+        let (name, input, size): (_, Box<dyn Read>, _) = if file == Path::new("-") {
+            (
+                "standard input".to_owned(),
+                Box::new(io::stdin().lock()),
+                None,
+            )
+        } else {
+            let name = format!("`{}`", file.display());
+            let open =
+                File::open(file).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+            let (file, metadata) =
+                open.map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))?;
+            (
+                name,
+                Box::new(file),
+                metadata.is_file().then_some(metadata.len()),
+            )
+        };
+        let reader = BufReader::with_capacity(BUFFER, input);
+        Ok(Self {
+            name,
+            reader,
+            position: 0,
+            bar: progress_bar(size),
+        })
+    }
+
+    /// Reads the next line into `line`, without its end.
+    fn read(&mut self, line: &mut Vec<u8>) -> Result<Length, String> {
+        line.clear();
+        let length = self.read_up_to_limit(line);
+        length.map_err(|error| format!("cannot read {}: {error}", self.name))
+    }
+
+    fn read_up_to_limit(&mut self, line: &mut Vec<u8>) -> io::Result<Length> {
+        let most = u64::try_from(LINE_LIMIT)
+            .unwrap_or(u64::MAX)
+            .saturating_add(1);
+        let mut read = self.reader.by_ref().take(most).read_until(b'\n', line)?;
+        line.pop_if(|last| *last == b'\n');
+        let length = match read {
+            0 => Length::End,
+            _ if line.len() > LINE_LIMIT => Length::TooLong,
+            _ => Length::Fits,
+        };
+        if length == Length::TooLong {
+            read = read.saturating_add(self.reader.skip_until(b'\n')?);
+        }
+        self.position = self
+            .position
+            .saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+        Ok(length)
+    }
+}
+
+/// A progress bar on standard error, hidden where that is no terminal.
+fn progress_bar(size: Option<u64>) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let (bar, template) = match size {
+        Some(size) => (
+            ProgressBar::new(size),
+            "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left",
+        ),
+        None => (
+            ProgressBar::no_length(),
+            "{spinner} {bytes}  {bytes_per_sec}  {elapsed}",
+        ),
+    };
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// Standard output, which may share a terminal with the progress bar.
+struct Screen {
+    bar: Option<ProgressBar>,
+}
+
+impl Write for Screen {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        let write = || io::stdout().lock().write_all(lines);
+        match &self.bar {
+            // All of it at once: the bar must not come back in the middle of a line.
+            Some(bar) => bar.suspend(write)?,
+            None => write()?,
+        }
+        Ok(lines.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().lock().flush()
+    }
+}

@@ -1,0 +1,292 @@
+//! One line of a replay: a request as JSON, read strictly and without copying its text.
+
+use core::fmt;
+use std::borrow::Cow;
+
+use orbgate::{Decision, Engine, Request, Scopes, Token, TokenKind};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::error::Category;
+
+/// A request by route or by scope.
+#[derive(Debug)]
+pub(crate) struct RequestLine<'a> {
+    subject: Subject<'a>,
+    token: Option<TokenObject<'a>>,
+    allow_bonus_orbs_use: bool,
+}
+
+#[derive(Debug)]
+enum Subject<'a> {
+    Call {
+        method: Cow<'a, str>,
+        target: Cow<'a, str>,
+    },
+    Scope(Cow<'a, str>),
+}
+
+#[derive(Debug)]
+struct TokenObject<'a> {
+    kind: TokenKind,
+    scopes: ScopeTexts<'a>,
+}
+
+/// A token's scopes: all in one text, or each by itself.
+#[derive(Debug)]
+enum ScopeTexts<'a> {
+    Separated(Cow<'a, str>),
+    Each(Vec<Cow<'a, str>>),
+}
+
+impl RequestLine<'_> {
+    /// Reads a line; the error says what is wrong with it and where.
+    pub(crate) fn parse(line: &[u8]) -> Result<RequestLine<'_>, String> {
+        let text = str::from_utf8(line).map_err(|error| {
+            let valid = line.get(..error.valid_up_to()).unwrap_or_default();
+            format!("not UTF-8 at column {}", column_after(valid))
+        })?;
+        if text.trim_ascii().is_empty() {
+            return Err("blank line".to_owned());
+        }
+        serde_json::from_str(text).map_err(|error| describe(&error, line))
+    }
+
+    /// Decides the request.
+    pub(crate) fn decide<'e>(&self, engine: &'e Engine) -> Decision<'e> {
+        let set;
+        let token = match &self.token {
+            None => None,
+            Some(token) => {
+                let scopes = match &token.scopes {
+                    ScopeTexts::Separated(text) => Scopes::from(&**text),
+                    ScopeTexts::Each(each) => {
+                        set = engine.scope_set(each.iter().map(|scope| scope.as_bytes()));
+                        Scopes::Set(&set)
+                    }
+                };
+                Some(Token {
+                    kind: token.kind,
+                    scopes,
+                })
+            }
+        };
+        let allow_bonus_orbs_use = self.allow_bonus_orbs_use;
+        match &self.subject {
+            Subject::Scope(scope) => {
+                engine.decide_scope(scope.as_bytes(), token, allow_bonus_orbs_use)
+            }
+            Subject::Call { method, target } => engine.decide(&Request {
+                method: method.as_bytes(),
+                target: target.as_bytes(),
+                token,
+                allow_bonus_orbs_use,
+            }),
+        }
+    }
+}
+
+/// The longest message about a line: it may quote what stands there.
+const MESSAGE_LIMIT: usize = 300;
+
+/// What is wrong, in JSON's words, and at which character of the line.
+fn describe(error: &serde_json::Error, line: &[u8]) -> String {
+    let message = error.to_string();
+    // A line has one line: only the column tells anything.
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let message = message.strip_suffix(&place).unwrap_or(&message);
+    let message = message
+        .replace("invalid type: map", "invalid type: object")
+        .replace("invalid type: sequence", "invalid type: array");
+    let message = match error.classify() {
+        Category::Data => message,
+        Category::Syntax | Category::Eof | Category::Io => format!("not JSON: {message}"),
+    };
+    let cut: String = message.chars().take(MESSAGE_LIMIT).collect();
+    let dots = if cut.len() < message.len() { "…" } else { "" };
+    let before = line.get(..error.column().saturating_sub(1)).unwrap_or(line);
+    format!("{cut}{dots} at column {}", column_after(before))
+}
+
+/// The column after these bytes, in characters, from 1.
+fn column_after(before: &[u8]) -> usize {
+    // Continuation bytes of UTF-8 belong to the character before them.
+    before
+        .iter()
+        .filter(|byte| **byte & 0xC0 != 0x80)
+        .count()
+        .saturating_add(1)
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "snake_case")]
+enum RequestField {
+    Method,
+    Target,
+    Scope,
+    Token,
+    AllowBonusOrbsUse,
+}
+
+impl<'de> Deserialize<'de> for RequestLine<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(RequestVisitor)
+    }
+}
+
+struct RequestVisitor;
+
+impl<'de> Visitor<'de> for RequestVisitor {
+    type Value = RequestLine<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a request object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut method, mut target, mut scope) = (None, None, None);
+        let (mut token, mut allow_bonus_orbs_use) = (None, None);
+        while let Some(field) = map.next_key()? {
+            match field {
+                RequestField::Method => once(&mut method, "method", &mut map)?,
+                RequestField::Target => once(&mut target, "target", &mut map)?,
+                RequestField::Scope => once(&mut scope, "scope", &mut map)?,
+                RequestField::Token => once(&mut token, "token", &mut map)?,
+                RequestField::AllowBonusOrbsUse => {
+                    once(&mut allow_bonus_orbs_use, "allow_bonus_orbs_use", &mut map)?;
+                }
+            }
+        }
+        let subject = match (method, target, scope) {
+            (Some(Text(method)), Some(Text(target)), None) => Subject::Call { method, target },
+            (None, None, Some(Text(scope))) => Subject::Scope(scope),
+            (_, _, Some(_)) => {
+                return Err(Error::custom("`scope` stands beside `method` or `target`"));
+            }
+            (None, None, None) => {
+                return Err(Error::custom("neither `method` and `target` nor `scope`"));
+            }
+            (None, _, _) => return Err(Error::missing_field("method")),
+            (_, None, _) => return Err(Error::missing_field("target")),
+        };
+        Ok(RequestLine {
+            subject,
+            token: token.flatten(),
+            allow_bonus_orbs_use: allow_bonus_orbs_use.unwrap_or(false),
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "snake_case")]
+enum TokenField {
+    Kind,
+    Scopes,
+}
+
+impl<'de> Deserialize<'de> for TokenObject<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(TokenVisitor)
+    }
+}
+
+struct TokenVisitor;
+
+impl<'de> Visitor<'de> for TokenVisitor {
+    type Value = TokenObject<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a token object or null")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut kind, mut scopes) = (None, None);
+        while let Some(field) = map.next_key()? {
+            match field {
+                TokenField::Kind => once(&mut kind, "kind", &mut map)?,
+                TokenField::Scopes => once(&mut scopes, "scopes", &mut map)?,
+            }
+        }
+        let Some(Text(kind)) = kind else {
+            return Err(Error::missing_field("kind"));
+        };
+        let scopes = scopes.unwrap_or(ScopeTexts::Separated(Cow::Borrowed("")));
+        Ok(TokenObject {
+            kind: TokenKind::from_name(&kind),
+            scopes,
+        })
+    }
+}
+
+/// Reads a field's value, if the field has not been read before.
+fn once<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+    slot: &mut Option<T>,
+    name: &'static str,
+    map: &mut A,
+) -> Result<(), A::Error> {
+    if slot.is_some() {
+        return Err(Error::duplicate_field(name));
+    }
+    *slot = Some(map.next_value()?);
+    Ok(())
+}
+
+/// A string, borrowed from the line where it has no escapes.
+struct Text<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(TextVisitor).map(Text)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+}
+
+impl<'de> Deserialize<'de> for ScopeTexts<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ScopesVisitor)
+    }
+}
+
+struct ScopesVisitor;
+
+impl<'de> Visitor<'de> for ScopesVisitor {
+    type Value = ScopeTexts<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or an array of strings")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        TextVisitor
+            .visit_borrowed_str(text)
+            .map(ScopeTexts::Separated)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        TextVisitor.visit_str(text).map(ScopeTexts::Separated)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut each = Vec::new();
+        while let Some(Text(scope)) = seq.next_element()? {
+            each.push(scope);
+        }
+        Ok(ScopeTexts::Each(each))
+    }
+}

@@ -1,0 +1,104 @@
+//! What a replay counted, for the summary at its end.
+
+use core::fmt;
+use core::time::Duration;
+
+use orbgate::{Decision, Reason};
+
+/// Counts of lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Tally {
+    pub(crate) lines: u64,
+    pub(crate) errors: u64,
+    allowed: u64,
+    denied: u64,
+    reasons: [(Reason, u64); Reason::ALL.len()],
+}
+
+impl Tally {
+    pub(crate) fn new() -> Self {
+        let reasons = Reason::ALL.map(|reason| (reason, 0));
+        Self {
+            lines: 0,
+            errors: 0,
+            allowed: 0,
+            denied: 0,
+            reasons,
+        }
+    }
+
+    /// Counts a decided line.
+    pub(crate) fn count(&mut self, decision: &Decision<'_>) {
+        let side = if decision.is_allow() {
+            &mut self.allowed
+        } else {
+            &mut self.denied
+        };
+        *side = side.saturating_add(1);
+        let reason = decision.reason();
+        if let Some((_, count)) = self.reasons.iter_mut().find(|(of, _)| *of == reason) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// The summary of a replay that took this long.
+    pub(crate) const fn summary(&self, took: Duration) -> Summary<'_> {
+        Summary { tally: self, took }
+    }
+}
+
+/// Shows a [`Tally`] on several lines.
+pub(crate) struct Summary<'a> {
+    tally: &'a Tally,
+    took: Duration,
+}
+
+impl fmt::Display for Summary<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tally {
+            lines,
+            errors,
+            allowed,
+            denied,
+            reasons,
+        } = self.tally;
+        let width = grouped(*lines).len();
+        let noun = if *lines == 1 { "line" } else { "lines" };
+        write!(
+            f,
+            "{} {noun} in {:.2} s",
+            grouped(*lines),
+            self.took.as_secs_f64()
+        )?;
+        let nanoseconds = self.took.as_nanos().max(1);
+        let rate = u128::from(*lines)
+            .saturating_mul(1_000_000_000)
+            .checked_div(nanoseconds);
+        let rate = rate.and_then(|rate| u64::try_from(rate).ok()).unwrap_or(0);
+        writeln!(f, ", {} lines per second", grouped(rate))?;
+        for (label, count) in [("allowed", allowed), ("denied", denied), ("errors", errors)] {
+            writeln!(f, "  {:>width$}  {label}", grouped(*count))?;
+        }
+        let met = reasons.iter().filter(|(_, count)| *count > 0);
+        let mut heading = "by reason:\n";
+        for (reason, count) in met {
+            writeln!(f, "{heading}  {:>width$}  {reason}", grouped(*count))?;
+            heading = "";
+        }
+        Ok(())
+    }
+}
+
+/// A number with its thousands apart, as in `1,000,000`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len().saturating_mul(2));
+    for (index, digit) in digits.chars().enumerate() {
+        let left = digits.len().saturating_sub(index);
+        if index > 0 && left.is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}

@@ -1,0 +1,389 @@
+//! `orbgate replay`, line by line.
+
+use serde_json::{Value, json};
+
+use crate::{SHOP, digest, file, orbgate, orbgate_reading};
+
+/// The answers to these lines, each with its reason or its error's message, and the exit code.
+fn replay(lines: &[u8]) -> (i32, Vec<String>) {
+    let ran = orbgate_reading(&["replay"], lines);
+    let short = |(index, line): (usize, &str)| {
+        let answer: Value = serde_json::from_str(line).unwrap();
+        match answer.get("error") {
+            None => answer["reason"].as_str().unwrap().to_owned(),
+            Some(error) => {
+                assert_eq!(answer.as_object().unwrap().len(), 1);
+                assert_eq!(error["line"], index + 1);
+                assert_eq!(error.as_object().unwrap().len(), 2);
+                format!("error: {}", error["message"].as_str().unwrap())
+            }
+        }
+    };
+    (ran.code, ran.out.lines().enumerate().map(short).collect())
+}
+
+/// One line is answered by this reason.
+#[track_caller]
+fn decided(line: &str, reason: &str) {
+    assert_eq!(
+        replay(line.as_bytes()),
+        (0, vec![reason.to_owned()]),
+        "{line}"
+    );
+}
+
+/// One line is no request, and the message says why and where.
+#[track_caller]
+fn refused(line: impl AsRef<[u8]>, message: &str) {
+    let after = br#"{"scope":"read:orbs"}"#;
+    let lines = [line.as_ref(), b"\n", after].concat();
+    let (code, answers) = replay(&lines);
+    assert_eq!(
+        answers,
+        [format!("error: {message}"), "no_token".to_owned()]
+    );
+    assert_eq!(code, 2);
+}
+
+#[test]
+fn a_line_is_answered_like_decide_json() {
+    let ran = orbgate_reading(
+        &["replay"],
+        br#"{"method":"POST","target":"/api/v1/external/voxies","token":{"kind":"user","scopes":"write:voxies read:orbs"},"allow_bonus_orbs_use":true}"#,
+    );
+    let answer = format!(
+        "{}\"{}\"}}\n",
+        r#"{"decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"POST /api/v1/external/voxies","scope":"write:voxies","orbs":{"consumes":true,"amount":null,"bonus_allowed":true},"policy":"#,
+        digest(),
+    );
+    assert_eq!((ran.code, ran.out), (0, answer));
+}
+
+#[test]
+fn every_form_of_a_request() {
+    let get = r#""method":"GET","target":"/api/v1/external/orbs""#;
+    decided(&format!("{{{get}}}"), "no_token");
+    decided(&format!(r#"{{{get},"token":null}}"#), "no_token");
+    decided(
+        &format!(r#"{{{get},"token":{{"kind":"user"}}}}"#),
+        "scope_missing",
+    );
+    decided(
+        &format!(r#"{{{get},"token":{{"kind":"robot","scopes":"read:orbs"}}}}"#),
+        "invalid_token",
+    );
+    decided(
+        &format!(r#"{{{get},"token":{{"kind":"unknown"}}}}"#),
+        "invalid_token",
+    );
+    decided(
+        &format!(r#"{{{get},"token":{{"kind":""}}}}"#),
+        "invalid_token",
+    );
+    decided(
+        &format!(r#"{{{get},"token":{{"scopes":" x  read:orbs ","kind":"user"}}}}"#),
+        "scope_held",
+    );
+    decided(
+        &format!(r#"{{{get},"token":{{"kind":"user","scopes":"read\u003aorbs"}}}}"#),
+        "scope_held",
+    );
+    decided(
+        &format!(r#"{{{get},"token":{{"kind":"organisation","scopes":["x","read:orbs"]}}}}"#),
+        "scope_held",
+    );
+    decided(
+        &format!(r#"{{{get},"token":{{"kind":"user","scopes":["x read:orbs"]}}}}"#),
+        "scope_missing",
+    );
+    decided(
+        &format!(r#"{{{get},"token":{{"kind":"user","scopes":["","read\u003aorbs"]}}}}"#),
+        "scope_held",
+    );
+    decided(
+        &format!(r#"{{{get},"token":{{"kind":"user","scopes":[]}}}}"#),
+        "scope_missing",
+    );
+    decided(
+        &format!(r#" {{ {get} , "allow_bonus_orbs_use" : false }} "#),
+        "no_token",
+    );
+    decided(r#"{"target":"/é","method":"GET"}"#, "malformed_request");
+    decided(r#"{"target":"","method":""}"#, "malformed_request");
+    decided(
+        r#"{"scope":"read:orbs","token":{"kind":"user","scopes":"read:orbs"}}"#,
+        "scope_held",
+    );
+    decided(
+        r#"{"scope":"read:inference","token":{"kind":"organisation"}}"#,
+        "user_token_required",
+    );
+    decided(
+        r#"{"scope":"","token":{"kind":"user"},"allow_bonus_orbs_use":true}"#,
+        "no_route",
+    );
+}
+
+#[test]
+fn a_line_that_is_no_json() {
+    refused("", "blank line");
+    refused(" \t", "blank line");
+    refused("\r", "blank line");
+    refused("nope", "not JSON: expected ident at column 2");
+    refused("{", "not JSON: EOF while parsing an object at column 1");
+    refused(
+        r#"{"scope":"a"} x"#,
+        "not JSON: trailing characters at column 15",
+    );
+    refused(
+        r#"{"scope":"a"}{"scope":"a"}"#,
+        "not JSON: trailing characters at column 14",
+    );
+    refused(r#"{"scope":"a",}"#, "not JSON: trailing comma at column 14");
+    refused(
+        r#"{"scope":"\ud800"}"#,
+        "not JSON: unexpected end of hex escape at column 17",
+    );
+    refused(b"{\"scope\":\"\xc3\xa9\xff\"}", "not UTF-8 at column 12");
+    refused(
+        b"\xef\xbb\xbf{\"scope\":\"a\"}",
+        "not JSON: expected value at column 1",
+    );
+}
+
+#[test]
+fn a_line_of_the_wrong_shape() {
+    refused(
+        "[]",
+        "invalid type: array, expected a request object at column 1",
+    );
+    refused(
+        r#"["GET","/"]"#,
+        "invalid type: array, expected a request object at column 1",
+    );
+    refused(
+        "null",
+        "invalid type: null, expected a request object at column 4",
+    );
+    refused(
+        "7",
+        "invalid type: integer `7`, expected a request object at column 1",
+    );
+    refused(
+        "{}",
+        "neither `method` and `target` nor `scope` at column 2",
+    );
+    refused(
+        r#"{"token":null}"#,
+        "neither `method` and `target` nor `scope` at column 14",
+    );
+    refused(r#"{"method":"GET"}"#, "missing field `target` at column 16");
+    refused(r#"{"target":"/é"}"#, "missing field `method` at column 15");
+    let both = "`scope` stands beside `method` or `target`";
+    refused(
+        r#"{"scope":"a","method":"GET"}"#,
+        &format!("{both} at column 28"),
+    );
+    refused(
+        r#"{"target":"/","scope":"a"}"#,
+        &format!("{both} at column 26"),
+    );
+    refused(
+        r#"{"method":"GET","target":"/","scope":"a"}"#,
+        &format!("{both} at column 41"),
+    );
+}
+
+#[test]
+fn a_field_of_the_wrong_type() {
+    refused(
+        r#"{"method":null,"target":"/"}"#,
+        "invalid type: null, expected a string at column 14",
+    );
+    refused(
+        r#"{"method":"GET","target":7}"#,
+        "invalid type: integer `7`, expected a string at column 26",
+    );
+    refused(
+        r#"{"scope":null}"#,
+        "invalid type: null, expected a string at column 13",
+    );
+    refused(
+        r#"{"scope":{}}"#,
+        "invalid type: object, expected a string at column 9",
+    );
+    let flag = |value: &str| format!(r#"{{"scope":"a","allow_bonus_orbs_use":{value}}}"#);
+    refused(
+        flag("null"),
+        "invalid type: null, expected a boolean at column 40",
+    );
+    refused(
+        flag("1"),
+        "invalid type: integer `1`, expected a boolean at column 37",
+    );
+    refused(
+        flag("\"true\""),
+        "invalid type: string \"true\", expected a boolean at column 42",
+    );
+    let token = |value: &str| format!(r#"{{"scope":"a","token":{value}}}"#);
+    let object = "expected a token object or null";
+    refused(
+        token("\"user\""),
+        &format!("invalid type: string \"user\", {object} at column 27"),
+    );
+    refused(
+        token("[\"user\"]"),
+        &format!("invalid type: array, {object} at column 21"),
+    );
+    refused(
+        token("false"),
+        &format!("invalid type: boolean `false`, {object} at column 26"),
+    );
+    refused(token("{}"), "missing field `kind` at column 23");
+    refused(
+        token(r#"{"scopes":"a"}"#),
+        "missing field `kind` at column 35",
+    );
+    refused(
+        token(r#"{"kind":null}"#),
+        "invalid type: null, expected a string at column 33",
+    );
+    let scopes = |value: &str| token(&format!(r#"{{"kind":"user","scopes":{value}}}"#));
+    let texts = "expected a string or an array of strings";
+    refused(
+        scopes("null"),
+        &format!("invalid type: null, {texts} at column 49"),
+    );
+    refused(
+        scopes("{}"),
+        &format!("invalid type: object, {texts} at column 47"),
+    );
+    refused(
+        scopes("[1]"),
+        "invalid type: integer `1`, expected a string at column 47",
+    );
+    refused(
+        scopes("[null]"),
+        "invalid type: null, expected a string at column 50",
+    );
+}
+
+#[test]
+fn a_field_that_is_unknown_or_stands_twice() {
+    let request = "expected one of `method`, `target`, `scope`, `token`, `allow_bonus_orbs_use`";
+    refused(
+        r#"{"scope":"a","x":1}"#,
+        &format!("unknown field `x`, {request} at column 16"),
+    );
+    refused(
+        r#"{"Scope":"a"}"#,
+        &format!("unknown field `Scope`, {request} at column 8"),
+    );
+    refused(
+        r#"{"scope":"a","token":{"kind":"user","sub":"x"}}"#,
+        "unknown field `sub`, expected `kind` or `scopes` at column 41",
+    );
+    refused(
+        r#"{"scope":"a","scope":"a"}"#,
+        "duplicate field `scope` at column 20",
+    );
+    refused(
+        r#"{"scope":"a","sc\u006fpe":"a"}"#,
+        "duplicate field `scope` at column 25",
+    );
+    refused(
+        r#"{"scope":"a","token":null,"token":null}"#,
+        "duplicate field `token` at column 33",
+    );
+    refused(
+        r#"{"scope":"a","token":{"kind":"user","kind":"user"}}"#,
+        "duplicate field `kind` at column 42",
+    );
+    refused(
+        r#"{"scope":"a","token":{"kind":"user","scopes":"","scopes":""}}"#,
+        "duplicate field `scopes` at column 56",
+    );
+}
+
+#[test]
+fn a_message_never_grows_with_the_line() {
+    let (code, answers) = replay(format!(r#"{{"{}":1}}"#, "x".repeat(1_000_000)).as_bytes());
+    assert_eq!(code, 2);
+    assert!(answers[0].len() < 400, "{}", answers[0].len());
+}
+
+#[test]
+fn line_ends_of_every_kind() {
+    let line = r#"{"scope":"a"}"#;
+    let three = (0, vec!["no_token".to_owned(); 3]);
+    assert_eq!(
+        replay(format!("{line}\n{line}\n{line}\n").as_bytes()),
+        three
+    );
+    assert_eq!(
+        replay(format!("{line}\r\n{line}\r\n{line}\r\n").as_bytes()),
+        three
+    );
+    assert_eq!(
+        replay(format!("{line}\r\n{line}\n{line}").as_bytes()),
+        three
+    );
+    assert_eq!(replay(b""), (0, vec![]));
+    assert_eq!(replay(b"\n"), (2, vec!["error: blank line".to_owned()]));
+}
+
+#[test]
+fn the_order_is_kept() {
+    let lines: Vec<_> = (0..20_000)
+        .map(|index| match index % 7 {
+            0 => format!("bad {index}"),
+            _ => format!(
+                r#"{{"method":"GET","target":"/v1/items/{index}","token":{{"kind":"user"}}}}"#
+            ),
+        })
+        .collect();
+    let shop = file("replay-shop.yaml", SHOP);
+    let log = file("replay-order.jsonl", lines.join("\n"));
+    let ran = orbgate(&["replay", &log, "--policy", &shop]);
+    assert_eq!(ran.code, 2);
+    assert_eq!(ran.out.lines().count(), lines.len());
+    for (index, answer) in ran.out.lines().enumerate() {
+        let answer: Value = serde_json::from_str(answer).unwrap();
+        match index % 7 {
+            0 => assert_eq!(answer["error"]["line"], index + 1),
+            _ => assert_eq!(answer["scope"], json!("read:items")),
+        }
+    }
+}
+
+#[test]
+fn the_summary_counts() {
+    let lines = br#"{"scope":"read:orbs","token":{"kind":"user","scopes":"read:orbs"}}
+{"scope":"read:orbs"}
+{"scope":"read:orbs"}
+nope
+"#;
+    let ran = orbgate_reading(&["replay", "-"], lines);
+    assert_eq!(ran.code, 2);
+    let (first, rest) = ran.err.split_once('\n').unwrap();
+    assert!(
+        first.starts_with("4 lines in ") && first.ends_with(" lines per second"),
+        "{first}"
+    );
+    let expected =
+        "  1  allowed\n  2  denied\n  1  errors\nby reason:\n  2  no_token\n  1  scope_held\n";
+    assert_eq!(rest, expected);
+}
+
+#[test]
+fn a_log_that_cannot_be_read_is_2() {
+    for path in ["/nowhere.jsonl", env!("CARGO_TARGET_TMPDIR")] {
+        let ran = orbgate(&["replay", path]);
+        assert_eq!((ran.code, &*ran.out), (2, ""));
+        assert!(
+            ran.err.contains(&format!("error: cannot read `{path}`: ")),
+            "{}",
+            ran.err
+        );
+    }
+}
