@@ -26,6 +26,9 @@ pub(crate) enum Command {
     /// Decide a log of requests line by line: JSON Lines in, JSON Lines out
     #[command(after_help = REPLAY)]
     Replay(Log),
+    /// Check policy files and report every fault
+    #[command(after_help = CHECK)]
+    Check(Files),
 }
 
 #[derive(Debug, Args)]
@@ -85,6 +88,13 @@ pub(crate) struct Log {
     pub(crate) file: PathBuf,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Files {
+    /// Policy files to check
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
 const ABOUT: &str = "\
 Examples:
   orbgate decide POST /api/v1/external/voxies/prompt/run \\
@@ -133,3 +143,17 @@ Examples:
 Exit codes:
   0  every line was decided, whatever the decisions
   2  could not run, or a line was no request";
+
+const CHECK: &str = "\
+Every fault is printed, as FILE:LINE:COLUMN: message. Lines that start with
+`warning:` tell of routes that overlap under different scopes or orbs: they are
+legal, and change no exit code.
+
+Examples:
+  orbgate check policy.yaml
+  orbgate check policies/*.yaml
+
+Exit codes:
+  0  every file is fine
+  1  a file has faults
+  2  a file could not be read";

@@ -6,6 +6,7 @@
 )]
 
 mod args;
+mod check;
 mod decide;
 mod explain;
 mod output;
@@ -35,5 +36,6 @@ fn run(cli: &Cli) -> Result<Outcome, Stop> {
     match &cli.command {
         Command::Decide(question) => decide::run(question, &source),
         Command::Replay(log) => replay::run(&log.file, &source),
+        Command::Check(files) => check::run(&files.files),
     }
 }

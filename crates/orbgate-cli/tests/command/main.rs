@@ -9,6 +9,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod check;
 mod decide;
 mod replay;
 mod replay_stream;
