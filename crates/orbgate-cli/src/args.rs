@@ -29,6 +29,9 @@ pub(crate) enum Command {
     /// Check policy files and report every fault
     #[command(after_help = CHECK)]
     Check(Files),
+    /// Show the whole table: scopes, orbs, tokens and routes
+    #[command(after_help = TABLE)]
+    Table(Table),
 }
 
 #[derive(Debug, Args)]
@@ -95,6 +98,25 @@ pub(crate) struct Files {
     pub(crate) files: Vec<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Table {
+    /// Format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned columns, to read in a terminal
+    Text,
+    /// A table for GitHub, one route on each row
+    Markdown,
+    /// Comma-separated values (RFC 4180), one route on each row
+    Csv,
+    /// One JSON document
+    Json,
+}
+
 const ABOUT: &str = "\
 Examples:
   orbgate decide POST /api/v1/external/voxies/prompt/run \\
@@ -157,3 +179,16 @@ Exit codes:
   0  every file is fine
   1  a file has faults
   2  a file could not be read";
+
+const TABLE: &str = "\
+Orbs are `no`, `yes` (consumes, the policy states no amount), an amount, or
+`not stated`.
+
+Examples:
+  orbgate table
+  orbgate table --format markdown > scopes.md
+  orbgate table --format json --policy policy.yaml | jq '.apis[].scopes[].scope'
+
+Exit codes:
+  0  fine
+  2  could not run: bad usage, bad or unreadable policy";

@@ -13,6 +13,8 @@ mod output;
 mod policy_file;
 mod replay;
 mod request_line;
+mod table;
+mod table_json;
 mod tally;
 
 use std::process::ExitCode;
@@ -37,5 +39,6 @@ fn run(cli: &Cli) -> Result<Outcome, Stop> {
         Command::Decide(question) => decide::run(question, &source),
         Command::Replay(log) => replay::run(&log.file, &source),
         Command::Check(files) => check::run(&files.files),
+        Command::Table(table) => table::run(table.format, &source),
     }
 }

@@ -13,6 +13,7 @@ mod check;
 mod decide;
 mod replay;
 mod replay_stream;
+mod table;
 
 use std::fs;
 use std::io::Write;

@@ -1,0 +1,260 @@
+//! `orbgate table`: the whole table, as text, Markdown or CSV; as JSON in `table_json`.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use orbgate::{Engine, Orbs, OrganisationRule, Profile, Scope};
+
+use crate::args::Format;
+use crate::check::count;
+use crate::explain::short;
+use crate::output::{self, FAINT, Outcome, STRONG, Stop, one_line};
+use crate::policy_file::Source;
+use crate::table_json;
+
+/// Prints the table.
+pub(crate) fn run(format: Format, source: &Source) -> Result<Outcome, Stop> {
+    let engine = source.engine();
+    match format {
+        Format::Text => output::print(|out| text(out, engine))?,
+        Format::Markdown => output::print_raw(&markdown(engine)?)?,
+        Format::Csv => output::print_raw(&csv(engine)?)?,
+        Format::Json => output::print_raw(&table_json::document(engine)?)?,
+    }
+    Ok(Outcome::Fine)
+}
+
+/// The scopes of each api, in the order of the policy file.
+pub(crate) fn apis(engine: &Engine) -> Vec<(&str, Vec<Scope<'_>>)> {
+    let mut apis: Vec<(&str, Vec<Scope<'_>>)> = Vec::new();
+    for scope in engine.scope_table() {
+        match apis.last_mut() {
+            Some((api, scopes)) if *api == scope.api() => scopes.push(scope),
+            _ => apis.push((scope.api(), vec![scope])),
+        }
+    }
+    apis
+}
+
+/// A target profile, as the policy file writes it.
+pub(crate) const fn profile(target: Profile) -> &'static str {
+    match target {
+        Profile::Strict => "strict",
+        Profile::EncodedParams => "encoded_params",
+    }
+}
+
+/// An organisation rule, as the policy file writes it.
+pub(crate) const fn organisation(rule: OrganisationRule) -> &'static str {
+    match rule {
+        OrganisationRule::Deny => "deny",
+        OrganisationRule::AllowWithoutScope => "allow_without_scope",
+    }
+}
+
+/// An orb column: `no`, `yes`, an amount or `not stated`.
+fn orb_column(orbs: Option<Orbs>) -> String {
+    match orbs {
+        None => "not stated".to_owned(),
+        Some(Orbs::Free) => "no".to_owned(),
+        Some(Orbs::Unstated) => "yes".to_owned(),
+        Some(Orbs::Amount(amount)) => amount.to_string(),
+    }
+}
+
+/// Whose token a scope asks for.
+fn token_rule(scope: &Scope<'_>) -> String {
+    match scope.organisation() {
+        None => "any".to_owned(),
+        Some(rule) => format!("user (organisation: {})", organisation(rule)),
+    }
+}
+
+/// Aligned columns: each scope with what it permits, and its routes below it.
+fn text(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
+    let scopes = engine.scope_table();
+    let name = engine
+        .name()
+        .map_or(Cow::Borrowed("without a name"), one_line);
+    writeln!(
+        out,
+        "policy {STRONG}{name}{STRONG:#}: {}, {}, target {}, {}",
+        count(scopes.len(), "scope"),
+        count(engine.routes().len(), "route"),
+        profile(engine.target()),
+        short(engine.digest()),
+    )?;
+    let own = scopes
+        .map(|scope| scope.name().chars().count())
+        .max()
+        .unwrap_or(0);
+    let width = own.max("SCOPE".len());
+    for (api, scopes) in apis(engine) {
+        let token = scopes.first().map(token_rule).unwrap_or_default();
+        writeln!(
+            out,
+            "\napi {STRONG}{}{STRONG:#}, token: {token}",
+            one_line(api)
+        )?;
+        writeln!(
+            out,
+            "  {FAINT}{:width$}  {:10}  PERMITS, ROUTES{FAINT:#}",
+            "SCOPE", "ORBS"
+        )?;
+        for scope in scopes {
+            let permits = scope.permits().map_or(Cow::Borrowed("-"), one_line);
+            let (name, orbs) = (scope.name(), orb_column(scope.orbs()));
+            writeln!(
+                out,
+                "  {STRONG}{name:width$}{STRONG:#}  {orbs:10}  {permits}"
+            )?;
+            let mut routes = scope.routes().peekable();
+            if routes.peek().is_none() {
+                writeln!(out, "  {:width$}  {:10}  {FAINT}no route{FAINT:#}", "", "")?;
+            }
+            for route in routes {
+                let orbs = orb_column(Some(route.orbs()));
+                writeln!(out, "  {:width$}  {orbs:10}  {}", "", route.as_str())?;
+            }
+        }
+    }
+    let headings: Vec<_> = engine.headings().map(one_line).collect();
+    if !headings.is_empty() {
+        writeln!(out, "\nheadings with no route: {}", headings.join(", "))?;
+    }
+    Ok(())
+}
+
+const COLUMNS: [&str; 7] = [
+    "api",
+    "scope",
+    "orbs",
+    "token",
+    "permits",
+    "route",
+    "route_orbs",
+];
+
+/// One row for each route, and one for each scope that has none.
+fn rows(engine: &Engine) -> Vec<[String; 7]> {
+    let mut rows = Vec::new();
+    for scope in engine.scope_table() {
+        let row = |route: &str, orbs: String| {
+            let permits = scope.permits().unwrap_or_default().to_owned();
+            let (api, name) = (scope.api().to_owned(), scope.name().to_owned());
+            [
+                api,
+                name,
+                orb_column(scope.orbs()),
+                token_rule(&scope),
+                permits,
+                route.to_owned(),
+                orbs,
+            ]
+        };
+        let before = rows.len();
+        rows.extend(
+            scope
+                .routes()
+                .map(|route| row(route.as_str(), orb_column(Some(route.orbs())))),
+        );
+        if rows.len() == before {
+            rows.push(row("", String::new()));
+        }
+    }
+    rows
+}
+
+/// A table for GitHub, the headings below it.
+fn markdown(engine: &Engine) -> io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    let titles = [
+        "API",
+        "Scope",
+        "Orbs",
+        "Token",
+        "Permits",
+        "Route",
+        "Orbs of the route",
+    ];
+    writeln!(
+        out,
+        "| {} |\n|{}",
+        titles.join(" | "),
+        " --- |".repeat(titles.len())
+    )?;
+    for [api, scope, orbs, token, permits, route, route_orbs] in rows(engine) {
+        let cells = [
+            prose(&api),
+            code(&scope),
+            orbs,
+            token,
+            prose(&permits),
+            code(&route),
+            route_orbs,
+        ];
+        writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    let headings: Vec<_> = engine.headings().map(prose).collect();
+    if !headings.is_empty() {
+        writeln!(out, "\nHeadings with no route: {}", headings.join(", "))?;
+    }
+    writeln!(
+        out,
+        "\nPolicy: {}, target `{}`, `{}`",
+        engine
+            .name()
+            .map_or_else(|| "without a name".to_owned(), prose),
+        profile(engine.target()),
+        engine.digest()
+    )?;
+    Ok(out)
+}
+
+/// Text in a cell: what Markdown would take for markup is escaped.
+fn prose(text: &str) -> String {
+    let mut cell = String::with_capacity(text.len());
+    for character in one_line(text).chars() {
+        if matches!(
+            character,
+            '\\' | '|' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '~' | '&'
+        ) {
+            cell.push('\\');
+        }
+        cell.push(character);
+    }
+    cell
+}
+
+/// Code in a cell. A `|` would end the cell even within code.
+fn code(text: &str) -> String {
+    let text = one_line(text).replace('|', "\\|");
+    match text.contains('`') {
+        _ if text.is_empty() => text,
+        // Two backticks quote one.
+        true => format!("`` {text} ``"),
+        false => format!("`{text}`"),
+    }
+}
+
+/// Comma-separated values (RFC 4180). A heading is a row of its own, with only its last column set.
+fn csv(engine: &Engine) -> io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    write!(out, "{},heading\r\n", COLUMNS.join(","))?;
+    for row in rows(engine) {
+        let fields: Vec<_> = row.iter().map(|field| quoted(field)).collect();
+        write!(out, "{},\r\n", fields.join(","))?;
+    }
+    for heading in engine.headings() {
+        write!(out, "{}{}\r\n", ",".repeat(COLUMNS.len()), quoted(heading))?;
+    }
+    Ok(out)
+}
+
+/// A field, quoted where it must be.
+fn quoted(field: &str) -> Cow<'_, str> {
+    match field.contains([',', '"', '\r', '\n']) {
+        true => Cow::Owned(format!("\"{}\"", field.replace('"', "\"\""))),
+        false => Cow::Borrowed(field),
+    }
+}

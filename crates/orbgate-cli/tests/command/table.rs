@@ -1,0 +1,167 @@
+//! `orbgate table`.
+
+use serde_json::{Value, json};
+
+use crate::{SHOP, digest, file, orbgate};
+
+fn shop(format: &str) -> String {
+    let policy = file(&format!("table-{format}.yaml"), SHOP);
+    let ran = orbgate(&["table", "--format", format, "--policy", &policy]);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    ran.out
+}
+
+#[test]
+fn text_shows_scopes_routes_and_headings_in_order() {
+    let table = shop("text");
+    let body = table.split_once('\n').unwrap().1;
+    assert!(table.starts_with("policy shop: 4 scopes, 5 routes, target strict, sha256:"));
+    let expected = "
+api items, token: any
+  SCOPE        ORBS        PERMITS, ROUTES
+  read:items   no          reads | lists \"items\", all
+               no          GET /v1/items
+               no          GET /v1/items/{id}
+  write:items  yes         -
+               yes         POST /v1/items
+               5           POST /v1/items/{id}
+  order:items  3           -
+               3           POST /v1/items/order
+
+api talk, token: user (organisation: allow_without_scope)
+  SCOPE        ORBS        PERMITS, ROUTES
+  read:talk    yes         -
+                           no route
+
+headings with no route: Later
+";
+    assert_eq!(body, expected);
+}
+
+#[test]
+fn text_of_the_built_in_policy_fits_100_columns() {
+    let ran = orbgate(&["table"]);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    assert!(
+        ran.out.lines().all(|line| line.chars().count() <= 100),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.out.contains('\x1b'));
+    for part in [
+        "read:inference   not stated",
+        "headings with no route: Sessions, Organisations\n",
+    ] {
+        assert!(ran.out.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn markdown_escapes_bars() {
+    let table = shop("markdown");
+    let lines: Vec<_> = table.lines().collect();
+    assert_eq!(
+        lines[..3],
+        [
+            "| API | Scope | Orbs | Token | Permits | Route | Orbs of the route |",
+            "| --- | --- | --- | --- | --- | --- | --- |",
+            "| items | `read:items` | no | any | reads \\| lists \"items\", all | `GET /v1/items` | no |",
+        ]
+    );
+    assert_eq!(
+        lines[5],
+        "| items | `write:items` | yes | any |  | `POST /v1/items/{id}` | 5 |"
+    );
+    assert_eq!(
+        lines[7],
+        "| talk | `read:talk` | yes | user (organisation: allow_without_scope) |  |  |  |",
+    );
+    assert!(lines.contains(&"Headings with no route: Later"), "{table}");
+}
+
+#[test]
+fn csv_quotes_what_must_be_quoted() {
+    let table = shop("csv");
+    let lines: Vec<_> = table.split("\r\n").collect();
+    assert_eq!(
+        lines,
+        [
+            "api,scope,orbs,token,permits,route,route_orbs,heading",
+            "items,read:items,no,any,\"reads | lists \"\"items\"\", all\",GET /v1/items,no,",
+            "items,read:items,no,any,\"reads | lists \"\"items\"\", all\",GET /v1/items/{id},no,",
+            "items,write:items,yes,any,,POST /v1/items,yes,",
+            "items,write:items,yes,any,,POST /v1/items/{id},5,",
+            "items,order:items,3,any,,POST /v1/items/order,3,",
+            "talk,read:talk,yes,user (organisation: allow_without_scope),,,,",
+            ",,,,,,,Later",
+            "",
+        ]
+    );
+}
+
+#[test]
+fn json_has_the_documented_shape() {
+    let table: Value = serde_json::from_str(&shop("json")).unwrap();
+    let keys: Vec<_> = table.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["apis", "headings", "name", "policy", "target"]);
+    assert_eq!(table["name"], "shop");
+    assert_eq!(table["target"], "strict");
+    assert_eq!(table["headings"], json!(["Later"]));
+    assert_eq!(table["apis"][0]["token"], Value::Null);
+    assert_eq!(table["apis"][0]["organisation"], Value::Null);
+    assert_eq!(
+        table["apis"][0]["scopes"][1],
+        json!({
+            "scope": "write:items",
+            "permits": null,
+            "orbs": {"consumes": true, "amount": null},
+            "place": {"line": 13, "column": 7},
+            "routes": [
+                {"route": "POST /v1/items", "method": "POST", "template": "/v1/items",
+                    "orbs": {"consumes": true, "amount": null}, "place": {"line": 16, "column": 13}},
+                {"route": "POST /v1/items/{id}", "method": "POST", "template": "/v1/items/{id}",
+                    "orbs": {"consumes": true, "amount": 5}, "place": {"line": 17, "column": 20}},
+            ],
+        })
+    );
+    assert_eq!(
+        table["apis"][1],
+        json!({
+            "name": "talk",
+            "token": "user",
+            "organisation": "allow_without_scope",
+            "scopes": [{
+                "scope": "read:talk",
+                "permits": null,
+                "orbs": {"consumes": true, "amount": null},
+                "place": {"line": 26, "column": 7},
+                "routes": [],
+            }],
+        })
+    );
+}
+
+#[test]
+fn json_of_the_built_in_policy_is_complete() {
+    let ran = orbgate(&["table", "--format", "json"]);
+    assert_eq!(ran.out.matches('\n').count(), 1, "one line");
+    let table: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(table["policy"], digest());
+    let scopes: Vec<_> = table["apis"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|api| api["scopes"].as_array().unwrap())
+        .collect();
+    let routes: usize = scopes
+        .iter()
+        .map(|scope| scope["routes"].as_array().unwrap().len())
+        .sum();
+    assert_eq!((scopes.len(), routes), (24, 37));
+    assert_eq!(scopes[23]["orbs"], Value::Null);
+}
+
+#[test]
+fn an_unknown_format_is_2() {
+    assert_eq!(orbgate(&["table", "--format", "xml"]).code, 2);
+}
