@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
 use orbgate::TokenKind;
 
 /// Which scope does a route need, may a token call it, does it consume orbs, and why?
@@ -32,6 +33,9 @@ pub(crate) enum Command {
     /// Show the whole table: scopes, orbs, tokens and routes
     #[command(after_help = TABLE)]
     Table(Table),
+    /// Print the completion script of a shell
+    #[command(after_help = COMPLETIONS)]
+    Completions(Completions),
 }
 
 #[derive(Debug, Args)]
@@ -117,6 +121,12 @@ pub(crate) enum Format {
     Json,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// Shell to complete for
+    pub(crate) shell: Shell,
+}
+
 const ABOUT: &str = "\
 Examples:
   orbgate decide POST /api/v1/external/voxies/prompt/run \\
@@ -192,3 +202,13 @@ Examples:
 Exit codes:
   0  fine
   2  could not run: bad usage, bad or unreadable policy";
+
+const COMPLETIONS: &str = "\
+Examples:
+  orbgate completions bash > ~/.local/share/bash-completion/completions/orbgate
+  orbgate completions zsh > ~/.zfunc/_orbgate
+  orbgate completions fish > ~/.config/fish/completions/orbgate.fish
+
+Exit codes:
+  0  fine
+  2  could not run: bad usage";

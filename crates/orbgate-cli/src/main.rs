@@ -7,6 +7,7 @@
 
 mod args;
 mod check;
+mod complete;
 mod decide;
 mod explain;
 mod output;
@@ -40,5 +41,6 @@ fn run(cli: &Cli) -> Result<Outcome, Stop> {
         Command::Replay(log) => replay::run(&log.file, &source),
         Command::Check(files) => check::run(&files.files),
         Command::Table(table) => table::run(table.format, &source),
+        Command::Completions(shell) => complete::run(shell.shell),
     }
 }

@@ -11,6 +11,7 @@
 
 mod check;
 mod decide;
+mod help;
 mod replay;
 mod replay_stream;
 mod table;

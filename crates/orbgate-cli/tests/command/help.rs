@@ -1,0 +1,115 @@
+//! Help, version, completions, and what happens to those who type nothing.
+
+use crate::{orbgate, orbgate_reading};
+
+#[test]
+fn every_help_has_a_summary_examples_and_exit_codes() {
+    for (command, summary) in [
+        (&[][..], "Which scope does a route need"),
+        (&["decide"], "Decide one request"),
+        (&["replay"], "Decide a log of requests"),
+        (&["check"], "Check policy files"),
+        (&["table"], "Show the whole table"),
+        (&["completions"], "Print the completion script"),
+    ] {
+        for flag in ["-h", "--help"] {
+            let ran = orbgate(&[command, &[flag]].concat());
+            assert_eq!((ran.code, &*ran.err), (0, ""));
+            assert!(ran.out.starts_with(summary), "{}", ran.out);
+            for part in [
+                "Examples:\n  orbgate ",
+                "Exit codes:\n  0  ",
+                "  2  could not run",
+                "--policy",
+            ] {
+                let unreadable = part.replace("could not run", "a file could not be read");
+                let found = ran.out.contains(part) || ran.out.contains(&unreadable);
+                assert!(found, "{part:?} in:\n{}", ran.out);
+            }
+            assert!(!ran.out.contains('\x1b'));
+            let widest = ran.out.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(100), "{widest:?} columns in:\n{}", ran.out);
+        }
+    }
+}
+
+#[test]
+fn the_version_has_the_name() {
+    let ran = orbgate(&["--version"]);
+    let version = concat!("orbgate ", env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (0, version, ""));
+}
+
+#[test]
+fn no_command_or_an_unknown_one_is_2() {
+    assert_eq!(orbgate(&[]).code, 2);
+    let ran = orbgate(&["decid"]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("decide"),
+        "a near miss is named: {}",
+        ran.err
+    );
+}
+
+#[test]
+fn every_shell_has_completions() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ran = orbgate(&["completions", shell]);
+        assert_eq!((ran.code, &*ran.err), (0, ""));
+        for word in ["orbgate", "decide", "replay", "allow-bonus-orbs", "policy"] {
+            assert!(ran.out.contains(word), "{word} for {shell}");
+        }
+    }
+    let ran = orbgate(&["completions", "tcsh"]);
+    assert_eq!((ran.code, &*ran.out), (2, ""));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_completions_are_scripts_that_shells_accept() {
+    use std::io::ErrorKind;
+    use std::process::Command;
+    for shell in ["bash", "zsh", "fish"] {
+        let script = orbgate(&["completions", shell]).out;
+        let path = crate::file(&format!("completions.{shell}"), script);
+        match Command::new(shell).args(["-n", &path]).output() {
+            Ok(output) => assert!(output.status.success(), "{shell}: {output:?}"),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::NotFound, "{shell} is not here"),
+        }
+    }
+}
+
+#[test]
+fn colours_can_be_forced_and_refused() {
+    let arguments = ["decide", "GET", "/nowhere", "--token", "user"];
+    let coloured = |variables: &[(&str, &str)]| {
+        let mut command = crate::command(&arguments);
+        command.envs(variables.iter().copied());
+        crate::finish(command, b"").out.contains('\x1b')
+    };
+    assert!(coloured(&[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured(&[("NO_COLOR", "1")]));
+    assert!(!coloured(&[]));
+}
+
+#[test]
+fn a_policy_is_looked_at_by_every_command() {
+    let bad = crate::file("help-bad.yaml", crate::BAD);
+    let good = crate::file("help-good.yaml", crate::SHOP);
+    for command in [
+        &["decide", "GET", "/v1/items"][..],
+        &["replay"],
+        &["table"],
+        &["check", &good],
+        &["completions", "bash"],
+    ] {
+        let ran = orbgate_reading(&[command, &["--policy", &bad]].concat(), b"");
+        assert_eq!((ran.code, &*ran.out), (2, ""), "{command:?}");
+        assert!(
+            ran.err.starts_with(&format!("{bad}:7:15: ")),
+            "{command:?}: {}",
+            ran.err
+        );
+    }
+}
