@@ -12,6 +12,7 @@
 mod check;
 mod decide;
 mod help;
+mod readme;
 mod replay;
 mod replay_stream;
 mod table;

@@ -1,0 +1,55 @@
+//! The examples of the README are real: each is run, and prints what the README says.
+
+#![cfg(unix)]
+
+use std::path::Path;
+use std::process::Command;
+
+/// What comes after `$ ` is typed; the lines below it are the output.
+///
+/// `UPDATE_README=1 cargo test -p orbgate-cli readme` writes what is printed into the README.
+#[test]
+fn the_readme_shows_what_the_command_prints() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = std::fs::read_to_string(&path).unwrap();
+    let mut real = String::new();
+    let mut examples = 0;
+    for (index, piece) in readme.split("```").enumerate() {
+        if index > 0 {
+            real.push_str("```");
+        }
+        let session = piece.strip_prefix("console\n").filter(|_| index % 2 == 1);
+        let Some(session) = session else {
+            real.push_str(piece);
+            continue;
+        };
+        real.push_str("console\n");
+        for typed in session.lines().filter_map(|line| line.strip_prefix("$ ")) {
+            examples += 1;
+            real.push_str(&format!("$ {typed}\n{}", printed(typed)));
+        }
+    }
+    assert!(examples >= 8, "{examples} examples");
+    if std::env::var_os("UPDATE_README").is_some() {
+        std::fs::write(&path, &real).unwrap();
+    }
+    assert!(readme == real, "the README should read:\n{real}");
+}
+
+/// What a shell prints, on both of its outputs.
+fn printed(typed: &str) -> String {
+    let command = Path::new(env!("CARGO_BIN_EXE_orbgate"))
+        .parent()
+        .unwrap()
+        .to_str()
+        .unwrap();
+    let path = format!("{command}:{}", std::env::var("PATH").unwrap());
+    let output = Command::new("sh")
+        .args(["-c", &format!("{{ {typed}\n}} 2>&1")])
+        .env("PATH", path)
+        .env("NO_COLOR", "1")
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
