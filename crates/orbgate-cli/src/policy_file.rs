@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use orbgate::policy::{Fault, Place};
+use orbgate::Place;
+use orbgate::policy::Fault;
 use orbgate::{Engine, Policy};
 
 use crate::output::{Stop, one_line};

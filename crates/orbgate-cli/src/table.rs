@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use orbgate::{Engine, Orbs, OrganisationRule, Profile, Scope};
+use orbgate::{Engine, Orbs, Scope};
 
 use crate::args::Format;
 use crate::check::count;
@@ -36,22 +36,6 @@ pub(crate) fn apis(engine: &Engine) -> Vec<(&str, Vec<Scope<'_>>)> {
     apis
 }
 
-/// A target profile, as the policy file writes it.
-pub(crate) const fn profile(target: Profile) -> &'static str {
-    match target {
-        Profile::Strict => "strict",
-        Profile::EncodedParams => "encoded_params",
-    }
-}
-
-/// An organisation rule, as the policy file writes it.
-pub(crate) const fn organisation(rule: OrganisationRule) -> &'static str {
-    match rule {
-        OrganisationRule::Deny => "deny",
-        OrganisationRule::AllowWithoutScope => "allow_without_scope",
-    }
-}
-
 /// An orb column: `no`, `yes`, an amount or `not stated`.
 fn orb_column(orbs: Option<Orbs>) -> String {
     match orbs {
@@ -66,7 +50,7 @@ fn orb_column(orbs: Option<Orbs>) -> String {
 fn token_rule(scope: &Scope<'_>) -> String {
     match scope.organisation() {
         None => "any".to_owned(),
-        Some(rule) => format!("user (organisation: {})", organisation(rule)),
+        Some(rule) => format!("user (organisation: {})", rule.as_str()),
     }
 }
 
@@ -81,7 +65,7 @@ fn text(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
         "policy {STRONG}{name}{STRONG:#}: {}, {}, target {}, {}",
         count(scopes.len(), "scope"),
         count(engine.routes().len(), "route"),
-        profile(engine.target()),
+        engine.target().as_str(),
         short(engine.digest()),
     )?;
     let own = scopes
@@ -205,7 +189,7 @@ fn markdown(engine: &Engine) -> io::Result<Vec<u8>> {
         engine
             .name()
             .map_or_else(|| "without a name".to_owned(), prose),
-        profile(engine.target()),
+        engine.target().as_str(),
         engine.digest()
     )?;
     Ok(out)

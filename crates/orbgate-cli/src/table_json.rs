@@ -4,19 +4,19 @@
 //! "place","routes":[{"route","method","template","orbs","place"}]}]}],"headings"}`: `orbs` is null where
 //! it is not stated, else `{"consumes","amount"}` as in a decision; `place` is `{"line","column"}`.
 
-use orbgate::policy::Place;
+use orbgate::Place;
 use orbgate::{Digest, Engine, Orbs, Route, Scope};
 use serde::Serialize;
 
 use crate::output::Stop;
-use crate::table::{apis, organisation, profile};
+use crate::table::apis;
 
 /// The document, on one line.
 pub(crate) fn document(engine: &Engine) -> Result<Vec<u8>, Stop> {
     let table = Table {
         policy: engine.digest(),
         name: engine.name(),
-        target: profile(engine.target()),
+        target: engine.target().as_str(),
         apis: apis(engine).into_iter().map(ApiJson::new).collect(),
         headings: engine.headings().collect(),
     };
@@ -50,7 +50,7 @@ impl<'e> ApiJson<'e> {
         Self {
             name,
             token: rule.map(|_| "user"),
-            organisation: rule.map(organisation),
+            organisation: rule.map(orbgate::OrganisationRule::as_str),
             scopes: scopes.into_iter().map(ScopeJson::new).collect(),
         }
     }

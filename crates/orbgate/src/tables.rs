@@ -1,5 +1,5 @@
 //! A compiled policy as data. The same types hold an engine made at run time and one that is
-//! `static` in the program; [`crate::compile`] fills them and [`crate::codegen`] writes them out.
+//! `static` in the program; `compile` fills them and `codegen` writes them out.
 //!
 //! INVARIANT: every id in these tables indexes the table it names. Only `compile` makes them.
 
@@ -64,7 +64,7 @@ pub struct Run {
 /// A literal at a position of a path.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Word {
-    /// Its first 8 bytes, as [`crate::hash`] reads them.
+    /// Its first 8 bytes, as the hash reads them.
     pub first: u64,
     /// Its last 8 bytes.
     pub last: u64,

@@ -29,6 +29,17 @@ pub enum Profile {
     EncodedParams,
 }
 
+impl Profile {
+    /// The profile as a policy file writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::EncodedParams => "encoded_params",
+        }
+    }
+}
+
 /// What an organisation's token gets on an api whose scopes apply only to a user's token.
 ///
 /// Exhaustive on purpose: the policy format names exactly these two.
@@ -38,6 +49,17 @@ pub enum OrganisationRule {
     Deny,
     /// Allowed, whatever scopes it carries: `scope_not_applicable`.
     AllowWithoutScope,
+}
+
+impl OrganisationRule {
+    /// The rule as a policy file writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::AllowWithoutScope => "allow_without_scope",
+        }
+    }
 }
 
 /// What a call consumes, as the policy states it.
@@ -67,8 +89,14 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        // One write, not 32: every decision in JSON carries a digest.
+        let mut text = *b"sha256:0000000000000000000000000000000000000000000000000000000000000000";
+        let nibbles = self.0.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        for (digit, nibble) in text.iter_mut().skip(7).zip(nibbles) {
+            *digit = DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'?');
+        }
+        f.pad(str::from_utf8(&text).unwrap_or_default())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The examples of the README are real: each is run, and prints what the README says.
+//! The examples of both READMEs are real: each is run, and prints what the README says.
 
 #![cfg(unix)]
 
@@ -10,7 +10,16 @@ use std::process::Command;
 /// `UPDATE_README=1 cargo test -p orbgate-cli readme` writes what is printed into the README.
 #[test]
 fn the_readme_shows_what_the_command_prints() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    check("README.md", 8);
+}
+
+#[test]
+fn the_projects_readme_shows_what_the_command_prints() {
+    check("../../README.md", 1);
+}
+
+fn check(file: &str, least: usize) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let readme = std::fs::read_to_string(&path).unwrap();
     let mut real = String::new();
     let mut examples = 0;
@@ -29,7 +38,7 @@ fn the_readme_shows_what_the_command_prints() {
             real.push_str(&format!("$ {typed}\n{}", printed(typed)));
         }
     }
-    assert!(examples >= 8, "{examples} examples");
+    assert!(examples >= least, "{examples} examples");
     if std::env::var_os("UPDATE_README").is_some() {
         std::fs::write(&path, &real).unwrap();
     }

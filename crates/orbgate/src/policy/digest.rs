@@ -21,17 +21,14 @@
 use sha2::{Digest as _, Sha256};
 
 use super::model::{Api, Policy, RouteRule, ScopeRule};
-use crate::terms::{Digest, Orbs, OrganisationRule, Profile};
+use crate::terms::{Digest, Orbs, OrganisationRule};
 
 pub(super) fn digest(policy: &Policy) -> Digest {
     Digest(Sha256::digest(canonical_form(policy)).into())
 }
 
 fn canonical_form(policy: &Policy) -> String {
-    let target = match policy.target {
-        Profile::Strict => "strict",
-        Profile::EncodedParams => "encoded_params",
-    };
+    let target = policy.target.as_str();
     let mut form = format!(
         "orbgate 1\nname {}\ntarget {target}\n",
         optional(policy.name.as_deref())
@@ -47,11 +44,7 @@ fn canonical_form(policy: &Policy) -> String {
 }
 
 fn api(api: &Api) -> String {
-    let organisation = match api.organisation {
-        None => "-",
-        Some(OrganisationRule::Deny) => "deny",
-        Some(OrganisationRule::AllowWithoutScope) => "allow_without_scope",
-    };
+    let organisation = api.organisation.map_or("-", OrganisationRule::as_str);
     let line = format!(
         "api {} {} {organisation}\n",
         text(&api.name),
