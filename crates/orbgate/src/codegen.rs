@@ -2,9 +2,12 @@
 
 use core::fmt::{self, Display, Write};
 
-use crate::hash::PerfectHash;
+use crate::hash::{Method, PerfectHash};
 use crate::list::{Span, Text};
-use crate::tables::{ApiRow, Edge, Node, RouteRow, Run, ScopeRow, Shape, Tables, Variant, Word};
+use crate::tables::{
+    ApiRow, Edge, MethodColumn, Node, OtherWord, Prefix, RouteRow, Run, ScopeRow, Shape, Tables,
+    Word, WordRow,
+};
 use crate::terms::{OrganisationRule, Place, Profile};
 
 /// An expression of type `&'static orbgate::Engine` that builds these tables at compile time.
@@ -54,19 +57,23 @@ macro_rules! expression {
 
 expression! {
     Tables {
-        digest, profile, name, words, variants, shapes, symbols, nodes, edges, shape_routes, routes,
-        scopes, scope_ids, scope_routes, apis, headings, text,
+        digest, profile, name, prefix, words, word_rows, others, shapes, nodes, edges, methods,
+        shape_routes, routes, scopes, scope_ids, scope_routes, apis, headings, text,
     }
     Run { start, length }
     Span { start, length }
     Place { line, column }
-    Word { first, last, text, symbol, lengths, position, has_variants }
-    Variant { symbol, text, lengths }
-    Shape { symbols, id }
+    Prefix { text, first, last, segments, node }
+    Word { first, last, key, tag, symbol, ends_are_all }
+    WordRow { text, lengths, others }
+    OtherWord { text, lengths, symbol }
+    Shape { key, id, first_route, columns }
     Node { edges, parameter, shape }
     Edge { symbol, node, text }
-    RouteRow { method, text, template, orbs, scope, place }
-    ScopeRow { name, permits, api, orbs, routes, place }
+    Method { letters, length }
+    MethodColumn { method, column }
+    RouteRow { method, text, template, orbs, scope, organisation, place }
+    ScopeRow { name, permits, api, organisation, orbs, routes, place }
     ApiRow { name, base_path, organisation }
 }
 
@@ -81,7 +88,7 @@ macro_rules! literal {
     )*};
 }
 
-literal! { u8 u16 u32 u64 bool [u8; 16] [u8; 32] }
+literal! { u8 u16 u32 u64 bool [u8; 8] [u8; 16] [u8; 32] [u64; 2] }
 
 impl Expression for i64 {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

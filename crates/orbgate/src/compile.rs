@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use phf_generator::ptrhash;
 
-use crate::hash::{Ends, PerfectHash, scope_hash, shape_hash, slot, word_hash};
+use crate::hash::{self, Ends, Method, PerfectHash};
 use crate::list::{List, Span, Text};
 use crate::policy::{Api, Policy, RouteRule, ScopeRule};
 use crate::tables::{
-    ApiRow, Edge, NONE, Node, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, Run, ScopeRow, Shape, Tables,
-    Variant, Word,
+    ApiRow, COLUMNS, Edge, MethodColumn, NONE, NOT_DECLARED, Node, ORBS_UNKNOWN, ORBS_UNSTATED,
+    OtherWord, Prefix, RouteRow, Run, SEARCH, ScopeRow, Shape, Tables, Word, WordRow,
 };
-use crate::terms::{Orbs, Place};
+use crate::terms::{Orbs, OrganisationRule, Place};
 
 /// Compiles a policy. Time and memory are linear in the size of its templates.
 pub(crate) fn compile(policy: &Policy) -> Tables {
@@ -30,43 +30,39 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
     scopes.sort_by_key(|(_, _, scope)| scope.name());
 
     let templates = Templates::of(&scopes);
-    let words = Words::of(&templates, &mut text);
-    let (routes, shapes) = lay_out_routes(&templates, &words, &mut text);
-    let tree = Tree::of(&shapes, &words, &mut text);
+    let common = templates.common_segments();
+    let words = Words::of(&templates, common, &mut text);
+    let (routes, shapes) = lay_out_routes(&templates, common, &words, &mut text);
+    let columns = method_columns(&routes);
+    let (shape_slots, slot_of) = hash_shapes(&shapes, &routes, &columns, words.keys_fit);
+    let tree = Tree::of(&shapes, &slot_of, &mut text);
     let (scope_rows, scope_routes) = lay_out_scopes(&scopes, &routes, &mut text);
 
     Tables {
         digest: *policy.digest().as_bytes(),
         profile: policy.target(),
         name: policy.name().map(|name| text.span(name)),
-        scope_ids: scope_ids(&scopes),
-        headings: policy
-            .headings()
-            .iter()
-            .map(|heading| text.span(heading))
-            .collect::<Vec<_>>()
-            .into(),
-        shape_routes: shapes
-            .iter()
-            .map(|shape| shape.routes)
-            .collect::<Vec<_>>()
-            .into(),
-        symbols: shapes
-            .iter()
-            .flat_map(|shape| shape.symbols.iter().copied())
-            .collect::<Vec<_>>()
-            .into(),
-        shapes: hash_shapes(&shapes),
+        prefix: prefix(&templates, common, &tree, &mut text),
         words: words.hash,
-        variants: words.variants.into(),
+        word_rows: words.rows.into(),
+        others: words.others.into(),
+        shapes: shape_slots,
         nodes: tree.nodes.into(),
         edges: tree.edges.into(),
+        methods: hash_methods(&columns),
+        shape_routes: collect(shapes.iter().map(|shape| shape.routes)),
         routes: routes.into(),
         scopes: scope_rows.into(),
+        scope_ids: scope_ids(&scopes),
         scope_routes: scope_routes.into(),
         apis: api_rows.into(),
+        headings: collect(policy.headings().iter().map(|heading| text.span(heading))),
         text: Text::Owned(text.all.into_boxed_str()),
     }
+}
+
+fn collect<T>(items: impl Iterator<Item = T>) -> List<T> {
+    items.collect::<Vec<_>>().into()
 }
 
 fn api_row(api: &Api, text: &mut TextPool) -> ApiRow {
@@ -97,6 +93,12 @@ impl TextPool {
         self.spans.insert(piece.to_owned(), span);
         span
     }
+
+    fn get(&self, span: Span) -> &str {
+        let start = hash::index(span.start);
+        let end = start.saturating_add(hash::index(span.length));
+        self.all.get(start..end).unwrap_or_default()
+    }
 }
 
 /// A scope, with the id and the rule of its api.
@@ -110,6 +112,7 @@ struct Templates<'p> {
 /// A route, its api's base path prepended.
 struct Template<'p> {
     scope: u16,
+    organisation: Option<OrganisationRule>,
     rule: &'p RouteRule,
     orbs: i64,
     /// `/base/path/{parameter}`.
@@ -152,6 +155,18 @@ impl<'p> Templates<'p> {
         });
         Self { routes }
     }
+
+    /// How many literals all templates start with in common.
+    fn common_segments(&self) -> usize {
+        let Some((first, others)) = self.routes.split_first() else {
+            return 0;
+        };
+        let literals: Vec<_> = first.literals().map_while(|literal| literal).collect();
+        others.iter().fold(literals.len(), |common, other| {
+            let pairs = literals.iter().zip(other.literals()).take(common);
+            pairs.take_while(|(a, b)| *b == Some(**a)).count()
+        })
+    }
 }
 
 fn template<'p>(scope: u16, api: &Api, rule: &ScopeRule, route: &'p RouteRule) -> Template<'p> {
@@ -184,6 +199,7 @@ fn template<'p>(scope: u16, api: &Api, rule: &ScopeRule, route: &'p RouteRule) -
     };
     Template {
         scope,
+        organisation: api.organisation(),
         rule: route,
         orbs,
         full,
@@ -201,15 +217,22 @@ fn column(orbs: Option<Orbs>) -> i64 {
     }
 }
 
-/// The literals by position, and the symbol of each.
+/// The literals by position, and what stands for each.
 struct Words {
     hash: PerfectHash<Word>,
-    variants: Vec<Variant>,
-    symbols: HashMap<(usize, String), u32>,
+    rows: Vec<WordRow>,
+    others: Vec<OtherWord>,
+    /// By position and literal in lower case: symbol, and share of a shape's key.
+    symbols: HashMap<(usize, String), (u32, u128)>,
+    /// Whether the shares of all positions fit side by side into a key.
+    keys_fit: bool,
 }
 
+/// What the lookup's hash sees of a word: tag and folded ends.
+type Slot = (u32, u64, u64);
+
 impl Words {
-    fn of(templates: &Templates<'_>, text: &mut TextPool) -> Self {
+    fn of(templates: &Templates<'_>, common: usize, text: &mut TextPool) -> Self {
         // By position and folded literal: its spellings, each with the lengths of its templates.
         let mut places: BTreeMap<(usize, String), BTreeMap<&str, u32>> = BTreeMap::new();
         for template in &templates.routes {
@@ -222,66 +245,160 @@ impl Words {
                 *spellings.entry(literal).or_default() |= length;
             }
         }
-        let mut words = Vec::with_capacity(places.len());
-        let mut variants = Vec::new();
+        let (shares, keys_fit) = shares(&places, common);
         let mut symbols = HashMap::with_capacity(places.len());
-        for (symbol, ((position, folded), spellings)) in (1..).zip(places) {
-            let has_variants = spellings.len() > 1;
-            let mut spellings = spellings.into_iter();
-            if let Some((literal, lengths)) = spellings.next() {
-                let Ends { first, last } = Ends::of(literal.as_bytes());
-                words.push(Word {
-                    first,
-                    last,
-                    text: text.span(literal),
+        let mut slots: BTreeMap<Slot, Vec<OtherWord>> = BTreeMap::new();
+        for (symbol, ((place, spellings), share)) in (1..).zip(places.iter().zip(shares)) {
+            symbols.insert(place.clone(), (symbol, share));
+            for (literal, lengths) in spellings {
+                let ends = Ends::of(literal.as_bytes()).folded();
+                let tag = hash::tag(literal.len(), place.0);
+                let text = text.span(literal);
+                let slot = slots.entry((tag, ends.first, ends.last)).or_default();
+                slot.push(OtherWord {
+                    text,
+                    lengths: *lengths,
                     symbol,
-                    lengths,
-                    position: u8::try_from(position).unwrap_or(u8::MAX),
-                    has_variants,
                 });
             }
-            variants.extend(spellings.map(|(literal, lengths)| Variant {
-                symbol,
-                text: text.span(literal),
-                lengths,
-            }));
-            symbols.insert((position, folded), symbol);
         }
-        let keys: Vec<_> = words
-            .iter()
-            .map(|word| {
-                let start = crate::hash::index(word.text.start);
-                let end = start.saturating_add(crate::hash::index(word.text.length));
-                let bytes = text.all.get(start..end).unwrap_or_default().as_bytes();
-                (usize::from(word.position), bytes)
-            })
-            .collect();
-        let hash = perfect_hash(&keys, &words, |(position, bytes), seed| {
-            word_hash(seed, *position, bytes, Ends::of(bytes))
+        let mut words = Vec::with_capacity(slots.len());
+        let mut rows = vec![WordRow::default(); places.len().saturating_add(1)];
+        let mut others = Vec::new();
+        let by_symbol: HashMap<u32, u128> = symbols.values().copied().collect();
+        for ((tag, _, _), spellings) in slots {
+            let Some((word, more)) = spellings.split_first() else {
+                continue;
+            };
+            let Ends { first, last } = Ends::of(text.get(word.text).as_bytes());
+            let share = by_symbol.get(&word.symbol).copied().unwrap_or_default();
+            words.push(Word {
+                first,
+                last,
+                key: key(share),
+                tag,
+                symbol: word.symbol,
+                ends_are_all: more.is_empty() && word.text.length <= 16,
+            });
+            if let Some(row) = rows.get_mut(hash::index(word.symbol)) {
+                *row = WordRow {
+                    text: word.text,
+                    lengths: word.lengths,
+                    others: Run {
+                        start: id(others.len()),
+                        length: id(more.len()),
+                    },
+                };
+            }
+            others.extend_from_slice(more);
+        }
+        let hash = perfect_hash(&words, &words, |word, seed| {
+            hash::word_hash(
+                seed,
+                word.tag,
+                Ends {
+                    first: word.first,
+                    last: word.last,
+                },
+            )
         });
         Self {
             hash,
-            variants,
+            rows,
+            others,
             symbols,
+            keys_fit,
         }
     }
 
-    /// The symbols of a template: 0 for each parameter.
-    fn symbols(&self, template: &Template<'_>) -> Vec<u32> {
-        let literals = template.literals().enumerate();
-        literals
-            .map(|(position, literal)| {
-                let key = literal.map(|literal| (position, literal.to_ascii_lowercase()));
-                key.and_then(|key| self.symbols.get(&key).copied())
-                    .unwrap_or(0)
-            })
-            .collect()
+    /// A template's symbols, 0 for each parameter, and the key of its shape.
+    fn symbols(&self, template: &Template<'_>, common: usize) -> (Vec<u32>, u128) {
+        let mut key = u128::from(id(template.segments.len().saturating_sub(common)));
+        let mut symbols = Vec::with_capacity(template.segments.len());
+        for (position, literal) in template.literals().enumerate() {
+            let place = literal.map(|literal| (position, literal.to_ascii_lowercase()));
+            let found = place.and_then(|place| self.symbols.get(&place).copied());
+            let (symbol, share) = found.unwrap_or_default();
+            symbols.push(symbol);
+            key |= share;
+        }
+        (symbols, key)
+    }
+}
+
+/// Each word's share of a shape's key: its number among the words of its position, each position with
+/// bits of its own above the six that count the segments. So a key says exactly which words it has.
+/// Words of the common prefix need no share.
+fn shares(
+    places: &BTreeMap<(usize, String), BTreeMap<&str, u32>>,
+    common: usize,
+) -> (Vec<u128>, bool) {
+    let mut counts = [0_u128; 64];
+    let count_of = |counts: &mut [u128; 64], position: usize| {
+        let count = counts.get_mut(position).filter(|_| position >= common);
+        count.map_or(0, |count| {
+            *count = count.saturating_add(1);
+            *count
+        })
+    };
+    let numbers: Vec<_> = places
+        .keys()
+        .map(|(at, _)| (*at, count_of(&mut counts, *at)))
+        .collect();
+    let mut offsets = [0_u32; 64];
+    let mut offset = 6_u32;
+    for (slot, count) in offsets.iter_mut().zip(counts) {
+        *slot = offset;
+        offset = offset.saturating_add(u128::BITS.saturating_sub(count.leading_zeros()));
+    }
+    let share = |(at, number): (usize, u128)| {
+        let offset = offsets.get(at).copied().unwrap_or(u128::BITS);
+        number.checked_shl(offset).unwrap_or(0)
+    };
+    (
+        numbers.into_iter().map(share).collect(),
+        offset <= u128::BITS,
+    )
+}
+
+/// A key in the two halves that a lookup works with.
+fn key(of: u128) -> [u64; 2] {
+    let half = |of: u128| u64::try_from(of & u128::from(u64::MAX)).unwrap_or_default();
+    [half(of), half(of >> 64)]
+}
+
+fn prefix(templates: &Templates<'_>, common: usize, tree: &Tree, text: &mut TextPool) -> Prefix {
+    let first = templates.routes.first().filter(|_| common > 0);
+    let Some((template, last)) =
+        first.and_then(|first| Some((first, first.segments.get(common.checked_sub(1)?)?)))
+    else {
+        return Prefix::default();
+    };
+    let literal = template.full.get(..last.end).unwrap_or_default();
+    let ends = Ends::of(literal.as_bytes());
+    // Below the root there is one branch a segment.
+    let mut node = 0;
+    for _ in 0..common {
+        let edges = tree
+            .nodes
+            .get(hash::index(node))
+            .map(|node| node.edges.start);
+        let edge = edges.and_then(|at| tree.edges.get(hash::index(at)));
+        node = edge.map_or(NONE, |edge| edge.node);
+    }
+    Prefix {
+        text: text.span(literal),
+        first: ends.first,
+        last: ends.last,
+        segments: id(common),
+        node,
     }
 }
 
 /// A shape and its routes.
 struct ShapeOf {
     symbols: Vec<u32>,
+    key: u128,
     routes: Run,
     /// The literals as the templates spell them; those of one shape spell them alike.
     literals: Vec<Option<String>>,
@@ -290,19 +407,21 @@ struct ShapeOf {
 /// The route rows, those of one shape together, and the shapes.
 fn lay_out_routes(
     templates: &Templates<'_>,
+    common: usize,
     words: &Words,
     text: &mut TextPool,
 ) -> (Vec<RouteRow>, Vec<ShapeOf>) {
     let mut rows = Vec::with_capacity(templates.routes.len());
     let mut shapes: Vec<ShapeOf> = Vec::new();
     for template in &templates.routes {
-        let symbols = words.symbols(template);
+        let (symbols, key) = words.symbols(template, common);
         match shapes.last_mut() {
             Some(shape) if shape.symbols == symbols => {
                 shape.routes.length = shape.routes.length.saturating_add(1);
             }
             _ => shapes.push(ShapeOf {
                 symbols,
+                key,
                 routes: Run {
                     start: id(rows.len()),
                     length: 1,
@@ -335,28 +454,90 @@ fn route_row(template: &Template<'_>, text: &mut TextPool) -> RouteRow {
         },
         orbs: template.orbs,
         scope: template.scope,
+        organisation: template.organisation,
         place: template.rule.place(),
     }
 }
 
-fn hash_shapes(shapes: &[ShapeOf]) -> PerfectHash<Shape> {
-    let mut start = 0_u32;
-    let slots: Vec<_> = (0..)
+/// The methods that most routes have, those with a column first.
+fn method_columns(routes: &[RouteRow]) -> Vec<MethodColumn> {
+    let mut counts: BTreeMap<[u8; 16], u32> = BTreeMap::new();
+    for route in routes {
+        let count = counts.entry(route.method).or_default();
+        *count = count.saturating_add(1);
+    }
+    let mut methods: Vec<_> = counts.into_iter().collect();
+    methods.sort_by_key(|(_, count)| core::cmp::Reverse(*count));
+    let short = methods
+        .iter()
+        .filter_map(|(method, _)| Method::of(name(method)));
+    short
+        .zip(0..)
+        .take(COLUMNS)
+        .map(|(method, column)| MethodColumn { method, column })
+        .collect()
+}
+
+/// A method without the zeros that pad it.
+fn name(method: &[u8; 16]) -> &[u8] {
+    method.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+fn hash_methods(columns: &[MethodColumn]) -> PerfectHash<MethodColumn> {
+    perfect_hash(columns, columns, |column, seed| {
+        hash::method_hash(seed, column.method)
+    })
+}
+
+/// The shapes by their keys, and the slot of each. Where keys do not fit there is no hash, only slots,
+/// and every path takes the tree.
+fn hash_shapes(
+    shapes: &[ShapeOf],
+    routes: &[RouteRow],
+    columns: &[MethodColumn],
+    keys_fit: bool,
+) -> (PerfectHash<Shape>, Vec<u32>) {
+    let entries: Vec<_> = (0..)
         .zip(shapes)
-        .map(|(id_of, shape)| {
-            let symbols = Run {
-                start,
-                length: id(shape.symbols.len()),
-            };
-            start = start.saturating_add(symbols.length);
-            Shape { symbols, id: id_of }
+        .map(|(id, shape)| Shape {
+            key: key(shape.key),
+            id,
+            first_route: shape.routes.start,
+            columns: lay_out_columns(shape.routes, routes, columns),
         })
         .collect();
-    let keys: Vec<_> = shapes
-        .iter()
-        .map(|shape| shape.symbols.as_slice())
-        .collect();
-    perfect_hash(&keys, &slots, |symbols, seed| shape_hash(seed, symbols))
+    let hash = if keys_fit {
+        let keys: Vec<_> = entries.iter().map(|shape| shape.key).collect();
+        perfect_hash(&keys, &entries, |key, seed| hash::shape_hash(seed, *key))
+    } else {
+        PerfectHash {
+            seed: 0,
+            pilots: Vec::new().into(),
+            slots: entries.into(),
+        }
+    };
+    let mut slot_of = vec![NONE; shapes.len()];
+    for (slot, shape) in (0..).zip(hash.slots.iter()) {
+        if let Some(of) = slot_of.get_mut(hash::index(shape.id)) {
+            *of = slot;
+        }
+    }
+    (hash, slot_of)
+}
+
+/// Which of a shape's routes has the method of each column.
+fn lay_out_columns(run: Run, routes: &[RouteRow], columns: &[MethodColumn]) -> [u8; COLUMNS] {
+    let mut laid_out = [NOT_DECLARED; COLUMNS];
+    let of_shape = crate::tables::slice(routes, run);
+    for (at, route) in of_shape.iter().enumerate() {
+        let method = Method::of(name(&route.method));
+        let column = columns.iter().find(|column| Some(column.method) == method);
+        let place = column.and_then(|column| laid_out.get_mut(usize::from(column.column)));
+        if let Some(place) = place {
+            *place = u8::try_from(at).unwrap_or(SEARCH).min(SEARCH);
+        }
+    }
+    laid_out
 }
 
 /// The shapes as a tree.
@@ -366,8 +547,7 @@ struct Tree {
 }
 
 impl Tree {
-    fn of(shapes: &[ShapeOf], words: &Words, text: &mut TextPool) -> Self {
-        debug_assert!(words.variants.is_sorted_by_key(|variant| variant.symbol));
+    fn of(shapes: &[ShapeOf], slot_of: &[u32], text: &mut TextPool) -> Self {
         let empty = Node {
             edges: Run::default(),
             parameter: NONE,
@@ -376,7 +556,7 @@ impl Tree {
         let mut nodes = vec![empty];
         // By parent and symbol: sorted, so the edges of one node come together and in order.
         let mut children: BTreeMap<(u32, u32), Edge> = BTreeMap::new();
-        for (shape_id, shape) in (0..).zip(shapes) {
+        for (slot, shape) in slot_of.iter().zip(shapes) {
             let mut node = 0_u32;
             for (symbol, literal) in shape.symbols.iter().zip(&shape.literals) {
                 let new = id(nodes.len());
@@ -389,7 +569,7 @@ impl Tree {
                         };
                         children.entry((node, *symbol)).or_insert(edge).node
                     }
-                    None => match nodes.get_mut(crate::hash::index(node)) {
+                    None => match nodes.get_mut(hash::index(node)) {
                         Some(parent) if parent.parameter == NONE => {
                             parent.parameter = new;
                             new
@@ -403,13 +583,13 @@ impl Tree {
                 }
                 node = child;
             }
-            if let Some(end) = nodes.get_mut(crate::hash::index(node)) {
-                end.shape = shape_id;
+            if let Some(end) = nodes.get_mut(hash::index(node)) {
+                end.shape = *slot;
             }
         }
         let mut edges: Vec<Edge> = Vec::with_capacity(children.len());
         for ((parent, _), edge) in children {
-            if let Some(parent) = nodes.get_mut(crate::hash::index(parent)) {
+            if let Some(parent) = nodes.get_mut(hash::index(parent)) {
                 if parent.edges.length == 0 {
                     parent.edges.start = id(edges.len());
                 }
@@ -435,7 +615,7 @@ fn lay_out_scopes(
     let mut start = 0_u32;
     let rows = (0..)
         .zip(scopes)
-        .map(|(scope_id, (api, _, scope))| {
+        .map(|(scope_id, (api, api_of, scope))| {
             let length = rest
                 .iter()
                 .take_while(|(scope, _, _)| *scope == scope_id)
@@ -448,6 +628,7 @@ fn lay_out_scopes(
             start = start.saturating_add(routes.length);
             ScopeRow {
                 name: text.span(scope.name()),
+                organisation: api_of.organisation(),
                 permits: scope.permits().map(|permits| text.span(permits)),
                 api: *api,
                 orbs: column(scope.orbs()),
@@ -468,7 +649,7 @@ fn scope_ids(scopes: &[ScopeOf<'_>]) -> PerfectHash<u16> {
         .map(|(_, _, scope)| scope.name().as_bytes())
         .collect();
     let ids: Vec<u16> = (0..).zip(scopes).map(|(id, _)| id).collect();
-    perfect_hash(&names, &ids, |name, seed| scope_hash(seed, name))
+    perfect_hash(&names, &ids, |name, seed| hash::scope_hash(seed, name))
 }
 
 /// Lays out entries so that each key's entry stands in the one slot that the key's hash leads to.
@@ -478,15 +659,23 @@ fn perfect_hash<K, T: Copy + Default>(
     entries: &[T],
     hash: impl Fn(&K, u64) -> u64,
 ) -> PerfectHash<T> {
+    if keys.is_empty() {
+        // One empty slot, so that a probe always finds something to compare with.
+        return PerfectHash {
+            seed: 0,
+            pilots: vec![0].into(),
+            slots: vec![T::default()].into(),
+        };
+    }
     let state = ptrhash::generate_hash_with_hash_fn(keys, |key, seed| hash(key, *seed));
-    let pilots: List<u8> = state.pilots.into();
+    let pilots: List<u32> = collect(state.pilots.iter().map(|byte| pilot(state.seed, *byte)));
     let mut slots = vec![T::default(); state.map.len().saturating_add(state.remap.len())];
     let count = slots.len();
     for (key, entry) in keys.iter().zip(entries) {
         let hash = hash(key, state.seed);
-        let bucket = crate::hash::bucket(hash, pilots.len());
-        let pilot = pilots.get(bucket).copied().unwrap_or_default();
-        if let Some(free) = slots.get_mut(slot(hash, state.seed, pilot, count)) {
+        let pilot = pilots.get(hash::bucket(hash, pilots.len()));
+        let slot = hash::slot(hash, pilot.copied().unwrap_or_default(), count);
+        if let Some(free) = slots.get_mut(slot) {
             *free = *entry;
         }
     }
@@ -495,6 +684,13 @@ fn perfect_hash<K, T: Copy + Default>(
         pilots,
         slots: slots.into(),
     }
+}
+
+/// What phf's own lookup makes of a bucket's byte, done once here instead of at every probe.
+fn pilot(seed: u64, byte: u8) -> u32 {
+    let pilot = (seed ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let [a, b, c, d, halves @ ..] = pilot.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d]) ^ u32::from_le_bytes(halves)
 }
 
 /// A number of entries or bytes as an id. The limits on a policy keep every one far below 2³².

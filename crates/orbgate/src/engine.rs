@@ -3,15 +3,15 @@
 use core::fmt;
 
 use crate::decision::{Decision, Subject};
-use crate::hash::{index, scope_hash};
+use crate::hash::{Method, index, method_hash, scope_hash};
+use crate::inference;
 use crate::listing::{Route, Scope};
-use crate::matcher::{self, slice};
+use crate::matcher;
 use crate::reason::{Detail, Reason};
 use crate::request::Request;
-use crate::tables::{NONE, RouteRow, ScopeRow, Tables};
+use crate::tables::{NONE, NOT_DECLARED, RouteRow, SEARCH, Shape, Tables, slice};
 use crate::terms::{Digest, OrganisationRule, Profile};
 use crate::token::{ScopeSet, Token, TokenKind};
-use crate::{inference, target};
 
 /// A compiled, immutable policy.
 ///
@@ -53,32 +53,36 @@ impl Engine {
     /// ```
     #[inline]
     pub fn decide(&self, request: &Request<'_>) -> Decision<'_> {
-        if !is_method(request.method) {
+        let column = self.column(request.method);
+        if column.is_none() && !is_method(request.method) {
             return Decision::malformed(self, Detail::Method);
         }
-        let found = target::split(request.target, self.tables.profile)
-            .and_then(|path| matcher::find(&self.tables, &path));
-        let shape = match found {
+        let shape = match matcher::find(&self.tables, request.target) {
             Err(detail) => return Decision::malformed(self, detail),
             Ok(shape) => shape,
         };
-        let token = match self.read_token(request.token) {
+        let token = match read_token(request.token) {
             Err(reason) => return self.deny(reason, Subject::NOTHING),
             Ok(token) => token,
         };
         let Some(shape) = shape else {
             return self.deny(Reason::NoRoute, Subject::NOTHING);
         };
-        match self.declared(shape, request.method) {
-            Err(other) => self.deny(Reason::MethodNotDeclared, Subject::shape(other)),
-            Ok((route, row)) => {
-                let subject = Subject {
-                    route,
-                    scope: row.scope,
-                };
-                self.decide_subject(subject, token, request.allow_bonus_orbs_use)
-            }
-        }
+        let declared = self.declared(shape, column, request.method);
+        let Some((route, row)) = declared else {
+            let subject = Subject::shape(shape.first_route);
+            return self.deny(Reason::MethodNotDeclared, subject);
+        };
+        let subject = Subject {
+            route,
+            scope: row.scope,
+        };
+        self.decide_subject(
+            subject,
+            row.organisation,
+            token,
+            request.allow_bonus_orbs_use,
+        )
     }
 
     /// Decides by scope, without a route: the inference api's routes are not shown (specification
@@ -90,14 +94,18 @@ impl Engine {
         token: Option<Token<'_>>,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'_> {
-        let token = match self.read_token(token) {
+        let token = match read_token(token) {
             Err(reason) => return self.deny(reason, Subject::NOTHING),
             Ok(token) => token,
         };
-        match self.scope_id(scope.as_ref()) {
-            None => self.deny(Reason::NoRoute, Subject::NOTHING),
-            Some(scope) => self.decide_subject(Subject::scope(scope), token, allow_bonus_orbs_use),
-        }
+        let found = self.scope_id(scope.as_ref()).and_then(|id| {
+            let row = self.tables.scopes.get(index(u32::from(id)))?;
+            Some((Subject::scope(id), row.organisation))
+        });
+        let Some((subject, organisation)) = found else {
+            return self.deny(Reason::NoRoute, Subject::NOTHING);
+        };
+        self.decide_subject(subject, organisation, token, allow_bonus_orbs_use)
     }
 
     /// Interns a token's scopes, separated by spaces, once for many decisions. Allocates only where
@@ -199,40 +207,46 @@ impl Engine {
         (self.scope_name(id).as_bytes() == scope && !scope.is_empty()).then_some(id)
     }
 
-    /// The token, if it is one that can be allowed anything.
+    /// The column of a method that is common in the policy.
     #[inline(always)]
-    fn read_token<'t>(&self, token: Option<Token<'t>>) -> Result<Token<'t>, Reason> {
-        match token {
-            None => Err(Reason::NoToken),
-            Some(token) if token.kind == TokenKind::Unknown => Err(Reason::InvalidToken),
-            Some(token) => Ok(token),
+    fn column(&self, method: &[u8]) -> Option<u8> {
+        let method = Method::of(method)?;
+        let methods = &self.tables.methods;
+        let found = methods.probe(method_hash(methods.seed, method))?;
+        // A perfect hash sends strangers to some slot: the whole method is compared.
+        (found.method == method).then_some(found.column)
+    }
+
+    /// The shape's route of this method.
+    #[inline(always)]
+    fn declared(
+        &self,
+        shape: &Shape,
+        column: Option<u8>,
+        method: &[u8],
+    ) -> Option<(u32, &RouteRow)> {
+        let at = column.and_then(|column| shape.columns.get(usize::from(column)));
+        match at {
+            Some(&NOT_DECLARED) => None,
+            None | Some(&SEARCH) => self.search_method(shape, method),
+            Some(at) => {
+                let route = shape.first_route.wrapping_add(u32::from(*at));
+                Some((route, self.tables.routes.get(index(route))?))
+            }
         }
     }
 
-    /// The shape's route of this method, or any one of its routes.
-    #[inline(always)]
-    fn declared(&self, shape: u32, method: &[u8]) -> Result<(u32, &RouteRow), u32> {
-        let run = self
-            .tables
-            .shape_routes
-            .get(index(shape))
-            .copied()
-            .unwrap_or_default();
+    /// The same for a method without a column, or one of very many.
+    #[cold]
+    fn search_method(&self, shape: &Shape, method: &[u8]) -> Option<(u32, &RouteRow)> {
         let mut key = [0; 16];
-        key.iter_mut()
-            .zip(method)
-            .for_each(|(slot, byte)| *slot = *byte);
+        let letters = key.iter_mut().zip(method);
+        letters.for_each(|(slot, byte)| *slot = *byte);
+        let run = self.tables.shape_routes.get(index(shape.id)).copied()?;
         let routes = slice(&self.tables.routes, run);
-        let ids = run.start..;
-        let found = match routes.len() {
-            // Most templates have a few methods: look at each.
-            0..=8 => ids.zip(routes).find(|(_, row)| row.method == key),
-            _ => {
-                let at = routes.binary_search_by_key(&key, |row| row.method).ok();
-                at.and_then(|at| ids.zip(routes).nth(at))
-            }
-        };
-        found.ok_or(run.start)
+        let at = routes.binary_search_by_key(&key, |row| row.method).ok()?;
+        let route = run.start.checked_add(u32::try_from(at).ok()?)?;
+        Some((route, routes.get(at)?))
     }
 
     /// Decides what is left once a route or scope is found and the token is one: the scope.
@@ -240,25 +254,17 @@ impl Engine {
     fn decide_subject(
         &self,
         subject: Subject,
+        organisation: Option<OrganisationRule>,
         token: Token<'_>,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'_> {
-        let Some(row) = self.tables.scopes.get(index(u32::from(subject.scope))) else {
-            return self.deny(Reason::NoRoute, Subject::NOTHING);
-        };
         let held = token.scopes.hold(self, subject.scope);
-        let reason = match self.organisation_rule(row) {
+        let reason = match organisation {
             Some(rule) => inference::decide(token.kind, rule, held),
             None if held => Reason::ScopeHeld,
             None => Reason::ScopeMissing,
         };
         Decision::new(self, reason, subject, allow_bonus_orbs_use)
-    }
-
-    /// What the scope's api says of organisations, where its scopes apply only to a user's token.
-    #[inline(always)]
-    fn organisation_rule(&self, scope: &ScopeRow) -> Option<OrganisationRule> {
-        self.tables.apis.get(index(scope.api))?.organisation
     }
 
     #[inline(always)]
@@ -275,6 +281,16 @@ impl fmt::Debug for Engine {
             .field("routes", &self.tables.routes.len())
             .field("scopes", &self.tables.scopes.len())
             .finish()
+    }
+}
+
+/// The token, if it is one that can be allowed anything.
+#[inline(always)]
+fn read_token(token: Option<Token<'_>>) -> Result<Token<'_>, Reason> {
+    match token {
+        None => Err(Reason::NoToken),
+        Some(token) if token.kind == TokenKind::Unknown => Err(Reason::InvalidToken),
+        Some(token) => Ok(token),
     }
 }
 

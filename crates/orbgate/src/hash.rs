@@ -16,8 +16,8 @@ use crate::list::List;
 pub struct PerfectHash<T: 'static> {
     /// Found by the generator; every hash of this table starts from it.
     pub seed: u64,
-    /// One byte a bucket: what sends the bucket's keys to free slots.
-    pub pilots: List<u8>,
+    /// One for each bucket: what sends the bucket's keys to free slots.
+    pub pilots: List<u32>,
     /// The entries; a slot that no key owns holds one that equals no key.
     pub slots: List<T>,
 }
@@ -27,8 +27,7 @@ impl<T> PerfectHash<T> {
     #[inline(always)]
     pub(crate) fn probe(&self, hash: u64) -> Option<&T> {
         let pilot = *self.pilots.get(bucket(hash, self.pilots.len()))?;
-        self.slots
-            .get(slot(hash, self.seed, pilot, self.slots.len()))
+        self.slots.get(slot(hash, pilot, self.slots.len()))
     }
 }
 
@@ -44,15 +43,11 @@ pub(crate) const fn bucket(hash: u64, buckets: usize) -> usize {
     reduce(hash as u32, buckets)
 }
 
-/// Where phf's generator puts a key: the same arithmetic as its own lookup, without its remapping,
-/// because our tables keep the few slots beyond the number of keys.
+/// Where phf's generator puts a key: the arithmetic of its own lookup, without its remapping, because
+/// our tables keep the few slots beyond the number of keys.
 #[inline(always)]
-pub(crate) fn slot(hash: u64, seed: u64, pilot: u8, slots: usize) -> usize {
-    let pilot = (seed ^ u64::from(pilot)).wrapping_mul(0x517c_c1b7_2722_0a95);
-    reduce(
-        (hash >> 32) as u32 ^ (pilot >> 32) as u32 ^ pilot as u32,
-        slots,
-    )
+pub(crate) const fn slot(hash: u64, pilot: u32, slots: usize) -> usize {
+    reduce((hash >> 32) as u32 ^ pilot, slots)
 }
 
 /// Spreads 32 bits over `0..limit` with a multiplication instead of a division. The engine's tables
@@ -126,16 +121,23 @@ impl Ends {
     }
 }
 
-/// The hash of a literal at a position of a path, without regard to case.
+/// Length and position of a literal in one number.
 #[inline(always)]
-pub(crate) fn word_hash(seed: u64, position: usize, bytes: &[u8], ends: Ends) -> u64 {
+pub(crate) const fn tag(length: usize, position: usize) -> u32 {
+    (length as u32) << 8 | position as u32
+}
+
+/// The hash of a literal at a position of a path, without regard to case.
+///
+/// Only its ends are read: long literals that differ in the middle alone share a slot, see
+/// `others` in `tables::WordRow`.
+#[inline(always)]
+pub(crate) const fn word_hash(seed: u64, tag: u32, ends: Ends) -> u64 {
     let Ends { first, last } = ends.folded();
-    let tag = (bytes.len() as u64) << 8 | position as u64;
-    let hash = mix(first ^ seed, last.rotate_left(32) ^ tag.wrapping_mul(K0));
-    match bytes.get(8..bytes.len().saturating_sub(8)) {
-        Some(middle) if !middle.is_empty() => middle_hash(hash, middle, FOLD),
-        _ => hash,
-    }
+    mix(
+        first ^ seed,
+        last.rotate_left(32) ^ (tag as u64).wrapping_mul(K0),
+    )
 }
 
 /// The hash of a scope token.
@@ -146,24 +148,55 @@ pub(crate) fn scope_hash(seed: u64, bytes: &[u8]) -> u64 {
         last.rotate_left(32) ^ (bytes.len() as u64).wrapping_mul(K0),
     );
     match bytes.get(8..bytes.len().saturating_sub(8)) {
-        Some(middle) if !middle.is_empty() => middle_hash(hash, middle, 0),
+        Some(middle) if !middle.is_empty() => middle_hash(hash, middle),
         _ => hash,
     }
 }
 
 /// Stirs in what lies between the ends of a long string, so that no two strings share every hash.
 #[cold]
-fn middle_hash(hash: u64, middle: &[u8], fold: u64) -> u64 {
-    middle.chunks(8).fold(hash, |hash, chunk| {
-        mix(hash ^ (Ends::of(chunk).first | fold), K1)
-    })
+fn middle_hash(hash: u64, middle: &[u8]) -> u64 {
+    middle
+        .chunks(8)
+        .fold(hash, |hash, chunk| mix(hash ^ Ends::of(chunk).first, K1))
 }
 
-/// The hash of a route's shape: its symbols in order.
+/// The hash of a shape's key.
 #[inline(always)]
-pub(crate) fn shape_hash(seed: u64, symbols: &[u32]) -> u64 {
-    let start = seed ^ (symbols.len() as u64).wrapping_mul(K0);
-    symbols
-        .iter()
-        .fold(start, |hash, symbol| mix(hash ^ u64::from(*symbol), K1))
+pub(crate) const fn shape_hash(seed: u64, key: [u64; 2]) -> u64 {
+    mix(key[0] ^ seed, key[1] ^ K1)
+}
+
+/// The hash of a method.
+#[inline(always)]
+pub(crate) const fn method_hash(seed: u64, method: Method) -> u64 {
+    mix(method.letters ^ seed, K0 ^ method.length as u64)
+}
+
+/// A method of 2 to 8 letters in one word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Method {
+    /// Four pairs of its bytes, which overlap in a method of fewer than 8: all of it is in there.
+    pub letters: u64,
+    /// Its length.
+    pub length: u8,
+}
+
+impl Method {
+    /// A method in one word; `None` where it does not fit. Reads it without a branch on its length,
+    /// because no processor can guess which method comes next.
+    #[inline(always)]
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
+        let last = bytes.len().wrapping_sub(2);
+        if last > 6 {
+            return None;
+        }
+        let pair = |at: usize| {
+            let pair = bytes.get(at.min(last)..).and_then(<[u8]>::first_chunk);
+            pair.map(|pair| u64::from(u16::from_le_bytes(*pair)))
+        };
+        let letters = pair(0)? | pair(2)? << 16 | pair(4)? << 32 | pair(6)? << 48;
+        let length = bytes.len() as u8;
+        Some(Self { letters, length })
+    }
 }

@@ -23,6 +23,7 @@ mod matcher;
 pub mod policy;
 mod reason;
 mod request;
+mod scan;
 mod tables;
 mod target;
 mod terms;
@@ -56,10 +57,11 @@ macro_rules! include_policy {
 #[doc(hidden)]
 pub mod generated {
     pub use crate::engine::Engine;
-    pub use crate::hash::PerfectHash;
+    pub use crate::hash::{Method, PerfectHash};
     pub use crate::list::{List, Span, Text};
     pub use crate::tables::{
-        ApiRow, Edge, Node, RouteRow, Run, ScopeRow, Shape, Tables, Variant, Word,
+        ApiRow, Edge, MethodColumn, Node, OtherWord, Prefix, RouteRow, Run, ScopeRow, Shape,
+        Tables, Word, WordRow,
     };
     pub use crate::terms::{OrganisationRule, Place, Profile};
 }

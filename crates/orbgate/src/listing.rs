@@ -4,8 +4,7 @@ use core::fmt;
 
 use crate::engine::Engine;
 use crate::hash::index;
-use crate::matcher::slice;
-use crate::tables::{ApiRow, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeRow};
+use crate::tables::{ApiRow, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeRow, slice};
 use crate::terms::{Orbs, OrganisationRule, Place};
 
 /// A route of an engine: method and path template; needs exactly one scope.

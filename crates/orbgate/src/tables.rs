@@ -3,7 +3,7 @@
 //!
 //! INVARIANT: every id in these tables indexes the table it names. Only `compile` makes them.
 
-use crate::hash::PerfectHash;
+use crate::hash::{Method, PerfectHash};
 use crate::list::{List, Span, Text};
 use crate::terms::{OrganisationRule, Place, Profile};
 
@@ -22,18 +22,22 @@ pub struct Tables {
     pub profile: Profile,
     /// The policy's name.
     pub name: Option<Span>,
-    /// The literals of all templates, each with its position in the path.
+    /// What all templates start with.
+    pub prefix: Prefix,
+    /// The literals of all templates, each with its position in the path: what a lookup reads.
     pub words: PerfectHash<Word>,
-    /// Spellings of literals that differ in case from one at the same position elsewhere. Sorted by symbol.
-    pub variants: List<Variant>,
-    /// The shapes of all templates, by their symbols.
+    /// The rest about the words, by symbol; symbol 0 is no word.
+    pub word_rows: List<WordRow>,
+    /// Literals that share the slot of another word: see [`WordRow::others`].
+    pub others: List<OtherWord>,
+    /// The shapes of all templates, by their keys.
     pub shapes: PerfectHash<Shape>,
-    /// The symbols of the shapes, end to end.
-    pub symbols: List<u32>,
     /// The same shapes as a tree, for paths whose parameters equal words. The root is first.
     pub nodes: List<Node>,
     /// The tree's literal branches; those of one node stand together, sorted by symbol.
     pub edges: List<Edge>,
+    /// The columns of [`Shape::columns`].
+    pub methods: PerfectHash<MethodColumn>,
     /// Where the routes of each shape stand in `routes`, by shape id.
     pub shape_routes: List<Run>,
     /// The routes; those of one shape stand together, sorted by method.
@@ -61,51 +65,122 @@ pub struct Run {
     pub length: u32,
 }
 
-/// A literal at a position of a path.
+/// The entries of a run.
+#[inline(always)]
+pub(crate) fn slice<T>(items: &[T], run: Run) -> &[T] {
+    let start = crate::hash::index(run.start);
+    items
+        .get(start..start.saturating_add(crate::hash::index(run.length)))
+        .unwrap_or_default()
+}
+
+/// The segments that all templates start with: literals, and as many as there are in common.
 #[derive(Clone, Copy, Debug, Default)]
+pub struct Prefix {
+    /// `/base/path`, or nothing.
+    pub text: Span,
+    /// Its first 8 bytes, as the hash reads them.
+    pub first: u64,
+    /// Its last 8 bytes.
+    pub last: u64,
+    /// How many segments it has.
+    pub segments: u32,
+    /// Where it leads in the tree.
+    pub node: u32,
+}
+
+/// A literal at a position of a path, as a lookup reads it.
+#[derive(Clone, Copy, Debug)]
 pub struct Word {
     /// Its first 8 bytes, as the hash reads them.
     pub first: u64,
     /// Its last 8 bytes.
     pub last: u64,
+    /// Its share of the key of every shape that has it.
+    pub key: [u64; 2],
+    /// Its length and position, as the hash has them. A slot that no word owns has one of no word.
+    pub tag: u32,
+    /// What stands for it in the tree: the same for every spelling that differs only in case; never 0.
+    pub symbol: u32,
+    /// Whether its ends are all of it, and no other word shares its slot: equal ends are then enough.
+    pub ends_are_all: bool,
+}
+
+impl Default for Word {
+    fn default() -> Self {
+        Self {
+            first: 0,
+            last: 0,
+            key: [0; 2],
+            tag: NONE,
+            symbol: 0,
+            ends_are_all: false,
+        }
+    }
+}
+
+/// The rest about a word.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WordRow {
     /// The whole of it.
     pub text: Span,
-    /// What stands for it in a shape: the same for every spelling that differs only in case; never 0.
-    /// A slot that no word owns has 0.
-    pub symbol: u32,
     /// Bit `n - 1` is set where a template of `n` segments has it here.
     pub lengths: u32,
-    /// Its position, from 0.
-    pub position: u8,
-    /// Whether another spelling that differs only in case stands at this position elsewhere.
-    pub has_variants: bool,
+    /// Other words at this position that the hash cannot tell from it, in [`Tables::others`]: spellings
+    /// that differ only in case, and long ones that differ in the middle.
+    pub others: Run,
 }
 
-/// A further spelling of a word at its position.
+/// A further word in the slot of a word.
 #[derive(Clone, Copy, Debug)]
-pub struct Variant {
-    /// The word's symbol.
-    pub symbol: u32,
-    /// The spelling.
+pub struct OtherWord {
+    /// As in [`WordRow::text`].
     pub text: Span,
-    /// As in [`Word::lengths`].
+    /// As in [`WordRow::lengths`].
     pub lengths: u32,
+    /// As in [`Word::symbol`].
+    pub symbol: u32,
 }
 
-/// The shape of one or more templates: a symbol for each literal, 0 for each parameter.
+/// How many methods have a column in a shape. A policy with more is legal; its rarer ones are searched.
+pub(crate) const COLUMNS: usize = 8;
+
+/// In a column: the shape does not declare the method.
+pub(crate) const NOT_DECLARED: u8 = 0xff;
+
+/// In a column: the shape has so many routes that this one must be searched.
+pub(crate) const SEARCH: u8 = 0xfe;
+
+/// A method that has a column.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MethodColumn {
+    /// The method.
+    pub method: Method,
+    /// Its column in [`Shape::columns`].
+    pub column: u8,
+}
+
+/// The shape of one or more templates: which literal or parameter at each position.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Its symbols, in [`Tables::symbols`].
-    pub symbols: Run,
+    /// The shares of its words and of its length: no two shapes have the same. A slot that no shape
+    /// owns has one that no path has.
+    pub key: [u64; 2],
     /// Its id, or [`u32::MAX`] in a slot that no shape owns.
     pub id: u32,
+    /// Its first route.
+    pub first_route: u32,
+    /// For each column, which of its routes has that method.
+    pub columns: [u8; COLUMNS],
 }
 
 impl Default for Shape {
     fn default() -> Self {
         Self {
-            symbols: Run::default(),
+            key: [u64::MAX; 2],
             id: NONE,
+            first_route: 0,
+            columns: [NOT_DECLARED; COLUMNS],
         }
     }
 }
@@ -117,7 +192,7 @@ pub struct Node {
     pub edges: Run,
     /// Where a parameter leads, or [`u32::MAX`].
     pub parameter: u32,
-    /// The shape that ends here, or [`u32::MAX`].
+    /// The slot of the shape that ends here, or [`u32::MAX`].
     pub shape: u32,
 }
 
@@ -145,6 +220,8 @@ pub struct RouteRow {
     pub orbs: i64,
     /// The scope it needs.
     pub scope: u16,
+    /// What an organisation's token gets, as in [`ApiRow::organisation`].
+    pub organisation: Option<OrganisationRule>,
     /// Where it stands in the policy file.
     pub place: Place,
 }
@@ -158,6 +235,8 @@ pub struct ScopeRow {
     pub permits: Option<Span>,
     /// Its api.
     pub api: u32,
+    /// What an organisation's token gets, as in [`ApiRow::organisation`].
+    pub organisation: Option<OrganisationRule>,
     /// What a call consumes: an amount, 0 for nothing, or one of the two constants below.
     pub orbs: i64,
     /// Its routes, in [`Tables::scope_routes`].

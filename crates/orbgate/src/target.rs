@@ -244,7 +244,7 @@ fn is_plain(byte: u8) -> bool {
 }
 
 /// Any byte of a query: visible ASCII, but for `#`.
-const fn is_query(byte: u8) -> bool {
+pub(crate) const fn is_query(byte: u8) -> bool {
     byte.is_ascii_graphic() && byte != b'#'
 }
 

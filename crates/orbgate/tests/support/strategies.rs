@@ -78,7 +78,17 @@ pub fn policies() -> impl Strategy<Value = Model> {
         (1..=i64::MAX.unsigned_abs()).prop_map(Orbs::Amount),
         Just(Orbs::Absent),
     ];
-    let bases = select(&["", "", "/a", "/api/v1", "/store/a"][..]);
+    let bases = select(
+        &[
+            "",
+            "",
+            "/a",
+            "/api/v1",
+            "/store/a",
+            "/api/v1/external",
+            "/api/v1/external",
+        ][..],
+    );
     let rules = select(&[None, None, Some("deny"), Some("allow_without_scope")][..]);
     let apis = vec((bases, rules), 1..4);
     let scopes = vec((orbs, any::<Index>()), SCOPES.len());
