@@ -1,0 +1,91 @@
+//! Orbgate: the whole decision. Byte checks, route, method, scope and charge.
+
+use std::hint::black_box;
+
+use orbgate::{Decision, Engine, Reason, Request, Scopes, Token};
+
+use super::{Add, pass};
+use crate::contest::{Answer, Contestant};
+use crate::stream::{Ask, Expected};
+use crate::table::Table;
+
+pub(super) fn add(table: &'static Table, add: &mut Add<'_>) {
+    add("orbgate-set", &|| Box::new(Interned(table)));
+    add("orbgate-text", &|| Box::new(Text(table)));
+}
+
+/// Scopes interned once per token.
+struct Interned(&'static Table);
+
+/// Scopes as the token has them.
+struct Text(&'static Table);
+
+impl Contestant for Interned {
+    fn name(&self) -> String {
+        "orbgate-set".to_owned()
+    }
+
+    fn answer(&self, ask: &Ask) -> Answer {
+        judge(self.0, &self.0.engine.decide(&request(ask, ask.set)))
+    }
+
+    fn pass(&self, asks: &[Ask]) -> usize {
+        let engine = self.0.engine;
+        pass(asks, |ask| decide(engine, &request(ask, ask.set)))
+    }
+}
+
+impl Contestant for Text {
+    fn name(&self) -> String {
+        "orbgate-text".to_owned()
+    }
+
+    fn answer(&self, ask: &Ask) -> Answer {
+        judge(self.0, &self.0.engine.decide(&request(ask, ask.scopes)))
+    }
+
+    fn pass(&self, asks: &[Ask]) -> usize {
+        let engine = self.0.engine;
+        pass(asks, |ask| decide(engine, &request(ask, ask.scopes)))
+    }
+}
+
+#[inline(always)]
+fn request<'a>(ask: &'a Ask, scopes: impl Into<Scopes<'a>>) -> Request<'a> {
+    Request {
+        method: ask.method.as_bytes(),
+        target: ask.target.as_bytes(),
+        token: Some(Token::user(scopes)),
+        allow_bonus_orbs_use: false,
+    }
+}
+
+/// Decides, and reads what an enforcement point reads: the verdict, its reason, and the charge.
+#[inline(always)]
+fn decide(engine: &Engine, request: &Request<'_>) -> bool {
+    match engine.decide(request) {
+        Decision::Allow(allow) => {
+            black_box((allow.reason(), allow.charge()));
+            true
+        }
+        Decision::Deny(deny) => {
+            black_box((deny.reason(), deny.detail()));
+            false
+        }
+    }
+}
+
+fn judge(table: &Table, decision: &Decision<'_>) -> Answer {
+    let reason = match decision.reason() {
+        Reason::ScopeHeld => Expected::Allow,
+        Reason::ScopeMissing => Expected::ScopeMissing,
+        Reason::NoRoute => Expected::NoRoute,
+        Reason::MethodNotDeclared => Expected::MethodNotDeclared,
+        Reason::MalformedRequest => Expected::Malformed,
+        other => panic!("{other:?}"),
+    };
+    let route = decision
+        .route()
+        .and_then(|name| table.rows.iter().position(|row| row.name == name));
+    Answer::Decided(reason, route)
+}

@@ -1,0 +1,402 @@
+//! Streams of requests: at least 16,384 each, in an order that no branch predictor learns.
+
+use orbgate::ScopeSet;
+
+use crate::support::Numbers;
+use crate::table::Table;
+
+/// A request as every contestant gets it, one cache line, with what is right for it.
+pub struct Ask {
+    pub target: &'static str,
+    pub method: &'static str,
+    /// The token's scopes as text.
+    pub scopes: &'static str,
+    /// The same, interned by orbgate.
+    pub set: &'static ScopeSet,
+    /// The method's number, as an HTTP library has it parsed before any router sees it.
+    pub method_id: u8,
+    pub expected: Expected,
+}
+
+/// The right answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    Allow,
+    ScopeMissing,
+    NoRoute,
+    MethodNotDeclared,
+    Malformed,
+}
+
+/// What a stream consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Declared routes; parameters are numbers, slugs, UUIDs and names; every scope is held.
+    Hits,
+    /// Unknown paths.
+    Misses,
+    /// Paths that break a rule for targets, of many kinds.
+    Malformed,
+    /// Parameters that equal words of the table.
+    Words,
+    /// Parameters of 60 to 250 bytes.
+    Long,
+    /// 85 % hits, 5 % hits without the scope, 5 % misses, 5 % malformed.
+    Mixed,
+}
+
+/// Which routes and tokens a stream draws from.
+#[derive(Clone, Copy)]
+pub struct Plan {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// How many scopes a token has, at least and at most.
+    pub scopes: (usize, usize),
+    /// Draws from this many routes, spread over the table; from all where `None`.
+    pub routes: Option<usize>,
+}
+
+const FEW: (usize, usize) = (1, 3);
+const MANY: (usize, usize) = (20, 40);
+
+/// Every stream of a table.
+pub fn plans(table: &str) -> Vec<Plan> {
+    let plan = |name, kind, scopes| Plan {
+        name,
+        kind,
+        scopes,
+        routes: None,
+    };
+    let hits = plan("hits", Kind::Hits, FEW);
+    match table {
+        "external" | "github" => vec![
+            hits,
+            plan("hits-many-scopes", Kind::Hits, MANY),
+            plan("misses", Kind::Misses, FEW),
+            plan("malformed", Kind::Malformed, FEW),
+            plan("words", Kind::Words, FEW),
+            plan("long", Kind::Long, FEW),
+            plan("mixed", Kind::Mixed, FEW),
+        ],
+        "100000" => vec![
+            hits,
+            Plan {
+                name: "hits-1000-of-them",
+                routes: Some(1_000),
+                ..hits
+            },
+        ],
+        _ => vec![hits],
+    }
+}
+
+/// Makes the requests of a plan.
+pub fn asks(table: &Table, plan: Plan, count: usize) -> Vec<Ask> {
+    let mut maker = Maker::new(table, plan);
+    let mut drafts: Vec<Draft> = Vec::with_capacity(count);
+    while drafts.len() < count {
+        drafts.extend(maker.draft());
+    }
+    // One text, so that requests lie in memory as they come: a server has just read them.
+    let text: &'static str = drafts
+        .iter()
+        .map(|draft| draft.target.as_str())
+        .collect::<String>()
+        .leak();
+    let mut rest = text;
+    let mut asks = Vec::with_capacity(count);
+    for draft in &drafts {
+        let (target, after) = rest.split_at(draft.target.len());
+        rest = after;
+        let token = &maker.tokens.all[draft.token];
+        let (method, method_id) = match draft.method {
+            Some(id) => (table.methods[id], id),
+            None => ("get", 0),
+        };
+        let method_id = u8::try_from(method_id).expect("few methods");
+        asks.push(Ask {
+            target,
+            method,
+            scopes: token.text,
+            set: token.set,
+            method_id,
+            expected: draft.expected,
+        });
+    }
+    asks
+}
+
+struct Draft {
+    target: String,
+    /// `None` is a malformed one.
+    method: Option<usize>,
+    token: usize,
+    expected: Expected,
+}
+
+struct Maker<'t> {
+    table: &'t Table,
+    plan: Plan,
+    numbers: Numbers,
+    routes: Vec<usize>,
+    words: Vec<&'t str>,
+    tokens: Tokens,
+}
+
+impl<'t> Maker<'t> {
+    fn new(table: &'t Table, plan: Plan) -> Self {
+        let mut numbers = Numbers::new(7);
+        let mut routes: Vec<usize> = (0..table.rows.len()).collect();
+        if let Some(some) = plan.routes {
+            for place in 0..some {
+                let other = place + numbers.below(routes.len() - place);
+                routes.swap(place, other);
+            }
+            routes.truncate(some);
+        }
+        if matches!(plan.kind, Kind::Words | Kind::Long) {
+            routes.retain(|route| table.rows[*route].template.contains('{'));
+        }
+        let tokens = Tokens::new(table, plan.scopes, &mut numbers);
+        Self {
+            table,
+            plan,
+            numbers,
+            routes,
+            words: table.words(),
+            tokens,
+        }
+    }
+
+    /// A request, or none where what came out is not of the wanted kind.
+    fn draft(&mut self) -> Option<Draft> {
+        let kind = match self.plan.kind {
+            Kind::Mixed => match self.numbers.below(20) {
+                0 => Kind::Misses,
+                1 => Kind::Malformed,
+                _ => Kind::Hits,
+            },
+            kind => kind,
+        };
+        let lacks_scope =
+            self.plan.kind == Kind::Mixed && kind == Kind::Hits && self.numbers.below(18) == 0;
+        let route = self.routes[self.numbers.below(self.routes.len())];
+        let row = &self.table.rows[route];
+        let mut target = self.fill(row.template, kind);
+        let mut method = Some(row.method);
+        match kind {
+            Kind::Misses => self.lose(&mut target),
+            Kind::Malformed => self.spoil(&mut target, &mut method),
+            _ => {}
+        }
+        let token = match lacks_scope {
+            true => self.tokens.without(row.scope, &mut self.numbers),
+            false => self.tokens.with(row.scope, &mut self.numbers),
+        };
+        let expected = match (kind, self.table.shape_of(&target)) {
+            (Kind::Malformed, _) => Expected::Malformed,
+            (Kind::Misses, Some(_)) => return None,
+            (_, None) => Expected::NoRoute,
+            (_, Some(shape)) => match self.table.declared(shape, row.method) {
+                None => Expected::MethodNotDeclared,
+                Some(found) => match self.tokens.all[token].has(self.table.rows[found].scope) {
+                    true => Expected::Allow,
+                    false => Expected::ScopeMissing,
+                },
+            },
+        };
+        if kind == Kind::Hits {
+            let right = if lacks_scope {
+                Expected::ScopeMissing
+            } else {
+                Expected::Allow
+            };
+            assert_eq!(expected, right, "{target}");
+        }
+        Some(Draft {
+            target,
+            method,
+            token,
+            expected,
+        })
+    }
+
+    fn fill(&mut self, template: &str, kind: Kind) -> String {
+        let mut target = String::new();
+        for segment in template.split('/').skip(1) {
+            target.push('/');
+            match (segment.starts_with('{'), kind) {
+                (false, _) => target.push_str(segment),
+                (true, Kind::Words) if self.numbers.below(4) != 0 => {
+                    target.push_str(self.words[self.numbers.below(self.words.len())]);
+                }
+                (true, Kind::Long) => {
+                    let length = 60 + self.numbers.below(190);
+                    (0..length)
+                        .for_each(|_| target.push(char::from(b'a' + self.numbers.below(26) as u8)));
+                }
+                (true, _) => target.push_str(&value(&mut self.numbers)),
+            }
+        }
+        target
+    }
+
+    /// Makes a path that no route has.
+    fn lose(&mut self, target: &mut String) {
+        const ELSEWHERE: [&str; 6] = [
+            "/favicon.ico",
+            "/robots.txt",
+            "/wp-login.php",
+            "/.env",
+            "/api/v2/",
+            "/metrics",
+        ];
+        match self.numbers.below(5) {
+            0 => {
+                target.push('/');
+                target.push_str(&value(&mut self.numbers));
+            }
+            1 => target.push_str("/unknown"),
+            2 => target.push('x'),
+            3 => {
+                let end = target.rfind('/').unwrap_or(0);
+                target.truncate(end.max(1));
+            }
+            _ => {
+                let place = ELSEWHERE[self.numbers.below(ELSEWHERE.len())];
+                *target = format!("{place}{}", value(&mut self.numbers));
+            }
+        }
+        if target.ends_with('/') {
+            target.push_str("nothing");
+        }
+    }
+
+    /// Breaks a rule for targets or methods.
+    fn spoil(&mut self, target: &mut String, method: &mut Option<usize>) {
+        const BAD: [&str; 17] = [
+            "//x",
+            "/",
+            "/.",
+            "/../x",
+            "/%2e%2e/x",
+            "/a%2fb",
+            "/%zz",
+            "/%41",
+            "/a\\b",
+            "/a b",
+            "/a;v=1",
+            "/caf\u{e9}",
+            "/a#b",
+            "/a\u{7}",
+            "/%00",
+            "/%c3%28",
+            "/a\"b",
+        ];
+        match self.numbers.below(20) {
+            0 => *method = None,
+            1 => {
+                target.remove(0);
+            }
+            2 => {
+                // In the middle, so that the reader has come some way.
+                let slashes: Vec<_> = target.match_indices('/').map(|(at, _)| at).collect();
+                target.insert(slashes[self.numbers.below(slashes.len())], '/');
+            }
+            _ => target.push_str(BAD[self.numbers.below(BAD.len())]),
+        }
+        // `GET /` plus a slash is `//`, still malformed; `/` plus `/.` is `//.`.
+    }
+}
+
+/// What clients put into parameters: numbers, slugs, UUIDs, names.
+fn value(numbers: &mut Numbers) -> String {
+    const NAMES: [&str; 8] = [
+        "maria",
+        "octocat",
+        "jun-ho",
+        "anna.b",
+        "oluwaseun",
+        "max",
+        "zoe_k",
+        "hello-world",
+    ];
+    let number = numbers.step();
+    match numbers.below(5) {
+        0 => format!("{}", number >> 44),
+        1 => format!(
+            "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
+            number as u32,
+            number >> 48,
+            number & 0xfff,
+            number >> 52,
+            number >> 16
+        ),
+        2 => format!("item-{}", number >> 50),
+        3 => format!("{}{}", NAMES[numbers.below(NAMES.len())], number >> 54),
+        _ => format!("{:x}", number >> 8),
+    }
+}
+
+/// Tokens, at least 512 of them, some for each scope: fewer tokens than requests, as sessions have it.
+struct Tokens {
+    all: Vec<TokenText>,
+    each: usize,
+}
+
+struct TokenText {
+    text: &'static str,
+    set: &'static ScopeSet,
+    ids: Vec<usize>,
+}
+
+impl TokenText {
+    fn has(&self, scope: usize) -> bool {
+        self.ids.contains(&scope)
+    }
+}
+
+impl Tokens {
+    fn new(table: &Table, (least, most): (usize, usize), numbers: &mut Numbers) -> Self {
+        let each = 512usize.div_ceil(table.scopes.len()).max(4);
+        let mut all = Vec::new();
+        for scope in 0..table.scopes.len() {
+            for _ in 0..each {
+                let wanted = least + numbers.below(most - least + 1);
+                let mut ids = vec![scope];
+                // Never all of them: some request must be without its scope.
+                while ids.len() < wanted.min(table.scopes.len() - 1) {
+                    let other = numbers.below(table.scopes.len());
+                    if !ids.contains(&other) {
+                        ids.push(other);
+                    }
+                }
+                let mut names: Vec<_> = ids.iter().map(|id| table.scopes[*id].to_owned()).collect();
+                // A small table leaves room for other services' scopes.
+                (names.len()..wanted).for_each(|n| names.push(format!("read:service-{n}")));
+                for place in (1..names.len()).rev() {
+                    names.swap(place, numbers.below(place + 1));
+                }
+                let text: &'static str = names.join(" ").leak();
+                let set = Box::leak(Box::new(table.engine.scopes(text)));
+                all.push(TokenText { text, set, ids });
+            }
+        }
+        Self { all, each }
+    }
+
+    /// A token that has the scope.
+    fn with(&self, scope: usize, numbers: &mut Numbers) -> usize {
+        scope * self.each + numbers.below(self.each)
+    }
+
+    /// A token that lacks it.
+    fn without(&self, scope: usize, numbers: &mut Numbers) -> usize {
+        loop {
+            let token = numbers.below(self.all.len());
+            if !self.all[token].has(scope) {
+                return token;
+            }
+        }
+    }
+}

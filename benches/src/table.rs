@@ -1,0 +1,241 @@
+//! The tables of routes, each as orbgate's engine, as rows for the peers, and as a slow, obvious twin
+//! that says what the right answer is.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+
+use orbgate::{Engine, Policy};
+
+use crate::support;
+
+/// Routes, and who answers for them.
+pub struct Table {
+    pub name: String,
+    /// The policy as people write it.
+    pub yaml: String,
+    pub engine: &'static Engine,
+    pub rows: Vec<Row>,
+    /// The different path templates, by shape number, parameters named by their place: `/voxies/{p1}/run`.
+    pub shapes: Vec<String>,
+    pub methods: Vec<&'static str>,
+    pub scopes: Vec<&'static str>,
+    oracle: Oracle,
+}
+
+/// One route.
+pub struct Row {
+    /// Its number in [`Table::methods`].
+    pub method: usize,
+    pub shape: usize,
+    /// Its number in [`Table::scopes`].
+    pub scope: usize,
+    /// `METHOD /template`, as orbgate names it.
+    pub name: &'static str,
+    pub template: &'static str,
+}
+
+impl Table {
+    /// The table of this name: `external`, `github` or a number of synthetic routes.
+    pub fn named(name: &str) -> Self {
+        match name {
+            "external" => {
+                let yaml = include_str!("../../policy/external.yaml").to_owned();
+                Self::new(name, yaml, Engine::external())
+            }
+            "github" => Self::compiled(name, github()),
+            routes => {
+                let routes = routes.parse().expect("a number of synthetic routes");
+                Self::compiled(name, support::policy(routes))
+            }
+        }
+    }
+
+    fn compiled(name: &str, yaml: String) -> Self {
+        let policy = Policy::from_yaml(&yaml).expect("the policy is valid");
+        Self::new(name, yaml, Box::leak(Box::new(Engine::new(&policy))))
+    }
+
+    fn new(name: &str, yaml: String, engine: &'static Engine) -> Self {
+        let mut methods = Vec::new();
+        let mut scopes = Vec::new();
+        let mut shapes = Vec::new();
+        let mut method_ids = HashMap::new();
+        let mut scope_ids = HashMap::new();
+        let mut shape_ids = HashMap::new();
+        let mut rows = Vec::new();
+        for route in engine.routes() {
+            let shape = shape(route.template());
+            rows.push(Row {
+                method: number(&mut method_ids, &mut methods, route.method()),
+                shape: number(&mut shape_ids, &mut shapes, shape),
+                scope: number(&mut scope_ids, &mut scopes, route.scope().name()),
+                name: route.as_str(),
+                template: route.template(),
+            });
+        }
+        let oracle = Oracle::new(&rows, &shapes, methods.len());
+        Self {
+            name: name.to_owned(),
+            yaml,
+            engine,
+            rows,
+            shapes,
+            methods,
+            scopes,
+            oracle,
+        }
+    }
+
+    /// The shape that a path has, by the obvious way.
+    pub fn shape_of(&self, path: &str) -> Option<usize> {
+        self.oracle.paths.find(path)
+    }
+
+    /// The route of a method and path, where each method has a router of its own.
+    pub fn route_of(&self, method: usize, path: &str) -> Option<usize> {
+        self.oracle.methods[method].find(path)
+    }
+
+    /// The route that a shape declares for a method.
+    pub fn declared(&self, shape: usize, method: usize) -> Option<usize> {
+        self.oracle.routes.get(&(shape, method)).copied()
+    }
+
+    /// The words that stand at some place of some template.
+    pub fn words(&self) -> Vec<&str> {
+        let segments = self.shapes.iter().flat_map(|shape| shape.split('/'));
+        let words: BTreeSet<_> = segments
+            .filter(|s| !s.is_empty() && !s.starts_with('{'))
+            .collect();
+        words.into_iter().collect()
+    }
+}
+
+/// The number of a thing, a new one where it is new.
+fn number<T: Clone + Eq + std::hash::Hash>(
+    ids: &mut HashMap<T, usize>,
+    all: &mut Vec<T>,
+    one: T,
+) -> usize {
+    *ids.entry(one.clone()).or_insert_with(|| {
+        all.push(one);
+        all.len() - 1
+    })
+}
+
+/// A template with its parameters named by place: some routers want one name at one place.
+fn shape(template: &str) -> String {
+    let segments = template.split('/').enumerate();
+    let named = segments.map(|(place, segment)| match segment.starts_with('{') {
+        true => format!("{{p{place}}}"),
+        false => segment.to_owned(),
+    });
+    named.collect::<Vec<_>>().join("/")
+}
+
+/// GitHub's public REST API as a policy: one scope for reading and one for writing a first segment.
+fn github() -> String {
+    let mut scopes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let rows = include_str!("../data/github-routes.tsv").lines();
+    for row in rows.filter(|row| !row.starts_with('#')) {
+        let (method, template) = row.split_once('\t').expect("METHOD TAB template");
+        let verb = if method == "GET" { "read" } else { "write" };
+        let family = template.split('/').nth(1).filter(|first| !first.is_empty());
+        let scope = format!("{verb}:{}", family.unwrap_or("root"));
+        scopes
+            .entry(scope)
+            .or_default()
+            .push(format!("{method} {template}"));
+    }
+    let mut yaml = String::from(
+        "orbgate: 1\nname: github\napis:\n  github:\n    base_path: \"\"\n    scopes:\n",
+    );
+    for (scope, routes) in scopes {
+        let orbs = scope.starts_with("write:");
+        writeln!(
+            yaml,
+            "      {scope}:\n        orbs: {orbs}\n        routes:"
+        )
+        .unwrap();
+        for route in routes {
+            writeln!(yaml, "          - {route}").unwrap();
+        }
+    }
+    yaml
+}
+
+/// The slow, obvious twin: a tree of hash maps that tries the literal before the parameter.
+struct Oracle {
+    /// Shape numbers.
+    paths: Tree,
+    /// Route numbers, a tree for each method.
+    methods: Vec<Tree>,
+    /// Shape and method to route.
+    routes: HashMap<(usize, usize), usize>,
+}
+
+impl Oracle {
+    fn new(rows: &[Row], shapes: &[String], methods: usize) -> Self {
+        let mut oracle = Self {
+            paths: Tree::default(),
+            methods: (0..methods).map(|_| Tree::default()).collect(),
+            routes: HashMap::new(),
+        };
+        for (id, shape) in shapes.iter().enumerate() {
+            oracle.paths.insert(shape, id);
+        }
+        for (id, row) in rows.iter().enumerate() {
+            oracle.methods[row.method].insert(&shapes[row.shape], id);
+            oracle.routes.insert((row.shape, row.method), id);
+        }
+        oracle
+    }
+}
+
+#[derive(Default)]
+struct Tree {
+    end: Option<usize>,
+    literals: HashMap<String, Tree>,
+    parameter: Option<Box<Tree>>,
+}
+
+impl Tree {
+    fn insert(&mut self, shape: &str, value: usize) {
+        let mut node = self;
+        for segment in segments(shape) {
+            node = match segment.starts_with('{') {
+                true => node.parameter.get_or_insert_default(),
+                false => node.literals.entry(segment.to_owned()).or_default(),
+            };
+        }
+        node.end = Some(value);
+    }
+
+    fn find(&self, path: &str) -> Option<usize> {
+        self.walk(&segments(path).collect::<Vec<_>>())
+    }
+
+    fn walk(&self, path: &[&str]) -> Option<usize> {
+        let Some((first, rest)) = path.split_first() else {
+            return self.end;
+        };
+        let literal = self.literals.get(*first).and_then(|node| node.walk(rest));
+        let parameter = || {
+            self.parameter
+                .as_ref()
+                .filter(|_| !first.is_empty())?
+                .walk(rest)
+        };
+        literal.or_else(parameter)
+    }
+}
+
+fn segments(path: &str) -> impl Iterator<Item = &str> {
+    // `/` alone has no segments.
+    let rest = if path == "/" {
+        None
+    } else {
+        Some(path.strip_prefix('/').unwrap_or(path))
+    };
+    rest.into_iter().flat_map(|rest| rest.split('/'))
+}
