@@ -63,8 +63,8 @@ expression! {
     Run { start, length }
     Span { start, length }
     Place { line, column }
-    Prefix { text, first, last, segments, node }
-    Word { first, last, key, tag, symbol, ends_are_all }
+    Prefix { text, first, last, segments, no_parameter }
+    Word { first, last, key, tag, symbol }
     WordRow { text, lengths, others }
     OtherWord { text, lengths, symbol }
     Shape { key, id, first_route, columns }
@@ -88,7 +88,7 @@ macro_rules! literal {
     )*};
 }
 
-literal! { u8 u16 u32 u64 bool [u8; 8] [u8; 16] [u8; 32] [u64; 2] }
+literal! { u8 u16 u32 u64 bool [u8; 8] [u8; 16] [u8; 32] }
 
 impl Expression for i64 {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,8 +11,9 @@ use crate::hash::{self, Ends, Method, PerfectHash};
 use crate::list::{List, Span, Text};
 use crate::policy::{Api, Policy, RouteRule, ScopeRule};
 use crate::tables::{
-    ApiRow, COLUMNS, Edge, MethodColumn, NONE, NOT_DECLARED, Node, ORBS_UNKNOWN, ORBS_UNSTATED,
-    OtherWord, Prefix, RouteRow, Run, SEARCH, ScopeRow, Shape, Tables, Word, WordRow,
+    ApiRow, CLOSER, COLUMNS, Edge, MethodColumn, NONE, NOT_DECLARED, Node, ORBS_UNKNOWN,
+    ORBS_UNSTATED, OtherWord, Prefix, RouteRow, Run, SEARCH, ScopeRow, Shape, Tables, Word,
+    WordRow,
 };
 use crate::terms::{Orbs, OrganisationRule, Place};
 
@@ -42,7 +43,7 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
         digest: *policy.digest().as_bytes(),
         profile: policy.target(),
         name: policy.name().map(|name| text.span(name)),
-        prefix: prefix(&templates, common, &tree, &mut text),
+        prefix: prefix(&templates, common, &mut text),
         words: words.hash,
         word_rows: words.rows.into(),
         others: words.others.into(),
@@ -223,7 +224,7 @@ struct Words {
     rows: Vec<WordRow>,
     others: Vec<OtherWord>,
     /// By position and literal in lower case: symbol, and share of a shape's key.
-    symbols: HashMap<(usize, String), (u32, u128)>,
+    symbols: HashMap<(usize, String), (u32, u64)>,
     /// Whether the shares of all positions fit side by side into a key.
     keys_fit: bool,
 }
@@ -265,20 +266,20 @@ impl Words {
         let mut words = Vec::with_capacity(slots.len());
         let mut rows = vec![WordRow::default(); places.len().saturating_add(1)];
         let mut others = Vec::new();
-        let by_symbol: HashMap<u32, u128> = symbols.values().copied().collect();
+        let by_symbol: HashMap<u32, u64> = symbols.values().copied().collect();
         for ((tag, _, _), spellings) in slots {
             let Some((word, more)) = spellings.split_first() else {
                 continue;
             };
             let Ends { first, last } = Ends::of(text.get(word.text).as_bytes());
             let share = by_symbol.get(&word.symbol).copied().unwrap_or_default();
+            let ends_are_all = more.is_empty() && word.text.length <= 16;
             words.push(Word {
                 first,
                 last,
-                key: key(share),
-                tag,
+                key: share,
+                tag: if ends_are_all { tag } else { tag | CLOSER },
                 symbol: word.symbol,
-                ends_are_all: more.is_empty() && word.text.length <= 16,
             });
             if let Some(row) = rows.get_mut(hash::index(word.symbol)) {
                 *row = WordRow {
@@ -295,7 +296,7 @@ impl Words {
         let hash = perfect_hash(&words, &words, |word, seed| {
             hash::word_hash(
                 seed,
-                word.tag,
+                word.tag & !CLOSER,
                 Ends {
                     first: word.first,
                     last: word.last,
@@ -312,8 +313,8 @@ impl Words {
     }
 
     /// A template's symbols, 0 for each parameter, and the key of its shape.
-    fn symbols(&self, template: &Template<'_>, common: usize) -> (Vec<u32>, u128) {
-        let mut key = u128::from(id(template.segments.len().saturating_sub(common)));
+    fn symbols(&self, template: &Template<'_>, common: usize) -> (Vec<u32>, u64) {
+        let mut key = u64::from(id(template.segments.len().saturating_sub(common)));
         let mut symbols = Vec::with_capacity(template.segments.len());
         for (position, literal) in template.literals().enumerate() {
             let place = literal.map(|literal| (position, literal.to_ascii_lowercase()));
@@ -332,9 +333,9 @@ impl Words {
 fn shares(
     places: &BTreeMap<(usize, String), BTreeMap<&str, u32>>,
     common: usize,
-) -> (Vec<u128>, bool) {
-    let mut counts = [0_u128; 64];
-    let count_of = |counts: &mut [u128; 64], position: usize| {
+) -> (Vec<u64>, bool) {
+    let mut counts = [0_u64; 64];
+    let count_of = |counts: &mut [u64; 64], position: usize| {
         let count = counts.get_mut(position).filter(|_| position >= common);
         count.map_or(0, |count| {
             *count = count.saturating_add(1);
@@ -349,56 +350,47 @@ fn shares(
     let mut offset = 6_u32;
     for (slot, count) in offsets.iter_mut().zip(counts) {
         *slot = offset;
-        offset = offset.saturating_add(u128::BITS.saturating_sub(count.leading_zeros()));
+        offset = offset.saturating_add(u64::BITS.saturating_sub(count.leading_zeros()));
     }
-    let share = |(at, number): (usize, u128)| {
-        let offset = offsets.get(at).copied().unwrap_or(u128::BITS);
+    let share = |(at, number): (usize, u64)| {
+        let offset = offsets.get(at).copied().unwrap_or(u64::BITS);
         number.checked_shl(offset).unwrap_or(0)
     };
     (
         numbers.into_iter().map(share).collect(),
-        offset <= u128::BITS,
+        offset <= u64::BITS,
     )
 }
 
-/// A key in the two halves that a lookup works with.
-fn key(of: u128) -> [u64; 2] {
-    let half = |of: u128| u64::try_from(of & u128::from(u64::MAX)).unwrap_or_default();
-    [half(of), half(of >> 64)]
-}
-
-fn prefix(templates: &Templates<'_>, common: usize, tree: &Tree, text: &mut TextPool) -> Prefix {
-    let first = templates.routes.first().filter(|_| common > 0);
-    let Some((template, last)) =
-        first.and_then(|first| Some((first, first.segments.get(common.checked_sub(1)?)?)))
-    else {
+fn prefix(templates: &Templates<'_>, common: usize, text: &mut TextPool) -> Prefix {
+    let Some(first) = templates.routes.first() else {
         return Prefix::default();
     };
-    let literal = template.full.get(..last.end).unwrap_or_default();
+    let end = common
+        .checked_sub(1)
+        .and_then(|last| first.segments.get(last));
+    let literal = first
+        .full
+        .get(..end.map_or(0, |segment| segment.end))
+        .unwrap_or_default();
     let ends = Ends::of(literal.as_bytes());
-    // Below the root there is one branch a segment.
-    let mut node = 0;
-    for _ in 0..common {
-        let edges = tree
-            .nodes
-            .get(hash::index(node))
-            .map(|node| node.edges.start);
-        let edge = edges.and_then(|at| tree.edges.get(hash::index(at)));
-        node = edge.map_or(NONE, |edge| edge.node);
-    }
+    let mut next = templates
+        .routes
+        .iter()
+        .filter_map(|route| route.segments.get(common));
     Prefix {
         text: text.span(literal),
         first: ends.first,
         last: ends.last,
         segments: id(common),
-        node,
+        no_parameter: next.all(|segment| segment.is_literal),
     }
 }
 
 /// A shape and its routes.
 struct ShapeOf {
     symbols: Vec<u32>,
-    key: u128,
+    key: u64,
     routes: Run,
     /// The literals as the templates spell them; those of one shape spell them alike.
     literals: Vec<Option<String>>,
@@ -500,7 +492,7 @@ fn hash_shapes(
     let entries: Vec<_> = (0..)
         .zip(shapes)
         .map(|(id, shape)| Shape {
-            key: key(shape.key),
+            key: shape.key,
             id,
             first_route: shape.routes.start,
             columns: lay_out_columns(shape.routes, routes, columns),

@@ -5,7 +5,7 @@ use core::fmt;
 use crate::engine::Engine;
 use crate::listing::{Route, Scope};
 use crate::reason::{Detail, Reason};
-use crate::tables::NONE;
+use crate::tables::{NONE, ORBS_UNKNOWN};
 use crate::terms::{Digest, Orbs, Place};
 
 /// An engine's answer. A denial is an answer, not an error.
@@ -29,6 +29,8 @@ pub struct Allow<'e> {
     scope: u16,
     reason: Reason,
     allow_bonus_orbs_use: bool,
+    /// As the tables hold it.
+    orbs: i64,
 }
 
 /// A refusal, with its reason.
@@ -51,6 +53,7 @@ const NO_SCOPE: u16 = u16::MAX;
 pub(crate) struct Subject {
     pub(crate) route: u32,
     pub(crate) scope: u16,
+    pub(crate) orbs: i64,
 }
 
 impl Subject {
@@ -58,19 +61,24 @@ impl Subject {
     pub(crate) const NOTHING: Self = Self {
         route: NONE,
         scope: NO_SCOPE,
+        orbs: ORBS_UNKNOWN,
     };
 
     /// A shape was found, but not the method.
     pub(crate) const fn shape(route: u32) -> Self {
         Self {
             route,
-            scope: NO_SCOPE,
+            ..Self::NOTHING
         }
     }
 
     /// A scope was asked for without a route.
-    pub(crate) const fn scope(scope: u16) -> Self {
-        Self { route: NONE, scope }
+    pub(crate) const fn scope(scope: u16, orbs: i64) -> Self {
+        Self {
+            route: NONE,
+            scope,
+            orbs,
+        }
     }
 }
 
@@ -133,10 +141,7 @@ impl<'e> Allow<'e> {
     /// What the call consumes, `None` where the policy states no orb column for the scope.
     #[must_use]
     pub fn charge(&self) -> Option<Charge> {
-        let orbs = match self.route() {
-            Some(route) => Some(route.orbs()),
-            None => self.scope().orbs(),
-        };
+        let orbs = crate::listing::orbs(self.orbs);
         orbs.map(|orbs| Charge::new(orbs, self.allow_bonus_orbs_use))
     }
 }
@@ -183,7 +188,7 @@ impl<'e> Decision<'e> {
         subject: Subject,
         allow_bonus_orbs_use: bool,
     ) -> Self {
-        let Subject { route, scope } = subject;
+        let Subject { route, scope, orbs } = subject;
         match reason {
             Reason::ScopeHeld | Reason::ScopeNotApplicable => Self::Allow(Allow {
                 engine,
@@ -191,6 +196,7 @@ impl<'e> Decision<'e> {
                 scope,
                 reason,
                 allow_bonus_orbs_use,
+                orbs,
             }),
             _ => Self::Deny(Deny {
                 engine,
@@ -205,7 +211,7 @@ impl<'e> Decision<'e> {
     /// Denies a malformed request.
     #[inline(always)]
     pub(crate) const fn malformed(engine: &'e Engine, detail: Detail) -> Self {
-        let Subject { route, scope } = Subject::NOTHING;
+        let Subject { route, scope, .. } = Subject::NOTHING;
         let reason = Reason::MalformedRequest;
         Self::Deny(Deny {
             engine,

@@ -76,6 +76,7 @@ impl Engine {
         let subject = Subject {
             route,
             scope: row.scope,
+            orbs: row.orbs,
         };
         self.decide_subject(
             subject,
@@ -100,7 +101,7 @@ impl Engine {
         };
         let found = self.scope_id(scope.as_ref()).and_then(|id| {
             let row = self.tables.scopes.get(index(u32::from(id)))?;
-            Some((Subject::scope(id), row.organisation))
+            Some((Subject::scope(id, row.orbs), row.organisation))
         });
         let Some((subject, organisation)) = found else {
             return self.deny(Reason::NoRoute, Subject::NOTHING);
@@ -177,10 +178,10 @@ impl Engine {
 
     /// The digest's first half, enough to tell policies apart.
     #[inline(always)]
-    pub(crate) const fn fingerprint(&self) -> [u8; 16] {
+    pub(crate) const fn fingerprint(&self) -> u128 {
         match self.tables.digest.first_chunk() {
-            Some(half) => *half,
-            None => [0; 16],
+            Some(half) => u128::from_ne_bytes(*half),
+            None => 0,
         }
     }
 

@@ -78,16 +78,16 @@ const K1: u64 = 0xd6e8_feb8_6659_fd93;
 /// the whole string.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ends {
-    /// The first 8 bytes, little-endian; of a shorter string all of it, padded with zeros.
+    /// The first 8 bytes, little-endian; of a shorter string the same as `last`.
     pub first: u64,
-    /// The last 8 bytes; of a shorter string the same as `first`.
+    /// The last 8 bytes; of a shorter string all of it, with zeros in front.
     pub last: u64,
 }
 
 /// Sets the bit that tells a small letter from a capital. Of other characters it makes pairs equal
 /// that are not (`@` and a backtick), so strings that are equal once folded are only likely to be
 /// equal without regard to case.
-const FOLD: u64 = 0x2020_2020_2020_2020;
+pub(crate) const FOLD: u64 = 0x2020_2020_2020_2020;
 
 impl Ends {
     /// The ends of a byte string.
@@ -99,15 +99,39 @@ impl Ends {
                 last: u64::from_le_bytes(*last),
             },
             _ => {
-                let short = bytes
-                    .iter()
-                    .rev()
-                    .fold(0, |word, byte| word << 8 | u64::from(*byte));
+                let bytes = bytes.iter();
+                let short = bytes.fold(0, |word, byte| word >> 8 | u64::from(*byte) << 56);
                 Self {
                     first: short,
                     last: short,
                 }
             }
+        }
+    }
+
+    /// The ends of the segment from `start` to `stop` of a window of at least 16 bytes, read without a
+    /// branch on its length. Of fewer than eight bytes the eight up to `stop` are read, and what stands
+    /// before `start` is masked out.
+    ///
+    /// `ROOM` says that `stop` is at least 8; without it, what is missing in front is shifted in.
+    #[inline(always)]
+    pub(crate) fn within<const ROOM: bool>(window: &[u8], start: usize, stop: usize) -> Self {
+        let before = if ROOM { stop } else { stop.max(8) }.wrapping_sub(8);
+        let missing = if ROOM {
+            0
+        } else {
+            before.wrapping_add(8).wrapping_sub(stop).wrapping_mul(8) as u32
+        };
+        let mask = MASKS.get(stop.wrapping_sub(start).min(8));
+        let mask = mask.copied().unwrap_or_default();
+        let word = |at: usize| {
+            let word = window.get(at..).and_then(<[u8]>::first_chunk);
+            let word = word.map_or(0, |word| u64::from_le_bytes(*word));
+            word.wrapping_shl(missing) & mask
+        };
+        Self {
+            first: word(start.min(before)),
+            last: word(before),
         }
     }
 
@@ -120,6 +144,22 @@ impl Ends {
         }
     }
 }
+
+/// The last so many bytes of a word.
+static MASKS: [u64; 9] = {
+    const ALL: u64 = u64::MAX;
+    [
+        0,
+        ALL << 56,
+        ALL << 48,
+        ALL << 40,
+        ALL << 32,
+        ALL << 24,
+        ALL << 16,
+        ALL << 8,
+        ALL,
+    ]
+};
 
 /// Length and position of a literal in one number.
 #[inline(always)]
@@ -134,10 +174,7 @@ pub(crate) const fn tag(length: usize, position: usize) -> u32 {
 #[inline(always)]
 pub(crate) const fn word_hash(seed: u64, tag: u32, ends: Ends) -> u64 {
     let Ends { first, last } = ends.folded();
-    mix(
-        first ^ seed,
-        last.rotate_left(32) ^ (tag as u64).wrapping_mul(K0),
-    )
+    mix(first ^ seed, last ^ (tag as u64).wrapping_mul(K0))
 }
 
 /// The hash of a scope token.
@@ -163,8 +200,8 @@ fn middle_hash(hash: u64, middle: &[u8]) -> u64 {
 
 /// The hash of a shape's key.
 #[inline(always)]
-pub(crate) const fn shape_hash(seed: u64, key: [u64; 2]) -> u64 {
-    mix(key[0] ^ seed, key[1] ^ K1)
+pub(crate) const fn shape_hash(seed: u64, key: u64) -> u64 {
+    mix(key ^ seed, K1)
 }
 
 /// The hash of a method.

@@ -184,7 +184,8 @@ impl fmt::Debug for Scope<'_> {
 }
 
 /// An orb column as the tables hold it.
-fn orbs(column: i64) -> Option<Orbs> {
+#[inline(always)]
+pub(crate) fn orbs(column: i64) -> Option<Orbs> {
     match column {
         ORBS_UNKNOWN => None,
         ORBS_UNSTATED => Some(Orbs::Unstated),

@@ -5,10 +5,10 @@
 //! 2. [`known`]: any accepted path; one probe a segment and one for the whole.
 //! 3. [`search`]: the tree of shapes, where a parameter's value equals a word or a word's case differs.
 
-use crate::hash::{Ends, index, shape_hash, tag, word_hash};
+use crate::hash::{Ends, FOLD, index, shape_hash, tag, word_hash};
 use crate::reason::Detail;
-use crate::scan::{BLOCK, WINDOW, marks};
-use crate::tables::{MAX_SEGMENTS, NONE, Node, Prefix, Shape, Tables, Word, WordRow, slice};
+use crate::scan::{BLOCK, Mask, marks};
+use crate::tables::{CLOSER, MAX_SEGMENTS, NONE, Node, Shape, Tables, Word, WordRow, slice};
 use crate::target::{self, Decoded, Path, is_query};
 use crate::terms::Profile;
 
@@ -16,14 +16,28 @@ use crate::terms::Profile;
 /// target breaks.
 #[inline(always)]
 pub(crate) fn find<'e>(tables: &'e Tables, target: &[u8]) -> Result<Option<&'e Shape>, Detail> {
-    match short(tables, target) {
+    // What of the target must be looked at byte by byte: not the prefix, which is compared.
+    let length = target.len().wrapping_sub(index(tables.prefix.text.length));
+    let found = match length {
+        0..=64 => short::<u64>(tables, target),
+        _ => long(tables, target),
+    };
+    match found {
         Short::Shape(shape) => Ok(Some(shape)),
         Short::Nothing => Ok(None),
-        Short::Closer => {
-            let path = target::split(target, tables.profile)?;
-            known(tables, &path)
-        }
+        Short::Closer => closer(tables, target),
     }
+}
+
+#[inline(never)]
+fn long<'e>(tables: &'e Tables, target: &[u8]) -> Short<'e> {
+    short::<u128>(tables, target)
+}
+
+#[inline(never)]
+fn closer<'e>(tables: &'e Tables, target: &[u8]) -> Result<Option<&'e Shape>, Detail> {
+    let path = target::split(target, tables.profile)?;
+    known(tables, &path)
 }
 
 /// What the short way finds.
@@ -42,174 +56,131 @@ const GROUP: usize = 4;
 
 /// The short way. Whatever is not simple is left to the closer look.
 #[inline(always)]
-fn short<'e>(tables: &'e Tables, target: &[u8]) -> Short<'e> {
-    let prefix = &tables.prefix;
-    let prefix_length = index(prefix.text.length);
-    // The window is the whole target, or its last 64 bytes where all before them is prefix.
-    let base = target.len().saturating_sub(WINDOW);
+fn short<'e, M: Mask>(tables: &'e Tables, target: &[u8]) -> Short<'e> {
+    let prefix = index(tables.prefix.text.length);
+    // The window is the whole target, or its end where all before it is prefix.
+    let base = target.len().saturating_sub(M::BITS);
     let window = target.get(base..).unwrap_or_default();
-    if window.len() < BLOCK || base > prefix_length || target.first() != Some(&b'/') {
+    if window.len() < BLOCK || base > prefix || target.first() != Some(&b'/') {
         return Short::Closer;
     }
-    let marks = marks(window);
+    let marks = marks::<M>(window);
     let (mut slashes, mut end) = (marks.slashes, window.len());
-    if marks.unusual != 0 {
+    if marks.unusual != M::NONE {
         // A query ends the path; anything else unusual needs a closer look.
-        let at = marks.unusual.trailing_zeros();
-        let query = window.get(index(at)..).unwrap_or_default();
+        end = marks.unusual.first();
+        slashes = slashes & M::before(end);
+        let query = window.get(end..).unwrap_or_default();
         let is_in_order = query.iter().fold(true, |fine, byte| fine & is_query(*byte));
-        if query.first() != Some(&b'?') || !is_in_order || at == 0 {
+        if query.first() != Some(&b'?') || !is_in_order || end == 0 {
             return Short::Closer;
         }
-        slashes &= 1_u64.wrapping_shl(at).wrapping_sub(1);
-        end = index(at);
     }
     // P10 and P11: a segment that is empty, or one that may be all dots.
-    let trailing = slashes.wrapping_shr(bits(end).wrapping_sub(1)) & 1;
-    if slashes << 1 & (slashes | marks.dots) | trailing != 0 {
+    let bad = slashes.moved_on() & (slashes | marks.dots);
+    if bad != M::NONE || slashes.has(end.wrapping_sub(1)) {
         return Short::Closer;
     }
-    let inside = prefix_length.wrapping_sub(base);
-    if !starts_with(tables, prefix, target, slashes, inside, end) {
+    let inside = prefix.wrapping_sub(base);
+    let is_below = inside <= end && (inside == end || slashes.has(inside));
+    if !is_below || !starts_with_prefix(tables, target) {
         return if base == 0 {
             Short::Nothing
         } else {
             Short::Closer
         };
     }
+    let rest = slashes & !M::before(inside);
+    if inside >= 8 {
+        below_prefix::<M, true>(tables, window, rest, end)
+    } else {
+        below_prefix::<M, false>(tables, window, rest, end)
+    }
+}
 
-    let mut rest = slashes & u64::MAX.checked_shl(bits(inside)).unwrap_or(0);
-    let mut position = index(prefix.segments);
-    let mut key = [0; 2];
-    let first_is_word = rest;
+/// Whether the target starts with the bytes of the prefix.
+#[inline(always)]
+fn starts_with_prefix(tables: &Tables, target: &[u8]) -> bool {
+    let prefix = &tables.prefix;
+    let length = index(prefix.text.length);
+    let start = target.get(..length).unwrap_or_default();
+    match length {
+        0 => true,
+        8..=16 => {
+            let Ends { first, last } = Ends::of(start);
+            (first ^ prefix.first) | (last ^ prefix.last) == 0
+        }
+        _ => start == tables.text.get(prefix.text).as_bytes(),
+    }
+}
+
+/// The shape of the segments that the slashes in `rest` open.
+#[inline(always)]
+fn below_prefix<'e, M: Mask, const ROOM: bool>(
+    tables: &'e Tables,
+    window: &[u8],
+    mut rest: M,
+    end: usize,
+) -> Short<'e> {
+    let has_segments = rest != M::NONE;
+    let mut position = index(tables.prefix.segments);
+    let mut key = 0;
     let mut count = 0_u64;
-    let mut first_symbol = NONE;
-    for _ in 0..GROUPS {
+    let mut first_is_word = false;
+    for group in 0..GROUPS {
         // Four segments at a time, whether or not there are as many: an absent one is empty and no
-        // word. Guessing wrong how many there are would cost more than looking at all four.
-        for _ in 0..GROUP {
-            count = count.wrapping_add(u64::from(rest != 0));
-            let start = index(rest.trailing_zeros()).wrapping_add(1).min(end);
-            rest &= rest.wrapping_sub(1);
-            let stop = index(rest.trailing_zeros()).min(end);
-            let length = stop.wrapping_sub(start);
-            let ends = ends_within(window, start, stop, length);
-            let tag = tag(length, position);
+        // word. To guess wrong how many there are would cost more than to look at all four.
+        for place in 0..GROUP {
+            count = count.wrapping_add(u64::from(rest != M::NONE));
+            let start = rest.first().wrapping_add(1).min(end);
+            rest = rest.without_first();
+            let stop = rest.first().min(end);
+            let ends = Ends::within::<ROOM>(window, start, stop);
+            let tag = tag(stop.wrapping_sub(start), position);
             position = position.wrapping_add(1);
             let Some(word) = tables.words.probe(word_hash(tables.words.seed, tag, ends)) else {
                 return Short::Closer;
             };
-            let (same, alike) = compare(word, tag, ends);
-            if alike
-                && !(same && word.ends_are_all)
-                && !is_word(tables, word, window.get(start..stop))
-            {
-                return Short::Closer;
+            // A perfect hash sends strangers to some slot: the whole key is compared.
+            let (mut same, alike) = compare(word, tag, ends);
+            if alike & !same {
+                // Longer than its ends, or in another case, or one of several.
+                if !is_word(tables, word, window.get(start..stop)) {
+                    return Short::Closer;
+                }
+                same = true;
             }
-            let share = u64::from(alike).wrapping_neg();
-            key = [key[0] | word.key[0] & share, key[1] | word.key[1] & share];
-            first_symbol = if first_symbol == NONE {
-                if alike { word.symbol } else { 0 }
-            } else {
-                first_symbol
-            };
+            // No branch on whether it is a word or a parameter's value.
+            key |= word.key & u64::from(same).wrapping_neg();
+            first_is_word |= same & (group == 0) & (place == 0);
         }
-        if rest == 0 {
+        if rest == M::NONE {
             break;
         }
     }
-    if rest != 0 {
+    if rest != M::NONE {
         return Short::Closer;
     }
-    let no_word = key == [0; 2];
-    key[0] |= count;
-    let found = tables.shapes.probe(shape_hash(tables.shapes.seed, key));
-    match found {
+    let has_words = key != 0;
+    key |= count;
+    match tables.shapes.probe(shape_hash(tables.shapes.seed, key)) {
         Some(shape) if shape.key == key => Short::Shape(shape),
         // Only a word can be taken for a parameter's value, so without one there is no other shape.
-        _ if no_word => Short::Nothing,
-        _ => {
-            let node = tables.nodes.get(index(prefix.node));
-            let leads_nowhere =
-                first_symbol == 0 && node.is_some_and(|node| node.parameter == NONE);
-            if leads_nowhere && first_is_word != 0 {
-                Short::Nothing
-            } else {
-                Short::Closer
-            }
-        }
+        Some(_) if !has_words => Short::Nothing,
+        Some(_) if has_segments && !first_is_word && tables.prefix.no_parameter => Short::Nothing,
+        _ => Short::Closer,
     }
 }
 
-/// A length or place within the window as a number of bits.
-#[inline(always)]
-fn bits(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(NONE)
-}
-
-/// Whether the target starts with the prefix, and the prefix ends where a segment does.
-#[inline(always)]
-fn starts_with(
-    tables: &Tables,
-    prefix: &Prefix,
-    target: &[u8],
-    slashes: u64,
-    inside: usize,
-    end: usize,
-) -> bool {
-    let length = index(prefix.text.length);
-    if length == 0 {
-        return true;
-    }
-    if inside > end {
-        return false;
-    }
-    let start = target.get(..length).unwrap_or_default();
-    let same = match length {
-        8..=16 => {
-            Ends::of(start)
-                == Ends {
-                    first: prefix.first,
-                    last: prefix.last,
-                }
-        }
-        _ => start == tables.text.get(prefix.text).as_bytes(),
-    };
-    same && (inside == end || slashes.wrapping_shr(bits(inside)) & 1 == 1)
-}
-
-/// The ends of a segment of a window, read without a branch on its length: where the segment has fewer
-/// than eight bytes the reading starts before it and what is too much is shifted out.
-#[inline(always)]
-fn ends_within(window: &[u8], start: usize, stop: usize, length: usize) -> Ends {
-    let word = |at: usize| {
-        let word = window.get(at..).and_then(<[u8]>::first_chunk);
-        word.map_or(0, |word| u64::from_le_bytes(*word))
-    };
-    let eight = stop.max(8);
-    let missing = bits(eight.wrapping_sub(stop).wrapping_mul(8));
-    let surplus = bits(8_usize.saturating_sub(length).wrapping_mul(8));
-    let last = word(eight.wrapping_sub(8)).wrapping_shl(missing);
-    // All of it is surplus in an absent segment.
-    let last = last.checked_shr(surplus).unwrap_or(0);
-    let first = word(start.min(window.len().wrapping_sub(8)));
-    Ends {
-        first: if length < 8 { last } else { first },
-        last,
-    }
-}
-
-/// Whether a word's ends, length and position are the same, and whether they are but for case.
+/// Whether a word has these ends, length and position, and whether it has but for case or for what its
+/// ends do not show.
 #[inline(always)]
 const fn compare(word: &Word, tag: u32, ends: Ends) -> (bool, bool) {
-    let stored = Ends {
-        first: word.first,
-        last: word.last,
-    };
-    let (a, b) = (stored.folded(), ends.folded());
-    let placed = word.tag == tag;
-    let same = placed & (stored.first == ends.first) & (stored.last == ends.last);
-    (same, placed & (a.first == b.first) & (a.last == b.last))
+    let bytes = (word.first ^ ends.first) | (word.last ^ ends.last);
+    let place = word.tag ^ tag;
+    let same = bytes | place as u64 == 0;
+    let alike = bytes & !FOLD | (place & !CLOSER) as u64 == 0;
+    (same, alike)
 }
 
 /// Whether a segment whose ends are like a word's is this word exactly, and can be no other.
@@ -220,11 +191,13 @@ fn is_word(tables: &Tables, word: &Word, segment: Option<&[u8]>) -> bool {
 }
 
 fn row(tables: &Tables, word: &Word) -> WordRow {
-    tables
-        .word_rows
-        .get(index(word.symbol))
-        .copied()
-        .unwrap_or_default()
+    let row = tables.word_rows.get(index(word.symbol));
+    row.copied().unwrap_or_default()
+}
+
+/// A length as a number of bits.
+fn bits(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(NONE)
 }
 
 /// The way for any accepted path.
@@ -234,7 +207,7 @@ fn known<'e>(tables: &'e Tables, path: &Path<'_>) -> Result<Option<&'e Shape>, D
         return Ok(None);
     };
     let mut exact = true;
-    let mut key = [0; 2];
+    let mut key = 0;
     for (position, symbol) in symbols.iter_mut().enumerate() {
         let segment = path.segment(position);
         let Some(word) = word(tables, position, segment) else {
@@ -242,7 +215,7 @@ fn known<'e>(tables: &'e Tables, path: &Path<'_>) -> Result<Option<&'e Shape>, D
         };
         *symbol = word.symbol;
         exact &= word.is_exact;
-        key = [key[0] | word.key[0], key[1] | word.key[1]];
+        key |= word.key;
     }
     if tables.profile == Profile::EncodedParams {
         exact &= !read_escaped(tables, path, symbols)?;
@@ -252,7 +225,7 @@ fn known<'e>(tables: &'e Tables, path: &Path<'_>) -> Result<Option<&'e Shape>, D
         && exact
     {
         // Every word of the path is a literal of this shape, so no shape that fits is more specific.
-        key[0] |= u64::from(bits(count));
+        key |= u64::from(bits(count));
         let shape = tables.shapes.probe(shape_hash(tables.shapes.seed, key));
         let is_below_prefix = leads_to_prefix(tables, path);
         if let Some(shape) = shape.filter(|shape| shape.key == key && is_below_prefix) {
@@ -272,7 +245,7 @@ fn leads_to_prefix(tables: &Tables, path: &Path<'_>) -> bool {
 /// A word as a path has it.
 struct Found {
     symbol: u32,
-    key: [u64; 2],
+    key: u64,
     /// Whether it is spelt exactly so and there is no other spelling.
     is_exact: bool,
 }
@@ -303,7 +276,7 @@ fn word(tables: &Tables, position: usize, segment: &[u8]) -> Option<Found> {
     let other = others.find(|other| text(other.text).eq_ignore_ascii_case(segment))?;
     Some(Found {
         symbol: other.symbol,
-        key: [0; 2],
+        key: 0,
         is_exact: false,
     })
 }

@@ -3,50 +3,129 @@
 //! The one module of the core that may use `unsafe`: on x86-64 it reads 16 bytes at a time with
 //! instructions that every such processor has. [`portable`] is its safe twin, for every other
 //! processor; a property test holds the two together.
+#![allow(
+    clippy::as_conversions,
+    reason = "places in a piece are far below 2³², and so are numbers of bits"
+)]
 #![cfg_attr(
     target_arch = "x86_64",
     allow(unsafe_code, reason = "see each block; portable() is the safe twin")
 )]
 
-/// Most bytes that one mask covers.
-pub(crate) const WINDOW: usize = 64;
+use core::ops::{BitAnd, BitOr, BitOrAssign, Not};
 
 /// Fewest bytes that can be read at a time.
 pub(crate) const BLOCK: usize = 16;
 
-/// What is where in a piece of 16 to 64 bytes: bit `i` speaks of byte `i`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Marks {
+/// What is where in a piece of a target: bit `i` speaks of byte `i`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Marks<M> {
     /// `/`
-    pub slashes: u64,
+    pub slashes: M,
     /// `.`
-    pub dots: u64,
+    pub dots: M,
     /// Anything but letters, digits, `-`, `.`, `/` and `_`.
-    pub unusual: u64,
+    pub unusual: M,
 }
 
-/// Marks a piece of 16 to 64 bytes; shorter and longer ones get marks for the bytes that were read.
+/// Marks a piece of at least 16 bytes, and at most as many as the mask has bits.
 #[inline(always)]
-pub(crate) fn marks(piece: &[u8]) -> Marks {
-    let mut marks = Marks::default();
-    // Four overlapping blocks cover any such piece: no loop whose end a processor would have to guess.
-    for start in [0, 16, 32, 48] {
+pub(crate) fn marks<M: Mask>(piece: &[u8]) -> Marks<M> {
+    let (mut slashes, mut dots, mut unusual) = (M::NONE, M::NONE, M::NONE);
+    // Overlapping blocks, always as many as fill the mask: no loop whose end a processor has to guess.
+    for start in (0..M::BITS).step_by(BLOCK) {
         let start = start.min(piece.len().saturating_sub(BLOCK));
         let Some((block, _)) = piece.get(start..).and_then(<[u8]>::split_first_chunk) else {
             continue;
         };
         let block = mark_block(block);
-        marks.slashes |= block.slashes << (start & 63);
-        marks.dots |= block.dots << (start & 63);
-        marks.unusual |= block.unusual << (start & 63);
+        slashes |= M::at(block.slashes, start);
+        dots |= M::at(block.dots, start);
+        unusual |= M::at(block.unusual, start);
     }
-    marks
+    Marks {
+        slashes,
+        dots,
+        unusual,
+    }
 }
+
+/// One bit for each byte of a piece.
+pub(crate) trait Mask:
+    Copy + PartialEq + BitAnd<Output = Self> + BitOr<Output = Self> + BitOrAssign + Not<Output = Self>
+{
+    /// No bit.
+    const NONE: Self;
+    /// How many bits there are.
+    const BITS: usize;
+
+    /// A block's bits, moved to where the block starts.
+    fn at(block: u64, start: usize) -> Self;
+
+    /// The bits before `end`, which is one of the mask or the next after it.
+    fn before(end: usize) -> Self;
+
+    /// Where the first bit is, or how many bits there are.
+    fn first(self) -> usize;
+
+    /// All but the first bit.
+    fn without_first(self) -> Self;
+
+    /// Every bit one further on.
+    fn moved_on(self) -> Self;
+
+    /// Whether there is a bit at a place.
+    fn has(self, place: usize) -> bool;
+}
+
+macro_rules! mask {
+    ($($word:ident)*) => {$(
+        impl Mask for $word {
+            const NONE: Self = 0;
+            const BITS: usize = Self::BITS as usize;
+
+            #[inline(always)]
+            fn at(block: u64, start: usize) -> Self {
+                Self::from(block).wrapping_shl(start as u32)
+            }
+
+            #[inline(always)]
+            fn before(end: usize) -> Self {
+                match end {
+                    end if end < <Self as Mask>::BITS => Self::MAX.wrapping_shl(end as u32) ^ Self::MAX,
+                    _ => Self::MAX,
+                }
+            }
+
+            #[inline(always)]
+            fn first(self) -> usize {
+                self.trailing_zeros() as usize
+            }
+
+            #[inline(always)]
+            fn without_first(self) -> Self {
+                self & self.wrapping_sub(1)
+            }
+
+            #[inline(always)]
+            fn moved_on(self) -> Self {
+                self << 1
+            }
+
+            #[inline(always)]
+            fn has(self, place: usize) -> bool {
+                self.wrapping_shr(place as u32) & 1 == 1
+            }
+        }
+    )*};
+}
+
+mask! { u64 u128 }
 
 /// Marks of one block, in the low 16 bits.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn mark_block(block: &[u8; BLOCK]) -> Marks {
+fn mark_block(block: &[u8; BLOCK]) -> Marks<u64> {
     use core::arch::x86_64::{
         __m128i, _mm_add_epi8, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_movemask_epi8,
         _mm_or_si128, _mm_set1_epi8,
@@ -79,14 +158,14 @@ fn mark_block(block: &[u8; BLOCK]) -> Marks {
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-fn mark_block(block: &[u8; BLOCK]) -> Marks {
+fn mark_block(block: &[u8; BLOCK]) -> Marks<u64> {
     portable(block)
 }
 
 /// The safe twin: eight bytes at a time in ordinary words.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(always)]
-fn portable(block: &[u8; BLOCK]) -> Marks {
+fn portable(block: &[u8; BLOCK]) -> Marks<u64> {
     let half = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes));
     let (low, high) = (half(block.first_chunk()), half(block.last_chunk()));
     let (low, high) = (mark_word(low), mark_word(high));
@@ -100,7 +179,7 @@ fn portable(block: &[u8; BLOCK]) -> Marks {
 /// Marks of eight bytes, in the low 8 bits.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(always)]
-fn mark_word(word: u64) -> Marks {
+fn mark_word(word: u64) -> Marks<u64> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const TOPS: u64 = 0x8080_8080_8080_8080;
     // The top bit of each byte says whether its lower seven bits are at least `limit`; the sums stay
@@ -129,12 +208,13 @@ mod tests {
     use super::*;
 
     /// What the marks mean, byte by byte.
-    fn plainly(piece: &[u8]) -> Marks {
+    fn plainly<M: Mask>(piece: &[u8]) -> Marks<M> {
         let mask = |of: &dyn Fn(u8) -> bool| {
-            piece
+            let bits = piece
                 .iter()
                 .enumerate()
-                .fold(0, |mask, (at, byte)| mask | u64::from(of(*byte)) << at)
+                .map(|(at, byte)| M::at(u64::from(of(*byte)), at));
+            bits.fold(M::NONE, |mask, bit| mask | bit)
         };
         Marks {
             slashes: mask(&|byte| byte == b'/'),
@@ -157,8 +237,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn both_ways_mark_what_is_there(piece in proptest::collection::vec(any::<u8>(), BLOCK..=WINDOW)) {
-            prop_assert_eq!(marks(&piece), plainly(&piece));
+        fn both_ways_mark_what_is_there(piece in proptest::collection::vec(any::<u8>(), BLOCK..=128)) {
+            prop_assert_eq!(marks::<u128>(&piece), plainly(&piece));
+            if piece.len() <= 64 {
+                prop_assert_eq!(marks::<u64>(&piece), plainly(&piece));
+            }
             for block in piece.windows(BLOCK) {
                 let block = block.try_into().unwrap();
                 prop_assert_eq!(mark_block(block), portable(block));

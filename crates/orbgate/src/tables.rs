@@ -85,8 +85,8 @@ pub struct Prefix {
     pub last: u64,
     /// How many segments it has.
     pub segments: u32,
-    /// Where it leads in the tree.
-    pub node: u32,
+    /// Whether no template has a parameter right after it.
+    pub no_parameter: bool,
 }
 
 /// A literal at a position of a path, as a lookup reads it.
@@ -97,24 +97,26 @@ pub struct Word {
     /// Its last 8 bytes.
     pub last: u64,
     /// Its share of the key of every shape that has it.
-    pub key: [u64; 2],
-    /// Its length and position, as the hash has them. A slot that no word owns has one of no word.
+    pub key: u64,
+    /// Its length and position, as the hash has them, and perhaps [`CLOSER`]. A slot that no word owns
+    /// has one of no word.
     pub tag: u32,
     /// What stands for it in the tree: the same for every spelling that differs only in case; never 0.
     pub symbol: u32,
-    /// Whether its ends are all of it, and no other word shares its slot: equal ends are then enough.
-    pub ends_are_all: bool,
 }
+
+/// In a word's tag: equal ends are not enough, because the word has more than 16 bytes or another word
+/// shares its slot. So the tag equals none that a lookup makes.
+pub(crate) const CLOSER: u32 = 1 << 31;
 
 impl Default for Word {
     fn default() -> Self {
         Self {
             first: 0,
             last: 0,
-            key: [0; 2],
+            key: 0,
             tag: NONE,
             symbol: 0,
-            ends_are_all: false,
         }
     }
 }
@@ -165,7 +167,7 @@ pub struct MethodColumn {
 pub struct Shape {
     /// The shares of its words and of its length: no two shapes have the same. A slot that no shape
     /// owns has one that no path has.
-    pub key: [u64; 2],
+    pub key: u64,
     /// Its id, or [`u32::MAX`] in a slot that no shape owns.
     pub id: u32,
     /// Its first route.
@@ -177,7 +179,7 @@ pub struct Shape {
 impl Default for Shape {
     fn default() -> Self {
         Self {
-            key: [u64::MAX; 2],
+            key: u64::MAX,
             id: NONE,
             first_route: 0,
             columns: [NOT_DECLARED; COLUMNS],

@@ -1,7 +1,6 @@
 //! Tokens and the scopes they carry.
 
 use crate::engine::Engine;
-use crate::hash::index;
 
 /// A *verified* bearer token (RFC 9068): verifying is the token layer's business, not the engine's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,34 +123,31 @@ impl Scopes<'_> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScopeSet {
     /// Which policy numbered the scopes.
-    policy: [u8; 16],
-    bits: Bits,
-}
-
-/// One bit a scope. Up to 128 scopes need no allocation.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Bits {
-    Inline([u64; 2]),
-    Heap(Box<[u64]>),
+    policy: u128,
+    /// One bit a scope: the first 128 need no allocation.
+    few: [u64; 2],
+    more: Box<[u64]>,
 }
 
 impl ScopeSet {
     /// An empty set for a policy with this many scopes.
-    pub(crate) fn empty(policy: [u8; 16], scopes: usize) -> Self {
-        let bits = match scopes {
-            0..=128 => Bits::Inline([0; 2]),
-            more => Bits::Heap(vec![0; more.div_ceil(64)].into_boxed_slice()),
-        };
-        Self { policy, bits }
+    pub(crate) fn empty(policy: u128, scopes: usize) -> Self {
+        let more = vec![0; scopes.saturating_sub(128).div_ceil(64)].into_boxed_slice();
+        Self {
+            policy,
+            few: [0; 2],
+            more,
+        }
     }
 
     /// Adds a scope.
     pub(crate) fn insert(&mut self, scope: u16) {
-        let words: &mut [u64] = match &mut self.bits {
-            Bits::Inline(words) => words,
-            Bits::Heap(words) => words,
+        let word = usize::from(scope >> 6);
+        let word = match self.few.get_mut(word) {
+            Some(word) => Some(word),
+            None => self.more.get_mut(word.wrapping_sub(2)),
         };
-        if let Some(word) = words.get_mut(index(u32::from(scope >> 6))) {
+        if let Some(word) = word {
             *word |= 1_u64.wrapping_shl(u32::from(scope));
         }
     }
@@ -159,14 +155,11 @@ impl ScopeSet {
     /// Whether a scope is in the set.
     #[inline(always)]
     fn has(&self, scope: u16) -> bool {
-        let words: &[u64] = match &self.bits {
-            Bits::Inline(words) => words,
-            Bits::Heap(words) => words,
+        let word = usize::from(scope >> 6);
+        let word = match self.few.get(word) {
+            Some(word) => Some(word),
+            None => self.more.get(word.wrapping_sub(2)),
         };
-        let word = words
-            .get(index(u32::from(scope >> 6)))
-            .copied()
-            .unwrap_or(0);
-        word.wrapping_shr(u32::from(scope)) & 1 == 1
+        word.is_some_and(|word| word.wrapping_shr(u32::from(scope)) & 1 == 1)
     }
 }
