@@ -22,6 +22,8 @@ mod hash;
 mod list;
 #[path = "src/policy/mod.rs"]
 mod policy;
+#[path = "src/scan.rs"]
+mod scan;
 #[path = "src/tables.rs"]
 mod tables;
 #[path = "src/terms.rs"]

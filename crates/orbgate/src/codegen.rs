@@ -63,7 +63,7 @@ expression! {
     Run { start, length }
     Span { start, length }
     Place { line, column }
-    Prefix { text, first, last, segments, no_parameter }
+    Prefix { text, first, last, segments, first_share }
     Word { first, last, key, tag, symbol }
     WordRow { text, lengths, others }
     OtherWord { text, lengths, symbol }

@@ -43,7 +43,7 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
         digest: *policy.digest().as_bytes(),
         profile: policy.target(),
         name: policy.name().map(|name| text.span(name)),
-        prefix: prefix(&templates, common, &mut text),
+        prefix: prefix(&templates, common, &words.symbols, &mut text),
         words: words.hash,
         word_rows: words.rows.into(),
         others: words.others.into(),
@@ -362,7 +362,12 @@ fn shares(
     )
 }
 
-fn prefix(templates: &Templates<'_>, common: usize, text: &mut TextPool) -> Prefix {
+fn prefix(
+    templates: &Templates<'_>,
+    common: usize,
+    words: &HashMap<(usize, String), (u32, u64)>,
+    text: &mut TextPool,
+) -> Prefix {
     let Some(first) = templates.routes.first() else {
         return Prefix::default();
     };
@@ -378,12 +383,19 @@ fn prefix(templates: &Templates<'_>, common: usize, text: &mut TextPool) -> Pref
         .routes
         .iter()
         .filter_map(|route| route.segments.get(common));
+    let only_words = next.all(|segment| segment.is_literal);
+    let at_first = words
+        .iter()
+        .filter(|((position, _), _)| *position == common);
     Prefix {
         text: text.span(literal),
         first: ends.first,
         last: ends.last,
         segments: id(common),
-        no_parameter: next.all(|segment| segment.is_literal),
+        first_share: match only_words {
+            true => at_first.fold(0, |bits, (_, (_, share))| bits | share),
+            false => u64::MAX,
+        },
     }
 }
 
@@ -662,12 +674,17 @@ fn perfect_hash<K, T: Copy + Default>(
     let state = ptrhash::generate_hash_with_hash_fn(keys, |key, seed| hash(key, *seed));
     let pilots: List<u32> = collect(state.pilots.iter().map(|byte| pilot(state.seed, *byte)));
     let mut slots = vec![T::default(); state.map.len().saturating_add(state.remap.len())];
+    let mut is_taken = vec![false; slots.len()];
     let count = slots.len();
     for (key, entry) in keys.iter().zip(entries) {
         let hash = hash(key, state.seed);
         let pilot = pilots.get(hash::bucket(hash, pilots.len()));
         let slot = hash::slot(hash, pilot.copied().unwrap_or_default(), count);
-        if let Some(free) = slots.get_mut(slot) {
+        if let (Some(free), Some(taken)) = (slots.get_mut(slot), is_taken.get_mut(slot)) {
+            // A lost key could let another route decide, so this must never go unseen. The generator's
+            // version is pinned, because its layout is what the lookup computes.
+            assert!(!*taken, "two keys of a perfect hash share a slot");
+            *taken = true;
             *free = *entry;
         }
     }

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::listing::{Route, Scope};
 use crate::reason::{Detail, Reason};
 use crate::tables::{NONE, ORBS_UNKNOWN};
-use crate::terms::{Digest, Orbs, Place};
+use crate::terms::{Digest, Place};
 
 /// An engine's answer. A denial is an answer, not an error.
 ///
@@ -97,25 +97,17 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// The charge of a call, a pure function of the policy's orb column and the request's flag.
-    const fn new(orbs: Orbs, allow_bonus_orbs_use: bool) -> Self {
-        match orbs {
-            Orbs::Free => Self {
-                consumes: false,
-                amount: Some(0),
-                bonus_allowed: false,
-            },
-            Orbs::Unstated => Self {
-                consumes: true,
-                amount: None,
-                bonus_allowed: allow_bonus_orbs_use,
-            },
-            Orbs::Amount(amount) => Self {
-                consumes: true,
-                amount: Some(amount),
-                bonus_allowed: allow_bonus_orbs_use,
-            },
-        }
+    /// The charge of a call, a pure function of the policy's orb column, as the tables hold it, and the
+    /// request's flag. `None` where the policy states no orb column.
+    #[inline(always)]
+    fn new(orbs: i64, allow_bonus_orbs_use: bool) -> Option<Self> {
+        let consumes = orbs != 0;
+        let charge = Self {
+            consumes,
+            amount: u64::try_from(orbs).ok(),
+            bonus_allowed: consumes & allow_bonus_orbs_use,
+        };
+        (orbs != ORBS_UNKNOWN).then_some(charge)
     }
 }
 
@@ -141,8 +133,7 @@ impl<'e> Allow<'e> {
     /// What the call consumes, `None` where the policy states no orb column for the scope.
     #[must_use]
     pub fn charge(&self) -> Option<Charge> {
-        let orbs = crate::listing::orbs(self.orbs);
-        orbs.map(|orbs| Charge::new(orbs, self.allow_bonus_orbs_use))
+        Charge::new(self.orbs, self.allow_bonus_orbs_use)
     }
 }
 

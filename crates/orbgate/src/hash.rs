@@ -11,6 +11,7 @@
 use core::fmt;
 
 use crate::list::List;
+use crate::scan::word_at;
 
 /// Slots for a known set of keys, no two of which share one.
 pub struct PerfectHash<T: 'static> {
@@ -116,19 +117,12 @@ impl Ends {
     /// `ROOM` says that `stop` is at least 8; without it, what is missing in front is shifted in.
     #[inline(always)]
     pub(crate) fn within<const ROOM: bool>(window: &[u8], start: usize, stop: usize) -> Self {
-        let before = if ROOM { stop } else { stop.max(8) }.wrapping_sub(8);
-        let missing = if ROOM {
-            0
-        } else {
-            before.wrapping_add(8).wrapping_sub(stop).wrapping_mul(8) as u32
-        };
+        let eight = if ROOM { stop } else { stop.max(8) };
+        let before = eight.wrapping_sub(8);
+        let missing = eight.wrapping_sub(stop).wrapping_mul(8) as u32;
         let mask = MASKS.get(stop.wrapping_sub(start).min(8));
         let mask = mask.copied().unwrap_or_default();
-        let word = |at: usize| {
-            let word = window.get(at..).and_then(<[u8]>::first_chunk);
-            let word = word.map_or(0, |word| u64::from_le_bytes(*word));
-            word.wrapping_shl(missing) & mask
-        };
+        let word = |place| word_at(window, place).wrapping_shl(missing) & mask;
         Self {
             first: word(start.min(before)),
             last: word(before),
@@ -174,34 +168,23 @@ pub(crate) const fn tag(length: usize, position: usize) -> u32 {
 #[inline(always)]
 pub(crate) const fn word_hash(seed: u64, tag: u32, ends: Ends) -> u64 {
     let Ends { first, last } = ends.folded();
-    mix(first ^ seed, last ^ (tag as u64).wrapping_mul(K0))
+    let tagged = last ^ (tag as u64).wrapping_mul(K0);
+    // The seed is in both factors: no key can make one of them zero for every seed.
+    mix(first ^ seed, tagged.wrapping_add(seed))
 }
 
-/// The hash of a scope token.
+/// The hash of a scope token: eight bytes at a time, its length at the end.
 pub(crate) fn scope_hash(seed: u64, bytes: &[u8]) -> u64 {
-    let Ends { first, last } = Ends::of(bytes);
-    let hash = mix(
-        first ^ seed,
-        last.rotate_left(32) ^ (bytes.len() as u64).wrapping_mul(K0),
-    );
-    match bytes.get(8..bytes.len().saturating_sub(8)) {
-        Some(middle) if !middle.is_empty() => middle_hash(hash, middle),
-        _ => hash,
-    }
-}
-
-/// Stirs in what lies between the ends of a long string, so that no two strings share every hash.
-#[cold]
-fn middle_hash(hash: u64, middle: &[u8]) -> u64 {
-    middle
-        .chunks(8)
-        .fold(hash, |hash, chunk| mix(hash ^ Ends::of(chunk).first, K1))
+    let words = bytes.chunks(8).map(|chunk| Ends::of(chunk).last);
+    let hash = words.fold(seed, |hash, word| mix(hash ^ word, K1 ^ seed));
+    mix(hash ^ bytes.len() as u64, K0)
 }
 
 /// The hash of a shape's key.
 #[inline(always)]
 pub(crate) const fn shape_hash(seed: u64, key: u64) -> u64 {
-    mix(key ^ seed, K1)
+    // Keys come in long regular series, which one product would not break up.
+    mix(mix(key ^ seed, K1), K0)
 }
 
 /// The hash of a method.

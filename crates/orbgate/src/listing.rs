@@ -184,8 +184,7 @@ impl fmt::Debug for Scope<'_> {
 }
 
 /// An orb column as the tables hold it.
-#[inline(always)]
-pub(crate) fn orbs(column: i64) -> Option<Orbs> {
+fn orbs(column: i64) -> Option<Orbs> {
     match column {
         ORBS_UNKNOWN => None,
         ORBS_UNSTATED => Some(Orbs::Unstated),

@@ -5,10 +5,12 @@
 //! 2. [`known`]: any accepted path; one probe a segment and one for the whole.
 //! 3. [`search`]: the tree of shapes, where a parameter's value equals a word or a word's case differs.
 
+use core::hint::select_unpredictable;
+
 use crate::hash::{Ends, FOLD, index, shape_hash, tag, word_hash};
 use crate::reason::Detail;
 use crate::scan::{BLOCK, Mask, marks};
-use crate::tables::{CLOSER, MAX_SEGMENTS, NONE, Node, Shape, Tables, Word, WordRow, slice};
+use crate::tables::{CLOSER, COUNT, MAX_SEGMENTS, NONE, Node, Shape, Tables, Word, WordRow, slice};
 use crate::target::{self, Decoded, Path, is_query};
 use crate::terms::Profile;
 
@@ -50,9 +52,8 @@ enum Short<'e> {
     Closer,
 }
 
-/// Most segments beyond the prefix that the short way looks at: three groups of four.
-const GROUPS: usize = 3;
-const GROUP: usize = 4;
+/// Most segments beyond the prefix that the short way looks at, in groups of three.
+const GROUPS: usize = 4;
 
 /// The short way. Whatever is not simple is left to the closer look.
 #[inline(always)]
@@ -90,11 +91,12 @@ fn short<'e, M: Mask>(tables: &'e Tables, target: &[u8]) -> Short<'e> {
             Short::Closer
         };
     }
-    let rest = slashes & !M::before(inside);
+    // Where segments begin, and where the last one ends.
+    let bounds = (slashes & !M::before(inside)) | M::bit(end);
     if inside >= 8 {
-        below_prefix::<M, true>(tables, window, rest, end)
+        below_prefix::<M, true>(tables, window, bounds, end)
     } else {
-        below_prefix::<M, false>(tables, window, rest, end)
+        below_prefix::<M, false>(tables, window, bounds, end)
     }
 }
 
@@ -114,80 +116,80 @@ fn starts_with_prefix(tables: &Tables, target: &[u8]) -> bool {
     }
 }
 
-/// The shape of the segments that the slashes in `rest` open.
+/// The shape of the segments between the bounds.
 #[inline(always)]
 fn below_prefix<'e, M: Mask, const ROOM: bool>(
     tables: &'e Tables,
     window: &[u8],
-    mut rest: M,
+    mut bounds: M,
     end: usize,
 ) -> Short<'e> {
-    let has_segments = rest != M::NONE;
+    let has_segments = bounds.first() < end;
     let mut position = index(tables.prefix.segments);
-    let mut key = 0;
-    let mut count = 0_u64;
-    let mut first_is_word = false;
-    for group in 0..GROUPS {
-        // Four segments at a time, whether or not there are as many: an absent one is empty and no
-        // word. To guess wrong how many there are would cost more than to look at all four.
-        for place in 0..GROUP {
-            count = count.wrapping_add(u64::from(rest != M::NONE));
-            let start = rest.first().wrapping_add(1).min(end);
-            rest = rest.without_first();
-            let stop = rest.first().min(end);
-            let ends = Ends::within::<ROOM>(window, start, stop);
+    let mut key = 0_u64;
+    for _ in 0..GROUPS {
+        // Three segments at a time, whether or not there are as many: an absent one is no word. To
+        // guess wrong how many there are would cost more than to look at all three.
+        for _ in 0..3 {
+            let slash = bounds.first();
+            bounds = bounds.without_first();
+            // The lowest bits of a key count the segments.
+            key = key.wrapping_add(u64::from(slash < end));
+            let (start, stop) = (slash.wrapping_add(1), bounds.first());
             let tag = tag(stop.wrapping_sub(start), position);
             position = position.wrapping_add(1);
+            let ends = Ends::within::<ROOM>(window, start, stop);
             let Some(word) = tables.words.probe(word_hash(tables.words.seed, tag, ends)) else {
                 return Short::Closer;
             };
             // A perfect hash sends strangers to some slot: the whole key is compared.
-            let (mut same, alike) = compare(word, tag, ends);
-            if alike & !same {
-                // Longer than its ends, or in another case, or one of several.
-                if !is_word(tables, word, window.get(start..stop)) {
-                    return Short::Closer;
+            let bytes = (word.first ^ ends.first) | (word.last ^ ends.last);
+            let place = word.tag ^ tag;
+            let same = bytes | u64::from(place) == 0;
+            let mut share = select_unpredictable(same, word.key, 0);
+            // Of the right length in the right place: perhaps in another case, longer than its ends,
+            // or one of several. (One test, because a processor could guess neither part of it.)
+            if (place & !CLOSER) | u32::from(same) == 0 {
+                match share_of(tables, word, ends, window.get(start..stop)) {
+                    Some(found) => share = found,
+                    None => return Short::Closer,
                 }
-                same = true;
             }
-            // No branch on whether it is a word or a parameter's value.
-            key |= word.key & u64::from(same).wrapping_neg();
-            first_is_word |= same & (group == 0) & (place == 0);
+            key |= share;
         }
-        if rest == M::NONE {
+        if bounds.first() >= end {
             break;
         }
     }
-    if rest != M::NONE {
+    if bounds.first() < end {
         return Short::Closer;
     }
-    let has_words = key != 0;
-    key |= count;
     match tables.shapes.probe(shape_hash(tables.shapes.seed, key)) {
         Some(shape) if shape.key == key => Short::Shape(shape),
         // Only a word can be taken for a parameter's value, so without one there is no other shape.
-        Some(_) if !has_words => Short::Nothing,
-        Some(_) if has_segments && !first_is_word && tables.prefix.no_parameter => Short::Nothing,
+        Some(_) if key <= COUNT => Short::Nothing,
+        Some(_) if has_segments && key & tables.prefix.first_share == 0 => Short::Nothing,
         _ => Short::Closer,
     }
 }
 
-/// Whether a word has these ends, length and position, and whether it has but for case or for what its
-/// ends do not show.
-#[inline(always)]
-const fn compare(word: &Word, tag: u32, ends: Ends) -> (bool, bool) {
+/// The share of a word for a segment of its length in its place, with ends that may differ: nothing
+/// where it is another, `None` where it must be looked at closer.
+#[cold]
+fn share_of(tables: &Tables, word: &Word, ends: Ends, segment: Option<&[u8]>) -> Option<u64> {
     let bytes = (word.first ^ ends.first) | (word.last ^ ends.last);
-    let place = word.tag ^ tag;
-    let same = bytes | place as u64 == 0;
-    let alike = bytes & !FOLD | (place & !CLOSER) as u64 == 0;
-    (same, alike)
+    if bytes & !FOLD != 0 {
+        return Some(0);
+    }
+    let row = row(tables, word);
+    let same = segment == Some(tables.text.get(row.text).as_bytes());
+    (row.others.length == 0 && same).then_some(word.key)
 }
 
-/// Whether a segment whose ends are like a word's is this word exactly, and can be no other.
-#[cold]
-fn is_word(tables: &Tables, word: &Word, segment: Option<&[u8]>) -> bool {
-    let row = row(tables, word);
-    row.others.length == 0 && segment == Some(tables.text.get(row.text).as_bytes())
+/// Whether a word has these ends, length and position but for case or for what its ends do not show.
+const fn is_like(word: &Word, tag: u32, ends: Ends) -> bool {
+    let bytes = (word.first ^ ends.first) | (word.last ^ ends.last);
+    bytes & !FOLD == 0 && (word.tag ^ tag) & !CLOSER == 0
 }
 
 fn row(tables: &Tables, word: &Word) -> WordRow {
@@ -258,8 +260,7 @@ fn word(tables: &Tables, position: usize, segment: &[u8]) -> Option<Found> {
         .words
         .probe(word_hash(tables.words.seed, tag, ends))?;
     // A perfect hash sends strangers to some slot: the whole key is compared.
-    let (_, alike) = compare(word, tag, ends);
-    if !alike {
+    if !is_like(word, tag, ends) {
         return None;
     }
     let row = row(tables, word);
@@ -299,7 +300,7 @@ fn read_escaped(tables: &Tables, path: &Path<'_>, symbols: &mut [u32]) -> Result
         let Some(word) = tables
             .words
             .probe(hash)
-            .filter(|word| compare(word, tag, ends).1)
+            .filter(|word| is_like(word, tag, ends))
         else {
             continue;
         };

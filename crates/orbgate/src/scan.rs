@@ -50,6 +50,21 @@ pub(crate) fn marks<M: Mask>(piece: &[u8]) -> Marks<M> {
     }
 }
 
+/// The eight bytes at a place of a piece of at least eight, little-endian; the last eight where they
+/// would not fit.
+#[inline(always)]
+pub(crate) fn word_at(piece: &[u8], place: usize) -> u64 {
+    let Some(last) = piece.len().checked_sub(8) else {
+        return 0;
+    };
+    let place = place.min(last);
+    let from = piece.get(place..).unwrap_or_default();
+    match from.first_chunk() {
+        Some(word) => u64::from_le_bytes(*word),
+        None => 0,
+    }
+}
+
 /// One bit for each byte of a piece.
 pub(crate) trait Mask:
     Copy + PartialEq + BitAnd<Output = Self> + BitOr<Output = Self> + BitOrAssign + Not<Output = Self>
@@ -64,6 +79,9 @@ pub(crate) trait Mask:
 
     /// The bits before `end`, which is one of the mask or the next after it.
     fn before(end: usize) -> Self;
+
+    /// One bit, or none past the last.
+    fn bit(place: usize) -> Self;
 
     /// Where the first bit is, or how many bits there are.
     fn first(self) -> usize;
@@ -95,6 +113,11 @@ macro_rules! mask {
                     end if end < <Self as Mask>::BITS => Self::MAX.wrapping_shl(end as u32) ^ Self::MAX,
                     _ => Self::MAX,
                 }
+            }
+
+            #[inline(always)]
+            fn bit(place: usize) -> Self {
+                Self::from(place < <Self as Mask>::BITS).wrapping_shl(place as u32)
             }
 
             #[inline(always)]

@@ -85,8 +85,8 @@ pub struct Prefix {
     pub last: u64,
     /// How many segments it has.
     pub segments: u32,
-    /// Whether no template has a parameter right after it.
-    pub no_parameter: bool,
+    /// The bits in a key of the words right after it; all bits where a template has a parameter there.
+    pub first_share: u64,
 }
 
 /// A literal at a position of a path, as a lookup reads it.
@@ -104,6 +104,9 @@ pub struct Word {
     /// What stands for it in the tree: the same for every spelling that differs only in case; never 0.
     pub symbol: u32,
 }
+
+/// The bits of a key that count the segments below the prefix.
+pub(crate) const COUNT: u64 = 0x3f;
 
 /// In a word's tag: equal ends are not enough, because the word has more than 16 bytes or another word
 /// shares its slot. So the tag equals none that a lookup makes.

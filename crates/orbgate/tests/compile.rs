@@ -1,0 +1,149 @@
+//! Compiling a policy: linear time, whatever its templates look like, and nothing lost.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test stops at its first surprise"
+)]
+
+use core::fmt::Write;
+use std::time::{Duration, Instant};
+
+use orbgate::{Engine, Policy, Request, Token};
+
+/// A policy with these templates, all of one scope.
+fn policy(templates: impl Iterator<Item = String>) -> Policy {
+    let mut yaml = String::from(
+        "orbgate: 1\napis:\n  all:\n    base_path: /api/v1\n    scopes:\n      use:all:\n        orbs: false\n        routes:\n",
+    );
+    for template in templates {
+        writeln!(yaml, "          - \"{template}\"").unwrap();
+    }
+    Policy::from_yaml(&yaml).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every route is decided as itself.
+fn check(engine: &Engine) {
+    for route in engine.routes() {
+        let segment = |segment: &str| {
+            if segment.starts_with('{') {
+                "no-such-word".to_owned()
+            } else {
+                segment.to_owned()
+            }
+        };
+        let target: Vec<_> = route.template().split('/').map(segment).collect();
+        let decision = engine.decide(&Request {
+            method: route.method().as_bytes(),
+            target: target.join("/").as_bytes(),
+            token: Some(Token::user("use:all")),
+            allow_bonus_orbs_use: false,
+        });
+        assert_eq!(decision.route(), Some(route.as_str()));
+    }
+}
+
+/// Names that differ in one place only are where a weak hash gives itself away: with one, 20,000 of
+/// these took minutes. The bound is many times what a slow machine needs.
+#[test]
+fn regular_names_compile_in_linear_time() {
+    let series: [fn(u32) -> String; 7] = [
+        |n| format!("GET /reports/r{n:05}"),
+        |n| format!("GET /r{n:06}"),
+        |n| format!("GET /r{n:06}-name"),
+        |n| format!("GET /abcdefgh{n:06}abcdefgh"),
+        |n| format!("GET /{n}/{{id}}"),
+        |n| format!("GET /a{}/b{}/c{}", n % 40, n / 40 % 40, n / 1600),
+        |n| format!("GET /{{a}}/x{n:x}/{{b}}/y{}", n % 7),
+    ];
+    for template in series {
+        let policy = policy((0..20_000).map(template));
+        let start = Instant::now();
+        let engine = Engine::new(&policy);
+        let time = start.elapsed();
+        assert!(
+            time < Duration::from_secs(10),
+            "{} took {time:?}",
+            template(1)
+        );
+        check(&engine);
+    }
+}
+
+/// Long literals with equal ends and equal length share a slot, and are still told apart.
+#[test]
+fn literals_that_differ_in_the_middle_are_told_apart() {
+    let engine = Engine::new(&policy(
+        (0..2_000).map(|n| format!("GET /abcdefgh{n:04}abcdefgh/{{id}}")),
+    ));
+    check(&engine);
+}
+
+/// So many words at so many positions that a shape's key cannot hold them: the tree decides.
+#[test]
+fn shapes_without_keys_are_found_in_the_tree() {
+    let template = |n: u32| {
+        let segments = (0..8).map(|at| format!("w{at}-{}", (n * 31 + at * 7) % 600));
+        format!("GET /{}", segments.collect::<Vec<_>>().join("/"))
+    };
+    check(&Engine::new(&policy((0..600).map(template))));
+}
+
+/// Two scopes whose hashes were once equal for every seed.
+#[test]
+fn no_pair_of_scopes_stops_the_compiler() {
+    let middle = "m".repeat(4_536);
+    let yaml = format!(
+        "orbgate: 1\napis:\n  all:\n    scopes:\n      ? aaaaaaaa{middle}_jlJhUnd\n      : routes: []\n      ? bbbbbbbb{middle}_jlJhUnd\n      : routes: []\n"
+    );
+    let engine = Engine::new(&Policy::from_yaml(&yaml).unwrap());
+    let scope = format!("bbbbbbbb{middle}_jlJhUnd");
+    let decision = engine.decide_scope(&scope, Some(Token::user(scope.as_str())), false);
+    assert!(decision.is_allow());
+}
+
+/// More methods on one path than a shape has columns for, and than can be looked at one by one.
+#[test]
+fn every_method_of_a_crowded_path_is_found() {
+    let name = |n: u32| {
+        let letter = |n: u32| char::from(b'A' + u8::try_from(n % 26).unwrap());
+        format!("M{}{}{}", letter(n), letter(n / 26), letter(n / 676))
+    };
+    let engine = Engine::new(&policy(
+        (0..700).map(|n| format!("{} /crowd/{{id}}", name(n))),
+    ));
+    check(&engine);
+    let decision = engine.decide(&Request {
+        method: b"NONE",
+        target: b"/api/v1/crowd/1",
+        token: Some(Token::user("use:all")),
+        allow_bonus_orbs_use: false,
+    });
+    assert_eq!(decision.reason().as_str(), "method_not_declared");
+    assert_eq!(decision.route(), Some("/api/v1/crowd/{id}"));
+}
+
+/// Scope sets on both sides of every boundary of their representation.
+#[test]
+fn sets_of_many_scopes_agree_with_their_text() {
+    for count in [1, 63, 64, 65, 127, 128, 129, 191, 192, 193, 300] {
+        let mut yaml = String::from("orbgate: 1\napis:\n  all:\n    scopes:\n");
+        for n in 0..count {
+            writeln!(yaml, "      scope:{n}:\n        routes: []").unwrap();
+        }
+        let engine = Engine::new(&Policy::from_yaml(&yaml).unwrap());
+        for held in 0..count {
+            let text = format!("scope:{held} other");
+            let set = engine.scopes(&text);
+            for asked in [0, 1, held, count / 2, count - 1] {
+                let scope = format!("scope:{asked}");
+                let by_text = engine.decide_scope(&scope, Some(Token::user(text.as_str())), false);
+                let by_set = engine.decide_scope(&scope, Some(Token::user(&set)), false);
+                assert_eq!(by_text.is_allow(), asked == held, "{asked} of {count}");
+                assert_eq!(by_text, by_set, "{asked} of {count}");
+            }
+        }
+    }
+}
