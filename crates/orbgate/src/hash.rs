@@ -11,7 +11,7 @@
 use core::fmt;
 
 use crate::list::List;
-use crate::scan::word_at;
+use crate::scan::{Mask, Window};
 
 /// Slots for a known set of keys, no two of which share one.
 pub struct PerfectHash<T: 'static> {
@@ -110,22 +110,27 @@ impl Ends {
         }
     }
 
-    /// The ends of the segment from `start` to `stop` of a window of at least 16 bytes, read without a
-    /// branch on its length. Of fewer than eight bytes the eight up to `stop` are read, and what stands
-    /// before `start` is masked out.
+    /// The ends of the segment from `start` to `stop`, read without a branch on its length. Of fewer
+    /// than eight bytes the eight up to `stop` are read, and what stands before `start` is masked out.
     ///
     /// `ROOM` says that `stop` is at least 8; without it, what is missing in front is shifted in.
     #[inline(always)]
-    pub(crate) fn within<const ROOM: bool>(window: &[u8], start: usize, stop: usize) -> Self {
-        let eight = if ROOM { stop } else { stop.max(8) };
-        let before = eight.wrapping_sub(8);
-        let missing = eight.wrapping_sub(stop).wrapping_mul(8) as u32;
+    pub(crate) fn within<M: Mask, const ROOM: bool>(
+        window: &Window<'_, M>,
+        start: usize,
+        stop: usize,
+    ) -> Self {
+        let missing = if ROOM {
+            0
+        } else {
+            8_usize.saturating_sub(stop).wrapping_mul(8) as u32
+        };
         let mask = MASKS.get(stop.wrapping_sub(start).min(8));
         let mask = mask.copied().unwrap_or_default();
-        let word = |place| word_at(window, place).wrapping_shl(missing) & mask;
+        let (first, last) = window.words(start, stop);
         Self {
-            first: word(start.min(before)),
-            last: word(before),
+            first: first.wrapping_shl(missing) & mask,
+            last: last.wrapping_shl(missing) & mask,
         }
     }
 
@@ -140,7 +145,7 @@ impl Ends {
 }
 
 /// The last so many bytes of a word.
-static MASKS: [u64; 9] = {
+const MASKS: [u64; 9] = {
     const ALL: u64 = u64::MAX;
     [
         0,
@@ -155,11 +160,14 @@ static MASKS: [u64; 9] = {
     ]
 };
 
-/// Length and position of a literal in one number.
+/// Length and position of a literal in one number: positions count in steps of [`POSITION`].
 #[inline(always)]
 pub(crate) const fn tag(length: usize, position: usize) -> u32 {
-    (length as u32) << 8 | position as u32
+    (length as u32).wrapping_add((position as u32).wrapping_mul(POSITION))
 }
+
+/// One position further, in a tag. No segment has as many bytes.
+pub(crate) const POSITION: u32 = 1 << 16;
 
 /// The hash of a literal at a position of a path, without regard to case.
 ///

@@ -7,11 +7,11 @@
 
 use core::hint::select_unpredictable;
 
-use crate::hash::{Ends, FOLD, index, shape_hash, tag, word_hash};
+use crate::hash::{Ends, FOLD, POSITION, index, shape_hash, tag, word_hash};
 use crate::reason::Detail;
-use crate::scan::{BLOCK, Mask, marks};
+use crate::scan::{Mask, Window};
 use crate::tables::{CLOSER, COUNT, MAX_SEGMENTS, NONE, Node, Shape, Tables, Word, WordRow, slice};
-use crate::target::{self, Decoded, Path, is_query};
+use crate::target::{self, Decoded, Path};
 use crate::terms::Profile;
 
 /// The most specific shape that fits a target (rule P20), `None` where none fits, or the rule that the
@@ -61,31 +61,20 @@ fn short<'e, M: Mask>(tables: &'e Tables, target: &[u8]) -> Short<'e> {
     let prefix = index(tables.prefix.text.length);
     // The window is the whole target, or its end where all before it is prefix.
     let base = target.len().saturating_sub(M::BITS);
-    let window = target.get(base..).unwrap_or_default();
-    if window.len() < BLOCK || base > prefix || target.first() != Some(&b'/') {
+    let Some(bytes) = target.get(base..) else {
+        return Short::Closer;
+    };
+    let Some(window) = Window::<M>::of(bytes) else {
+        return Short::Closer;
+    };
+    if base > prefix || window.has_odd_segment() {
         return Short::Closer;
     }
-    let marks = marks::<M>(window);
-    let (mut slashes, mut end) = (marks.slashes, window.len());
-    if marks.unusual != M::NONE {
-        // A query ends the path; anything else unusual needs a closer look.
-        end = marks.unusual.first();
-        slashes = slashes & M::before(end);
-        let query = window.get(end..).unwrap_or_default();
-        let is_in_order = query.iter().fold(true, |fine, byte| fine & is_query(*byte));
-        if query.first() != Some(&b'?') || !is_in_order || end == 0 {
-            return Short::Closer;
-        }
-    }
-    // P10 and P11: a segment that is empty, or one that may be all dots.
-    let bad = slashes.moved_on() & (slashes | marks.dots);
-    if bad != M::NONE || slashes.has(end.wrapping_sub(1)) {
-        return Short::Closer;
-    }
-    let inside = prefix.wrapping_sub(base);
+    let (slashes, end, inside) = (window.slashes(), window.end(), prefix.wrapping_sub(base));
     let is_below = inside <= end && (inside == end || slashes.has(inside));
     if !is_below || !starts_with_prefix(tables, target) {
-        return if base == 0 {
+        let is_path = base == 0 && slashes.has(0);
+        return if is_path {
             Short::Nothing
         } else {
             Short::Closer
@@ -94,9 +83,9 @@ fn short<'e, M: Mask>(tables: &'e Tables, target: &[u8]) -> Short<'e> {
     // Where segments begin, and where the last one ends.
     let bounds = (slashes & !M::before(inside)) | M::bit(end);
     if inside >= 8 {
-        below_prefix::<M, true>(tables, window, bounds, end)
+        below_prefix::<M, true>(tables, &window, bounds)
     } else {
-        below_prefix::<M, false>(tables, window, bounds, end)
+        below_prefix::<M, false>(tables, &window, bounds)
     }
 }
 
@@ -120,12 +109,12 @@ fn starts_with_prefix(tables: &Tables, target: &[u8]) -> bool {
 #[inline(always)]
 fn below_prefix<'e, M: Mask, const ROOM: bool>(
     tables: &'e Tables,
-    window: &[u8],
+    window: &Window<'_, M>,
     mut bounds: M,
-    end: usize,
 ) -> Short<'e> {
+    let end = window.end();
     let has_segments = bounds.first() < end;
-    let mut position = index(tables.prefix.segments);
+    let mut position = tables.prefix.segments.wrapping_mul(POSITION);
     let mut key = 0_u64;
     for _ in 0..GROUPS {
         // Three segments at a time, whether or not there are as many: an absent one is no word. To
@@ -135,10 +124,10 @@ fn below_prefix<'e, M: Mask, const ROOM: bool>(
             bounds = bounds.without_first();
             // The lowest bits of a key count the segments.
             key = key.wrapping_add(u64::from(slash < end));
-            let (start, stop) = (slash.wrapping_add(1), bounds.first());
-            let tag = tag(stop.wrapping_sub(start), position);
-            position = position.wrapping_add(1);
-            let ends = Ends::within::<ROOM>(window, start, stop);
+            let (start, stop) = (slash.wrapping_add(1), bounds.first().min(end));
+            let tag = tag(stop.wrapping_sub(start), 0).wrapping_add(position);
+            position = position.wrapping_add(POSITION);
+            let ends = Ends::within::<M, ROOM>(window, start, stop);
             let Some(word) = tables.words.probe(word_hash(tables.words.seed, tag, ends)) else {
                 return Short::Closer;
             };
@@ -150,7 +139,7 @@ fn below_prefix<'e, M: Mask, const ROOM: bool>(
             // Of the right length in the right place: perhaps in another case, longer than its ends,
             // or one of several. (One test, because a processor could guess neither part of it.)
             if (place & !CLOSER) | u32::from(same) == 0 {
-                match share_of(tables, word, ends, window.get(start..stop)) {
+                match share_of(tables, word, ends, window.segment(start, stop)) {
                     Some(found) => share = found,
                     None => return Short::Closer,
                 }

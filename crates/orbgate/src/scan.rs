@@ -15,54 +15,129 @@
 use core::ops::{BitAnd, BitOr, BitOrAssign, Not};
 
 /// Fewest bytes that can be read at a time.
-pub(crate) const BLOCK: usize = 16;
+const BLOCK: usize = 16;
 
-/// What is where in a piece of a target: bit `i` speaks of byte `i`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Marks<M> {
-    /// `/`
-    pub slashes: M,
-    /// `.`
-    pub dots: M,
-    /// Anything but letters, digits, `-`, `.`, `/` and `_`.
-    pub unusual: M,
+/// A piece of a target: at least 16 bytes, at most as many as the mask has bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Window<'t, M> {
+    bytes: &'t [u8],
+    /// Where the path ends, within the bytes.
+    end: usize,
+    slashes: M,
+    dots: M,
 }
 
-/// Marks a piece of at least 16 bytes, and at most as many as the mask has bits.
-#[inline(always)]
-pub(crate) fn marks<M: Mask>(piece: &[u8]) -> Marks<M> {
-    let (mut slashes, mut dots, mut unusual) = (M::NONE, M::NONE, M::NONE);
-    // Overlapping blocks, always as many as fill the mask: no loop whose end a processor has to guess.
-    for start in (0..M::BITS).step_by(BLOCK) {
-        let start = start.min(piece.len().saturating_sub(BLOCK));
-        let Some((block, _)) = piece.get(start..).and_then(<[u8]>::split_first_chunk) else {
-            continue;
+impl<'t, M: Mask> Window<'t, M> {
+    /// Looks at every byte once. `None` for a piece that is too short or too long, and for one with
+    /// unusual bytes: anything but letters, digits, `-`, `.`, `/` and `_`, up to a query that is in order.
+    #[inline(always)]
+    pub(crate) fn of(bytes: &'t [u8]) -> Option<Self> {
+        if bytes.len() < BLOCK || bytes.len() > M::BITS {
+            return None;
+        }
+        let (mut slashes, mut dots, mut unusual) = (M::NONE, M::NONE, 0);
+        // Overlapping blocks, always as many as fill the mask: no loop whose end a processor has to guess.
+        for start in (0..M::BITS).step_by(BLOCK) {
+            let start = start.min(bytes.len().saturating_sub(BLOCK));
+            let block = bytes.get(start..).and_then(<[u8]>::first_chunk)?;
+            let block = mark_block(block);
+            slashes |= M::at(block.slashes, start);
+            dots |= M::at(block.dots, start);
+            unusual |= block.unusual;
+        }
+        let mut end = bytes.len();
+        if unusual != 0 {
+            end = query_start(bytes)?;
+            slashes = slashes & M::before(end);
+            dots = dots & M::before(end);
+        }
+        Some(Self {
+            bytes,
+            end,
+            slashes,
+            dots,
+        })
+    }
+
+    /// Where the path ends.
+    #[inline(always)]
+    pub(crate) const fn end(&self) -> usize {
+        self.end
+    }
+
+    /// Where the slashes are.
+    #[inline(always)]
+    pub(crate) const fn slashes(&self) -> M {
+        self.slashes
+    }
+
+    /// Whether a segment is empty or starts with a dot, or the path ends with a slash.
+    #[inline(always)]
+    pub(crate) fn has_odd_segment(&self) -> bool {
+        let odd = self.slashes.moved_on() & (self.slashes | self.dots);
+        odd != M::NONE || self.slashes.has(self.end.wrapping_sub(1))
+    }
+
+    /// A segment.
+    pub(crate) fn segment(&self, start: usize, stop: usize) -> Option<&'t [u8]> {
+        self.bytes.get(start..stop)
+    }
+
+    /// The first and the last eight bytes up to `stop`, which ends the path at the latest: `first` from
+    /// `start` on, or the same as `last` where it would reach beyond `stop`.
+    ///
+    /// Where fewer than eight bytes stand before `stop`, `last` is the window's first eight.
+    #[inline(always)]
+    #[allow(
+        unsafe_code,
+        reason = "what a slice would check twice for each segment is plain here"
+    )]
+    pub(crate) fn words(&self, start: usize, stop: usize) -> (u64, u64) {
+        let before = stop.min(self.end).saturating_sub(8);
+        let word = |place: usize| {
+            // SAFETY: place <= before, and before + 8 <= end <= bytes.len() or before is 0, and there
+            // are at least 16 bytes. They may stand anywhere (`read_unaligned`).
+            let word = unsafe {
+                self.bytes
+                    .as_ptr()
+                    .add(place)
+                    .cast::<[u8; 8]>()
+                    .read_unaligned()
+            };
+            u64::from_le_bytes(word)
         };
-        let block = mark_block(block);
-        slashes |= M::at(block.slashes, start);
-        dots |= M::at(block.dots, start);
-        unusual |= M::at(block.unusual, start);
-    }
-    Marks {
-        slashes,
-        dots,
-        unusual,
+        (word(start.min(before)), word(before))
     }
 }
 
-/// The eight bytes at a place of a piece of at least eight, little-endian; the last eight where they
-/// would not fit.
-#[inline(always)]
-pub(crate) fn word_at(piece: &[u8], place: usize) -> u64 {
-    let Some(last) = piece.len().checked_sub(8) else {
-        return 0;
-    };
-    let place = place.min(last);
-    let from = piece.get(place..).unwrap_or_default();
-    match from.first_chunk() {
-        Some(word) => u64::from_le_bytes(*word),
-        None => 0,
-    }
+/// Where a query starts that is in order, if it is the first that is unusual and not the first of all.
+#[cold]
+fn query_start(bytes: &[u8]) -> Option<usize> {
+    let start = bytes.iter().position(|byte| !is_usual(*byte))?;
+    let query = bytes.get(start..)?;
+    let is_in_order = query.iter().fold(true, |fine, byte| fine & is_query(*byte));
+    (query.first() == Some(&b'?') && is_in_order && start > 0).then_some(start)
+}
+
+/// What is where in a block: bit `i` speaks of byte `i`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Marks {
+    /// `/`
+    slashes: u64,
+    /// `.`
+    dots: u64,
+    /// Anything that is not usual.
+    unusual: u64,
+}
+
+/// Letters, digits, `-`, `.`, `/` and `_`.
+const fn is_usual(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'/' | b'_')
+}
+
+/// Any byte of a query: visible ASCII, but for `#`.
+pub(crate) const fn is_query(byte: u8) -> bool {
+    byte.is_ascii_graphic() && byte != b'#'
 }
 
 /// One bit for each byte of a piece.
@@ -148,7 +223,7 @@ mask! { u64 u128 }
 /// Marks of one block, in the low 16 bits.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn mark_block(block: &[u8; BLOCK]) -> Marks<u64> {
+fn mark_block(block: &[u8; BLOCK]) -> Marks {
     use core::arch::x86_64::{
         __m128i, _mm_add_epi8, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_movemask_epi8,
         _mm_or_si128, _mm_set1_epi8,
@@ -181,14 +256,14 @@ fn mark_block(block: &[u8; BLOCK]) -> Marks<u64> {
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-fn mark_block(block: &[u8; BLOCK]) -> Marks<u64> {
+fn mark_block(block: &[u8; BLOCK]) -> Marks {
     portable(block)
 }
 
 /// The safe twin: eight bytes at a time in ordinary words.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(always)]
-fn portable(block: &[u8; BLOCK]) -> Marks<u64> {
+fn portable(block: &[u8; BLOCK]) -> Marks {
     let half = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes));
     let (low, high) = (half(block.first_chunk()), half(block.last_chunk()));
     let (low, high) = (mark_word(low), mark_word(high));
@@ -202,7 +277,7 @@ fn portable(block: &[u8; BLOCK]) -> Marks<u64> {
 /// Marks of eight bytes, in the low 8 bits.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline(always)]
-fn mark_word(word: u64) -> Marks<u64> {
+fn mark_word(word: u64) -> Marks {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const TOPS: u64 = 0x8080_8080_8080_8080;
     // The top bit of each byte says whether its lower seven bits are at least `limit`; the sums stay
@@ -225,24 +300,25 @@ fn mark_word(word: u64) -> Marks<u64> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    reason = "a test stops at its first surprise"
+)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
     /// What the marks mean, byte by byte.
-    fn plainly<M: Mask>(piece: &[u8]) -> Marks<M> {
+    fn plainly(block: &[u8]) -> Marks {
         let mask = |of: &dyn Fn(u8) -> bool| {
-            let bits = piece
-                .iter()
-                .enumerate()
-                .map(|(at, byte)| M::at(u64::from(of(*byte)), at));
-            bits.fold(M::NONE, |mask, bit| mask | bit)
+            let bits = block.iter().enumerate();
+            bits.fold(0, |mask, (at, byte)| mask | u64::from(of(*byte)) << at)
         };
         Marks {
             slashes: mask(&|byte| byte == b'/'),
             dots: mask(&|byte| byte == b'.'),
-            unusual: mask(&|byte| !byte.is_ascii_alphanumeric() && !b"-./_".contains(&byte)),
+            unusual: mask(&|byte| !is_usual(byte)),
         }
     }
 
@@ -258,17 +334,60 @@ mod tests {
         }
     }
 
+    /// A window against the same read byte by byte.
+    fn check<M: Mask + core::fmt::Debug>(bytes: &[u8]) {
+        let path = bytes.split(|byte| *byte == b'?').next().unwrap_or_default();
+        let query = &bytes[path.len()..];
+        let is_plain = (BLOCK..=M::BITS).contains(&bytes.len())
+            && path.iter().all(|byte| is_usual(*byte))
+            && query.iter().all(|byte| is_query(*byte))
+            && !path.is_empty();
+        let Some(window) = Window::<M>::of(bytes) else {
+            assert!(!is_plain, "{bytes:?}");
+            return;
+        };
+        assert!(is_plain, "{bytes:?}");
+        assert_eq!(window.end(), path.len());
+        let at = |of: u8| {
+            let places = path.iter().enumerate().filter(|(_, byte)| **byte == of);
+            places.fold(M::NONE, |mask, (at, _)| mask | M::bit(at))
+        };
+        assert_eq!(window.slashes, at(b'/'));
+        assert_eq!(window.dots, at(b'.'));
+        let segments = || path.split(|byte| *byte == b'/').skip(1);
+        let odd = segments().any(|segment| segment.is_empty() || segment[0] == b'.');
+        assert_eq!(window.has_odd_segment(), odd, "{bytes:?}");
+        for start in 0..bytes.len() {
+            for stop in start..=path.len() {
+                let (first, last) = window.words(start, stop);
+                if stop >= 8 {
+                    assert_eq!(last.to_le_bytes(), bytes[stop - 8..stop]);
+                    let from = start.min(stop - 8);
+                    assert_eq!(first.to_le_bytes(), bytes[from..from + 8]);
+                }
+            }
+            // Whatever is asked for, nothing outside is read.
+            let _ = window.words(start, usize::MAX);
+        }
+    }
+
     proptest! {
         #[test]
-        fn both_ways_mark_what_is_there(piece in proptest::collection::vec(any::<u8>(), BLOCK..=128)) {
-            prop_assert_eq!(marks::<u128>(&piece), plainly(&piece));
-            if piece.len() <= 64 {
-                prop_assert_eq!(marks::<u64>(&piece), plainly(&piece));
-            }
-            for block in piece.windows(BLOCK) {
-                let block = block.try_into().unwrap();
-                prop_assert_eq!(mark_block(block), portable(block));
-            }
+        fn a_window_shows_what_is_there(
+            bytes in prop_oneof![
+                proptest::collection::vec(any::<u8>(), 0..130),
+                "(/[a-z0-9._-]{0,12}){0,12}(\\?[!-~]{0,20})?".prop_map(String::into_bytes),
+                "[a-zA-Z/.]{16,128}".prop_map(String::into_bytes),
+            ],
+        ) {
+            check::<u64>(&bytes);
+            check::<u128>(&bytes);
+        }
+
+        #[test]
+        fn both_ways_mark_what_is_there(block: [u8; BLOCK]) {
+            prop_assert_eq!(mark_block(&block), portable(&block));
+            prop_assert_eq!(mark_block(&block), plainly(&block));
         }
     }
 }

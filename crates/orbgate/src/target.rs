@@ -6,6 +6,7 @@
 
 use crate::hash::index;
 use crate::reason::Detail;
+use crate::scan::is_query;
 use crate::tables::MAX_SEGMENTS;
 use crate::terms::Profile;
 
@@ -241,11 +242,6 @@ impl Decoded {
 #[inline(always)]
 fn is_plain(byte: u8) -> bool {
     CLASSES.get(index(u32::from(byte))) == Some(&true)
-}
-
-/// Any byte of a query: visible ASCII, but for `#`.
-pub(crate) const fn is_query(byte: u8) -> bool {
-    byte.is_ascii_graphic() && byte != b'#'
 }
 
 /// Which bytes are plain.

@@ -147,3 +147,32 @@ fn sets_of_many_scopes_agree_with_their_text() {
         }
     }
 }
+
+/// In a table of one word nearly every probe lands on it: length, place and bytes must all be compared.
+#[test]
+fn a_stranger_in_a_words_slot_is_no_word() {
+    let engine = Engine::new(&policy(["GET /{x}/aaaaaaaa".to_owned()].into_iter()));
+    let fits = |path: String| {
+        let decision = engine.decide(&Request {
+            method: b"GET",
+            target: format!("/api/v1/{path}").as_bytes(),
+            token: Some(Token::user("use:all")),
+            allow_bonus_orbs_use: false,
+        });
+        decision.is_allow()
+    };
+    assert!(fits("x/aaaaaaaa".to_owned()));
+    assert!(fits("aaaaaaaa/aaaaaaaa".to_owned()));
+    for length in (1..60).filter(|length| *length != 8) {
+        let other = "a".repeat(length);
+        assert!(!fits(format!("x/{other}")), "{length}");
+        assert!(!fits(format!("aaaaaaaa/{other}")), "{length}");
+        assert!(!fits(format!("x/y/{other}")), "{length}");
+        assert!(!fits(format!("aaaaaaaa/x{other}")), "{length}");
+    }
+    for place in 0..8 {
+        let before = "/x".repeat(place);
+        assert_eq!(fits(format!("x{before}/aaaaaaaa")), place == 0);
+        assert!(!fits(format!("aaaaaaaa{before}/x")));
+    }
+}

@@ -22,7 +22,11 @@ const WORDS: &[&str] = &[
     "prompt",
     "prompts",
     "@me",
+    "@ME",
+    "@meet",
     "a+b",
+    "A+b",
+    "a:b",
     "x.y",
     "v1",
     "~_",
@@ -52,6 +56,10 @@ const SCOPES: &[&str] = &[
 const METHODS: &[&str] = &[
     "GET",
     "POST",
+    "OPTIONS",
+    "TRACE",
+    "MOVE",
+    "COPY",
     "PUT",
     "PATCH",
     "DELETE",
@@ -268,7 +276,7 @@ fn values(segment: &str) -> BoxedStrategy<String> {
     let any_value = prop_oneof![
         4 => select(WORDS).prop_map(str::to_owned),
         3 => "[a-zA-Z0-9._~!$&'()*+,=:@-]{1,20}",
-        1 => "(%[0-9a-fA-F]{2}|%20|%40me|a%2Bb|[a-z.]){1,4}",
+        1 => "(%[0-9a-fA-F]{2}|%20|%40me|%40ME|%40mE|a%2Bb|A%2bb|a%3Ab|[a-z.]){1,4}",
         1 => select(&[".", "..", "...", "", "a..b", "%", "%2", "%u002e"][..]).prop_map(str::to_owned),
         1 => (250..260_usize).prop_map(|length| "x".repeat(length)),
     ];
