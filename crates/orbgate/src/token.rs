@@ -17,6 +17,8 @@ impl<'a> Token<'a> {
     /// ```
     /// let token = orbgate::Token::user("read:account write:voxies");
     /// ```
+    ///
+    /// The scopes are text, bytes, or a [`ScopeSet`]; owned text is lent.
     #[must_use]
     pub fn user(scopes: impl Into<Scopes<'a>>) -> Self {
         Self {
@@ -90,8 +92,26 @@ impl<'a> From<&'a str> for Scopes<'a> {
     }
 }
 
+impl<'a> From<&'a String> for Scopes<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(text.as_bytes())
+    }
+}
+
 impl<'a> From<&'a [u8]> for Scopes<'a> {
     fn from(text: &'a [u8]) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for Scopes<'a> {
+    fn from(text: &'a Vec<u8>) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [u8; N]> for Scopes<'a> {
+    fn from(text: &'a [u8; N]) -> Self {
         Self::Text(text)
     }
 }
@@ -161,5 +181,22 @@ impl ScopeSet {
             None => self.more.get(word.wrapping_sub(2)),
         };
         word.is_some_and(|word| word.wrapping_shr(u32::from(scope)) & 1 == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Scopes, Token};
+
+    #[test]
+    fn scopes_are_taken_as_every_kind_of_text() {
+        let text = "read:account write:voxies";
+        let token = Token::user(text);
+        assert_eq!(Token::user(&text.to_owned()), token);
+        assert_eq!(Token::user(text.as_bytes()), token);
+        assert_eq!(Token::user(&text.as_bytes().to_vec()), token);
+        assert_eq!(Token::user(b"read:account write:voxies"), token);
+        let scopes = Scopes::Text(text.as_bytes());
+        assert_eq!(Token::organisation(&text.to_owned()).scopes, scopes);
     }
 }
