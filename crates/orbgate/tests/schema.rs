@@ -52,6 +52,7 @@ const BEYOND_A_SCHEMA: &[&str] = &[
     "route-segment-too-long",
     "route-too-many-segments",
     "route-twice-across-apis",
+    "route-twice-on-a-line",
     "route-twice",
     "scope-in-two-apis",
 ];

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::faults::{Faults, quoted};
+use super::faults::{Faults, first_place, quoted};
 use super::grammar;
 use super::model::Policy;
 use crate::terms::Orbs;
@@ -95,22 +95,19 @@ pub(super) fn check(policy: &Policy, faults: &mut Faults) {
 }
 
 fn collision(route: &FullRoute<'_>, first: &FullRoute<'_>) -> String {
-    let line = first.place.line;
+    let place = first_place(first.place, route.place);
     if route.template == first.template {
-        return format!(
-            "route {} is listed twice (first on line {line})",
-            route.shown()
-        );
+        return format!("route {} is listed twice (first on {place})", route.shown());
     }
     let (route, first) = (route.shown(), first.shown());
-    format!("route {route} and {first} (line {line}) differ only in the names of their parameters")
+    format!("route {route} and {first} ({place}) differ only in the names of their parameters")
 }
 
 struct Tree<'t> {
     /// From a node, by a segment, to the next node. Nodes are numbers; 0 is the root.
     edges: HashMap<(usize, Segment<'t>), usize>,
-    /// How a literal below a node was spelled first, and on which line, by its lower case.
-    spellings: HashMap<(usize, String), (&'t str, u32)>,
+    /// How a literal below a node was spelled first, and where, by its lower case.
+    spellings: HashMap<(usize, String), (&'t str, Place)>,
 }
 
 impl<'t> Tree<'t> {
@@ -144,18 +141,17 @@ impl<'t> Tree<'t> {
     ) {
         match self.spellings.entry((node, literal.to_ascii_lowercase())) {
             Entry::Vacant(free) => {
-                free.insert((literal, route.place.line));
+                free.insert((literal, route.place));
             }
             Entry::Occupied(first) => {
-                let (spelling, line) = first.get();
+                let (spelling, first) = first.get();
                 let (literal, spelling) = (quoted(literal), quoted(spelling));
-                faults.push(
-                    route.place,
-                    format!(
-                        "{literal} in route {} differs only in case from {spelling} (line {line})",
-                        route.shown()
-                    ),
+                let first = first_place(*first, route.place);
+                let message = format!(
+                    "{literal} in route {} differs only in case from {spelling} ({first})",
+                    route.shown()
                 );
+                faults.push(route.place, message);
             }
         }
     }

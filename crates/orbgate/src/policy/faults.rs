@@ -15,6 +15,8 @@ impl Place {
 pub(super) struct Faults {
     list: Vec<Fault>,
     places: HashSet<Place>,
+    /// Keys that were meant and misspelt, with the place of their owner.
+    misspelt: HashSet<(Place, &'static str)>,
     cut: Option<(Place, &'static str)>,
 }
 
@@ -53,6 +55,23 @@ impl Faults {
         self.places.contains(&place)
     }
 
+    /// Notes that a key of this owner is there, only misspelt.
+    pub(super) fn misspelt(&mut self, owner: Place, key: &'static str) {
+        self.misspelt.insert((owner, key));
+    }
+
+    /// Whether a key of this owner is there, only misspelt: then that it is missing is no second fault.
+    pub(super) fn is_misspelt(&self, owner: Place, key: &'static str) -> bool {
+        self.misspelt.contains(&(owner, key))
+    }
+
+    /// Notes that a key of this owner is missing, unless it is only misspelt.
+    pub(super) fn lacking(&mut self, owner: Place, key: &'static str, message: String) {
+        if !self.is_misspelt(owner, key) {
+            self.push(owner, message);
+        }
+    }
+
     /// Whether nothing is wrong so far.
     pub(super) const fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -75,6 +94,16 @@ impl Faults {
             });
         }
         list
+    }
+}
+
+/// The place of the first of two, in the message that stands at the second: its line, which is enough
+/// on any line but the same.
+pub(super) fn first_place(first: Place, second: Place) -> String {
+    if first.line == second.line {
+        format!("line {}, column {}", first.line, first.column)
+    } else {
+        format!("line {}", first.line)
     }
 }
 

@@ -33,6 +33,13 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
     if !template.starts_with('/') {
         return Err(format!("path {} must start with `/`", quoted(template)));
     }
+    if let Some((path, _)) = template.split_once('?') {
+        return Err(format!(
+            "a template has no query: write {} instead of {}",
+            quoted(path),
+            quoted(template)
+        ));
+    }
     // `GET /` means the base path itself.
     if template != "/" {
         let mut parameters = HashSet::new();

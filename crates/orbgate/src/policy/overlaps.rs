@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::conflicts::{FullRoute, Segment, full_routes};
 use super::fault::Fault;
-use super::faults::Faults;
+use super::faults::{Faults, first_place};
 use super::model::Policy;
 
 /// Steps after which the search ends. 100,000 ordinary routes take about a million.
@@ -136,11 +136,11 @@ fn report(route: &FullRoute<'_>, first: &FullRoute<'_>, faults: &mut Faults) {
     } else {
         first
     };
-    let line = first.place.line;
+    let place = first_place(first.place, route.place);
     let (route_shown, first_shown, decides) = (route.shown(), first.shown(), decides.shown());
     faults.push(
         route.place,
-        format!("route {route_shown} overlaps {first_shown} (line {line}): a path that fits both is decided by {decides}"),
+        format!("route {route_shown} overlaps {first_shown} ({place}): a path that fits both is decided by {decides}"),
     );
 }
 

@@ -9,8 +9,9 @@ use super::document::{
     ScopeDocument, Spanned, Target, TokenDocument,
 };
 use super::faults::{Faults, quoted};
-use super::tree::{Entry, Kind, Node};
-use super::values::{Owner, Values, amount, is_empty_value};
+use super::tree::{Entry, Kind, Node, Scalar};
+use super::values::{Owner, Values, amount, is_empty_value, is_null};
+use super::{grammar, syntax};
 
 const ROUTES: usize = 200_000;
 const SCOPES: usize = 65_535;
@@ -37,6 +38,12 @@ impl Reader<'_> {
             what: "the policy",
             place: root.place,
         };
+        if let Kind::Scalar(Scalar { text, plain: true }) = &root.kind
+            && let Some(message) = syntax::missing_space(text)
+        {
+            self.values.wrong_at(root.place, message);
+            return None;
+        }
         let keys = ["orbgate", "name", "target", "apis", "headings"];
         let [orbgate, name, target, apis, headings] =
             self.values
@@ -114,7 +121,7 @@ impl Reader<'_> {
     }
 
     fn base_path(&mut self, node: &Node<'_>) -> Spanned<String> {
-        if is_empty_value(node) {
+        if is_null(node) {
             self.values
                 .wrong(node, "`base_path` must be text (`\"\"` for no base path)");
         }
@@ -202,6 +209,16 @@ impl Reader<'_> {
             return Some(RouteDocument::Plain(self.values.text(node, "a route")));
         };
         if let [Entry { key, value, .. }] = entries.as_slice()
+            && let Some(route) = route_with_a_colon(key, value)
+        {
+            let message = format!(
+                "a route is text, and a `:` makes it a mapping: write {}",
+                quoted(&route)
+            );
+            self.values.wrong_at(node.place, message);
+            return None;
+        }
+        if let [Entry { key, value, .. }] = entries.as_slice()
             && is_empty_value(value)
             && !matches!(key.text.as_ref(), "route" | "orbs")
         {
@@ -232,4 +249,17 @@ impl Reader<'_> {
             orbs,
         }))
     }
+}
+
+/// The route that was meant by `GET: /path` or `GET /path:`, as other formats write it.
+fn route_with_a_colon(key: &Scalar<'_>, value: &Node<'_>) -> Option<String> {
+    let route = match &value.kind {
+        _ if matches!(key.text.as_ref(), "route" | "orbs") => return None,
+        Kind::Scalar(path) if path.text.starts_with('/') => {
+            format!("{} {}", key.text.to_ascii_uppercase(), path.text)
+        }
+        _ if is_empty_value(value) => key.text.clone().into_owned(),
+        _ => return None,
+    };
+    grammar::route(&route).is_ok().then_some(route)
 }

@@ -7,7 +7,7 @@ use super::document::{
     ApiDocument, Document, OrbsDocument, Organisation, PricedRoute, RouteDocument, ScopeDocument,
     Spanned, Target,
 };
-use super::faults::{Faults, quoted};
+use super::faults::{Faults, first_place, quoted};
 use super::model::{Api, Policy, RouteRule, ScopeRule};
 use super::{digest, grammar};
 use crate::terms::Place;
@@ -41,7 +41,7 @@ pub(super) fn policy(document: &Document, faults: &mut Faults) -> Policy {
 }
 
 fn headings(headings: &[Spanned<String>], faults: &mut Faults) -> Vec<String> {
-    let mut first_lines = HashMap::new();
+    let mut first = HashMap::new();
     for heading in headings {
         judge(heading, faults, |heading| {
             grammar::name(heading, "a heading")
@@ -49,16 +49,15 @@ fn headings(headings: &[Spanned<String>], faults: &mut Faults) -> Vec<String> {
         if faults.stand_at(heading.place) {
             continue;
         }
-        if let Some(line) = first_lines.get(heading.value.as_str()) {
+        if let Some(first) = first.get(heading.value.as_str()) {
+            let first = first_place(*first, heading.place);
+            let shown = quoted(&heading.value);
             faults.push(
                 heading.place,
-                format!(
-                    "heading {} is listed twice (first on line {line})",
-                    quoted(&heading.value)
-                ),
+                format!("heading {shown} is listed twice (first on {first})"),
             );
         } else {
-            first_lines.insert(heading.value.as_str(), heading.place.line);
+            first.insert(heading.value.as_str(), heading.place);
         }
     }
     headings
@@ -67,8 +66,8 @@ fn headings(headings: &[Spanned<String>], faults: &mut Faults) -> Vec<String> {
         .collect()
 }
 
-/// Where each scope name was seen first: in which api, on which line.
-type Seen<'a> = HashMap<&'a str, (usize, u32)>;
+/// Where each scope name was seen first: in which api, at which place.
+type Seen<'a> = HashMap<&'a str, (usize, Place)>;
 
 fn api_rule<'a>(
     index: usize,
@@ -80,14 +79,18 @@ fn api_rule<'a>(
     judge(name, faults, |name| grammar::name(name, "the api's name"));
     let shown = quoted(&name.value);
     match (&api.token, &api.organisation) {
-        (Some(token), None) if !faults.stand_at(token.place) => {
+        (Some(token), None)
+            if !faults.stand_at(token.place) && !faults.is_misspelt(name.place, "organisation") =>
+        {
             let message = "must say what an organisation's token gets: `organisation: deny` or `organisation: allow_without_scope`";
             faults.push(
                 token.place,
                 format!("api {shown} has `token: user` and {message}"),
             );
         }
-        (None, Some(organisation)) if !faults.stand_at(organisation.place) => {
+        (None, Some(organisation))
+            if !faults.stand_at(organisation.place) && !faults.is_misspelt(name.place, "token") =>
+        {
             faults.push(
                 organisation.place,
                 format!("`organisation` needs `token: user` in api {shown}"),
@@ -102,10 +105,8 @@ fn api_rule<'a>(
         .any(|(_, scope)| !scope.routes.is_empty());
     let base_path = match &api.base_path {
         None if has_routes => {
-            faults.push(
-                name.place,
-                format!("api {shown} has routes and lacks the key `base_path`"),
-            );
+            let message = format!("api {shown} has routes and lacks the key `base_path`");
+            faults.lacking(name.place, "base_path", message);
             None
         }
         None => None,
@@ -119,14 +120,15 @@ fn api_rule<'a>(
         judge(name, faults, grammar::scope);
         match seen.get(name.value.as_str()) {
             None => {
-                seen.insert(&name.value, (index, name.place.line));
+                seen.insert(&name.value, (index, name.place));
             }
             // Twice in one api is a duplicate key, reported as such.
             Some((first, _)) if *first == index => {}
-            Some((_, line)) => {
+            Some((_, first)) => {
                 let message = format!(
-                    "scope {} belongs to two apis (first on line {line})",
-                    quoted(&name.value)
+                    "scope {} belongs to two apis (first on {})",
+                    quoted(&name.value),
+                    first_place(*first, name.place)
                 );
                 faults.push(name.place, message);
             }
@@ -161,10 +163,8 @@ fn scope_rule(
         });
     }
     if scope.orbs.is_none() && !scope.routes.is_empty() {
-        faults.push(
-            name.place,
-            format!("scope {shown} has routes and lacks the key `orbs`"),
-        );
+        let message = format!("scope {shown} has routes and lacks the key `orbs`");
+        faults.lacking(name.place, "orbs", message);
     }
     let orbs = scope.orbs.as_ref().map(|orbs| match orbs.value {
         OrbsDocument::Consumes(false) => Orbs::Free,

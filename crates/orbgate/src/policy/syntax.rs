@@ -16,8 +16,14 @@ pub(super) fn diagnosis(
     open_flow: Option<Place>,
 ) -> (Place, String) {
     let at = error.marker();
+    if let Some(found) = unclosed_quote(error, text) {
+        return found;
+    }
     if let Some(start) = open_flow {
         if let Some(found) = last_plain.and_then(|plain| unquoted_template(text, &plain, at)) {
+            return found;
+        }
+        if let Some(found) = unquoted_item(text, at) {
             return found;
         }
         let message = format!(
@@ -27,7 +33,39 @@ pub(super) fn diagnosis(
         );
         return (place(at), message);
     }
-    (place(at), parser_words(error))
+    colon(error, text).unwrap_or_else(|| (place(at), parser_words(error)))
+}
+
+/// The keys of the format, for `key:value` without the space.
+const KEYS: [&str; 13] = [
+    "orbgate",
+    "name",
+    "target",
+    "apis",
+    "headings",
+    "base_path",
+    "token",
+    "organisation",
+    "scopes",
+    "permits",
+    "orbs",
+    "routes",
+    "route",
+];
+
+/// What to say of `key:value`, which is one text for YAML.
+pub(super) fn missing_space(line: &str) -> Option<String> {
+    let (key, value) = line.split_once(':')?;
+    if !KEYS.contains(&key) || value.is_empty() || value.starts_with([' ', '\t', '\n', '\r']) {
+        return None;
+    }
+    let value = value.lines().next().unwrap_or_default();
+    let (found, meant) = (format!("{key}:{value}"), format!("{key}: {value}"));
+    Some(format!(
+        "{} needs a space after the `:`: write {}",
+        quoted(&found),
+        quoted(&meant)
+    ))
 }
 
 /// A place as the parser marks it.
@@ -71,6 +109,166 @@ fn unquoted_template(text: &str, plain: &Span, at: &Marker) -> Option<(Place, St
     let whole = quoted(&format!("'{}'", whole.trim_end()));
     let message = format!("in flow style a template with braces must be quoted: write {whole}");
     Some((place(&plain.start), message))
+}
+
+/// The same, for an error that the parser meets within the item or behind it.
+fn unquoted_item(text: &str, at: &Marker) -> Option<(Place, String)> {
+    let line = text.lines().nth(at.line().checked_sub(1)?)?;
+    let characters: Vec<char> = line.chars().collect();
+    // Back to what starts an item in flow style; a brace after a `/` belongs to the template.
+    let before = characters.get(..at.col().min(characters.len()))?;
+    let mut braces = 0_usize;
+    let mut start = before.len();
+    for (index, c) in before.iter().enumerate().rev() {
+        let behind_slash =
+            || index.checked_sub(1).and_then(|index| before.get(index)) == Some(&'/');
+        match c {
+            '}' => braces = braces.saturating_add(1),
+            '{' if braces == 0 && !behind_slash() => break,
+            '{' => braces = braces.saturating_sub(1),
+            '[' | ',' if braces == 0 => break,
+            _ => {}
+        }
+        start = index;
+    }
+    let mut open = 0_usize;
+    let item: String = characters
+        .get(start..)?
+        .iter()
+        .take_while(|c| {
+            match c {
+                '{' => open = open.saturating_add(1),
+                '}' if open > 0 => open = open.saturating_sub(1),
+                '}' | ',' | ']' if open == 0 => return false,
+                _ => {}
+            }
+            true
+        })
+        .collect();
+    let blanks = item.chars().take_while(|c| c.is_whitespace()).count();
+    let item = item.trim();
+    let (method, template) = item.split_once(' ')?;
+    let is_route = !method.is_empty()
+        && method.bytes().all(|byte| byte.is_ascii_uppercase())
+        && template.starts_with('/')
+        && template.contains('{');
+    let column = u32::try_from(start.saturating_add(blanks).saturating_add(1)).ok()?;
+    let place = Place {
+        line: place(at).line,
+        column,
+    };
+    is_route.then(|| {
+        let whole = quoted(&format!("'{item}'"));
+        let message = "in flow style a template with braces must be quoted: write";
+        (place, format!("{message} {whole}"))
+    })
+}
+
+/// A quote without its second one: the parser notices at the end of the file, at a line that is
+/// indented less, or where the next quote in the file is taken for the second one.
+fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Place, String)> {
+    let (at, info) = (error.marker(), error.info());
+    if info == "invalid indentation in quoted scalar"
+        || info.starts_with("while scanning a quoted scalar, found unexpected")
+    {
+        return Some((place(at), "the quote is never closed".to_owned()));
+    }
+    if !info.starts_with("invalid trailing content after") {
+        return None;
+    }
+    let end = text
+        .char_indices()
+        .nth(at.index())
+        .map_or(text.len(), |(end, _)| end);
+    let scalar = text.get(..end)?.trim_end_matches([' ', '\t']);
+    let quote = scalar
+        .chars()
+        .next_back()
+        .filter(|c| matches!(c, '\'' | '"'))?;
+    let scalar = scalar.strip_suffix(quote)?;
+    let (before, inside) = scalar.rsplit_once(quote)?;
+    if !inside.contains(['\n', '\r']) {
+        let message = match quote {
+            '\'' => {
+                "the text goes on behind its closing quote: within `'…'` a quote is written twice, `''`"
+            }
+            _ => {
+                "the text goes on behind its closing quote: within `\"…\"` a quote is written `\\\"`"
+            }
+        };
+        return Some((place(at), message.to_owned()));
+    }
+    let line = before.lines().count().max(1);
+    let column = before
+        .lines()
+        .next_back()
+        .unwrap_or_default()
+        .chars()
+        .count();
+    let opened = Place {
+        line: u32::try_from(line).ok()?,
+        column: u32::try_from(column).ok()?.saturating_add(1),
+    };
+    Some((opened, "the quote is never closed on its line".to_owned()))
+}
+
+/// A `:` with a space too few or too many.
+fn colon(error: &ScanError, text: &str) -> Option<(Place, String)> {
+    let (at, info) = (error.marker(), error.info());
+    let second = info.starts_with("mapping values are not allowed");
+    if !second && !info.starts_with("simple key expect") {
+        return None;
+    }
+    let lines: Vec<&str> = text.lines().take(at.line()).collect();
+    let is_content =
+        |line: &&str| !line.trim_start().is_empty() && !line.trim_start().starts_with('#');
+    let here = at.line().checked_sub(1)?;
+    if second {
+        let line = lines.get(here)?;
+        let (content, indent) = content(line);
+        let colon = at.col().checked_sub(indent)?;
+        let end = content
+            .char_indices()
+            .nth(colon)
+            .map_or(content.len(), |(end, _)| end);
+        let (before, after) = content.split_at_checked(end)?;
+        if let Some((key, value)) = before.split_once(": ") {
+            let rest = after.strip_prefix(':').unwrap_or(after).trim();
+            let quoted_text = "text with `: ` in it must be quoted";
+            let message = if rest.is_empty() || rest.starts_with(['{', '[', '#']) {
+                let scope = quoted(&format!("{key}:{}", value.trim_start()));
+                format!("{quoted_text}, and a scope has no space: write {scope}")
+            } else {
+                let text = content.get(key.len().saturating_add(2)..)?;
+                let text = text.split(" #").next().unwrap_or_default().trim();
+                let text = quoted(&format!("{key}: '{}'", text.replace('\'', "''")));
+                format!("{quoted_text}: write {text}")
+            };
+            return Some((place(at), message));
+        }
+    }
+    let (number, line) = lines
+        .iter()
+        .enumerate()
+        .take(here)
+        .rfind(|(_, line)| is_content(line))?;
+    let (content, indent) = content(line);
+    let message = missing_space(content.trim_end())?;
+    let place = Place {
+        line: u32::try_from(number.saturating_add(1)).ok()?,
+        column: u32::try_from(indent.saturating_add(1)).ok()?,
+    };
+    Some((place, message))
+}
+
+/// A line without its indentation and the dashes of list items, and how many characters those take.
+fn content(line: &str) -> (&str, usize) {
+    let mut content = line.trim_start();
+    while let Some(item) = content.strip_prefix("- ") {
+        content = item.trim_start();
+    }
+    let indent = line.len().saturating_sub(content.len());
+    (content, indent)
 }
 
 /// The parser's words, quoted as we quote.

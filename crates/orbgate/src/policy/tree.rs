@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
-use super::faults::{Faults, quoted};
+use super::faults::{Faults, first_place, quoted};
 use super::syntax::{self, place};
 use crate::terms::Place;
 
@@ -204,12 +204,10 @@ impl<'a> Builder<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Where the innermost collection starts, if it is written in brackets or braces.
+    /// Where the innermost collection in brackets or braces starts; everything within is in flow style.
     fn open_flow(&self) -> Option<Place> {
-        self.open
-            .last()
-            .filter(|open| open.flow)
-            .map(|open| open.place)
+        let innermost = self.open.iter().rev().find(|open| open.flow);
+        innermost.map(|open| open.place)
     }
 
     /// Puts a complete value where it belongs.
@@ -282,16 +280,15 @@ fn entries<'a>(pairs: Vec<(Node<'a>, Node<'a>)>, faults: &mut Faults) -> Vec<Ent
             Kind::Refused => {}
         }
     }
-    let mut first_lines: HashMap<&str, u32> = HashMap::with_capacity(sound.len());
+    let mut first: HashMap<&str, Place> = HashMap::with_capacity(sound.len());
     for entry in &sound {
         let key = entry.key.text.as_ref();
-        if let Some(line) = first_lines.get(key) {
-            faults.push(
-                entry.key_place,
-                format!("duplicate key {} (first on line {line})", quoted(key)),
-            );
+        if let Some(first) = first.get(key) {
+            let first = first_place(*first, entry.key_place);
+            let message = format!("duplicate key {} (first on {first})", quoted(key));
+            faults.push(entry.key_place, message);
         } else {
-            first_lines.insert(key, entry.key_place.line);
+            first.insert(key, entry.key_place);
         }
     }
     sound

@@ -39,13 +39,20 @@ impl Values<'_> {
             match slot {
                 // A second one of the same key is already reported, and the first one counts.
                 Some((_, slot)) => *slot = slot.or(Some(&entry.value)),
-                None => self.wrong_at(entry.key_place, unknown_key(&entry.key.text, owner, &keys)),
+                None => {
+                    let near = near(&entry.key.text, &keys);
+                    if let Some(known) = near {
+                        self.faults.misspelt(owner.place, known);
+                    }
+                    let message = unknown_key(&entry.key.text, owner, &keys, near);
+                    self.wrong_at(entry.key_place, message);
+                }
             }
         }
         for (key, value) in keys.iter().zip(&found) {
             if value.is_none() && required.contains(key) {
-                self.faults
-                    .push(owner.place, format!("{} lacks the key `{key}`", owner.what));
+                let message = format!("{} lacks the key `{key}`", owner.what);
+                self.faults.lacking(owner.place, key, message);
             }
         }
         Some(found)
@@ -170,19 +177,31 @@ pub(super) fn amount(node: &Node<'_>) -> Option<u64> {
         .filter(|amount| i64::try_from(*amount).is_ok())
 }
 
+/// Whether some YAML reader takes the value for null: nothing, `~`, `null`.
+pub(super) fn is_null(node: &Node<'_>) -> bool {
+    matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && other_reading(&scalar.text) == Some("null"))
+}
+
 pub(super) fn is_empty_value(node: &Node<'_>) -> bool {
     matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && scalar.text.is_empty())
 }
 
-fn unknown_key(key: &str, owner: &Owner<'_>, known: &[&'static str]) -> String {
-    let near = known
-        .iter()
-        .map(|known| (distance(key, known), known))
+/// The known key that was meant, as far as two wrong letters tell.
+fn near(key: &str, known: &[&'static str]) -> Option<&'static str> {
+    let known = known.iter().map(|known| (distance(key, known), *known));
+    known
         .min()
-        .filter(|(edits, _)| *edits <= 2);
-    let advice = near.map_or_else(String::new, |(_, known)| {
-        format!("; did you mean `{known}`?")
-    });
+        .filter(|(edits, _)| *edits <= 2)
+        .map(|(_, known)| known)
+}
+
+fn unknown_key(
+    key: &str,
+    owner: &Owner<'_>,
+    known: &[&'static str],
+    near: Option<&'static str>,
+) -> String {
+    let advice = near.map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
     let known: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
     format!(
         "unknown key {} in {} (known: {}){advice}",
