@@ -33,8 +33,8 @@ pub(crate) fn run(files: &[PathBuf]) -> Result<Outcome, Stop> {
 
 /// Says that a file is fine, and what may surprise in it all the same.
 fn fine(out: &mut dyn Write, name: &str, policy: &Policy) -> io::Result<()> {
-    for overlap in policy.overlaps() {
-        writeln!(out, "{WARNING}warning:{WARNING:#} {name}:{overlap}")?;
+    for warning in policy.warnings() {
+        writeln!(out, "{WARNING}warning:{WARNING:#} {name}:{warning}")?;
     }
     let scopes = policy.apis().iter().flat_map(|api| api.scopes());
     let routes: usize = scopes.clone().map(|scope| scope.routes().len()).sum();

@@ -81,6 +81,14 @@ pub(super) fn base_path(text: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// A segment which other formats read as a parameter (`:id`), as it would be written here (`{id}`).
+pub(super) fn parameter_of_another_format(segment: &str) -> Option<String> {
+    let parameter = format!("{{{}}}", segment.strip_prefix(':')?);
+    check_segment(&parameter, &parameter)
+        .is_ok()
+        .then_some(parameter)
+}
+
 /// The path template that requests are compared with.
 pub(super) fn full_template(base_path: &str, template: &str) -> String {
     match template {

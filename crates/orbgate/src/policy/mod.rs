@@ -27,6 +27,7 @@ mod syntax;
 mod text;
 mod tree;
 mod values;
+mod warnings;
 
 pub use fault::{Fault, InFile, PolicyError};
 pub use model::{Api, Policy, RouteRule, ScopeRule};

@@ -49,6 +49,8 @@ impl Policy {
 pub struct Api {
     pub(crate) name: String,
     pub(crate) base_path: Option<String>,
+    /// Where the base path stands in the file.
+    pub(crate) base_path_place: Place,
     pub(crate) organisation: Option<OrganisationRule>,
     pub(crate) scopes: Vec<ScopeRule>,
 }

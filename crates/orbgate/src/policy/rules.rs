@@ -145,6 +145,10 @@ fn api_rule<'a>(
     Api {
         name: name.value.clone(),
         base_path,
+        base_path_place: api
+            .base_path
+            .as_ref()
+            .map_or(name.place, |base_path| base_path.place),
         organisation,
         scopes,
     }
