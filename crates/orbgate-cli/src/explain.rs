@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use orbgate::{Charge, Decision, Deny, Digest, Reason, Scope};
+use orbgate::{Charge, Decision, Digest, Scope};
 
 use crate::args::Question;
+use crate::hint::hint;
 use crate::output::{ALLOW, DENY, FAINT, one_line};
 use crate::policy_file::Source;
 
@@ -35,7 +36,7 @@ pub(crate) fn answer(
     match decision {
         Decision::Allow(allow) => line("orbs", &orbs(allow.charge()))?,
         Decision::Deny(deny) => {
-            if let Some(hint) = hint(question, deny) {
+            if let Some(hint) = hint(question, deny, source.engine()) {
                 line("hint", &hint)?;
             }
         }
@@ -81,35 +82,4 @@ fn orbs(charge: Option<Charge>) -> String {
         "bonus orbs not allowed"
     };
     format!("{amount}; {bonus}")
-}
-
-/// What would have to be different, where that can be said.
-fn hint(question: &Question, deny: &Deny<'_>) -> Option<String> {
-    Some(match deny.reason() {
-        Reason::NoToken => {
-            "say whose token it is: --token user|organisation --scopes 'a b'".to_owned()
-        }
-        Reason::NoRoute if question.scope.is_some() => {
-            "`orbgate table` lists the scopes of the policy".to_owned()
-        }
-        Reason::NoRoute => "`orbgate table` lists the routes of the policy".to_owned(),
-        Reason::MethodNotDeclared => {
-            let methods: Vec<_> = deny.route()?.methods().collect();
-            format!("declared here: {}", methods.join(", "))
-        }
-        Reason::UserTokenRequired => "ask with a user's token: --token user".to_owned(),
-        Reason::ScopeMissing => {
-            let needed = deny.scope()?.name();
-            match &question.scopes {
-                Some(carried) if !carried.is_empty() => {
-                    format!(
-                        "needs {needed}; the token carries {}",
-                        carried.to_string_lossy()
-                    )
-                }
-                _ => format!("needs {needed}; the token carries no scope"),
-            }
-        }
-        _ => return None,
-    })
 }

@@ -10,6 +10,7 @@ mod check;
 mod complete;
 mod decide;
 mod explain;
+mod hint;
 mod output;
 mod policy_file;
 mod replay;

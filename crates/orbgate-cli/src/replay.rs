@@ -36,6 +36,10 @@ pub(crate) fn run(file: &Path, source: &Source) -> Result<Outcome, Stop> {
     if matches!(end, Err(Stop::BrokenPipe)) {
         return end.map(|()| Outcome::CouldNotRun);
     }
+    // Where nothing could be read there is nothing to sum up.
+    if tally.lines == 0 && end.is_err() {
+        return end.map(|()| Outcome::CouldNotRun);
+    }
     // The summary is a courtesy: where standard error is closed, the decisions count all the same.
     let _ = write!(anstream::stderr(), "{}", tally.summary(start.elapsed()));
     end?;

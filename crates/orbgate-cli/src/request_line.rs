@@ -45,6 +45,9 @@ impl RequestLine<'_> {
             let valid = line.get(..error.valid_up_to()).unwrap_or_default();
             format!("not UTF-8 at column {}", column_after(valid))
         })?;
+        if text.starts_with('\u{feff}') {
+            return Err("a byte-order mark at column 1: save the log without it".to_owned());
+        }
         if text.trim_ascii().is_empty() {
             return Err("blank line".to_owned());
         }

@@ -70,6 +70,9 @@ impl fmt::Display for Summary<'_> {
             grouped(*lines),
             self.took.as_secs_f64()
         )?;
+        if *lines == 0 {
+            return writeln!(f);
+        }
         let nanoseconds = self.took.as_nanos().max(1);
         let rate = u128::from(*lines)
             .saturating_mul(1_000_000_000)

@@ -168,6 +168,62 @@ fn people_read_what_would_help() {
             "needs read:orbs; the token carries read:vox\n",
         ),
         (
+            &[
+                "GET",
+                "/api/v1/external/orbs",
+                "--token",
+                "user",
+                "--scopes",
+                "read:orbs,read:vox",
+            ],
+            "the token carries read:orbs,read:vox: scopes are separated by spaces, not by commas\n",
+        ),
+        (
+            &["get", "/api/v1/external/orbs"],
+            "hint    in capital letters: GET\n",
+        ),
+        (
+            &["GET", "/api/v1/external/voxies/a%20b"],
+            "hint    a policy with `target: encoded_params` accepts escapes in parameters\n",
+        ),
+        (
+            &["GET", "/api/v1/external/orbs/?a=//"],
+            "hint    without the trailing `/`: /api/v1/external/orbs\n",
+        ),
+        (
+            &["GET", "/api//v1/external/orbs/"],
+            "hint    without the empty segment: /api/v1/external/orbs\n",
+        ),
+        (
+            &["GET", "/api/v1/external/orbs#top"],
+            "without it: /api/v1/external/orbs\n",
+        ),
+        (
+            &["GET", "https://example.com/api/v1/external/orbs"],
+            "hint    the path without scheme and host: /api/v1/external/orbs\n",
+        ),
+        (
+            &["GET", "api/v1/external/orbs"],
+            "hint    with a `/` before it: /api/v1/external/orbs\n",
+        ),
+        (
+            &["GET", "/API/v1/external/Orbs?page=2", "--token", "user"],
+            "hint    a route differs only in case: /api/v1/external/orbs\n",
+        ),
+        (
+            &[
+                "POST",
+                "/API/v1/external/Voxies/Prompt/run",
+                "--token",
+                "user",
+            ],
+            "hint    a route differs only in case: /api/v1/external/voxies/prompt/run\n",
+        ),
+        (
+            &["POST", "/api/v1/external/voxies/Prompt/run"],
+            "hint    a route differs only in case: /api/v1/external/voxies/prompt/run\n",
+        ),
+        (
             &["GET", "/api/v1/external/orbs", "--token", "user"],
             "needs read:orbs; the token carries no scope\n",
         ),
@@ -245,6 +301,22 @@ fn a_policy_file_replaces_the_built_in_policy() {
         "{}",
         ran.out
     );
+}
+
+#[test]
+fn where_nothing_obvious_would_help_there_is_no_hint() {
+    for arguments in [
+        &["G-T", "/a"][..],
+        &["", "/a"],
+        &["GET", ""],
+        &["GET", "//"],
+        &["GET", "/a;b"],
+        &["GET", "https://example.com"],
+    ] {
+        let ran = orbgate(&[&["decide"], arguments].concat());
+        assert_eq!(ran.code, 1, "{arguments:?}");
+        assert!(!ran.out.contains("hint"), "{}", ran.out);
+    }
 }
 
 #[test]

@@ -147,7 +147,7 @@ fn a_line_that_is_no_json() {
     refused(b"{\"scope\":\"\xc3\xa9\xff\"}", "not UTF-8 at column 12");
     refused(
         b"\xef\xbb\xbf{\"scope\":\"a\"}",
-        "not JSON: expected value at column 1",
+        "a byte-order mark at column 1: save the log without it",
     );
 }
 
@@ -381,9 +381,22 @@ fn a_log_that_cannot_be_read_is_2() {
         let ran = orbgate(&["replay", path]);
         assert_eq!((ran.code, &*ran.out), (2, ""));
         assert!(
-            ran.err.contains(&format!("error: cannot read `{path}`: ")),
+            ran.err
+                .starts_with(&format!("error: cannot read `{path}`: ")),
             "{}",
             ran.err
         );
+        assert_eq!(ran.err.lines().count(), 1, "no summary: {}", ran.err);
     }
+}
+
+#[test]
+fn an_empty_log_has_no_rate() {
+    let ran = orbgate_reading(&["replay"], b"");
+    assert_eq!((ran.code, &*ran.out), (0, ""));
+    assert!(
+        ran.err.starts_with("0 lines in ") && ran.err.ends_with(" s\n"),
+        "{}",
+        ran.err
+    );
 }

@@ -1,0 +1,139 @@
+//! What would have to be different for a denied request, where that can be said.
+
+use orbgate::{Deny, Detail, Engine, Profile, Reason};
+
+use crate::args::Question;
+
+/// The hint for a person.
+pub(crate) fn hint(question: &Question, deny: &Deny<'_>, engine: &Engine) -> Option<String> {
+    Some(match deny.reason() {
+        Reason::MalformedRequest => return malformed(question, deny.detail()?, engine),
+        Reason::NoToken => {
+            "say whose token it is: --token user|organisation --scopes 'a b'".to_owned()
+        }
+        Reason::NoRoute if question.scope.is_some() => {
+            "`orbgate table` lists the scopes of the policy".to_owned()
+        }
+        Reason::NoRoute => match other_case(path(question)?, engine) {
+            Some(path) => format!("a route differs only in case: {path}"),
+            None => "`orbgate table` lists the routes of the policy".to_owned(),
+        },
+        Reason::MethodNotDeclared => {
+            let methods: Vec<_> = deny.route()?.methods().collect();
+            format!("declared here: {}", methods.join(", "))
+        }
+        Reason::UserTokenRequired => "ask with a user's token: --token user".to_owned(),
+        Reason::ScopeMissing => scope_missing(question, deny.scope()?.name()),
+        _ => return None,
+    })
+}
+
+/// What would make the request one that can be decided, where that is plain to see.
+fn malformed(question: &Question, detail: Detail, engine: &Engine) -> Option<String> {
+    let target = question.target.as_ref()?.to_str()?;
+    Some(match detail {
+        Detail::Method => {
+            let method = question.method.as_ref()?.to_str()?;
+            let is_word = (1..=16).contains(&method.len())
+                && method.bytes().all(|byte| byte.is_ascii_alphabetic());
+            if !is_word {
+                return None;
+            }
+            format!("in capital letters: {}", method.to_ascii_uppercase())
+        }
+        Detail::Form => match target.split_once("://") {
+            Some((_, rest)) => {
+                let path = rest.find('/').and_then(|start| rest.get(start..))?;
+                format!("the path without scheme and host: {path}")
+            }
+            None if target.is_empty() => return None,
+            None => format!("with a `/` before it: /{target}"),
+        },
+        Detail::Fragment => {
+            let (before, _) = target.split_once('#')?;
+            format!("a `#` never reaches a server; without it: {before}")
+        }
+        Detail::Percent if engine.target() == Profile::Strict => {
+            "a policy with `target: encoded_params` accepts escapes in parameters".to_owned()
+        }
+        Detail::EmptySegment => {
+            let segments: Vec<_> = path(question)?
+                .split('/')
+                .filter(|segment| !segment.is_empty())
+                .collect();
+            if segments.is_empty() {
+                return None;
+            }
+            let what = if path(question)?.contains("//") {
+                "without the empty segment"
+            } else {
+                "without the trailing `/`"
+            };
+            format!("{what}: /{}", segments.join("/"))
+        }
+        Detail::AmbiguousCase => {
+            format!(
+                "a route differs only in case: {}",
+                other_case(path(question)?, engine)?
+            )
+        }
+        _ => return None,
+    })
+}
+
+fn scope_missing(question: &Question, needed: &str) -> String {
+    let carried = question
+        .scopes
+        .as_ref()
+        .map(|scopes| scopes.to_string_lossy());
+    match carried {
+        Some(carried) if carried.contains(',') => format!(
+            "needs {needed}; the token carries {carried}: scopes are separated by spaces, not by commas"
+        ),
+        Some(carried) if !carried.is_empty() => {
+            format!("needs {needed}; the token carries {carried}")
+        }
+        _ => format!("needs {needed}; the token carries no scope"),
+    }
+}
+
+/// The path of the request, if it is text.
+fn path(question: &Question) -> Option<&str> {
+    question.target.as_ref()?.to_str()?.split('?').next()
+}
+
+/// The path as a template spells it that fits but for the case of its literals; of several, the one with
+/// the first literal.
+fn other_case(path: &str, engine: &Engine) -> Option<String> {
+    let mut best: Option<(Vec<bool>, String)> = None;
+    for route in engine.routes() {
+        let Some((parameters, spelling)) = spelled(path, route.template()) else {
+            continue;
+        };
+        // A literal beats a parameter at the first position where they differ, as in the engine.
+        if best.as_ref().is_none_or(|(best, _)| parameters < *best) {
+            best = Some((parameters, spelling));
+        }
+    }
+    best.map(|(_, spelling)| spelling)
+        .filter(|spelling| spelling != path)
+}
+
+/// Which segments are parameters, and the path in the template's spelling.
+fn spelled(path: &str, template: &str) -> Option<(Vec<bool>, String)> {
+    let (mut given, mut parts) = (path.split('/'), template.split('/'));
+    let (mut parameters, mut segments) = (Vec::new(), Vec::new());
+    loop {
+        let (segment, part) = match (given.next(), parts.next()) {
+            (None, None) => return Some((parameters, segments.join("/"))),
+            (Some(segment), Some(part)) => (segment, part),
+            _ => return None,
+        };
+        let is_parameter = part.starts_with('{');
+        if !is_parameter && !segment.eq_ignore_ascii_case(part) {
+            return None;
+        }
+        parameters.push(is_parameter);
+        segments.push(if is_parameter { segment } else { part });
+    }
+}
