@@ -1,9 +1,10 @@
 //! The command line as people type it.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use orbgate::TokenKind;
 
@@ -14,9 +15,50 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Policy file to use instead of the built-in policy
+    /// Policy file to use instead of the built-in policy; `-` is standard input
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) policy: Option<PathBuf>,
+}
+
+/// The file name that stands for standard input.
+pub(crate) const STANDARD_INPUT: &str = "-";
+
+impl Cli {
+    /// Refuses what the parser cannot see: `--policy` is one of the files of `check`, and standard input
+    /// can be read only once.
+    pub(crate) fn consistent(self) -> Result<Self, clap::Error> {
+        let files: &[PathBuf] = match &self.command {
+            Command::Check(files) if files.files.is_empty() && self.policy.is_none() => {
+                let message = "no FILE to check, and no `--policy FILE`";
+                return Err(usage("check", ErrorKind::MissingRequiredArgument, message));
+            }
+            Command::Check(files) => &files.files,
+            Command::Replay(log) => core::slice::from_ref(&log.file),
+            // Whose `--policy` is never read.
+            Command::Completions(_) => return Ok(self),
+            Command::Decide(_) | Command::Table(_) => &[],
+        };
+        let is_input = |file: &&PathBuf| file.as_path() == Path::new(STANDARD_INPUT);
+        if files.iter().chain(&self.policy).filter(is_input).count() > 1 {
+            let message = "standard input can be read only once, and two files are `-`";
+            let command = match &self.command {
+                Command::Check(_) => "check",
+                _ => "replay",
+            };
+            return Err(usage(command, ErrorKind::ArgumentConflict, message));
+        }
+        Ok(self)
+    }
+}
+
+/// A usage error of a command.
+fn usage(command: &str, kind: ErrorKind, message: &str) -> clap::Error {
+    let mut cli = Cli::command();
+    cli.build();
+    match cli.find_subcommand_mut(command) {
+        Some(command) => command.error(kind, message),
+        None => cli.error(kind, message),
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -91,14 +133,14 @@ impl From<Kind> for TokenKind {
 #[derive(Debug, Args)]
 pub(crate) struct Log {
     /// File of requests, one JSON object on each line; `-` is standard input
-    #[arg(default_value = "-", value_hint = ValueHint::FilePath)]
+    #[arg(default_value = STANDARD_INPUT, value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Files {
-    /// Policy files to check
-    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Policy files to check; `-` is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 }
 
@@ -178,12 +220,14 @@ Exit codes:
 
 const CHECK: &str = "\
 Every fault is printed, as FILE:LINE:COLUMN: message. Lines that start with
-`warning:` tell of routes that overlap under different scopes or orbs: they are
-legal, and change no exit code.
+`warning:` tell of routes that overlap under different scopes or orbs, and of
+literals like `:id`: they are legal, and change no exit code. The file of
+`--policy` is checked as well.
 
 Examples:
   orbgate check policy.yaml
   orbgate check policies/*.yaml
+  render-policy | orbgate check -
 
 Exit codes:
   0  every file is fine
@@ -204,6 +248,8 @@ Exit codes:
   2  could not run: bad usage, bad or unreadable policy";
 
 const COMPLETIONS: &str = "\
+No policy is read: `--policy` changes nothing here.
+
 Examples:
   orbgate completions bash > ~/.local/share/bash-completion/completions/orbgate
   orbgate completions zsh > ~/.zfunc/_orbgate

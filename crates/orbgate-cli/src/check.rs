@@ -9,7 +9,7 @@ use crate::output::{self, Outcome, Stop, WARNING};
 use crate::policy_file;
 
 /// Checks the files.
-pub(crate) fn run(files: &[PathBuf]) -> Result<Outcome, Stop> {
+pub(crate) fn run<'a>(files: impl Iterator<Item = &'a PathBuf>) -> Result<Outcome, Stop> {
     let mut outcome = Outcome::Fine;
     for path in files {
         let name = path.display().to_string();

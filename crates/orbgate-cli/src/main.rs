@@ -28,7 +28,7 @@ use crate::output::{Outcome, Stop};
 use crate::policy_file::Source;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse().and_then(Cli::consistent) {
         Ok(cli) => cli,
         Err(usage) => return output::usage(&usage),
     };
@@ -36,12 +36,13 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<Outcome, Stop> {
-    let source = Source::load(cli.policy.as_deref())?;
+    let source = || Source::load(cli.policy.as_deref());
     match &cli.command {
-        Command::Decide(question) => decide::run(question, &source),
-        Command::Replay(log) => replay::run(&log.file, &source),
-        Command::Check(files) => check::run(&files.files),
-        Command::Table(table) => table::run(table.format, &source),
+        Command::Decide(question) => decide::run(question, &source()?),
+        Command::Replay(log) => replay::run(&log.file, &source()?),
+        // These two decide nothing: one checks the policy, the other has no use for it.
+        Command::Check(files) => check::run(files.files.iter().chain(&cli.policy)),
+        Command::Table(table) => table::run(table.format, &source()?),
         Command::Completions(shell) => complete::run(shell.shell),
     }
 }

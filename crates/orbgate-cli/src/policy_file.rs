@@ -1,13 +1,14 @@
 //! Reading policy files, and the engine that every command asks.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use orbgate::Place;
 use orbgate::policy::Fault;
 use orbgate::{Engine, Policy};
 
+use crate::args::STANDARD_INPUT;
 use crate::output::{Stop, one_line};
 
 /// The core refuses a policy over 8 MiB; what is read beyond only lets it see that there is more,
@@ -69,11 +70,18 @@ impl Source {
     }
 }
 
-/// Reads a policy file: the policy or its faults; the error says why there is nothing to read.
+/// Reads a policy file, or standard input for `-`: the policy or its faults; the error says why there is
+/// nothing to read.
 pub(crate) fn read(path: &Path) -> Result<Result<Policy, Vec<Fault>>, String> {
     let mut bytes = Vec::new();
-    let content = File::open(path).and_then(|file| file.take(READ_LIMIT).read_to_end(&mut bytes));
-    content.map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+    if path == Path::new(STANDARD_INPUT) {
+        let content = io::stdin().lock().take(READ_LIMIT).read_to_end(&mut bytes);
+        content.map_err(|error| format!("cannot read standard input: {error}"))?;
+    } else {
+        let content =
+            File::open(path).and_then(|file| file.take(READ_LIMIT).read_to_end(&mut bytes));
+        content.map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+    }
     let cut = u64::try_from(bytes.len()).is_ok_and(|length| length == READ_LIMIT);
     let text = match str::from_utf8(&bytes) {
         Ok(text) => text,

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use orbgate::Engine;
 use serde::Serialize;
 
+use crate::args::STANDARD_INPUT;
 use crate::output::{Outcome, Stop};
 use crate::policy_file::Source;
 use crate::request_line::RequestLine;
@@ -133,7 +134,7 @@ enum Length {
 
 impl Log {
     fn open(file: &Path) -> Result<Self, Stop> {
-        let (name, input, size): (_, Box<dyn Read>, _) = if file == Path::new("-") {
+        let (name, input, size): (_, Box<dyn Read>, _) = if file == Path::new(STANDARD_INPUT) {
             (
                 "standard input".to_owned(),
                 Box::new(io::stdin().lock()),

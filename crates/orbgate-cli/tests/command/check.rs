@@ -1,6 +1,6 @@
 //! `orbgate check`.
 
-use crate::{BAD, SHOP, file, orbgate};
+use crate::{BAD, SHOP, file, orbgate, orbgate_reading};
 
 #[test]
 fn a_fine_file_is_0_and_overlaps_are_warnings() {
@@ -38,6 +38,17 @@ fn a_fine_file_is_0_and_overlaps_are_warnings() {
         "{}",
         ran.out
     );
+}
+
+#[test]
+fn a_literal_that_looks_like_a_parameter_is_a_warning() {
+    let policy = SHOP.replace("GET /items/{id}", "GET /items/:id");
+    let shop = file("check-colon.yaml", policy);
+    let ran = orbgate(&["check", &shop]);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    let warning =
+        format!("warning: {shop}:12:13: `:id` is a literal; a parameter is written `{{id}}`\n");
+    assert!(ran.out.starts_with(&warning), "{}", ran.out);
 }
 
 #[test]
@@ -84,5 +95,70 @@ fn a_file_that_cannot_be_read_is_2_and_the_others_are_checked() {
 
 #[test]
 fn no_file_is_a_usage_error() {
-    assert_eq!(orbgate(&["check"]).code, 2);
+    let ran = orbgate(&["check"]);
+    assert_eq!((ran.code, &*ran.out), (2, ""));
+    assert!(
+        ran.err
+            .starts_with("error: no FILE to check, and no `--policy FILE`\n"),
+        "{}",
+        ran.err
+    );
+    assert!(
+        ran.err.contains("Usage: orbgate check [OPTIONS] [FILE]..."),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn the_policy_is_one_more_file_to_check() {
+    let (bad, shop) = (
+        file("check-policy-bad.yaml", BAD),
+        file("check-policy.yaml", SHOP),
+    );
+    for arguments in [
+        &["check", "--policy", &bad][..],
+        &["--policy", &bad, "check"],
+        &["check", &shop, "--policy", &bad],
+        &["check", &bad, "--policy", &shop],
+    ] {
+        let ran = orbgate(arguments);
+        assert_eq!((ran.code, &*ran.err), (1, ""), "{arguments:?}");
+        assert!(ran.out.contains(&format!("{bad}:7:15: ")), "{}", ran.out);
+        let with_shop = arguments.contains(&shop.as_str());
+        assert_eq!(ran.out.contains(&format!("{shop}: ok: ")), with_shop);
+    }
+    assert_eq!(orbgate(&["check", "--policy", &shop]).code, 0);
+    assert_eq!(orbgate(&["check", "--policy", "/nowhere.yaml"]).code, 2);
+}
+
+#[test]
+fn standard_input_is_a_file_named_by_a_dash() {
+    for arguments in [&["check", "-"][..], &["check", "--policy", "-"]] {
+        let ran = orbgate_reading(arguments, BAD.as_bytes());
+        assert_eq!((ran.code, &*ran.err), (1, ""));
+        assert!(ran.out.starts_with("-:7:15: "), "{}", ran.out);
+        let ran = orbgate_reading(arguments, SHOP.as_bytes());
+        assert_eq!((ran.code, &*ran.err), (0, ""));
+        assert!(ran.out.contains("\n-: ok: 4 scopes"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn standard_input_is_read_only_once() {
+    for arguments in [
+        &["check", "-", "-"][..],
+        &["check", "-", "--policy", "-"],
+        &["replay", "--policy", "-"],
+        &["--policy", "-", "replay", "-"],
+    ] {
+        let ran = orbgate_reading(arguments, SHOP.as_bytes());
+        assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}");
+        assert!(
+            ran.err
+                .starts_with("error: standard input can be read only once"),
+            "{}",
+            ran.err
+        );
+    }
 }

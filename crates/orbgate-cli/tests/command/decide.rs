@@ -1,6 +1,6 @@
 //! `orbgate decide`.
 
-use crate::{BAD, SHOP, digest, file, orbgate};
+use crate::{BAD, SHOP, digest, file, orbgate, orbgate_reading};
 
 const RUN: &str = "/api/v1/external/voxies/prompt/run";
 
@@ -317,6 +317,17 @@ fn where_nothing_obvious_would_help_there_is_no_hint() {
         assert_eq!(ran.code, 1, "{arguments:?}");
         assert!(!ran.out.contains("hint"), "{}", ran.out);
     }
+}
+
+#[test]
+fn a_policy_can_come_from_standard_input() {
+    let arguments = ["decide", "GET", "/v1/items", "--token=user", "--policy=-"];
+    let ran = orbgate_reading(&arguments, SHOP.as_bytes());
+    assert_eq!((ran.code, &*ran.err), (1, ""));
+    assert!(ran.out.contains("policy  -:11:13, sha256:"), "{}", ran.out);
+    let ran = orbgate_reading(&arguments, BAD.as_bytes());
+    assert_eq!((ran.code, &*ran.out), (2, ""));
+    assert!(ran.err.starts_with("-:7:15: "), "{}", ran.err);
 }
 
 #[test]
