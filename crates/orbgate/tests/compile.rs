@@ -9,7 +9,8 @@
 )]
 
 use core::fmt::Write;
-use std::time::{Duration, Instant};
+use core::time::Duration;
+use std::time::Instant;
 
 use orbgate::{Engine, Policy, Request, Token};
 
