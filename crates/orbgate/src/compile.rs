@@ -9,7 +9,7 @@ use phf_generator::ptrhash;
 
 use crate::hash::{self, Ends, Method, PerfectHash};
 use crate::list::{List, Span, Text};
-use crate::policy::{Api, Policy, RouteRule, ScopeRule};
+use crate::policy::{Api, Policy, RouteRule, ScopeRule, full_template};
 use crate::tables::{
     ApiRow, CLOSER, COLUMNS, Edge, MethodColumn, NONE, NOT_DECLARED, Node, ORBS_UNKNOWN,
     ORBS_UNSTATED, OtherWord, Prefix, RouteRow, Run, SEARCH, ScopeRow, Shape, Tables, Word,
@@ -172,12 +172,7 @@ impl<'p> Templates<'p> {
 
 fn template<'p>(scope: u16, api: &Api, rule: &ScopeRule, route: &'p RouteRule) -> Template<'p> {
     let base = api.base_path().unwrap_or_default();
-    let full = match (base, route.template()) {
-        ("", template) => template.to_owned(),
-        // `GET /` is the base path itself.
-        (base, "/") => base.to_owned(),
-        (base, template) => format!("{base}{template}"),
-    };
+    let full = full_template(base, route.template());
     let mut segments = Vec::new();
     let mut start = 1_usize;
     for piece in full

@@ -10,9 +10,9 @@ use core::hint::select_unpredictable;
 use crate::hash::{Ends, FOLD, POSITION, index, shape_hash, tag, word_hash};
 use crate::reason::Detail;
 use crate::scan::{Mask, Window};
-use crate::tables::{CLOSER, COUNT, MAX_SEGMENTS, NONE, Node, Shape, Tables, Word, WordRow, slice};
+use crate::tables::{CLOSER, COUNT, NONE, Node, Shape, Tables, Word, WordRow, slice};
 use crate::target::{self, Decoded, Path};
-use crate::terms::Profile;
+use crate::terms::{MAX_SEGMENTS, Profile};
 
 /// The most specific shape that fits a target (rule P20), `None` where none fits, or the rule that the
 /// target breaks.

@@ -7,9 +7,6 @@ use crate::hash::{Method, PerfectHash};
 use crate::list::{List, Span, Text};
 use crate::terms::{OrganisationRule, Place, Profile};
 
-/// Most segments of a path (rule P2).
-pub(crate) const MAX_SEGMENTS: usize = 32;
-
 /// No such id.
 pub(crate) const NONE: u32 = u32::MAX;
 

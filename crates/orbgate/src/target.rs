@@ -7,14 +7,7 @@
 use crate::hash::index;
 use crate::reason::Detail;
 use crate::scan::is_query;
-use crate::tables::MAX_SEGMENTS;
-use crate::terms::Profile;
-
-/// Most bytes of a target, the query included (rule P2).
-const MAX_TARGET: usize = 8_192;
-
-/// Most bytes of a segment as it stands in the target (rule P2).
-const MAX_SEGMENT: usize = 256;
+use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, Profile};
 
 /// An accepted path, cut into segments.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,7 +55,7 @@ impl<'t> Path<'t> {
         for slash in slashes.chain([path.len()]) {
             if let Some(start) = start {
                 let segment = path.get(start..slash)?;
-                if segment.len() > MAX_SEGMENT || is_dots(segment) {
+                if segment.len() > MAX_SEGMENT_BYTES || is_dots(segment) {
                     return None;
                 }
                 cut.count = cut.count.saturating_add(1);
@@ -97,7 +90,7 @@ pub(crate) fn split(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail>
 /// Accepts a target whose path is of plain characters only; `None` where anything needs a closer look.
 #[inline(always)]
 fn split_plain(target: &[u8]) -> Option<Path<'_>> {
-    if target.len() > MAX_TARGET || target.first() != Some(&b'/') {
+    if target.len() > MAX_TARGET_BYTES || target.first() != Some(&b'/') {
         return None;
     }
     let plain = target.iter().position(|byte| !is_plain(*byte));
@@ -117,7 +110,7 @@ fn split_plain(target: &[u8]) -> Option<Path<'_>> {
 /// bytes from left to right, then P10, P11 and the limits on segments.
 #[cold]
 fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
-    if target.is_empty() || target.len() > MAX_TARGET {
+    if target.is_empty() || target.len() > MAX_TARGET_BYTES {
         return Err(Detail::Length);
     }
     if !target.iter().all(u8::is_ascii_graphic) {
@@ -204,7 +197,7 @@ fn escaped(bytes: &[u8]) -> Option<(u8, &[u8])> {
 
 /// A segment with its escapes decoded once.
 pub(crate) struct Decoded {
-    bytes: [u8; MAX_SEGMENT],
+    bytes: [u8; MAX_SEGMENT_BYTES],
     length: usize,
 }
 
@@ -215,7 +208,7 @@ impl Decoded {
             return None;
         }
         let mut decoded = Self {
-            bytes: [0; MAX_SEGMENT],
+            bytes: [0; MAX_SEGMENT_BYTES],
             length: 0,
         };
         let mut rest = segment;

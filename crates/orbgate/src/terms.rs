@@ -2,6 +2,15 @@
 
 use core::fmt;
 
+/// Most bytes of a target, its query included, and of a template (rule P2).
+pub(crate) const MAX_TARGET_BYTES: usize = 8_192;
+
+/// Most segments of a path and of a template (rule P2).
+pub(crate) const MAX_SEGMENTS: usize = 32;
+
+/// Most bytes of a segment, as it stands in the target or template (rule P2).
+pub(crate) const MAX_SEGMENT_BYTES: usize = 256;
+
 /// A place in a policy file. Both numbers start at 1; the column counts characters, not bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {

@@ -171,3 +171,18 @@ fn quickly_refused(text: &str) -> Vec<Fault> {
 fn messages(faults: &[Fault]) -> Vec<String> {
     faults.iter().map(ToString::to_string).collect()
 }
+
+/// A short file must not take gigabytes: every route repeats its base path.
+#[test]
+fn a_long_base_path_before_many_routes_is_refused() {
+    let base = format!("/{}", "b".repeat(255)).repeat(30);
+    let routes: String = (0..9_000)
+        .map(|n| format!("          - GET /r{n}\n"))
+        .collect();
+    let yaml = format!(
+        "orbgate: 1\napis:\n  all:\n    base_path: {base}\n    scopes:\n      use:all:\n        orbs: false\n        routes:\n{routes}"
+    );
+    let error = Policy::from_yaml(&yaml).unwrap_err();
+    assert_eq!(error.faults().len(), 1, "{error}");
+    assert!(error.to_string().contains("over 64 MiB"), "{error}");
+}

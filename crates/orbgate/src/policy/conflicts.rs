@@ -75,8 +75,18 @@ pub(super) fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
     routes
 }
 
+/// Most bytes of all full templates together: a short file with a long base path must not take
+/// gigabytes.
+const ALL_TEMPLATES_BYTES: usize = 64 << 20;
+
 /// Reports routes that cannot stand side by side.
 pub(super) fn check(policy: &Policy, faults: &mut Faults) {
+    if let Some(place) = where_too_many(policy) {
+        let message =
+            "the full paths up to here, each with its base path, have over 64 MiB together";
+        faults.push(place, message.to_owned());
+        return;
+    }
     let routes = full_routes(policy);
     let mut tree = Tree {
         edges: HashMap::new(),
@@ -92,6 +102,23 @@ pub(super) fn check(policy: &Policy, faults: &mut Faults) {
             Entry::Occupied(first) => faults.push(route.place, collision(route, first.get())),
         }
     }
+}
+
+/// The first route whose full template is one too many.
+fn where_too_many(policy: &Policy) -> Option<Place> {
+    let mut bytes = 0_usize;
+    for api in &policy.apis {
+        let base_path = api.base_path.as_ref().map_or(0, String::len);
+        for route in api.scopes.iter().flat_map(|scope| &scope.routes) {
+            bytes = bytes
+                .saturating_add(base_path)
+                .saturating_add(route.template.len());
+            if bytes > ALL_TEMPLATES_BYTES {
+                return Some(route.place);
+            }
+        }
+    }
+    None
 }
 
 fn collision(route: &FullRoute<'_>, first: &FullRoute<'_>) -> String {

@@ -5,11 +5,7 @@
 use std::collections::HashSet;
 
 use super::faults::{is_hidden, quoted};
-
-// The engine refuses every request beyond these (rule P2), so a longer template could never match.
-const TEMPLATE_BYTES: usize = 8_192;
-const SEGMENTS: usize = 32;
-const SEGMENT_BYTES: usize = 256;
+use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES};
 
 /// Method and path template of a route, or what is wrong with it.
 pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
@@ -90,7 +86,7 @@ pub(super) fn parameter_of_another_format(segment: &str) -> Option<String> {
 }
 
 /// The path template that requests are compared with.
-pub(super) fn full_template(base_path: &str, template: &str) -> String {
+pub(crate) fn full_template(base_path: &str, template: &str) -> String {
     match template {
         "/" if !base_path.is_empty() => base_path.to_owned(),
         _ => format!("{base_path}{template}"),
@@ -99,26 +95,26 @@ pub(super) fn full_template(base_path: &str, template: &str) -> String {
 
 /// Why no request could ever match this full template.
 pub(super) fn within_limits(full: &str) -> Result<(), String> {
-    if full.len() > TEMPLATE_BYTES {
+    if full.len() > MAX_TARGET_BYTES {
         return Err(format!(
-            "the full path {} has {} bytes, and {TEMPLATE_BYTES} is the limit",
+            "the full path {} has {} bytes, and {MAX_TARGET_BYTES} is the limit",
             quoted(full),
             full.len()
         ));
     }
     let count = full.split('/').skip(1).count();
-    if count > SEGMENTS {
+    if count > MAX_SEGMENTS {
         return Err(format!(
-            "the full path {} has {count} segments, and {SEGMENTS} is the limit",
+            "the full path {} has {count} segments, and {MAX_SEGMENTS} is the limit",
             quoted(full)
         ));
     }
     match full
         .split('/')
-        .find(|segment| segment.len() > SEGMENT_BYTES)
+        .find(|segment| segment.len() > MAX_SEGMENT_BYTES)
     {
         Some(segment) => Err(format!(
-            "segment {} has {} bytes, and {SEGMENT_BYTES} is the limit",
+            "segment {} has {} bytes, and {MAX_SEGMENT_BYTES} is the limit",
             quoted(segment),
             segment.len()
         )),

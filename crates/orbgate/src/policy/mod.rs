@@ -30,6 +30,7 @@ mod values;
 mod warnings;
 
 pub use fault::{Fault, InFile, PolicyError};
+pub(crate) use grammar::full_template;
 pub use model::{Api, Policy, RouteRule, ScopeRule};
 
 use crate::terms::Place;
