@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::stream::{Ask, Expected};
+use crate::stream::{Ask, Expected, Stream};
 use crate::table::Table;
 
 /// What a contestant finds for a request.
@@ -40,6 +40,9 @@ impl Answer {
 pub trait Contestant: Sync {
     fn name(&self) -> String;
 
+    /// Prepares what its users prepare before requests come, or would have at hand.
+    fn prepare(&mut self, _stream: &Stream) {}
+
     fn answer(&self, ask: &Ask) -> Answer;
 
     /// Answers all, each input and output through `black_box`; gives the number of positive answers.
@@ -72,11 +75,16 @@ const ROUND_SECONDS: f64 = 0.02;
 /// Checks and times everybody on one stream.
 pub fn run(
     table: &Table,
-    stream: &str,
-    asks: &[Ask],
-    contestants: &[Box<dyn Contestant>],
+    name: &str,
+    stream: &Stream,
+    contestants: &mut [Box<dyn Contestant>],
     rounds: usize,
 ) -> Vec<Row> {
+    let asks = &stream.asks[..];
+    for contestant in contestants.iter_mut() {
+        contestant.prepare(stream);
+    }
+    let contestants = &*contestants;
     let entries: Vec<_> = contestants
         .iter()
         .map(|contestant| {
@@ -112,7 +120,7 @@ pub fn run(
             };
             Row {
                 table: table.name.clone(),
-                stream: stream.to_owned(),
+                stream: name.to_owned(),
                 contestant: contestant.name(),
                 min: own.iter().copied().fold(f64::INFINITY, f64::min),
                 median: median(own.iter().copied()),
@@ -129,7 +137,7 @@ pub fn run(
 
 /// How many requests a contestant gets through in its part of a round.
 fn part(contestant: &dyn Contestant, asks: &[Ask]) -> usize {
-    let mut part = 64.min(asks.len());
+    let mut part = 16.min(asks.len());
     while part < asks.len() {
         let start = Instant::now();
         std::hint::black_box(contestant.pass(&asks[..part]));

@@ -1,10 +1,16 @@
 //! Orbgate beside its peers: the same requests, in the same run, rounds interleaved, every answer
 //! checked before it is timed. `cargo run --release -- --help`.
 
+pub mod chart;
 pub mod contest;
+pub mod goals;
+pub mod load;
+pub mod measures;
 pub mod peers;
+pub mod record;
 pub mod stream;
 pub mod table;
+pub mod threads;
 
 /// The numbers, values and synthetic policies of the crate's own benches.
 #[path = "../../crates/orbgate/benches/support/mod.rs"]

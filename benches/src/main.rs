@@ -1,18 +1,24 @@
 //! `cargo run --release -- --help`
 
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
 use clap::Parser;
 use orbgate_bench::contest::{self, Row};
+use orbgate_bench::goals::{self, Goal};
+use orbgate_bench::measures::{Allocations, Measures};
+use orbgate_bench::record::{self, Circumstances};
 use orbgate_bench::table::Table;
-use orbgate_bench::{peers, stream};
+use orbgate_bench::{load, peers, stream, threads};
 
-/// Runs orbgate beside its peers
+/// Runs orbgate beside its peers, and writes down what came out
 #[derive(Parser)]
 struct Arguments {
-    /// Few rounds
+    /// Few rounds, no loads, threads and allocations, and no record
     #[arg(long)]
     quick: bool,
-    /// TABLES/STREAMS/CONTESTANTS, each names separated by commas, or nothing for all; a contestant's name may
-    /// be cut short: `external,github/hits/orbgate,matchit,wayfind`
+    /// TABLES/STREAMS/CONTESTANTS, each names separated by commas, or nothing for all; a
+    /// contestant's name may be cut short: `external,github/hits/orbgate,matchit,wayfind`
     #[arg(long, short, default_value = "")]
     filter: String,
     /// Rounds of everybody in turn
@@ -24,33 +30,118 @@ struct Arguments {
     /// Writes no file under record/
     #[arg(long)]
     no_record: bool,
+    /// The command that the record names
+    #[arg(long, default_value = "cargo xtask bench")]
+    command: String,
 }
 
 const TABLES: [&str; 5] = ["external", "github", "10", "1000", "100000"];
 
-fn main() {
+fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let rounds = arguments
-        .rounds
-        .unwrap_or(if arguments.quick { 25 } else { 101 });
-    let mut rows = Vec::new();
+    let mut measures = Measures::default();
     for name in TABLES
         .into_iter()
         .filter(|name| arguments.wants_table(name))
     {
-        let table: &'static Table = Box::leak(Box::new(Table::named(name)));
-        let (routes, templates, scopes) =
-            (table.rows.len(), table.shapes.len(), table.scopes.len());
-        println!("\n{name}: {routes} routes, {templates} templates, {scopes} scopes");
-        let contestants = peers::all(table, &|name| arguments.wants_contestant(name));
-        let streams = stream::plans(name).into_iter();
-        for plan in streams.filter(|plan| arguments.wants_stream(plan.name)) {
-            let asks = stream::asks(table, plan, arguments.requests);
-            let own = contest::run(table, plan.name, &asks, &contestants, rounds);
-            print(&own);
-            rows.extend(own);
+        measure(name, &arguments, &mut measures);
+    }
+    if !arguments.quick {
+        measures.allocations = allocations(&arguments);
+    }
+    let goals = goals::judge(&measures);
+    print_goals(&goals);
+    if arguments.quick || arguments.no_record {
+        return ExitCode::SUCCESS;
+    }
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("record");
+    let here = Circumstances::here(arguments.command);
+    match record::write(&directory, &here, &measures, &goals) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {}: {error}", directory.display());
+            ExitCode::FAILURE
         }
     }
+}
+
+/// Everything about one table.
+fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
+    let rounds = arguments
+        .rounds
+        .unwrap_or(if arguments.quick { 25 } else { 101 });
+    let table: &'static Table = Box::leak(Box::new(Table::named(name)));
+    let counts = [table.rows.len(), table.shapes.len(), table.scopes.len()];
+    let [routes, templates, scopes] = counts;
+    println!("\n{name}: {routes} routes, {templates} templates, {scopes} scopes");
+    measures.tables.push((name.to_owned(), counts));
+    let wanted = |name: &str| arguments.wants_contestant(name);
+    let mut contestants = peers::all(table, &wanted);
+    for plan in stream::plans(name)
+        .into_iter()
+        .filter(|plan| arguments.wants_stream(plan.name))
+    {
+        let stream = stream::stream(table, plan, arguments.requests);
+        let rows = contest::run(table, plan.name, &stream, &mut contestants, rounds);
+        print(&rows);
+        measures.rows.extend(rows);
+    }
+    if arguments.quick {
+        return;
+    }
+    if matches!(name, "external" | "github") {
+        let plan = stream::plans(name)[0];
+        let stream = stream::stream(table, plan, arguments.requests);
+        // The engines are far slower, and one keeps its machine behind a lock here.
+        let wanted = |name: &str| wanted(name) && !peers::is_slow(name);
+        let contestants = peers::all(table, &wanted);
+        println!("\n{name} / two threads ÷ one{:>10}{:>10}", "best", "median");
+        for row in threads::run(&stream.asks, &contestants, rounds.min(41)) {
+            println!(
+                "  {:<26}{:>10.2}{:>10.2}",
+                row.contestant, row.best, row.median
+            );
+            measures.threads.push((name.to_owned(), row));
+        }
+    }
+    println!("\n{name} / load, ms{:>21}{:>10}", "min", "median");
+    for row in load::run(table, &wanted, if name == "100000" { 5 } else { 25 }) {
+        println!(
+            "  {:<26}{:>10.3}{:>10.3}",
+            row.contestant, row.min, row.median
+        );
+        measures.loads.push((name.to_owned(), row));
+    }
+}
+
+/// Allocations per request, counted by the program beside this one.
+fn allocations(arguments: &Arguments) -> Vec<Allocations> {
+    let beside = std::env::current_exe().map(|own| own.with_file_name("allocations"));
+    let output = beside.and_then(|program| Command::new(program).output());
+    let Ok(output) = output else {
+        eprintln!(
+            "note: allocations are not counted; `cargo build --release` builds what counts them"
+        );
+        return Vec::new();
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    let rows = text.lines().filter_map(|line| {
+        let [table, stream, contestant, each] = line.split('\t').collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let wanted = arguments.wants_table(table)
+            && arguments.wants_stream(stream)
+            && arguments.wants_contestant(contestant);
+        let each = each.parse().ok().filter(|_| wanted)?;
+        let [table, stream, contestant] = [table, stream, contestant].map(str::to_owned);
+        Some(Allocations {
+            table,
+            stream,
+            contestant,
+            each,
+        })
+    });
+    rows.collect()
 }
 
 impl Arguments {
@@ -96,6 +187,18 @@ fn print(rows: &[Row]) {
             } else {
                 ""
             }
+        );
+    }
+}
+
+fn print_goals(goals: &[Goal]) {
+    println!("\ngoals");
+    for goal in goals {
+        let sign = if goal.at_least { "≥" } else { "≤" };
+        let met = if goal.is_met() { "met    " } else { "NOT MET" };
+        println!(
+            "  {met}  {:<66} {sign} {:.3}: {:.3}  {}",
+            goal.what, goal.wanted, goal.measured, goal.note
         );
     }
 }

@@ -16,6 +16,16 @@ pub struct Ask {
     /// The method's number, as an HTTP library has it parsed before any router sees it.
     pub method_id: u8,
     pub expected: Expected,
+    /// Its place in the stream.
+    pub id: u32,
+}
+
+/// The requests, and what policy engines are prepared with.
+pub struct Stream {
+    pub asks: Vec<Ask>,
+    pub tokens: Vec<TokenText>,
+    /// The token of each request, and its route, where it has one.
+    pub facts: Vec<(usize, Option<usize>)>,
 }
 
 /// The right answer.
@@ -91,21 +101,20 @@ pub fn plans(table: &str) -> Vec<Plan> {
 }
 
 /// Makes the requests of a plan.
-pub fn asks(table: &Table, plan: Plan, count: usize) -> Vec<Ask> {
+pub fn stream(table: &Table, plan: Plan, count: usize) -> Stream {
     let mut maker = Maker::new(table, plan);
     let mut drafts: Vec<Draft> = Vec::with_capacity(count);
     while drafts.len() < count {
         drafts.extend(maker.draft());
     }
     // One text, so that requests lie in memory as they come: a server has just read them.
-    let text: &'static str = drafts
+    let text = drafts
         .iter()
         .map(|draft| draft.target.as_str())
-        .collect::<String>()
-        .leak();
-    let mut rest = text;
+        .collect::<String>();
+    let mut rest: &'static str = text.leak();
     let mut asks = Vec::with_capacity(count);
-    for draft in &drafts {
+    for (id, draft) in (0..).zip(&drafts) {
         let (target, after) = rest.split_at(draft.target.len());
         rest = after;
         let token = &maker.tokens.all[draft.token];
@@ -113,17 +122,22 @@ pub fn asks(table: &Table, plan: Plan, count: usize) -> Vec<Ask> {
             Some(id) => (table.methods[id], id),
             None => ("get", 0),
         };
-        let method_id = u8::try_from(method_id).expect("few methods");
         asks.push(Ask {
             target,
             method,
             scopes: token.text,
             set: token.set,
-            method_id,
+            method_id: u8::try_from(method_id).expect("few methods"),
             expected: draft.expected,
+            id,
         });
     }
-    asks
+    let facts = drafts.iter().map(|draft| (draft.token, draft.route));
+    Stream {
+        asks,
+        facts: facts.collect(),
+        tokens: maker.tokens.all,
+    }
 }
 
 struct Draft {
@@ -131,6 +145,7 @@ struct Draft {
     /// `None` is a malformed one.
     method: Option<usize>,
     token: usize,
+    route: Option<usize>,
     expected: Expected,
 }
 
@@ -193,17 +208,22 @@ impl<'t> Maker<'t> {
             true => self.tokens.without(row.scope, &mut self.numbers),
             false => self.tokens.with(row.scope, &mut self.numbers),
         };
-        let expected = match (kind, self.table.shape_of(&target)) {
-            (Kind::Malformed, _) => Expected::Malformed,
-            (Kind::Misses, Some(_)) => return None,
-            (_, None) => Expected::NoRoute,
-            (_, Some(shape)) => match self.table.declared(shape, row.method) {
-                None => Expected::MethodNotDeclared,
-                Some(found) => match self.tokens.all[token].has(self.table.rows[found].scope) {
-                    true => Expected::Allow,
-                    false => Expected::ScopeMissing,
-                },
-            },
+        let shape = self
+            .table
+            .shape_of(&target)
+            .filter(|_| kind != Kind::Malformed);
+        if kind == Kind::Misses && shape.is_some() {
+            return None;
+        }
+        let route = shape.and_then(|shape| self.table.declared(shape, row.method));
+        let expected = match (shape, route) {
+            _ if kind == Kind::Malformed => Expected::Malformed,
+            (None, _) => Expected::NoRoute,
+            (_, None) => Expected::MethodNotDeclared,
+            (_, Some(route)) if self.tokens.all[token].has(self.table.rows[route].scope) => {
+                Expected::Allow
+            }
+            _ => Expected::ScopeMissing,
         };
         if kind == Kind::Hits {
             let right = if lacks_scope {
@@ -217,6 +237,7 @@ impl<'t> Maker<'t> {
             target,
             method,
             token,
+            route,
             expected,
         })
     }
@@ -344,10 +365,12 @@ struct Tokens {
     each: usize,
 }
 
-struct TokenText {
-    text: &'static str,
+/// A token's scopes.
+pub struct TokenText {
+    pub text: &'static str,
     set: &'static ScopeSet,
-    ids: Vec<usize>,
+    /// Those that the table has.
+    pub ids: Vec<usize>,
 }
 
 impl TokenText {

@@ -1,5 +1,7 @@
 //! Who takes part. Each file says how its peer is set up and what the peer does more than we do.
 
+#[cfg(feature = "engines")]
+pub mod engines;
 mod own;
 #[cfg(feature = "routers")]
 mod routers;
@@ -21,7 +23,16 @@ pub fn all(table: &'static Table, wanted: &dyn Fn(&str) -> bool) -> Vec<Box<dyn 
     own::add(table, &mut add);
     #[cfg(feature = "routers")]
     routers::add(table, &mut add);
+    #[cfg(feature = "engines")]
+    engines::add(table, &mut add);
     all
+}
+
+/// Is this one far slower than the others?
+pub fn is_slow(name: &str) -> bool {
+    ["cedar", "regorus", "casbin", "actix"]
+        .iter()
+        .any(|slow| name.starts_with(slow))
 }
 
 /// Takes a contestant by name, made only where it is wanted.

@@ -1,0 +1,200 @@
+//! What orbgate promises, and whether this run shows it.
+
+use crate::contest::Row;
+use crate::measures::Measures;
+
+/// One promise.
+pub struct Goal {
+    pub what: String,
+    /// At most this, or at least this where `at_least`.
+    pub wanted: f64,
+    pub at_least: bool,
+    pub measured: f64,
+    /// Who it was compared with, and other words.
+    pub note: String,
+}
+
+impl Goal {
+    pub fn is_met(&self) -> bool {
+        match self.at_least {
+            true => self.measured >= self.wanted,
+            false => self.measured <= self.wanted,
+        }
+    }
+
+    fn at_most(what: String, wanted: f64, measured: f64, note: String) -> Self {
+        Self {
+            what,
+            wanted,
+            at_least: false,
+            measured,
+            note,
+        }
+    }
+}
+
+/// The goals that the measures of this run can judge.
+pub fn judge(measures: &Measures) -> Vec<Goal> {
+    let mut goals = Vec::new();
+    for table in ["external", "github"] {
+        against_peers(measures, table, &mut goals);
+        against_hits(measures, table, &mut goals);
+    }
+    against_size(measures, &mut goals);
+    against_threads(measures, &mut goals);
+    allocations(measures, &mut goals);
+    loads(measures, &mut goals);
+    goals
+}
+
+/// Orbgate's time over the fastest of some peers' on hits: the greatest ratio there is.
+fn against_peers(measures: &Measures, table: &str, goals: &mut Vec<Goal>) {
+    let fastest = |stream: &str, peers: &[&str], ratio: fn(&Row) -> f64| {
+        let rows = measures
+            .rows
+            .iter()
+            .filter(|row| row.table == table && row.stream == stream);
+        let peers = rows.filter(|row| peers.iter().any(|peer| row.contestant.starts_with(peer)));
+        let ratios = peers.map(|row| (ratio(row), row.contestant.clone()));
+        ratios
+            .filter(|(ratio, _)| ratio.is_finite())
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    let set: fn(&Row) -> f64 = |row| row.set_ratio;
+    let text: fn(&Row) -> f64 = |row| row.text_ratio;
+    let engines: &[&str] = &["cedar", "regorus", "casbin"];
+    let all: [(&str, &str, &[&str], fn(&Row) -> f64, f64); 5] = [
+        (
+            "a decision, scopes interned ÷ matchit's routing",
+            "hits",
+            &["matchit"],
+            set,
+            0.5,
+        ),
+        (
+            "a decision, scopes interned ÷ wayfind's routing",
+            "hits",
+            &["wayfind"],
+            set,
+            0.7,
+        ),
+        (
+            "a decision, scopes as text ÷ matchit and a scope search",
+            "hits",
+            &["by-hand"],
+            text,
+            0.4,
+        ),
+        (
+            "the same with 20 to 40 scopes",
+            "hits-many-scopes",
+            &["by-hand"],
+            text,
+            0.4,
+        ),
+        (
+            "a decision ÷ the fastest policy engine's",
+            "hits",
+            engines,
+            set,
+            1.0 / 30.0,
+        ),
+    ];
+    for (what, stream, peers, ratio, wanted) in all {
+        if let Some((measured, peer)) = fastest(stream, peers, ratio) {
+            goals.push(Goal::at_most(
+                format!("{table}: {what}"),
+                wanted,
+                measured,
+                format!("beside {peer}"),
+            ));
+        }
+    }
+}
+
+/// What is refused costs no more than what is allowed.
+fn against_hits(measures: &Measures, table: &str, goals: &mut Vec<Goal>) {
+    let Some(hits) = measures.row(table, "hits", "orbgate-set") else {
+        return;
+    };
+    for stream in ["misses", "malformed"] {
+        if let Some(row) = measures.row(table, stream, "orbgate-set") {
+            let note = "medians of two streams".to_owned();
+            goals.push(Goal::at_most(
+                format!("{table}: {stream} ÷ hits"),
+                1.0,
+                row.median / hits.median,
+                note,
+            ));
+        }
+    }
+}
+
+fn against_size(measures: &Measures, goals: &mut Vec<Goal>) {
+    let small = measures.row("1000", "hits", "orbgate-set");
+    let large = measures.row("100000", "hits-1000-of-them", "orbgate-set");
+    let uniform = measures.row("100000", "hits", "orbgate-set");
+    if let (Some(small), Some(large), Some(uniform)) = (small, large, uniform) {
+        let note = format!(
+            "uniform over all 100,000: {:.2}",
+            uniform.median / small.median
+        );
+        let what = "100,000 routes, requests from 1,000 of them ÷ a table of 1,000".to_owned();
+        goals.push(Goal::at_most(what, 2.0, large.median / small.median, note));
+    }
+}
+
+fn against_threads(measures: &Measures, goals: &mut Vec<Goal>) {
+    for table in ["external", "github"] {
+        let of = |own: bool| {
+            let rows = measures.threads.iter().filter(|(name, _)| name == table);
+            let rows = rows.filter(|(_, row)| row.contestant.starts_with("orbgate") == own);
+            rows.max_by(|a, b| a.1.best.total_cmp(&b.1.best))
+                .map(|(_, row)| row)
+        };
+        if let (Some(own), Some(peer)) = (of(true), of(false)) {
+            goals.push(Goal {
+                what: format!("{table}: two threads ÷ one, against the best peer"),
+                // Less than this is noise.
+                wanted: peer.best.min(2.0) * 0.97,
+                at_least: true,
+                measured: own.best,
+                note: format!("{} {:.2}; 1.9 is aimed at", peer.contestant, peer.best),
+            });
+        }
+    }
+}
+
+fn allocations(measures: &Measures, goals: &mut Vec<Goal>) {
+    let own = measures
+        .allocations
+        .iter()
+        .filter(|row| row.contestant.starts_with("orbgate"));
+    if let Some(most) = own.map(|row| row.each).max_by(f64::total_cmp) {
+        goals.push(Goal::at_most(
+            "allocations in a decision".to_owned(),
+            0.0,
+            most,
+            String::new(),
+        ));
+    }
+}
+
+fn loads(measures: &Measures, goals: &mut Vec<Goal>) {
+    let of = |table: &str, who: &str| {
+        let rows = measures
+            .loads
+            .iter()
+            .filter(|(name, row)| name == table && row.contestant == who);
+        rows.map(|(_, row)| row.median).next()
+    };
+    for table in ["1000", "github"] {
+        for peer in ["cedar-routed", "regorus-routed", "regorus-paths"] {
+            if let (Some(own), Some(other)) = (of(table, "orbgate"), of(table, peer)) {
+                let note = format!("{own:.2} ms, {other:.2} ms");
+                let what = format!("{table}: load of the table ÷ {peer}'s");
+                goals.push(Goal::at_most(what, 1.0, own / other, note));
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! From the text of a policy to an engine that answers.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use orbgate::{Engine, Policy};
+
+use crate::contest::median;
+use crate::table::Table;
+
+/// How long a table takes to load.
+pub struct Load {
+    pub contestant: &'static str,
+    /// Milliseconds: the best time and the median.
+    pub min: f64,
+    pub median: f64,
+}
+
+/// Loads a table in turn with everybody who can.
+pub fn run(table: &Table, wanted: &dyn Fn(&str) -> bool, rounds: usize) -> Vec<Load> {
+    let mut loaders: Vec<(&'static str, Box<dyn Fn() + '_>)> = Vec::new();
+    loaders.push((
+        "orbgate",
+        Box::new(|| {
+            let policy = Policy::from_yaml(black_box(&table.yaml)).expect("a valid policy");
+            black_box(Engine::new(&policy));
+        }),
+    ));
+    #[cfg(feature = "engines")]
+    add_engines(table, &mut loaders);
+    loaders.retain(|(name, _)| wanted(name));
+    let mut times = vec![Vec::new(); loaders.len()];
+    for _ in 0..rounds {
+        for ((_, load), times) in loaders.iter().zip(&mut times) {
+            let start = Instant::now();
+            load();
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+    let rows = loaders
+        .iter()
+        .zip(&times)
+        .map(|((contestant, _), times)| Load {
+            contestant,
+            min: times.iter().copied().fold(f64::INFINITY, f64::min),
+            median: median(times.iter().copied()),
+        });
+    rows.collect()
+}
+
+/// With a router's work not in theirs: theirs is what answers once a route is found, but for `regorus-paths`.
+#[cfg(feature = "engines")]
+fn add_engines<'t>(table: &'t Table, loaders: &mut Vec<(&'static str, Box<dyn Fn() + 't>)>) {
+    use crate::peers::engines;
+
+    if table.rows.len() >= engines::MOST_ROUTES {
+        return;
+    }
+    let cedar = engines::cedar_text(table);
+    loaders.push((
+        "cedar-routed",
+        Box::new(move || {
+            black_box(engines::cedar_load(table, black_box(&cedar)));
+        }),
+    ));
+    let (text, data) = engines::rego_routed(table);
+    loaders.push((
+        "regorus-routed",
+        Box::new(move || {
+            black_box(engines::rego_load(black_box(&text), black_box(&data)));
+        }),
+    ));
+    let text = engines::rego_paths(table);
+    loaders.push((
+        "regorus-paths",
+        Box::new(move || {
+            black_box(engines::rego_load(black_box(&text), "{}"));
+        }),
+    ));
+}

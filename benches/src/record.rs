@@ -1,0 +1,259 @@
+//! Writes a run down: `record/<date>-<cpu>.csv` with every figure, `.md` to read, `.svg` to look at.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+use std::{fs, io};
+
+use crate::chart;
+use crate::goals::Goal;
+use crate::measures::Measures;
+
+/// Where and when a run was made.
+pub struct Circumstances {
+    pub date: String,
+    pub cpu: String,
+    pub cores: usize,
+    pub system: String,
+    pub rust: String,
+    pub commit: String,
+    pub command: String,
+}
+
+impl Circumstances {
+    pub fn here(command: String) -> Self {
+        let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let model = info
+            .lines()
+            .find_map(|line| line.strip_prefix("model name")?.split(':').nth(1));
+        let read = |program: &str, arguments: &[&str]| {
+            let output = Command::new(program).args(arguments).output().ok()?;
+            Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        };
+        let unknown = || "unknown".to_owned();
+        Self {
+            date: jiff::Zoned::now().date().to_string(),
+            cpu: model.map_or_else(
+                || std::env::consts::ARCH.to_owned(),
+                |name| name.trim().to_owned(),
+            ),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            rust: read("rustc", &["--version"]).unwrap_or_else(unknown),
+            commit: read("git", &["describe", "--always", "--dirty"]).unwrap_or_else(unknown),
+            command,
+        }
+    }
+
+    /// `2026-01-31-amd-epyc`
+    fn stem(&self) -> String {
+        let words = self.cpu.split(|c: char| !c.is_ascii_alphanumeric());
+        let words: Vec<_> = words
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        format!("{}-{}", self.date, words.join("-"))
+    }
+}
+
+/// Writes all three into a directory.
+pub fn write(
+    directory: &Path,
+    here: &Circumstances,
+    measures: &Measures,
+    goals: &[Goal],
+) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let stem = here.stem();
+    let file = |extension: &str| directory.join(format!("{stem}.{extension}"));
+    fs::write(file("csv"), csv(measures))?;
+    fs::write(file("svg"), chart::svg(here, measures))?;
+    fs::write(file("md"), markdown(&stem, here, measures, goals))?;
+    println!(
+        "\nrecorded in {}/{stem}.{{csv,md,svg}}",
+        directory.display()
+    );
+    Ok(())
+}
+
+/// One figure a line.
+fn csv(measures: &Measures) -> String {
+    let mut csv = String::from("measure,unit,table,stream,contestant,value\n");
+    for row in &measures.rows {
+        let mut line = |measure: &str, unit: &str, value: f64| {
+            let (table, stream, who) = (&row.table, &row.stream, &row.contestant);
+            writeln!(csv, "{measure},{unit},{table},{stream},{who},{value:.4}").unwrap();
+        };
+        line("min", "ns/request", row.min);
+        line("median", "ns/request", row.median);
+        line("orbgate_set_over_this", "ratio", row.set_ratio);
+        line("orbgate_text_over_this", "ratio", row.text_ratio);
+        line("rounds", "count", row.rounds as f64);
+        line("requests_a_round", "count", row.part as f64);
+        line("requests", "count", row.requests as f64);
+        line("answers_that_differ", "count", row.differ as f64);
+    }
+    for row in &measures.allocations {
+        let (table, stream, who, each) = (&row.table, &row.stream, &row.contestant, row.each);
+        writeln!(
+            csv,
+            "allocations,count/request,{table},{stream},{who},{each:.4}"
+        )
+        .unwrap();
+    }
+    for (table, row) in &measures.threads {
+        let who = &row.contestant;
+        writeln!(
+            csv,
+            "two_threads_over_one_best,ratio,{table},hits,{who},{:.4}",
+            row.best
+        )
+        .unwrap();
+        writeln!(
+            csv,
+            "two_threads_over_one_median,ratio,{table},hits,{who},{:.4}",
+            row.median
+        )
+        .unwrap();
+    }
+    for (table, row) in &measures.loads {
+        writeln!(
+            csv,
+            "load_min,ms,{table},,{},{:.4}",
+            row.contestant, row.min
+        )
+        .unwrap();
+        writeln!(
+            csv,
+            "load_median,ms,{table},,{},{:.4}",
+            row.contestant, row.median
+        )
+        .unwrap();
+    }
+    csv
+}
+
+/// What is included and what is not; kept beside every figure.
+const FAIRNESS: &str = include_str!("fairness.md");
+
+fn markdown(stem: &str, here: &Circumstances, measures: &Measures, goals: &[Goal]) -> String {
+    let mut text = format!(
+        "# Orbgate beside its peers, {}\n\n![Nanoseconds per request]({stem}.svg)\n\n",
+        here.date
+    );
+    writeln!(text, "| | |\n|---|---|").unwrap();
+    let facts = [
+        (
+            "processor",
+            format!("{}, {} cores, shared, nothing pinned", here.cpu, here.cores),
+        ),
+        ("system", here.system.clone()),
+        (
+            "compiler",
+            format!("{}, release, thin LTO, no target-cpu flags", here.rust),
+        ),
+        ("commit", here.commit.clone()),
+        ("command", format!("`{}`", here.command)),
+        ("every figure", format!("[{stem}.csv]({stem}.csv)")),
+    ];
+    for (name, value) in facts {
+        writeln!(text, "| {name} | {value} |").unwrap();
+    }
+    writeln!(text, "\n{FAIRNESS}").unwrap();
+    text.push_str("## Goals\n\n| goal | wanted | measured | met | |\n|---|---|---|---|---|\n");
+    for goal in goals {
+        let (sign, met) = (
+            if goal.at_least { "≥" } else { "≤" },
+            if goal.is_met() { "yes" } else { "**no**" },
+        );
+        writeln!(
+            text,
+            "| {} | {sign} {:.3} | {:.3} | {met} | {} |",
+            goal.what, goal.wanted, goal.measured, goal.note
+        )
+        .unwrap();
+    }
+    streams(&mut text, measures);
+    others(&mut text, measures);
+    text
+}
+
+fn streams(text: &mut String, measures: &Measures) {
+    text.push_str("\n## Nanoseconds per request\n");
+    let mut last = (String::new(), String::new());
+    for row in &measures.rows {
+        if row.table != last.0 {
+            let counts = measures.tables.iter().find(|(name, _)| *name == row.table);
+            let [routes, templates, scopes] = counts.map_or([0; 3], |(_, counts)| *counts);
+            writeln!(
+                text,
+                "\n### {}: {routes} routes, {templates} templates, {scopes} scopes",
+                row.table
+            )
+            .unwrap();
+        }
+        if (&row.table, &row.stream) != (&last.0, &last.1) {
+            last = (row.table.clone(), row.stream.clone());
+            writeln!(
+                text,
+                "\n**{}** ({} requests, {} rounds)\n",
+                row.stream, row.requests, row.rounds
+            )
+            .unwrap();
+            text.push_str("| | min | median | orbgate-set ÷ this | orbgate-text ÷ this |\n|---|--:|--:|--:|--:|\n");
+        }
+        let note = match row.differ {
+            0 => String::new(),
+            differ => format!(" ({differ} answers differ)"),
+        };
+        writeln!(
+            text,
+            "| {}{note} | {:.1} | {:.1} | {:.3} | {:.3} |",
+            row.contestant, row.min, row.median, row.set_ratio, row.text_ratio
+        )
+        .unwrap();
+    }
+}
+
+fn others(text: &mut String, measures: &Measures) {
+    if !measures.allocations.is_empty() {
+        text.push_str(
+            "\n## Allocations per request\n\n| | table | stream | |\n|---|---|---|--:|\n",
+        );
+        for row in &measures.allocations {
+            writeln!(
+                text,
+                "| {} | {} | {} | {:.2} |",
+                row.contestant, row.table, row.stream, row.each
+            )
+            .unwrap();
+        }
+    }
+    if !measures.threads.is_empty() {
+        text.push_str("\n## Two threads, throughput ÷ one thread's\n\n");
+        text.push_str("On the stream of hits. Best rounds, and the median round (other work on the machine shows there).\n\n");
+        text.push_str("| | table | best | median |\n|---|---|--:|--:|\n");
+        for (table, row) in &measures.threads {
+            writeln!(
+                text,
+                "| {} | {table} | {:.2} | {:.2} |",
+                row.contestant, row.best, row.median
+            )
+            .unwrap();
+        }
+    }
+    if !measures.loads.is_empty() {
+        text.push_str(
+            "\n## Load of a table: from the text to an engine that answers, in milliseconds\n\n",
+        );
+        text.push_str("| | table | min | median |\n|---|---|--:|--:|\n");
+        for (table, row) in &measures.loads {
+            writeln!(
+                text,
+                "| {} | {table} | {:.3} | {:.3} |",
+                row.contestant, row.min, row.median
+            )
+            .unwrap();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Two threads on the same stream at once: what they get through together, against one.
+
+use std::sync::Barrier;
+use std::time::Instant;
+
+use crate::contest::Contestant;
+use crate::stream::Ask;
+
+/// What two threads do together, in what one does alone: 2 is perfect.
+pub struct Scaling {
+    pub contestant: String,
+    /// Of each one's best rounds.
+    pub best: f64,
+    /// The median of the rounds.
+    pub median: f64,
+}
+
+/// Passes that a thread makes at a stretch, so that starting together costs nothing.
+const PASSES: usize = 8;
+
+/// Rounds of everybody in turn, alone and in two threads.
+pub fn run(asks: &[Ask], contestants: &[Box<dyn Contestant>], rounds: usize) -> Vec<Scaling> {
+    let mut alone = vec![Vec::new(); contestants.len()];
+    let mut together = vec![Vec::new(); contestants.len()];
+    for _ in 0..rounds {
+        for (place, contestant) in contestants.iter().enumerate() {
+            alone[place].push(seconds(asks, contestant.as_ref(), 1));
+            together[place].push(seconds(asks, contestant.as_ref(), 2));
+        }
+    }
+    let of = |(place, contestant): (usize, &Box<dyn Contestant>)| {
+        let (alone, together) = (&alone[place], &together[place]);
+        let best = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
+        let ratios = alone.iter().zip(together).map(|(one, two)| 2.0 * one / two);
+        Scaling {
+            contestant: contestant.name(),
+            best: 2.0 * best(alone) / best(together),
+            median: crate::contest::median(ratios),
+        }
+    };
+    contestants.iter().enumerate().map(of).collect()
+}
+
+/// From the first thread's start to the last one's end.
+fn seconds(asks: &[Ask], contestant: &dyn Contestant, threads: usize) -> f64 {
+    let barrier = Barrier::new(threads);
+    let work = || {
+        std::hint::black_box(contestant.pass(asks));
+        barrier.wait();
+        let start = Instant::now();
+        for _ in 0..PASSES {
+            std::hint::black_box(contestant.pass(asks));
+        }
+        (start, Instant::now())
+    };
+    let spans: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let spans = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("it does not panic"));
+        spans.collect()
+    });
+    let start = spans
+        .iter()
+        .map(|(start, _)| *start)
+        .min()
+        .expect("a thread");
+    let end = spans.iter().map(|(_, end)| *end).max().expect("a thread");
+    (end - start).as_secs_f64()
+}
