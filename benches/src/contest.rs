@@ -1,5 +1,7 @@
-//! Rounds: A B C A B C …, each a full pass over the stream, so that a noisy moment hits everybody.
+//! Rounds over a stream in short turns, A B C A B C …, so that a noisy moment hits everybody and spoils
+//! little.
 
+use std::hint::black_box;
 use std::time::Instant;
 
 use crate::stream::{Ask, Expected, Stream};
@@ -55,22 +57,35 @@ pub struct Row {
     pub table: String,
     pub stream: String,
     pub contestant: String,
-    /// Nanoseconds per request: the best round and the median round.
+    /// Nanoseconds per request: of each turn the best round, and the median round.
     pub min: f64,
     pub median: f64,
-    /// Orbgate's time (scopes interned, or as text) divided by this one's: the median of the rounds' ratios.
+    /// Orbgate's time (scopes interned, or as text) divided by this one's: the median of the turns' ratios.
     pub set_ratio: f64,
     pub text_ratio: f64,
     pub rounds: usize,
-    /// Requests of the stream, and of them in a round: who is slow answers a part each round, another each time.
+    /// Requests of the stream, and of them in a round: who is slow answers a part, another each time.
     pub requests: usize,
     pub part: usize,
     /// Answers that differ from the twin's.
     pub differ: usize,
 }
 
-/// The longest that one contestant's part of a round may take.
-const ROUND_SECONDS: f64 = 0.02;
+/// Requests in a turn: short enough that other work on the machine spoils few of them, and all the turns
+/// of a round make up the stream.
+const TURN: usize = 2_048;
+
+/// Who is slower than this in a turn answers a part of it, and takes one turn a round.
+const TURN_SECONDS: f64 = 0.004;
+
+/// A contestant on one stream.
+struct Entry<'c> {
+    contestant: &'c dyn Contestant,
+    part: usize,
+    differ: usize,
+    /// Nanoseconds per request, by turn and round.
+    times: Vec<Vec<f64>>,
+}
 
 /// Checks and times everybody on one stream.
 pub fn run(
@@ -80,78 +95,97 @@ pub fn run(
     contestants: &mut [Box<dyn Contestant>],
     rounds: usize,
 ) -> Vec<Row> {
-    let asks = &stream.asks[..];
     for contestant in contestants.iter_mut() {
         contestant.prepare(stream);
     }
-    let contestants = &*contestants;
-    let entries: Vec<_> = contestants
-        .iter()
-        .map(|contestant| {
-            let part = part(contestant.as_ref(), asks);
-            let differ = differ(table, asks, contestant.as_ref(), part);
-            (contestant, part, differ)
-        })
-        .collect();
-    let mut times = vec![Vec::with_capacity(rounds); entries.len()];
+    let asks = &stream.asks[..];
+    let turns = asks.len().div_ceil(TURN);
+    let entries = contestants.iter().map(|contestant| {
+        let contestant = contestant.as_ref();
+        let part = part(contestant, asks);
+        Entry {
+            contestant,
+            part,
+            differ: differ(table, asks, contestant, part),
+            times: vec![Vec::with_capacity(rounds); turns],
+        }
+    });
+    let mut entries: Vec<_> = entries.collect();
     for round in 0..rounds {
-        for ((contestant, part, _), times) in entries.iter().zip(&mut times) {
-            let parts = asks.len() / part;
-            let asks = &asks[round % parts * part..][..*part];
-            let start = Instant::now();
-            std::hint::black_box(contestant.pass(asks));
-            times.push(start.elapsed().as_secs_f64() * 1e9 / asks.len() as f64);
+        for (turn, of_turn) in asks.chunks(TURN).enumerate() {
+            for entry in &mut entries {
+                let own = if entry.part < of_turn.len() && entry.part < TURN {
+                    if turn > 0 {
+                        continue;
+                    }
+                    let parts = asks.len() / entry.part;
+                    &asks[round % parts * entry.part..][..entry.part]
+                } else {
+                    of_turn
+                };
+                let start = Instant::now();
+                black_box(entry.contestant.pass(own));
+                let nanoseconds = start.elapsed().as_secs_f64() * 1e9;
+                entry.times[turn].push(nanoseconds / own.len() as f64);
+            }
         }
     }
-    let of = |name: &str| {
-        contestants
-            .iter()
-            .position(|contestant| contestant.name() == name)
-    };
+    let of = |name: &str| entries.iter().find(|entry| entry.contestant.name() == name);
     let (set, text) = (of("orbgate-set"), of("orbgate-text"));
-    let rows = entries
-        .iter()
-        .zip(&times)
-        .map(|((contestant, part, differ), own)| {
-            let ratio = |orbgate: Option<usize>| {
-                orbgate.map_or(f64::NAN, |at| {
-                    median(times[at].iter().zip(own).map(|(a, b)| a / b))
-                })
-            };
-            Row {
-                table: table.name.clone(),
-                stream: name.to_owned(),
-                contestant: contestant.name(),
-                min: own.iter().copied().fold(f64::INFINITY, f64::min),
-                median: median(own.iter().copied()),
-                set_ratio: ratio(set),
-                text_ratio: ratio(text),
-                rounds,
-                requests: asks.len(),
-                part: *part,
-                differ: *differ,
-            }
-        });
+    let rows = entries.iter().map(|entry| Row {
+        table: table.name.clone(),
+        stream: name.to_owned(),
+        contestant: entry.contestant.name(),
+        min: entry.nanoseconds(|times| times.iter().copied().fold(f64::INFINITY, f64::min)),
+        median: entry.nanoseconds(|times| median(times.iter().copied())),
+        set_ratio: ratio(set, entry),
+        text_ratio: ratio(text, entry),
+        rounds,
+        requests: asks.len(),
+        part: if entry.part < TURN {
+            entry.part
+        } else {
+            asks.len()
+        },
+        differ: entry.differ,
+    });
     rows.collect()
 }
 
-/// How many requests a contestant gets through in its part of a round.
+impl Entry<'_> {
+    /// Nanoseconds per request over the whole stream, each turn's by one of its rounds.
+    fn nanoseconds(&self, pick: impl Fn(&[f64]) -> f64) -> f64 {
+        let turns = self.times.iter().filter(|times| !times.is_empty());
+        let picked: Vec<_> = turns.map(|times| pick(times)).collect();
+        picked.iter().sum::<f64>() / picked.len() as f64
+    }
+}
+
+/// The median of one's time over another's, turn by turn.
+fn ratio(one: Option<&Entry<'_>>, other: &Entry<'_>) -> f64 {
+    let Some(one) = one else { return f64::NAN };
+    let turns = one.times.iter().zip(&other.times);
+    median(turns.flat_map(|(one, other)| one.iter().zip(other).map(|(one, other)| one / other)))
+}
+
+/// How many requests a contestant gets through in a turn.
 fn part(contestant: &dyn Contestant, asks: &[Ask]) -> usize {
-    let mut part = 16.min(asks.len());
-    while part < asks.len() {
+    let most = TURN.min(asks.len());
+    let mut part = 4.min(most);
+    while part < most {
         let start = Instant::now();
-        std::hint::black_box(contestant.pass(&asks[..part]));
-        if start.elapsed().as_secs_f64() * 2.0 > ROUND_SECONDS {
+        black_box(contestant.pass(&asks[..part]));
+        if start.elapsed().as_secs_f64() * 2.0 > TURN_SECONDS {
             break;
         }
-        part = (part * 2).min(asks.len());
+        part = (part * 2).min(most);
     }
     part
 }
 
 /// How many answers differ from the twin's. Orbgate's may not.
 fn differ(table: &Table, asks: &[Ask], contestant: &dyn Contestant, part: usize) -> usize {
-    let checked = &asks[..asks.len().min(part * 8)];
+    let checked = &asks[..if part < TURN { part * 8 } else { asks.len() }.min(asks.len())];
     let wrong: Vec<_> = checked
         .iter()
         .filter(|ask| !contestant.answer(ask).is_right(table, ask))

@@ -1,6 +1,5 @@
 //! What orbgate promises, and whether this run shows it.
 
-use crate::contest::Row;
 use crate::measures::Measures;
 
 /// One promise.
@@ -47,64 +46,83 @@ pub fn judge(measures: &Measures) -> Vec<Goal> {
     goals
 }
 
-/// Orbgate's time over the fastest of some peers' on hits: the greatest ratio there is.
+/// Orbgate's time over the fastest of some peers'.
+struct Beside {
+    what: &'static str,
+    stream: &'static str,
+    /// The peers, by the start of their names.
+    peers: &'static [&'static str],
+    /// With the scopes as text.
+    as_text: bool,
+    wanted: f64,
+}
+
+const BESIDE: [Beside; 6] = [
+    Beside {
+        what: "a decision, scopes interned ÷ matchit's routing",
+        stream: "hits",
+        peers: &["matchit"],
+        as_text: false,
+        wanted: 0.5,
+    },
+    Beside {
+        what: "a decision, scopes interned ÷ wayfind's routing",
+        stream: "hits",
+        peers: &["wayfind"],
+        as_text: false,
+        wanted: 0.7,
+    },
+    Beside {
+        what: "a decision, scopes as text ÷ matchit and a split of the scopes",
+        stream: "hits",
+        peers: &["by-hand"],
+        as_text: true,
+        wanted: 0.4,
+    },
+    Beside {
+        what: "the same with 20 to 40 scopes",
+        stream: "hits-many-scopes",
+        peers: &["by-hand"],
+        as_text: true,
+        wanted: 0.4,
+    },
+    Beside {
+        what: "a decision ÷ the fastest policy engine's, which is given the route",
+        stream: "hits",
+        peers: &["cedar", "regorus-routed", "casbin-routed"],
+        as_text: false,
+        wanted: 1.0 / 30.0,
+    },
+    Beside {
+        what: "a decision ÷ the fastest policy engine's that finds the route itself",
+        stream: "hits",
+        peers: &["regorus-paths", "casbin-paths"],
+        as_text: false,
+        wanted: 1.0 / 30.0,
+    },
+];
+
 fn against_peers(measures: &Measures, table: &str, goals: &mut Vec<Goal>) {
-    let fastest = |stream: &str, peers: &[&str], ratio: fn(&Row) -> f64| {
-        let rows = measures
-            .rows
-            .iter()
-            .filter(|row| row.table == table && row.stream == stream);
-        let peers = rows.filter(|row| peers.iter().any(|peer| row.contestant.starts_with(peer)));
-        let ratios = peers.map(|row| (ratio(row), row.contestant.clone()));
-        ratios
-            .filter(|(ratio, _)| ratio.is_finite())
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-    };
-    let set: fn(&Row) -> f64 = |row| row.set_ratio;
-    let text: fn(&Row) -> f64 = |row| row.text_ratio;
-    let engines: &[&str] = &["cedar", "regorus", "casbin"];
-    let all: [(&str, &str, &[&str], fn(&Row) -> f64, f64); 5] = [
-        (
-            "a decision, scopes interned ÷ matchit's routing",
-            "hits",
-            &["matchit"],
-            set,
-            0.5,
-        ),
-        (
-            "a decision, scopes interned ÷ wayfind's routing",
-            "hits",
-            &["wayfind"],
-            set,
-            0.7,
-        ),
-        (
-            "a decision, scopes as text ÷ matchit and a scope search",
-            "hits",
-            &["by-hand"],
-            text,
-            0.4,
-        ),
-        (
-            "the same with 20 to 40 scopes",
-            "hits-many-scopes",
-            &["by-hand"],
-            text,
-            0.4,
-        ),
-        (
-            "a decision ÷ the fastest policy engine's",
-            "hits",
-            engines,
-            set,
-            1.0 / 30.0,
-        ),
-    ];
-    for (what, stream, peers, ratio, wanted) in all {
-        if let Some((measured, peer)) = fastest(stream, peers, ratio) {
+    for beside in &BESIDE {
+        let rows = measures.rows.iter();
+        let rows = rows.filter(|row| row.table == table && row.stream == beside.stream);
+        let peers = rows.filter(|row| {
+            beside
+                .peers
+                .iter()
+                .any(|peer| row.contestant.starts_with(peer))
+        });
+        let ratios = peers.map(|row| match beside.as_text {
+            true => (row.text_ratio, &row.contestant),
+            false => (row.set_ratio, &row.contestant),
+        });
+        // The fastest peer gives the greatest ratio.
+        let known = ratios.filter(|(ratio, _)| ratio.is_finite());
+        if let Some((measured, peer)) = known.max_by(|a, b| a.0.total_cmp(&b.0)) {
+            let what = format!("{table}: {}", beside.what);
             goals.push(Goal::at_most(
-                format!("{table}: {what}"),
-                wanted,
+                what,
+                beside.wanted,
                 measured,
                 format!("beside {peer}"),
             ));

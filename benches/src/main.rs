@@ -96,7 +96,7 @@ fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
         let wanted = |name: &str| wanted(name) && !peers::is_slow(name);
         let contestants = peers::all(table, &wanted);
         println!("\n{name} / two threads ÷ one{:>10}{:>10}", "best", "median");
-        for row in threads::run(&stream.asks, &contestants, rounds.min(41)) {
+        for row in threads::run(&stream.asks, &contestants, rounds) {
             println!(
                 "  {:<26}{:>10.2}{:>10.2}",
                 row.contestant, row.best, row.median
@@ -197,7 +197,7 @@ fn print_goals(goals: &[Goal]) {
         let sign = if goal.at_least { "≥" } else { "≤" };
         let met = if goal.is_met() { "met    " } else { "NOT MET" };
         println!(
-            "  {met}  {:<66} {sign} {:.3}: {:.3}  {}",
+            "  {met}  {:<78} {sign} {:.3}: {:.3}  {}",
             goal.what, goal.wanted, goal.measured, goal.note
         );
     }

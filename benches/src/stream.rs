@@ -274,10 +274,12 @@ impl<'t> Maker<'t> {
         ];
         match self.numbers.below(5) {
             0 => {
-                target.push('/');
+                if !target.ends_with('/') {
+                    target.push('/');
+                }
                 target.push_str(&value(&mut self.numbers));
             }
-            1 => target.push_str("/unknown"),
+            1 => target.push_str(if target == "/" { "unknown" } else { "/unknown" }),
             2 => target.push('x'),
             3 => {
                 let end = target.rfind('/').unwrap_or(0);

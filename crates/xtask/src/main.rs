@@ -5,6 +5,7 @@
     reason = "a tool for the project's own people: it runs programs, reads files and prints"
 )]
 
+mod bench;
 mod deny;
 mod embed;
 mod msrv;
@@ -37,7 +38,9 @@ Examples:
   cargo xtask test --quick             without the slow steps
   cargo xtask test clippy tests        these steps only
   cargo xtask schema                   rewrite policy/policy.schema.json
-  cargo xtask soak replay --lines 1000000";
+  cargo xtask soak replay --lines 1000000
+  cargo xtask bench                    orbgate beside its peers: 20 minutes, most of them building
+  cargo xtask bench --quick --filter external,github/hits/orbgate,matchit,wayfind";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -49,6 +52,8 @@ enum Command {
     Schema(schema::Schema),
     /// Runs the command for long and watches its answers and its memory
     Soak(soak::Soak),
+    /// Runs orbgate beside its peers on the same requests and records the figures in benches/record
+    Bench(bench::Bench),
     /// Checks the licences and sources of every dependency
     Deny(deny::Deny),
     /// Builds the published crates with the oldest Rust that they promise
@@ -74,6 +79,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Tree(tree) => tree.run(),
         Command::Schema(schema) => schema.run(),
         Command::Soak(soak) => soak.run(&project),
+        Command::Bench(bench) => bench.run(&project),
         Command::Deny(deny) => deny.run(),
         Command::Msrv => msrv::run(&project),
     }

@@ -1,0 +1,55 @@
+//! `cargo xtask bench`: orbgate beside its peers, recorded in benches/record.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::program::Program;
+use crate::project::Project;
+
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// Few rounds, only the routers, and no record
+    #[arg(long)]
+    quick: bool,
+    /// Only these: TABLES/STREAMS/CONTESTANTS, each names separated by commas, or nothing for all;
+    /// then no record is written
+    #[arg(long)]
+    filter: Option<String>,
+}
+
+impl Bench {
+    pub(crate) fn run(&self, project: &Project) -> Result<()> {
+        // The policy engines take minutes to build.
+        let features = if self.quick {
+            "routers"
+        } else {
+            "routers,engines"
+        };
+        // A directory of its own: the package has its own lock file and profile.
+        let target = project.target.join("bench");
+        let cargo = |command: &str| {
+            let package = "--locked --release --manifest-path benches/Cargo.toml --features";
+            let cargo = Program::parse(&format!("{command} {package}")).arg(features);
+            cargo.path("--target-dir", &target)
+        };
+        // All of it: the comparison starts another program, which counts allocations.
+        cargo("cargo build").run()?;
+        let run = cargo("cargo run --quiet").arg("--");
+        self.options().into_iter().fold(run, Program::arg).run()
+    }
+
+    fn options(&self) -> Vec<String> {
+        let mut options = Vec::new();
+        if self.quick {
+            options.push("--quick".to_owned());
+        }
+        if let Some(filter) = &self.filter {
+            options.extend([
+                "--no-record".to_owned(),
+                "--filter".to_owned(),
+                filter.clone(),
+            ]);
+        }
+        options
+    }
+}
