@@ -16,9 +16,12 @@ pub struct Load {
     pub median: f64,
 }
 
+/// Who loads, and how.
+type Loader<'t> = (&'static str, Box<dyn Fn() + 't>);
+
 /// Loads a table in turn with everybody who can.
 pub fn run(table: &Table, wanted: &dyn Fn(&str) -> bool, rounds: usize) -> Vec<Load> {
-    let mut loaders: Vec<(&'static str, Box<dyn Fn() + '_>)> = Vec::new();
+    let mut loaders: Vec<Loader<'_>> = Vec::new();
     loaders.push((
         "orbgate",
         Box::new(|| {
@@ -50,7 +53,7 @@ pub fn run(table: &Table, wanted: &dyn Fn(&str) -> bool, rounds: usize) -> Vec<L
 
 /// With a router's work not in theirs: theirs is what answers once a route is found, but for `regorus-paths`.
 #[cfg(feature = "engines")]
-fn add_engines<'t>(table: &'t Table, loaders: &mut Vec<(&'static str, Box<dyn Fn() + 't>)>) {
+fn add_engines<'t>(table: &'t Table, loaders: &mut Vec<Loader<'t>>) {
     use crate::peers::engines;
 
     if table.rows.len() >= engines::MOST_ROUTES {

@@ -21,9 +21,12 @@ struct Arguments {
     /// contestant's name may be cut short: `external,github/hits/orbgate,matchit,wayfind`
     #[arg(long, short, default_value = "")]
     filter: String,
-    /// Rounds of everybody in turn
+    /// Rounds of everybody in turn, in each repeat
     #[arg(long)]
     rounds: Option<usize>,
+    /// Repeats of all of it, each with everybody's memory elsewhere
+    #[arg(long)]
+    repeats: Option<usize>,
     /// Requests in a stream
     #[arg(long, default_value_t = 16_384)]
     requests: usize,
@@ -39,13 +42,21 @@ const TABLES: [&str; 5] = ["external", "github", "10", "1000", "100000"];
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let mut measures = Measures::default();
-    for name in TABLES
-        .into_iter()
-        .filter(|name| arguments.wants_table(name))
-    {
-        measure(name, &arguments, &mut measures);
-    }
+    let repeats = arguments
+        .repeats
+        .unwrap_or(if arguments.quick { 1 } else { 5 });
+    let repeats = (1..=repeats).map(|repeat| {
+        println!("\nrepeat {repeat} of {repeats}");
+        let mut measures = Measures::default();
+        for name in TABLES
+            .into_iter()
+            .filter(|name| arguments.wants_table(name))
+        {
+            measure(name, &arguments, &mut measures);
+        }
+        measures
+    });
+    let mut measures = Measures::merged(repeats.collect());
     if !arguments.quick {
         measures.allocations = allocations(&arguments);
     }
@@ -69,7 +80,7 @@ fn main() -> ExitCode {
 fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
     let rounds = arguments
         .rounds
-        .unwrap_or(if arguments.quick { 25 } else { 101 });
+        .unwrap_or(if arguments.quick { 25 } else { 21 });
     let table: &'static Table = Box::leak(Box::new(Table::named(name)));
     let counts = [table.rows.len(), table.shapes.len(), table.scopes.len()];
     let [routes, templates, scopes] = counts;
@@ -105,7 +116,7 @@ fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
         }
     }
     println!("\n{name} / load, ms{:>21}{:>10}", "min", "median");
-    for row in load::run(table, &wanted, if name == "100000" { 5 } else { 25 }) {
+    for row in load::run(table, &wanted, if name == "100000" { 2 } else { 9 }) {
         println!(
             "  {:<26}{:>10.3}{:>10.3}",
             row.contestant, row.min, row.median

@@ -25,8 +25,40 @@ pub struct Allocations {
 }
 
 impl Measures {
+    /// Of several repeats of the same run: the best of the best, and medians of the rest. What else runs on a
+    /// machine can slow one contestant for the length of a repeat, depending on where its memory lies.
+    pub fn merged(repeats: Vec<Self>) -> Self {
+        let mut repeats = repeats.into_iter();
+        let mut merged = repeats.next().unwrap_or_default();
+        let rest: Vec<_> = repeats.collect();
+        for (at, row) in merged.rows.iter_mut().enumerate() {
+            let all = || rest.iter().map(|repeat| &repeat.rows[at]);
+            row.min = all().map(|other| other.min).fold(row.min, f64::min);
+            row.median = middle(row.median, all().map(|other| other.median));
+            row.set_ratio = middle(row.set_ratio, all().map(|other| other.set_ratio));
+            row.text_ratio = middle(row.text_ratio, all().map(|other| other.text_ratio));
+            row.rounds += all().map(|other| other.rounds).sum::<usize>();
+            row.differ = all().map(|other| other.differ).fold(row.differ, usize::max);
+        }
+        for (at, (_, row)) in merged.threads.iter_mut().enumerate() {
+            let all = || rest.iter().map(|repeat| &repeat.threads[at].1);
+            row.best = all().map(|other| other.best).fold(row.best, f64::max);
+            row.median = middle(row.median, all().map(|other| other.median));
+        }
+        for (at, (_, row)) in merged.loads.iter_mut().enumerate() {
+            let all = || rest.iter().map(|repeat| &repeat.loads[at].1);
+            row.min = all().map(|other| other.min).fold(row.min, f64::min);
+            row.median = middle(row.median, all().map(|other| other.median));
+        }
+        merged
+    }
+
     pub fn row(&self, table: &str, stream: &str, contestant: &str) -> Option<&Row> {
         let mut rows = self.rows.iter();
         rows.find(|row| row.table == table && row.stream == stream && row.contestant == contestant)
     }
+}
+
+fn middle(first: f64, others: impl Iterator<Item = f64>) -> f64 {
+    crate::contest::median(others.chain([first]))
 }

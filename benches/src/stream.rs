@@ -383,7 +383,7 @@ impl TokenText {
 
 impl Tokens {
     fn new(table: &Table, (least, most): (usize, usize), numbers: &mut Numbers) -> Self {
-        let each = 512usize.div_ceil(table.scopes.len()).max(4);
+        let each = 512usize.div_ceil(table.scopes.len());
         let mut all = Vec::new();
         for scope in 0..table.scopes.len() {
             for _ in 0..each {

@@ -29,17 +29,20 @@ pub fn run(asks: &[Ask], contestants: &[Box<dyn Contestant>], rounds: usize) -> 
             together[place].push(seconds(asks, contestant.as_ref(), 2));
         }
     }
-    let of = |(place, contestant): (usize, &Box<dyn Contestant>)| {
-        let (alone, together) = (&alone[place], &together[place]);
-        let best = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
-        let ratios = alone.iter().zip(together).map(|(one, two)| 2.0 * one / two);
-        Scaling {
-            contestant: contestant.name(),
-            best: 2.0 * best(alone) / best(together),
-            median: crate::contest::median(ratios),
-        }
-    };
-    contestants.iter().enumerate().map(of).collect()
+    let times = alone.iter().zip(&together);
+    let rows = contestants
+        .iter()
+        .zip(times)
+        .map(|(contestant, (alone, together))| {
+            let best = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
+            let ratios = alone.iter().zip(together).map(|(one, two)| 2.0 * one / two);
+            Scaling {
+                contestant: contestant.name(),
+                best: 2.0 * best(alone) / best(together),
+                median: crate::contest::median(ratios),
+            }
+        });
+    rows.collect()
 }
 
 /// From the first thread's start to the last one's end.

@@ -39,7 +39,7 @@ Examples:
   cargo xtask test clippy tests        these steps only
   cargo xtask schema                   rewrite policy/policy.schema.json
   cargo xtask soak replay --lines 1000000
-  cargo xtask bench                    orbgate beside its peers: 20 minutes, most of them building
+  cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
   cargo xtask bench --quick --filter external,github/hits/orbgate,matchit,wayfind";
 
 #[derive(Debug, Subcommand)]
