@@ -160,7 +160,7 @@ const MASKS: [u64; 9] = {
     ]
 };
 
-/// Length and position of a literal in one number: positions count in steps of [`POSITION`].
+/// Length and position of a literal in one number: positions count in steps of `POSITION`.
 #[inline(always)]
 pub(crate) const fn tag(length: usize, position: usize) -> u32 {
     (length as u32).wrapping_add((position as u32).wrapping_mul(POSITION))

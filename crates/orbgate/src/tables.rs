@@ -95,7 +95,7 @@ pub struct Word {
     pub last: u64,
     /// Its share of the key of every shape that has it.
     pub key: u64,
-    /// Its length and position, as the hash has them, and perhaps [`CLOSER`]. A slot that no word owns
+    /// Its length and position, as the hash has them, and perhaps `CLOSER`. A slot that no word owns
     /// has one of no word.
     pub tag: u32,
     /// What stands for it in the tree: the same for every spelling that differs only in case; never 0.

@@ -8,6 +8,7 @@
 mod bench;
 mod deny;
 mod embed;
+mod miri;
 mod msrv;
 mod package;
 mod program;
@@ -56,6 +57,8 @@ enum Command {
     Bench(bench::Bench),
     /// Checks the licences and sources of every dependency
     Deny(deny::Deny),
+    /// Runs the core's one unsafe module under Miri
+    Miri,
     /// Builds the published crates with the oldest Rust that they promise
     Msrv,
 }
@@ -81,6 +84,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Soak(soak) => soak.run(&project),
         Command::Bench(bench) => bench.run(&project),
         Command::Deny(deny) => deny.run(),
+        Command::Miri => miri::run(),
         Command::Msrv => msrv::run(&project),
     }
 }
