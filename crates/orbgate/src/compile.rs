@@ -15,7 +15,7 @@ use crate::tables::{
     ORBS_UNSTATED, OtherWord, Prefix, RouteRow, Run, SEARCH, ScopeRow, Shape, Tables, Word,
     WordRow,
 };
-use crate::terms::{Orbs, OrganisationRule, Place};
+use crate::terms::{MAX_SEGMENTS, Orbs, OrganisationRule, Place};
 
 /// Compiles a policy. Time and memory are linear in the size of its templates.
 pub(crate) fn compile(policy: &Policy) -> Tables {
@@ -47,6 +47,7 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
         words: words.hash,
         word_rows: words.rows.into(),
         others: words.others.into(),
+        parameter_shares: parameter_shares(&templates, common, &words.symbols).into(),
         shapes: shape_slots,
         nodes: tree.nodes.into(),
         edges: tree.edges.into(),
@@ -392,6 +393,31 @@ fn prefix(
             false => u64::MAX,
         },
     }
+}
+
+/// See [`Tables::parameter_shares`].
+fn parameter_shares(
+    templates: &Templates<'_>,
+    common: usize,
+    words: &HashMap<(usize, String), (u32, u64)>,
+) -> Vec<u64> {
+    let mut at_position = vec![0; MAX_SEGMENTS.saturating_add(1)];
+    for ((position, _), (_, share)) in words {
+        if let Some(shares) = at_position.get_mut(*position) {
+            *shares |= share;
+        }
+    }
+    let mut by_count = vec![0; MAX_SEGMENTS.saturating_add(1)];
+    for template in &templates.routes {
+        let literals = template.literals().zip(&at_position);
+        let parameters = literals.filter(|(literal, _)| literal.is_none());
+        let shares = parameters.fold(0, |shares, (_, share)| shares | share);
+        let count = template.segments.len().saturating_sub(common);
+        if let Some(of_count) = by_count.get_mut(count) {
+            *of_count |= shares;
+        }
+    }
+    by_count
 }
 
 /// A shape and its routes.

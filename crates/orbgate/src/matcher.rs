@@ -27,6 +27,7 @@ pub(crate) fn find<'e>(tables: &'e Tables, target: &[u8]) -> Result<Option<&'e S
     match found {
         Short::Shape(shape) => Ok(Some(shape)),
         Short::Nothing => Ok(None),
+        Short::EmptySegment => Err(Detail::EmptySegment),
         Short::Closer => closer(tables, target),
     }
 }
@@ -48,6 +49,8 @@ enum Short<'e> {
     Shape(&'e Shape),
     /// The path is in order and no shape fits it.
     Nothing,
+    /// The target breaks P10 and no rule before it.
+    EmptySegment,
     /// This one needs a closer look.
     Closer,
 }
@@ -68,7 +71,12 @@ fn short<'e, M: Mask>(tables: &'e Tables, target: &[u8]) -> Short<'e> {
         return Short::Closer;
     };
     if base > prefix || window.has_odd_segment() {
-        return Short::Closer;
+        // `/` alone, before a query, is the root and has no segment.
+        let is_whole = base == 0 && window.slashes().has(0) && window.end() > 1;
+        return match is_whole && window.has_empty_segment() {
+            true => Short::EmptySegment,
+            false => Short::Closer,
+        };
     }
     let (slashes, end, inside) = (window.slashes(), window.end(), prefix.wrapping_sub(base));
     let is_below = inside <= end && (inside == end || slashes.has(inside));
@@ -155,11 +163,17 @@ fn below_prefix<'e, M: Mask, const ROOM: bool>(
     }
     match tables.shapes.probe(shape_hash(tables.shapes.seed, key)) {
         Some(shape) if shape.key == key => Short::Shape(shape),
-        // Only a word can be taken for a parameter's value, so without one there is no other shape.
-        Some(_) if key <= COUNT => Short::Nothing,
         Some(_) if has_segments && key & tables.prefix.first_share == 0 => Short::Nothing,
+        // A word in a place where no template has a parameter is that word in every shape that fits.
+        Some(_) if key & parameter_share(tables, key & COUNT) == 0 => Short::Nothing,
         _ => Short::Closer,
     }
+}
+
+/// The bits in a key of the words that could be values of parameters, in a path of so many segments.
+fn parameter_share(tables: &Tables, count: u64) -> u64 {
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    tables.parameter_shares.get(count).copied().unwrap_or(0)
 }
 
 /// The share of a word for a segment of its length in its place, with ends that may differ: nothing

@@ -71,11 +71,17 @@ impl<'t, M: Mask> Window<'t, M> {
         self.slashes
     }
 
-    /// Whether a segment is empty or starts with a dot, or the path ends with a slash.
+    /// Whether a segment is empty (as after a slash at the end), or starts with a dot.
     #[inline(always)]
     pub(crate) fn has_odd_segment(&self) -> bool {
         let odd = self.slashes.moved_on() & (self.slashes | self.dots);
         odd != M::NONE || self.slashes.has(self.end.wrapping_sub(1))
+    }
+
+    /// Whether a segment is empty.
+    pub(crate) fn has_empty_segment(&self) -> bool {
+        let empty = self.slashes.moved_on() & self.slashes;
+        empty != M::NONE || self.slashes.has(self.end.wrapping_sub(1))
     }
 
     /// A segment.
@@ -117,6 +123,36 @@ fn query_start(bytes: &[u8]) -> Option<usize> {
     let query = bytes.get(start..)?;
     let is_in_order = query.iter().fold(true, |fine, byte| fine & is_query(*byte));
     (query.first() == Some(&b'?') && is_in_order && start > 0).then_some(start)
+}
+
+/// Visits the slashes of bytes of any number, up to the first that is unusual, and says where that is.
+#[inline(always)]
+pub(crate) fn usual(bytes: &[u8], mut visit: impl FnMut(usize)) -> usize {
+    let mut at = 0_usize;
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let marks = mark_block(block);
+        // The bit above the block ends it where nothing is unusual.
+        let usual = (marks.unusual | 1 << BLOCK).trailing_zeros() as usize;
+        let mut slashes = marks.slashes & u64::before(usual);
+        while slashes != 0 {
+            visit(at.saturating_add(slashes.first()));
+            slashes = slashes.without_first();
+        }
+        at = at.saturating_add(usual);
+        if usual < BLOCK {
+            return at;
+        }
+    }
+    for byte in bytes.get(at..).unwrap_or_default() {
+        if !is_usual(*byte) {
+            break;
+        }
+        if *byte == b'/' {
+            visit(at);
+        }
+        at = at.saturating_add(1);
+    }
+    at
 }
 
 /// What is where in a block: bit `i` speaks of byte `i`.
@@ -357,6 +393,7 @@ mod tests {
         let segments = || path.split(|byte| *byte == b'/').skip(1);
         let odd = segments().any(|segment| segment.is_empty() || segment[0] == b'.');
         assert_eq!(window.has_odd_segment(), odd, "{bytes:?}");
+        assert_eq!(window.has_empty_segment(), segments().any(<[u8]>::is_empty));
         for start in 0..bytes.len() {
             for stop in start..=path.len() {
                 let (first, last) = window.words(start, stop);
@@ -372,6 +409,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn usual_bytes_are_followed_to_their_end(bytes in "[a-z/.]{0,40}[a-z/.~?]{0,40}") {
+            let bytes = bytes.as_bytes();
+            let mut slashes = Vec::new();
+            let end = usual(bytes, |slash| slashes.push(slash));
+            prop_assert_eq!(end, bytes.iter().position(|byte| !is_usual(*byte)).unwrap_or(bytes.len()));
+            prop_assert!(slashes.into_iter().eq((0..end).filter(|at| bytes[*at] == b'/')));
+        }
+
         #[test]
         fn a_window_shows_what_is_there(
             bytes in prop_oneof![

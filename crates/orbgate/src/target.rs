@@ -6,7 +6,7 @@
 
 use crate::hash::index;
 use crate::reason::Detail;
-use crate::scan::is_query;
+use crate::scan::{self, is_query};
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, Profile};
 
 /// An accepted path, cut into segments.
@@ -39,32 +39,40 @@ impl<'t> Path<'t> {
         self.bytes.get(usize::from(*start)..end).unwrap_or_default()
     }
 
-    /// Cuts a path at its slashes. `None` where it breaks P10, P11 or the segment limits of P2.
-    #[inline(always)]
-    fn cut(path: &'t [u8], slashes: impl Iterator<Item = usize>) -> Option<Self> {
-        let mut cut = Self {
-            bytes: path,
+    /// A path that is not cut yet.
+    const fn uncut(bytes: &'t [u8]) -> Self {
+        Self {
+            bytes,
             starts: [0; MAX_SEGMENTS + 1],
             count: 0,
-        };
-        if path.len() == 1 {
-            return Some(cut);
         }
-        let mut slots = cut.starts.iter_mut();
-        let mut start = None;
-        for slash in slashes.chain([path.len()]) {
-            if let Some(start) = start {
-                let segment = path.get(start..slash)?;
-                if segment.len() > MAX_SEGMENT_BYTES || is_dots(segment) {
-                    return None;
-                }
-                cut.count = cut.count.saturating_add(1);
-            }
-            let next = slash.saturating_add(1);
-            *slots.next()? = u16::try_from(next).ok()?;
-            start = Some(next);
+    }
+
+    /// Cuts at a slash, or at the end as if one stood there. One cut too many shows in [`Self::ended`].
+    #[inline(always)]
+    fn cut(&mut self, slash: usize) {
+        if let Some(start) = self.starts.get_mut(self.count) {
+            *start = u16::try_from(slash.saturating_add(1)).unwrap_or(u16::MAX);
         }
-        Some(cut)
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// The path up to `end`. `None` where it breaks P10, P11 or the segment limits of P2.
+    #[inline(always)]
+    fn ended(mut self, end: usize) -> Option<Self> {
+        self.bytes = self.bytes.get(..end)?;
+        if end == 1 {
+            self.count = 0;
+            return Some(self);
+        }
+        self.cut(end);
+        if self.count > self.starts.len() {
+            return None;
+        }
+        self.count = self.count.saturating_sub(1);
+        let mut segments = (0..self.count).map(|position| self.segment(position));
+        let fine = segments.all(|segment| segment.len() <= MAX_SEGMENT_BYTES && !is_dots(segment));
+        fine.then_some(self)
     }
 }
 
@@ -88,22 +96,26 @@ pub(crate) fn split(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail>
 }
 
 /// Accepts a target whose path is of plain characters only; `None` where anything needs a closer look.
-#[inline(always)]
 fn split_plain(target: &[u8]) -> Option<Path<'_>> {
     if target.len() > MAX_TARGET_BYTES || target.first() != Some(&b'/') {
         return None;
     }
-    let plain = target.iter().position(|byte| !is_plain(*byte));
-    let path = match plain {
-        None => target,
-        Some(end) => {
-            let (path, rest) = target.split_at_checked(end)?;
-            let is_query = rest.first() == Some(&b'?') && rest.iter().all(|byte| is_query(*byte));
-            is_query.then_some(path)?
+    let mut path = Path::uncut(target);
+    let mut at = 0_usize;
+    loop {
+        let rest = target.get(at..).unwrap_or_default();
+        let usual = scan::usual(rest, |slash| path.cut(at.saturating_add(slash)));
+        at = at.saturating_add(usual);
+        match target.get(at..).unwrap_or_default() {
+            [] => return path.ended(at),
+            query @ [b'?', ..] => {
+                let is_in_order = query.iter().all(|byte| is_query(*byte));
+                return path.ended(at).filter(|_| is_in_order);
+            }
+            [byte, ..] if is_plain(*byte) => at = at.saturating_add(1),
+            _ => return None,
         }
-    };
-    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-    Path::cut(path, slashes.map(|(at, _)| at))
+    }
 }
 
 /// The exact reading, in the order that every implementation shares: P2 to P5, P7, then the path's
@@ -113,10 +125,15 @@ fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
     if target.is_empty() || target.len() > MAX_TARGET_BYTES {
         return Err(Detail::Length);
     }
-    if !target.iter().all(u8::is_ascii_graphic) {
+    let (mut is_visible, mut has_hash) = (true, false);
+    for byte in target {
+        is_visible &= byte.is_ascii_graphic();
+        has_hash |= *byte == b'#';
+    }
+    if !is_visible {
         return Err(Detail::Byte);
     }
-    if target.contains(&b'#') {
+    if has_hash {
         return Err(Detail::Fragment);
     }
     if target.first() != Some(&b'/') {
@@ -153,8 +170,10 @@ fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
     if !root && segments().any(is_dots) {
         return Err(Detail::DotSegment);
     }
+    let mut cut = Path::uncut(path);
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-    Path::cut(path, slashes.map(|(at, _)| at)).ok_or(Detail::Length)
+    slashes.for_each(|(at, _)| cut.cut(at));
+    cut.ended(path.len()).ok_or(Detail::Length)
 }
 
 /// Rules P13 to P18 for the escape that starts at `at`.
