@@ -155,6 +155,99 @@ pub(crate) fn usual(bytes: &[u8], mut visit: impl FnMut(usize)) -> usize {
     at
 }
 
+/// Whether one of the pieces between the spaces of a text is exactly these bytes, which have no space.
+///
+/// A mask of the spaces says at once where a piece of the right length starts, which is rarely more
+/// than once: no branch on how many pieces there are, or how long they are.
+#[inline(always)]
+pub(crate) fn has_piece(text: &[u8], piece: &[u8]) -> bool {
+    const WINDOW: usize = 64;
+    let length = piece.len();
+    if text.len() < BLOCK || !(1..WINDOW / 2).contains(&length) {
+        let mut pieces = text.split(|byte| *byte == b' ');
+        return length > 0 && pieces.any(|other| other == piece);
+    }
+    let mut start = 0_usize;
+    loop {
+        let window = text.get(start..).unwrap_or_default();
+        let is_last = window.len() <= WINDOW;
+        // The last window reaches back, so that there are always enough bytes to read.
+        let base = if is_last {
+            text.len().saturating_sub(WINDOW)
+        } else {
+            start
+        };
+        let window = text.get(base..).unwrap_or_default();
+        let window = window.get(..WINDOW).unwrap_or(window);
+        let spaces = spaces(window);
+        let is_start = base
+            .checked_sub(1)
+            .is_none_or(|before| text.get(before) == Some(&b' '));
+        let starts = spaces << 1 | u64::from(is_start);
+        // The bit after the last byte of the text ends a piece, too; it can be the 65th.
+        let end = if is_last {
+            1_u128 << (window.len() & 127)
+        } else {
+            0
+        };
+        let ends = (u128::from(spaces) | end) >> (length & 127);
+        let mut found = starts & ends as u64;
+        while found != 0 {
+            let at = found.first();
+            if window.get(at..at.saturating_add(length)) == Some(piece) {
+                return true;
+            }
+            found = found.without_first();
+        }
+        if is_last {
+            return false;
+        }
+        // A piece that starts here did not end in this window.
+        start = base.saturating_add(WINDOW).saturating_sub(length);
+    }
+}
+
+/// Where the spaces are in 16 to 64 bytes.
+#[inline(always)]
+fn spaces(bytes: &[u8]) -> u64 {
+    let mut spaces = 0;
+    for start in [0, 16, 32, 48] {
+        let start = start.min(bytes.len().saturating_sub(BLOCK));
+        if let Some(block) = bytes.get(start..).and_then(<[u8]>::first_chunk) {
+            spaces |= u64::at(spaces_of_block(block), start);
+        }
+    }
+    spaces
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+#[allow(unsafe_code, reason = "the safe twin is below")]
+fn spaces_of_block(block: &[u8; BLOCK]) -> u64 {
+    use core::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
+    // SAFETY: SSE2 is part of every x86-64 processor, and the only read is the block itself.
+    unsafe {
+        let bytes = _mm_loadu_si128(block.as_ptr().cast());
+        let same = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b' '.cast_signed()));
+        u64::from(_mm_movemask_epi8(same).cast_unsigned())
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn spaces_of_block(block: &[u8; BLOCK]) -> u64 {
+    portable_spaces(block)
+}
+
+/// The safe twin.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn portable_spaces(block: &[u8; BLOCK]) -> u64 {
+    let bits = block.iter().enumerate();
+    bits.fold(0, |mask, (at, byte)| {
+        mask | u64::from(*byte == b' ') << (at & 63)
+    })
+}
+
 /// What is where in a block: bit `i` speaks of byte `i`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Marks {
@@ -431,7 +524,27 @@ mod tests {
         }
 
         #[test]
+        fn pieces_are_found_as_split_finds_them(
+            pieces in proptest::collection::vec("[ab ]{0,3}|[a-c:]{0,40}|scope:[0-9]{1,2}", 0..30),
+            other in "[ab]{0,2}|scope:[0-9]{1,2}|[a-c:]{28,36}",
+            which: proptest::sample::Index,
+        ) {
+            let text = pieces.join(" ");
+            let mut asked = vec![other.as_bytes()];
+            if !pieces.is_empty() {
+                asked.push(pieces[which.index(pieces.len())].as_bytes());
+            }
+            asked.extend(text.as_bytes().split(|byte| *byte == b' '));
+            for piece in asked.into_iter().filter(|piece| !piece.contains(&b' ')) {
+                let mut split = text.as_bytes().split(|byte| *byte == b' ');
+                let expected = !piece.is_empty() && split.any(|other| other == piece);
+                prop_assert_eq!(has_piece(text.as_bytes(), piece), expected, "{:?} in {:?}", piece, text);
+            }
+        }
+
+        #[test]
         fn both_ways_mark_what_is_there(block: [u8; BLOCK]) {
+            prop_assert_eq!(spaces_of_block(&block), portable_spaces(&block));
             prop_assert_eq!(mark_block(&block), portable(&block));
             prop_assert_eq!(mark_block(&block), plainly(&block));
         }

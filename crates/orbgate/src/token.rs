@@ -1,6 +1,7 @@
 //! Tokens and the scopes they carry.
 
 use crate::engine::Engine;
+use crate::scan::has_piece;
 
 /// A *verified* bearer token (RFC 9068): verifying is the token layer's business, not the engine's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,10 +128,7 @@ impl Scopes<'_> {
     #[inline(always)]
     pub(crate) fn hold(self, engine: &Engine, scope: u16) -> bool {
         match self {
-            Self::Text(text) => {
-                let scope = engine.scope_name(scope).as_bytes();
-                text.split(|byte| *byte == b' ').any(|piece| piece == scope)
-            }
+            Self::Text(text) => has_piece(text, engine.scope_name(scope).as_bytes()),
             Self::Set(set) => set.policy == engine.fingerprint() && set.has(scope),
         }
     }
