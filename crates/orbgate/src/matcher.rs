@@ -12,7 +12,7 @@ use crate::reason::Detail;
 use crate::scan::{Mask, Window};
 use crate::tables::{CLOSER, COUNT, NONE, Node, Shape, Tables, Word, WordRow, slice};
 use crate::target::{self, Decoded, Path};
-use crate::terms::{MAX_SEGMENTS, Profile};
+use crate::terms::{MAX_SEGMENTS, MAX_TARGET_BYTES, Profile};
 
 /// The most specific shape that fits a target (rule P20), `None` where none fits, or the rule that the
 /// target breaks.
@@ -70,7 +70,10 @@ fn short<'e, M: Mask>(tables: &'e Tables, target: &[u8]) -> Short<'e> {
     let Some(window) = Window::<M>::of(bytes) else {
         return Short::Closer;
     };
-    if base > prefix || window.has_odd_segment() {
+    if base > prefix || target.len() > MAX_TARGET_BYTES {
+        return Short::Closer;
+    }
+    if window.has_odd_segment() {
         // `/` alone, before a query, is the root and has no segment.
         let is_whole = base == 0 && window.slashes().has(0) && window.end() > 1;
         return match is_whole && window.has_empty_segment() {
@@ -81,11 +84,11 @@ fn short<'e, M: Mask>(tables: &'e Tables, target: &[u8]) -> Short<'e> {
     let (slashes, end, inside) = (window.slashes(), window.end(), prefix.wrapping_sub(base));
     let is_below = inside <= end && (inside == end || slashes.has(inside));
     if !is_below || !starts_with_prefix(tables, target) {
-        let is_path = base == 0 && slashes.has(0);
-        return if is_path {
-            Short::Nothing
-        } else {
-            Short::Closer
+        // Of 64 bytes there are at most 32 segments, of more there could be too many.
+        let is_path = base == 0 && slashes.has(0) && M::BITS <= 2 * MAX_SEGMENTS;
+        return match is_path {
+            true => Short::Nothing,
+            false => Short::Closer,
         };
     }
     // Where segments begin, and where the last one ends.
@@ -161,18 +164,19 @@ fn below_prefix<'e, M: Mask, const ROOM: bool>(
     if bounds.first() < end {
         return Short::Closer;
     }
+    let count = usize::try_from(key & COUNT).unwrap_or(usize::MAX);
     match tables.shapes.probe(shape_hash(tables.shapes.seed, key)) {
         Some(shape) if shape.key == key => Short::Shape(shape),
+        _ if index(tables.prefix.segments).saturating_add(count) > MAX_SEGMENTS => Short::Closer,
         Some(_) if has_segments && key & tables.prefix.first_share == 0 => Short::Nothing,
         // A word in a place where no template has a parameter is that word in every shape that fits.
-        Some(_) if key & parameter_share(tables, key & COUNT) == 0 => Short::Nothing,
+        Some(_) if key & parameter_share(tables, count) == 0 => Short::Nothing,
         _ => Short::Closer,
     }
 }
 
 /// The bits in a key of the words that could be values of parameters, in a path of so many segments.
-fn parameter_share(tables: &Tables, count: u64) -> u64 {
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
+fn parameter_share(tables: &Tables, count: usize) -> u64 {
     tables.parameter_shares.get(count).copied().unwrap_or(0)
 }
 

@@ -86,17 +86,15 @@ pub fn policies() -> impl Strategy<Value = Model> {
         (1..=i64::MAX.unsigned_abs()).prop_map(Orbs::Amount),
         Just(Orbs::Absent),
     ];
-    let bases = select(
-        &[
-            "",
-            "",
-            "/a",
-            "/api/v1",
-            "/store/a",
-            "/api/v1/external",
-            "/api/v1/external",
-        ][..],
-    );
+    let bases = prop_oneof![
+        16 => select(&["", "", "/a", "/api/v1", "/store/a", "/api/v1/external", "/api/v1/external"][..])
+            .prop_map(str::to_owned),
+        // So many segments, or so many bytes, that a path has hardly room for more.
+        1 => (20..28_usize).prop_map(|count| "/b".repeat(count)),
+        1 => (240..256_usize).prop_map(|length| format!("/{}", "c".repeat(length)).repeat(28)),
+        1 => (100..256_usize, 30..32_usize)
+            .prop_map(|(length, count)| format!("/{}", "c".repeat(length)).repeat(count)),
+    ];
     let rules = select(&[None, None, Some("deny"), Some("allow_without_scope")][..]);
     let apis = vec((bases, rules), 1..4);
     let scopes = vec((orbs, any::<Index>()), SCOPES.len());
@@ -108,7 +106,6 @@ pub fn policies() -> impl Strategy<Value = Model> {
             };
             for (at, (base_path, organisation)) in apis.into_iter().enumerate() {
                 let name = format!("api{at}");
-                let base_path = base_path.to_owned();
                 model.apis.push(Api {
                     name,
                     base_path,
@@ -183,6 +180,10 @@ struct Places {
 impl Places {
     /// Takes a template's place, unless the policy format refuses it beside those already there.
     fn take(&mut self, method: &str, full: &[String]) -> bool {
+        let bytes: usize = full.iter().map(|segment| segment.len() + 1).sum();
+        if full.len() > 32 || bytes > 8_192 {
+            return false;
+        }
         let mut prefix = String::new();
         let mut new = Vec::new();
         for segment in full {
@@ -307,6 +308,7 @@ fn flip(segment: &str) -> String {
 pub enum Twist {
     Insert(&'static str),
     Append(&'static str),
+    AppendSegments(usize),
     EncodeByte,
     FlipCase,
     Delete,
@@ -324,6 +326,7 @@ fn twists() -> impl Strategy<Value = (Index, Twist)> {
             ][..]
         )
         .prop_map(Twist::Append),
+        (1..70_usize).prop_map(Twist::AppendSegments),
         Just(Twist::EncodeByte),
         Just(Twist::FlipCase),
         Just(Twist::Delete),
@@ -341,6 +344,7 @@ impl Twist {
         match self {
             Self::Insert(text) => drop(target.splice(place..place, text.bytes())),
             Self::Append(text) => target.extend(text.bytes()),
+            Self::AppendSegments(count) => target.extend("/x".repeat(*count).bytes()),
             Self::EncodeByte if place < target.len() => {
                 let escape = format!("%{:02x}", target[place]);
                 drop(target.splice(place..=place, escape.bytes()));
