@@ -36,7 +36,7 @@ fn the_projects_readme_links_to_what_is_there() {
     let mut links = 0;
     for rest in readme.split(TREE).skip(1) {
         let link = rest
-            .split([')', '>', '"', '\'', '#', ' ', '\n'])
+            .split([')', '>', '"', '\'', '#', '?', ' ', '\n'])
             .next()
             .unwrap();
         let path = link
