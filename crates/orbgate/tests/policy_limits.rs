@@ -20,12 +20,12 @@ fn a_file_over_8_mib_is_refused_before_any_other_work() {
     let faults = quickly_refused(&"&a [".repeat(4 * 1024 * 1024));
     assert_eq!(
         messages(&faults),
-        ["1:1: the file has 16777216 bytes, and 8388608 is the limit"]
+        ["1:1: the file has more than 8388608 bytes, which is the limit"]
     );
     let faults = quickly_refused(&"#".repeat(limit + 1));
     assert_eq!(
         messages(&faults),
-        ["1:1: the file has 8388609 bytes, and 8388608 is the limit"]
+        ["1:1: the file has more than 8388608 bytes, which is the limit"]
     );
 }
 

@@ -11,10 +11,8 @@ const TEXT_BYTES: usize = 8 * 1024 * 1024;
 /// The text without its byte-order mark, if it is small enough to be read at all.
 pub(super) fn within_limits<'a>(text: &'a str, faults: &mut Faults) -> Option<&'a str> {
     if text.len() > TEXT_BYTES {
-        let message = format!(
-            "the file has {} bytes, and {TEXT_BYTES} is the limit",
-            text.len()
-        );
+        // Whoever reads a file for us may well stop just beyond the limit: its size is not known.
+        let message = format!("the file has more than {TEXT_BYTES} bytes, which is the limit");
         faults.push(Place::START, message);
         return None;
     }
