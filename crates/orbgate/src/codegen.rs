@@ -57,7 +57,7 @@ macro_rules! expression {
 
 expression! {
     Tables {
-        digest, profile, name, prefix, words, word_rows, others, parameter_shares, shapes, nodes, edges, methods,
+        digest, profile, name, prefix, words, word_rows, others, position_shares, parameter_shares, shapes, nodes, edges, methods,
         shape_routes, routes, scopes, scope_ids, scope_routes, apis, headings, text,
     }
     Run { start, length }

@@ -33,6 +33,7 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
     let templates = Templates::of(&scopes);
     let common = templates.common_segments();
     let words = Words::of(&templates, common, &mut text);
+    let by_position = position_shares(&words.symbols);
     let (routes, shapes) = lay_out_routes(&templates, common, &words, &mut text);
     let columns = method_columns(&routes);
     let (shape_slots, slot_of) = hash_shapes(&shapes, &routes, &columns, words.keys_fit);
@@ -47,7 +48,8 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
         words: words.hash,
         word_rows: words.rows.into(),
         others: words.others.into(),
-        parameter_shares: parameter_shares(&templates, common, &words.symbols).into(),
+        position_shares: collect(by_position.iter().skip(common).copied()),
+        parameter_shares: parameter_shares(&templates, common, &by_position).into(),
         shapes: shape_slots,
         nodes: tree.nodes.into(),
         edges: tree.edges.into(),
@@ -395,21 +397,23 @@ fn prefix(
     }
 }
 
-/// See [`Tables::parameter_shares`].
-fn parameter_shares(
-    templates: &Templates<'_>,
-    common: usize,
-    words: &HashMap<(usize, String), (u32, u64)>,
-) -> Vec<u64> {
-    let mut at_position = vec![0; MAX_SEGMENTS.saturating_add(1)];
+/// By position, the shares of all words there.
+fn position_shares(words: &HashMap<(usize, String), (u32, u64)>) -> Vec<u64> {
+    let mut at_position = vec![0; MAX_SEGMENTS];
     for ((position, _), (_, share)) in words {
         if let Some(shares) = at_position.get_mut(*position) {
             *shares |= share;
         }
     }
+    at_position
+}
+
+/// By the number of segments below the prefix, the shares of all words where a template of so many has
+/// a parameter.
+fn parameter_shares(templates: &Templates<'_>, common: usize, at_position: &[u64]) -> Vec<u64> {
     let mut by_count = vec![0; MAX_SEGMENTS.saturating_add(1)];
     for template in &templates.routes {
-        let literals = template.literals().zip(&at_position);
+        let literals = template.literals().zip(at_position);
         let parameters = literals.filter(|(literal, _)| literal.is_none());
         let shares = parameters.fold(0, |shares, (_, share)| shares | share);
         let count = template.segments.len().saturating_sub(common);

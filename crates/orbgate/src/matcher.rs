@@ -169,15 +169,44 @@ fn below_prefix<'e, M: Mask, const ROOM: bool>(
         Some(shape) if shape.key == key => Short::Shape(shape),
         _ if index(tables.prefix.segments).saturating_add(count) > MAX_SEGMENTS => Short::Closer,
         Some(_) if has_segments && key & tables.prefix.first_share == 0 => Short::Nothing,
-        // A word in a place where no template has a parameter is that word in every shape that fits.
-        Some(_) if key & parameter_share(tables, count) == 0 => Short::Nothing,
-        _ => Short::Closer,
+        Some(_) => fewer_words(tables, key, count),
+        None => Short::Closer,
     }
 }
 
-/// The bits in a key of the words that could be values of parameters, in a path of so many segments.
-fn parameter_share(tables: &Tables, count: usize) -> u64 {
-    tables.parameter_shares.get(count).copied().unwrap_or(0)
+/// The best shape where some words of the path are values of parameters. All of them are spelt exactly.
+///
+/// A word in a place where no template of so many segments has a parameter is that word in every shape
+/// that fits. Of the others each subset may be the words of a shape; the one that keeps the word at the
+/// first position where two differ is more specific, so the subsets are tried in that order.
+#[inline(never)]
+fn fewer_words<'e>(tables: &'e Tables, key: u64, count: usize) -> Short<'e> {
+    let parameters = tables.parameter_shares.get(count).copied().unwrap_or(0);
+    let mut shares = [0; 3];
+    let mut free = 0_usize;
+    for position in tables.position_shares.iter().take(count) {
+        let share = key & parameters & position;
+        if share != 0 {
+            let Some(slot) = shares.get_mut(free) else {
+                // So many subsets that the tree is better.
+                return Short::Closer;
+            };
+            *slot = share;
+            free = free.saturating_add(1);
+        }
+    }
+    // The first position is the highest bit: counting down from all tries the most specific first.
+    for kept in (0..1_usize << free).rev().skip(1) {
+        let mut fewer = key & !(key & parameters);
+        for (place, share) in shares.iter().take(free).rev().enumerate() {
+            fewer |= share & u64::from(kept >> place & 1 == 1).wrapping_neg();
+        }
+        match tables.shapes.probe(shape_hash(tables.shapes.seed, fewer)) {
+            Some(shape) if shape.key == fewer => return Short::Shape(shape),
+            _ => {}
+        }
+    }
+    Short::Nothing
 }
 
 /// The share of a word for a segment of its length in its place, with ends that may differ: nothing

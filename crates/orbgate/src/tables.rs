@@ -27,6 +27,8 @@ pub struct Tables {
     pub word_rows: List<WordRow>,
     /// Literals that share the slot of another word: see [`WordRow::others`].
     pub others: List<OtherWord>,
+    /// By the position below the prefix: the bits in a key of the words there.
+    pub position_shares: List<u64>,
     /// By the number of segments below the prefix: the bits in a key of the words at positions where a
     /// template of so many has a parameter. Only such a word can be taken for a parameter's value.
     pub parameter_shares: List<u64>,

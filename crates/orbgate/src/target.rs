@@ -125,10 +125,19 @@ fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
     if target.is_empty() || target.len() > MAX_TARGET_BYTES {
         return Err(Detail::Length);
     }
+    // P6: from the first `?` on, the query only has to be in order.
+    let end = target.iter().position(|byte| *byte == b'?');
+    let (path, query) = target.split_at(end.unwrap_or(target.len()));
     let (mut is_visible, mut has_hash) = (true, false);
-    for byte in target {
+    for byte in query {
         is_visible &= byte.is_ascii_graphic();
         has_hash |= *byte == b'#';
+    }
+    let mut has_backslash = false;
+    for byte in path {
+        is_visible &= byte.is_ascii_graphic();
+        has_hash |= *byte == b'#';
+        has_backslash |= *byte == b'\\';
     }
     if !is_visible {
         return Err(Detail::Byte);
@@ -139,21 +148,15 @@ fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
     if target.first() != Some(&b'/') {
         return Err(Detail::Form);
     }
-    // P6: the query is never looked at again.
-    let path = target
-        .split(|byte| *byte == b'?')
-        .next()
-        .unwrap_or_default();
-    if path.contains(&b'\\') {
+    if has_backslash {
         return Err(Detail::Backslash);
     }
     for (at, byte) in path.iter().enumerate() {
         match byte {
+            byte if is_plain(*byte) => {}
             b';' => return Err(Detail::MatrixParam),
             b'%' if profile == Profile::Strict => return Err(Detail::Percent),
             b'%' => read_escape(path, at)?,
-            b'/' => {}
-            byte if is_plain(*byte) => {}
             _ => return Err(Detail::PathChar),
         }
     }
