@@ -119,10 +119,13 @@ impl<'t, M: Mask> Window<'t, M> {
 /// Where a query starts that is in order, if it is the first that is unusual and not the first of all.
 #[cold]
 fn query_start(bytes: &[u8]) -> Option<usize> {
-    let start = bytes.iter().position(|byte| !is_usual(*byte))?;
+    let start = usual(bytes, |_| {});
     let query = bytes.get(start..)?;
+    if query.first() != Some(&b'?') {
+        return None;
+    }
     let is_in_order = query.iter().fold(true, |fine, byte| fine & is_query(*byte));
-    (query.first() == Some(&b'?') && is_in_order && start > 0).then_some(start)
+    (is_in_order && start > 0).then_some(start)
 }
 
 /// Visits the slashes of bytes of any number, up to the first that is unusual, and says where that is.

@@ -125,19 +125,10 @@ fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
     if target.is_empty() || target.len() > MAX_TARGET_BYTES {
         return Err(Detail::Length);
     }
-    // P6: from the first `?` on, the query only has to be in order.
-    let end = target.iter().position(|byte| *byte == b'?');
-    let (path, query) = target.split_at(end.unwrap_or(target.len()));
     let (mut is_visible, mut has_hash) = (true, false);
-    for byte in query {
+    for byte in target {
         is_visible &= byte.is_ascii_graphic();
         has_hash |= *byte == b'#';
-    }
-    let mut has_backslash = false;
-    for byte in path {
-        is_visible &= byte.is_ascii_graphic();
-        has_hash |= *byte == b'#';
-        has_backslash |= *byte == b'\\';
     }
     if !is_visible {
         return Err(Detail::Byte);
@@ -148,40 +139,50 @@ fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
     if target.first() != Some(&b'/') {
         return Err(Detail::Form);
     }
-    if has_backslash {
-        return Err(Detail::Backslash);
+    let mut path = Path::uncut(target);
+    let mut first_fault = None;
+    let mut at = 0_usize;
+    loop {
+        let rest = target.get(at..).unwrap_or_default();
+        at = at.saturating_add(scan::usual(rest, |slash| {
+            path.cut(at.saturating_add(slash))
+        }));
+        let fault = match target.get(at) {
+            // P6: the query is never looked at again.
+            None | Some(b'?') => break,
+            // P7 comes before what stands to its left.
+            Some(b'\\') => return Err(Detail::Backslash),
+            Some(byte) if is_plain(*byte) => None,
+            Some(b';') => Some(Detail::MatrixParam),
+            Some(b'%') if profile == Profile::Strict => Some(Detail::Percent),
+            Some(b'%') => read_escape(target, at).err(),
+            Some(_) => Some(Detail::PathChar),
+        };
+        first_fault = first_fault.or(fault);
+        at = at.saturating_add(1);
     }
-    for (at, byte) in path.iter().enumerate() {
-        match byte {
-            byte if is_plain(*byte) => {}
-            b';' => return Err(Detail::MatrixParam),
-            b'%' if profile == Profile::Strict => return Err(Detail::Percent),
-            b'%' => read_escape(path, at)?,
-            _ => return Err(Detail::PathChar),
-        }
+    match (first_fault, path.ended(at)) {
+        (Some(fault), _) => Err(fault),
+        (None, Some(path)) => Ok(path),
+        (None, None) => Err(read_segments(target.get(1..at).unwrap_or_default())),
     }
-    // What the leading `/` opens is a segment too; a path of `/` alone has none.
-    let segments = || {
-        path.get(1..)
-            .unwrap_or_default()
-            .split(|byte| *byte == b'/')
-    };
-    let root = path.len() == 1;
-    if !root && segments().any(<[u8]>::is_empty) {
-        return Err(Detail::EmptySegment);
+}
+
+/// Which of P10, P11 and the limits of P2 the segments of a path break.
+fn read_segments(segments: &[u8]) -> Detail {
+    let segments = || segments.split(|byte| *byte == b'/');
+    if segments().any(<[u8]>::is_empty) {
+        Detail::EmptySegment
+    } else if segments().any(is_dots) {
+        Detail::DotSegment
+    } else {
+        Detail::Length
     }
-    if !root && segments().any(is_dots) {
-        return Err(Detail::DotSegment);
-    }
-    let mut cut = Path::uncut(path);
-    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-    slashes.for_each(|(at, _)| cut.cut(at));
-    cut.ended(path.len()).ok_or(Detail::Length)
 }
 
 /// Rules P13 to P18 for the escape that starts at `at`.
-fn read_escape(path: &[u8], at: usize) -> Result<(), Detail> {
-    let Some((byte, after)) = escaped(path.get(at..).unwrap_or_default()) else {
+fn read_escape(target: &[u8], at: usize) -> Result<(), Detail> {
+    let Some((byte, after)) = escaped(target.get(at..).unwrap_or_default()) else {
         return Err(Detail::BadEscape);
     };
     match byte {
@@ -191,8 +192,8 @@ fn read_escape(path: &[u8], at: usize) -> Result<(), Detail> {
         byte if byte.is_ascii_alphanumeric() => Err(Detail::EncodedUnreserved),
         0x80..=0xff => Err(Detail::NonAscii),
         b' ' => {
-            let starts = path.get(..at).and_then(<[u8]>::last) == Some(&b'/');
-            let ends = matches!(after.first(), None | Some(b'/'));
+            let starts = target.get(..at).and_then(<[u8]>::last) == Some(&b'/');
+            let ends = matches!(after.first(), None | Some(b'/' | b'?'));
             if starts || ends {
                 Err(Detail::Whitespace)
             } else {
