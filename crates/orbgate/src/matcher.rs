@@ -3,7 +3,7 @@
 //! Three ways, each for what the one before leaves over; all give the same answer:
 //! 1. [`short`]: a plain path of usual length, without a loop or branch that depends on what it says.
 //! 2. [`known`]: any accepted path; one probe a segment and one for the whole.
-//! 3. [`search`]: the tree of shapes, where a parameter's value equals a word or a word's case differs.
+//! 3. [`search`]: the tree of shapes, where several values of parameters are words or a word's case differs.
 
 use core::hint::select_unpredictable;
 
