@@ -14,7 +14,7 @@
 mod build;
 #[path = "src/codegen.rs"]
 mod codegen;
-#[path = "src/compile.rs"]
+#[path = "src/compile/mod.rs"]
 mod compile;
 #[path = "src/hash.rs"]
 mod hash;
