@@ -1,15 +1,17 @@
-//! Where the slashes, dots and unusual bytes of a short piece of a target are, as masks of bits.
+//! Reading bytes many at a time: a target's slashes, dots and unusual bytes as masks of bits, the words
+//! of its segments, and the pieces of a scope text.
 //!
 //! The one module of the core that may use `unsafe`: on x86-64 it reads 16 bytes at a time with
-//! instructions that every such processor has. [`portable`] is its safe twin, for every other
-//! processor; a property test holds the two together.
+//! instructions that every such processor has, and [`Window::words`] reads eight without a slice's
+//! checks. The masks have safe twins, for every other processor; property tests hold each to its twin
+//! or to the same read byte by byte.
 #![allow(
     clippy::as_conversions,
     reason = "places in a piece are far below 2³², and so are numbers of bits"
 )]
 #![cfg_attr(
     target_arch = "x86_64",
-    allow(unsafe_code, reason = "see each block; portable() is the safe twin")
+    allow(unsafe_code, reason = "see each block; the masks have safe twins")
 )]
 
 use core::ops::{BitAnd, BitOr, BitOrAssign, Not};

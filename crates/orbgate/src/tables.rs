@@ -34,7 +34,7 @@ pub struct Tables {
     pub parameter_shares: List<u64>,
     /// The shapes of all templates, by their keys.
     pub shapes: PerfectHash<Shape>,
-    /// The same shapes as a tree, for paths whose parameters equal words. The root is first.
+    /// The same shapes as a tree, for paths that a key does not settle. The root is first.
     pub nodes: List<Node>,
     /// The tree's literal branches; those of one node stand together, sorted by symbol.
     pub edges: List<Edge>,
@@ -263,8 +263,6 @@ pub(crate) const ORBS_UNKNOWN: i64 = i64::MIN;
 pub struct ApiRow {
     /// Its name.
     pub name: Span,
-    /// The path before its routes, where the policy states one.
-    pub base_path: Option<Span>,
     /// What an organisation's token gets, where the api's scopes apply only to a user's token.
     pub organisation: Option<OrganisationRule>,
 }
