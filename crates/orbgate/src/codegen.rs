@@ -74,7 +74,7 @@ expression! {
     MethodColumn { method, column }
     RouteRow { method, text, template, orbs, scope, organisation, place }
     ScopeRow { name, permits, api, organisation, orbs, routes, place }
-    ApiRow { name, organisation }
+    ApiRow { name }
 }
 
 /// Writes a value as its own literal.

@@ -146,7 +146,7 @@ impl<'e> Scope<'e> {
     /// What an organisation's token gets, where the scope applies only to a user's token.
     #[must_use]
     pub fn organisation(&self) -> Option<OrganisationRule> {
-        self.api_row()?.organisation
+        self.row()?.organisation
     }
 
     /// The routes that need the scope, in the order of the policy file.

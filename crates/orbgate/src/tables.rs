@@ -227,7 +227,7 @@ pub struct RouteRow {
     pub orbs: i64,
     /// The scope it needs.
     pub scope: u16,
-    /// What an organisation's token gets, as in [`ApiRow::organisation`].
+    /// What an organisation's token gets, as in [`ScopeRow::organisation`].
     pub organisation: Option<OrganisationRule>,
     /// Where it stands in the policy file.
     pub place: Place,
@@ -242,7 +242,7 @@ pub struct ScopeRow {
     pub permits: Option<Span>,
     /// Its api.
     pub api: u32,
-    /// What an organisation's token gets, as in [`ApiRow::organisation`].
+    /// What an organisation's token gets, where the scope applies only to a user's token.
     pub organisation: Option<OrganisationRule>,
     /// What a call consumes: an amount, 0 for nothing, or one of the two constants below.
     pub orbs: i64,
@@ -263,6 +263,4 @@ pub(crate) const ORBS_UNKNOWN: i64 = i64::MIN;
 pub struct ApiRow {
     /// Its name.
     pub name: Span,
-    /// What an organisation's token gets, where the api's scopes apply only to a user's token.
-    pub organisation: Option<OrganisationRule>,
 }

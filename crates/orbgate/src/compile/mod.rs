@@ -76,7 +76,6 @@ fn collect<T>(items: impl Iterator<Item = T>) -> List<T> {
 fn api_row(api: &Api, text: &mut TextPool) -> ApiRow {
     ApiRow {
         name: text.span(api.name()),
-        organisation: api.organisation(),
     }
 }
 
