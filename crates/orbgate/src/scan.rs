@@ -3,8 +3,9 @@
 //!
 //! The one module of the core that may use `unsafe`: on x86-64 it reads 16 bytes at a time with
 //! instructions that every such processor has, and [`Window::words`] reads eight without a slice's
-//! checks. The masks have safe twins, for every other processor; property tests hold each to its twin
-//! or to the same read byte by byte.
+//! checks. The masks have safe twins, for every other processor (and for this one with
+//! `--cfg orbgate_portable`, which measures and tests them); property tests hold each to its twin or to
+//! the same read byte by byte.
 #![allow(
     clippy::as_conversions,
     reason = "places in a piece are far below 2³², and so are numbers of bits"
@@ -225,7 +226,7 @@ fn spaces(bytes: &[u8]) -> u64 {
     spaces
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(orbgate_portable)))]
 #[inline(always)]
 #[allow(unsafe_code, reason = "the safe twin is below")]
 fn spaces_of_block(block: &[u8; BLOCK]) -> u64 {
@@ -238,14 +239,14 @@ fn spaces_of_block(block: &[u8; BLOCK]) -> u64 {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(any(orbgate_portable, not(target_arch = "x86_64")))]
 #[inline(always)]
 fn spaces_of_block(block: &[u8; BLOCK]) -> u64 {
     portable_spaces(block)
 }
 
 /// The safe twin.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, orbgate_portable, not(target_arch = "x86_64")))]
 fn portable_spaces(block: &[u8; BLOCK]) -> u64 {
     let bits = block.iter().enumerate();
     bits.fold(0, |mask, (at, byte)| {
@@ -355,7 +356,7 @@ macro_rules! mask {
 mask! { u64 u128 }
 
 /// Marks of one block, in the low 16 bits.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(orbgate_portable)))]
 #[inline(always)]
 fn mark_block(block: &[u8; BLOCK]) -> Marks {
     use core::arch::x86_64::{
@@ -388,14 +389,14 @@ fn mark_block(block: &[u8; BLOCK]) -> Marks {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(any(orbgate_portable, not(target_arch = "x86_64")))]
 #[inline(always)]
 fn mark_block(block: &[u8; BLOCK]) -> Marks {
     portable(block)
 }
 
 /// The safe twin: eight bytes at a time in ordinary words.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, orbgate_portable, not(target_arch = "x86_64")))]
 #[inline(always)]
 fn portable(block: &[u8; BLOCK]) -> Marks {
     let half = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes));
@@ -409,7 +410,7 @@ fn portable(block: &[u8; BLOCK]) -> Marks {
 }
 
 /// Marks of eight bytes, in the low 8 bits.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, orbgate_portable, not(target_arch = "x86_64")))]
 #[inline(always)]
 fn mark_word(word: u64) -> Marks {
     const ONES: u64 = 0x0101_0101_0101_0101;
