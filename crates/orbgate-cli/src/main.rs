@@ -16,7 +16,6 @@ mod policy_file;
 mod replay;
 mod request_line;
 mod table;
-mod table_json;
 mod tally;
 
 use std::process::ExitCode;

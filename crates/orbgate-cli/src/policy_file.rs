@@ -11,9 +11,8 @@ use orbgate::{Engine, Policy};
 use crate::args::STANDARD_INPUT;
 use crate::output::{Stop, one_line};
 
-/// The core refuses a policy over 8 MiB; what is read beyond only lets it see that there is more,
-/// even where a character is cut in half.
-const READ_LIMIT: u64 = 8 * 1024 * 1024 + 4;
+/// The core refuses a policy over its limit; one byte beyond lets it see that there is more.
+const READ_LIMIT: u64 = Policy::MAX_BYTES.saturating_add(1);
 
 /// An engine, and how its policy file is called.
 #[derive(Debug)]
@@ -82,50 +81,11 @@ pub(crate) fn read(path: &Path) -> Result<Result<Policy, Vec<Fault>>, String> {
             File::open(path).and_then(|file| file.take(READ_LIMIT).read_to_end(&mut bytes));
         content.map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
     }
-    let cut = u64::try_from(bytes.len()).is_ok_and(|length| length == READ_LIMIT);
-    let text = match str::from_utf8(&bytes) {
-        Ok(text) => text,
-        Err(error) => {
-            let valid = valid_part(&bytes, error);
-            // The last character of a file that is too large anyway may have been cut in half.
-            if !(cut && error.error_len().is_none()) {
-                return Ok(Err(vec![not_utf8(valid)]));
-            }
-            valid
-        }
-    };
-    Ok(Policy::from_yaml(text).map_err(|error| error.faults().to_vec()))
+    Ok(Policy::from_bytes(&bytes).map_err(|error| error.faults().to_vec()))
 }
 
 /// Faults as lines `file:line:column: message`.
 pub(crate) fn in_file(name: &str, faults: &[Fault]) -> String {
     let line = |fault: &Fault| one_line(&format!("{name}:{fault}")).into_owned();
     faults.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// The characters before the first byte that is not UTF-8.
-fn valid_part(bytes: &[u8], error: core::str::Utf8Error) -> &str {
-    bytes
-        .get(..error.valid_up_to())
-        .and_then(|part| str::from_utf8(part).ok())
-        .unwrap_or_default()
-}
-
-/// The fault of a file whose UTF-8 ends after `valid`.
-fn not_utf8(valid: &str) -> Fault {
-    let valid = valid.strip_prefix('\u{feff}').unwrap_or(valid);
-    let count = |characters: usize| u32::try_from(characters.saturating_add(1)).unwrap_or(u32::MAX);
-    let line = count(valid.matches('\n').count());
-    let column = count(
-        valid
-            .rsplit('\n')
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .count(),
-    );
-    Fault {
-        place: Place { line, column },
-        message: "not UTF-8".to_owned(),
-    }
 }

@@ -1,4 +1,4 @@
-//! `orbgate table`: the whole table, as text, Markdown or CSV; as JSON in `table_json`.
+//! `orbgate table`: the whole table, as text, Markdown, CSV or JSON.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -10,7 +10,6 @@ use crate::check::count;
 use crate::explain::short;
 use crate::output::{self, FAINT, Outcome, STRONG, Stop, one_line};
 use crate::policy_file::Source;
-use crate::table_json;
 
 /// Prints the table.
 pub(crate) fn run(format: Format, source: &Source) -> Result<Outcome, Stop> {
@@ -19,13 +18,13 @@ pub(crate) fn run(format: Format, source: &Source) -> Result<Outcome, Stop> {
         Format::Text => output::print(|out| text(out, engine))?,
         Format::Markdown => output::print_raw(&markdown(engine)?)?,
         Format::Csv => output::print_raw(&csv(engine)?)?,
-        Format::Json => output::print_raw(&table_json::document(engine)?)?,
+        Format::Json => output::print_raw(&json(engine)?)?,
     }
     Ok(Outcome::Fine)
 }
 
 /// The scopes of each api, in the order of the policy file.
-pub(crate) fn apis(engine: &Engine) -> Vec<(&str, Vec<Scope<'_>>)> {
+fn apis(engine: &Engine) -> Vec<(&str, Vec<Scope<'_>>)> {
     let mut apis: Vec<(&str, Vec<Scope<'_>>)> = Vec::new();
     for scope in engine.scope_table() {
         match apis.last_mut() {
@@ -34,6 +33,14 @@ pub(crate) fn apis(engine: &Engine) -> Vec<(&str, Vec<Scope<'_>>)> {
         }
     }
     apis
+}
+
+/// The document of [`Engine::table`], on one line.
+fn json(engine: &Engine) -> Result<Vec<u8>, Stop> {
+    let mut document = serde_json::to_vec(&engine.table())
+        .map_err(|error| Stop::Error(format!("cannot write JSON: {error}")))?;
+    document.push(b'\n');
+    Ok(document)
 }
 
 /// An orb column: `no`, `yes`, an amount or `not stated`.

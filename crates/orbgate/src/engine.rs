@@ -9,6 +9,7 @@ use crate::listing::{Route, Scope};
 use crate::matcher;
 use crate::reason::{Detail, Reason};
 use crate::request::Request;
+use crate::route_id::RouteId;
 use crate::tables::{NONE, NOT_DECLARED, RouteRow, SEARCH, Shape, Tables, slice};
 use crate::terms::{Digest, OrganisationRule, Profile};
 use crate::token::{ScopeSet, Token, TokenKind};
@@ -73,17 +74,43 @@ impl Engine {
             let subject = Subject::shape(shape.first_route);
             return self.deny(Reason::MethodNotDeclared, subject);
         };
-        let subject = Subject {
-            route,
-            scope: row.scope,
-            orbs: row.orbs,
-        };
         self.decide_subject(
-            subject,
+            Subject::route(route, row),
             row.organisation,
             token,
             request.allow_bonus_orbs_use,
         )
+    }
+
+    /// Decides by route, for a server that knows which route it has matched: no text is looked at. The
+    /// same order and reasons from `no_token` on; a route of another policy is `no_route`.
+    ///
+    /// ```
+    /// # use orbgate::{Engine, Token};
+    /// let engine = Engine::external();
+    /// let route = engine.find_route("GET", "/api/v1/external/orbs").map(|route| route.id());
+    /// let decision = engine.decide_route(route.unwrap(), Some(Token::user("read:orbs")), false);
+    /// assert!(decision.is_allow());
+    /// ```
+    #[inline]
+    pub fn decide_route(
+        &self,
+        route: RouteId,
+        token: Option<Token<'_>>,
+        allow_bonus_orbs_use: bool,
+    ) -> Decision<'_> {
+        let token = match read_token(token) {
+            Err(reason) => return self.deny(reason, Subject::NOTHING),
+            Ok(token) => token,
+        };
+        let found = route.index_in(self.fingerprint()).and_then(|id| {
+            let row = self.tables.routes.get(index(id))?;
+            Some((Subject::route(id, row), row.organisation))
+        });
+        let Some((subject, organisation)) = found else {
+            return self.deny(Reason::NoRoute, Subject::NOTHING);
+        };
+        self.decide_subject(subject, organisation, token, allow_bonus_orbs_use)
     }
 
     /// Decides by scope, without a route: the inference api's routes are not shown (specification
@@ -141,6 +168,34 @@ impl Engine {
         rows.map(|(id, row)| Route::new(self, u32::try_from(id).unwrap_or(NONE), row))
     }
 
+    /// The route at this place of [`Engine::routes`].
+    #[must_use]
+    pub fn route(&self, index: u32) -> Option<Route<'_>> {
+        let row = self.tables.routes.get(crate::hash::index(index))?;
+        Some(Route::new(self, index, row))
+    }
+
+    /// The route that the policy writes with this method and this template, the api's base path
+    /// included. Looks at every route: for a server's start, not for its requests.
+    #[must_use]
+    pub fn find_route(
+        &self,
+        method: impl AsRef<[u8]>,
+        template: impl AsRef<[u8]>,
+    ) -> Option<Route<'_>> {
+        let (method, template) = (method.as_ref(), template.as_ref());
+        self.routes().find(|route| {
+            route.template().as_bytes() == template && route.method().as_bytes() == method
+        })
+    }
+
+    /// The scope of this [index](Scope::index).
+    #[must_use]
+    pub fn scope(&self, index: u16) -> Option<Scope<'_>> {
+        let there = usize::from(index) < self.tables.scopes.len();
+        there.then_some(Scope::new(self, index))
+    }
+
     /// Every scope with its orb column and routes, in the order of the policy file: the table of
     /// specification §4.2, and the scopes without routes.
     pub fn scope_table(&self) -> impl ExactSizeIterator<Item = Scope<'_>> {
@@ -190,14 +245,6 @@ impl Engine {
     pub(crate) fn scope_name(&self, id: u16) -> &str {
         let row = self.tables.scopes.get(index(u32::from(id)));
         row.map_or("", |row| self.tables.text.get(row.name))
-    }
-
-    /// The route of an id, or nothing for [`crate::tables::NONE`].
-    pub(crate) fn route(&self, id: u32) -> Option<Route<'_>> {
-        self.tables
-            .routes
-            .get(index(id))
-            .map(|row| Route::new(self, id, row))
     }
 
     /// The id of a scope token.

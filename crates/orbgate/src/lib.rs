@@ -23,7 +23,10 @@ mod matcher;
 pub mod policy;
 mod reason;
 mod request;
+mod route_id;
 mod scan;
+#[cfg(feature = "serde")]
+mod table;
 mod tables;
 mod target;
 mod terms;
@@ -37,6 +40,9 @@ pub use crate::listing::{Route, Scope};
 pub use crate::policy::{Policy, PolicyError};
 pub use crate::reason::{Detail, Reason};
 pub use crate::request::Request;
+pub use crate::route_id::RouteId;
+#[cfg(feature = "serde")]
+pub use crate::table::Table;
 pub use crate::terms::{Digest, Orbs, OrganisationRule, Place, Profile};
 pub use crate::token::{ScopeSet, Scopes, Token, TokenKind};
 

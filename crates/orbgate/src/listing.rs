@@ -4,6 +4,7 @@ use core::fmt;
 
 use crate::engine::Engine;
 use crate::hash::index;
+use crate::route_id::RouteId;
 use crate::tables::{ApiRow, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeRow, slice};
 use crate::terms::{Orbs, OrganisationRule, Place};
 
@@ -18,6 +19,19 @@ pub struct Route<'e> {
 impl<'e> Route<'e> {
     pub(crate) const fn new(engine: &'e Engine, id: u32, row: &'e RouteRow) -> Self {
         Self { engine, id, row }
+    }
+
+    /// Its place in [`Engine::routes`], from 0: for arrays with an entry for each route, as counters.
+    #[must_use]
+    pub const fn index(&self) -> u32 {
+        self.id
+    }
+
+    /// What [`Engine::decide_route`] knows it by. It also says of which policy it is, and may be kept
+    /// beyond the engine.
+    #[must_use]
+    pub const fn id(&self) -> RouteId {
+        RouteId::new(self.engine.fingerprint(), self.id)
     }
 
     /// `METHOD /full/template`, as in `POST /api/v1/external/voxies/{voxieId}/run`.
@@ -114,6 +128,12 @@ impl<'e> Scope<'e> {
 
     fn api_row(&self) -> Option<&'e ApiRow> {
         self.engine.tables.apis.get(index(self.row()?.api))
+    }
+
+    /// Its place among all scopes sorted by name, from 0: for arrays with an entry for each scope.
+    #[must_use]
+    pub const fn index(&self) -> u16 {
+        self.id
     }
 
     /// The scope token.

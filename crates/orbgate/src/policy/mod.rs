@@ -38,22 +38,35 @@ use document::Document;
 use faults::Faults;
 
 impl Policy {
+    /// Most bytes of a policy file.
+    pub const MAX_BYTES: u64 = text::MAX_BYTES;
+
     /// Reads and checks a policy file.
     ///
     /// # Errors
     ///
     /// Every fault of the file, each with its place.
     pub fn from_yaml(text: &str) -> Result<Self, PolicyError> {
+        Self::from_bytes(text.as_bytes())
+    }
+
+    /// Reads and checks a policy file whose bytes may not be text. Whoever reads the file need not read
+    /// on behind [`Policy::MAX_BYTES`] and one more.
+    ///
+    /// # Errors
+    ///
+    /// Every fault of the file, each with its place.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, PolicyError> {
         let mut faults = Faults::default();
-        match read(text, &mut faults) {
+        match read(bytes, &mut faults) {
             Some(policy) if faults.is_empty() => Ok(policy),
             _ => Err(PolicyError::new(faults)),
         }
     }
 }
 
-fn read(text: &str, faults: &mut Faults) -> Option<Policy> {
-    let text = text::within_limits(text, faults)?;
+fn read(bytes: &[u8], faults: &mut Faults) -> Option<Policy> {
+    let text = text::within_limits(bytes, faults)?;
     let visible = text::without_hidden_characters(text, faults);
     let root = tree::parse(&visible, faults)?;
     let document = read::document(&root, faults)?;

@@ -1,4 +1,4 @@
-//! The text before it is YAML: its size, its byte-order mark, and characters that hide something.
+//! The text before it is YAML: its size, its encoding, its byte-order mark, and characters that hide something.
 
 use std::borrow::Cow;
 
@@ -6,17 +6,35 @@ use super::faults::{Faults, is_hidden};
 use crate::terms::Place;
 
 /// A larger text is not looked at.
-const TEXT_BYTES: usize = 8 * 1024 * 1024;
+pub(super) const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
-/// The text without its byte-order mark, if it is small enough to be read at all.
-pub(super) fn within_limits<'a>(text: &'a str, faults: &mut Faults) -> Option<&'a str> {
-    if text.len() > TEXT_BYTES {
+/// The text of a file that is small enough to be read at all, without its byte-order mark.
+pub(super) fn within_limits<'a>(bytes: &'a [u8], faults: &mut Faults) -> Option<&'a str> {
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_BYTES {
         // Whoever reads a file for us may well stop just beyond the limit: its size is not known.
-        let message = format!("the file has more than {TEXT_BYTES} bytes, which is the limit");
+        let message = format!("the file has more than {MAX_BYTES} bytes, which is the limit");
         faults.push(Place::START, message);
         return None;
     }
-    Some(text.strip_prefix('\u{feff}').unwrap_or(text))
+    match str::from_utf8(bytes) {
+        Ok(text) => Some(text.strip_prefix('\u{feff}').unwrap_or(text)),
+        Err(error) => {
+            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            faults.push(end(str::from_utf8(valid).unwrap_or_default()), "not UTF-8");
+            None
+        }
+    }
+}
+
+/// The place right after a text.
+fn end(text: &str) -> Place {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let count = |characters: usize| u32::try_from(characters.saturating_add(1)).unwrap_or(u32::MAX);
+    let last = text.rsplit('\n').next().unwrap_or_default();
+    Place {
+        line: count(text.matches('\n').count()),
+        column: count(last.chars().count()),
+    }
 }
 
 /// Reports the characters that have no place in a policy file, and puts a letter in their stead, so

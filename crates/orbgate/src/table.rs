@@ -1,33 +1,44 @@
-//! The table as one JSON document.
-//!
-//! `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits","orbs",
-//! "place","routes":[{"route","method","template","orbs","place"}]}]}],"headings"}`: `orbs` is null where
-//! it is not stated, else `{"consumes","amount"}` as in a decision; `place` is `{"line","column"}`.
+//! The table as one document, for `serde`.
 
-use orbgate::Place;
-use orbgate::{Digest, Engine, Orbs, Route, Scope};
 use serde::Serialize;
 
-use crate::output::Stop;
-use crate::table::apis;
+use crate::engine::Engine;
+use crate::listing::{Route, Scope};
+use crate::terms::{Digest, Orbs, OrganisationRule, Place};
 
-/// The document, on one line.
-pub(crate) fn document(engine: &Engine) -> Result<Vec<u8>, Stop> {
-    let table = Table {
-        policy: engine.digest(),
-        name: engine.name(),
-        target: engine.target().as_str(),
-        apis: apis(engine).into_iter().map(ApiJson::new).collect(),
-        headings: engine.headings().collect(),
-    };
-    let mut document = serde_json::to_vec(&table)
-        .map_err(|error| Stop::Error(format!("cannot write JSON: {error}")))?;
-    document.push(b'\n');
-    Ok(document)
+impl Engine {
+    /// The whole table, in the order of the policy file. Serialises as
+    /// `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits",
+    /// "orbs","place","routes":[{"route","method","template","orbs","place"}]}]}],"headings"}`: `orbs` is
+    /// null where it is not stated, else `{"consumes","amount"}` as in a decision; `place` is
+    /// `{"line","column"}`.
+    #[must_use]
+    pub fn table(&self) -> Table<'_> {
+        Table {
+            policy: self.digest(),
+            name: self.name(),
+            target: self.target().as_str(),
+            apis: apis(self),
+            headings: self.headings().collect(),
+        }
+    }
 }
 
-#[derive(Serialize)]
-struct Table<'e> {
+/// The scopes of each api: those of one api stand together.
+fn apis(engine: &Engine) -> Vec<ApiJson<'_>> {
+    let mut apis: Vec<ApiJson<'_>> = Vec::new();
+    for scope in engine.scope_table() {
+        match apis.last_mut() {
+            Some(api) if api.name == scope.api() => api.scopes.push(ScopeJson::new(scope)),
+            _ => apis.push(ApiJson::new(scope)),
+        }
+    }
+    apis
+}
+
+/// An engine's whole table, for `serde`: [`Engine::table`].
+#[derive(Debug, Serialize)]
+pub struct Table<'e> {
     policy: Digest,
     name: Option<&'e str>,
     target: &'static str,
@@ -35,7 +46,7 @@ struct Table<'e> {
     headings: Vec<&'e str>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct ApiJson<'e> {
     name: &'e str,
     /// `user` where the scopes apply only to a user's token.
@@ -45,18 +56,19 @@ struct ApiJson<'e> {
 }
 
 impl<'e> ApiJson<'e> {
-    fn new((name, scopes): (&'e str, Vec<Scope<'e>>)) -> Self {
-        let rule = scopes.first().and_then(Scope::organisation);
+    /// The api of its first scope.
+    fn new(first: Scope<'e>) -> Self {
+        let rule = first.organisation();
         Self {
-            name,
+            name: first.api(),
             token: rule.map(|_| "user"),
-            organisation: rule.map(orbgate::OrganisationRule::as_str),
-            scopes: scopes.into_iter().map(ScopeJson::new).collect(),
+            organisation: rule.map(OrganisationRule::as_str),
+            scopes: vec![ScopeJson::new(first)],
         }
     }
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct ScopeJson<'e> {
     scope: &'e str,
     permits: Option<&'e str>,
@@ -77,7 +89,7 @@ impl<'e> ScopeJson<'e> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct RouteJson<'e> {
     route: &'e str,
     method: &'e str,
@@ -98,7 +110,7 @@ impl<'e> RouteJson<'e> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct OrbsJson {
     consumes: bool,
     amount: Option<u64>,
@@ -123,7 +135,7 @@ impl OrbsJson {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct PlaceJson {
     line: u32,
     column: u32,

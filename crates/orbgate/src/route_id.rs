@@ -1,0 +1,74 @@
+//! The id by which a server asks for a route that it knows already.
+#![allow(
+    clippy::as_conversions,
+    reason = "an id is the low bits of wider integers, taken on purpose"
+)]
+
+/// Which route of which policy: made by [`Route::id`](crate::Route::id), asked with
+/// [`Engine::decide_route`](crate::Engine::decide_route).
+///
+/// With an engine of another policy it is no route at all: decisions deny rather than misread it,
+/// unless 35 bits of both policies' digests are equal by chance. The same policy gives the same ids,
+/// in every process and release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RouteId(u64);
+
+/// A policy has at most 200,000 routes. With the bits of the digest an id stays below 2⁵³, where every
+/// integer is exact in a language whose numbers are doubles.
+const INDEX_BITS: u32 = 18;
+const INDEX: u64 = (1 << INDEX_BITS) - 1;
+const POLICY: u64 = (1 << (53 - INDEX_BITS)) - 1;
+
+impl RouteId {
+    pub(crate) const fn new(policy: u128, index: u32) -> Self {
+        // Counted from 1, so that 0 is never an id.
+        let index = (index as u64).wrapping_add(1) & INDEX;
+        // The same on machines of either byte order.
+        Self(((policy.to_le() as u64) & POLICY) << INDEX_BITS | index)
+    }
+
+    /// The id as an integer from 1 to 2⁵³ - 1, for other languages.
+    #[must_use]
+    pub const fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// The id of an integer. Any is accepted: one that no engine gave out is no route.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// The route's index, if it is one of this policy.
+    pub(crate) const fn index_in(self, policy: u128) -> Option<u32> {
+        let index = ((self.0 & INDEX) as u32).wrapping_sub(1);
+        if Self::new(policy, index).0 == self.0 {
+            Some(index)
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RouteId;
+
+    #[test]
+    fn an_id_is_of_its_policy_only() {
+        let id = RouteId::new(7, 199_999);
+        assert_eq!(id.index_in(7), Some(199_999));
+        assert_eq!(id.index_in(8), None);
+        assert_eq!(RouteId::new(u128::MAX, 199_999).to_bits() >> 53, 0);
+    }
+
+    #[test]
+    fn what_nobody_gave_out_is_no_route() {
+        for policy in [0, 7] {
+            let none = RouteId::from_bits(0).index_in(policy);
+            // Index `u32::MAX` is no route of any table.
+            assert!(matches!(none, None | Some(u32::MAX)), "{none:?}");
+            assert_eq!(RouteId::from_bits(1 << 53 | 1).index_in(policy), None);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Deciding by route is deciding by a target of that route.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    reason = "a test stops at its first surprise"
+)]
+
+use orbgate::{Decision, Engine, Policy, Reason, Request, RouteId, Token, TokenKind};
+
+const AMOUNTS: &str = include_str!("../../../policy/valid/amounts.yaml");
+const INFERENCE: &str = include_str!("../../../policy/valid/inference.yaml");
+
+#[test]
+fn by_route_the_answer_is_that_of_a_target() {
+    let read = |text| Engine::new(&Policy::from_yaml(text).unwrap());
+    let engines = [read(AMOUNTS), read(INFERENCE)];
+    for engine in engines.iter().chain([Engine::external()]) {
+        let all = engine.scope_table().map(|scope| scope.name().to_owned());
+        let all = all.collect::<Vec<_>>().join(" ");
+        for route in engine.routes() {
+            for scopes in [all.as_str(), route.scope().name(), "read:nothing", ""] {
+                for kind in [TokenKind::User, TokenKind::Organisation, TokenKind::Unknown] {
+                    let scopes = scopes.into();
+                    for token in [None, Some(Token { kind, scopes })] {
+                        let target = target(route.template());
+                        let request = Request {
+                            method: route.method().as_bytes(),
+                            target: target.as_bytes(),
+                            token,
+                            allow_bonus_orbs_use: true,
+                        };
+                        let expected = engine.decide(&request);
+                        let found = engine.decide_route(route.id(), token, true);
+                        assert_eq!(found, expected, "{target}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A path that the template fits.
+fn target(template: &str) -> String {
+    let segments = template.split('/').map(|segment| {
+        let is_parameter = segment.starts_with('{');
+        if is_parameter { "a.value" } else { segment }
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn a_route_is_found_as_the_policy_writes_it() {
+    let engine = Engine::external();
+    for (index, route) in (0..).zip(engine.routes()) {
+        let found = engine.find_route(route.method(), route.template()).unwrap();
+        assert_eq!((found.index(), found.id()), (index, route.id()));
+        assert_eq!(engine.route(index), Some(route));
+        assert_eq!(RouteId::from_bits(route.id().to_bits()), route.id());
+        let scope = route.scope();
+        assert_eq!(engine.scope(scope.index()), Some(scope));
+    }
+    assert_eq!(engine.find_route("HEAD", "/api/v1/external/account"), None);
+    assert_eq!(engine.find_route("GET", "/account"), None);
+    assert_eq!(engine.route(37), None);
+    assert_eq!(engine.scope(u16::MAX), None);
+}
+
+#[test]
+fn a_route_of_another_policy_is_denied() {
+    let other = Engine::new(&Policy::from_yaml(AMOUNTS).unwrap());
+    let ids = other.routes().map(|route| route.id());
+    for id in ids.chain([0, 1, u64::MAX].map(RouteId::from_bits)) {
+        let token = Some(Token::user("read:account write:voxies"));
+        let decision = Engine::external().decide_route(id, token, true);
+        assert!(matches!(decision, Decision::Deny(_)), "{id:?}");
+        assert_eq!(decision.reason(), Reason::NoRoute);
+    }
+}
