@@ -1,0 +1,145 @@
+//! The `Authorization` header of a request (RFC 6750 §2.1).
+
+use core::fmt;
+
+/// The token of a request's `Authorization` values; `None` where there is none, or one of another
+/// scheme.
+///
+/// Give it every value of the header as it came, one item a line of the header. A token anywhere
+/// else (`?access_token=`, a cookie, a form) is never looked for.
+///
+/// ```
+/// use orbgate_token::{BearerError, bearer};
+///
+/// assert_eq!(bearer([b"Bearer abc.def.ghi".as_slice()]), Ok(Some("abc.def.ghi")));
+/// assert_eq!(bearer([]), Ok(None));
+/// assert_eq!(bearer([b"Bearer a".as_slice(), b"Bearer b"]), Err(BearerError::Repeated));
+/// ```
+///
+/// # Errors
+///
+/// What makes the request invalid (`invalid_request`): it is to be refused whatever the rest says.
+pub fn bearer<'a>(
+    values: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<Option<&'a str>, BearerError> {
+    let mut values = values.into_iter();
+    let Some(value) = values.next() else {
+        return Ok(None);
+    };
+    if values.next().is_some() {
+        return Err(BearerError::Repeated);
+    }
+    if !is_bearer(value) {
+        // A proxy may have joined several lines with commas.
+        let joined = value
+            .split(|byte| *byte == b',')
+            .skip(1)
+            .any(|part| is_bearer(part.trim_ascii_start()));
+        return if joined {
+            Err(BearerError::Repeated)
+        } else {
+            Ok(None)
+        };
+    }
+    let rest = value.get(SCHEME.len()..).unwrap_or_default();
+    let token = rest.strip_prefix(b" ");
+    let token = token.filter(|token| is_b64token(token));
+    let token = token.and_then(|token| core::str::from_utf8(token).ok());
+    token.map(Some).ok_or(BearerError::Malformed)
+}
+
+const SCHEME: &[u8] = b"bearer";
+
+/// Whether the value begins with the scheme, in any case, and the scheme ends there.
+fn is_bearer(value: &[u8]) -> bool {
+    value
+        .split_at_checked(SCHEME.len())
+        .is_some_and(|(scheme, rest)| {
+            scheme.eq_ignore_ascii_case(SCHEME)
+                && rest
+                    .first()
+                    .is_none_or(|byte| !byte.is_ascii_alphanumeric())
+        })
+}
+
+/// `b64token` of RFC 6750 §2.1.
+fn is_b64token(token: &[u8]) -> bool {
+    let end = token
+        .iter()
+        .rposition(|byte| *byte != b'=')
+        .map_or(0, |last| last.saturating_add(1));
+    let (body, _padding) = token.split_at_checked(end).unwrap_or((&[], &[]));
+    !body.is_empty()
+        && body
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-._~+/".contains(byte))
+}
+
+/// Why a request's `Authorization` is refused: RFC 6750 §3.1 calls it `invalid_request`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BearerError {
+    /// The header comes several times, or a proxy joined several into one.
+    Repeated,
+    /// Not `Bearer`, one space and a token.
+    Malformed,
+}
+
+impl fmt::Display for BearerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Repeated => "the request has more than one `Authorization`",
+            Self::Malformed => "the request's `Authorization` is not `Bearer`, a space and a token",
+        })
+    }
+}
+
+impl core::error::Error for BearerError {}
+
+#[cfg(test)]
+mod tests {
+    use super::{BearerError, bearer};
+
+    #[test]
+    fn exactly_one_bearer_token_counts() {
+        type Row<'a> = (&'a [&'a [u8]], Result<Option<&'a str>, BearerError>);
+        let table: &[Row<'_>] = &[
+            (&[b"Bearer abc"], Ok(Some("abc"))),
+            (&[b"bearer abc"], Ok(Some("abc"))),
+            (&[b"BEARER a-._~+/=="], Ok(Some("a-._~+/=="))),
+            (&[], Ok(None)),
+            (&[b""], Ok(None)),
+            (&[b"Basic dXNlcjpwYXNz"], Ok(None)),
+            (&[b"DPoP abc"], Ok(None)),
+            (&[b"BearerX abc"], Ok(None)),
+            (&[b"Digest username=\"a\", realm=\"b\""], Ok(None)),
+            (&[b"Bearer a", b"Bearer a"], Err(BearerError::Repeated)),
+            (&[b"Basic a", b"Bearer b"], Err(BearerError::Repeated)),
+            (&[b"Bearer a", b""], Err(BearerError::Repeated)),
+            (&[b"Basic a,Bearer b"], Err(BearerError::Repeated)),
+            (&[b"Basic a, bearer b"], Err(BearerError::Repeated)),
+            (&[b"Bearer a,Bearer b"], Err(BearerError::Malformed)),
+            (&[b"Bearer a, Bearer b"], Err(BearerError::Malformed)),
+            (&[b"Bearer"], Err(BearerError::Malformed)),
+            (&[b"Bearer "], Err(BearerError::Malformed)),
+            (&[b"Bearer  a"], Err(BearerError::Malformed)),
+            (&[b"Bearer\ta"], Err(BearerError::Malformed)),
+            (&[b"Bearer a "], Err(BearerError::Malformed)),
+            (&[b"Bearer a b"], Err(BearerError::Malformed)),
+            (&[b" Bearer a"], Ok(None)),
+            (&[b"Bearer ="], Err(BearerError::Malformed)),
+            (&[b"Bearer a=b"], Err(BearerError::Malformed)),
+            (&[b"Bearer \"a\""], Err(BearerError::Malformed)),
+            (&[b"Bearer:a"], Err(BearerError::Malformed)),
+            (&[b"Bearer a\0"], Err(BearerError::Malformed)),
+            (&[b"Bearer \xc3\xa9"], Err(BearerError::Malformed)),
+        ];
+        for (values, expected) in table {
+            let shown: Vec<_> = values
+                .iter()
+                .map(|value| value.escape_ascii().to_string())
+                .collect();
+            assert_eq!(bearer(values.iter().copied()), *expected, "{shown:?}");
+        }
+    }
+}

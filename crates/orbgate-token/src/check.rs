@@ -1,0 +1,158 @@
+//! What a configuration must be, whether it was written in YAML or in Rust.
+
+use core::time::Duration;
+
+use orbgate::TokenKind;
+
+use crate::issuer::Issuer;
+use crate::kind::{ClaimTest, KindRules, Test};
+
+/// One thing wrong with a configuration.
+#[derive(Debug)]
+pub(crate) struct KeyFault {
+    pub(crate) key: Key,
+    pub(crate) message: String,
+}
+
+/// Where in a configuration: a key of an issuer, or the list of issuers as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    /// Which issuer, counted from 0.
+    pub(crate) issuer: usize,
+    /// The key as the file has it; empty for the issuer as a whole.
+    pub(crate) name: &'static str,
+}
+
+const SKEW: Duration = Duration::from_secs(300);
+
+/// Every fault of these issuers.
+pub(crate) fn faults(issuers: &[Issuer]) -> Vec<KeyFault> {
+    let mut faults = Faults {
+        list: Vec::new(),
+        issuer: 0,
+    };
+    if issuers.is_empty() {
+        faults.push("", "there is no issuer: every token would be refused");
+    }
+    for (index, issuer) in issuers.iter().enumerate() {
+        faults.issuer = index;
+        faults.check(issuer);
+        let earlier = issuers.iter().take(index);
+        if earlier
+            .into_iter()
+            .any(|other| other.issuer == issuer.issuer)
+        {
+            faults.push("issuer", "another issuer has the same name");
+        }
+    }
+    faults.list
+}
+
+struct Faults {
+    list: Vec<KeyFault>,
+    issuer: usize,
+}
+
+impl Faults {
+    fn push(&mut self, name: &'static str, message: impl Into<String>) {
+        let issuer = self.issuer;
+        self.list.push(KeyFault {
+            key: Key { issuer, name },
+            message: message.into(),
+        });
+    }
+
+    fn check(&mut self, issuer: &Issuer) {
+        if issuer.issuer.is_empty() {
+            self.push("issuer", "`issuer` is empty: write the `iss` of its tokens");
+        }
+        if issuer.audience.is_empty() {
+            let message = "`audience` is empty: write what the tokens' `aud` must have";
+            self.push("audience", message);
+        }
+        if issuer.algorithms.is_empty() {
+            self.push(
+                "algorithms",
+                "`algorithms` is empty: every token would be refused",
+            );
+        }
+        if issuer.skew > SKEW {
+            self.push(
+                "skew_seconds",
+                "`skew_seconds` is over 300, which is the limit",
+            );
+        }
+        if issuer
+            .max_lifetime
+            .is_some_and(|lifetime| lifetime.is_zero())
+        {
+            self.push(
+                "max_lifetime_seconds",
+                "`max_lifetime_seconds` is 0: every token would be refused",
+            );
+        }
+        self.claim_name("scopes", &issuer.scopes.claim);
+        self.claim_name("client_claim", &issuer.client_claim);
+        for claim in &issuer.require {
+            self.claim_name("require", claim);
+        }
+        let exponent = issuer.key_rules.rsa_exponent_min;
+        if exponent < 3 || exponent.is_multiple_of(2) {
+            self.push(
+                "rsa_exponent_min",
+                "`rsa_exponent_min` must be an odd number from 3 up",
+            );
+        }
+        self.kind(&issuer.kind);
+    }
+
+    fn kind(&mut self, kind: &KindRules) {
+        let (user, organisation) = match kind {
+            KindRules::Always(TokenKind::Unknown) => {
+                return self.push("kind", "`kind` is unknown: every request would be denied");
+            }
+            KindRules::Always(_) => return,
+            KindRules::Claims { user, organisation } => (user, organisation),
+        };
+        if user.is_empty() && organisation.is_empty() {
+            let message =
+                "`kind` recognises no token: write a test for `user` or for `organisation`";
+            self.push("kind", message);
+        }
+        if !user.is_empty() && user == organisation {
+            let message = "`user` and `organisation` have the same tests: no token is of one kind";
+            self.push("kind", message);
+        }
+        for (name, tests) in [("user", user), ("organisation", organisation)] {
+            if !tests.is_empty() && !tests.iter().any(ClaimTest::is_positive) {
+                let message = format!(
+                    "`{name}` rests on nothing but absent claims: add a test for a claim that is there"
+                );
+                self.push("kind", message);
+            }
+            for test in tests {
+                self.claim_name("kind", &test.claim);
+                match &test.test {
+                    Test::OneOf(texts) if texts.is_empty() => {
+                        self.push("kind", "`one_of` is empty: the test never holds");
+                    }
+                    Test::EqualsClaim(other) | Test::DiffersFromClaim(other)
+                        if *other == test.claim =>
+                    {
+                        self.push("kind", "a claim is compared with itself");
+                    }
+                    Test::EqualsClaim(other) | Test::DiffersFromClaim(other) => {
+                        self.claim_name("kind", other);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn claim_name(&mut self, key: &'static str, claim: &str) {
+        if claim.is_empty() {
+            self.push(key, "the name of a claim is empty");
+        }
+    }
+}

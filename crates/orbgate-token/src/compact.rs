@@ -1,0 +1,92 @@
+//! The compact serialisation of a JWS (RFC 7515 §7.1), in its one spelling.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::Value;
+
+use crate::algorithm::Algorithm;
+use crate::error::TokenError;
+use crate::json::{self, JsonFault};
+
+/// A longer token is not looked at.
+pub(crate) const TOKEN_BYTES: usize = 8 * 1024;
+/// A longer `kid` names no key.
+const KID_BYTES: usize = 256;
+
+/// A token taken apart; nothing of it is to be believed before its signature has been checked.
+pub(crate) struct Compact<'a> {
+    pub(crate) header: Header,
+    pub(crate) payload: Vec<u8>,
+    /// What the signature is for: the first two parts as they are.
+    pub(crate) signed: &'a [u8],
+    pub(crate) signature: Vec<u8>,
+}
+
+/// What counts of a header. `jku`, `x5u`, `x5c` and `jwk` do not: a token never brings its own key.
+pub(crate) struct Header {
+    /// `None` for a name that is no algorithm of ours.
+    pub(crate) algorithm: Option<Algorithm>,
+    pub(crate) kid: Option<String>,
+    pub(crate) typ: Option<String>,
+}
+
+impl<'a> Compact<'a> {
+    pub(crate) fn parse(token: &'a [u8]) -> Result<Self, TokenError> {
+        if token.len() > TOKEN_BYTES {
+            return Err(TokenError::TooLong);
+        }
+        let mut parts = token.split(|byte| *byte == b'.');
+        let (Some(header), Some(payload), Some(signature), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(TokenError::NotCompact);
+        };
+        if header.is_empty() || signature.is_empty() {
+            return Err(TokenError::NotCompact);
+        }
+        let signed = header.len().saturating_add(1).saturating_add(payload.len());
+        Ok(Self {
+            header: Header::parse(&decode(header)?)?,
+            payload: decode(payload)?,
+            signed: token.get(..signed).ok_or(TokenError::NotCompact)?,
+            signature: decode(signature)?,
+        })
+    }
+}
+
+impl Header {
+    fn parse(text: &[u8]) -> Result<Self, TokenError> {
+        let mut members = json::object(text).map_err(|fault| match fault {
+            JsonFault::NotAnObject => TokenError::BadHeader,
+            JsonFault::DuplicateMember => TokenError::DuplicateMember,
+        })?;
+        if ["crit", "b64", "zip", "enc"]
+            .iter()
+            .any(|name| members.contains_key(*name))
+        {
+            return Err(TokenError::Extension);
+        }
+        let mut text = |name: &str| match members.remove(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(TokenError::BadHeader),
+        };
+        let algorithm = text("alg")?.ok_or(TokenError::BadHeader)?;
+        let (kid, typ) = (text("kid")?, text("typ")?);
+        if kid.as_ref().is_some_and(|kid| kid.len() > KID_BYTES) {
+            return Err(TokenError::BadHeader);
+        }
+        Ok(Self {
+            algorithm: Algorithm::from_name(&algorithm),
+            kid,
+            typ,
+        })
+    }
+}
+
+/// Base64url without padding or stray bits: no two texts decode to the same bytes.
+pub(crate) fn decode(part: impl AsRef<[u8]>) -> Result<Vec<u8>, TokenError> {
+    URL_SAFE_NO_PAD
+        .decode(part)
+        .map_err(|_| TokenError::BadEncoding)
+}

@@ -1,0 +1,182 @@
+//! One public key of a key set (RFC 7517, RFC 7518 §6): accepted whole, or left out with a reason.
+
+use aws_lc_rs::hmac;
+use aws_lc_rs::signature::ParsedPublicKey;
+use serde_json::{Map, Value};
+
+use crate::algorithm::{Algorithm, Family};
+use crate::compact::decode;
+use crate::keys::KeyRules;
+use crate::roca;
+
+/// A key, bound to the algorithms that it may be used with.
+pub(crate) struct Key {
+    pub(crate) kid: Option<String>,
+    /// One verifier for each algorithm.
+    pub(crate) uses: Vec<(Algorithm, Material)>,
+}
+
+/// What checks a signature.
+pub(crate) enum Material {
+    Public(ParsedPublicKey),
+    Secret(Box<hmac::Key>),
+}
+
+impl Material {
+    /// Whether the signature is of this message.
+    pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
+        match self {
+            Self::Public(key) => key.verify_sig(message, signature).is_ok(),
+            Self::Secret(key) => hmac::verify(key, message, signature).is_ok(),
+        }
+    }
+}
+
+impl Key {
+    pub(crate) fn from_jwk(jwk: &Value, rules: &KeyRules) -> Result<Self, &'static str> {
+        let jwk = Jwk(jwk.as_object().ok_or("it is not an object")?);
+        let kind = jwk.text("kty")?.ok_or("it has no `kty`")?;
+        if kind == "oct" {
+            return Err("a secret does not belong in a public key set");
+        }
+        if ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
+            .iter()
+            .any(|name| jwk.0.contains_key(*name))
+        {
+            return Err("a private key does not belong in a public key set");
+        }
+        jwk.is_for_signatures()?;
+        let uses = match kind {
+            "RSA" => jwk.rsa(rules)?,
+            "EC" => jwk.curve()?,
+            "OKP" => jwk.edwards()?,
+            _ => return Err("its `kty` is not RSA, EC or OKP"),
+        };
+        Ok(Self {
+            kid: jwk.text("kid")?.map(str::to_owned),
+            uses,
+        })
+    }
+}
+
+type Uses = Vec<(Algorithm, Material)>;
+
+struct Jwk<'a>(&'a Map<String, Value>);
+
+impl Jwk<'_> {
+    fn rsa(&self, rules: &KeyRules) -> Result<Uses, &'static str> {
+        let n = self.number("n")?;
+        let e = self.number("e")?;
+        let bits = n.first().map_or(0, |first| {
+            let unused = usize::try_from(first.leading_zeros()).unwrap_or(0);
+            n.len().saturating_mul(8).saturating_sub(unused)
+        });
+        if !(2048..=8192).contains(&bits) {
+            return Err("its modulus does not have 2048 to 8192 bits");
+        }
+        if n.last().is_none_or(|last| last & 1 == 0) {
+            return Err("its modulus is even");
+        }
+        if !exponent_fits(&e, rules.rsa_exponent_min) {
+            return Err("its exponent is even or too small");
+        }
+        if roca::has_fingerprint(&n) {
+            return Err("it is from a faulty generator (CVE-2017-15361)");
+        }
+        self.uses(Family::Rsa, |algorithm| algorithm.rsa_key(&n, &e))
+    }
+
+    fn curve(&self) -> Result<Uses, &'static str> {
+        let (family, length) = match self.text("crv")? {
+            Some("P-256") => (Family::P256, 32),
+            Some("P-384") => (Family::P384, 48),
+            Some("P-521") => (Family::P521, 66),
+            _ => return Err("its `crv` is not P-256, P-384 or P-521"),
+        };
+        let mut point = vec![4]; // uncompressed
+        for coordinate in [self.bytes("x")?, self.bytes("y")?] {
+            if coordinate.len() != length {
+                return Err("a coordinate has not the length of its curve's");
+            }
+            point.extend(coordinate);
+        }
+        self.uses(family, |algorithm| algorithm.curve_key(&point))
+    }
+
+    fn edwards(&self) -> Result<Uses, &'static str> {
+        if self.text("crv")? != Some("Ed25519") {
+            return Err("its `crv` is not Ed25519");
+        }
+        let point = self.bytes("x")?;
+        if point.len() != 32 {
+            return Err("a coordinate has not the length of its curve's");
+        }
+        self.uses(Family::Ed25519, |algorithm| algorithm.curve_key(&point))
+    }
+
+    /// The key for its own `alg`, or else for every algorithm of its family.
+    fn uses(
+        &self,
+        family: Family,
+        key: impl Fn(Algorithm) -> Option<ParsedPublicKey>,
+    ) -> Result<Uses, &'static str> {
+        let named = self.text("alg")?;
+        let mut uses = Vec::new();
+        for algorithm in Algorithm::ALL {
+            if algorithm.family() == family && named.is_none_or(|named| named == algorithm.as_str())
+            {
+                let key = key(algorithm).ok_or("it is not a point of its curve, or no key")?;
+                uses.push((algorithm, Material::Public(key)));
+            }
+        }
+        if uses.is_empty() {
+            return Err("its `alg` is not for signatures by such a key");
+        }
+        Ok(uses)
+    }
+
+    fn is_for_signatures(&self) -> Result<(), &'static str> {
+        if self.text("use")?.is_some_and(|usage| usage != "sig") {
+            return Err("its `use` is not `sig`");
+        }
+        let verifies = |operations: &Value| {
+            operations
+                .as_array()
+                .is_some_and(|list| list.iter().any(|operation| operation == "verify"))
+        };
+        if !self.0.get("key_ops").is_none_or(verifies) {
+            return Err("its `key_ops` do not have `verify`");
+        }
+        Ok(())
+    }
+
+    fn text(&self, name: &str) -> Result<Option<&str>, &'static str> {
+        match self.0.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err("a member that must be text is not"),
+        }
+    }
+
+    fn bytes(&self, name: &str) -> Result<Vec<u8>, &'static str> {
+        let text = self.text(name)?.ok_or("a part of the key is missing")?;
+        decode(text).map_err(|_| "a part of the key is not base64url without padding")
+    }
+
+    /// A number without the leading zeros that RFC 7518 forbids and some providers write.
+    fn number(&self, name: &str) -> Result<Vec<u8>, &'static str> {
+        let mut bytes = self.bytes(name)?;
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        bytes.drain(..zeros);
+        Ok(bytes)
+    }
+}
+
+/// Whether the exponent (big endian, without leading zeros) is odd and large enough.
+fn exponent_fits(e: &[u8], min: u64) -> bool {
+    let odd = e.last().is_some_and(|last| last & 1 == 1);
+    let value = e.iter().try_fold(0_u64, |value, byte| {
+        Some(value.checked_mul(256)? | u64::from(*byte))
+    });
+    odd && value.is_none_or(|value| value >= min.max(3))
+}

@@ -1,0 +1,286 @@
+//! Snapshots of keys: what a verifier checks signatures with.
+
+use core::fmt;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::algorithm::Algorithm;
+use crate::compact::Compact;
+use crate::error::TokenError;
+use crate::json::{self, JsonFault};
+use crate::jwk::{Key, Material};
+
+/// A larger key set is not looked at.
+pub(crate) const KEY_SET_BYTES: usize = 256 * 1024;
+const KEYS: usize = 64;
+
+/// The keys of one issuer, at one time.
+///
+/// Immutable, `Send + Sync`, and cheap to share in an `Arc`. Its `Debug` shows no key.
+pub struct KeySet {
+    /// Those whose `kid` no other has.
+    keys: Vec<Key>,
+    /// The place of each in `keys`; `None` where several have the same.
+    by_kid: HashMap<String, Option<usize>>,
+    warnings: Vec<KeyWarning>,
+}
+
+/// What a key of a key set must be beyond what this crate demands of every key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyRules {
+    /// The smallest public exponent of an RSA key; 65537 unless an issuer's old keys need 3.
+    pub rsa_exponent_min: u64,
+}
+
+impl Default for KeyRules {
+    fn default() -> Self {
+        Self {
+            rsa_exponent_min: 65_537,
+        }
+    }
+}
+
+/// A key that was left out of a [`KeySet`], and why. It says nothing of the key itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyWarning {
+    /// Which one of the set, counted from 0.
+    pub index: usize,
+    /// Why, for a log.
+    pub message: &'static str,
+}
+
+impl fmt::Display for KeyWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "key {} is left out: {}", self.index, self.message)
+    }
+}
+
+impl KeySet {
+    /// Reads a key set as an issuer publishes it (RFC 7517 §5): public keys only.
+    ///
+    /// Keys that are for something else, unknown, weak or malformed are left out with a
+    /// [warning](Self::warnings), and so are secrets and private keys: the former would let whoever
+    /// reads the set sign tokens, the latter are not private any more. Of keys that share a `kid` none
+    /// is used.
+    ///
+    /// # Errors
+    ///
+    /// Where the text is no key set, is larger than 256 KiB, has more than 64 keys, or none to use.
+    pub fn from_jwks(text: &[u8]) -> Result<Self, KeySetError> {
+        Self::from_jwks_with(text, &KeyRules::default())
+    }
+
+    /// The same under other rules than the usual ones.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn from_jwks_with(text: &[u8], rules: &KeyRules) -> Result<Self, KeySetError> {
+        if text.len() > KEY_SET_BYTES {
+            return Err(KeySetError::TooLarge);
+        }
+        let members = json::object(text).map_err(|fault| match fault {
+            JsonFault::NotAnObject => KeySetError::NotAKeySet,
+            JsonFault::DuplicateMember => KeySetError::DuplicateMember,
+        })?;
+        let jwks = members.get("keys").and_then(Value::as_array);
+        let jwks = jwks.ok_or(KeySetError::NotAKeySet)?;
+        if jwks.len() > KEYS {
+            return Err(KeySetError::TooManyKeys);
+        }
+        Self::collect(jwks.iter().map(|jwk| Key::from_jwk(jwk, rules)))
+    }
+
+    /// Secrets that the issuer and this service share: `kid`, algorithm, and at least as many bytes
+    /// as the algorithm's hash has (32, 48, 64).
+    ///
+    /// Secrets and public keys are never in one set. A set of secrets has a [warning](Self::warnings)
+    /// for each secret that is too short.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none to use.
+    pub fn from_secrets<'a>(
+        secrets: impl IntoIterator<Item = (&'a str, Algorithm, &'a [u8])>,
+    ) -> Result<Self, KeySetError> {
+        Self::collect(secrets.into_iter().map(|(kid, algorithm, secret)| {
+            let key = algorithm
+                .secret_key(secret)
+                .ok_or("it is too short, or its algorithm is not HMAC")?;
+            Ok(Key {
+                kid: Some(kid.to_owned()),
+                uses: vec![(algorithm, Material::Secret(Box::new(key)))],
+            })
+        }))
+    }
+
+    fn collect(keys: impl Iterator<Item = Result<Key, &'static str>>) -> Result<Self, KeySetError> {
+        let mut set = Self {
+            keys: Vec::new(),
+            by_kid: HashMap::new(),
+            warnings: Vec::new(),
+        };
+        for (index, key) in keys.enumerate() {
+            if let Err(message) = key.and_then(|key| set.add(key)) {
+                set.warnings.push(KeyWarning { index, message });
+            }
+        }
+        // The first of several with the same `kid` came in before the others were seen.
+        let by_kid = &set.by_kid;
+        let is_single = |kid: &String| by_kid.get(kid).is_some_and(Option::is_some);
+        if !set
+            .keys
+            .iter()
+            .any(|key| key.kid.as_ref().is_none_or(is_single))
+        {
+            return Err(KeySetError::NoUsableKey);
+        }
+        Ok(set)
+    }
+
+    fn add(&mut self, key: Key) -> Result<(), &'static str> {
+        if let Some(kid) = &key.kid {
+            if let Some(place) = self.by_kid.get_mut(kid) {
+                *place = None;
+                return Err("another key has its `kid`, and neither is used");
+            }
+            self.by_kid.insert(kid.clone(), Some(self.keys.len()));
+        }
+        self.keys.push(key);
+        Ok(())
+    }
+
+    /// How many keys there are to use.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.usable().count()
+    }
+
+    /// Never: a key set without a key to use is an error.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The keys that were left out.
+    #[must_use]
+    pub fn warnings(&self) -> &[KeyWarning] {
+        &self.warnings
+    }
+
+    fn usable(&self) -> impl Iterator<Item = &Key> {
+        self.keys.iter().filter(|key| {
+            key.kid
+                .as_ref()
+                .is_none_or(|kid| self.by_kid.get(kid).is_some_and(Option::is_some))
+        })
+    }
+
+    /// Checks the signature with the one key that it can be of.
+    pub(crate) fn verify(
+        &self,
+        token: &Compact<'_>,
+        allowed: &[Algorithm],
+    ) -> Result<(), TokenError> {
+        let algorithm = token.header.algorithm;
+        let algorithm = algorithm
+            .filter(|algorithm| allowed.contains(algorithm))
+            .ok_or(TokenError::Algorithm)?;
+        let material = match &token.header.kid {
+            Some(kid) => {
+                let place = self.by_kid.get(kid).ok_or(TokenError::KeyUnknown)?;
+                let key = place.and_then(|place| self.keys.get(place));
+                let key = key.ok_or(TokenError::KeyAmbiguous)?;
+                key.material(algorithm).ok_or(TokenError::KeyMismatch)?
+            }
+            None => {
+                let mut fitting = self.usable().filter_map(|key| key.material(algorithm));
+                match (fitting.next(), fitting.next()) {
+                    (Some(material), None) => material,
+                    _ => return Err(TokenError::KeyIdMissing),
+                }
+            }
+        };
+        if material.verify(token.signed, &token.signature) {
+            Ok(())
+        } else {
+            Err(TokenError::Signature)
+        }
+    }
+}
+
+impl Key {
+    fn material(&self, algorithm: Algorithm) -> Option<&Material> {
+        let found = self.uses.iter().find(|(usage, _)| *usage == algorithm);
+        found.map(|(_, material)| material)
+    }
+}
+
+impl fmt::Debug for KeySet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeySet")
+            .field("keys", &self.len())
+            .field("warnings", &self.warnings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a text is no key set to work with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum KeySetError {
+    /// The text has more than 256 KiB.
+    TooLarge,
+    /// Not a JSON object with a list `keys`.
+    NotAKeySet,
+    /// An object names a member twice.
+    DuplicateMember,
+    /// More than 64 keys.
+    TooManyKeys,
+    /// No key is left that could check a signature.
+    NoUsableKey,
+}
+
+impl fmt::Display for KeySetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooLarge => "the key set has more than 262144 bytes",
+            Self::NotAKeySet => "the key set is not a JSON object with a list `keys`",
+            Self::DuplicateMember => "the key set names a member twice",
+            Self::TooManyKeys => "the key set has more than 64 keys",
+            Self::NoUsableKey => "the key set has no key that could check a signature",
+        })
+    }
+}
+
+impl core::error::Error for KeySetError {}
+
+/// The keys of every issuer, at one time: what [`Verifier::verify`](crate::Verifier::verify) looks
+/// signatures up in. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Keys {
+    by_issuer: HashMap<String, Arc<KeySet>>,
+}
+
+impl Keys {
+    /// No keys: every token is refused.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// These and an issuer's, in the place of its former ones.
+    #[must_use]
+    pub fn with(mut self, issuer: impl Into<String>, keys: impl Into<Arc<KeySet>>) -> Self {
+        self.by_issuer.insert(issuer.into(), keys.into());
+        self
+    }
+
+    /// An issuer's.
+    #[must_use]
+    pub fn of(&self, issuer: &str) -> Option<&Arc<KeySet>> {
+        self.by_issuer.get(issuer)
+    }
+}

@@ -1,0 +1,230 @@
+//! Whose token it is: decided by what the issuer says, never guessed from what it leaves out.
+
+use orbgate::TokenKind;
+use serde_json::{Map, Value};
+
+/// How to tell an organisation's token from a user's (specification §5.2, §5.6).
+///
+/// The specification does not say how, so there is no default. What no rule recognises, and what both
+/// recognise, is of unknown kind, and every request with it is denied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KindRules {
+    /// Every token of the issuer is of this kind: the strongest evidence, where an issuer serves one.
+    Always(TokenKind),
+    /// By claims: a token is a user's if all of `user` hold and not all of `organisation`, and the
+    /// other way round. An empty list never holds.
+    Claims {
+        /// What is true of a user's token.
+        user: Vec<ClaimTest>,
+        /// What is true of an organisation's token.
+        organisation: Vec<ClaimTest>,
+    },
+}
+
+impl KindRules {
+    /// A claim names the kind: the providers' own claim for it, such as `token_kind`.
+    #[must_use]
+    pub fn named_by(claim: &str, user: &str, organisation: &str) -> Self {
+        Self::Claims {
+            user: vec![ClaimTest::equals(claim, user)],
+            organisation: vec![ClaimTest::equals(claim, organisation)],
+        }
+    }
+
+    pub(crate) fn kind(&self, claims: &Map<String, Value>) -> TokenKind {
+        let (user, organisation) = match self {
+            Self::Always(kind) => return *kind,
+            Self::Claims { user, organisation } => (user, organisation),
+        };
+        let all =
+            |tests: &[ClaimTest]| !tests.is_empty() && tests.iter().all(|test| test.holds(claims));
+        match (all(user), all(organisation)) {
+            (true, false) => TokenKind::User,
+            (false, true) => TokenKind::Organisation,
+            _ => TokenKind::Unknown,
+        }
+    }
+}
+
+/// One test of a token's claims.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimTest {
+    pub(crate) claim: String,
+    pub(crate) test: Test,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Test {
+    Equals(String),
+    OneOf(Vec<String>),
+    Present,
+    Absent,
+    EqualsClaim(String),
+    DiffersFromClaim(String),
+}
+
+impl ClaimTest {
+    fn new(claim: impl Into<String>, test: Test) -> Self {
+        let claim = claim.into();
+        Self { claim, test }
+    }
+
+    /// The claim is exactly this text.
+    #[must_use]
+    pub fn equals(claim: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::new(claim, Test::Equals(text.into()))
+    }
+
+    /// The claim is exactly one of these texts.
+    #[must_use]
+    pub fn one_of<T: Into<String>>(
+        claim: impl Into<String>,
+        texts: impl IntoIterator<Item = T>,
+    ) -> Self {
+        Self::new(
+            claim,
+            Test::OneOf(texts.into_iter().map(Into::into).collect()),
+        )
+    }
+
+    /// The claim is there, and not null.
+    #[must_use]
+    pub fn present(claim: impl Into<String>) -> Self {
+        Self::new(claim, Test::Present)
+    }
+
+    /// The claim is not there. Proves nothing alone, so it needs another test beside it.
+    #[must_use]
+    pub fn absent(claim: impl Into<String>) -> Self {
+        Self::new(claim, Test::Absent)
+    }
+
+    /// Both claims are there and the same text, as `sub` and `client_id` of a token by client
+    /// credentials (RFC 9068 §5 warns that a user's `sub` may look like a client's).
+    #[must_use]
+    pub fn equals_claim(claim: impl Into<String>, other: impl Into<String>) -> Self {
+        Self::new(claim, Test::EqualsClaim(other.into()))
+    }
+
+    /// Both claims are there and different texts.
+    #[must_use]
+    pub fn differs_from_claim(claim: impl Into<String>, other: impl Into<String>) -> Self {
+        Self::new(claim, Test::DiffersFromClaim(other.into()))
+    }
+
+    /// Whether the test says anything of a token that it holds for.
+    pub(crate) const fn is_positive(&self) -> bool {
+        !matches!(self.test, Test::Absent)
+    }
+
+    fn holds(&self, claims: &Map<String, Value>) -> bool {
+        let value = claims.get(&self.claim);
+        let text = |name: &str| claims.get(name).and_then(Value::as_str);
+        let two = |other: &str| text(&self.claim).zip(text(other));
+        match &self.test {
+            Test::Equals(expected) => text(&self.claim) == Some(expected),
+            Test::OneOf(expected) => {
+                text(&self.claim).is_some_and(|text| expected.iter().any(|one| one == text))
+            }
+            Test::Present => value.is_some_and(|value| !value.is_null()),
+            Test::Absent => value.is_none(),
+            Test::EqualsClaim(other) => two(other).is_some_and(|(one, other)| one == other),
+            Test::DiffersFromClaim(other) => two(other).is_some_and(|(one, other)| one != other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use orbgate::TokenKind::{self, Organisation, Unknown, User};
+    use serde_json::json;
+
+    use super::{ClaimTest, KindRules};
+
+    fn check(rules: &KindRules, table: &[(serde_json::Value, TokenKind)]) {
+        for (claims, kind) in table {
+            assert_eq!(rules.kind(claims.as_object().unwrap()), *kind, "{claims}");
+        }
+    }
+
+    #[test]
+    fn exactly_one_of_the_two_must_hold() {
+        let rules = KindRules::Claims {
+            user: vec![
+                ClaimTest::one_of("amr", ["pwd", "otp"]),
+                ClaimTest::absent("gty"),
+            ],
+            organisation: vec![ClaimTest::equals_claim("sub", "client_id")],
+        };
+        check(
+            &rules,
+            &[
+                (json!({"sub": "u", "client_id": "c", "amr": "otp"}), User),
+                (
+                    json!({"sub": "u", "client_id": "c", "amr": "otp", "gty": null}),
+                    Unknown,
+                ),
+                (json!({"sub": "c", "client_id": "c"}), Organisation),
+                (json!({"sub": "c", "client_id": "c", "amr": "pwd"}), Unknown),
+                (json!({"sub": "u", "client_id": "c"}), Unknown),
+                (json!({"client_id": "c"}), Unknown),
+                (json!({"sub": ["c"], "client_id": ["c"]}), Unknown),
+                (json!({}), Unknown),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_claim_may_name_the_kind() {
+        let rules = KindRules::named_by("token_kind", "user", "organisation");
+        check(
+            &rules,
+            &[
+                (json!({"token_kind": "user"}), User),
+                (json!({"token_kind": "organisation"}), Organisation),
+                (json!({"token_kind": "User"}), Unknown),
+                (json!({"token_kind": ["user"]}), Unknown),
+                (json!({"token_kind": null}), Unknown),
+                (json!({}), Unknown),
+            ],
+        );
+    }
+
+    #[test]
+    fn users_and_clients_may_be_told_apart_by_their_subject() {
+        let rules = KindRules::Claims {
+            user: vec![
+                ClaimTest::differs_from_claim("sub", "client_id"),
+                ClaimTest::present("auth_time"),
+            ],
+            organisation: vec![ClaimTest::equals_claim("sub", "client_id")],
+        };
+        check(
+            &rules,
+            &[
+                (json!({"sub": "u", "client_id": "c", "auth_time": 1}), User),
+                (
+                    json!({"sub": "u", "client_id": "c", "auth_time": null}),
+                    Unknown,
+                ),
+                (
+                    json!({"sub": "c", "client_id": "c", "auth_time": 1}),
+                    Organisation,
+                ),
+                (json!({"sub": "u", "auth_time": 1}), Unknown),
+            ],
+        );
+    }
+
+    #[test]
+    fn no_rule_recognises_nothing() {
+        let rules = KindRules::Claims {
+            user: vec![],
+            organisation: vec![ClaimTest::present("org")],
+        };
+        check(
+            &rules,
+            &[(json!({}), Unknown), (json!({"org": "o"}), Organisation)],
+        );
+    }
+}

@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+
+mod algorithm;
+mod bearer;
+mod check;
+mod claims;
+mod compact;
+mod config;
+mod error;
+mod issuer;
+mod json;
+mod jwk;
+mod keys;
+mod kind;
+mod roca;
+mod scope;
+mod verified;
+mod verifier;
+#[cfg(test)]
+mod wycheproof;
+
+// The public interface is:
+pub use crate::algorithm::Algorithm;
+pub use crate::bearer::{BearerError, bearer};
+pub use crate::config::{ConfigError, ConfigFault};
+pub use crate::error::TokenError;
+pub use crate::issuer::Issuer;
+pub use crate::keys::{KeyRules, KeySet, KeySetError, KeyWarning, Keys};
+pub use crate::kind::{ClaimTest, KindRules};
+pub use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
+pub use crate::verified::{Fingerprint, VerifiedToken};
+pub use crate::verifier::Verifier;

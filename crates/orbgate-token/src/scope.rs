@@ -1,0 +1,186 @@
+//! The scope claim (RFC 6749 §3.3, RFC 8693 §4.2).
+
+use serde_json::{Map, Value};
+
+use crate::error::TokenError;
+
+const SCOPES: usize = 256;
+const BYTES: usize = 4096;
+
+/// Where a token has its scopes. There is one claim and one format: others are never looked at, so
+/// that `permissions` or `roles` cannot widen what was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScopeClaim {
+    /// The claim's name: `scope` with most providers, `scp` with Entra ID and Okta.
+    pub claim: String,
+    /// How the claim is written.
+    pub format: ScopeFormat,
+    /// What a token with both `scope` and `scp` is worth, where the claim is one of them.
+    pub conflict: Conflict,
+}
+
+impl Default for ScopeClaim {
+    /// `scope`, as text with spaces (RFC 9068 §2.2.3).
+    fn default() -> Self {
+        Self {
+            claim: "scope".to_owned(),
+            format: ScopeFormat::String,
+            conflict: Conflict::Deny,
+        }
+    }
+}
+
+/// How a scope claim is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScopeFormat {
+    /// One string: scopes with one space between two.
+    #[default]
+    String,
+    /// A list of strings, each one scope.
+    Array,
+}
+
+/// What a token with both `scope` and `scp` is worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Conflict {
+    /// It is refused.
+    #[default]
+    Deny,
+    /// The configured claim counts, the other does not.
+    Ignore,
+}
+
+impl ScopeClaim {
+    /// The token's scopes with one space between two; none where it has no such claim.
+    pub(crate) fn read(&self, claims: &Map<String, Value>) -> Result<String, TokenError> {
+        let other = match self.claim.as_str() {
+            "scope" => Some("scp"),
+            "scp" => Some("scope"),
+            _ => None,
+        };
+        if self.conflict == Conflict::Deny && other.is_some_and(|other| claims.contains_key(other))
+        {
+            return Err(TokenError::Scopes);
+        }
+        let scopes = match (self.format, claims.get(&self.claim)) {
+            (_, None) => Some(String::new()),
+            (ScopeFormat::String, Some(Value::String(text))) => Some(text.clone()),
+            (ScopeFormat::Array, Some(Value::Array(items))) => joined(items),
+            _ => None,
+        };
+        scopes
+            .filter(|scopes| is_scope_text(scopes))
+            .ok_or(TokenError::Scopes)
+    }
+}
+
+fn joined(items: &[Value]) -> Option<String> {
+    let scopes: Option<Vec<&str>> = items
+        .iter()
+        .map(|item| item.as_str().filter(|scope| is_scope(scope)))
+        .collect();
+    Some(scopes?.join(" "))
+}
+
+/// Empty, as some providers write it for no scopes, or `scope-token *( SP scope-token )`.
+fn is_scope_text(text: &str) -> bool {
+    text.is_empty()
+        || (text.len() <= BYTES
+            && text.split(' ').all(is_scope)
+            && text.split(' ').count() <= SCOPES)
+}
+
+/// `scope-token` of RFC 6749 §3.3.
+fn is_scope(scope: &str) -> bool {
+    !scope.is_empty()
+        && scope
+            .bytes()
+            .all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Conflict, ScopeClaim, ScopeFormat};
+
+    fn read(
+        claim: &str,
+        format: ScopeFormat,
+        conflict: Conflict,
+        claims: &Value,
+    ) -> Option<String> {
+        let claim = ScopeClaim {
+            claim: claim.to_owned(),
+            format,
+            conflict,
+        };
+        claim.read(claims.as_object().unwrap()).ok()
+    }
+
+    #[test]
+    fn scopes_are_read_in_one_format_from_one_claim() {
+        let string = |claims| read("scope", ScopeFormat::String, Conflict::Deny, &claims);
+        let array = |claims| read("scp", ScopeFormat::Array, Conflict::Deny, &claims);
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(string(json!({"scope": "a b:c b:c"})), some("a b:c b:c"));
+        assert_eq!(
+            string(json!({"permissions": ["a"], "roles": "b"})),
+            some("")
+        );
+        assert_eq!(string(json!({"scope": ""})), some(""));
+        assert_eq!(string(json!({"scope": "a,b"})), some("a,b"));
+        assert_eq!(array(json!({"scp": ["a", "b"]})), some("a b"));
+        assert_eq!(array(json!({"scp": []})), some(""));
+        for refused in [
+            json!(["a"]),
+            json!({"a": 1}),
+            json!(null),
+            json!(7),
+            json!(" a"),
+            json!("a "),
+            json!("a  b"),
+            json!("a\tb"),
+            json!("a\nb"),
+            json!("a\"b"),
+            json!("a\\b"),
+            json!("é"),
+            json!("a\u{0}"),
+            json!(" "),
+        ] {
+            assert_eq!(string(json!({ "scope": refused })), None, "{refused}");
+        }
+        for refused in [
+            json!("a"),
+            json!(["a b"]),
+            json!([""]),
+            json!(["a", 1]),
+            json!([["a"]]),
+        ] {
+            assert_eq!(array(json!({ "scp": refused })), None, "{refused}");
+        }
+    }
+
+    #[test]
+    fn two_claims_for_scopes_are_a_conflict() {
+        let both = json!({"scope": "a", "scp": "b"});
+        let read = |claim, conflict| read(claim, ScopeFormat::String, conflict, &both);
+        assert_eq!(read("scope", Conflict::Deny), None);
+        assert_eq!(read("scp", Conflict::Deny), None);
+        assert_eq!(read("scope", Conflict::Ignore).unwrap(), "a");
+        assert_eq!(read("scp", Conflict::Ignore).unwrap(), "b");
+        assert_eq!(read("https://x/scopes", Conflict::Deny).unwrap(), "");
+    }
+
+    #[test]
+    fn there_are_limits() {
+        let string = |text: String| {
+            let claims = json!({ "scope": text });
+            read("scope", ScopeFormat::String, Conflict::Deny, &claims).is_some()
+        };
+        assert!(string(vec!["a"; 256].join(" ")));
+        assert!(!string(vec!["a"; 257].join(" ")));
+        assert!(string("a".repeat(4096)));
+        assert!(!string("a".repeat(4097)));
+    }
+}

@@ -1,0 +1,124 @@
+//! What is known of a token once it has been verified.
+
+use core::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use aws_lc_rs::digest;
+use orbgate::{Token, TokenKind};
+
+/// A token whose signature, issuer, audience, times and type are right.
+///
+/// It has what decisions need and what an audit may record; the token itself is not kept. Its `Debug`
+/// shows none of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct VerifiedToken {
+    pub(crate) kind: TokenKind,
+    pub(crate) scopes: Box<str>,
+    pub(crate) issuer: Arc<str>,
+    pub(crate) subject: Option<Box<str>>,
+    pub(crate) client: Option<Box<str>>,
+    pub(crate) actor: Option<Box<str>>,
+    pub(crate) id: Option<Box<str>>,
+    pub(crate) expires: SystemTime,
+    pub(crate) fingerprint: Fingerprint,
+}
+
+impl VerifiedToken {
+    /// The token as an engine takes it.
+    ///
+    /// Its kind may be [`TokenKind::Unknown`], and then the engine denies.
+    #[must_use]
+    pub fn token(&self) -> Token<'_> {
+        Token {
+            kind: self.kind,
+            scopes: self.scopes().into(),
+        }
+    }
+
+    /// Whose token it is.
+    #[must_use]
+    pub const fn kind(&self) -> TokenKind {
+        self.kind
+    }
+
+    /// The scopes, with one space between two.
+    #[must_use]
+    pub const fn scopes(&self) -> &str {
+        &self.scopes
+    }
+
+    /// Who issued it: the configured text.
+    #[must_use]
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// Whom it is about (`sub`): for an organisation's token usually its client.
+    #[must_use]
+    pub fn subject(&self) -> Option<&str> {
+        self.subject.as_deref()
+    }
+
+    /// The client that it was issued to, from the configured claim.
+    #[must_use]
+    pub fn client(&self) -> Option<&str> {
+        self.client.as_deref()
+    }
+
+    /// Who acts for the subject (`act`, RFC 8693 §4.1). For the audit: it never widens anything.
+    #[must_use]
+    pub fn actor(&self) -> Option<&str> {
+        self.actor.as_deref()
+    }
+
+    /// Its own name (`jti`), with which a log can refer to it.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// When it expires, without the allowance for clocks.
+    #[must_use]
+    pub const fn expires(&self) -> SystemTime {
+        self.expires
+    }
+
+    /// A name for it that gives nothing away, for logs where it has no `jti`.
+    #[must_use]
+    pub const fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+}
+
+impl fmt::Debug for VerifiedToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerifiedToken")
+            .field("kind", &self.kind)
+            .field("fingerprint", &self.fingerprint)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The first 8 bytes of a token's SHA-256, shown as 16 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fingerprint([u8; 8]);
+
+impl Fingerprint {
+    pub(crate) fn of(token: &[u8]) -> Self {
+        let hash = digest::digest(&digest::SHA256, token);
+        Self(hash.as_ref().first_chunk().copied().unwrap_or_default())
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", u64::from_be_bytes(self.0))
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

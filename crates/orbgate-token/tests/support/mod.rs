@@ -1,0 +1,187 @@
+//! Signs tokens, right ones and odd ones.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "not every test uses all of it, and tests fail by panicking"
+)]
+
+use core::time::Duration;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::rsa::KeySize;
+use aws_lc_rs::signature::{self, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _, RsaKeyPair};
+use aws_lc_rs::{hmac, rand};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use orbgate_token::{Issuer, KeySet, Keys, KindRules, Verifier};
+use serde_json::{Value, json};
+
+pub(crate) const ISSUER: &str = "https://id.example.com";
+pub(crate) const AUDIENCE: &str = "https://api.example.com";
+/// When the tests take place, in seconds since 1970.
+pub(crate) const NOW: u64 = 1_800_000_000;
+
+pub(crate) fn now() -> SystemTime {
+    at(NOW)
+}
+
+pub(crate) fn at(seconds: u64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+pub(crate) fn base64url(bytes: impl AsRef<[u8]>) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// What signs a token.
+pub(crate) enum Signer {
+    Rsa(RsaKeyPair),
+    P256(EcdsaKeyPair),
+    P384(EcdsaKeyPair),
+    P521(EcdsaKeyPair),
+    Ed25519(Ed25519KeyPair),
+    Secret(Vec<u8>),
+}
+
+impl Signer {
+    pub(crate) fn rsa() -> Self {
+        Self::Rsa(RsaKeyPair::generate(KeySize::Rsa2048).unwrap())
+    }
+
+    pub(crate) fn p256() -> Self {
+        Self::P256(EcdsaKeyPair::generate(&signature::ECDSA_P256_SHA256_FIXED_SIGNING).unwrap())
+    }
+
+    pub(crate) fn p384() -> Self {
+        Self::P384(EcdsaKeyPair::generate(&signature::ECDSA_P384_SHA384_FIXED_SIGNING).unwrap())
+    }
+
+    pub(crate) fn p521() -> Self {
+        Self::P521(EcdsaKeyPair::generate(&signature::ECDSA_P521_SHA512_FIXED_SIGNING).unwrap())
+    }
+
+    pub(crate) fn ed25519() -> Self {
+        Self::Ed25519(Ed25519KeyPair::generate().unwrap())
+    }
+
+    /// The public key as a key set has it.
+    pub(crate) fn jwk(&self, kid: &str) -> Value {
+        let mut jwk = match self {
+            Self::Rsa(pair) => json!({
+                "kty": "RSA",
+                "n": base64url(pair.public_key().modulus().big_endian_without_leading_zero()),
+                "e": base64url(pair.public_key().exponent().big_endian_without_leading_zero()),
+            }),
+            Self::P256(pair) => point("P-256", pair),
+            Self::P384(pair) => point("P-384", pair),
+            Self::P521(pair) => point("P-521", pair),
+            Self::Ed25519(pair) => {
+                json!({"kty": "OKP", "crv": "Ed25519", "x": base64url(pair.public_key())})
+            }
+            Self::Secret(secret) => json!({"kty": "oct", "k": base64url(secret)}),
+        };
+        jwk["kid"] = kid.into();
+        jwk
+    }
+
+    fn sign(&self, algorithm: &str, message: &[u8]) -> Vec<u8> {
+        let random = SystemRandom::new();
+        match self {
+            Self::Rsa(pair) => {
+                let encoding: &dyn signature::RsaEncoding = match algorithm {
+                    "RS384" => &signature::RSA_PKCS1_SHA384,
+                    "RS512" => &signature::RSA_PKCS1_SHA512,
+                    "PS256" => &signature::RSA_PSS_SHA256,
+                    "PS384" => &signature::RSA_PSS_SHA384,
+                    "PS512" => &signature::RSA_PSS_SHA512,
+                    _ => &signature::RSA_PKCS1_SHA256,
+                };
+                let mut signature = vec![0; pair.public_modulus_len()];
+                pair.sign(encoding, &random, message, &mut signature)
+                    .unwrap();
+                signature
+            }
+            Self::P256(pair) | Self::P384(pair) | Self::P521(pair) => {
+                pair.sign(&random, message).unwrap().as_ref().to_vec()
+            }
+            Self::Ed25519(pair) => pair.sign(message).as_ref().to_vec(),
+            Self::Secret(secret) => {
+                let hash = match algorithm {
+                    "HS384" => hmac::HMAC_SHA384,
+                    "HS512" => hmac::HMAC_SHA512,
+                    _ => hmac::HMAC_SHA256,
+                };
+                hmac::sign(&hmac::Key::new(hash, secret), message)
+                    .as_ref()
+                    .to_vec()
+            }
+        }
+    }
+
+    /// A token of exactly these texts, whatever they say.
+    pub(crate) fn token_of(&self, header: &str, claims: &str) -> String {
+        let algorithm: Value = serde_json::from_str(header).unwrap_or_default();
+        let algorithm = algorithm["alg"].as_str().unwrap_or_default();
+        let signed = format!("{}.{}", base64url(header), base64url(claims));
+        let signature = base64url(self.sign(algorithm, signed.as_bytes()));
+        format!("{signed}.{signature}")
+    }
+
+    pub(crate) fn token(&self, header: &Value, claims: &Value) -> String {
+        self.token_of(&header.to_string(), &claims.to_string())
+    }
+}
+
+fn point(curve: &str, pair: &EcdsaKeyPair) -> Value {
+    let point = &pair.public_key().as_ref()[1..];
+    let (x, y) = point.split_at(point.len() / 2);
+    json!({"kty": "EC", "crv": curve, "x": base64url(x), "y": base64url(y)})
+}
+
+pub(crate) fn header() -> Value {
+    json!({"alg": "ES256", "typ": "at+jwt", "kid": "key-1"})
+}
+
+pub(crate) fn claims() -> Value {
+    json!({
+        "iss": ISSUER, "aud": AUDIENCE, "sub": "user-7", "client_id": "app-1", "jti": "token-1",
+        "iat": NOW - 10, "exp": NOW + 600, "token_kind": "user", "scope": "read:account write:voxies",
+    })
+}
+
+/// The object with this member put in the place of what it has.
+pub(crate) fn with(mut object: Value, name: &str, value: impl Into<Value>) -> Value {
+    object[name] = value.into();
+    object
+}
+
+pub(crate) fn without(mut object: Value, name: &str) -> Value {
+    object.as_object_mut().unwrap().remove(name);
+    object
+}
+
+pub(crate) fn key_set(jwks: &[Value]) -> KeySet {
+    KeySet::from_jwks(json!({ "keys": jwks }).to_string().as_bytes()).unwrap()
+}
+
+pub(crate) fn keys(jwks: &[Value]) -> Keys {
+    Keys::new().with(ISSUER, key_set(jwks))
+}
+
+pub(crate) fn issuer() -> Issuer {
+    let kind = KindRules::named_by("token_kind", "user", "organisation");
+    Issuer::new(ISSUER, AUDIENCE, kind).algorithms([orbgate_token::Algorithm::Es256])
+}
+
+pub(crate) fn verifier(issuer: Issuer) -> Verifier {
+    Verifier::new([issuer]).unwrap()
+}
+
+pub(crate) fn random_secret(bytes: usize) -> Vec<u8> {
+    let mut secret = vec![0; bytes];
+    rand::fill(&mut secret).unwrap();
+    secret
+}
