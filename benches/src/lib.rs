@@ -1,12 +1,14 @@
 //! Orbgate beside its peers: the same requests, in the same run, rounds interleaved, every answer
 //! checked before it is timed. `cargo run --release -- --help`.
 
+#[cfg(feature = "record")]
 pub mod chart;
 pub mod contest;
 pub mod goals;
 pub mod load;
 pub mod measures;
 pub mod peers;
+#[cfg(feature = "record")]
 pub mod record;
 pub mod stream;
 pub mod table;

@@ -1,10 +1,12 @@
-//! `cargo xtask bench`: orbgate beside its peers, recorded in benches/record.
+//! `cargo xtask bench`: orbgate beside its peers, recorded in benches/record; and the gate.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 
+use crate::gate;
 use crate::program::Program;
 use crate::project::Project;
+use crate::test::Outcome;
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
@@ -15,10 +17,27 @@ pub(crate) struct Bench {
     /// then no record is written
     #[arg(long)]
     filter: Option<String>,
+    /// Only counts the instructions of the hot paths, against benches/instructions.tsv
+    #[arg(long, conflicts_with_all = ["quick", "filter"])]
+    gate: bool,
+    /// Rewrites benches/instructions.tsv
+    #[arg(long, requires = "gate")]
+    update: bool,
 }
 
 impl Bench {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
+        match (self.gate, self.update) {
+            (_, true) => gate::update(project),
+            (true, false) => match gate::check(project)? {
+                Outcome::Passed => Ok(()),
+                Outcome::Skipped(why) => bail!(why),
+            },
+            (false, false) => self.compare(project),
+        }
+    }
+
+    fn compare(&self, project: &Project) -> Result<()> {
         // The policy engines take minutes to build.
         let features = if self.quick {
             "routers"

@@ -6,14 +6,17 @@
 )]
 
 mod bench;
+mod callgrind;
 mod deny;
 mod embed;
+mod gate;
 mod miri;
 mod msrv;
 mod package;
 mod program;
 mod project;
 mod schema;
+mod setup;
 mod soak;
 mod test;
 mod tree;
@@ -41,6 +44,7 @@ Examples:
   cargo xtask schema                   rewrite policy/policy.schema.json
   cargo xtask soak replay --lines 1000000
   cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
+  cargo xtask bench --gate             no hot path has grown, in instructions
   cargo xtask bench --quick --filter external,github/hits/orbgate,matchit,wayfind";
 
 #[derive(Debug, Subcommand)]

@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 
 use crate::program::Program;
 use crate::project::Project;
-use crate::{embed, package, tree};
+use crate::{embed, gate, package, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Leaves out the slow steps: package and embed
+    /// Leaves out the slow steps: package, embed and gate
     #[arg(long)]
     quick: bool,
     /// Only these steps
@@ -39,6 +39,8 @@ enum Step {
     Package,
     /// Other projects can embed the core, with the policies of others
     Embed,
+    /// No hot path takes more instructions than listed
+    Gate,
 }
 
 /// How a step ended, unless it failed.
@@ -81,7 +83,7 @@ impl Test {
     }
 
     fn steps(&self) -> Vec<Step> {
-        let slow = [Step::Package, Step::Embed];
+        let slow = [Step::Package, Step::Embed, Step::Gate];
         let all = Step::value_variants().iter().copied();
         let wanted = |step: &Step| match self.steps.as_slice() {
             [] => !self.quick || !slow.contains(step),
@@ -125,6 +127,7 @@ impl Step {
             Self::Tree => tree::check().map(|()| Outcome::Passed),
             Self::Package => package::run(project),
             Self::Embed => embed::run(project).map(|()| Outcome::Passed),
+            Self::Gate => gate::check(project),
         }
     }
 }

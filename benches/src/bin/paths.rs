@@ -1,0 +1,204 @@
+//! The hot paths, one at a time: what `cargo xtask bench --gate` counts and `cargo xtask portable` times.
+//!
+//! ```text
+//! paths                the names
+//! paths count NAME     does one path's work once, within `measured`, and prints how many pieces it had
+//! paths time           times every path: NAME TAB nanoseconds per piece, the best of some rounds
+//! ```
+
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use orbgate::{Engine, Policy, Token};
+use orbgate_bench::stream::{self, Plan};
+use orbgate_bench::table::Table;
+use orbgate_bench::{peers, support};
+
+/// Requests of a stream whose instructions are counted: few, because callgrind is fifty times slower than
+/// the machine, and enough that the mean is that of the whole stream.
+const COUNTED: usize = 1_024;
+/// Requests of a stream that is timed: more than a branch predictor learns.
+const TIMED: usize = 16_384;
+const ROUNDS: usize = 25;
+
+/// The streams that are counted of each table, and who answers them.
+const STREAMS: [(&str, &str); 7] = [
+    ("hits", "orbgate-set"),
+    ("hits", "orbgate-text"),
+    ("hits-many-scopes", "orbgate-text"),
+    ("misses", "orbgate-set"),
+    ("malformed", "orbgate-set"),
+    ("words", "orbgate-set"),
+    ("long", "orbgate-set"),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        [] => paths().iter().for_each(|path| println!("{}", path.name)),
+        ["count", name] => match paths().iter().find(|path| path.name == name) {
+            Some(path) => {
+                let mut work = (path.prepare)(COUNTED);
+                measured(&mut *work.run);
+                println!("{}", work.pieces);
+            }
+            None => return refuse(&format!("no path is called {name}")),
+        },
+        ["time"] => {
+            for path in paths() {
+                println!("{}\t{:.2}", path.name, time((path.prepare)(TIMED)));
+            }
+        }
+        _ => return refuse("usage: paths [count NAME | time]"),
+    }
+    ExitCode::SUCCESS
+}
+
+fn refuse(why: &str) -> ExitCode {
+    eprintln!("error: {why}");
+    ExitCode::from(2)
+}
+
+/// What callgrind counts: all that happens between the call of this function and its return.
+#[inline(never)]
+fn measured(run: &mut dyn FnMut()) {
+    run();
+    // Or else the call above would be a jump, and this function would have returned before it.
+    black_box(());
+}
+
+/// Nanoseconds per piece in the best round.
+fn time(mut work: Work) -> f64 {
+    let rounds = (0..ROUNDS).map(|_| {
+        let start = Instant::now();
+        measured(&mut *work.run);
+        start.elapsed().as_secs_f64() * 1e9 / work.pieces as f64
+    });
+    rounds.fold(f64::INFINITY, f64::min)
+}
+
+struct Path {
+    name: String,
+    /// Makes the work ready, with so many requests.
+    prepare: Box<dyn Fn(usize) -> Work>,
+}
+
+struct Work {
+    /// Decisions, tokens or loads.
+    pieces: usize,
+    run: Box<dyn FnMut()>,
+}
+
+fn paths() -> Vec<Path> {
+    let mut paths = Vec::new();
+    let mut add = |name: String, prepare: Box<dyn Fn(usize) -> Work>| {
+        paths.push(Path { name, prepare });
+    };
+    for table in ["external", "github"] {
+        for (stream, who) in STREAMS {
+            let name = format!("{table}/{stream}/{who}");
+            add(
+                name,
+                Box::new(move |count| decide(table, stream, who, count)),
+            );
+        }
+        let name = format!("{table}/scopes");
+        add(name, Box::new(move |count| intern(table, count)));
+    }
+    add("external/decide_scope".to_owned(), Box::new(decide_scope));
+    add("1000/from_yaml".to_owned(), Box::new(|_| from_yaml()));
+    add("1000/compile".to_owned(), Box::new(|_| compile()));
+    paths
+}
+
+/// Decisions on a stream, each answer checked first.
+fn decide(table: &str, stream: &str, who: &str, count: usize) -> Work {
+    let table = leak(Table::named(table));
+    let stream = leak(stream::stream(table, plan(&table.name, stream), count));
+    let mut contestants = peers::all(table, &|name| name == who);
+    let contestant = contestants.pop().expect("orbgate takes part");
+    for ask in &stream.asks {
+        let answer = contestant.answer(ask);
+        assert!(answer.is_right(table, ask), "{}: {answer:?}", ask.target);
+    }
+    Work {
+        pieces: stream.asks.len(),
+        run: Box::new(move || {
+            black_box(contestant.pass(&stream.asks));
+        }),
+    }
+}
+
+/// Scope texts of 20 to 40 scopes, made into sets.
+fn intern(table: &str, count: usize) -> Work {
+    let table = leak(Table::named(table));
+    let stream = stream::stream(table, plan(&table.name, "hits-many-scopes"), count);
+    let engine = table.engine;
+    Work {
+        pieces: stream.asks.len(),
+        run: Box::new(move || {
+            for ask in &stream.asks {
+                black_box(engine.scopes(black_box(ask.scopes)));
+            }
+        }),
+    }
+}
+
+/// Decisions without a route, over the scopes of the table.
+fn decide_scope(count: usize) -> Work {
+    let table = leak(Table::named("external"));
+    let stream = stream::stream(table, plan("external", "mixed"), count);
+    let engine = table.engine;
+    let pairs = stream.asks.into_iter().enumerate();
+    let pairs: Vec<_> = pairs
+        .map(|(at, ask)| (table.scopes[at % table.scopes.len()], ask))
+        .collect();
+    let decide = move || {
+        let decisions = pairs.iter().map(|(scope, ask)| {
+            let token = Some(Token::user(black_box(ask.set)));
+            engine.decide_scope(black_box(scope), token, false)
+        });
+        decisions.filter(orbgate::Decision::is_allow).count()
+    };
+    assert!((1..count).contains(&decide()), "some are held, some not");
+    Work {
+        pieces: count,
+        run: Box::new(move || {
+            black_box(decide());
+        }),
+    }
+}
+
+fn from_yaml() -> Work {
+    let yaml = support::policy(1_000);
+    Work {
+        pieces: 1,
+        run: Box::new(move || {
+            black_box(Policy::from_yaml(black_box(&yaml)).expect("a valid policy"));
+        }),
+    }
+}
+
+fn compile() -> Work {
+    let policy = Policy::from_yaml(&support::policy(1_000)).expect("a valid policy");
+    Work {
+        pieces: 1,
+        run: Box::new(move || {
+            black_box(Engine::new(black_box(&policy)));
+        }),
+    }
+}
+
+fn plan(table: &str, stream: &str) -> Plan {
+    let mut plans = stream::plans(table).into_iter();
+    plans
+        .find(|plan| plan.name == stream)
+        .expect("a stream of the table")
+}
+
+/// Contestants keep what they answer from for the life of the program.
+fn leak<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}

@@ -1,0 +1,52 @@
+//! Setting up what a machine with only the language toolchains lacks.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::program::Program;
+use crate::test::Outcome;
+
+/// Installs Debian's packages where a program of theirs is missing, if this user may.
+pub(crate) fn apt(program: &str, packages: &str) -> Result<Outcome> {
+    let there = || Program::parse(program).arg("--version").succeeds();
+    if there() {
+        return Ok(Outcome::Passed);
+    }
+    let is_root = Program::parse("id -u").output();
+    let is_root = is_root.is_ok_and(|output| output.stdout.trim() == "0");
+    if is_root && Program::parse("apt-get --version").succeeds() {
+        let quiet = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes";
+        // The list of packages may be good enough as it is.
+        let _ = Program::parse(&format!("{quiet} update")).run();
+        let install = format!("{quiet} install --no-install-recommends {packages}");
+        Program::parse(&install).run()?;
+    }
+    Ok(match there() {
+        true => Outcome::Passed,
+        false => Outcome::Skipped(format!(
+            "`{program}` is missing: apt-get install {packages}"
+        )),
+    })
+}
+
+/// Installs the standard library of a target where the compiler in use lacks it.
+pub(crate) fn target(target: &str) -> Result<Outcome> {
+    if has_target("rustc", target) {
+        return Ok(Outcome::Passed);
+    }
+    let what = format!("Rust's standard library for {target} is missing");
+    if !Program::parse("rustup --version").succeeds() {
+        let what = format!("{what}, and rustup, which would install it, too");
+        return Ok(Outcome::Skipped(what));
+    }
+    Program::parse("rustup target add").arg(target).run()?;
+    Ok(Outcome::Passed)
+}
+
+/// Whether a compiler has the standard library of a target.
+pub(crate) fn has_target(rustc: &str, target: &str) -> bool {
+    let print = Program::parse(rustc).arg("--print").arg("target-libdir");
+    let libraries = print.arg("--target").arg(target).read();
+    libraries.is_ok_and(|path| Path::new(path.trim()).exists())
+}
