@@ -41,7 +41,7 @@ Examples:
   cargo xtask test                     every test; what CI runs
   cargo xtask test --quick             without the slow steps
   cargo xtask test clippy tests        these steps only
-  cargo xtask schema                   rewrite policy/policy.schema.json
+  cargo xtask schema                   rewrite the JSON Schemas
   cargo xtask soak replay --lines 1000000
   cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
   cargo xtask bench --gate             no hot path has grown, in instructions
@@ -53,7 +53,7 @@ enum Command {
     Test(test::Test),
     /// Compares what the core depends on with the committed list
     Tree(tree::Tree),
-    /// Writes policy/policy.schema.json, the JSON Schema of the policy format
+    /// Writes the JSON Schemas: of the policy format, of the run request and of the run record
     Schema(schema::Schema),
     /// Runs the command for long and watches its answers and its memory
     Soak(soak::Soak),

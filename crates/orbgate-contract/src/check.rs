@@ -1,0 +1,340 @@
+//! Walking along schema and text side by side: every value that is not of its shape, with its place.
+
+use core::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::contract::{Contract, Mode};
+use crate::finding::Finding;
+use crate::rules;
+
+/// Checks one document: its text, which is JSON, and the same as a value. Lines count from the text's first.
+pub(crate) fn check(contract: Contract, text: &str, value: &Value, mode: Mode) -> Vec<Finding> {
+    let schema = contract.parsed();
+    let mut walk = Walk {
+        schema,
+        text,
+        mode,
+        pointer: String::new(),
+        places: BTreeMap::new(),
+        found: Vec::new(),
+    };
+    // Always there: the text is JSON.
+    if let Ok(raw) = serde_json::from_str(text) {
+        walk.value(schema, raw);
+    }
+    if (contract, mode) == (Contract::RunRecord, Mode::Strict) {
+        rules::record(value, &mut |pointer, message| {
+            let place = walk.places.get(&pointer).copied().unwrap_or_default();
+            walk.found.push((place, pointer, message));
+        });
+    }
+    in_order(text, walk.found)
+}
+
+/// Findings in the order of the text, their places turned into lines.
+fn in_order(text: &str, mut found: Vec<(usize, String, String)>) -> Vec<Finding> {
+    found.sort_by_key(|(place, ..)| *place);
+    let (mut line, mut counted) = (1_usize, 0);
+    let findings = found.into_iter().map(|(place, pointer, message)| {
+        let passed = text.as_bytes().get(counted..place).unwrap_or_default();
+        let newlines = passed.iter().filter(|byte| **byte == b'\n').count();
+        line = line.saturating_add(newlines);
+        counted = place;
+        Finding {
+            line,
+            pointer,
+            message,
+        }
+    });
+    findings.collect()
+}
+
+/// A walk along a document. Only members that the schema names are entered: what is not described is never
+/// wrong, and no pointer is longer than the schema is deep.
+struct Walk<'a> {
+    schema: &'a Value,
+    text: &'a str,
+    mode: Mode,
+    /// Where the walk is.
+    pointer: String,
+    /// Where the values that it has seen begin, in bytes from the start of the text, for the rules.
+    places: BTreeMap<String, usize>,
+    found: Vec<(usize, String, String)>,
+}
+
+impl<'a> Walk<'a> {
+    /// A value, and the schema that it must follow.
+    fn value(&mut self, schema: &'a Value, raw: &'a RawValue) {
+        let place = self.place(raw);
+        if self.mode == Mode::Strict {
+            self.places.insert(self.pointer.clone(), place);
+        }
+        let kind = Kind::of(raw);
+        if kind == Kind::Null && allows_null(schema) {
+            return;
+        }
+        let schema = described(self.schema, schema);
+        match wanted(schema) {
+            None if schema == &Value::Bool(false) => self.find(place, "nothing may be here"),
+            None => {}
+            Some(Kind::Integer) if kind == Kind::Number => {
+                let wrong = "must be an integer of 64 bits without fraction or exponent, not";
+                self.find(place, &format!("{wrong} `{}`", shown(raw.get())));
+            }
+            Some(wanted) if !wanted.includes(kind) => {
+                self.find(place, &format!("must be {wanted}, not {kind}"));
+            }
+            Some(Kind::Object) => self.object(schema, raw, place),
+            Some(Kind::Array) => self.array(schema, raw),
+            Some(Kind::String) if self.mode == Mode::Strict && has_format(schema, "uuid") => {
+                self.uuid(raw, place);
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn object(&mut self, schema: &'a Value, raw: &'a RawValue, place: usize) {
+        // Always there: the text is JSON, and the value an object.
+        let Ok(Members(members)) = serde_json::from_str(raw.get()) else {
+            return;
+        };
+        let mut seen = BTreeSet::new();
+        for (name, raw) in members {
+            let Some(property) = property(schema, &name) else {
+                continue;
+            };
+            // A member that need not be there may also say so.
+            let absent = self.mode == Mode::Lenient
+                && Kind::of(raw) == Kind::Null
+                && required(schema).all(|required| required != name);
+            self.below(&name, |walk| {
+                if !seen.insert(name.clone()) {
+                    walk.find(walk.place(raw), "occurs more than once");
+                }
+                if !absent {
+                    walk.value(property, raw);
+                }
+            });
+        }
+        for name in required(schema).filter(|name| !seen.contains(*name)) {
+            if let Some(message) = property(schema, name).and_then(|schema| self.missing(schema)) {
+                self.below(name, |walk| walk.find(place, &message));
+            }
+        }
+    }
+
+    /// What to say where a required member is missing; `None` where it has a value all the same.
+    fn missing(&self, property: &Value) -> Option<String> {
+        let default = property.get("default").filter(|default| !default.is_null());
+        let but = match (self.mode, default) {
+            (Mode::Lenient, Some(_)) => return None,
+            (Mode::Lenient, None) if allows_null(property) => return None,
+            (Mode::Strict, Some(default)) => format!(", though its default is {default}"),
+            (Mode::Strict, None) if allows_null(property) => {
+                ", null where it has no value".to_owned()
+            }
+            (_, None) => String::new(),
+        };
+        Some(format!("missing, and required{but}"))
+    }
+
+    fn array(&mut self, schema: &'a Value, raw: &'a RawValue) {
+        let Some(items) = schema.get("items") else {
+            return;
+        };
+        // Always there: the text is JSON, and the value an array.
+        let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) else {
+            return;
+        };
+        for (index, raw) in elements.into_iter().enumerate() {
+            self.below(&index.to_string(), |walk| walk.value(items, raw));
+        }
+    }
+
+    fn uuid(&mut self, raw: &RawValue, place: usize) {
+        let text: String = serde_json::from_str(raw.get()).unwrap_or_default();
+        if !is_uuid(&text) {
+            self.find(place, &format!("must be a UUID, not `{}`", shown(&text)));
+        }
+    }
+
+    /// Looks at a member or an element of the value where the walk is.
+    fn below(&mut self, name: &str, look: impl FnOnce(&mut Self)) {
+        let length = self.pointer.len();
+        self.pointer.push('/');
+        // Names that the schema has, and indices: nothing that a pointer would have to escape.
+        self.pointer.push_str(name);
+        look(self);
+        self.pointer.truncate(length);
+    }
+
+    fn find(&mut self, place: usize, message: &str) {
+        let found = (place, self.pointer.clone(), message.to_owned());
+        self.found.push(found);
+    }
+
+    /// Where a value begins in the text, of which it is a part.
+    fn place(&self, raw: &RawValue) -> usize {
+        let start = self.text.as_ptr().addr();
+        raw.get().as_ptr().addr().saturating_sub(start)
+    }
+}
+
+/// A bad value as far as it is shown.
+fn shown(text: &str) -> String {
+    let shown: String = text.chars().take(60).collect();
+    let dots = if shown.len() < text.len() { "…" } else { "" };
+    format!("{shown}{dots}")
+}
+
+/// The text form of RFC 9562 §4: 8, 4, 4, 4 and 12 hexadecimal digits.
+fn is_uuid(text: &str) -> bool {
+    let groups = text.split('-').map(|group| {
+        let digits = group.bytes().all(|byte| byte.is_ascii_hexdigit());
+        digits.then_some(group.len())
+    });
+    groups.eq([8, 4, 4, 4, 12].map(Some))
+}
+
+/// What a JSON value is, or must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl Kind {
+    /// What the value of a text is.
+    fn of(raw: &RawValue) -> Self {
+        match raw.get().as_bytes().first() {
+            Some(b'{') => Self::Object,
+            Some(b'[') => Self::Array,
+            Some(b'"') => Self::String,
+            Some(b't' | b'f') => Self::Boolean,
+            Some(b'n') => Self::Null,
+            // As the types read it: `1.0` is a number, and so is what needs more than 64 bits.
+            _ if serde_json::from_str::<i64>(raw.get()).is_ok() => Self::Integer,
+            _ => Self::Number,
+        }
+    }
+
+    /// The kind of a schema's `type`.
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "boolean" => Self::Boolean,
+            "integer" => Self::Integer,
+            "number" => Self::Number,
+            "string" => Self::String,
+            "array" => Self::Array,
+            "object" => Self::Object,
+            _ => return None,
+        })
+    }
+
+    fn includes(self, kind: Self) -> bool {
+        self == kind || (self == Self::Number && kind == Self::Integer)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Null => "null",
+            Self::Boolean => "a boolean",
+            Self::Integer => "an integer",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        })
+    }
+}
+
+/// The one kind that a schema asks for, but for null; `None` where it asks for none.
+fn wanted(schema: &Value) -> Option<Kind> {
+    match schema.get("type")? {
+        Value::String(name) => Kind::named(name),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).find_map(Kind::named),
+        _ => None,
+    }
+}
+
+/// The schema behind a reference, which may stand beside null.
+fn described<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    let branches = schema.get("anyOf").and_then(Value::as_array);
+    let branch = branches.and_then(|branches| branches.iter().find(|branch| !is_null(branch)));
+    let schema = branch.unwrap_or(schema);
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    let target = reference.and_then(|reference| root.pointer(reference.strip_prefix('#')?));
+    target.unwrap_or(schema)
+}
+
+/// Whether a schema accepts null.
+fn allows_null(schema: &Value) -> bool {
+    let any = schema == &Value::Bool(true);
+    let untyped = || {
+        schema.is_object()
+            && ["type", "$ref", "anyOf"]
+                .iter()
+                .all(|key| schema.get(key).is_none())
+    };
+    let listed = |key: &str, null: fn(&Value) -> bool| {
+        let all = schema.get(key).and_then(Value::as_array);
+        all.is_some_and(|all| all.iter().any(null))
+    };
+    any || untyped() || listed("type", |name| name == "null") || listed("anyOf", is_null)
+}
+
+fn is_null(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|name| name == "null")
+}
+
+fn has_format(schema: &Value, format: &str) -> bool {
+    schema.get("format").is_some_and(|name| name == format)
+}
+
+fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+    schema.get("properties")?.get(name)
+}
+
+/// The members that a schema asks for, in the order of the specification.
+fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// An object's members in the order of the text, repetitions included.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor).map(Self)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Vec<(String, &'de RawValue)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(members)
+    }
+}

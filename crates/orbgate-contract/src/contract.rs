@@ -1,0 +1,236 @@
+//! The two contracts, and holding texts to them.
+
+use std::sync::LazyLock;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Deserializer, Value};
+
+use crate::check::check;
+use crate::finding::{ContractError, Finding};
+use crate::record::RunRecord;
+use crate::request::RunRequest;
+
+/// What a document must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Contract {
+    /// A run request (specification §2.1).
+    RunRequest,
+    /// A run record (specification §2.2 to §2.4).
+    RunRecord,
+}
+
+/// How much is asked of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// For serving: the members that have no default and may not be null are there, and every known member
+    /// is of its type. An absent `allowBonusOrbsUse` is false.
+    Lenient,
+    /// For auditing: every member that the specification lists is there, null only where it is marked
+    /// nullable, and what must agree agrees.
+    Strict,
+}
+
+/// What a text holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// How many JSON documents were checked.
+    pub documents: usize,
+    /// What is wrong with them, in the order of the text.
+    pub findings: Vec<Finding>,
+}
+
+/// The committed schemas, which are also what the checks walk along: shapes are described once, by the types.
+const SCHEMAS: [&str; 2] = [
+    include_str!("../schema/run-request.schema.json"),
+    include_str!("../schema/run-record.schema.json"),
+];
+
+static PARSED: LazyLock<[Value; 2]> = LazyLock::new(|| {
+    // A schema that could not be read would refuse every document, not accept it.
+    SCHEMAS.map(|schema| serde_json::from_str(schema).unwrap_or(Value::Bool(false)))
+});
+
+impl Contract {
+    /// The JSON Schema (draft 2020-12) of a document that strict validation accepts, as pretty-printed JSON.
+    ///
+    /// A schema carries less than [`Contract::check`] does: it cannot compare numbers, and it says nothing
+    /// of a member that occurs twice.
+    #[must_use]
+    pub const fn schema(self) -> &'static str {
+        let [request, record] = SCHEMAS;
+        match self {
+            Self::RunRequest => request,
+            Self::RunRecord => record,
+        }
+    }
+
+    /// Checks every JSON document of a text: one, or several, one after the other or one on each line. A byte
+    /// order mark is skipped.
+    ///
+    /// A text that cannot be read as JSON is a finding, and nothing below that line is checked; so is a text without
+    /// a document. Takes time and memory in proportion to the text.
+    #[must_use]
+    pub fn check(self, text: &[u8], mode: Mode) -> Report {
+        let mut report = Report {
+            documents: 0,
+            findings: Vec::new(),
+        };
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        let text = match str::from_utf8(text) {
+            Ok(text) => text,
+            Err(error) => {
+                let line = lines(text.get(..error.valid_up_to()).unwrap_or_default());
+                report.findings.push(whole(line, "not UTF-8".to_owned()));
+                return report;
+            }
+        };
+        let mut documents = Deserializer::from_str(text).into_iter::<Value>();
+        let mut start = 0;
+        let mut line = 1_usize;
+        while let Some(document) = documents.next() {
+            let end = documents.byte_offset();
+            let raw = text.get(start..end).unwrap_or_default();
+            match document {
+                Ok(value) => {
+                    report.documents = report.documents.saturating_add(1);
+                    let found = check(self, raw, &value, mode);
+                    report.findings.extend(found.into_iter().map(|mut finding| {
+                        finding.line = finding.line.saturating_add(line).saturating_sub(1);
+                        finding
+                    }));
+                }
+                Err(error) => {
+                    report.findings.push(no_json(&error, text));
+                    return report;
+                }
+            }
+            line = line.saturating_add(lines(raw.as_bytes())).saturating_sub(1);
+            start = end;
+        }
+        if report.documents == 0 {
+            report
+                .findings
+                .push(whole(1, "no JSON document".to_owned()));
+        }
+        report
+    }
+
+    /// The schema as a value.
+    pub(crate) fn parsed(self) -> &'static Value {
+        let [request, record] = &*PARSED;
+        match self {
+            Self::RunRequest => request,
+            Self::RunRecord => record,
+        }
+    }
+
+    /// The schema as its type generates it.
+    #[cfg(feature = "schema")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn generated_schema(self) -> String {
+        match self {
+            Self::RunRequest => crate::schema::of::<RunRequest>(),
+            Self::RunRecord => crate::schema::of::<RunRecord>(),
+        }
+    }
+
+    /// Reads one document, leniently.
+    fn read<T: DeserializeOwned>(self, text: &[u8]) -> Result<T, ContractError> {
+        serde_json::from_slice(text).map_err(|error| {
+            let mut findings = self.check(text, Mode::Lenient).findings;
+            if findings.is_empty() {
+                // More than one document, or a byte order mark, which only a file may have.
+                let text = str::from_utf8(text).unwrap_or_default();
+                findings.push(no_json(&error, text));
+            }
+            ContractError::new(findings)
+        })
+    }
+
+    /// Checks a value as it would be written.
+    fn audit<T: Serialize>(self, value: &T) -> Vec<Finding> {
+        match serde_json::to_vec(value) {
+            Ok(text) => self.check(&text, Mode::Strict).findings,
+            Err(error) => vec![whole(1, format!("cannot be written as JSON: {error}"))],
+        }
+    }
+}
+
+impl RunRequest {
+    /// Reads a request for serving: [`Mode::Lenient`].
+    ///
+    /// ```
+    /// use orbgate_contract::RunRequest;
+    ///
+    /// let request = RunRequest::from_json(br#"{"prompt": "hello", "stream": false}"#)?;
+    /// assert!(!request.allow_bonus_orbs_use);
+    ///
+    /// let error = RunRequest::from_json(br#"{"stream": "no"}"#).unwrap_err();
+    /// assert_eq!(error.to_string(), "1: /prompt: missing, and required\n1: /stream: must be a boolean, not a string");
+    /// # Ok::<(), orbgate_contract::ContractError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where the text is not one JSON document, or not such a request: everything that is wrong.
+    pub fn from_json(text: &[u8]) -> Result<Self, ContractError> {
+        Contract::RunRequest.read(text)
+    }
+
+    /// What strict validation finds in the request as it would be written.
+    #[must_use]
+    pub fn audit(&self) -> Vec<Finding> {
+        Contract::RunRequest.audit(self)
+    }
+}
+
+impl RunRecord {
+    /// Reads a record for serving: [`Mode::Lenient`].
+    ///
+    /// # Errors
+    ///
+    /// Where the text is not one JSON document, or not such a record: everything that is wrong.
+    pub fn from_json(text: &[u8]) -> Result<Self, ContractError> {
+        Contract::RunRecord.read(text)
+    }
+
+    /// What strict validation finds in the record as it would be written.
+    #[must_use]
+    pub fn audit(&self) -> Vec<Finding> {
+        Contract::RunRecord.audit(self)
+    }
+}
+
+/// A finding about a whole document.
+const fn whole(line: usize, message: String) -> Finding {
+    Finding {
+        line,
+        pointer: String::new(),
+        message,
+    }
+}
+
+/// What cannot be read, in the reader's words, and at which character of its line.
+fn no_json(error: &serde_json::Error, text: &str) -> Finding {
+    let message = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let message = message.strip_suffix(&place).unwrap_or(&message);
+    let message = message.replace("EOF while parsing", "the text ends within");
+    let line = text.split('\n').nth(error.line().saturating_sub(1));
+    let before = line.unwrap_or_default().as_bytes();
+    let before = before.get(..error.column()).unwrap_or(before);
+    let column = String::from_utf8_lossy(before).chars().count();
+    whole(
+        error.line(),
+        format!("cannot be read as JSON: {message} at column {column}"),
+    )
+}
+
+/// The line that comes after these bytes, from 1.
+fn lines(before: &[u8]) -> usize {
+    let newlines = before.iter().filter(|byte| **byte == b'\n').count();
+    newlines.saturating_add(1)
+}

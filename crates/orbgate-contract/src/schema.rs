@@ -1,0 +1,38 @@
+//! The JSON Schemas, generated from the types.
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
+use schemars::{JsonSchema, Schema};
+use serde_json::Value;
+
+/// The JSON Schema of what a type writes, which is what strict validation asks for: pretty-printed, with
+/// a newline at the end.
+pub(crate) fn of<T: JsonSchema>() -> String {
+    let mut schema = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<T>();
+    RecursiveTransform(absent_not_null).transform(&mut schema);
+    format!("{:#}\n", schema.as_value())
+}
+
+/// Types call a member that need not be there `Option`, and an `Option` for a schema is nullable, too. Here
+/// a typed member that has no value is left out.
+fn absent_not_null(schema: &mut Schema) {
+    let required = schema.get("required").and_then(Value::as_array).cloned();
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
+        return;
+    };
+    for (name, property) in properties {
+        let is_required = |required: Vec<Value>| required.iter().any(|key| key == name);
+        if required.clone().is_some_and(is_required) {
+            continue;
+        }
+        if let Some(kind) = property.get_mut("type")
+            && let [one, null] = kind.as_array().map_or(&[][..], Vec::as_slice)
+            && null == "null"
+        {
+            *kind = one.clone();
+        }
+    }
+}
