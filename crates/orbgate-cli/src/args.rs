@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use orbgate::TokenKind;
+use orbgate_contract::Contract;
 
 /// Which scope does a route need, may a token call it, does it consume orbs, and why?
 #[derive(Debug, Parser)]
@@ -34,15 +35,21 @@ impl Cli {
             }
             Command::Check(files) => &files.files,
             Command::Replay(log) => core::slice::from_ref(&log.file),
-            // Whose `--policy` is never read.
-            Command::Completions(_) => return Ok(self),
+            Command::Validate(documents) => &documents.files,
+            Command::Completions(_) => &[],
             Command::Decide(_) | Command::Table(_) => &[],
         };
+        let policy = match &self.command {
+            // Whose `--policy` is never read.
+            Command::Validate(_) | Command::Completions(_) => None,
+            _ => self.policy.as_ref(),
+        };
         let is_input = |file: &&PathBuf| file.as_path() == Path::new(STANDARD_INPUT);
-        if files.iter().chain(&self.policy).filter(is_input).count() > 1 {
+        if files.iter().chain(policy).filter(is_input).count() > 1 {
             let message = "standard input can be read only once, and two files are `-`";
             let command = match &self.command {
                 Command::Check(_) => "check",
+                Command::Validate(_) => "validate",
                 _ => "replay",
             };
             return Err(usage(command, ErrorKind::ArgumentConflict, message));
@@ -72,6 +79,9 @@ pub(crate) enum Command {
     /// Check policy files and report every fault
     #[command(after_help = CHECK)]
     Check(Files),
+    /// Hold run requests or run records to their contract
+    #[command(after_help = VALIDATE)]
+    Validate(Documents),
     /// Show the whole table: scopes, orbs, tokens and routes
     #[command(after_help = TABLE)]
     Table(Table),
@@ -145,6 +155,37 @@ pub(crate) struct Files {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Documents {
+    /// What the documents are
+    pub(crate) contract: Document,
+
+    /// Files of JSON documents; `-` is standard input
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Ask only for what serving needs, not for all that an audit does
+    #[arg(long)]
+    pub(crate) lenient: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Document {
+    /// What a client sends
+    RunRequest,
+    /// What the endpoint answers
+    RunRecord,
+}
+
+impl From<Document> for Contract {
+    fn from(document: Document) -> Self {
+        match document {
+            Document::RunRequest => Self::RunRequest,
+            Document::RunRecord => Self::RunRecord,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Table {
     /// Format
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -175,6 +216,7 @@ Examples:
       --token user --scopes write:voxies
   orbgate replay requests.jsonl > decisions.jsonl
   orbgate check policy.yaml
+  orbgate validate run-request body.json
   orbgate table --format markdown
   orbgate --policy policy.yaml table
 
@@ -232,6 +274,28 @@ Examples:
 Exit codes:
   0  every file is fine
   1  a file has faults
+  2  a file could not be read";
+
+const VALIDATE: &str = "\
+A file holds one JSON document or more, one after the other or one on each
+line. Every finding is printed, as FILE:LINE: /pointer: message; the pointer
+of a missing member names the member, and that of a whole document is left
+out. No policy is read: `--policy` changes nothing here.
+
+Strict, as without --lenient, every member that the specification lists is
+asked for, null only where it may be, and what must agree is compared. With
+--lenient, a member that has a default or may be null may be absent, and
+nothing is compared. Members that the specification does not list are never
+findings.
+
+Examples:
+  orbgate validate run-request body.json
+  orbgate validate run-record --lenient records.jsonl
+  curl … | orbgate validate run-record -
+
+Exit codes:
+  0  no findings
+  1  findings; what is no JSON is one
   2  a file could not be read";
 
 const TABLE: &str = "\

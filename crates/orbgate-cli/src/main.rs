@@ -11,12 +11,14 @@ mod complete;
 mod decide;
 mod explain;
 mod hint;
+mod input;
 mod output;
 mod policy_file;
 mod replay;
 mod request_line;
 mod table;
 mod tally;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -42,6 +44,8 @@ fn run(cli: &Cli) -> Result<Outcome, Stop> {
         // These two decide nothing: one checks the policy, the other has no use for it.
         Command::Check(files) => check::run(files.files.iter().chain(&cli.policy)),
         Command::Table(table) => table::run(table.format, &source()?),
+        // Requests and records are the same under every policy.
+        Command::Validate(documents) => validate::run(documents),
         Command::Completions(shell) => complete::run(shell.shell),
     }
 }

@@ -1,14 +1,12 @@
 //! Reading policy files, and the engine that every command asks.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 
 use orbgate::Place;
 use orbgate::policy::Fault;
 use orbgate::{Engine, Policy};
 
-use crate::args::STANDARD_INPUT;
+use crate::input;
 use crate::output::{Stop, one_line};
 
 /// The core refuses a policy over its limit; one byte beyond lets it see that there is more.
@@ -72,15 +70,7 @@ impl Source {
 /// Reads a policy file, or standard input for `-`: the policy or its faults; the error says why there is
 /// nothing to read.
 pub(crate) fn read(path: &Path) -> Result<Result<Policy, Vec<Fault>>, String> {
-    let mut bytes = Vec::new();
-    if path == Path::new(STANDARD_INPUT) {
-        let content = io::stdin().lock().take(READ_LIMIT).read_to_end(&mut bytes);
-        content.map_err(|error| format!("cannot read standard input: {error}"))?;
-    } else {
-        let content =
-            File::open(path).and_then(|file| file.take(READ_LIMIT).read_to_end(&mut bytes));
-        content.map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
-    }
+    let bytes = input::read(path, READ_LIMIT)?;
     Ok(Policy::from_bytes(&bytes).map_err(|error| error.faults().to_vec()))
 }
 

@@ -222,7 +222,7 @@ fn no_json(error: &serde_json::Error, text: &str) -> Finding {
     let line = text.split('\n').nth(error.line().saturating_sub(1));
     let before = line.unwrap_or_default().as_bytes();
     let before = before.get(..error.column()).unwrap_or(before);
-    let column = String::from_utf8_lossy(before).chars().count();
+    let column = String::from_utf8_lossy(before).chars().count().max(1);
     whole(
         error.line(),
         format!("cannot be read as JSON: {message} at column {column}"),

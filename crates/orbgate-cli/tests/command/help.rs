@@ -9,6 +9,7 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
         (&["decide"], "Decide one request"),
         (&["replay"], "Decide a log of requests"),
         (&["check"], "Check policy files"),
+        (&["validate"], "Hold run requests"),
         (&["table"], "Show the whole table"),
         (&["completions"], "Print the completion script"),
     ] {
@@ -57,7 +58,14 @@ fn every_shell_has_completions() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let ran = orbgate(&["completions", shell]);
         assert_eq!((ran.code, &*ran.err), (0, ""));
-        for word in ["orbgate", "decide", "replay", "allow-bonus-orbs", "policy"] {
+        for word in [
+            "orbgate",
+            "decide",
+            "replay",
+            "allow-bonus-orbs",
+            "policy",
+            "lenient",
+        ] {
             assert!(ran.out.contains(word), "{word} for {shell}");
         }
     }

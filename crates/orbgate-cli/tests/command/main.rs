@@ -17,6 +17,7 @@ mod readme;
 mod replay;
 mod replay_stream;
 mod table;
+mod validate;
 
 use std::fs;
 use std::io::Write;

@@ -1,0 +1,149 @@
+//! `orbgate validate`.
+
+use crate::{file, orbgate, orbgate_reading};
+
+const REQUEST: &str = r#"{"prompt": "hello", "stream": false, "allowBonusOrbsUse": false}"#;
+
+/// Two requests, on lines 1 and 3; the second has no `allowBonusOrbsUse`.
+const TWO: &str = "{\"prompt\": \"one\", \"stream\": false, \"allowBonusOrbsUse\": true}\n\n{\"prompt\": \"two\",\n\"stream\": false}\n";
+
+#[test]
+fn a_fine_file_is_0_and_prints_nothing() {
+    let fine = file("validate-fine.json", REQUEST);
+    let ran = orbgate(&["validate", "run-request", &fine]);
+    assert_eq!((ran.code, &*ran.out), (0, ""));
+    assert_eq!(ran.err, format!("{fine}: ok: 1 run request\n"));
+}
+
+#[test]
+fn findings_are_1_and_name_line_and_pointer() {
+    let two = file("validate-two.jsonl", TWO);
+    let ran = orbgate(&["validate", "run-request", &two]);
+    let finding = "/allowBonusOrbsUse: missing, and required, though its default is false";
+    assert_eq!((ran.code, &*ran.err), (1, ""));
+    assert_eq!(ran.out, format!("{two}:3: {finding}\n"));
+}
+
+#[test]
+fn lenient_takes_a_default_for_what_is_absent() {
+    let two = file("validate-lenient.jsonl", TWO);
+    for arguments in [
+        ["validate", "run-request", "--lenient", &two],
+        ["validate", "--lenient", "run-request", &two],
+        ["validate", "run-request", &two, "--lenient"],
+    ] {
+        let ran = orbgate(&arguments);
+        assert_eq!((ran.code, &*ran.out), (0, ""));
+        assert_eq!(ran.err, format!("{two}: ok: 2 run requests\n"));
+    }
+    let bad = file("validate-lenient-bad.json", "{\"stream\": 1}");
+    let ran = orbgate(&["validate", "run-request", "--lenient", &bad]);
+    assert_eq!(ran.code, 1);
+    let lines = [
+        "1: /prompt: missing, and required",
+        "1: /stream: must be a boolean, not an integer",
+    ];
+    let lines: String = lines.iter().map(|line| format!("{bad}:{line}\n")).collect();
+    assert_eq!(ran.out, lines);
+}
+
+#[test]
+fn the_two_contracts_are_told_apart() {
+    let record = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/run-record.json");
+    let ran = orbgate(&["validate", "run-record", record]);
+    assert_eq!(
+        (ran.code, ran.err),
+        (0, format!("{record}: ok: 1 run record\n"))
+    );
+    let ran = orbgate(&["validate", "run-request", record]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.out
+            .starts_with(&format!("{record}:1: /prompt: missing"))
+    );
+}
+
+#[test]
+fn what_is_no_json_is_a_finding() {
+    for (name, text, finding) in [
+        (
+            "cut",
+            &b"{\"prompt\":\n"[..],
+            "2: cannot be read as JSON: the text ends within a value at column 1",
+        ),
+        ("empty", b"", "1: no JSON document"),
+        ("bytes", b"{\"prompt\": \"\xff\"}", "1: not UTF-8"),
+        (
+            "text",
+            b"prompt: hello",
+            "1: cannot be read as JSON: expected value at column 1",
+        ),
+    ] {
+        let bad = file(&format!("validate-{name}.json"), text);
+        for mode in [&["--lenient"][..], &[]] {
+            let ran = orbgate(&[&["validate", "run-record", &bad], mode].concat());
+            assert_eq!(
+                (ran.code, ran.out, &*ran.err),
+                (1, format!("{bad}:{finding}\n"), "")
+            );
+        }
+    }
+}
+
+#[test]
+fn standard_input_is_a_file_named_by_a_dash() {
+    let ran = orbgate_reading(&["validate", "run-request", "-"], TWO.as_bytes());
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.out.starts_with("-:3: /allowBonusOrbsUse: "),
+        "{}",
+        ran.out
+    );
+    let ran = orbgate_reading(&["validate", "run-request", "-", "-"], TWO.as_bytes());
+    assert_eq!((ran.code, &*ran.out), (2, ""));
+    let message = "error: standard input can be read only once, and two files are `-`\n";
+    assert!(ran.err.starts_with(message), "{}", ran.err);
+    assert!(ran.err.contains("Usage: orbgate validate"), "{}", ran.err);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_2_and_the_others_are_validated() {
+    let two = file("validate-others.jsonl", TWO);
+    let ran = orbgate(&["validate", "run-request", &two, "/nowhere.json", &two]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.starts_with("error: cannot read `/nowhere.json`: "),
+        "{}",
+        ran.err
+    );
+    assert_eq!(ran.out.lines().count(), 2);
+    let ran = orbgate(&["validate", "run-request", env!("CARGO_TARGET_TMPDIR")]);
+    assert_eq!((ran.code, &*ran.out), (2, ""));
+}
+
+#[test]
+fn a_policy_is_not_read() {
+    let fine = file("validate-policy.json", REQUEST);
+    for policy in ["/nowhere.yaml", "-"] {
+        let ran = orbgate(&["validate", "run-request", &fine, "--policy", policy]);
+        assert_eq!((ran.code, &*ran.out), (0, ""));
+    }
+    let ran = orbgate_reading(
+        &["validate", "run-request", "-", "--policy", "-"],
+        REQUEST.as_bytes(),
+    );
+    assert_eq!(ran.code, 0, "{}", ran.err);
+}
+
+#[test]
+fn what_to_validate_must_be_said() {
+    for arguments in [
+        &["validate"][..],
+        &["validate", "run-request"],
+        &["validate", "body.json"],
+        &["validate", "run", "body.json"],
+    ] {
+        let ran = orbgate(arguments);
+        assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}");
+    }
+}
