@@ -31,6 +31,9 @@ mod tables;
 mod target;
 mod terms;
 mod token;
+#[cfg(feature = "yaml")]
+#[doc(hidden)] // for the configuration of our other crates; it changes with any release
+pub mod yaml;
 
 // The public interface is:
 pub use crate::decision::{Allow, Charge, Decision, Deny};

@@ -6,11 +6,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::faults::{Faults, first_place, quoted};
 use super::grammar;
 use super::model::Policy;
 use crate::terms::Orbs;
 use crate::terms::Place;
+use crate::yaml::{Faults, first_place, quoted};
 
 /// One route under its full template.
 pub(super) struct FullRoute<'p> {

@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
-use crate::terms::Place;
+use crate::yaml::Spanned;
 
 /// A policy: which scope each route needs and whether a call consumes orbs.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
@@ -195,30 +195,6 @@ pub(super) enum OrbsDocument {
     Amount(
         #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = i64::MAX)))] u64,
     ),
-}
-
-/// A value and where it stands. Two values are equal wherever they stand.
-#[derive(Clone, Debug)]
-pub(super) struct Spanned<T> {
-    pub(super) place: Place,
-    pub(super) value: T,
-}
-
-impl<T: PartialEq> PartialEq for Spanned<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.value == other.value
-    }
-}
-
-impl<T: Eq> Eq for Spanned<T> {}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spanned<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::deserialize(deserializer).map(|value| Self {
-            place: Place::default(),
-            value,
-        })
-    }
 }
 
 /// A mapping that keeps its order and loses no duplicate.

@@ -1,34 +1,20 @@
-//! What is wrong with a policy file, and where.
+//! What is wrong with a policy file.
 
 use core::fmt;
 
-use crate::terms::Place;
-
-/// One thing wrong with a policy file, or one thing worth knowing about it.
-///
-/// Printed as `line:column: message`. Where two places conflict, the fault stands at the second
-/// and its message names the first.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fault {
-    /// Where the fault stands.
-    pub place: Place,
-    /// What is wrong: lower case, no final period, input in backticks.
-    pub message: String,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.message)
-    }
-}
+use crate::yaml::Fault;
 
 /// A policy that cannot be used: every fault found in it, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyError {
-    pub(super) faults: Vec<Fault>,
+    faults: Vec<Fault>,
 }
 
 impl PolicyError {
+    pub(super) const fn new(faults: Vec<Fault>) -> Self {
+        Self { faults }
+    }
+
     /// Every fault, in the order of the file; never empty.
     #[must_use]
     pub fn faults(&self) -> &[Fault] {

@@ -4,8 +4,8 @@
 
 use std::collections::HashSet;
 
-use super::faults::{is_hidden, quoted};
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES};
+use crate::yaml::{is_hidden, quoted};
 
 /// Method and path template of a route, or what is wrong with it.
 pub(super) fn route(text: &str) -> Result<(&str, &str), String> {

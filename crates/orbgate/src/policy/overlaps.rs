@@ -5,9 +5,9 @@ use core::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
 use super::conflicts::{FullRoute, Segment, full_routes};
-use super::fault::Fault;
-use super::faults::{Faults, first_place};
 use super::model::Policy;
+use crate::yaml::Fault;
+use crate::yaml::{Faults, first_place};
 
 /// Steps after which the search ends. 100,000 ordinary routes take about a million.
 const STEPS: usize = 20_000_000;

@@ -6,12 +6,13 @@
 
 use super::document::{
     ApiDocument, Document, Entries, OrbsDocument, Organisation, PricedRoute, RouteDocument,
-    ScopeDocument, Spanned, Target, TokenDocument,
+    ScopeDocument, Target, TokenDocument,
 };
-use super::faults::{Faults, quoted};
-use super::tree::{Entry, Kind, Node, Scalar};
-use super::values::{Owner, Values, amount, is_empty_value, is_null};
-use super::{grammar, syntax};
+use super::{FORMAT, grammar};
+use crate::yaml::{
+    Entry, Faults, Kind, Node, Owner, Scalar, Spanned, Values, amount, is_empty_value, is_null,
+    missing_space, quoted,
+};
 
 const ROUTES: usize = 200_000;
 const SCOPES: usize = 65_535;
@@ -39,7 +40,7 @@ impl Reader<'_> {
             place: root.place,
         };
         if let Kind::Scalar(Scalar { text, plain: true }) = &root.kind
-            && let Some(message) = syntax::missing_space(text)
+            && let Some(message) = missing_space(text, &FORMAT)
         {
             self.values.wrong_at(root.place, message);
             return None;

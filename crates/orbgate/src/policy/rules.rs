@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use super::document::{
     ApiDocument, Document, OrbsDocument, Organisation, PricedRoute, RouteDocument, ScopeDocument,
-    Spanned, Target,
+    Target,
 };
-use super::faults::{Faults, first_place, quoted};
 use super::model::{Api, Policy, RouteRule, ScopeRule};
 use super::{digest, grammar};
 use crate::terms::Place;
 use crate::terms::{Digest, Orbs, OrganisationRule, Profile};
+use crate::yaml::{Faults, Spanned, first_place, quoted};
 
 /// The policy that the document states; sound if no fault was found, before this or here.
 pub(super) fn policy(document: &Document, faults: &mut Faults) -> Policy {

@@ -1,10 +1,10 @@
 //! What is legal in a policy and may surprise all the same.
 
-use super::fault::Fault;
-use super::faults::{Faults, quoted};
 use super::grammar::parameter_of_another_format;
 use super::model::Policy;
 use crate::terms::Place;
+use crate::yaml::Fault;
+use crate::yaml::{Faults, quoted};
 
 impl Policy {
     /// What is legal and may surprise all the same: literals like `:id`, which are parameters in other

@@ -1,25 +1,27 @@
 //! Reading one value of the tree as what it must be, or reporting what it is instead.
 
-use super::document::Spanned;
 use super::faults::{Faults, quoted};
 use super::scalar::other_reading;
+use super::spanned::Spanned;
 use super::tree::{Entry, Kind, Node};
 use crate::terms::Place;
 
 /// Whose keys are read, for the messages.
-pub(super) struct Owner<'a> {
-    pub(super) what: &'a str,
-    pub(super) place: Place,
+#[derive(Debug)]
+pub struct Owner<'a> {
+    pub what: &'a str,
+    pub place: Place,
 }
 
 /// Reads values and reports those of the wrong kind, which it replaces by a stand-in.
-pub(super) struct Values<'f> {
-    pub(super) faults: &'f mut Faults,
+#[derive(Debug)]
+pub struct Values<'f> {
+    pub faults: &'f mut Faults,
 }
 
 impl Values<'_> {
     /// The values of a mapping by known key; reports keys that are unknown or missing.
-    pub(super) fn fields<'n, 'a, const N: usize>(
+    pub fn fields<'n, 'a, const N: usize>(
         &mut self,
         node: &'n Node<'a>,
         owner: &Owner<'_>,
@@ -58,7 +60,7 @@ impl Values<'_> {
         Some(found)
     }
 
-    pub(super) fn mapping<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Entry<'a>] {
+    pub fn mapping<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Entry<'a>] {
         if let Kind::Mapping(entries) = &node.kind {
             return entries;
         }
@@ -66,7 +68,7 @@ impl Values<'_> {
         &[]
     }
 
-    pub(super) fn list<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Node<'a>] {
+    pub fn list<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Node<'a>] {
         if let Kind::Sequence(items) = &node.kind {
             return items;
         }
@@ -74,7 +76,7 @@ impl Values<'_> {
         &[]
     }
 
-    pub(super) fn choice<T: Copy + Default>(
+    pub fn choice<T: Copy + Default>(
         &mut self,
         node: &Node<'_>,
         what: &str,
@@ -97,7 +99,7 @@ impl Values<'_> {
         }
     }
 
-    pub(super) fn text(&mut self, node: &Node<'_>, what: &str) -> Spanned<String> {
+    pub fn text(&mut self, node: &Node<'_>, what: &str) -> Spanned<String> {
         let Kind::Scalar(scalar) = &node.kind else {
             self.wrong(node, &format!("{what} must be text"));
             return Spanned {
@@ -114,7 +116,7 @@ impl Values<'_> {
         }
     }
 
-    pub(super) fn key(&mut self, entry: &Entry<'_>, what: &str) -> Spanned<String> {
+    pub fn key(&mut self, entry: &Entry<'_>, what: &str) -> Spanned<String> {
         if entry.key.plain {
             self.refuse_other_readings(&entry.key.text, entry.key_place, what);
         }
@@ -141,7 +143,7 @@ impl Values<'_> {
     }
 
     /// Reports that a value is not what it must be, and what it is instead.
-    pub(super) fn wrong(&mut self, node: &Node<'_>, must: &str) {
+    pub fn wrong(&mut self, node: &Node<'_>, must: &str) {
         let found = match &node.kind {
             Kind::Refused => return,
             Kind::Sequence(_) => "a list".into(),
@@ -153,7 +155,7 @@ impl Values<'_> {
         self.wrong_at(node.place, format!("{must}, not {found}"));
     }
 
-    pub(super) fn wrong_at(&mut self, place: Place, message: String) {
+    pub fn wrong_at(&mut self, place: Place, message: String) {
         if !self.faults.stand_at(place) {
             self.faults.push(place, message);
         }
@@ -161,7 +163,7 @@ impl Values<'_> {
 }
 
 /// A plain `[1-9][0-9]*` of at most `i64::MAX`. No sign, no separator, no other base, no quotes.
-pub(super) fn amount(node: &Node<'_>) -> Option<u64> {
+pub fn amount(node: &Node<'_>) -> Option<u64> {
     let Kind::Scalar(scalar) = &node.kind else {
         return None;
     };
@@ -178,11 +180,11 @@ pub(super) fn amount(node: &Node<'_>) -> Option<u64> {
 }
 
 /// Whether some YAML reader takes the value for null: nothing, `~`, `null`.
-pub(super) fn is_null(node: &Node<'_>) -> bool {
+pub fn is_null(node: &Node<'_>) -> bool {
     matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && other_reading(&scalar.text) == Some("null"))
 }
 
-pub(super) fn is_empty_value(node: &Node<'_>) -> bool {
+pub fn is_empty_value(node: &Node<'_>) -> bool {
     matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && scalar.text.is_empty())
 }
 

@@ -2,6 +2,7 @@
 
 use saphyr_parser::{Marker, ScanError, Span};
 
+use super::Format;
 use super::faults::quoted;
 use crate::terms::Place;
 
@@ -12,6 +13,7 @@ use crate::terms::Place;
 pub(super) fn diagnosis(
     error: &ScanError,
     text: &str,
+    format: &Format,
     last_plain: Option<Span>,
     open_flow: Option<Place>,
 ) -> (Place, String) {
@@ -33,30 +35,14 @@ pub(super) fn diagnosis(
         );
         return (place(at), message);
     }
-    colon(error, text).unwrap_or_else(|| (place(at), parser_words(error)))
+    colon(error, text, format).unwrap_or_else(|| (place(at), parser_words(error)))
 }
 
-/// The keys of the format, for `key:value` without the space.
-const KEYS: [&str; 13] = [
-    "orbgate",
-    "name",
-    "target",
-    "apis",
-    "headings",
-    "base_path",
-    "token",
-    "organisation",
-    "scopes",
-    "permits",
-    "orbs",
-    "routes",
-    "route",
-];
-
 /// What to say of `key:value`, which is one text for YAML.
-pub(super) fn missing_space(line: &str) -> Option<String> {
+pub fn missing_space(line: &str, format: &Format) -> Option<String> {
     let (key, value) = line.split_once(':')?;
-    if !KEYS.contains(&key) || value.is_empty() || value.starts_with([' ', '\t', '\n', '\r']) {
+    if !format.keys.contains(&key) || value.is_empty() || value.starts_with([' ', '\t', '\n', '\r'])
+    {
         return None;
     }
     let value = value.lines().next().unwrap_or_default();
@@ -213,7 +199,7 @@ fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Place, String)> {
 }
 
 /// A `:` with a space too few or too many.
-fn colon(error: &ScanError, text: &str) -> Option<(Place, String)> {
+fn colon(error: &ScanError, text: &str, format: &Format) -> Option<(Place, String)> {
     let (at, info) = (error.marker(), error.info());
     let second = info.starts_with("mapping values are not allowed");
     if !second && !info.starts_with("simple key expect") {
@@ -253,7 +239,7 @@ fn colon(error: &ScanError, text: &str) -> Option<(Place, String)> {
         .take(here)
         .rfind(|(_, line)| is_content(line))?;
     let (content, indent) = content(line);
-    let message = missing_space(content.trim_end())?;
+    let message = missing_space(content.trim_end(), format)?;
     let place = Place {
         line: u32::try_from(number.saturating_add(1)).ok()?,
         column: u32::try_from(indent.saturating_add(1)).ok()?,

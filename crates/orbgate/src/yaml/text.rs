@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
+use super::Format;
 use super::faults::{Faults, is_hidden};
 use crate::terms::Place;
 
 /// A larger text is not looked at.
-pub(super) const MAX_BYTES: u64 = 8 * 1024 * 1024;
+pub const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The text of a file that is small enough to be read at all, without its byte-order mark.
 pub(super) fn within_limits<'a>(bytes: &'a [u8], faults: &mut Faults) -> Option<&'a str> {
@@ -37,10 +38,14 @@ fn end(text: &str) -> Place {
     }
 }
 
-/// Reports the characters that have no place in a policy file, and puts a letter in their stead, so
+/// Reports the characters that have no place in such a file, and puts a letter in their stead, so
 /// that each is reported once and everything else keeps its place.
-pub(super) fn without_hidden_characters<'a>(text: &'a str, faults: &mut Faults) -> Cow<'a, str> {
-    refuse_hidden_characters(text, faults);
+pub(super) fn without_hidden_characters<'a>(
+    text: &'a str,
+    format: &Format,
+    faults: &mut Faults,
+) -> Cow<'a, str> {
+    refuse_hidden_characters(text, format, faults);
     if faults.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -48,7 +53,7 @@ pub(super) fn without_hidden_characters<'a>(text: &'a str, faults: &mut Faults) 
     Cow::Owned(text.chars().map(visible).collect())
 }
 
-fn refuse_hidden_characters(text: &str, faults: &mut Faults) {
+fn refuse_hidden_characters(text: &str, format: &Format, faults: &mut Faults) {
     // Line ends as the parser counts them: LF, CR LF, and a lone CR.
     let mut place = Place::START;
     let mut after_return = false;
@@ -57,8 +62,9 @@ fn refuse_hidden_characters(text: &str, faults: &mut Faults) {
             faults.push(
                 place,
                 format!(
-                    "character U+{:04X} is not allowed in a policy file",
-                    u32::from(c)
+                    "character U+{:04X} is not allowed in {}",
+                    u32::from(c),
+                    format.file
                 ),
             );
             if faults.is_full() {

@@ -1,18 +1,18 @@
-//! Collecting faults while a policy is read.
+//! Collecting faults while a file is read.
 
 use std::collections::HashSet;
 
-use super::fault::{Fault, PolicyError};
+use super::fault::Fault;
 use crate::terms::Place;
 
 impl Place {
     /// The start of the file: for faults of the file as a whole.
-    pub(super) const START: Self = Self { line: 1, column: 1 };
+    pub(crate) const START: Self = Self { line: 1, column: 1 };
 }
 
 /// The faults found so far. Bounded, so that a hostile file cannot turn into a hostile report.
 #[derive(Debug, Default)]
-pub(super) struct Faults {
+pub struct Faults {
     list: Vec<Fault>,
     places: HashSet<Place>,
     /// Keys that were meant and misspelt, with the place of their owner.
@@ -25,7 +25,7 @@ impl Faults {
     const LISTED: usize = 1_000;
 
     /// Notes a fault, as long as there is room.
-    pub(super) fn push(&mut self, place: Place, message: impl Into<String>) {
+    pub fn push(&mut self, place: Place, message: impl Into<String>) {
         if self.is_full() {
             return;
         }
@@ -43,7 +43,7 @@ impl Faults {
     }
 
     /// Notes that the search ended early; the report's last line says so.
-    pub(super) const fn cut(&mut self, place: Place, message: &'static str) {
+    pub const fn cut(&mut self, place: Place, message: &'static str) {
         if self.cut.is_none() {
             self.cut = Some((place, message));
         }
@@ -51,39 +51,39 @@ impl Faults {
 
     /// Whether a fault already stands at this very place: then a second complaint about the same
     /// value would only be noise.
-    pub(super) fn stand_at(&self, place: Place) -> bool {
+    pub fn stand_at(&self, place: Place) -> bool {
         self.places.contains(&place)
     }
 
     /// Notes that a key of this owner is there, only misspelt.
-    pub(super) fn misspelt(&mut self, owner: Place, key: &'static str) {
+    pub fn misspelt(&mut self, owner: Place, key: &'static str) {
         self.misspelt.insert((owner, key));
     }
 
     /// Whether a key of this owner is there, only misspelt: then that it is missing is no second fault.
-    pub(super) fn is_misspelt(&self, owner: Place, key: &'static str) -> bool {
+    pub fn is_misspelt(&self, owner: Place, key: &'static str) -> bool {
         self.misspelt.contains(&(owner, key))
     }
 
     /// Notes that a key of this owner is missing, unless it is only misspelt.
-    pub(super) fn lacking(&mut self, owner: Place, key: &'static str, message: String) {
+    pub fn lacking(&mut self, owner: Place, key: &'static str, message: String) {
         if !self.is_misspelt(owner, key) {
             self.push(owner, message);
         }
     }
 
     /// Whether nothing is wrong so far.
-    pub(super) const fn is_empty(&self) -> bool {
+    pub const fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
     /// Whether searching on is pointless.
-    pub(super) const fn is_full(&self) -> bool {
+    pub const fn is_full(&self) -> bool {
         self.list.len() >= Self::LISTED
     }
 
     /// The faults in the order of the file; a last line where some are missing.
-    pub(super) fn into_list(self) -> Vec<Fault> {
+    pub fn into_list(self) -> Vec<Fault> {
         let mut list = self.list;
         list.sort();
         list.dedup();
@@ -99,7 +99,7 @@ impl Faults {
 
 /// The place of the first of two, in the message that stands at the second: its line, which is enough
 /// on any line but the same.
-pub(super) fn first_place(first: Place, second: Place) -> String {
+pub fn first_place(first: Place, second: Place) -> String {
     if first.line == second.line {
         format!("line {}, column {}", first.line, first.column)
     } else {
@@ -108,7 +108,7 @@ pub(super) fn first_place(first: Place, second: Place) -> String {
 }
 
 /// Input in backticks, made harmless and short enough for one line of a terminal.
-pub(super) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     const SHOWN: usize = 120;
     let mut shown = String::from("`");
     for c in text.chars().take(SHOWN) {
@@ -125,26 +125,12 @@ pub(super) fn quoted(text: &str) -> String {
     shown
 }
 
-/// Characters that never belong in a policy file: they are invisible, reorder the text around
+/// Characters that never belong in a file that people edit: they are invisible, reorder the text around
 /// them (Trojan Source), or break lines for one YAML version and not for the other. Tab, line feed
 /// and carriage return are layout and not among them.
-pub(super) const fn is_hidden(c: char) -> bool {
+pub const fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
         | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
-}
-
-impl PolicyError {
-    /// An error of these faults, sorted by place. Never empty, whatever the caller did.
-    pub(super) fn new(faults: Faults) -> Self {
-        let mut list = faults.into_list();
-        if list.is_empty() {
-            list.push(Fault {
-                place: Place::START,
-                message: "the policy cannot be read".into(),
-            });
-        }
-        Self { faults: list }
-    }
 }

@@ -10,24 +10,25 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
+use super::Format;
 use super::faults::{Faults, first_place, quoted};
 use super::syntax::{self, place};
 use crate::terms::Place;
 
-/// Collections within collections; the deepest sound policy has seven.
+/// Collections within collections; the deepest sound file has seven.
 const DEPTH: usize = 8;
 /// 200,000 routes in their longest form are a million values.
 const NODES: usize = 2_000_000;
 
 /// A value of the file.
 #[derive(Debug)]
-pub(super) struct Node<'a> {
-    pub(super) place: Place,
-    pub(super) kind: Kind<'a>,
+pub struct Node<'a> {
+    pub place: Place,
+    pub kind: Kind<'a>,
 }
 
 #[derive(Debug)]
-pub(super) enum Kind<'a> {
+pub enum Kind<'a> {
     Scalar(Scalar<'a>),
     Sequence(Vec<Node<'a>>),
     Mapping(Vec<Entry<'a>>),
@@ -37,23 +38,28 @@ pub(super) enum Kind<'a> {
 
 /// Text, and whether it was written plain: without quotes, and not as a block.
 #[derive(Debug)]
-pub(super) struct Scalar<'a> {
-    pub(super) text: Cow<'a, str>,
-    pub(super) plain: bool,
+pub struct Scalar<'a> {
+    pub text: Cow<'a, str>,
+    pub plain: bool,
 }
 
 /// One `key: value`.
 #[derive(Debug)]
-pub(super) struct Entry<'a> {
-    pub(super) key_place: Place,
-    pub(super) key: Scalar<'a>,
-    pub(super) value: Node<'a>,
+pub struct Entry<'a> {
+    pub key_place: Place,
+    pub key: Scalar<'a>,
+    pub value: Node<'a>,
 }
 
 /// The tree of the text's only document; `None` where the text has none that can be walked.
-pub(super) fn parse<'a>(text: &'a str, faults: &mut Faults) -> Option<Node<'a>> {
+pub(super) fn parse<'a>(
+    text: &'a str,
+    format: &'a Format,
+    faults: &mut Faults,
+) -> Option<Node<'a>> {
     let mut builder = Builder {
         text,
+        format,
         open: Vec::new(),
         root: None,
         nodes: 0,
@@ -70,10 +76,7 @@ pub(super) fn parse<'a>(text: &'a str, faults: &mut Faults) -> Option<Node<'a>> 
         }
     }
     if builder.root.is_none() {
-        faults.push(
-            Place::START,
-            "the file is empty: a policy starts with `orbgate: 1`",
-        );
+        faults.push(Place::START, format!("the file is empty: {}", format.start));
     }
     builder.root
 }
@@ -94,6 +97,7 @@ enum SoFar<'a> {
 
 struct Builder<'a> {
     text: &'a str,
+    format: &'a Format,
     open: Vec<Open<'a>>,
     root: Option<Node<'a>>,
     nodes: usize,
@@ -111,7 +115,10 @@ impl<'a> Builder<'a> {
                 if self.documents > 1 {
                     faults.push(
                         place,
-                        "a second document starts here: a policy file is one document",
+                        format!(
+                            "a second document starts here: {} is one document",
+                            self.format.file
+                        ),
                     );
                     return ControlFlow::Break(());
                 }
@@ -182,7 +189,13 @@ impl<'a> Builder<'a> {
         }
         let (place, message) = match error.info() {
             info if info.contains("recursion limit") => (place(at), too_deep()),
-            _ => syntax::diagnosis(error, self.text, self.last_plain, self.open_flow()),
+            _ => syntax::diagnosis(
+                error,
+                self.text,
+                self.format,
+                self.last_plain,
+                self.open_flow(),
+            ),
         };
         faults.push(place, message);
         ControlFlow::Break(())

@@ -1,0 +1,99 @@
+//! Strict YAML with places, for policies and for the configuration of the other crates.
+//!
+//! A file is read twice. The first reading walks the YAML with places and judges everything:
+//!
+//! ```text
+//! text ──tree──▶ values with places ──document──▶ document ──judge──▶ what it means
+//! ```
+//!
+//! The second is plain `serde_yaml`. Neither reader of YAML is strict enough alone, and a file that two
+//! readers understand differently is refused.
+
+mod fault;
+mod faults;
+mod scalar;
+mod spanned;
+mod syntax;
+mod text;
+mod tree;
+mod values;
+
+use serde::de::DeserializeOwned;
+
+pub use fault::Fault;
+pub use faults::{Faults, first_place, is_hidden, quoted};
+pub use spanned::Spanned;
+pub use syntax::missing_space;
+pub use text::MAX_BYTES;
+pub use tree::{Entry, Kind, Node, Scalar};
+pub use values::{Owner, Values, amount, is_empty_value, is_null};
+
+use crate::terms::Place;
+
+/// What the messages must know of a format.
+#[derive(Debug)]
+pub struct Format {
+    /// What such a file is, with its article: `a policy file`.
+    pub file: &'static str,
+    /// How one starts, for whoever has an empty one: ``a policy starts with `orbgate: 1` ``.
+    pub start: &'static str,
+    /// Every key, to notice `key:value` without the space.
+    pub keys: &'static [&'static str],
+}
+
+/// Reads a file: its tree becomes a document, and the document is judged.
+///
+/// # Errors
+///
+/// Every fault that was found, in the order of the file; never none.
+pub fn read<D: DeserializeOwned + PartialEq, T>(
+    bytes: &[u8],
+    format: &Format,
+    document: impl FnOnce(&Node<'_>, &mut Faults) -> Option<D>,
+    judge: impl FnOnce(&D, &mut Faults) -> T,
+) -> Result<T, Vec<Fault>> {
+    let mut faults = Faults::default();
+    let judged = (|| {
+        let text = text::within_limits(bytes, &mut faults)?;
+        let visible = text::without_hidden_characters(text, format, &mut faults);
+        let root = tree::parse(&visible, format, &mut faults)?;
+        let document = document(&root, &mut faults)?;
+        let judged = judge(&document, &mut faults);
+        if faults.is_empty() {
+            read_again(text, &document, &mut faults);
+        }
+        Some(judged)
+    })();
+    match judged {
+        Some(judged) if faults.is_empty() => Ok(judged),
+        _ if faults.is_empty() => Err(vec![Fault {
+            place: Place::START,
+            message: format!("{} cannot be read", format.file),
+        }]),
+        _ => Err(faults.into_list()),
+    }
+}
+
+/// Refuses a text that `serde_yaml` reads differently.
+fn read_again<D: DeserializeOwned + PartialEq>(text: &str, document: &D, faults: &mut Faults) {
+    const DISAGREE: &str = "two YAML readers disagree on this file";
+    match serde_yaml::from_str::<D>(text) {
+        Ok(second) if second == *document => {}
+        Ok(_) => faults.push(
+            Place::START,
+            format!("{DISAGREE}: write its values in a simpler way"),
+        ),
+        Err(error) => {
+            let place = error.location().map_or(Place::START, |location| Place {
+                line: u32::try_from(location.line()).unwrap_or(u32::MAX),
+                column: u32::try_from(location.column()).unwrap_or(u32::MAX),
+            });
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default();
+            faults.push(
+                place,
+                format!("{DISAGREE}: the second one says {}", quoted(message)),
+            );
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! A value that knows where it stands.
+
+use serde::Deserialize;
+use serde::de::Deserializer;
+
+use crate::terms::Place;
+
+/// A value and where it stands. Two values are equal wherever they stand.
+#[derive(Clone, Debug)]
+pub struct Spanned<T> {
+    pub place: Place,
+    pub value: T,
+}
+
+impl<T: PartialEq> PartialEq for Spanned<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Eq> Eq for Spanned<T> {}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spanned<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(|value| Self {
+            place: Place::default(),
+            value,
+        })
+    }
+}
