@@ -48,6 +48,23 @@ pub(crate) fn faults(issuers: &[Issuer]) -> Vec<KeyFault> {
     faults.list
 }
 
+/// Whether what is fetched from there is what its owner wrote: `https`, or a loopback address.
+pub(crate) fn is_safe_url(url: &str) -> bool {
+    let host_of = |rest: &str| {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = match authority.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+            _ => authority,
+        };
+        (!host.is_empty() && !host.contains('@')).then(|| host.to_owned())
+    };
+    if let Some(rest) = url.strip_prefix("https://") {
+        return host_of(rest).is_some();
+    }
+    let host = url.strip_prefix("http://").and_then(host_of);
+    host.is_some_and(|host| matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]"))
+}
+
 struct Faults {
     list: Vec<KeyFault>,
     issuer: usize,
@@ -69,6 +86,14 @@ impl Faults {
         if issuer.audience.is_empty() {
             let message = "`audience` is empty: write what the tokens' `aud` must have";
             self.push("audience", message);
+        }
+        if issuer
+            .jwks_uri
+            .as_ref()
+            .is_some_and(|url| !is_safe_url(url))
+        {
+            let message = "`jwks_uri` must start with `https://`, or lead to this very machine";
+            self.push("jwks_uri", message);
         }
         if issuer.algorithms.is_empty() {
             self.push(

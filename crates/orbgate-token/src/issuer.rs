@@ -30,6 +30,7 @@ pub struct Issuer {
     pub(crate) max_lifetime: Option<Duration>,
     pub(crate) allow_unverified_cnf: bool,
     pub(crate) key_rules: KeyRules,
+    pub(crate) jwks_uri: Option<String>,
 }
 
 impl Issuer {
@@ -50,6 +51,7 @@ impl Issuer {
             max_lifetime: None,
             allow_unverified_cnf: false,
             key_rules: KeyRules::default(),
+            jwks_uri: None,
         }
     }
 
@@ -115,6 +117,13 @@ impl Issuer {
     #[must_use]
     pub const fn key_rules(mut self, rules: KeyRules) -> Self {
         self.key_rules = rules;
+        self
+    }
+
+    /// Where its keys are, for whoever fetches them; found by OIDC discovery unless said.
+    #[must_use]
+    pub fn jwks_uri(mut self, url: impl Into<String>) -> Self {
+        self.jwks_uri = Some(url.into());
         self
     }
 }

@@ -1,0 +1,99 @@
+//! The configuration file as plain data: what both YAML readings must agree on. Nothing here is
+//! validated beyond its shape.
+
+use orbgate::yaml::Spanned;
+use serde::Deserialize;
+
+/// The issuers whose tokens count.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    /// Version of the format; always 1.
+    pub(super) orbgate_token: u64,
+    pub(super) issuers: Vec<IssuerDocument>,
+}
+
+/// One issuer; see `Issuer` for what each key means.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct IssuerDocument {
+    pub(super) issuer: Spanned<String>,
+    pub(super) audience: Spanned<String>,
+    pub(super) kind: Spanned<KindDocument>,
+    pub(super) jwks_uri: Option<Spanned<String>>,
+    pub(super) algorithms: Option<Spanned<Vec<Spanned<String>>>>,
+    pub(super) extra_types: Option<Vec<Spanned<String>>>,
+    pub(super) scopes: Option<Spanned<ScopesDocument>>,
+    pub(super) client_claim: Option<Spanned<String>>,
+    pub(super) require: Option<Spanned<Vec<Spanned<String>>>>,
+    pub(super) skew_seconds: Option<Spanned<u64>>,
+    pub(super) max_lifetime_seconds: Option<Spanned<u64>>,
+    pub(super) allow_unverified_cnf: Option<Spanned<bool>>,
+    pub(super) rsa_exponent_min: Option<Spanned<u64>>,
+    #[serde(skip)]
+    pub(super) place: Unequal<orbgate::Place>,
+}
+
+/// A place, which does not count when two documents are compared.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unequal<T>(pub(super) T);
+
+impl<T> PartialEq for Unequal<T> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<T> Eq for Unequal<T> {}
+
+/// How to tell an organisation's token from a user's.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum KindDocument {
+    Always(String),
+    Claims(KindClaims),
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KindClaims {
+    pub(super) user: Option<Vec<TestDocument>>,
+    pub(super) organisation: Option<Vec<TestDocument>>,
+}
+
+/// One test of a claim: exactly one of the keys besides `claim`.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TestDocument {
+    pub(super) claim: String,
+    pub(super) equals: Option<String>,
+    pub(super) one_of: Option<Vec<String>>,
+    pub(super) present: Option<bool>,
+    pub(super) equals_claim: Option<String>,
+    pub(super) differs_from_claim: Option<String>,
+}
+
+/// Where a token has its scopes.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ScopesDocument {
+    pub(super) claim: Option<String>,
+    pub(super) format: Option<FormatDocument>,
+    pub(super) conflict: Option<ConflictDocument>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum FormatDocument {
+    #[default]
+    String,
+    Array,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ConflictDocument {
+    #[default]
+    Deny,
+    Ignore,
+}

@@ -1,0 +1,145 @@
+//! The configuration as people write it in YAML, read as strictly as a policy; what is wrong with a
+//! configuration, and where.
+
+mod document;
+mod read;
+mod rules;
+
+use core::fmt;
+
+use orbgate::Place;
+use orbgate::yaml::{self, Fault, Format};
+
+use crate::check::KeyFault;
+use crate::verifier::Verifier;
+
+impl Verifier {
+    /// Reads and checks a configuration file; the crate's README shows one.
+    ///
+    /// # Errors
+    ///
+    /// Every fault of the file, each with its place.
+    pub fn from_yaml(text: &str) -> Result<Self, ConfigError> {
+        yaml::read(text.as_bytes(), &FORMAT, read::document, rules::issuers)
+            .map(Self::of)
+            .map_err(ConfigError::of_file)
+    }
+}
+
+/// What the reader of YAML must know of the format.
+const FORMAT: Format = Format {
+    file: "a token configuration",
+    start: "a token configuration starts with `orbgate_token: 1`",
+    keys: &[
+        "orbgate_token",
+        "issuers",
+        "issuer",
+        "audience",
+        "kind",
+        "jwks_uri",
+        "algorithms",
+        "extra_types",
+        "scopes",
+        "client_claim",
+        "require",
+        "skew_seconds",
+        "max_lifetime_seconds",
+        "allow_unverified_cnf",
+        "rsa_exponent_min",
+        "claim",
+        "equals",
+        "one_of",
+        "present",
+        "equals_claim",
+        "differs_from_claim",
+        "format",
+        "conflict",
+        "user",
+        "organisation",
+    ],
+};
+
+/// A configuration that cannot be used: every fault found in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    faults: Vec<ConfigFault>,
+}
+
+/// One thing wrong with a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ConfigFault {
+    /// Where it stands in the file; `None` for a configuration written in Rust.
+    pub place: Option<Place>,
+    /// What is wrong: lower case, no final period, input in backticks.
+    pub message: String,
+}
+
+impl ConfigError {
+    /// Of a configuration written in Rust: the message names issuer and key.
+    pub(crate) fn of_keys(faults: &[KeyFault]) -> Self {
+        let faults = faults.iter().map(|fault| {
+            let message = match fault.key.name {
+                "" => fault.message.clone(),
+                _ => format!("issuers[{}]: {}", fault.key.issuer, fault.message),
+            };
+            ConfigFault {
+                place: None,
+                message,
+            }
+        });
+        Self {
+            faults: faults.collect(),
+        }
+    }
+
+    /// Of a file.
+    fn of_file(faults: Vec<Fault>) -> Self {
+        let faults = faults.into_iter().map(|fault| ConfigFault {
+            place: Some(fault.place),
+            message: fault.message,
+        });
+        Self {
+            faults: faults.collect(),
+        }
+    }
+
+    /// The faults as lines `file:line:column: message`, for a terminal or an editor.
+    #[must_use]
+    pub fn in_file(&self, file: &str) -> String {
+        let lines: Vec<_> = self
+            .faults
+            .iter()
+            .map(|fault| format!("{file}:{fault}"))
+            .collect();
+        lines.join("\n")
+    }
+
+    /// Every fault; never empty.
+    #[must_use]
+    pub fn faults(&self) -> &[ConfigFault] {
+        &self.faults
+    }
+}
+
+impl fmt::Display for ConfigFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            Some(place) => write!(f, "{place}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, fault) in self.faults.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{fault}")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for ConfigError {}

@@ -1,0 +1,234 @@
+//! Values with places → document: which keys there are, and what kind of value each takes.
+
+use orbgate::yaml::{Faults, Kind, Node, Owner, Spanned, Values, amount};
+
+use super::document::{
+    ConflictDocument, Document, FormatDocument, IssuerDocument, KindClaims, KindDocument,
+    ScopesDocument, TestDocument, Unequal,
+};
+
+/// What the tree says, as far as it says something; complete if no fault was found.
+pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
+    let mut reader = Reader {
+        values: Values { faults },
+    };
+    let owner = Owner {
+        what: "the configuration",
+        place: root.place,
+    };
+    let keys = ["orbgate_token", "issuers"];
+    let [version, issuers] = reader.values.fields(root, &owner, keys, &keys)?;
+    if let Some(node) = version
+        && !matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && scalar.text == "1")
+    {
+        let message = "`orbgate_token` must be the plain number 1, the version of the format";
+        reader.values.wrong(node, message);
+    }
+    let issuers = reader.values.list(issuers?, "`issuers`");
+    let issuers: Option<Vec<_>> = issuers.iter().map(|node| reader.issuer(node)).collect();
+    Some(Document {
+        orbgate_token: 1,
+        issuers: issuers?,
+    })
+}
+
+struct Reader<'f> {
+    values: Values<'f>,
+}
+
+impl Reader<'_> {
+    fn issuer(&mut self, node: &Node<'_>) -> Option<IssuerDocument> {
+        let owner = Owner {
+            what: "this issuer",
+            place: node.place,
+        };
+        let keys = [
+            "issuer",
+            "audience",
+            "kind",
+            "jwks_uri",
+            "algorithms",
+            "extra_types",
+            "scopes",
+            "client_claim",
+            "require",
+            "skew_seconds",
+            "max_lifetime_seconds",
+            "allow_unverified_cnf",
+            "rsa_exponent_min",
+        ];
+        let required = ["issuer", "audience", "kind"];
+        let [
+            issuer,
+            audience,
+            kind,
+            jwks_uri,
+            algorithms,
+            extra_types,
+            scopes,
+            client_claim,
+            require,
+            skew_seconds,
+            max_lifetime_seconds,
+            allow_unverified_cnf,
+            rsa_exponent_min,
+        ] = self.values.fields(node, &owner, keys, &required)?;
+        let issuer = issuer.map(|node| self.values.text(node, "`issuer`"));
+        let audience = audience.map(|node| self.values.text(node, "`audience`"));
+        let kind = kind.map(|node| self.kind(node));
+        let optional = IssuerDocument {
+            issuer: spanned(node, String::new()),
+            audience: spanned(node, String::new()),
+            kind: spanned(node, KindDocument::Claims(KindClaims::default())),
+            jwks_uri: jwks_uri.map(|node| self.values.text(node, "`jwks_uri`")),
+            algorithms: algorithms.map(|node| self.texts(node, "`algorithms`", "an algorithm")),
+            extra_types: extra_types.map(|node| self.texts(node, "`extra_types`", "a type").value),
+            scopes: scopes.map(|node| self.scopes(node)),
+            client_claim: client_claim.map(|node| self.values.text(node, "`client_claim`")),
+            require: require.map(|node| self.texts(node, "`require`", "a claim")),
+            skew_seconds: skew_seconds.map(|node| self.number(node, "`skew_seconds`")),
+            max_lifetime_seconds: max_lifetime_seconds
+                .map(|node| self.number(node, "`max_lifetime_seconds`")),
+            allow_unverified_cnf: allow_unverified_cnf.map(|node| {
+                self.values.choice(
+                    node,
+                    "`allow_unverified_cnf`",
+                    &[("true", true), ("false", false)],
+                )
+            }),
+            rsa_exponent_min: rsa_exponent_min.map(|node| self.number(node, "`rsa_exponent_min`")),
+            place: Unequal(node.place),
+        };
+        Some(IssuerDocument {
+            issuer: issuer?,
+            audience: audience?,
+            kind: kind?,
+            ..optional
+        })
+    }
+
+    fn kind(&mut self, node: &Node<'_>) -> Spanned<KindDocument> {
+        let stand_in = || spanned(node, KindDocument::Claims(KindClaims::default()));
+        if let Kind::Scalar(scalar) = &node.kind {
+            if !matches!(scalar.text.as_ref(), "user" | "organisation") {
+                let must = "`kind` must be `user`, `organisation` or a mapping with these keys";
+                self.values.wrong(node, must);
+                return stand_in();
+            }
+            return spanned(node, KindDocument::Always(scalar.text.clone().into_owned()));
+        }
+        let owner = Owner {
+            what: "`kind`",
+            place: node.place,
+        };
+        let fields = self
+            .values
+            .fields(node, &owner, ["user", "organisation"], &[]);
+        let Some([user, organisation]) = fields else {
+            return stand_in();
+        };
+        spanned(
+            node,
+            KindDocument::Claims(KindClaims {
+                user: user.map(|node| self.tests(node, "`user`")),
+                organisation: organisation.map(|node| self.tests(node, "`organisation`")),
+            }),
+        )
+    }
+
+    fn tests(&mut self, node: &Node<'_>, what: &str) -> Vec<TestDocument> {
+        let items = self.values.list(node, what);
+        items.iter().filter_map(|item| self.test(item)).collect()
+    }
+
+    fn test(&mut self, node: &Node<'_>) -> Option<TestDocument> {
+        let owner = Owner {
+            what: "this test",
+            place: node.place,
+        };
+        let keys = [
+            "claim",
+            "equals",
+            "one_of",
+            "present",
+            "equals_claim",
+            "differs_from_claim",
+        ];
+        let [claim, equals, one_of, present, equals_claim, differs] =
+            self.values.fields(node, &owner, keys, &["claim"])?;
+        let tests = [equals, one_of, present, equals_claim, differs];
+        if tests.into_iter().flatten().count() != 1 {
+            let message = "a test needs exactly one of `equals`, `one_of`, `present`, `equals_claim`, `differs_from_claim`";
+            self.values.wrong_at(node.place, message.to_owned());
+        }
+        let mut text = |node: Option<&Node<'_>>, what: &str| {
+            node.map(|node| self.values.text(node, what).value)
+        };
+        Some(TestDocument {
+            claim: text(claim, "`claim`")?,
+            equals: text(equals, "`equals`"),
+            equals_claim: text(equals_claim, "`equals_claim`"),
+            differs_from_claim: text(differs, "`differs_from_claim`"),
+            one_of: one_of.map(|node| {
+                let texts = self.texts(node, "`one_of`", "a text of `one_of`").value;
+                texts.into_iter().map(|text| text.value).collect()
+            }),
+            present: present.map(|node| {
+                let choices = [("true", true), ("false", false)];
+                self.values.choice(node, "`present`", &choices).value
+            }),
+        })
+    }
+
+    fn scopes(&mut self, node: &Node<'_>) -> Spanned<ScopesDocument> {
+        let owner = Owner {
+            what: "`scopes`",
+            place: node.place,
+        };
+        let keys = ["claim", "format", "conflict"];
+        let Some([claim, format, conflict]) = self.values.fields(node, &owner, keys, &[]) else {
+            return spanned(node, ScopesDocument::default());
+        };
+        let formats = [
+            ("string", FormatDocument::String),
+            ("array", FormatDocument::Array),
+        ];
+        let conflicts = [
+            ("deny", ConflictDocument::Deny),
+            ("ignore", ConflictDocument::Ignore),
+        ];
+        spanned(
+            node,
+            ScopesDocument {
+                claim: claim.map(|node| self.values.text(node, "`claim`").value),
+                format: format.map(|node| self.values.choice(node, "`format`", &formats).value),
+                conflict: conflict
+                    .map(|node| self.values.choice(node, "`conflict`", &conflicts).value),
+            },
+        )
+    }
+
+    fn texts(&mut self, node: &Node<'_>, what: &str, item: &str) -> Spanned<Vec<Spanned<String>>> {
+        let items = self.values.list(node, what);
+        let texts = items.iter().map(|node| self.values.text(node, item));
+        spanned(node, texts.collect())
+    }
+
+    fn number(&mut self, node: &Node<'_>, what: &str) -> Spanned<u64> {
+        let is_zero =
+            matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && scalar.text == "0");
+        let number = if is_zero { Some(0) } else { amount(node) };
+        if number.is_none() {
+            self.values
+                .wrong(node, &format!("{what} must be a plain whole number"));
+        }
+        spanned(node, number.unwrap_or_default())
+    }
+}
+
+const fn spanned<T>(node: &Node<'_>, value: T) -> Spanned<T> {
+    Spanned {
+        place: node.place,
+        value,
+    }
+}

@@ -1,0 +1,193 @@
+//! Document → issuers: what the plain data means.
+
+use core::time::Duration;
+use std::collections::HashMap;
+
+use orbgate::yaml::{Faults, quoted};
+use orbgate::{Place, TokenKind};
+
+use super::document::{
+    ConflictDocument, Document, FormatDocument, IssuerDocument, KindDocument, TestDocument,
+};
+use crate::algorithm::Algorithm;
+use crate::check::{self, Key};
+use crate::issuer::Issuer;
+use crate::keys::KeyRules;
+use crate::kind::{ClaimTest, KindRules};
+use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
+
+/// The issuers that a document describes, with whatever is wrong with them.
+pub(super) fn issuers(document: &Document, faults: &mut Faults) -> Vec<Issuer> {
+    let documents = document.issuers.iter();
+    let issuers: Vec<Issuer> = documents.map(|document| issuer(document, faults)).collect();
+    let documents = document.issuers.iter().enumerate();
+    let places: HashMap<Key, Place> = documents
+        .flat_map(|(index, document)| {
+            let keys = document.places().into_iter();
+            keys.filter_map(move |(name, place)| {
+                Some((
+                    Key {
+                        issuer: index,
+                        name,
+                    },
+                    place?,
+                ))
+            })
+        })
+        .collect();
+    for fault in check::faults(&issuers) {
+        let whole = Key {
+            name: "",
+            ..fault.key
+        };
+        let place = places.get(&fault.key).or_else(|| places.get(&whole));
+        let place = place.copied().unwrap_or(Place { line: 1, column: 1 });
+        if !faults.stand_at(place) {
+            faults.push(place, fault.message);
+        }
+    }
+    issuers
+}
+
+impl IssuerDocument {
+    /// Where each key stands, for the faults that are found in the issuer itself.
+    fn places(&self) -> [(&'static str, Option<Place>); 12] {
+        [
+            ("", Some(self.place.0)),
+            ("issuer", Some(self.issuer.place)),
+            ("audience", Some(self.audience.place)),
+            ("kind", Some(self.kind.place)),
+            ("jwks_uri", self.jwks_uri.as_ref().map(|key| key.place)),
+            ("algorithms", self.algorithms.as_ref().map(|key| key.place)),
+            ("scopes", self.scopes.as_ref().map(|key| key.place)),
+            (
+                "client_claim",
+                self.client_claim.as_ref().map(|key| key.place),
+            ),
+            ("require", self.require.as_ref().map(|key| key.place)),
+            (
+                "skew_seconds",
+                self.skew_seconds.as_ref().map(|key| key.place),
+            ),
+            (
+                "max_lifetime_seconds",
+                self.max_lifetime_seconds.as_ref().map(|key| key.place),
+            ),
+            (
+                "rsa_exponent_min",
+                self.rsa_exponent_min.as_ref().map(|key| key.place),
+            ),
+        ]
+    }
+}
+
+fn issuer(document: &IssuerDocument, faults: &mut Faults) -> Issuer {
+    let (name, audience) = (&document.issuer.value, &document.audience.value);
+    let mut issuer = Issuer::new(name, audience, kind(&document.kind.value));
+    if let Some(url) = &document.jwks_uri {
+        issuer = issuer.jwks_uri(&url.value);
+    }
+    if let Some(names) = &document.algorithms {
+        let mut algorithms = Vec::new();
+        for name in &names.value {
+            match Algorithm::from_name(&name.value) {
+                Some(algorithm) => algorithms.push(algorithm),
+                None if faults.stand_at(name.place) => {}
+                None => faults.push(name.place, unknown_algorithm(&name.value)),
+            }
+        }
+        // An unknown one is reported already: that none is left is no second fault.
+        if !algorithms.is_empty() || names.value.is_empty() {
+            issuer = issuer.algorithms(algorithms);
+        }
+    }
+    if let Some(types) = &document.extra_types {
+        issuer = issuer.extra_types(types.iter().map(|text| &text.value));
+    }
+    if let Some(scopes) = &document.scopes {
+        let usual = ScopeClaim::default();
+        issuer = issuer.scopes(ScopeClaim {
+            claim: scopes.value.claim.clone().unwrap_or(usual.claim),
+            format: match scopes.value.format {
+                Some(FormatDocument::Array) => ScopeFormat::Array,
+                Some(FormatDocument::String) | None => ScopeFormat::String,
+            },
+            conflict: match scopes.value.conflict {
+                Some(ConflictDocument::Ignore) => Conflict::Ignore,
+                Some(ConflictDocument::Deny) | None => Conflict::Deny,
+            },
+        });
+    }
+    if let Some(claim) = &document.client_claim {
+        issuer = issuer.client_claim(&claim.value);
+    }
+    if let Some(claims) = &document.require {
+        issuer = issuer.require(claims.value.iter().map(|claim| &claim.value));
+    }
+    if let Some(seconds) = &document.skew_seconds {
+        issuer = issuer.skew(Duration::from_secs(seconds.value));
+    }
+    if let Some(seconds) = &document.max_lifetime_seconds {
+        issuer = issuer.max_lifetime(Duration::from_secs(seconds.value));
+    }
+    if document
+        .allow_unverified_cnf
+        .as_ref()
+        .is_some_and(|allow| allow.value)
+    {
+        issuer = issuer.allow_unverified_cnf();
+    }
+    if let Some(min) = &document.rsa_exponent_min {
+        issuer = issuer.key_rules(KeyRules {
+            rsa_exponent_min: min.value,
+        });
+    }
+    issuer
+}
+
+fn kind(document: &KindDocument) -> KindRules {
+    match document {
+        KindDocument::Always(name) => KindRules::Always(TokenKind::from_name(name)),
+        KindDocument::Claims(claims) => {
+            let tests = |tests: &Option<Vec<TestDocument>>| {
+                tests.iter().flatten().filter_map(test).collect()
+            };
+            KindRules::Claims {
+                user: tests(&claims.user),
+                organisation: tests(&claims.organisation),
+            }
+        }
+    }
+}
+
+fn test(document: &TestDocument) -> Option<ClaimTest> {
+    let claim = document.claim.as_str();
+    if let Some(text) = &document.equals {
+        return Some(ClaimTest::equals(claim, text));
+    }
+    if let Some(texts) = &document.one_of {
+        return Some(ClaimTest::one_of(claim, texts));
+    }
+    if let Some(other) = &document.equals_claim {
+        return Some(ClaimTest::equals_claim(claim, other));
+    }
+    if let Some(other) = &document.differs_from_claim {
+        return Some(ClaimTest::differs_from_claim(claim, other));
+    }
+    match document.present? {
+        true => Some(ClaimTest::present(claim)),
+        false => Some(ClaimTest::absent(claim)),
+    }
+}
+
+fn unknown_algorithm(name: &str) -> String {
+    let known: Vec<_> = Algorithm::ALL
+        .iter()
+        .map(|algorithm| format!("`{}`", algorithm.as_str()))
+        .collect();
+    format!(
+        "unknown algorithm {} (known: {})",
+        quoted(name),
+        known.join(", ")
+    )
+}

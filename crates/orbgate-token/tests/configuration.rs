@@ -1,0 +1,277 @@
+//! What a configuration may say, and how its faults are reported, whether it is in YAML or in Rust.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use core::time::Duration;
+
+use orbgate::TokenKind;
+use orbgate_token::{
+    Algorithm, ClaimTest, Issuer, KeyRules, KindRules, ScopeClaim, TokenError, Verifier,
+};
+use support::{Signer, claims, header, keys, now, verifier, with};
+
+const EXAMPLE: &str = include_str!("../examples/token.yaml");
+
+#[test]
+fn the_example_is_read() {
+    let verifier = Verifier::from_yaml(EXAMPLE).unwrap();
+    let issuers: Vec<_> = verifier.issuers().collect();
+    let expected = ["https://id.example.com", "https://login.example.org/v2"];
+    assert_eq!(issuers, expected);
+    let signer = Signer::p256();
+    let keys = keys(&[signer.jwk("key-1")]);
+    let token = signer.token(&header(), &claims());
+    let verified = verifier.verify(&token, &keys, now()).unwrap();
+    assert_eq!(verified.kind(), TokenKind::User);
+}
+
+#[test]
+fn every_key_of_the_file_does_what_it_says() {
+    let yaml = "
+orbgate_token: 1
+issuers:
+  - issuer: https://id.example.com
+    audience: https://api.example.com
+    algorithms: [ES256]
+    kind:
+      user: [{ claim: amr, one_of: [pwd, otp] }, { claim: gty, present: false }]
+      organisation: [{ claim: sub, equals_claim: client_id }, { claim: gty, present: true }]
+    extra_types: [JWT, '']
+    scopes: { claim: scp, format: array, conflict: ignore }
+    client_claim: azp
+    require: [jti]
+    skew_seconds: 0
+    max_lifetime_seconds: 610
+    allow_unverified_cnf: true
+    rsa_exponent_min: 3
+";
+    let from_yaml = Verifier::from_yaml(yaml).unwrap();
+    let kind = KindRules::Claims {
+        user: vec![
+            ClaimTest::one_of("amr", ["pwd", "otp"]),
+            ClaimTest::absent("gty"),
+        ],
+        organisation: vec![
+            ClaimTest::equals_claim("sub", "client_id"),
+            ClaimTest::present("gty"),
+        ],
+    };
+    let scopes = ScopeClaim {
+        claim: "scp".to_owned(),
+        format: orbgate_token::ScopeFormat::Array,
+        conflict: orbgate_token::Conflict::Ignore,
+    };
+    let in_rust = verifier(
+        Issuer::new("https://id.example.com", "https://api.example.com", kind)
+            .algorithms([Algorithm::Es256])
+            .extra_types(["JWT", ""])
+            .scopes(scopes)
+            .client_claim("azp")
+            .require(["jti"])
+            .skew(Duration::ZERO)
+            .max_lifetime(Duration::from_secs(610))
+            .allow_unverified_cnf()
+            .key_rules(KeyRules {
+                rsa_exponent_min: 3,
+            }),
+    );
+    assert_eq!(format!("{from_yaml:?}"), format!("{in_rust:?}"));
+}
+
+#[test]
+fn every_fault_of_a_file_is_reported_with_its_place() {
+    let table = [
+        (
+            "",
+            "1:1: the file is empty: a token configuration starts with `orbgate_token: 1`",
+        ),
+        (
+            "orbgate_token: 2\nissuers: []\n",
+            "1:1: there is no issuer: every token would be refused\n\
+             1:16: `orbgate_token` must be the plain number 1, the version of the format, not `2`",
+        ),
+        (
+            "orbgate_token: 1\nissuers: []\n",
+            "1:1: there is no issuer: every token would be refused",
+        ),
+        (
+            "orbgate_token: 1\nissuers:\n  - {}\n",
+            "3:5: this issuer lacks the key `audience`\n\
+             3:5: this issuer lacks the key `issuer`\n\
+             3:5: this issuer lacks the key `kind`",
+        ),
+        (
+            "\
+orbgate_token: 1
+issuers:
+  - issuer: ''
+    audience: yes
+    algoritms: [RS256]
+    kind: both
+    jwks_uri: http://id.example.com/keys
+    skew_seconds: 301
+    max_lifetime_seconds: 1h
+    extra_types: JWT
+    scopes: { claim: scope, format: list }
+    rsa_exponent_min: 4
+",
+            "3:13: `issuer` is empty: write the `iss` of its tokens\n\
+             4:15: `audience` must be text, and `yes` can be read as a boolean: write `'yes'`\n\
+             5:5: unknown key `algoritms` in this issuer (known: `issuer`, `audience`, `kind`, `jwks_uri`, `algorithms`, \
+             `extra_types`, `scopes`, `client_claim`, `require`, `skew_seconds`, `max_lifetime_seconds`, \
+             `allow_unverified_cnf`, `rsa_exponent_min`); did you mean `algorithms`?\n\
+             6:11: `kind` must be `user`, `organisation` or a mapping with these keys, not `both`\n\
+             7:15: `jwks_uri` must start with `https://`, or lead to this very machine\n\
+             8:19: `skew_seconds` is over 300, which is the limit\n\
+             9:27: `max_lifetime_seconds` must be a plain whole number, not `1h`\n\
+             10:18: `extra_types` must be a list, not `JWT`\n\
+             11:37: `format` must be `string` or `array`, not `list`\n\
+             12:23: `rsa_exponent_min` must be an odd number from 3 up",
+        ),
+        (
+            "\
+orbgate_token: 1
+issuers:
+  - issuer: a
+    audience: b
+    algorithms: [RS256, none]
+    kind:
+      user: [{ claim: gty, present: false }]
+      organisation: [{ claim: sub, equals: a, one_of: [b] }]
+  - { issuer: a, audience: b, kind: user, algorithms: [] }
+",
+            "5:25: unknown algorithm `none` (known: `RS256`, `RS384`, `RS512`, `PS256`, `PS384`, `PS512`, `ES256`, `ES384`, \
+             `ES512`, `EdDSA`, `Ed25519`, `HS256`, `HS384`, `HS512`)\n\
+             7:7: `user` rests on nothing but absent claims: add a test for a claim that is there\n\
+             8:22: a test needs exactly one of `equals`, `one_of`, `present`, `equals_claim`, `differs_from_claim`\n\
+             9:15: another issuer has the same name\n\
+             9:55: `algorithms` is empty: every token would be refused",
+        ),
+        (
+            "orbgate_token: 1\nissuers:\n  - issuer: a\n    issuer: a\n    audience: &x b\n    kind: { user: [] }\n",
+            "4:5: duplicate key `issuer` (first on line 3)\n\
+             5:15: an anchor is not allowed: nothing may refer to this value\n\
+             6:11: `kind` recognises no token: write a test for `user` or for `organisation`",
+        ),
+    ];
+    for (yaml, expected) in table {
+        let error = Verifier::from_yaml(yaml).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{yaml}");
+        assert!(error.in_file("token.yaml").starts_with("token.yaml:"));
+    }
+}
+
+#[test]
+fn every_fault_of_issuers_in_rust_is_reported_with_its_key() {
+    let kind = KindRules::Claims {
+        user: vec![
+            ClaimTest::equals_claim("sub", "sub"),
+            ClaimTest::equals("", "x"),
+        ],
+        organisation: vec![ClaimTest::one_of::<String>("a", [])],
+    };
+    let issuer = Issuer::new("", "", kind)
+        .algorithms([])
+        .skew(Duration::from_secs(301))
+        .max_lifetime(Duration::ZERO)
+        .client_claim("")
+        .jwks_uri("ftp://x");
+    let unknown = Issuer::new("a", "b", KindRules::Always(TokenKind::Unknown));
+    let error = Verifier::new([issuer, unknown]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "issuers[0]: `issuer` is empty: write the `iss` of its tokens\n\
+         issuers[0]: `audience` is empty: write what the tokens' `aud` must have\n\
+         issuers[0]: `jwks_uri` must start with `https://`, or lead to this very machine\n\
+         issuers[0]: `algorithms` is empty: every token would be refused\n\
+         issuers[0]: `skew_seconds` is over 300, which is the limit\n\
+         issuers[0]: `max_lifetime_seconds` is 0: every token would be refused\n\
+         issuers[0]: the name of a claim is empty\n\
+         issuers[0]: a claim is compared with itself\n\
+         issuers[0]: the name of a claim is empty\n\
+         issuers[0]: `one_of` is empty: the test never holds\n\
+         issuers[1]: `kind` is unknown: every request would be denied"
+    );
+    assert_eq!(
+        Verifier::new([]).unwrap_err().to_string(),
+        "there is no issuer: every token would be refused"
+    );
+}
+
+#[test]
+fn keys_are_fetched_over_https_or_from_this_machine() {
+    let accepts = |url: &str| {
+        let kind = KindRules::Always(TokenKind::User);
+        Verifier::new([Issuer::new("a", "b", kind).jwks_uri(url)]).is_ok()
+    };
+    for url in [
+        "https://id.example.com/keys",
+        "https://id.example.com:8443/keys?a=b",
+        "http://127.0.0.1:3000/jwks",
+        "http://localhost/jwks",
+        "http://[::1]:80/jwks",
+    ] {
+        assert!(accepts(url), "{url}");
+    }
+    for url in [
+        "",
+        "https://",
+        "https:///keys",
+        "HTTPS://id.example.com",
+        "http://id.example.com/keys",
+        "http://localhost.example.com/keys",
+        "http://127.0.0.1.example.com/",
+        "http://localhost@example.com/",
+        "http://localhost:80@example.com/",
+        "http://127.0.0.2:80x/",
+        "file:///etc/passwd",
+        "//localhost/",
+    ] {
+        assert!(!accepts(url), "{url}");
+    }
+}
+
+#[test]
+fn small_exponents_are_a_setting() {
+    // Three as the exponent of some modulus with an odd end and 2048 bits.
+    let jwks = |exponent: &str| {
+        let jwk = with(Signer::rsa().jwk("key-1"), "e", exponent);
+        serde_json::json!({ "keys": [jwk] }).to_string()
+    };
+    let small = KeyRules {
+        rsa_exponent_min: 3,
+    };
+    use orbgate_token::KeySet;
+    assert!(KeySet::from_jwks(jwks("Aw").as_bytes()).is_err());
+    assert!(KeySet::from_jwks_with(jwks("Aw").as_bytes(), &small).is_ok());
+    for refused in ["AQ", "Ag", "AQAA", "", "AA"] {
+        assert!(
+            KeySet::from_jwks_with(jwks(refused).as_bytes(), &small).is_err(),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn an_unknown_kind_verifies_and_denies() {
+    let signer = Signer::p256();
+    let keys = keys(&[signer.jwk("key-1")]);
+    let token = signer.token(&header(), &with(claims(), "token_kind", "robot"));
+    let verified = verifier(support::issuer()).verify(token, &keys, now());
+    let verified = verified.unwrap();
+    assert_eq!(verified.kind(), TokenKind::Unknown);
+    let decision = orbgate::Engine::external().decide(&orbgate::Request {
+        method: b"GET",
+        target: b"/api/v1/external/account",
+        token: Some(verified.token()),
+        allow_bonus_orbs_use: false,
+    });
+    assert_eq!(decision.reason().as_str(), "invalid_token");
+    assert_eq!(TokenError::ALL.len(), 25);
+}
+
+#[test]
+fn the_readme_shows_the_example() {
+    assert!(include_str!("../README.md").contains(EXAMPLE));
+}
