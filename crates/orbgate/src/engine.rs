@@ -189,6 +189,12 @@ impl Engine {
         })
     }
 
+    /// How many scopes there are.
+    #[must_use]
+    pub fn scope_count(&self) -> usize {
+        self.tables.scopes.len()
+    }
+
     /// The scope of this [index](Scope::index).
     #[must_use]
     pub fn scope(&self, index: u16) -> Option<Scope<'_>> {

@@ -10,6 +10,7 @@ mod callgrind;
 mod deny;
 mod embed;
 mod gate;
+mod header;
 mod miri;
 mod msrv;
 mod package;
@@ -42,6 +43,7 @@ Examples:
   cargo xtask test --quick             without the slow steps
   cargo xtask test clippy tests        these steps only
   cargo xtask schema                   rewrite the JSON Schemas
+  cargo xtask header                   rewrite bindings/c/include/orbgate.h
   cargo xtask soak replay --lines 1000000
   cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
   cargo xtask bench --gate             no hot path has grown, in instructions
@@ -55,6 +57,8 @@ enum Command {
     Tree(tree::Tree),
     /// Writes the JSON Schemas: of the policy format, of the run request and of the run record
     Schema(schema::Schema),
+    /// Writes bindings/c/include/orbgate.h, the header of the C ABI
+    Header(header::Header),
     /// Runs the command for long and watches its answers and its memory
     Soak(soak::Soak),
     /// Runs orbgate beside its peers on the same requests and records the figures in benches/record
@@ -85,6 +89,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Test(test) => test.run(&project),
         Command::Tree(tree) => tree.run(),
         Command::Schema(schema) => schema.run(),
+        Command::Header(header) => header.run(),
         Command::Soak(soak) => soak.run(&project),
         Command::Bench(bench) => bench.run(&project),
         Command::Deny(deny) => deny.run(),

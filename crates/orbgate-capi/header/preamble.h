@@ -1,0 +1,36 @@
+/*
+ * Orbgate: which scope does this route need, may this token call it, does it consume orbs, and why?
+ *
+ * Made by `cargo xtask header` from crates/orbgate-capi; edit it there.
+ *
+ * What holds for every function:
+ *
+ * - Text and other data come as a pointer and a length: any bytes, no NUL at the end, nothing is copied or
+ *   kept beyond the call. A null pointer is fine where the length is 0. Text that is handed out is not
+ *   NUL-terminated either: print it with `"%.*s"` and ORBGATE_STR_ARGS.
+ * - A pointer that is not null points to what its parameter says, for the whole call, and nobody writes to
+ *   it meanwhile. That is the caller's word. All else is checked: a null or misaligned pointer, a length or
+ *   offset out of range, an unknown number or flag is ORBGATE_STATUS_INVALID_ARGUMENT.
+ * - Outputs are written only with ORBGATE_STATUS_OK. Any other status must be treated as a denial, and so
+ *   must a decision of all zeros. There is no state of a thread or a process: what went wrong is in the
+ *   status and, for policies, in an OrbgateError that the caller owns.
+ * - No panic leaves the library: a fault in it is ORBGATE_STATUS_PANIC, and the next call works.
+ * - A struct that begins with `struct_size` has the size that its caller knows. Later releases add fields at
+ *   its end; all zeros there means the same as not being there.
+ *
+ * Each function states what it asks of whom:
+ *
+ *   Ownership    who frees what, and how long a pointer lives
+ *   Thread-safe  yes: any thread, at any time, also with the same arguments
+ *   Allocates    whether it takes memory from the heap
+ *   Blocks       whether it may wait: for a file, or for another thread
+ *   Cost         constant  a few instructions
+ *                decision  tens of nanoseconds for a usual request; linear in the bytes handed over, of which
+ *                          a target's first 8,192 count
+ *                batch     a decision for each row
+ *                policy    linear in the size of the policy: milliseconds for thousands of routes
+ *
+ * No function calls back. Constant and decision functions that neither allocate nor block suit Java's
+ * Linker.Option.critical and .NET's SuppressGCTransition, and with batch functions cgo's noescape and
+ * nocallback.
+ */

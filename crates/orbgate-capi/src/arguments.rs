@@ -1,0 +1,153 @@
+//! Reading and checking what a caller hands over.
+//!
+//! What cannot be checked is the caller's word, given in the header's preamble: a pointer that is not
+//! null points to what the parameter says, for the whole call, and nobody writes to it meanwhile.
+
+use core::ffi::c_char;
+use core::mem::{MaybeUninit, size_of};
+use core::ptr::NonNull;
+
+use crate::status::{OrbgateStatus, Outcome};
+
+const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
+
+/// What a pointer points to.
+#[inline(always)]
+pub(crate) unsafe fn shared<'a, T>(pointer: *const T) -> Outcome<&'a T> {
+    if pointer.is_null() || !pointer.is_aligned() {
+        return Err(INVALID);
+    }
+    // SAFETY: neither null nor misaligned, and the caller vouches for the rest.
+    Ok(unsafe { &*pointer })
+}
+
+/// What a pointer points to, or nothing where it is null.
+#[inline(always)]
+pub(crate) unsafe fn optional<'a, T>(pointer: *const T) -> Outcome<Option<&'a T>> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's, as for `shared`.
+    unsafe { shared(pointer) }.map(Some)
+}
+
+/// An array. A null pointer is an array of length 0 only.
+#[inline(always)]
+pub(crate) unsafe fn slice<'a, T>(data: *const T, len: usize) -> Outcome<&'a [T]> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    let bytes = len.checked_mul(size_of::<T>());
+    let fits = bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok());
+    if data.is_null() || !data.is_aligned() || !fits {
+        return Err(INVALID);
+    }
+    // SAFETY: neither null nor misaligned nor too long, and the caller vouches for the rest.
+    Ok(unsafe { core::slice::from_raw_parts(data, len) })
+}
+
+/// Text: any bytes, NUL among them.
+#[inline(always)]
+pub(crate) unsafe fn bytes<'a>(data: *const c_char, len: usize) -> Outcome<&'a [u8]> {
+    // SAFETY: the caller's, as for `slice`.
+    unsafe { slice(data.cast(), len) }
+}
+
+/// Where an output goes.
+#[derive(Debug)]
+pub(crate) struct Out<T>(NonNull<T>);
+
+impl<T> Out<T> {
+    /// Checks the place, writes nothing yet.
+    #[inline(always)]
+    pub(crate) fn new(place: *mut T) -> Outcome<Self> {
+        match NonNull::new(place) {
+            Some(place) if place.is_aligned() => Ok(Self(place)),
+            _ => Err(INVALID),
+        }
+    }
+
+    /// The place of a further element of an array that starts here.
+    #[inline(always)]
+    pub(crate) const unsafe fn at(&self, index: usize) -> Self {
+        // SAFETY: the caller's array has that many elements.
+        Self(unsafe { self.0.add(index) })
+    }
+
+    /// Writes the output.
+    #[inline(always)]
+    pub(crate) const unsafe fn write(self, value: T) {
+        // SAFETY: neither null nor misaligned; the caller vouches that it may be written.
+        unsafe { self.0.write(value) }
+    }
+}
+
+/// A struct that begins with `uint32_t struct_size`, set by the caller to the size that it knows. Later
+/// releases add fields at the end; a field that is all zeros means the same as one that is not there.
+///
+/// # Safety
+///
+/// `#[repr(C)]`, its first field is the `u32`, and all zeros is a value of it.
+pub(crate) unsafe trait Sized32: Sized {
+    /// Its size in the first release: none is smaller.
+    const FIRST_SIZE: usize;
+}
+
+/// Reads a caller-sized struct.
+#[inline(always)]
+pub(crate) unsafe fn read_sized<T: Sized32>(pointer: *const T) -> Outcome<T> {
+    // SAFETY: the caller's.
+    let size = unsafe { struct_size(pointer) }?;
+    let known = size.min(size_of::<T>());
+    let mut value = MaybeUninit::<T>::zeroed();
+    // SAFETY: both have at least `known` bytes, and all zeros is a value of `T`.
+    let value = unsafe {
+        let (from, to) = (pointer.cast::<u8>(), value.as_mut_ptr().cast::<u8>());
+        from.copy_to_nonoverlapping(to, known);
+        value.assume_init()
+    };
+    // What a newer caller says beyond what is known here must not be ignored.
+    // SAFETY: the caller's struct has `size` bytes.
+    let beyond = unsafe {
+        let start = pointer.cast::<u8>().wrapping_add(known);
+        slice(start, size.saturating_sub(known))
+    };
+    if beyond?.iter().any(|byte| *byte != 0) {
+        return Err(INVALID);
+    }
+    Ok(value)
+}
+
+/// Writes a caller-sized struct, up to the size that the caller knows, but for the size itself.
+pub(crate) unsafe fn write_sized<T: Sized32>(place: *mut T, value: &T) -> Outcome {
+    // SAFETY: the caller's.
+    let size = unsafe { struct_size(place) }?;
+    let known = size.min(size_of::<T>());
+    let from = core::ptr::from_ref(value).cast::<u8>();
+    let head = size_of::<u32>();
+    // SAFETY: the caller's struct has `size` bytes and ours at least `known`, both more than a u32.
+    unsafe {
+        let to = place.cast::<u8>();
+        from.add(head)
+            .copy_to_nonoverlapping(to.add(head), known.saturating_sub(head));
+        to.add(known).write_bytes(0, size.saturating_sub(known));
+    }
+    Ok(())
+}
+
+/// The size that a caller gives its struct.
+#[inline(always)]
+unsafe fn struct_size<T: Sized32>(pointer: *const T) -> Outcome<usize> {
+    /// No struct of any release is larger.
+    const LARGEST: usize = 4096;
+    if pointer.is_null() || !pointer.is_aligned() {
+        return Err(INVALID);
+    }
+    // SAFETY: neither null nor misaligned, and every such struct begins with a u32.
+    let size = unsafe { pointer.cast::<u32>().read() };
+    let size = usize::try_from(size).map_err(|_| INVALID)?;
+    if size < T::FIRST_SIZE || size > LARGEST {
+        return Err(INVALID);
+    }
+    Ok(size)
+}

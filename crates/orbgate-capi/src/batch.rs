@@ -1,0 +1,331 @@
+//! Many decisions in one call, over columns as Arrow lays out utf8.
+
+use core::ffi::c_char;
+
+use orbgate::{Decision, Request, Token};
+
+use crate::arguments::{Out, Sized32, optional, read_sized, shared, slice};
+use crate::decision::OrbgateDecision;
+use crate::engine::OrbgateEngine;
+use crate::scope_set::OrbgateScopeSet;
+use crate::status::{OrbgateStatus, Outcome, guard};
+use crate::token::{OrbgateToken, read_flags, read_kind};
+
+/// A column of texts, as Arrow lays out utf8: the text of row `i` is the bytes `offsets[i]` to `offsets[i + 1]`
+/// of `data`. There is one offset more than there are rows; offsets never decrease and never exceed
+/// `data_len`. The first need not be 0.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct OrbgateColumn {
+    /// The bytes of all rows, end to end.
+    pub data: *const c_char,
+    /// How many bytes.
+    pub data_len: usize,
+    /// Where each row starts, and where the last one ends. Null: there is no such column.
+    pub offsets: *const u32,
+}
+
+/// Requests by columns. All zeros but for the size is an empty batch.
+#[derive(Debug)]
+#[repr(C)]
+pub struct OrbgateBatch {
+    /// Set it to `sizeof(OrbgateBatch)`, or use `orbgate_batch_init()`.
+    pub struct_size: u32,
+    /// 0 or `ORBGATE_ALLOW_BONUS_ORBS`, for every row; with `allow_bonus_orbs` it must be 0.
+    pub flags: u32,
+    /// How many rows.
+    pub len: usize,
+    /// Each row's method.
+    pub method: OrbgateColumn,
+    /// Each row's target.
+    pub target: OrbgateColumn,
+    /// One token for every row. Null, and `kinds` null too: no row has a token.
+    pub token: *const OrbgateToken,
+    /// Each row's `OrbgateTokenKind`; then `token` must be null.
+    pub kinds: *const u8,
+    /// Each row's scopes as text, separated by spaces: only with `kinds`.
+    pub scopes: OrbgateColumn,
+    /// Each row's scopes interned, null for none: only with `kinds`, and without `scopes`.
+    pub scope_sets: *const *const OrbgateScopeSet,
+    /// 1 for each row that allows bonus orbs, 0 for the others. Null: `flags` says it for all.
+    pub allow_bonus_orbs: *const u8,
+    /// A bitmap as Arrow's, least significant bit first: a row whose bit is 0 is null and gets all zeros for
+    /// a decision. Null: no row is null.
+    pub validity: *const u8,
+    /// The bit of the first row.
+    pub validity_offset: usize,
+}
+
+// SAFETY: integers and pointers, the u32 first.
+unsafe impl Sized32 for OrbgateBatch {
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+/// Decides every row of a batch, each as `orbgate_engine_decide` would. Everything is checked before the first
+/// row is decided: either all of `out` is written or nothing.
+///
+/// Ownership: `out` has room for `out_len` decisions, at least `batch->len`, and overlaps nothing of the
+/// batch. Everything else is only read.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_decide_batch(
+    engine: *const OrbgateEngine,
+    batch: *const OrbgateBatch,
+    out: *mut OrbgateDecision,
+    out_len: usize,
+) -> OrbgateStatus {
+    // SAFETY: the caller's, see the preamble.
+    unsafe { run(engine, batch, out, out_len, |decision| decision) }
+}
+
+/// The same, each decision packed; 0 for a row that is null.
+///
+/// Ownership: `out` has room for `out_len` integers, at least `batch->len`, and overlaps nothing of the
+/// batch. Everything else is only read.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_decide_batch_packed(
+    engine: *const OrbgateEngine,
+    batch: *const OrbgateBatch,
+    out: *mut u64,
+    out_len: usize,
+) -> OrbgateStatus {
+    // SAFETY: the caller's, see the preamble.
+    unsafe { run(engine, batch, out, out_len, |decision| decision.pack()) }
+}
+
+#[inline(always)]
+unsafe fn run<T: Default>(
+    engine: *const OrbgateEngine,
+    batch: *const OrbgateBatch,
+    out: *mut T,
+    out_len: usize,
+    form: impl Fn(OrbgateDecision) -> T,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, batch) = unsafe { (shared(engine)?, Rows::read(batch)?) };
+        if out_len < batch.len {
+            return Err(OrbgateStatus::InvalidArgument);
+        }
+        if batch.len == 0 {
+            return Ok(());
+        }
+        // Only the places are checked here: what they hold may never have been written.
+        let places = Out::new(out)?;
+        for row in 0..batch.len {
+            let decision = batch.decide(engine, row);
+            let decision = decision.map(|it| OrbgateDecision::new(engine, &it));
+            // SAFETY: `row` is below `len` and `len` at most `out_len`; the rest is the caller's.
+            unsafe {
+                places
+                    .at(row)
+                    .write(decision.map_or_else(T::default, &form))
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A batch that has been checked.
+struct Rows<'a> {
+    len: usize,
+    method: Texts<'a>,
+    target: Texts<'a>,
+    tokens: Tokens<'a>,
+    bonus: Bonus<'a>,
+    validity: Option<Bitmap<'a>>,
+}
+
+/// Where the tokens of the rows come from.
+enum Tokens<'a> {
+    One(Option<Token<'a>>),
+    Text(&'a [u8], Texts<'a>),
+    Sets(&'a [u8], &'a [*const OrbgateScopeSet]),
+}
+
+/// Where the rows' flags come from.
+enum Bonus<'a> {
+    All(bool),
+    Each(&'a [u8]),
+}
+
+impl<'a> Rows<'a> {
+    unsafe fn read(batch: *const OrbgateBatch) -> Outcome<Self> {
+        // SAFETY: the caller's, see the preamble.
+        let batch = unsafe { read_sized(batch) }?;
+        let len = batch.len;
+        // SAFETY: the caller's, see the preamble.
+        unsafe {
+            Ok(Self {
+                len,
+                method: Texts::read(&batch.method, len)?,
+                target: Texts::read(&batch.target, len)?,
+                tokens: Tokens::read(&batch)?,
+                bonus: Bonus::read(&batch)?,
+                validity: Bitmap::read(batch.validity, batch.validity_offset, len)?,
+            })
+        }
+    }
+
+    /// The decision of a row, none where it is null.
+    #[inline(always)]
+    fn decide<'e>(&self, engine: &'e OrbgateEngine, row: usize) -> Option<Decision<'e>> {
+        if !self.validity.as_ref().is_none_or(|bitmap| bitmap.has(row)) {
+            return None;
+        }
+        Some(engine.engine().decide(&Request {
+            method: self.method.of(row),
+            target: self.target.of(row),
+            token: self.tokens.of(row),
+            allow_bonus_orbs_use: match self.bonus {
+                Bonus::All(bonus) => bonus,
+                Bonus::Each(rows) => rows.get(row) == Some(&1),
+            },
+        }))
+    }
+}
+
+impl<'a> Tokens<'a> {
+    unsafe fn read(batch: &OrbgateBatch) -> Outcome<Self> {
+        let text = !batch.scopes.offsets.is_null();
+        let sets = !batch.scope_sets.is_null();
+        if batch.kinds.is_null() {
+            if text || sets {
+                return Err(OrbgateStatus::InvalidArgument);
+            }
+            // SAFETY: the caller's, see the preamble.
+            return Ok(Self::One(unsafe { OrbgateToken::read(batch.token) }?));
+        }
+        if !batch.token.is_null() || (text && sets) {
+            return Err(OrbgateStatus::InvalidArgument);
+        }
+        let len = batch.len;
+        // SAFETY: the caller's, see the preamble.
+        let kinds = unsafe { slice(batch.kinds, len) }?;
+        for kind in kinds {
+            read_kind(u32::from(*kind))?;
+        }
+        if text {
+            // SAFETY: the caller's, see the preamble.
+            return Ok(Self::Text(kinds, unsafe {
+                Texts::read(&batch.scopes, len)
+            }?));
+        }
+        let sets = match sets {
+            // SAFETY: the caller's, see the preamble.
+            true => unsafe { slice(batch.scope_sets, len) }?,
+            false => &[],
+        };
+        for set in sets {
+            // SAFETY: the caller's, see the preamble.
+            unsafe { optional(*set) }?;
+        }
+        Ok(Self::Sets(kinds, sets))
+    }
+
+    #[inline(always)]
+    fn of(&self, row: usize) -> Option<Token<'a>> {
+        let kind = |kinds: &[u8]| read_kind(u32::from(*kinds.get(row)?)).ok()?;
+        match self {
+            Self::One(token) => *token,
+            Self::Text(kinds, texts) => {
+                let scopes = texts.of(row).into();
+                kind(kinds).map(|kind| Token { kind, scopes })
+            }
+            Self::Sets(kinds, sets) => {
+                let set = sets.get(row).copied().unwrap_or(core::ptr::null());
+                // SAFETY: null or checked by `read`; the rest is the caller's.
+                let set = unsafe { set.as_ref() };
+                let scopes = set.map_or(b"".into(), |set| (&set.set).into());
+                kind(kinds).map(|kind| Token { kind, scopes })
+            }
+        }
+    }
+}
+
+impl Bonus<'_> {
+    unsafe fn read(batch: &OrbgateBatch) -> Outcome<Self> {
+        let all = read_flags(batch.flags)?;
+        if batch.allow_bonus_orbs.is_null() {
+            return Ok(Self::All(all));
+        }
+        // SAFETY: the caller's, see the preamble.
+        let rows = unsafe { slice(batch.allow_bonus_orbs, batch.len) }?;
+        if all || rows.iter().any(|row| *row > 1) {
+            return Err(OrbgateStatus::InvalidArgument);
+        }
+        Ok(Self::Each(rows))
+    }
+}
+
+/// A column that has been checked.
+pub(crate) struct Texts<'a> {
+    data: &'a [u8],
+    offsets: &'a [u32],
+}
+
+impl<'a> Texts<'a> {
+    unsafe fn read(column: &OrbgateColumn, len: usize) -> Outcome<Self> {
+        const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
+        if len == 0 {
+            let (data, offsets): (&[u8], &[u32]) = (&[], &[]);
+            return Ok(Self { data, offsets });
+        }
+        let count = len.checked_add(1).ok_or(INVALID)?;
+        // SAFETY: the caller's, see the preamble.
+        let (data, offsets): (&[u8], &[u32]) = unsafe {
+            (
+                slice(column.data.cast(), column.data_len)?,
+                slice(column.offsets, count)?,
+            )
+        };
+        let last = offsets.last().copied().unwrap_or_default();
+        let inside = usize::try_from(last).is_ok_and(|last| last <= data.len());
+        if !inside || !offsets.is_sorted() {
+            return Err(INVALID);
+        }
+        Ok(Self { data, offsets })
+    }
+
+    #[inline(always)]
+    fn of(&self, row: usize) -> &'a [u8] {
+        let ends = self
+            .offsets
+            .get(row..)
+            .and_then(|offsets| offsets.first_chunk());
+        let [start, end] = ends.copied().unwrap_or([0, 0]);
+        // Ids and lengths fit: `read` has compared the last offset with a `usize`.
+        let index = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
+        self.data.get(index(start)..index(end)).unwrap_or_default()
+    }
+}
+
+/// A bitmap as Arrow's.
+struct Bitmap<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+}
+
+impl Bitmap<'_> {
+    unsafe fn read(bytes: *const u8, offset: usize, len: usize) -> Outcome<Option<Self>> {
+        if bytes.is_null() {
+            return Ok(None);
+        }
+        let bits = offset
+            .checked_add(len)
+            .ok_or(OrbgateStatus::InvalidArgument)?;
+        // SAFETY: the caller's, see the preamble.
+        let bytes = unsafe { slice(bytes, bits.div_ceil(8)) }?;
+        Ok(Some(Self { bytes, offset }))
+    }
+
+    #[inline(always)]
+    fn has(&self, row: usize) -> bool {
+        let bit = self.offset.wrapping_add(row);
+        let byte = self.bytes.get(bit >> 3);
+        byte.is_some_and(|byte| byte >> (bit & 7) & 1 == 1)
+    }
+}

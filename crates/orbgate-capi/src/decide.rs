@@ -1,0 +1,230 @@
+//! The decisions, one by one.
+//!
+//! Each kind of question has two functions: one that writes an `OrbgateDecision` and takes the token as
+//! a struct, and one that returns the decision packed and takes the token in parts, for callers who
+//! cross from another language.
+
+use core::ffi::c_char;
+
+use orbgate::{Decision, Request, RouteId, Token};
+
+use crate::arguments::{Out, bytes, shared};
+use crate::decision::OrbgateDecision;
+use crate::engine::OrbgateEngine;
+use crate::packed::packed;
+use crate::scope_set::OrbgateScopeSet;
+use crate::status::{OrbgateStatus, Outcome, guard};
+use crate::token::{OrbgateToken, parts, read_flags};
+
+/// Decides a request: which scope it needs, whether the token may make the call, what it consumes, and
+/// why. `method` and `target` are the bytes of the request line as they came over the wire, neither
+/// decoded nor normalised; `token` is null where none was supplied; `flags` is 0 or
+/// `ORBGATE_ALLOW_BONUS_ORBS`.
+///
+/// Ownership: nothing; everything is only read.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_decide(
+    engine: *const OrbgateEngine,
+    method: *const c_char,
+    method_len: usize,
+    target: *const c_char,
+    target_len: usize,
+    token: *const OrbgateToken,
+    flags: u32,
+    out: *mut OrbgateDecision,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, method, target, token, out) = unsafe {
+            (
+                shared(engine)?,
+                bytes(method, method_len)?,
+                bytes(target, target_len)?,
+                OrbgateToken::read(token)?,
+                Out::new(out)?,
+            )
+        };
+        out.decided(engine, &decide(engine, method, target, token, flags)?)
+    })
+}
+
+/// The same, packed into the result; the token comes in parts. `kind` is an `OrbgateTokenKind`; the
+/// scopes are text or, where `scope_set` is not null, that set.
+///
+/// Ownership: nothing; everything is only read.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_decide_packed(
+    engine: *const OrbgateEngine,
+    method: *const c_char,
+    method_len: usize,
+    target: *const c_char,
+    target_len: usize,
+    kind: u32,
+    scopes: *const c_char,
+    scopes_len: usize,
+    scope_set: *const OrbgateScopeSet,
+    flags: u32,
+) -> u64 {
+    packed(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, method, target, token) = unsafe {
+            (
+                shared(engine)?,
+                bytes(method, method_len)?,
+                bytes(target, target_len)?,
+                parts(kind, scopes, scopes_len, scope_set)?,
+            )
+        };
+        let decision = decide(engine, method, target, token, flags)?;
+        Ok(OrbgateDecision::new(engine, &decision).pack())
+    })
+}
+
+/// Decides by route, for a server that knows which route it has matched: no text is looked at. The
+/// id is one of `orbgate_engine_find_route` or `OrbgateRoute`; one of another policy, and 0, is denied as
+/// `no_route`.
+///
+/// Ownership: nothing; everything is only read.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_decide_route(
+    engine: *const OrbgateEngine,
+    route_id: u64,
+    token: *const OrbgateToken,
+    flags: u32,
+    out: *mut OrbgateDecision,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, token, out) =
+            unsafe { (shared(engine)?, OrbgateToken::read(token)?, Out::new(out)?) };
+        out.decided(engine, &decide_route(engine, route_id, token, flags)?)
+    })
+}
+
+/// The same, packed into the result; the token comes in parts.
+///
+/// Ownership: nothing; everything is only read.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_decide_route_packed(
+    engine: *const OrbgateEngine,
+    route_id: u64,
+    kind: u32,
+    scopes: *const c_char,
+    scopes_len: usize,
+    scope_set: *const OrbgateScopeSet,
+    flags: u32,
+) -> u64 {
+    packed(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, token) =
+            unsafe { (shared(engine)?, parts(kind, scopes, scopes_len, scope_set)?) };
+        let decision = decide_route(engine, route_id, token, flags)?;
+        Ok(OrbgateDecision::new(engine, &decision).pack())
+    })
+}
+
+/// Decides by scope, for a service whose routes the policy does not list, as the inference api. A scope
+/// that the policy does not have is denied as `no_route`; the decision has no route.
+///
+/// Ownership: nothing; everything is only read.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_decide_scope(
+    engine: *const OrbgateEngine,
+    scope: *const c_char,
+    scope_len: usize,
+    token: *const OrbgateToken,
+    flags: u32,
+    out: *mut OrbgateDecision,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, scope, token, out) = unsafe {
+            (
+                shared(engine)?,
+                bytes(scope, scope_len)?,
+                OrbgateToken::read(token)?,
+                Out::new(out)?,
+            )
+        };
+        out.decided(engine, &decide_scope(engine, scope, token, flags)?)
+    })
+}
+
+/// The same, packed into the result; the token comes in parts.
+///
+/// Ownership: nothing; everything is only read.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_decide_scope_packed(
+    engine: *const OrbgateEngine,
+    scope: *const c_char,
+    scope_len: usize,
+    kind: u32,
+    scopes: *const c_char,
+    scopes_len: usize,
+    scope_set: *const OrbgateScopeSet,
+    flags: u32,
+) -> u64 {
+    packed(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, scope, token) = unsafe {
+            (
+                shared(engine)?,
+                bytes(scope, scope_len)?,
+                parts(kind, scopes, scopes_len, scope_set)?,
+            )
+        };
+        let decision = decide_scope(engine, scope, token, flags)?;
+        Ok(OrbgateDecision::new(engine, &decision).pack())
+    })
+}
+
+#[inline(always)]
+pub(crate) fn decide<'e>(
+    engine: &'e OrbgateEngine,
+    method: &[u8],
+    target: &[u8],
+    token: Option<Token<'_>>,
+    flags: u32,
+) -> Outcome<Decision<'e>> {
+    Ok(engine.engine().decide(&Request {
+        method,
+        target,
+        token,
+        allow_bonus_orbs_use: read_flags(flags)?,
+    }))
+}
+
+#[inline(always)]
+fn decide_route<'e>(
+    engine: &'e OrbgateEngine,
+    route_id: u64,
+    token: Option<Token<'_>>,
+    flags: u32,
+) -> Outcome<Decision<'e>> {
+    let route = RouteId::from_bits(route_id);
+    let bonus = read_flags(flags)?;
+    Ok(engine.engine().decide_route(route, token, bonus))
+}
+
+#[inline(always)]
+fn decide_scope<'e>(
+    engine: &'e OrbgateEngine,
+    scope: &[u8],
+    token: Option<Token<'_>>,
+    flags: u32,
+) -> Outcome<Decision<'e>> {
+    let bonus = read_flags(flags)?;
+    Ok(engine.engine().decide_scope(scope, token, bonus))
+}

@@ -1,0 +1,203 @@
+//! A decision as plain data, and its texts.
+
+use orbgate::{Charge, Decision};
+
+use crate::arguments::{Out, Sized32, shared, write_sized};
+use crate::engine::OrbgateEngine;
+use crate::names::{self, OrbgateEffect, detail_number, effect_name, reason_number};
+use crate::status::{OrbgateStatus, Outcome, guard};
+use crate::text::OrbgateStr;
+
+/// In `OrbgateDecision.charge`: the policy states an orb column, so the other bits say something. Without
+/// it whoever charges must find out.
+pub const ORBGATE_CHARGE_STATED: u8 = 1;
+/// In `OrbgateDecision.charge`: the call consumes the user's orbs.
+pub const ORBGATE_CHARGE_CONSUMES: u8 = 2;
+/// In `OrbgateDecision.charge`: `amount` is how many; without it whoever charges must supply it.
+pub const ORBGATE_CHARGE_AMOUNT_STATED: u8 = 4;
+/// In `OrbgateDecision.charge`: bonus orbs may be used: the call consumes orbs and its request allows it.
+pub const ORBGATE_CHARGE_BONUS_ALLOWED: u8 = 8;
+
+/// A decision: plain data of a size that never changes. All zeros is no decision, and no allow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct OrbgateDecision {
+    /// An `OrbgateEffect`. Only `ORBGATE_EFFECT_ALLOW` lets a call through.
+    pub effect: u8,
+    /// An `OrbgateReason`.
+    pub reason: u8,
+    /// An `OrbgateDetail`.
+    pub detail: u8,
+    /// What an allowed call consumes: `ORBGATE_CHARGE_*` bits. 0 on a denial.
+    pub charge: u8,
+    /// The HTTP status of a denial; 0 on an allow.
+    pub http_status: u16,
+    /// The scope's number in its engine, from 1; 0 where there is none.
+    pub scope: u16,
+    /// The route's number in its engine, from 1; 0 where there is none. For `method_not_declared` it is one
+    /// of the routes that share the path's template.
+    pub route: u32,
+    /// 0.
+    pub reserved: u32,
+    /// How many orbs, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
+    pub amount: u64,
+    /// The first eight bytes of the digest of the policy that decided, as a number.
+    pub policy: u64,
+}
+
+impl OrbgateDecision {
+    #[inline(always)]
+    pub(crate) fn new(engine: &OrbgateEngine, decision: &Decision<'_>) -> Self {
+        #[expect(
+            clippy::as_conversions,
+            reason = "the number of an effect is its discriminant"
+        )]
+        const EFFECTS: (u8, u8) = (OrbgateEffect::Deny as u8, OrbgateEffect::Allow as u8);
+        let policy = engine.policy();
+        match decision {
+            Decision::Allow(allow) => {
+                let (charge, amount) = allow.charge().map_or((0, 0), charge_bits);
+                Self {
+                    effect: EFFECTS.1,
+                    reason: reason_number(allow.reason()),
+                    detail: 0,
+                    charge,
+                    http_status: 0,
+                    scope: allow.scope().index().wrapping_add(1),
+                    route: allow
+                        .route()
+                        .map_or(0, |route| route.index().wrapping_add(1)),
+                    reserved: 0,
+                    amount,
+                    policy,
+                }
+            }
+            Decision::Deny(deny) => Self {
+                effect: EFFECTS.0,
+                reason: reason_number(deny.reason()),
+                detail: deny.detail().map_or(0, detail_number),
+                charge: 0,
+                http_status: deny.status(),
+                scope: deny
+                    .scope()
+                    .map_or(0, |scope| scope.index().wrapping_add(1)),
+                route: deny
+                    .route()
+                    .map_or(0, |route| route.index().wrapping_add(1)),
+                reserved: 0,
+                amount: 0,
+                policy,
+            },
+        }
+    }
+}
+
+/// A charge as bits, and its amount.
+#[inline(always)]
+fn charge_bits(charge: Charge) -> (u8, u64) {
+    let bit = |set: bool, bit: u8| if set { bit } else { 0 };
+    let bits = ORBGATE_CHARGE_STATED
+        | bit(charge.consumes, ORBGATE_CHARGE_CONSUMES)
+        | bit(charge.amount.is_some(), ORBGATE_CHARGE_AMOUNT_STATED)
+        | bit(charge.bonus_allowed, ORBGATE_CHARGE_BONUS_ALLOWED);
+    (bits, charge.amount.unwrap_or(0))
+}
+
+/// A decision in words: those of the JSON interface. A text that is null there has no data here.
+#[derive(Debug)]
+#[repr(C)]
+pub struct OrbgateDecisionText {
+    /// Set it to `sizeof(OrbgateDecisionText)`.
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// `allow` or `deny`.
+    pub decision: OrbgateStr,
+    /// The reason's name.
+    pub reason: OrbgateStr,
+    /// The detail's name.
+    pub detail: OrbgateStr,
+    /// The api of the route or scope.
+    pub api: OrbgateStr,
+    /// `METHOD /template`; for `method_not_declared` the template alone.
+    pub route: OrbgateStr,
+    /// The scope that the call needs.
+    pub scope: OrbgateStr,
+    /// The policy's digest, `sha256:…`.
+    pub policy: OrbgateStr,
+}
+
+// SAFETY: integers and texts, the u32 first.
+unsafe impl Sized32 for OrbgateDecisionText {
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+/// Puts a decision into words. It must be one of an engine of this policy, else it is an invalid argument.
+///
+/// Ownership: the texts in `out` are static or the engine's and live as long as it.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_decision_text(
+    engine: *const OrbgateEngine,
+    decision: *const OrbgateDecision,
+    out: *mut OrbgateDecisionText,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, decision) = unsafe { (shared(engine)?, shared(decision)?) };
+        let text = words(engine, decision).ok_or(OrbgateStatus::InvalidArgument)?;
+        // SAFETY: the caller's, see the preamble.
+        unsafe { write_sized(out, &text) }
+    })
+}
+
+fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> Option<OrbgateDecisionText> {
+    if decision.policy != engine.policy() {
+        return None;
+    }
+    let reason = names::reason(decision.reason)?;
+    let detail = match decision.detail {
+        0 => None,
+        number => Some(names::detail(number)?),
+    };
+    let core = engine.engine();
+    let route = match decision.route.checked_sub(1) {
+        None => None,
+        Some(index) => Some(core.route(index)?),
+    };
+    let scope = match decision.scope.checked_sub(1) {
+        None => None,
+        Some(index) => Some(core.scope(index)?),
+    };
+    // As the core has it: `method_not_declared` names a template and its api, no method and no scope.
+    let api = scope.or_else(|| route.map(|route| route.scope()));
+    let route = route.map(|route| match reason {
+        orbgate::Reason::MethodNotDeclared => route.template(),
+        _ => route.as_str(),
+    });
+    Some(OrbgateDecisionText {
+        struct_size: 0,
+        reserved: 0,
+        decision: OrbgateStr::new(effect_name(decision.effect)?),
+        reason: OrbgateStr::new(reason.as_str()),
+        detail: OrbgateStr::optional(detail.map(orbgate::Detail::as_str)),
+        api: OrbgateStr::optional(api.map(|scope| scope.api())),
+        route: OrbgateStr::optional(route),
+        scope: OrbgateStr::optional(scope.map(|scope| scope.name())),
+        policy: OrbgateStr::new(engine.digest_text()),
+    })
+}
+
+/// Where a decision goes.
+pub(crate) type Place = Out<OrbgateDecision>;
+
+impl Place {
+    /// Writes a decision of this engine.
+    #[inline(always)]
+    pub(crate) fn decided(self, engine: &OrbgateEngine, decision: &Decision<'_>) -> Outcome {
+        // SAFETY: the caller's, see the preamble.
+        unsafe { self.write(OrbgateDecision::new(engine, decision)) }
+        Ok(())
+    }
+}

@@ -1,0 +1,326 @@
+//! Engines: made, shared, freed, and what they say of themselves.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "an edge: it opens the policy file that its caller names"
+)]
+
+use core::ffi::c_char;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use orbgate::{Digest, Engine, Policy};
+
+use crate::arguments::{Out, bytes, shared};
+use crate::error::OrbgateError;
+use crate::status::{OrbgateStatus, Outcome, caught, guard};
+use crate::text::OrbgateStr;
+
+/// A compiled, immutable policy. Shared by reference counting: `orbgate_engine_retain` adds an owner,
+/// `orbgate_engine_free` takes one away.
+#[derive(Debug)]
+pub struct OrbgateEngine {
+    source: Source,
+    digest: String,
+    policy: u64,
+    /// The table as JSON, made when it is first asked for.
+    table: OnceLock<String>,
+}
+
+#[derive(Debug)]
+enum Source {
+    BuiltIn(&'static Engine),
+    Own(Box<Engine>),
+}
+
+impl OrbgateEngine {
+    fn new(source: Source) -> Arc<Self> {
+        let digest = match &source {
+            Source::BuiltIn(engine) => engine.digest(),
+            Source::Own(engine) => engine.digest(),
+        };
+        Arc::new(Self {
+            source,
+            digest: digest.to_string(),
+            policy: mark(digest),
+            table: OnceLock::new(),
+        })
+    }
+
+    /// The core's engine.
+    #[inline(always)]
+    pub(crate) fn engine(&self) -> &Engine {
+        match &self.source {
+            Source::BuiltIn(engine) => engine,
+            Source::Own(engine) => engine,
+        }
+    }
+
+    /// What decisions of this policy carry.
+    #[inline(always)]
+    pub(crate) const fn policy(&self) -> u64 {
+        self.policy
+    }
+
+    pub(crate) fn digest_text(&self) -> &str {
+        &self.digest
+    }
+}
+
+/// The first eight bytes of a digest, the first byte highest: as they are printed.
+fn mark(digest: Digest) -> u64 {
+    digest
+        .as_bytes()
+        .first_chunk()
+        .map_or(0, |first| u64::from_be_bytes(*first))
+}
+
+/// The engine of the policy that is compiled into the library: the table of the specification.
+///
+/// Ownership: `*out` is the caller's, to free with `orbgate_engine_free`.
+/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_external(out: *mut *mut OrbgateEngine) -> OrbgateStatus {
+    guard(|| {
+        let out = Out::new(out)?;
+        let engine = OrbgateEngine::new(Source::BuiltIn(Engine::external()));
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(Arc::into_raw(engine).cast_mut()) }
+        Ok(())
+    })
+}
+
+/// Compiles a policy from the text of a policy file.
+///
+/// `error` may be null. Where it is not and the call fails, `*error` says why, with every fault of the
+/// policy; else it is left alone.
+///
+/// Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
+/// `orbgate_error_free`. `yaml` is only read.
+/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_from_yaml(
+    yaml: *const c_char,
+    yaml_len: usize,
+    out: *mut *mut OrbgateEngine,
+    error: *mut *mut OrbgateError,
+) -> OrbgateStatus {
+    let made = caught(|| {
+        let out = Out::new(out).map_err(|status| refused(status, "`out` is null or misaligned"));
+        // SAFETY: the caller's, see the preamble.
+        let yaml = unsafe { bytes(yaml, yaml_len) }
+            .map_err(|status| refused(status, "`yaml` is null, or `yaml_len` no length"));
+        Ok(out.and_then(|out| Ok((out, compile(yaml?, None)?))))
+    });
+    // SAFETY: the caller's, see the preamble.
+    unsafe { finish(made, error) }
+}
+
+/// Compiles a policy from a file. The path is bytes on Unix and UTF-8 elsewhere.
+///
+/// `error` is used as by `orbgate_engine_from_yaml`; its faults name the path, too.
+///
+/// Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
+/// `orbgate_error_free`. `path` is only read.
+/// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_from_file(
+    path: *const c_char,
+    path_len: usize,
+    out: *mut *mut OrbgateEngine,
+    error: *mut *mut OrbgateError,
+) -> OrbgateStatus {
+    let made = caught(|| {
+        let out = Out::new(out).map_err(|status| refused(status, "`out` is null or misaligned"));
+        // SAFETY: the caller's, see the preamble.
+        let path = unsafe { bytes(path, path_len) }
+            .map_err(|status| refused(status, "`path` is null, or `path_len` no length"));
+        Ok(out.and_then(|out| Ok((out, compile_file(path?)?))))
+    });
+    // SAFETY: the caller's, see the preamble.
+    unsafe { finish(made, error) }
+}
+
+/// What a maker of engines has: an engine and its place, or the error.
+type Made = Result<(Out<*mut OrbgateEngine>, Arc<OrbgateEngine>), OrbgateError>;
+
+/// Writes the engine, or else the error, and gives the status.
+unsafe fn finish(made: Outcome<Made>, error: *mut *mut OrbgateError) -> OrbgateStatus {
+    let failed = match made {
+        Ok(Ok((out, engine))) => {
+            // SAFETY: the caller's, see the preamble.
+            unsafe { out.write(Arc::into_raw(engine).cast_mut()) }
+            return OrbgateStatus::Ok;
+        }
+        Ok(Err(failed)) => failed,
+        Err(status) => refused(status, "a fault of the library was caught"),
+    };
+    // SAFETY: the caller's, see the preamble.
+    unsafe { failed.hand_over(error) }
+}
+
+fn refused(status: OrbgateStatus, message: &str) -> OrbgateError {
+    OrbgateError::new(status, None, message.to_owned())
+}
+
+fn compile(yaml: &[u8], path: Option<&str>) -> Result<Arc<OrbgateEngine>, OrbgateError> {
+    let policy = Policy::from_bytes(yaml)
+        .map_err(|error| OrbgateError::policy(path.map(str::to_owned), &error))?;
+    let engine = Box::new(Engine::new(&policy));
+    Ok(OrbgateEngine::new(Source::Own(engine)))
+}
+
+fn compile_file(path: &[u8]) -> Result<Arc<OrbgateEngine>, OrbgateError> {
+    let shown = String::from_utf8_lossy(path).into_owned();
+    let yaml = read(path).map_err(|error| {
+        let message = format!("cannot read `{shown}`: {error}");
+        OrbgateError::new(OrbgateStatus::Io, Some(shown.clone()), message)
+    })?;
+    compile(&yaml, Some(&shown))
+}
+
+/// A file, or as much of it as shows that it is too large for a policy.
+fn read(path: &[u8]) -> io::Result<Vec<u8>> {
+    let mut yaml = Vec::new();
+    let file = File::open(native(path)?)?;
+    let limit = Policy::MAX_BYTES.saturating_add(1);
+    file.take(limit).read_to_end(&mut yaml)?;
+    Ok(yaml)
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere not every path is one")]
+fn native(path: &[u8]) -> io::Result<PathBuf> {
+    use std::os::unix::ffi::OsStrExt as _;
+    Ok(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+}
+
+#[cfg(not(unix))]
+fn native(path: &[u8]) -> io::Result<PathBuf> {
+    let path = str::from_utf8(path);
+    path.map(PathBuf::from)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
+}
+
+/// Adds an owner to an engine and returns the same pointer; null for null.
+///
+/// Ownership: the result is the caller's, to free with `orbgate_engine_free`, whatever becomes of
+/// `engine`.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_retain(engine: *const OrbgateEngine) -> *mut OrbgateEngine {
+    if !engine.is_null() {
+        // SAFETY: made by `Arc::into_raw`, and the caller vouches that it has an owner.
+        unsafe { Arc::increment_strong_count(engine) }
+    }
+    engine.cast_mut()
+}
+
+/// Takes an owner away from an engine; the last one frees it. Null is fine.
+///
+/// Ownership: takes `engine`; with the last owner the engine and its texts are gone. A decision does
+/// not need its engine to live, only the texts do.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_free(engine: *mut OrbgateEngine) {
+    let _ = guard(|| {
+        if !engine.is_null() {
+            // SAFETY: made by `Arc::into_raw`, and an owner of the caller's.
+            drop(unsafe { Arc::from_raw(engine.cast_const()) });
+        }
+        Ok(())
+    });
+}
+
+/// The SHA-256 of the policy's canonical form: 32 bytes.
+///
+/// Ownership: `out` has room for 32 bytes.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_digest(
+    engine: *const OrbgateEngine,
+    out: *mut u8,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, out) = unsafe { (shared(engine)?, Out::new(out.cast::<[u8; 32]>())?) };
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(*engine.engine().digest().as_bytes()) }
+        Ok(())
+    })
+}
+
+/// The same as text: `sha256:` and 64 hexadecimal digits.
+///
+/// Ownership: the text is the engine's and lives as long as it.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_digest_text(
+    engine: *const OrbgateEngine,
+    out: *mut OrbgateStr,
+) -> OrbgateStatus {
+    text(engine, out, |engine| Ok(OrbgateStr::new(&engine.digest)))
+}
+
+/// The policy's name; no text where it states none.
+///
+/// Ownership: the text is the engine's and lives as long as it.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_name(
+    engine: *const OrbgateEngine,
+    out: *mut OrbgateStr,
+) -> OrbgateStatus {
+    text(engine, out, |engine| {
+        Ok(OrbgateStr::optional(engine.engine().name()))
+    })
+}
+
+/// The whole table as one JSON document, as `orbgate table --format json` prints it:
+/// `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits","orbs",
+/// "place","routes":[{"route","method","template","orbs","place"}]}]}],"headings"}`.
+///
+/// Made when it is first asked for; other threads that ask meanwhile wait for it.
+///
+/// Ownership: the text is the engine's and lives as long as it.
+/// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_table_json(
+    engine: *const OrbgateEngine,
+    out: *mut OrbgateStr,
+) -> OrbgateStatus {
+    text(engine, out, |engine| {
+        if let Some(table) = engine.table.get() {
+            return Ok(OrbgateStr::new(table));
+        }
+        let table = serde_json::to_string(&engine.engine().table());
+        // Text, numbers and lists: there is nothing that JSON does not have.
+        let table = table.map_err(|_| OrbgateStatus::Panic)?;
+        Ok(OrbgateStr::new(engine.table.get_or_init(|| table)))
+    })
+}
+
+/// Writes a text of an engine's.
+fn text(
+    engine: *const OrbgateEngine,
+    out: *mut OrbgateStr,
+    of: impl FnOnce(&OrbgateEngine) -> Outcome<OrbgateStr>,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
+        let text = of(engine)?;
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(text) }
+        Ok(())
+    })
+}

@@ -1,0 +1,30 @@
+//! The C ABI of orbgate. Its documentation for users is the header that is generated from these
+//! modules, `bindings/c/include/orbgate.h`; the preamble in `header/preamble.h` states what holds for
+//! every function and every pointer.
+//!
+//! Each exported function does three things: it checks its arguments (`arguments`), asks the core, and
+//! writes its outputs, all within [`status::guard`], which turns faults and panics into a status. No
+//! output is written unless the status is `OK`.
+#![allow(
+    unsafe_code,
+    clippy::missing_safety_doc,
+    reason = "the C ABI: every pointer is the caller's, and the header's preamble states once what it must be"
+)]
+
+mod arguments;
+pub mod batch;
+pub mod decide;
+pub mod decision;
+pub mod engine;
+pub mod error;
+pub mod handle;
+pub mod listing;
+pub mod names;
+pub mod packed;
+pub mod scope_set;
+pub mod status;
+#[cfg(test)]
+mod tests;
+pub mod text;
+pub mod token;
+pub mod version;

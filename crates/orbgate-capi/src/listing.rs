@@ -1,0 +1,287 @@
+//! The table read back: routes and scopes by their numbers.
+
+use core::ffi::c_char;
+
+use orbgate::{Orbs, Route, Scope};
+
+use crate::arguments::{Out, Sized32, bytes, shared, write_sized};
+use crate::decision::{
+    ORBGATE_CHARGE_AMOUNT_STATED, ORBGATE_CHARGE_CONSUMES, ORBGATE_CHARGE_STATED,
+};
+use crate::engine::OrbgateEngine;
+use crate::status::{OrbgateStatus, Outcome, guard};
+use crate::text::OrbgateStr;
+
+/// A route of an engine.
+#[derive(Debug)]
+#[repr(C)]
+pub struct OrbgateRoute {
+    /// Set it to `sizeof(OrbgateRoute)`.
+    pub struct_size: u32,
+    /// Its number in this engine, from 1: for arrays with an entry for each route, as counters.
+    pub number: u32,
+    /// What `orbgate_engine_decide_route` takes: below 2^53, the same in every process, and never taken for
+    /// a route of another policy.
+    pub id: u64,
+    /// `METHOD /template`.
+    pub text: OrbgateStr,
+    /// The method.
+    pub method: OrbgateStr,
+    /// The path template, the api's base path included.
+    pub path_template: OrbgateStr,
+    /// The scope that it needs.
+    pub scope: OrbgateStr,
+    /// The api.
+    pub api: OrbgateStr,
+    /// How many orbs a call consumes, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
+    pub amount: u64,
+    /// What a call consumes: `ORBGATE_CHARGE_*` bits.
+    pub charge: u32,
+    /// The scope's number in this engine, from 1.
+    pub scope_number: u32,
+    /// Line of the policy file, from 1.
+    pub line: u32,
+    /// Column of the policy file in characters, from 1.
+    pub column: u32,
+}
+
+// SAFETY: integers and texts, the u32 first.
+unsafe impl Sized32 for OrbgateRoute {
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+/// A scope of an engine.
+#[derive(Debug)]
+#[repr(C)]
+pub struct OrbgateScope {
+    /// Set it to `sizeof(OrbgateScope)`.
+    pub struct_size: u32,
+    /// Its number in this engine, from 1.
+    pub number: u32,
+    /// The scope token.
+    pub name: OrbgateStr,
+    /// The api.
+    pub api: OrbgateStr,
+    /// The permitted action; no text where the policy states none.
+    pub permits: OrbgateStr,
+    /// What an organisation's token gets, `deny` or `allow_without_scope`, where the scope applies only to a
+    /// user's token; else no text.
+    pub organisation: OrbgateStr,
+    /// The orb column's amount, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
+    pub amount: u64,
+    /// The orb column: `ORBGATE_CHARGE_*` bits, 0 where the policy states none.
+    pub charge: u32,
+    /// Line of the policy file, from 1.
+    pub line: u32,
+    /// Column of the policy file in characters, from 1.
+    pub column: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+// SAFETY: integers and texts, the u32 first.
+unsafe impl Sized32 for OrbgateScope {
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+/// How many routes there are: their numbers go from 1 to this.
+///
+/// Ownership: nothing.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_route_count(
+    engine: *const OrbgateEngine,
+    out: *mut u32,
+) -> OrbgateStatus {
+    count(engine, out, |engine| engine.engine().routes().len())
+}
+
+/// How many scopes there are: their numbers go from 1 to this, in the order of their names.
+///
+/// Ownership: nothing.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_scope_count(
+    engine: *const OrbgateEngine,
+    out: *mut u32,
+) -> OrbgateStatus {
+    count(engine, out, |engine| engine.engine().scope_count())
+}
+
+fn count(
+    engine: *const OrbgateEngine,
+    out: *mut u32,
+    of: impl FnOnce(&OrbgateEngine) -> usize,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
+        let count = u32::try_from(of(engine)).unwrap_or(u32::MAX);
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(count) }
+        Ok(())
+    })
+}
+
+/// The route of a number. `ORBGATE_STATUS_NOT_FOUND` where there is none.
+///
+/// Ownership: the texts in `out` are the engine's and live as long as it.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_route(
+    engine: *const OrbgateEngine,
+    number: u32,
+    out: *mut OrbgateRoute,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let route = describe_route(&route(unsafe { shared(engine) }?, number)?);
+        // SAFETY: the caller's, see the preamble.
+        unsafe { write_sized(out, &route) }
+    })
+}
+
+/// One of the methods that a route's template declares, its own among them, in alphabetical order: what
+/// the `Allow` header of a 405 lists. `ORBGATE_STATUS_NOT_FOUND` behind the last.
+///
+/// Ownership: the text is the engine's and lives as long as it.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_route_method(
+    engine: *const OrbgateEngine,
+    number: u32,
+    index: usize,
+    out: *mut OrbgateStr,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
+        let method = route(engine, number)?.methods().nth(index);
+        let method = OrbgateStr::new(method.ok_or(OrbgateStatus::NotFound)?);
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(method) }
+        Ok(())
+    })
+}
+
+/// The scope of a number. `ORBGATE_STATUS_NOT_FOUND` where there is none.
+///
+/// Ownership: the texts in `out` are the engine's and live as long as it.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_scope(
+    engine: *const OrbgateEngine,
+    number: u32,
+    out: *mut OrbgateScope,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let engine = unsafe { shared(engine) }?;
+        let index = number
+            .checked_sub(1)
+            .and_then(|index| u16::try_from(index).ok());
+        let scope = index.and_then(|index| engine.engine().scope(index));
+        let scope = describe_scope(&scope.ok_or(OrbgateStatus::NotFound)?);
+        // SAFETY: the caller's, see the preamble.
+        unsafe { write_sized(out, &scope) }
+    })
+}
+
+/// The id of the route that the policy writes with this method and this template, the api's base path
+/// included, as in `GET` and `/api/v1/external/voxies/{voxieId}`. For a server's start: then each request
+/// asks `orbgate_engine_decide_route`, and no text crosses.
+///
+/// Returns `ORBGATE_STATUS_NOT_FOUND` where the policy has no such route.
+///
+/// Ownership: nothing; everything is only read.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_find_route(
+    engine: *const OrbgateEngine,
+    method: *const c_char,
+    method_len: usize,
+    path_template: *const c_char,
+    path_template_len: usize,
+    out: *mut u64,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, method, template, out) = unsafe {
+            (
+                shared(engine)?,
+                bytes(method, method_len)?,
+                bytes(path_template, path_template_len)?,
+                Out::new(out)?,
+            )
+        };
+        let route = engine.engine().find_route(method, template);
+        let id = route.ok_or(OrbgateStatus::NotFound)?.id().to_bits();
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(id) }
+        Ok(())
+    })
+}
+
+fn route(engine: &OrbgateEngine, number: u32) -> Outcome<Route<'_>> {
+    let index = number.checked_sub(1);
+    let route = index.and_then(|index| engine.engine().route(index));
+    route.ok_or(OrbgateStatus::NotFound)
+}
+
+fn describe_route(route: &Route<'_>) -> OrbgateRoute {
+    let scope = route.scope();
+    let (charge, amount) = orb_column(Some(route.orbs()));
+    let place = route.place();
+    OrbgateRoute {
+        struct_size: 0,
+        number: route.index().saturating_add(1),
+        id: route.id().to_bits(),
+        text: OrbgateStr::new(route.as_str()),
+        method: OrbgateStr::new(route.method()),
+        path_template: OrbgateStr::new(route.template()),
+        scope: OrbgateStr::new(scope.name()),
+        api: OrbgateStr::new(scope.api()),
+        amount,
+        charge: u32::from(charge),
+        scope_number: u32::from(scope.index()).saturating_add(1),
+        line: place.line,
+        column: place.column,
+    }
+}
+
+fn describe_scope(scope: &Scope<'_>) -> OrbgateScope {
+    let (charge, amount) = orb_column(scope.orbs());
+    let place = scope.place();
+    let organisation = scope.organisation();
+    OrbgateScope {
+        struct_size: 0,
+        number: u32::from(scope.index()).saturating_add(1),
+        name: OrbgateStr::new(scope.name()),
+        api: OrbgateStr::new(scope.api()),
+        permits: OrbgateStr::optional(scope.permits()),
+        organisation: OrbgateStr::optional(organisation.map(orbgate::OrganisationRule::as_str)),
+        amount,
+        charge: u32::from(charge),
+        line: place.line,
+        column: place.column,
+        reserved: 0,
+    }
+}
+
+/// An orb column as the bits and the amount of a charge.
+pub(crate) const fn orb_column(orbs: Option<Orbs>) -> (u8, u64) {
+    const STATED: u8 = ORBGATE_CHARGE_STATED;
+    const AMOUNT: u8 = ORBGATE_CHARGE_STATED | ORBGATE_CHARGE_AMOUNT_STATED;
+    match orbs {
+        None => (0, 0),
+        Some(Orbs::Free) => (AMOUNT, 0),
+        Some(Orbs::Unstated) => (STATED | ORBGATE_CHARGE_CONSUMES, 0),
+        Some(Orbs::Amount(amount)) => (AMOUNT | ORBGATE_CHARGE_CONSUMES, amount),
+    }
+}

@@ -1,0 +1,158 @@
+//! A decision in one integer, for languages in which an output through a pointer costs an allocation
+//! or a trip of its own.
+//!
+//! No field crosses the middle of the 64 bits and all stay below 2⁵³, so that two 32-bit halves and a
+//! double both carry it exactly.
+
+use crate::arguments::{Out, shared};
+use crate::decision::{ORBGATE_CHARGE_BONUS_ALLOWED, ORBGATE_CHARGE_CONSUMES, OrbgateDecision};
+use crate::engine::OrbgateEngine;
+use crate::listing::orb_column;
+use crate::names::{self, OrbgateEffect};
+use crate::status::{OrbgateStatus, Outcome, caught, guard};
+
+/// A field: its lowest bit and how many bits it has. The header's preamble draws the same.
+struct Field(u32, u32);
+
+const EFFECT: Field = Field(0, 2);
+const CHARGE: Field = Field(2, 4);
+const DETAIL: Field = Field(6, 8);
+const ROUTE: Field = Field(14, 18);
+const SCOPE: Field = Field(32, 16);
+/// With effect 0 it is the status.
+const REASON: Field = Field(48, 5);
+
+impl Field {
+    const fn mask(&self) -> u64 {
+        (1_u64 << self.1).wrapping_sub(1)
+    }
+
+    #[inline(always)]
+    const fn put(&self, value: u64) -> u64 {
+        (value & self.mask()) << self.0
+    }
+
+    #[inline(always)]
+    const fn of(&self, packed: u64) -> u64 {
+        packed >> self.0 & self.mask()
+    }
+
+    fn read<T: TryFrom<u64>>(&self, packed: u64) -> Outcome<T> {
+        T::try_from(self.of(packed)).map_err(|_| OrbgateStatus::InvalidArgument)
+    }
+}
+
+impl OrbgateDecision {
+    /// The decision without its amount and policy, which the engine knows.
+    #[inline(always)]
+    pub(crate) fn pack(&self) -> u64 {
+        EFFECT.put(u64::from(self.effect))
+            | CHARGE.put(u64::from(self.charge))
+            | DETAIL.put(u64::from(self.detail))
+            | ROUTE.put(u64::from(self.route))
+            | SCOPE.put(u64::from(self.scope))
+            | REASON.put(u64::from(self.reason))
+    }
+}
+
+/// Runs a call that gives a packed decision; a failure has effect 0 and its status.
+#[inline(always)]
+pub(crate) fn packed(call: impl FnOnce() -> Outcome<u64>) -> u64 {
+    #[expect(clippy::as_conversions, reason = "statuses are small and positive")]
+    match caught(call) {
+        Ok(packed) => packed,
+        Err(status) => REASON.put(status as u64),
+    }
+}
+
+/// Unpacks a decision that an engine of the same policy has made; the amount comes from the policy.
+///
+/// A value with effect 0 gives its status; one that no engine of this policy can have made is an
+/// invalid argument.
+///
+/// Ownership: nothing.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_unpack(
+    engine: *const OrbgateEngine,
+    packed: u64,
+    out: *mut OrbgateDecision,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
+        let decision = unpack(engine, packed)?;
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(decision) }
+        Ok(())
+    })
+}
+
+fn unpack(engine: &OrbgateEngine, packed: u64) -> Outcome<OrbgateDecision> {
+    const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
+    #[expect(
+        clippy::as_conversions,
+        reason = "the number of an effect is its discriminant"
+    )]
+    const ALLOW: u8 = OrbgateEffect::Allow as u8;
+    let effect = EFFECT.read(packed)?;
+    if effect == 0 {
+        return Err(status(packed));
+    }
+    let reason = names::reason(REASON.read(packed)?).ok_or(INVALID)?;
+    let decision = OrbgateDecision {
+        effect,
+        reason: names::reason_number(reason),
+        detail: DETAIL.read(packed)?,
+        charge: CHARGE.read(packed)?,
+        http_status: reason.status().unwrap_or(0),
+        scope: SCOPE.read(packed)?,
+        route: ROUTE.read(packed)?,
+        reserved: 0,
+        amount: 0,
+        policy: engine.policy(),
+    };
+    let amount = amount(engine, &decision).ok_or(INVALID)?;
+    let decision = OrbgateDecision { amount, ..decision };
+    let possible = decision.pack() == packed
+        && (effect == ALLOW) == reason.status().is_none()
+        && (decision.detail == 0 || names::detail(decision.detail).is_some());
+    possible.then_some(decision).ok_or(INVALID)
+}
+
+/// The status of a packed value that is no decision.
+fn status(packed: u64) -> OrbgateStatus {
+    let number = REASON.of(packed);
+    #[expect(clippy::as_conversions, reason = "statuses are small and positive")]
+    let found = OrbgateStatus::ALL
+        .into_iter()
+        .find(|it| *it as u64 == number && *it != OrbgateStatus::Ok);
+    found.unwrap_or(OrbgateStatus::InvalidArgument)
+}
+
+/// The amount that the policy states for a decision's charge; nothing where the charge, route or scope
+/// is none of this policy's.
+fn amount(engine: &OrbgateEngine, decision: &OrbgateDecision) -> Option<u64> {
+    let core = engine.engine();
+    let route = match decision.route.checked_sub(1) {
+        None => None,
+        Some(index) => Some(core.route(index)?),
+    };
+    let scope = match decision.scope.checked_sub(1) {
+        None => None,
+        Some(index) => Some(core.scope(index)?),
+    };
+    if decision.charge == 0 {
+        return Some(0);
+    }
+    let orbs = match route {
+        Some(route) => route.orbs(),
+        None => scope?.orbs()?,
+    };
+    let (bits, amount) = orb_column(Some(orbs));
+    let stated = decision.charge & !ORBGATE_CHARGE_BONUS_ALLOWED;
+    let bonus = decision.charge & ORBGATE_CHARGE_BONUS_ALLOWED != 0;
+    let possible = stated == bits && (!bonus || bits & ORBGATE_CHARGE_CONSUMES != 0);
+    possible.then_some(amount)
+}

@@ -1,0 +1,260 @@
+//! A batch is a loop of single decisions, and allocates nothing.
+
+use core::ptr::{null, null_mut};
+
+use proptest::prelude::*;
+
+use super::{INVALID, OK, external, set, token};
+use crate::batch::{
+    OrbgateBatch, OrbgateColumn, orbgate_engine_decide_batch, orbgate_engine_decide_batch_packed,
+};
+use crate::decide::orbgate_engine_decide;
+use crate::decision::OrbgateDecision;
+use crate::engine::orbgate_engine_free;
+use crate::scope_set::{OrbgateScopeSet, orbgate_scope_set_free};
+use crate::token::OrbgateToken;
+
+const METHODS: [&str; 4] = ["GET", "POST", "DELETE", "get\0"];
+const TARGETS: [&str; 6] = [
+    "/api/v1/external/orbs",
+    "/api/v1/external/voxies/prompt/run",
+    "/api/v1/external/store/\u{e9}",
+    "/api/v1/external/voxies/42?q",
+    "",
+    "/nowhere",
+];
+const SCOPES: [&str; 3] = ["read:orbs write:voxies", "", "read:store read:voxies"];
+const KINDS: [u8; 4] = [0, 1, 2, 255];
+
+/// A row: indexes into the tables above, whether bonus orbs are allowed, whether it is null.
+type Row = (usize, usize, usize, usize, bool, bool);
+
+fn rows() -> impl Strategy<Value = Vec<Row>> {
+    let row = (
+        0..4_usize,
+        0..6_usize,
+        0..3_usize,
+        0..4_usize,
+        any::<bool>(),
+        any::<bool>(),
+    );
+    prop::collection::vec(row, 0..70)
+}
+
+/// A column, owned.
+struct Owned(Vec<u8>, Vec<u32>);
+
+impl Owned {
+    /// With some bytes before the first text, as a slice of a longer column has.
+    fn new<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+        let (mut data, mut offsets) = (b"sliced off".to_vec(), Vec::new());
+        offsets.push(data.len() as u32);
+        for text in texts {
+            data.extend_from_slice(text.as_bytes());
+            offsets.push(data.len() as u32);
+        }
+        Self(data, offsets)
+    }
+
+    fn column(&self) -> OrbgateColumn {
+        OrbgateColumn {
+            data: self.0.as_ptr().cast(),
+            data_len: self.0.len(),
+            offsets: self.1.as_ptr(),
+        }
+    }
+}
+
+fn empty() -> OrbgateBatch {
+    let mut batch: OrbgateBatch = unsafe { core::mem::zeroed() };
+    batch.struct_size = size_of::<OrbgateBatch>() as u32;
+    batch
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_batch_is_a_loop(rows in rows(), form in 0..3_u8, offset in 0..20_usize) {
+        let engine = external();
+        let sets = SCOPES.map(|scopes| set(engine, scopes));
+        let method = Owned::new(rows.iter().map(|row| METHODS[row.0]));
+        let target = Owned::new(rows.iter().map(|row| TARGETS[row.1]));
+        let scopes = Owned::new(rows.iter().map(|row| SCOPES[row.2]));
+        let row_sets: Vec<_> = rows.iter().map(|row| sets[row.2].cast_const()).collect();
+        let kinds: Vec<_> = rows.iter().map(|row| KINDS[row.3]).collect();
+        let bonus: Vec<_> = rows.iter().map(|row| u8::from(row.4)).collect();
+        let mut validity = vec![0_u8; (offset + rows.len()).div_ceil(8)];
+        for (at, row) in rows.iter().enumerate() {
+            let bit = offset + at;
+            validity[bit / 8] |= u8::from(!row.5) << (bit % 8);
+        }
+        let one = token(1, SCOPES[0].as_bytes());
+        let mut batch = OrbgateBatch {
+            len: rows.len(),
+            method: method.column(),
+            target: target.column(),
+            validity: validity.as_ptr(),
+            validity_offset: offset,
+            ..empty()
+        };
+        match form {
+            0 => batch.token = &one,
+            1 => (batch.kinds, batch.scopes) = (kinds.as_ptr(), scopes.column()),
+            _ => (batch.kinds, batch.scope_sets) = (kinds.as_ptr(), row_sets.as_ptr()),
+        }
+        if form > 0 {
+            batch.allow_bonus_orbs = bonus.as_ptr();
+        }
+
+        let mut decisions = vec![OrbgateDecision::default(); rows.len() + 1];
+        let mut packed = vec![7; rows.len() + 1];
+        let (len, out) = (rows.len(), decisions.as_mut_ptr());
+        unsafe {
+            prop_assert_eq!(orbgate_engine_decide_batch(engine, &batch, out, len), OK);
+            let out = packed.as_mut_ptr();
+            prop_assert_eq!(orbgate_engine_decide_batch_packed(engine, &batch, out, len), OK);
+        }
+        for (at, row) in rows.iter().enumerate() {
+            let expected = match row.5 {
+                true => OrbgateDecision::default(),
+                false => single(engine, row, form, &one),
+            };
+            prop_assert_eq!(decisions[at], expected);
+            prop_assert_eq!(packed[at], expected.pack());
+        }
+        prop_assert_eq!(decisions[len], OrbgateDecision::default(), "nothing behind the end");
+        prop_assert_eq!(packed[len], 7);
+        unsafe {
+            for set in sets {
+                orbgate_scope_set_free(set);
+            }
+            orbgate_engine_free(engine);
+        }
+    }
+}
+
+fn single(
+    engine: *const crate::engine::OrbgateEngine,
+    row: &Row,
+    form: u8,
+    one: &OrbgateToken,
+) -> OrbgateDecision {
+    let (method, target) = (METHODS[row.0], TARGETS[row.1]);
+    let own = token(u32::from(KINDS[row.3]), SCOPES[row.2].as_bytes());
+    let token = if form == 0 { one } else { &own };
+    let flags = u32::from(form > 0 && row.4);
+    let mut found = OrbgateDecision::default();
+    let ((m, ml), (t, tl)) = (super::text(method), super::text(target));
+    let status = unsafe { orbgate_engine_decide(engine, m, ml, t, tl, token, flags, &mut found) };
+    assert_eq!(status, OK);
+    found
+}
+
+#[test]
+fn a_bad_batch_is_refused_as_a_whole() {
+    let engine = external();
+    let method = Owned::new(["GET", "GET"].into_iter());
+    let target = Owned::new(["/", "/a"].into_iter());
+    let kinds = [1, 2];
+    let good = || OrbgateBatch {
+        len: 2,
+        method: method.column(),
+        target: target.column(),
+        kinds: kinds.as_ptr(),
+        ..empty()
+    };
+    let one = token(1, b"");
+    let (bad_kinds, bad_flags) = ([1, 3], [0, 2]);
+    let (falling, beyond) = ([12_u32, 11, 13], [10_u32, 11, 14]);
+    let with = |change: &dyn Fn(&mut OrbgateBatch)| {
+        let mut batch = good();
+        change(&mut batch);
+        batch
+    };
+    let bad = [
+        with(&|batch| batch.struct_size = 8),
+        with(&|batch| batch.struct_size += 8 * 4096),
+        with(&|batch| batch.flags = 2),
+        with(&|batch| batch.method.offsets = null()),
+        with(&|batch| batch.target.data = null()),
+        with(&|batch| batch.target.offsets = falling.as_ptr()),
+        with(&|batch| batch.target.offsets = beyond.as_ptr()),
+        with(&|batch| batch.target.data_len = usize::MAX),
+        with(&|batch| {
+            batch.target.offsets = batch.target.offsets.cast::<u8>().wrapping_add(1).cast()
+        }),
+        with(&|batch| batch.kinds = bad_kinds.as_ptr()),
+        with(&|batch| batch.token = &one),
+        with(&|batch| (batch.kinds, batch.scopes) = (null(), method.column())),
+        with(&|batch| batch.allow_bonus_orbs = bad_flags.as_ptr()),
+        with(&|batch| (batch.flags, batch.allow_bonus_orbs) = (1, [0, 1].as_ptr())),
+        with(&|batch| (batch.validity, batch.validity_offset) = ([3].as_ptr(), usize::MAX)),
+        with(&|batch| batch.len = usize::MAX),
+    ];
+    for (at, batch) in bad.iter().enumerate() {
+        let mut out = [0xa5_u64; 2];
+        let status =
+            unsafe { orbgate_engine_decide_batch_packed(engine, batch, out.as_mut_ptr(), 2) };
+        assert_eq!((status, out), (INVALID, [0xa5; 2]), "{at}");
+    }
+    let mut out = [0xa5_u64; 2];
+    let place = out.as_mut_ptr();
+    unsafe {
+        let short = orbgate_engine_decide_batch_packed(engine, &good(), place, 1);
+        assert_eq!((short, out), (INVALID, [0xa5; 2]));
+        assert_eq!(
+            orbgate_engine_decide_batch_packed(engine, &good(), null_mut(), 2),
+            INVALID
+        );
+        assert_eq!(
+            orbgate_engine_decide_batch_packed(engine, null(), place, 2),
+            INVALID
+        );
+        assert_eq!(
+            orbgate_engine_decide_batch_packed(null(), &good(), place, 2),
+            INVALID
+        );
+        assert_eq!(
+            orbgate_engine_decide_batch_packed(engine, &empty(), null_mut(), 0),
+            OK
+        );
+        orbgate_engine_free(engine);
+    }
+}
+
+#[test]
+fn decisions_allocate_nothing() {
+    let engine = external();
+    let interned = set(engine, SCOPES[0]);
+    let method = Owned::new(METHODS.into_iter());
+    let target = Owned::new(TARGETS[..4].iter().copied());
+    let kinds = [1, 1, 2, 255];
+    let sets: [*const OrbgateScopeSet; 4] = [interned; 4].map(|set| set.cast_const());
+    let batch = OrbgateBatch {
+        len: 4,
+        method: method.column(),
+        target: target.column(),
+        kinds: kinds.as_ptr(),
+        scope_sets: sets.as_ptr(),
+        ..empty()
+    };
+    let one = token(1, SCOPES[0].as_bytes());
+    let mut out = [OrbgateDecision::default(); 4];
+    let counted = allocation_counter::measure(|| {
+        let status = unsafe { orbgate_engine_decide_batch(engine, &batch, out.as_mut_ptr(), 4) };
+        assert_eq!(status, OK);
+        for target in TARGETS {
+            let ((m, ml), (t, tl)) = (super::text("GET"), super::text(target));
+            let mut found = OrbgateDecision::default();
+            let status =
+                unsafe { orbgate_engine_decide(engine, m, ml, t, tl, &one, 0, &mut found) };
+            assert_eq!(status, OK);
+        }
+    });
+    assert_eq!(counted.count_total, 0, "{counted:?}");
+    unsafe {
+        orbgate_scope_set_free(interned);
+        orbgate_engine_free(engine);
+    }
+}

@@ -1,0 +1,258 @@
+//! Every way to a decision gives the core's.
+
+use core::ptr::null;
+
+use orbgate::{Decision, Engine, Request, Token};
+
+use super::{OK, SHOP, compiled, external, said, set, text, token};
+use crate::decide::{
+    orbgate_engine_decide, orbgate_engine_decide_packed, orbgate_engine_decide_route,
+    orbgate_engine_decide_route_packed, orbgate_engine_decide_scope,
+    orbgate_engine_decide_scope_packed,
+};
+use crate::decision::{OrbgateDecision, OrbgateDecisionText, orbgate_engine_decision_text};
+use crate::engine::{OrbgateEngine, orbgate_engine_free};
+use crate::listing::orbgate_engine_find_route;
+use crate::packed::orbgate_engine_unpack;
+use crate::scope_set::orbgate_scope_set_free;
+use crate::status::OrbgateStatus;
+
+#[test]
+fn a_decision_is_the_cores_in_every_form() {
+    let engine = external();
+    let scopes = "read:orbs write:voxies read:store";
+    let interned = set(engine, scopes);
+    let targets = [
+        "/api/v1/external/orbs",
+        "/api/v1/external/voxies/prompt/run",
+        "/api/v1/external/voxies/42",
+        "/api/v1/external/account",
+        "/api/v1/external//account",
+        "/nowhere",
+        "",
+    ];
+    for (method, target) in ["GET", "POST", "get"]
+        .into_iter()
+        .flat_map(|m| targets.map(|t| (m, t)))
+    {
+        for flags in [0, 1] {
+            let expected = Engine::external().decide(&Request {
+                method: method.as_bytes(),
+                target: target.as_bytes(),
+                token: Some(Token::user(scopes)),
+                allow_bonus_orbs_use: flags == 1,
+            });
+            let ((m, ml), (t, tl), (s, sl)) = (text(method), text(target), text(scopes));
+            let by_text = token(1, scopes.as_bytes());
+            let mut by_set = token(1, b"");
+            by_set.scope_set = interned;
+            let mut packed = Vec::new();
+            for token in [&by_text, &by_set] {
+                let mut found = OrbgateDecision::default();
+                let status = unsafe {
+                    orbgate_engine_decide(engine, m, ml, t, tl, token, flags, &mut found)
+                };
+                assert_eq!(status, OK);
+                check(engine, &found, &expected);
+                packed.push(found.pack());
+            }
+            unsafe {
+                let by_text =
+                    orbgate_engine_decide_packed(engine, m, ml, t, tl, 1, s, sl, null(), flags);
+                let by_set = orbgate_engine_decide_packed(
+                    engine,
+                    m,
+                    ml,
+                    t,
+                    tl,
+                    1,
+                    null(),
+                    0,
+                    interned,
+                    flags,
+                );
+                assert_eq!(packed, [by_text, by_set]);
+            }
+        }
+    }
+    unsafe {
+        orbgate_scope_set_free(interned);
+        orbgate_engine_free(engine);
+    }
+}
+
+/// The decision, and what the packed form of it unpacks to, say what the core's says.
+fn check(engine: *const OrbgateEngine, found: &OrbgateDecision, expected: &Decision<'_>) {
+    assert_eq!(found.effect == 2, expected.is_allow());
+    assert_eq!(found.reason, expected.reason() as u8);
+    assert_eq!(
+        found.detail,
+        expected.detail().map_or(0, |detail| detail as u8)
+    );
+    assert_eq!(found.http_status, expected.status().unwrap_or(0));
+    let charge = expected.charge();
+    let bits = charge.map_or(0, |charge| {
+        let amount = u8::from(charge.amount.is_some()) << 2;
+        1 | u8::from(charge.consumes) << 1 | amount | u8::from(charge.bonus_allowed) << 3
+    });
+    assert_eq!(found.charge, bits);
+    assert_eq!(
+        found.amount,
+        charge.and_then(|charge| charge.amount).unwrap_or(0)
+    );
+    let mut words = words();
+    let status = unsafe { orbgate_engine_decision_text(engine, found, &mut words) };
+    assert_eq!(status, OK);
+    let texts = [
+        words.reason,
+        words.detail,
+        words.api,
+        words.route,
+        words.scope,
+    ]
+    .map(said);
+    let null = || "-".to_owned();
+    let expected_texts = [
+        expected.reason().as_str().to_owned(),
+        expected
+            .detail()
+            .map_or_else(null, |detail| detail.to_string()),
+        expected.api().map_or_else(null, str::to_owned),
+        expected.route().map_or_else(null, str::to_owned),
+        expected
+            .scope()
+            .map_or_else(null, |scope| scope.name().to_owned()),
+    ];
+    assert_eq!(texts, expected_texts);
+    assert_eq!(
+        said(words.decision),
+        if expected.is_allow() { "allow" } else { "deny" }
+    );
+    assert_eq!(said(words.policy), expected.policy().to_string());
+    let packed = found.pack();
+    assert_eq!(packed >> 53, 0);
+    let mut unpacked = OrbgateDecision::default();
+    assert_eq!(
+        unsafe { orbgate_engine_unpack(engine, packed, &mut unpacked) },
+        OK
+    );
+    assert_eq!(&unpacked, found);
+}
+
+fn words() -> OrbgateDecisionText {
+    let mut words: OrbgateDecisionText = unsafe { core::mem::zeroed() };
+    words.struct_size = size_of::<OrbgateDecisionText>() as u32;
+    words
+}
+
+#[test]
+fn by_route_and_by_scope_too() {
+    let engine = compiled(SHOP);
+    let policy = orbgate::Policy::from_yaml(SHOP).unwrap();
+    let core = Engine::new(&policy);
+    for route in core.routes() {
+        let ((m, ml), (t, tl)) = (text(route.method()), text(route.template()));
+        let mut id = 0;
+        assert_eq!(
+            unsafe { orbgate_engine_find_route(engine, m, ml, t, tl, &mut id) },
+            OK
+        );
+        assert_eq!(id, route.id().to_bits());
+        for scopes in ["read:orders write:orders", ""] {
+            let expected = core.decide_route(route.id(), Some(Token::user(scopes)), true);
+            let given = token(1, scopes.as_bytes());
+            let mut found = OrbgateDecision::default();
+            let (s, sl) = text(scopes);
+            unsafe {
+                assert_eq!(
+                    orbgate_engine_decide_route(engine, id, &given, 1, &mut found),
+                    OK
+                );
+                let packed = orbgate_engine_decide_route_packed(engine, id, 1, s, sl, null(), 1);
+                assert_eq!(packed, found.pack());
+            }
+            check(engine, &found, &expected);
+        }
+    }
+    for scope in ["write:orders", "read:later", "read:nothing", ""] {
+        let expected = core.decide_scope(scope, Some(Token::user(scope)), false);
+        let given = token(1, scope.as_bytes());
+        let (s, sl) = text(scope);
+        let mut found = OrbgateDecision::default();
+        unsafe {
+            assert_eq!(
+                orbgate_engine_decide_scope(engine, s, sl, &given, 0, &mut found),
+                OK
+            );
+            let packed = orbgate_engine_decide_scope_packed(engine, s, sl, 1, s, sl, null(), 0);
+            assert_eq!(packed, found.pack());
+        }
+        check(engine, &found, &expected);
+    }
+    unsafe { orbgate_engine_free(engine) };
+}
+
+#[test]
+fn a_route_or_set_of_another_policy_is_denied() {
+    let (engine, other) = (external(), compiled(SHOP));
+    let foreign = set(other, "read:orders write:orders");
+    let ((m, ml), (t, tl)) = (text("GET"), text("/api/v1/external/orbs"));
+    let mut id = 0;
+    unsafe {
+        assert_eq!(orbgate_engine_find_route(engine, m, ml, t, tl, &mut id), OK);
+        let packed = orbgate_engine_decide_route_packed(other, id, 1, null(), 0, foreign, 0);
+        assert_eq!(packed & 3, 1, "the id is of another policy");
+        let packed = orbgate_engine_decide_route_packed(engine, id, 1, null(), 0, foreign, 0);
+        assert_eq!(packed & 3, 1, "the set is of another policy");
+        let status = orbgate_engine_find_route(other, m, ml, t, tl, &mut id);
+        assert_eq!(status, OrbgateStatus::NotFound);
+        orbgate_scope_set_free(foreign);
+        orbgate_engine_free(other);
+        orbgate_engine_free(engine);
+    }
+}
+
+#[test]
+fn what_no_engine_packed_is_refused() {
+    let engine = external();
+    let mut out = OrbgateDecision::default();
+    let refused = |packed: u64, out: &mut OrbgateDecision| unsafe {
+        orbgate_engine_unpack(engine, packed, out)
+    };
+    let invalid = OrbgateStatus::InvalidArgument;
+    assert_eq!(refused(0, &mut out), invalid);
+    assert_eq!(refused(5 << 48, &mut out), OrbgateStatus::Panic);
+    // An allow with a denial's reason, an unknown reason, a route beyond the last, a bit too many.
+    for packed in [
+        2 | 8 << 48,
+        2 | 31 << 48,
+        1 | 8 << 48 | 38 << 14,
+        1 | 2 << 48 | 1 << 60,
+        3 | 9 << 48,
+    ] {
+        assert_eq!(refused(packed, &mut out), invalid, "{packed:#x}");
+    }
+    assert_eq!(out, OrbgateDecision::default());
+    unsafe { orbgate_engine_free(engine) };
+}
+
+/// A decision is put into words by an engine of its own policy only.
+#[test]
+fn words_need_the_same_policy() {
+    let (engine, other) = (external(), compiled(SHOP));
+    let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders"));
+    let mut found = OrbgateDecision::default();
+    let mut out = words();
+    unsafe {
+        let status = orbgate_engine_decide(other, m, ml, t, tl, null(), 0, &mut found);
+        assert_eq!((status, found.reason), (OK, 2));
+        let refused = orbgate_engine_decision_text(engine, &found, &mut out);
+        assert_eq!(refused, OrbgateStatus::InvalidArgument);
+        let zeroed = OrbgateDecision::default();
+        let refused = orbgate_engine_decision_text(other, &zeroed, &mut out);
+        assert_eq!(refused, OrbgateStatus::InvalidArgument);
+        assert!(out.reason.data.is_null());
+        orbgate_engine_free(other);
+        orbgate_engine_free(engine);
+    }
+}

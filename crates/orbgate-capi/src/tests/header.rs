@@ -1,0 +1,144 @@
+//! The header: generated from these modules, committed, and complete.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cbindgen::{Builder, Config};
+
+use crate::version::ABI_VERSION;
+
+/// `cargo xtask header` runs this test with `ORBGATE_UPDATE` set.
+#[test]
+fn the_header_is_current() {
+    let generated = header(config());
+    let path = root().join("bindings/c/include/orbgate.h");
+    if std::env::var_os("ORBGATE_UPDATE").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &generated).unwrap();
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == generated,
+        "bindings/c/include/orbgate.h is not what the crate says: cargo xtask header"
+    );
+}
+
+/// A configuration that is not read would leave the header without its prefixes and checks.
+#[test]
+fn the_configuration_is_used() {
+    let mut other = config();
+    other.function.must_use = Some("SOMETHING_ELSE".to_owned());
+    assert_ne!(header(other), header(config()));
+}
+
+/// Who frees what, which threads, does it allocate, does it block, what does it cost?
+#[test]
+fn every_function_states_its_contract() {
+    let header = header(config());
+    let functions = functions(&header);
+    assert!(functions.len() > 40, "{functions:?}");
+    for (name, documentation) in functions {
+        assert!(
+            documentation.contains("\n * Ownership: "),
+            "{name}: ownership"
+        );
+        let contract = documentation
+            .lines()
+            .find(|line| line.contains("Thread-safe: "));
+        let contract = contract.unwrap_or_else(|| panic!("{name}: no contract"));
+        let words = contract.trim_start_matches(" * ").trim_end_matches('.');
+        let words: Vec<_> = words
+            .split(". ")
+            .filter_map(|tag| tag.split_once(": "))
+            .collect();
+        let yes_no = ["yes", "no"];
+        let costs = ["constant", "decision", "batch", "policy"];
+        let tags: [(&str, &[&str]); 4] = [
+            ("Thread-safe", &["yes"]),
+            ("Allocates", &yes_no),
+            ("Blocks", &yes_no),
+            ("Cost", &costs),
+        ];
+        assert_eq!(words.len(), tags.len(), "{name}: {contract}");
+        for ((tag, value), (expected, values)) in words.iter().zip(tags) {
+            assert!(
+                *tag == expected && values.contains(value),
+                "{name}: {contract}"
+            );
+        }
+        let hot = contract.contains("Cost: decision") && !name.contains("scope_set");
+        assert!(
+            !hot || contract.contains("Allocates: no. Blocks: no."),
+            "{name}: {contract}"
+        );
+    }
+}
+
+/// The exported symbols are locked: bindings and linker scripts rely on them.
+#[test]
+fn the_symbols_are_those_of_the_list() {
+    let header = header(config());
+    let declared: BTreeSet<_> = functions(&header)
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    let list = include_str!("../../symbols.txt");
+    let list: Vec<_> = list.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(list.is_sorted(), "symbols.txt is sorted");
+    let listed: BTreeSet<_> = list.into_iter().map(str::to_owned).collect();
+    assert_eq!(
+        declared, listed,
+        "the header's functions and those of symbols.txt"
+    );
+}
+
+/// The functions that a header declares, each with the comment above it.
+fn functions(header: &str) -> Vec<(String, String)> {
+    let declarations = header
+        .split("\n\n")
+        .filter(|part| part.contains("ORBGATE_API"));
+    let declarations = declarations.filter(|part| part.starts_with("/**"));
+    let function = |part: &str| {
+        let (documentation, declaration) = part.rsplit_once("*/").unwrap();
+        let name = declaration.split('(').find_map(|text| {
+            let word = text.rsplit([' ', '*', '\n']).next()?;
+            word.starts_with("orbgate_").then(|| word.to_owned())
+        });
+        (name.unwrap(), documentation.to_owned())
+    };
+    declarations.map(function).collect()
+}
+
+fn header(config: Config) -> String {
+    let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let bindings = Builder::new().with_crate(crate_dir).with_config(config);
+    let mut text = Vec::new();
+    bindings.generate().unwrap().write(&mut text);
+    String::from_utf8(text).unwrap()
+}
+
+fn config() -> Config {
+    let parts = Path::new(env!("CARGO_MANIFEST_DIR")).join("header");
+    let part = |name: &str| Some(fs::read_to_string(parts.join(name)).unwrap());
+    let mut config = Config::from_file(parts.join("cbindgen.toml")).unwrap();
+    config.header = part("preamble.h").map(|text| text.trim_end().to_owned());
+    config.after_includes = part("macros.h").map(|text| versions(&text));
+    config.trailer = part("inline.h");
+    config
+}
+
+fn versions(macros: &str) -> String {
+    let abi = (ABI_VERSION >> 16, ABI_VERSION & 0xffff);
+    macros
+        .trim_end_matches('\n')
+        .replace("@MAJOR@", env!("CARGO_PKG_VERSION_MAJOR"))
+        .replace("@MINOR@", env!("CARGO_PKG_VERSION_MINOR"))
+        .replace("@PATCH@", env!("CARGO_PKG_VERSION_PATCH"))
+        .replace("@ABI_MAJOR@", &abi.0.to_string())
+        .replace("@ABI_MINOR@", &abi.1.to_string())
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}

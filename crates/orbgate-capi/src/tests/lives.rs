@@ -1,0 +1,325 @@
+//! Who owns what: engines, sets, handles and errors from birth to death, and the panic boundary.
+
+use core::ptr::{null, null_mut};
+use std::thread;
+
+use super::{INVALID, OK, SHOP, compiled, external, said, set, text, token};
+use crate::decide::orbgate_engine_decide;
+use crate::decision::OrbgateDecision;
+use crate::engine::{
+    OrbgateEngine, orbgate_engine_digest, orbgate_engine_digest_text, orbgate_engine_free,
+    orbgate_engine_from_file, orbgate_engine_from_yaml, orbgate_engine_name, orbgate_engine_retain,
+    orbgate_engine_table_json,
+};
+use crate::error::{
+    OrbgateErrorInfo, OrbgateFault, orbgate_error_fault, orbgate_error_free, orbgate_error_info,
+};
+use crate::handle::{
+    OrbgateHandle, orbgate_handle_decide, orbgate_handle_free, orbgate_handle_load,
+    orbgate_handle_new, orbgate_handle_retain, orbgate_handle_store,
+};
+use crate::listing::{
+    OrbgateRoute, OrbgateScope, orbgate_engine_route, orbgate_engine_route_count,
+    orbgate_engine_route_method, orbgate_engine_scope, orbgate_engine_scope_count,
+};
+use crate::scope_set::{
+    orbgate_scope_set_free, orbgate_scope_set_from_list, orbgate_scope_set_retain,
+};
+use crate::status::OrbgateStatus;
+use crate::text::OrbgateStr;
+
+#[test]
+fn an_engine_lives_as_long_as_it_has_an_owner() {
+    let engine = compiled(SHOP);
+    let mut name = OrbgateStr::NULL;
+    unsafe {
+        let second = orbgate_engine_retain(engine);
+        assert_eq!(second, engine);
+        orbgate_engine_free(engine);
+        assert_eq!(orbgate_engine_name(second, &mut name), OK);
+        assert_eq!(said(name), "shop");
+        orbgate_engine_free(second);
+        assert!(orbgate_engine_retain(null()).is_null());
+        orbgate_engine_free(null_mut());
+    }
+}
+
+#[test]
+fn an_engine_says_what_it_is() {
+    let engine = compiled(SHOP);
+    let core = orbgate::Engine::new(&orbgate::Policy::from_yaml(SHOP).unwrap());
+    let (mut digest, mut text) = ([0; 32], OrbgateStr::NULL);
+    unsafe {
+        assert_eq!(orbgate_engine_digest(engine, digest.as_mut_ptr()), OK);
+        assert_eq!(&digest, core.digest().as_bytes());
+        assert_eq!(orbgate_engine_digest_text(engine, &mut text), OK);
+        assert_eq!(said(text), core.digest().to_string());
+        for _ in 0..2 {
+            assert_eq!(orbgate_engine_table_json(engine, &mut text), OK);
+            assert_eq!(said(text), serde_json::to_string(&core.table()).unwrap());
+        }
+        orbgate_engine_free(engine);
+    }
+}
+
+#[test]
+fn routes_and_scopes_are_listed() {
+    let engine = compiled(SHOP);
+    let core = orbgate::Engine::new(&orbgate::Policy::from_yaml(SHOP).unwrap());
+    let (mut routes, mut scopes) = (0, 0);
+    let mut route: OrbgateRoute = unsafe { core::mem::zeroed() };
+    route.struct_size = size_of::<OrbgateRoute>() as u32;
+    let mut scope: OrbgateScope = unsafe { core::mem::zeroed() };
+    scope.struct_size = size_of::<OrbgateScope>() as u32;
+    unsafe {
+        assert_eq!(orbgate_engine_route_count(engine, &mut routes), OK);
+        assert_eq!(orbgate_engine_scope_count(engine, &mut scopes), OK);
+    }
+    assert_eq!((routes, scopes), (4, 3));
+    for (number, expected) in (1..).zip(core.routes()) {
+        assert_eq!(
+            unsafe { orbgate_engine_route(engine, number, &mut route) },
+            OK
+        );
+        assert_eq!((route.number, route.id), (number, expected.id().to_bits()));
+        let texts = [
+            route.text,
+            route.method,
+            route.path_template,
+            route.scope,
+            route.api,
+        ]
+        .map(said);
+        let (own, scope) = (expected.as_str(), expected.scope());
+        assert_eq!(
+            texts,
+            [
+                own,
+                expected.method(),
+                expected.template(),
+                scope.name(),
+                "shop"
+            ]
+        );
+        let amount = if own == "PUT /v1/orders" {
+            (7, 5)
+        } else {
+            (route.charge, 0)
+        };
+        assert_eq!((route.charge, route.amount), amount);
+        let mut method = OrbgateStr::NULL;
+        for (index, expected) in expected.methods().enumerate() {
+            let status = unsafe { orbgate_engine_route_method(engine, number, index, &mut method) };
+            assert_eq!((status, said(method)), (OK, expected.to_owned()));
+        }
+        let behind = expected.methods().count();
+        let status = unsafe { orbgate_engine_route_method(engine, number, behind, &mut method) };
+        assert_eq!(status, OrbgateStatus::NotFound);
+    }
+    let listed: Vec<_> = (1..=3)
+        .map(|number| {
+            assert_eq!(
+                unsafe { orbgate_engine_scope(engine, number, &mut scope) },
+                OK
+            );
+            (said(scope.name), said(scope.permits), scope.charge)
+        })
+        .collect();
+    let expected = [
+        ("read:later", "-", 0),
+        ("read:orders", "reads", 5),
+        ("write:orders", "-", 3),
+    ];
+    assert_eq!(
+        listed,
+        expected.map(|(name, permits, charge)| (name.into(), permits.into(), charge))
+    );
+    for number in [0, 5, u32::MAX] {
+        let status = unsafe { orbgate_engine_route(engine, number, &mut route) };
+        assert_eq!(status, OrbgateStatus::NotFound);
+        let status = unsafe { orbgate_engine_scope(engine, number, &mut scope) };
+        assert_eq!(status, OrbgateStatus::NotFound);
+    }
+    unsafe { orbgate_engine_free(engine) };
+}
+
+#[test]
+fn every_fault_of_a_policy_is_told() {
+    let (mut engine, mut error) = (null_mut::<OrbgateEngine>(), null_mut());
+    let yaml = "orbgate: 1\ncolour: red\napis:\n  a: 1\n";
+    let (data, len) = text(yaml);
+    let expected = orbgate::Policy::from_yaml(yaml).unwrap_err();
+    unsafe {
+        let status = orbgate_engine_from_yaml(data, len, &mut engine, &mut error);
+        assert_eq!(status, OrbgateStatus::InvalidPolicy);
+        assert!(engine.is_null());
+        let mut info: OrbgateErrorInfo = core::mem::zeroed();
+        info.struct_size = size_of::<OrbgateErrorInfo>() as u32;
+        assert_eq!(orbgate_error_info(error, &mut info), OK);
+        assert_eq!((info.code, info.fault_count), (2, expected.faults().len()));
+        assert_eq!(said(info.message), expected.to_string());
+        assert_eq!(said(info.path), "-");
+        assert_eq!((info.line, info.column), (2, 1));
+        let mut fault: OrbgateFault = core::mem::zeroed();
+        fault.struct_size = size_of::<OrbgateFault>() as u32;
+        for (index, expected) in expected.faults().iter().enumerate() {
+            assert_eq!(orbgate_error_fault(error, index, &mut fault), OK);
+            let place = (expected.place.line, expected.place.column);
+            assert_eq!((fault.line, fault.column), place);
+            assert_eq!(said(fault.message), expected.message);
+        }
+        let behind = orbgate_error_fault(error, info.fault_count, &mut fault);
+        assert_eq!(behind, OrbgateStatus::NotFound);
+        orbgate_error_free(error);
+        orbgate_error_free(null_mut());
+        // Whoever does not want the error need not take it.
+        let status = orbgate_engine_from_yaml(data, len, &mut engine, null_mut());
+        assert_eq!(status, OrbgateStatus::InvalidPolicy);
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_is_an_io_error() {
+    let (mut engine, mut error) = (null_mut::<OrbgateEngine>(), null_mut());
+    let (data, len) = text("no/such/policy.yaml");
+    unsafe {
+        let status = orbgate_engine_from_file(data, len, &mut engine, &mut error);
+        assert_eq!(status, OrbgateStatus::Io);
+        let mut info: OrbgateErrorInfo = core::mem::zeroed();
+        info.struct_size = size_of::<OrbgateErrorInfo>() as u32;
+        assert_eq!(orbgate_error_info(error, &mut info), OK);
+        let message = said(info.message);
+        assert!(
+            message.starts_with("cannot read `no/such/policy.yaml`: "),
+            "{message}"
+        );
+        assert_eq!(
+            (said(info.path).as_str(), info.fault_count),
+            ("no/such/policy.yaml", 0)
+        );
+        orbgate_error_free(error);
+    }
+}
+
+#[test]
+fn a_policy_file_is_read() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy/external.yaml");
+    let (mut engine, mut error) = (null_mut::<OrbgateEngine>(), null_mut());
+    let (data, len) = text(path);
+    let mut digest = OrbgateStr::NULL;
+    unsafe {
+        assert_eq!(
+            orbgate_engine_from_file(data, len, &mut engine, &mut error),
+            OK
+        );
+        assert_eq!(orbgate_engine_digest_text(engine, &mut digest), OK);
+        assert_eq!(
+            said(digest),
+            orbgate::Engine::external().digest().to_string()
+        );
+        orbgate_engine_free(engine);
+    }
+}
+
+#[test]
+fn a_scope_set_lives_on_without_its_engine() {
+    let engine = compiled(SHOP);
+    let first = set(engine, "read:orders");
+    unsafe {
+        orbgate_engine_free(engine);
+        let second = orbgate_scope_set_retain(first);
+        orbgate_scope_set_free(first);
+        orbgate_scope_set_free(second);
+        orbgate_scope_set_free(null_mut());
+        assert!(orbgate_scope_set_retain(null()).is_null());
+    }
+}
+
+#[test]
+fn a_list_of_scopes_is_taken_as_it_stands() {
+    let engine = compiled(SHOP);
+    for (list, held) in [(["read:orders", "x"], 1), (["read:orders x", "x"], 0)] {
+        let texts = list.map(OrbgateStr::new);
+        let mut made = null_mut();
+        let mut found = OrbgateDecision::default();
+        let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders"));
+        unsafe {
+            assert_eq!(
+                orbgate_scope_set_from_list(engine, texts.as_ptr(), 2, &mut made),
+                OK
+            );
+            let mut by_set = token(1, b"");
+            by_set.scope_set = made;
+            let status = orbgate_engine_decide(engine, m, ml, t, tl, &by_set, 0, &mut found);
+            assert_eq!((status, found.effect), (OK, 1 + held));
+            orbgate_scope_set_free(made);
+        }
+    }
+    unsafe { orbgate_engine_free(engine) };
+}
+
+#[test]
+fn every_decision_of_a_handle_is_one_engines() {
+    let swaps = if cfg!(miri) { 20 } else { 2_000 };
+    let (first, second) = (external(), compiled(SHOP));
+    let mut handle: *mut OrbgateHandle = null_mut();
+    assert_eq!(unsafe { orbgate_handle_new(first, &mut handle) }, OK);
+    let address = handle as usize;
+    let policies = [first, second].map(|engine| {
+        let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders"));
+        let mut found = OrbgateDecision::default();
+        let given = token(1, b"read:orders");
+        let status = unsafe { orbgate_engine_decide(engine, m, ml, t, tl, &given, 0, &mut found) };
+        assert_eq!(status, OK);
+        found
+    });
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(move || {
+                let handle = unsafe { orbgate_handle_retain(address as *const OrbgateHandle) };
+                let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders"));
+                let given = token(1, b"read:orders");
+                for _ in 0..swaps {
+                    let mut found = OrbgateDecision::default();
+                    let status = unsafe {
+                        orbgate_handle_decide(handle, m, ml, t, tl, &given, 0, &mut found)
+                    };
+                    assert!(status == OK && policies.contains(&found), "{found:?}");
+                    let mut engine = null_mut();
+                    assert_eq!(unsafe { orbgate_handle_load(handle, &mut engine) }, OK);
+                    unsafe { orbgate_engine_free(engine) };
+                }
+                unsafe { orbgate_handle_free(handle) };
+            });
+        }
+        for swap in 0..swaps {
+            let engine = if swap % 2 == 0 { second } else { first };
+            assert_eq!(unsafe { orbgate_handle_store(handle, engine) }, OK);
+        }
+    });
+    unsafe {
+        assert!(orbgate_handle_retain(null()).is_null());
+        orbgate_handle_free(null_mut());
+        orbgate_handle_free(handle);
+        orbgate_engine_free(first);
+        orbgate_engine_free(second);
+    }
+}
+
+#[test]
+fn a_panic_is_a_status_and_nothing_is_poisoned() {
+    use crate::status::guard;
+    assert_eq!(guard(|| panic!("caught")), OrbgateStatus::Panic);
+    /// A payload that panics again when it is dropped.
+    struct Twice;
+    impl Drop for Twice {
+        fn drop(&mut self) {
+            panic!("caught, too");
+        }
+    }
+    assert_eq!(guard(|| std::panic::panic_any(Twice)), OrbgateStatus::Panic);
+    assert_eq!(guard(|| Err(INVALID)), INVALID);
+    assert_eq!(guard(|| Ok(())), OK);
+    let packed = crate::packed::packed(|| panic!("caught"));
+    assert_eq!((packed & 3, packed >> 48), (0, 5));
+}

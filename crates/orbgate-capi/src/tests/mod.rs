@@ -1,0 +1,87 @@
+//! Tests from the inside; C and C++ test the library from the outside, in `bindings/`.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::as_conversions,
+    clippy::disallowed_methods,
+    clippy::undocumented_unsafe_blocks,
+    clippy::std_instead_of_core,
+    reason = "tests call with arguments of their own, read files and count small numbers"
+)]
+
+mod arguments;
+mod batch;
+mod decide;
+#[cfg(not(miri))]
+mod header;
+mod lives;
+mod names;
+
+use core::ffi::c_char;
+use core::ptr::{null, null_mut};
+
+use crate::engine::{OrbgateEngine, orbgate_engine_external, orbgate_engine_from_yaml};
+use crate::scope_set::{OrbgateScopeSet, orbgate_scope_set_from_text};
+use crate::status::OrbgateStatus;
+use crate::text::OrbgateStr;
+use crate::token::OrbgateToken;
+
+const OK: OrbgateStatus = OrbgateStatus::Ok;
+const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
+
+const SHOP: &str = "
+orbgate: 1
+name: shop
+apis:
+  shop:
+    base_path: /v1
+    scopes:
+      read:orders: { permits: reads, orbs: false, routes: ['GET /orders', 'GET /orders/{id}'] }
+      write:orders: { orbs: true, routes: [POST /orders, { route: 'PUT /orders', orbs: 5 }] }
+      read:later: { routes: [] }
+";
+
+fn external() -> *mut OrbgateEngine {
+    let mut engine = null_mut();
+    assert_eq!(unsafe { orbgate_engine_external(&mut engine) }, OK);
+    engine
+}
+
+fn compiled(yaml: &str) -> *mut OrbgateEngine {
+    let (mut engine, mut error) = (null_mut(), null_mut());
+    let (data, len) = text(yaml);
+    let status = unsafe { orbgate_engine_from_yaml(data, len, &mut engine, &mut error) };
+    assert!(status == OK && error.is_null());
+    engine
+}
+
+fn set(engine: *const OrbgateEngine, scopes: &str) -> *mut OrbgateScopeSet {
+    let mut set = null_mut();
+    let (data, len) = text(scopes);
+    let status = unsafe { orbgate_scope_set_from_text(engine, data, len, &mut set) };
+    assert_eq!(status, OK);
+    set
+}
+
+fn token(kind: u32, scopes: &[u8]) -> OrbgateToken {
+    OrbgateToken {
+        struct_size: size_of::<OrbgateToken>() as u32,
+        kind,
+        scopes: scopes.as_ptr().cast(),
+        scopes_len: scopes.len(),
+        scope_set: null(),
+    }
+}
+
+fn text(text: &str) -> (*const c_char, usize) {
+    (text.as_ptr().cast(), text.len())
+}
+
+/// What the library said, `-` for no text.
+fn said(text: OrbgateStr) -> String {
+    if text.data.is_null() {
+        assert_eq!(text.len, 0);
+        return "-".to_owned();
+    }
+    let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.len) };
+    String::from_utf8(bytes.to_vec()).unwrap()
+}

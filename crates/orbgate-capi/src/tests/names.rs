@@ -1,0 +1,114 @@
+//! Codes, names and versions are those of the core.
+
+use orbgate::{Detail, Reason, TokenKind};
+
+use super::{OK, said, text};
+use crate::names::{
+    OrbgateDetail, OrbgateReason, OrbgateTokenKind, orbgate_detail_explanation,
+    orbgate_detail_name, orbgate_effect_name, orbgate_reason_explanation,
+    orbgate_reason_http_status, orbgate_reason_name, orbgate_status_name,
+    orbgate_token_kind_from_name,
+};
+use crate::version::{orbgate_abi_version, orbgate_version, orbgate_version_number};
+
+#[test]
+fn reasons_and_details_are_those_of_the_core() {
+    for reason in Reason::ALL {
+        let number = reason as u8;
+        assert_eq!(said(orbgate_reason_name(number)), reason.as_str());
+        assert_eq!(
+            said(orbgate_reason_explanation(number)),
+            reason.explanation()
+        );
+        assert_eq!(
+            orbgate_reason_http_status(number),
+            reason.status().unwrap_or(0)
+        );
+    }
+    for detail in Detail::ALL {
+        let number = detail as u8;
+        assert_eq!(said(orbgate_detail_name(number)), detail.as_str());
+        assert_eq!(
+            said(orbgate_detail_explanation(number)),
+            detail.explanation()
+        );
+    }
+    for number in [0, 10, 20, 255] {
+        assert_eq!(said(orbgate_reason_name(number)), "-");
+        assert_eq!(orbgate_reason_http_status(number), 0);
+        assert!(number == 10 || said(orbgate_detail_name(number)) == "-");
+    }
+}
+
+/// The header's constants, by the names that the core gives the same numbers.
+#[test]
+fn the_constants_of_the_header_are_those_of_the_core() {
+    let upper = |name: &str| name.replace('_', "").to_lowercase();
+    macro_rules! same {
+        ($ours:ident, $core:ident: $($variant:ident)*) => {$(
+            assert_eq!($ours::$variant as u8, $core::$variant as u8);
+            assert_eq!(upper($core::$variant.as_str()), stringify!($variant).to_lowercase());
+        )*};
+    }
+    same!(OrbgateReason, Reason: MalformedRequest NoToken InvalidToken NoRoute MethodNotDeclared
+        UserTokenRequired ScopeNotApplicable ScopeMissing ScopeHeld);
+    same!(OrbgateDetail, Detail: Method Length Byte Fragment Form Backslash MatrixParam PathChar Percent
+        BadEscape EncodedControl EncodedDelimiter EncodedUnreserved NonAscii Whitespace EmptySegment
+        DotSegment NonCanonicalLiteral AmbiguousCase);
+    same!(OrbgateTokenKind, TokenKind: Unknown User Organisation);
+    assert_eq!(
+        (Reason::ALL.len(), Detail::ALL.len()),
+        (9, 19),
+        "a new one needs its constant"
+    );
+}
+
+#[test]
+fn statuses_and_effects_have_names() {
+    let names = [
+        "ok",
+        "invalid_argument",
+        "invalid_policy",
+        "io",
+        "not_found",
+        "panic",
+    ];
+    for (number, name) in (0..).zip(names) {
+        assert_eq!(said(orbgate_status_name(number)), name);
+    }
+    assert_eq!(said(orbgate_status_name(6)), "-");
+    assert_eq!(said(orbgate_status_name(-1)), "-");
+    let effects = [0, 1, 2, 3].map(|effect| said(orbgate_effect_name(effect)));
+    assert_eq!(effects, ["-", "deny", "allow", "-"]);
+}
+
+#[test]
+fn token_kinds_are_read_by_name() {
+    for (name, kind) in [
+        ("user", 1),
+        ("organisation", 2),
+        ("User", 0),
+        ("", 0),
+        ("none", 0),
+    ] {
+        let (data, len) = text(name);
+        let mut found = 9;
+        let status = unsafe { orbgate_token_kind_from_name(data, len, &mut found) };
+        assert_eq!((status, found), (OK, kind), "{name}");
+    }
+}
+
+#[test]
+fn versions_are_the_packages() {
+    let version = said(orbgate_version());
+    assert_eq!(version, env!("CARGO_PKG_VERSION"));
+    let parts: Vec<u32> = version
+        .split('.')
+        .map(|part| part.parse().unwrap())
+        .collect();
+    assert_eq!(
+        orbgate_version_number(),
+        parts[0] << 24 | parts[1] << 16 | parts[2] << 8
+    );
+    assert_eq!(orbgate_abi_version() >> 16, 1);
+}

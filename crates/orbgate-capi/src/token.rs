@@ -1,0 +1,89 @@
+//! The token of a request, and the request's flags.
+
+use core::ffi::c_char;
+
+use orbgate::{Token, TokenKind};
+
+use crate::arguments::{Sized32, bytes, optional, read_sized};
+use crate::scope_set::OrbgateScopeSet;
+use crate::status::{OrbgateStatus, Outcome};
+
+/// The request says `allowBonusOrbsUse: true`. The one flag there is; any other bit is an invalid argument.
+pub const ORBGATE_ALLOW_BONUS_ORBS: u32 = 1;
+
+/// A *verified* bearer token. A null pointer to one is no token: denied as `no_token`. All zeros but for
+/// the size is a token of unknown kind: denied as `invalid_token`.
+#[derive(Debug)]
+#[repr(C)]
+pub struct OrbgateToken {
+    /// Set it to `sizeof(OrbgateToken)`, or use `orbgate_token_init()`.
+    pub struct_size: u32,
+    /// An `OrbgateTokenKind`.
+    pub kind: u32,
+    /// The token's scopes as it has them, separated by spaces.
+    pub scopes: *const c_char,
+    /// How many bytes.
+    pub scopes_len: usize,
+    /// The same interned; then `scopes_len` must be 0.
+    pub scope_set: *const OrbgateScopeSet,
+}
+
+// SAFETY: integers and pointers, the u32 first.
+unsafe impl Sized32 for OrbgateToken {
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+impl OrbgateToken {
+    /// The token that a pointer of the caller's points to, if any.
+    #[inline(always)]
+    pub(crate) unsafe fn read<'a>(pointer: *const Self) -> Outcome<Option<Token<'a>>> {
+        if pointer.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: the caller's, see the preamble.
+        let token = unsafe { read_sized(pointer) }?;
+        // SAFETY: the caller's, see the preamble.
+        unsafe { parts(token.kind, token.scopes, token.scopes_len, token.scope_set) }
+    }
+}
+
+/// A token that comes in parts.
+#[inline(always)]
+pub(crate) unsafe fn parts<'a>(
+    kind: u32,
+    scopes: *const c_char,
+    scopes_len: usize,
+    scope_set: *const OrbgateScopeSet,
+) -> Outcome<Option<Token<'a>>> {
+    // SAFETY: the caller's, see the preamble.
+    let (text, set) = unsafe { (bytes(scopes, scopes_len)?, optional(scope_set)?) };
+    let kind = read_kind(kind)?;
+    let scopes = match set {
+        None => text.into(),
+        Some(set) if text.is_empty() => (&set.set).into(),
+        Some(_) => return Err(OrbgateStatus::InvalidArgument),
+    };
+    Ok(kind.map(|kind| Token { kind, scopes }))
+}
+
+/// A kind by its number; the number of no token is none.
+#[inline(always)]
+pub(crate) const fn read_kind(kind: u32) -> Outcome<Option<TokenKind>> {
+    match kind {
+        0 => Ok(Some(TokenKind::Unknown)),
+        1 => Ok(Some(TokenKind::User)),
+        2 => Ok(Some(TokenKind::Organisation)),
+        255 => Ok(None),
+        _ => Err(OrbgateStatus::InvalidArgument),
+    }
+}
+
+/// Whether the flags allow bonus orbs.
+#[inline(always)]
+pub(crate) const fn read_flags(flags: u32) -> Outcome<bool> {
+    match flags {
+        0 => Ok(false),
+        ORBGATE_ALLOW_BONUS_ORBS => Ok(true),
+        _ => Err(OrbgateStatus::InvalidArgument),
+    }
+}
