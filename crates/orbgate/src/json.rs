@@ -3,6 +3,7 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::decision::Decision;
+use crate::grant::MissingStep;
 use crate::reason::{Detail, Reason};
 use crate::terms::Digest;
 
@@ -30,6 +31,12 @@ impl Serialize for Reason {
 }
 
 impl Serialize for Detail {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl Serialize for MissingStep {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }

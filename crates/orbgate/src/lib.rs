@@ -12,6 +12,7 @@ mod compile;
 mod decision;
 mod engine;
 mod external;
+mod grant;
 mod hash;
 mod inference;
 #[cfg(feature = "serde")]
@@ -38,6 +39,7 @@ pub mod yaml;
 // The public interface is:
 pub use crate::decision::{Allow, Charge, Decision, Deny};
 pub use crate::engine::Engine;
+pub use crate::grant::{Grant, MissingStep};
 pub use crate::listing::{Route, Scope};
 #[cfg(feature = "yaml")]
 pub use crate::policy::{Policy, PolicyError};

@@ -7,6 +7,7 @@ use crate::hash::index;
 use crate::route_id::RouteId;
 use crate::tables::{ApiRow, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeRow, slice};
 use crate::terms::{Orbs, OrganisationRule, Place};
+use crate::token::Scopes;
 
 /// A route of an engine: method and path template; needs exactly one scope.
 #[derive(Clone, Copy)]
@@ -147,6 +148,11 @@ impl<'e> Scope<'e> {
     pub fn api(&self) -> &'e str {
         self.api_row()
             .map_or("", |api| self.engine.tables.text.get(api.name))
+    }
+
+    /// Whether these scopes have it (specification §5.3).
+    pub(crate) fn is_among(self, scopes: Scopes<'_>) -> bool {
+        scopes.hold(self.engine, self.id)
     }
 
     /// The permitted action, where the policy states one (specification §4.2).

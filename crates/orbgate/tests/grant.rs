@@ -1,0 +1,216 @@
+//! The two steps of a grant: as a table, and as brute force over decisions finds them.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::panic,
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test stops at its first surprise, and uses a part of what tests share"
+)]
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use orbgate::{Engine, Grant, MissingStep, Policy, Reason, Request, Scopes, Token, TokenKind};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use support::strategies::{asks, policies};
+
+#[test]
+fn each_combination_of_steps_has_its_answer() {
+    use MissingStep::{Both, NotDeclared, NotKnown, NotRequested, TokenOlder};
+    let (yes, no) = (Some("read:vox write:vox"), Some("read:vox"));
+    for (declared, requested, missing, carries) in [
+        (yes, yes, TokenOlder, Some(true)),
+        (yes, no, NotRequested, Some(false)),
+        (no, yes, NotDeclared, Some(false)),
+        (no, no, Both, Some(false)),
+        (no, None, NotDeclared, Some(false)),
+        (None, no, NotRequested, Some(false)),
+        (yes, None, NotKnown, None),
+        (None, yes, NotKnown, None),
+        (None, None, NotKnown, None),
+    ] {
+        let grant = Grant {
+            declared: declared.map(Scopes::from),
+            requested: requested.map(Scopes::from),
+        };
+        for kind in [TokenKind::User, TokenKind::Organisation] {
+            let decision = decide("read:vox", kind);
+            assert_eq!(decision.reason(), Reason::ScopeMissing);
+            let found = grant.missing_step(&decision);
+            assert_eq!(found, Some(missing), "{declared:?}, {requested:?}");
+            assert_eq!(grant.carries(decision.scope().unwrap()), carries);
+            let allowed = decide("write:vox", kind);
+            assert_eq!(grant.missing_step(&allowed), None);
+        }
+        let both = declared.is_some() && requested.is_some();
+        assert_eq!(grant.scopes(Engine::external()).is_some(), both);
+    }
+}
+
+#[test]
+fn a_kind_that_cannot_use_the_scope_is_said_before_the_steps() {
+    let engine = Engine::external();
+    let token = Token::organisation("read:inference");
+    let decision = engine.decide_scope("read:inference", Some(token), false);
+    for grant in [
+        Grant::default(),
+        Grant::new("", ""),
+        Grant::new("read:inference", "read:inference"),
+    ] {
+        assert_eq!(grant.missing_step(&decision), Some(MissingStep::TokenKind));
+    }
+}
+
+#[test]
+fn no_step_helps_where_the_scope_is_not_the_reason() {
+    let request = |method, target, token| Request {
+        method,
+        target,
+        token,
+        allow_bonus_orbs_use: false,
+    };
+    let path: &[u8] = b"/api/v1/external/vox/run";
+    let unknown = Token {
+        kind: TokenKind::Unknown,
+        scopes: "".into(),
+    };
+    for (request, reason) in [
+        (request(b"POST", path, None), Reason::NoToken),
+        (request(b"POST", path, Some(unknown)), Reason::InvalidToken),
+        (
+            request(b"PUT", path, Some(Token::user(""))),
+            Reason::MethodNotDeclared,
+        ),
+        (
+            request(b"POST", b"/nowhere", Some(Token::user(""))),
+            Reason::NoRoute,
+        ),
+        (
+            request(b"POST", b"//", Some(Token::user(""))),
+            Reason::MalformedRequest,
+        ),
+    ] {
+        let decision = Engine::external().decide(&request);
+        assert_eq!(decision.reason(), reason);
+        assert_eq!(Grant::new("", "").missing_step(&decision), None);
+    }
+}
+
+#[test]
+fn steps_are_exact_bytes() {
+    let decision = decide("", TokenKind::User);
+    for text in [
+        "write:voxies",
+        "WRITE:VOX",
+        "write:*",
+        "read:vox,write:vox",
+        "write:vox\tread:vox",
+        "write",
+    ] {
+        let missing = Grant::new(text, "a write:vox").missing_step(&decision);
+        assert_eq!(missing, Some(MissingStep::NotDeclared), "{text}");
+    }
+    let missing = Grant::new("write:vox  write:vox ", " write:vox").missing_step(&decision);
+    assert_eq!(missing, Some(MissingStep::TokenOlder));
+}
+
+#[test]
+fn the_strings_are_frozen() {
+    let strings = MissingStep::ALL.map(MissingStep::as_str);
+    let frozen = [
+        "not_declared",
+        "not_requested",
+        "both",
+        "token_older",
+        "token_kind",
+        "not_known",
+    ];
+    assert_eq!(strings, frozen);
+}
+
+fn decide(scopes: &str, kind: TokenKind) -> orbgate::Decision<'_> {
+    Engine::external().decide(&Request {
+        method: b"POST",
+        target: b"/api/v1/external/vox/run",
+        token: Some(Token {
+            kind,
+            scopes: scopes.into(),
+        }),
+        allow_bonus_orbs_use: false,
+    })
+}
+
+/// Some of the policy's scopes and of others, as text.
+fn texts() -> impl Strategy<Value = Vec<String>> {
+    const NAMES: &[&str] = &[
+        "read:x", "write:x", "READ:x", "read:x2", "read", "x", "read:*", "openid",
+    ];
+    let text = proptest::sample::subsequence(NAMES, 0..=8).prop_map(|names| names.join(" "));
+    vec(text, 3)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Which change of the world would have let the call through? Tried out, one after the other.
+    #[test]
+    fn brute_force_over_decisions_agrees(
+        (model, asks) in policies().prop_flat_map(|model| { let asks = vec(asks(&model), 8); (Just(model), asks) }),
+        texts in texts(),
+        kind in prop_oneof![Just(TokenKind::User), Just(TokenKind::Organisation)],
+    ) {
+        let engine = Engine::new(&Policy::from_yaml(&model.to_yaml()).unwrap());
+        let [carried, declared, requested] = &texts[..] else { panic!("three texts") };
+        let every: Vec<_> = engine.scope_table().map(|scope| scope.name()).collect();
+        let every = every.join(" ");
+        for ask in asks {
+            let decide = |kind, scopes: &str| {
+                let token = Some(Token { kind, scopes: scopes.into() });
+                engine.decide(&Request { method: &ask.method, target: &ask.target, token, allow_bonus_orbs_use: false })
+            };
+            let lets = |kind, declared: &str, requested: &str| decide(kind, &both(declared, requested)).is_allow();
+            let decision = decide(kind, carried);
+            let expected = if decision.is_allow() {
+                None
+            } else if lets(kind, declared, requested) {
+                Some(MissingStep::TokenOlder)
+            } else if lets(kind, &every, requested) {
+                Some(MissingStep::NotDeclared)
+            } else if lets(kind, declared, &every) {
+                Some(MissingStep::NotRequested)
+            } else if lets(kind, &every, &every) {
+                Some(MissingStep::Both)
+            } else if lets(TokenKind::User, &every, &every) {
+                Some(MissingStep::TokenKind)
+            } else {
+                None
+            };
+            let grant = Grant::new(declared, requested);
+            prop_assert_eq!(grant.missing_step(&decision), expected, "{:?}", decision);
+
+            // What the grant says that a token will carry decides as the token would.
+            let scopes = grant.scopes(&engine).unwrap();
+            let issued = engine.decide(&Request {
+                method: &ask.method,
+                target: &ask.target,
+                token: Some(Token { kind, scopes: (&scopes).into() }),
+                allow_bonus_orbs_use: false,
+            });
+            prop_assert_eq!(issued.is_allow(), lets(kind, declared, requested));
+        }
+    }
+}
+
+/// What a provider issues: what is in both texts.
+fn both(declared: &str, requested: &str) -> String {
+    let declared: BTreeSet<_> = declared.split(' ').collect();
+    let both = requested
+        .split(' ')
+        .filter(|scope| declared.contains(scope));
+    both.collect::<Vec<_>>().join(" ")
+}
