@@ -1,12 +1,12 @@
 //! The command line as people type it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
-use orbgate::TokenKind;
+use orbgate::{Scopes, TokenKind};
 use orbgate_contract::Contract;
 
 /// Which scope does a route need, may a token call it, does it consume orbs, and why?
@@ -37,7 +37,7 @@ impl Cli {
             Command::Replay(log) => core::slice::from_ref(&log.file),
             Command::Validate(documents) => &documents.files,
             Command::Completions(_) => &[],
-            Command::Decide(_) | Command::Table(_) => &[],
+            Command::Decide(_) | Command::Explain(_) | Command::Table(_) => &[],
         };
         let policy = match &self.command {
             // Whose `--policy` is never read.
@@ -73,6 +73,9 @@ pub(crate) enum Command {
     /// Decide one request: allow or deny, why, and what it consumes
     #[command(after_help = DECIDE, override_usage = DECIDE_USAGE)]
     Decide(Question),
+    /// Explain a denial: which step to the scope is missing
+    #[command(after_help = EXPLAIN, override_usage = EXPLAIN_USAGE)]
+    Explain(Denial),
     /// Decide a log of requests line by line: JSON Lines in, JSON Lines out
     #[command(after_help = REPLAY)]
     Replay(Log),
@@ -121,6 +124,52 @@ pub(crate) struct Question {
     /// Answer as one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl Question {
+    /// The scopes that the token carries, if any.
+    pub(crate) fn scopes(&self) -> Scopes<'_> {
+        given(&self.scopes).into()
+    }
+}
+
+/// The bytes of an argument that may be absent.
+pub(crate) fn given(argument: &Option<OsString>) -> &[u8] {
+    argument.as_deref().map_or(&[], bytes)
+}
+
+/// The bytes of an argument, whether or not they are UTF-8.
+#[cfg(unix)]
+pub(crate) fn bytes(argument: &OsStr) -> &[u8] {
+    std::os::unix::ffi::OsStrExt::as_bytes(argument)
+}
+
+/// The bytes of an argument; what is not Unicode stays what no method, target or scope may contain.
+#[cfg(not(unix))]
+pub(crate) fn bytes(argument: &OsStr) -> &[u8] {
+    argument.as_encoded_bytes()
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Denial {
+    #[command(flatten)]
+    pub(crate) question: Question,
+
+    /// Scopes declared in the Permissions tab, separated by spaces
+    #[arg(long, value_name = "SCOPES")]
+    pub(crate) declared: Option<OsString>,
+
+    /// Scopes requested in the `scope` parameter, separated by spaces
+    #[arg(long, value_name = "SCOPES")]
+    pub(crate) requested: Option<OsString>,
+}
+
+impl Denial {
+    /// Whether scopes are written as some write lists, where they are one scope that nobody knows.
+    pub(crate) fn has_commas(&self) -> bool {
+        let texts = [&self.question.scopes, &self.declared, &self.requested];
+        texts.into_iter().any(|text| given(text).contains(&b','))
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -214,6 +263,8 @@ const ABOUT: &str = "\
 Examples:
   orbgate decide POST /api/v1/external/voxies/prompt/run \\
       --token user --scopes write:voxies
+  orbgate explain GET /api/v1/external/orbs --token user \\
+      --scopes read:vox --declared 'read:orbs read:vox' --requested read:vox
   orbgate replay requests.jsonl > decisions.jsonl
   orbgate check policy.yaml
   orbgate validate run-request body.json
@@ -236,6 +287,35 @@ Examples:
       --token organisation --scopes write:voxies --allow-bonus-orbs --json
   orbgate decide --scope read:inference --token user --scopes read:inference
   orbgate decide GET /v1/items --policy policy.yaml
+
+Exit codes:
+  0  allowed
+  1  denied
+  2  could not run: bad usage, bad or unreadable policy";
+
+const EXPLAIN_USAGE: &str = "\
+orbgate explain [OPTIONS] <METHOD> <TARGET>
+       orbgate explain [OPTIONS] --scope <SCOPE>";
+
+const EXPLAIN: &str = "\
+A token carries a scope that is declared in the Permissions tab of the
+application and requested in the `scope` parameter of the authorization
+request. Where a step is missing, the call gets a bare 403. Say what the
+token carries, what is declared and what is requested, and this says which:
+  not_declared   not declared in the Permissions tab
+  not_requested  not requested in `scope`
+  both           neither declared nor requested
+  token_older    granted, but the token is older
+  token_kind     the scope applies only to a user's token
+  not_known      what was said does not tell
+Without --scopes, the token is the one that --declared and --requested give.
+With --json, the decision has one field more, `missing_step`: one of these,
+or null where no step is missing.
+
+Examples:
+  orbgate explain POST /api/v1/external/vox/run --token user \\
+      --scopes read:vox --declared 'read:vox write:vox' --requested read:vox
+  orbgate explain --scope read:inference --token organisation --json
 
 Exit codes:
   0  allowed

@@ -1,38 +1,54 @@
 //! `orbgate decide`: one question, one answer.
 
-use std::ffi::{OsStr, OsString};
+use orbgate::{Decision, Engine, Request, Scopes, Token, TokenKind};
+use serde::Serialize;
 
-use orbgate::{Decision, Engine, Request, Token, TokenKind};
-
-use crate::args::Question;
-use crate::explain;
+use crate::answer;
+use crate::args::{Question, bytes, given};
 use crate::output::{self, Outcome, Stop};
 use crate::policy_file::Source;
 
 /// Decides and prints the answer.
 pub(crate) fn run(question: &Question, source: &Source) -> Result<Outcome, Stop> {
-    let decision = decide(question, source.engine());
+    let decision = decide(question, question.scopes(), source.engine());
     if question.json {
-        let mut line = Vec::new();
-        serde_json::to_writer(&mut line, &decision)
-            .map_err(|error| Stop::Error(format!("cannot write JSON: {error}")))?;
-        line.push(b'\n');
-        output::print_raw(&line)?;
+        print_json(&decision)?;
     } else {
-        output::print(|out| explain::answer(out, question, &decision, source))?;
+        let advice: Vec<_> = answer::advice(question, &decision, source)
+            .into_iter()
+            .collect();
+        output::print(|out| answer::write(out, &decision, &advice, source))?;
     }
-    Ok(if decision.is_allow() {
+    Ok(outcome(&decision))
+}
+
+/// How a command ends that took this decision.
+pub(crate) const fn outcome(decision: &Decision<'_>) -> Outcome {
+    if decision.is_allow() {
         Outcome::Fine
     } else {
         Outcome::Findings
-    })
+    }
+}
+
+/// Prints an answer as one line of JSON.
+pub(crate) fn print_json(answer: &impl Serialize) -> Result<(), Stop> {
+    let mut line = Vec::new();
+    serde_json::to_writer(&mut line, answer)
+        .map_err(|error| Stop::Error(format!("cannot write JSON: {error}")))?;
+    line.push(b'\n');
+    output::print_raw(&line)
 }
 
 /// Asks the engine, with the very bytes of the command line.
-fn decide<'e>(question: &Question, engine: &'e Engine) -> Decision<'e> {
+pub(crate) fn decide<'e>(
+    question: &Question,
+    scopes: Scopes<'_>,
+    engine: &'e Engine,
+) -> Decision<'e> {
     let token = question.token.map(|kind| Token {
         kind: TokenKind::from(kind),
-        scopes: given(&question.scopes).into(),
+        scopes,
     });
     match &question.scope {
         Some(scope) => engine.decide_scope(bytes(scope), token, question.allow_bonus_orbs),
@@ -43,21 +59,4 @@ fn decide<'e>(question: &Question, engine: &'e Engine) -> Decision<'e> {
             allow_bonus_orbs_use: question.allow_bonus_orbs,
         }),
     }
-}
-
-/// The bytes of an argument that may be absent.
-fn given(argument: &Option<OsString>) -> &[u8] {
-    argument.as_deref().map_or(&[], bytes)
-}
-
-/// The bytes of an argument, whether or not they are UTF-8.
-#[cfg(unix)]
-fn bytes(argument: &OsStr) -> &[u8] {
-    std::os::unix::ffi::OsStrExt::as_bytes(argument)
-}
-
-/// The bytes of an argument; what is not Unicode stays what no method, target or scope may contain.
-#[cfg(not(unix))]
-fn bytes(argument: &OsStr) -> &[u8] {
-    argument.as_encoded_bytes()
 }

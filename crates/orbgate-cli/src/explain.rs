@@ -1,85 +1,75 @@
-//! A decision for people: what was decided, why, and where the policy says so.
+//! `orbgate explain`: which of the two steps to a scope a denied call lacks (specification §5.4 and §5.5).
 
-use std::io::{self, Write};
+use orbgate::{Decision, Grant, MissingStep, Reason, Scopes};
+use serde::Serialize;
 
-use orbgate::{Charge, Decision, Digest, Scope};
-
-use crate::args::Question;
-use crate::hint::hint;
-use crate::output::{ALLOW, DENY, FAINT, one_line};
+use crate::answer::{self, Advice};
+use crate::args::{Denial, bytes};
+use crate::decide;
+use crate::output::{self, Outcome, Stop};
 use crate::policy_file::Source;
 
-/// Writes the answer.
-pub(crate) fn answer(
-    out: &mut dyn Write,
-    question: &Question,
-    decision: &Decision<'_>,
-    source: &Source,
-) -> io::Result<()> {
-    match decision {
-        Decision::Allow(_) => writeln!(out, "{ALLOW}allow{ALLOW:#}")?,
-        Decision::Deny(deny) => writeln!(out, "{DENY}deny{DENY:#} {}", deny.status())?,
-    }
-    let mut line =
-        |label: &str, text: &str| writeln!(out, "  {FAINT}{label:<6}{FAINT:#}  {}", one_line(text));
-    let reason = decision.reason();
-    line("reason", &format!("{reason}: {}", reason.explanation()))?;
-    if let Some(detail) = decision.detail() {
-        line("detail", &format!("{detail}: {}", detail.explanation()))?;
-    }
-    if let Some(route) = decision.route() {
-        line("route", route)?;
-    }
-    if let Some(scope) = decision.scope() {
-        line("scope", &permitted(scope))?;
-    }
-    match decision {
-        Decision::Allow(allow) => line("orbs", &orbs(allow.charge()))?,
-        Decision::Deny(deny) => {
-            if let Some(hint) = hint(question, deny, source.engine()) {
-                line("hint", &hint)?;
-            }
-        }
-    }
-    let digest = short(decision.policy());
-    match decision.place() {
-        Some(place) => line("policy", &format!("{}, {digest}", source.at(place))),
-        None => line("policy", &format!("{}, {digest}", source.name())),
-    }
+/// A decision, and what its call lacks.
+#[derive(Serialize)]
+struct Explained<'e> {
+    #[serde(flatten)]
+    decision: Decision<'e>,
+    missing_step: Option<MissingStep>,
 }
 
-/// A digest's first digits, enough for people to tell policies apart.
-pub(crate) fn short(digest: Digest) -> String {
-    digest
-        .to_string()
-        .chars()
-        .take("sha256:".len().saturating_add(12))
-        .collect()
-}
-
-fn permitted(scope: Scope<'_>) -> String {
-    match scope.permits() {
-        Some(permits) => format!("{} ({permits})", scope.name()),
-        None => scope.name().to_owned(),
-    }
-}
-
-fn orbs(charge: Option<Charge>) -> String {
-    let Some(charge) = charge else {
-        return "the policy does not state whether the scope consumes orbs".to_owned();
+/// Decides, and prints the answer with what is missing.
+pub(crate) fn run(denial: &Denial, source: &Source) -> Result<Outcome, Stop> {
+    let (engine, question) = (source.engine(), &denial.question);
+    let grant = Grant {
+        declared: denial.declared.as_deref().map(bytes).map(Scopes::from),
+        requested: denial.requested.as_deref().map(bytes).map(Scopes::from),
     };
-    if !charge.consumes {
-        return "consumes none".to_owned();
-    }
-    let amount = match charge.amount {
-        Some(1) => "consumes 1 orb".to_owned(),
-        Some(amount) => format!("consumes {amount} orbs"),
-        None => "consumes orbs, amount not stated by the policy".to_owned(),
+    // Where nobody says what the token carries, it is the one that both steps give.
+    let issued = match question.scopes {
+        Some(_) => None,
+        None => grant.scopes(engine),
     };
-    let bonus = if charge.bonus_allowed {
-        "bonus orbs allowed"
+    let scopes = issued
+        .as_ref()
+        .map_or_else(|| question.scopes(), Scopes::from);
+    let decision = decide::decide(question, scopes, engine);
+    let missing_step = grant.missing_step(&decision);
+    if question.json {
+        decide::print_json(&Explained {
+            decision,
+            missing_step,
+        })?;
     } else {
-        "bonus orbs not allowed"
+        let advice = advice(denial, &grant, &decision, missing_step, source);
+        output::print(|out| answer::write(out, &decision, &advice, source))?;
+    }
+    Ok(decide::outcome(&decision))
+}
+
+fn advice(
+    denial: &Denial,
+    grant: &Grant<'_>,
+    decision: &Decision<'_>,
+    missing: Option<MissingStep>,
+    source: &Source,
+) -> Vec<Advice> {
+    let Some(missing) = missing else {
+        let stale = decision.reason() == Reason::ScopeHeld
+            && decision.scope().and_then(|scope| grant.carries(scope)) == Some(false);
+        let now = "a token that is issued now would not carry the scope";
+        let hint = stale.then(|| Advice::hint(now.to_owned()));
+        return hint
+            .into_iter()
+            .chain(answer::advice(&denial.question, decision, source))
+            .collect();
     };
-    format!("{amount}; {bonus}")
+    let step = Advice::step(format!("{missing}: {}", missing.explanation()));
+    let hint = match missing {
+        MissingStep::TokenKind => Some("ask with a user's token: --token user"),
+        _ if denial.has_commas() => Some("scopes are separated by spaces, not by commas"),
+        MissingStep::NotKnown => Some("say what was done: --declared 'a b' --requested 'a b'"),
+        _ => None,
+    };
+    let hint = hint.map(|hint| Advice::hint(hint.to_owned()));
+    [Some(step), hint].into_iter().flatten().collect()
 }

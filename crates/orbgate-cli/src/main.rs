@@ -5,6 +5,7 @@
     reason = "the command line is the edge: it reads files and prints"
 )]
 
+mod answer;
 mod args;
 mod check;
 mod complete;
@@ -40,6 +41,7 @@ fn run(cli: &Cli) -> Result<Outcome, Stop> {
     let source = || Source::load(cli.policy.as_deref());
     match &cli.command {
         Command::Decide(question) => decide::run(question, &source()?),
+        Command::Explain(denial) => explain::run(denial, &source()?),
         Command::Replay(log) => replay::run(&log.file, &source()?),
         // These two decide nothing: one checks the policy, the other has no use for it.
         Command::Check(files) => check::run(files.files.iter().chain(&cli.policy)),

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use orbgate::{Engine, Orbs, Scope};
 
+use crate::answer::short;
 use crate::args::Format;
 use crate::check::count;
-use crate::explain::short;
 use crate::output::{self, FAINT, Outcome, STRONG, Stop, one_line};
 use crate::policy_file::Source;
 

@@ -7,6 +7,7 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
     for (command, summary) in [
         (&[][..], "Which scope does a route need"),
         (&["decide"], "Decide one request"),
+        (&["explain"], "Explain a denial"),
         (&["replay"], "Decide a log of requests"),
         (&["check"], "Check policy files"),
         (&["validate"], "Hold run requests"),

@@ -12,6 +12,7 @@
 
 mod check;
 mod decide;
+mod explain;
 mod help;
 mod readme;
 mod replay;

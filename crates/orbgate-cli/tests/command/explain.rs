@@ -1,0 +1,139 @@
+//! `orbgate explain`.
+
+use crate::{digest, orbgate};
+
+const RUN: [&str; 3] = ["explain", "POST", "/api/v1/external/vox/run"];
+
+/// The missing step of `--json`, and the exit code.
+#[track_caller]
+fn check(arguments: &[&str], code: i32, missing: &str) {
+    let ran = orbgate(&[&RUN[..], &["--token", "user", "--json"], arguments].concat());
+    assert_eq!((ran.code, &*ran.err), (code, ""), "{arguments:?}");
+    let end = format!(
+        ",\"policy\":\"{}\",\"missing_step\":{missing}}}\n",
+        digest()
+    );
+    assert!(ran.out.ends_with(&end), "{}", ran.out);
+    assert!(ran.out.starts_with("{\"decision\":"), "{}", ran.out);
+}
+
+#[test]
+fn the_missing_step_is_named() {
+    for (declared, requested, missing) in [
+        ("read:vox", "write:vox", "\"not_declared\""),
+        ("write:vox", "read:vox", "\"not_requested\""),
+        ("", "openid", "\"both\""),
+        ("write:vox", "read:vox write:vox", "\"token_older\""),
+    ] {
+        let steps = ["--declared", declared, "--requested", requested];
+        check(
+            &[&["--scopes", "read:vox"], &steps[..]].concat(),
+            1,
+            missing,
+        );
+    }
+    check(&["--scopes", "read:vox"], 1, "\"not_known\"");
+    check(&["--declared", "read:vox"], 1, "\"not_declared\"");
+    check(&["--declared", "write:vox"], 1, "\"not_known\"");
+    check(&["--requested", ""], 1, "\"not_requested\"");
+    check(&["--scopes", "write:vox", "--declared", ""], 0, "null");
+}
+
+#[test]
+fn without_scopes_the_token_carries_what_is_granted() {
+    let both = ["--declared", "a write:vox", "--requested", "write:vox b"];
+    check(&both, 0, "null");
+    check(
+        &["--declared", "write:vox", "--requested", "b"],
+        1,
+        "\"not_requested\"",
+    );
+}
+
+#[test]
+fn a_kind_that_cannot_use_the_scope_is_named() {
+    let scope = [
+        "explain",
+        "--scope",
+        "read:inference",
+        "--token",
+        "organisation",
+    ];
+    let ran = orbgate(&[&scope[..], &["--scopes", "read:inference"]].concat());
+    assert_eq!((ran.code, &*ran.err), (1, ""));
+    let step = "\n  step    token_kind: the scope applies only to a user's token, whatever is granted\n  hint    \
+                ask with a user's token: --token user\n";
+    assert!(ran.out.contains(step), "{}", ran.out);
+}
+
+#[test]
+fn people_read_the_step_below_the_decision() {
+    let steps = [
+        "--token",
+        "user",
+        "--declared",
+        "read:vox,write:vox",
+        "--requested",
+        "write:vox",
+    ];
+    let ran = orbgate(&[&RUN[..], &steps].concat());
+    let answer = "\
+deny 403
+  reason  scope_missing: the token does not carry the required scope
+  route   POST /api/v1/external/vox/run
+  scope   write:vox (sends messages to Vox)
+  step    not_declared: the scope is not declared in the Permissions tab of the application
+  hint    scopes are separated by spaces, not by commas
+";
+    assert!(ran.out.starts_with(answer), "{}", ran.out);
+    let ran = orbgate(&[&RUN[..], &["--token", "user"]].concat());
+    assert!(
+        ran.out
+            .contains("\n  hint    say what was done: --declared "),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn an_allowed_call_may_be_the_last_of_its_kind() {
+    let token = [
+        "--token",
+        "user",
+        "--scopes",
+        "write:vox",
+        "--requested",
+        "read:vox",
+    ];
+    let ran = orbgate(&[&RUN[..], &token].concat());
+    assert_eq!(ran.code, 0);
+    let hint = "\n  hint    a token that is issued now would not carry the scope\n";
+    assert!(ran.out.contains(hint), "{}", ran.out);
+}
+
+#[test]
+fn a_denial_for_another_reason_is_explained_as_by_decide() {
+    for arguments in [
+        &["GET", "/nowhere", "--token", "user"][..],
+        &["PUT", "/api/v1/external/vox/run", "--token", "user"],
+        &["GET", "//", "--token", "user"],
+        &["POST", "/api/v1/external/vox/run"],
+    ] {
+        let ran = orbgate(
+            &[
+                &["explain"],
+                arguments,
+                &["--declared", "a", "--requested", "b"],
+            ]
+            .concat(),
+        );
+        assert_eq!(ran.code, 1);
+        assert_eq!(ran, orbgate(&[&["decide"], arguments].concat()));
+    }
+}
+
+#[test]
+fn scopes_without_a_token_are_a_usage_error() {
+    let ran = orbgate(&[&RUN[..], &["--scopes", "write:vox"]].concat());
+    assert_eq!((ran.code, &*ran.out), (2, ""));
+}
