@@ -7,12 +7,14 @@
 
 mod bench;
 mod callgrind;
+mod conformance;
 mod deny;
 mod embed;
 mod gate;
 mod header;
 mod miri;
 mod msrv;
+mod native;
 mod package;
 mod program;
 mod project;
@@ -43,6 +45,7 @@ Examples:
   cargo xtask test --quick             without the slow steps
   cargo xtask test clippy tests        these steps only
   cargo xtask schema                   rewrite the JSON Schemas
+  cargo xtask conformance c cpp        the cases through these languages
   cargo xtask header                   rewrite bindings/c/include/orbgate.h
   cargo xtask soak replay --lines 1000000
   cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
@@ -59,6 +62,8 @@ enum Command {
     Schema(schema::Schema),
     /// Writes bindings/c/include/orbgate.h, the header of the C ABI
     Header(header::Header),
+    /// Runs every case of policy/cases through each language
+    Conformance(conformance::Conformance),
     /// Runs the command for long and watches its answers and its memory
     Soak(soak::Soak),
     /// Runs orbgate beside its peers on the same requests and records the figures in benches/record
@@ -90,6 +95,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Tree(tree) => tree.run(),
         Command::Schema(schema) => schema.run(),
         Command::Header(header) => header.run(),
+        Command::Conformance(conformance) => conformance.run(&project),
         Command::Soak(soak) => soak.run(&project),
         Command::Bench(bench) => bench.run(&project),
         Command::Deny(deny) => deny.run(),

@@ -34,6 +34,11 @@ impl Program {
         }
     }
 
+    /// A program by its path, which may contain spaces.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self::parse("").arg(path.display().to_string())
+    }
+
     /// One more argument, which may contain spaces.
     pub(crate) fn arg(mut self, word: impl Into<String>) -> Self {
         self.words.push(word.into());

@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 
 use crate::program::Program;
 use crate::project::Project;
-use crate::{embed, gate, package, tree};
+use crate::{conformance, embed, gate, package, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Leaves out the slow steps: package, embed and gate
+    /// Leaves out the slow steps: package, embed, gate and conformance
     #[arg(long)]
     quick: bool,
     /// Only these steps
@@ -41,6 +41,8 @@ enum Step {
     Embed,
     /// No hot path takes more instructions than listed
     Gate,
+    /// Every language gives the cases' decisions
+    Conformance,
 }
 
 /// How a step ended, unless it failed.
@@ -83,7 +85,7 @@ impl Test {
     }
 
     fn steps(&self) -> Vec<Step> {
-        let slow = [Step::Package, Step::Embed, Step::Gate];
+        let slow = [Step::Package, Step::Embed, Step::Gate, Step::Conformance];
         let all = Step::value_variants().iter().copied();
         let wanted = |step: &Step| match self.steps.as_slice() {
             [] => !self.quick || !slow.contains(step),
@@ -127,6 +129,7 @@ impl Step {
             Self::Tree => tree::check().map(|()| Outcome::Passed),
             Self::Package => package::run(project),
             Self::Embed => embed::run(project).map(|()| Outcome::Passed),
+            Self::Conformance => conformance::run(project),
             Self::Gate => gate::check(project),
         }
     }
@@ -172,6 +175,11 @@ fn component(command: &str, component: &str) -> Result<Outcome> {
             "`cargo {command}` is missing and could not be installed"
         )),
     })
+}
+
+/// The end of a command of its own that can be a step, too.
+pub(crate) fn settled(outcome: Outcome) -> Result<()> {
+    settle(outcome, in_ci()).map(|_| ())
 }
 
 /// A step that is skipped for a missing tool says so, and fails in CI.

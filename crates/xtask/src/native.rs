@@ -1,0 +1,110 @@
+//! What the steps for other languages have in common: the library they link, and the compilers of C and C++.
+
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::program::Program;
+use crate::project::Project;
+
+/// Where the header is.
+pub(crate) const INCLUDE: &str = "bindings/c/include";
+
+/// A built `liborbgate`.
+#[derive(Debug)]
+pub(crate) struct Library {
+    /// Where the shared and the static library are, and nothing else of their kind.
+    pub(crate) directory: PathBuf,
+}
+
+impl Library {
+    /// The library as users get it, but unoptimised.
+    pub(crate) fn build(project: &Project) -> Result<Self> {
+        Self::variant(project, "plain", "")
+    }
+
+    /// Builds where everything else is built, and puts the result where no later build replaces it.
+    fn variant(project: &Project, name: &str, options: &str) -> Result<Self> {
+        Program::parse(&format!("cargo build -p orbgate-capi{options}")).run()?;
+        let directory = project.target.join("xtask").join("native").join(name);
+        fs::create_dir_all(&directory)?;
+        for file in [shared(), STATIC.to_owned()] {
+            fs::copy(
+                project.target.join("debug").join(&file),
+                directory.join(&file),
+            )?;
+        }
+        Ok(Self { directory })
+    }
+}
+
+/// The static library's file.
+pub(crate) const STATIC: &str = "liborbgate.a";
+
+/// The shared library's file.
+pub(crate) fn shared() -> String {
+    format!("{DLL_PREFIX}orbgate{DLL_SUFFIX}")
+}
+
+/// A compiler of C or C++, and how strictly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compiler {
+    C,
+    Cpp,
+}
+
+impl Compiler {
+    /// The usual names, the system's own first.
+    const fn names(self) -> &'static str {
+        match self {
+            Self::C => "cc",
+            Self::Cpp => "c++",
+        }
+    }
+
+    /// Why there is none, if there is none.
+    pub(crate) fn missing(self) -> Option<String> {
+        let name = self.names();
+        let there = Program::parse(name).arg("--version").succeeds();
+        (!there).then(|| format!("`{name}` is missing: apt install build-essential"))
+    }
+
+    /// The compiler with our warnings, which are errors.
+    pub(crate) fn program(self) -> Program {
+        let standard = match self {
+            Self::C => "-std=c11",
+            Self::Cpp => "-std=c++17",
+        };
+        let program = Program::parse(self.names()).arg(standard);
+        WARNINGS.iter().copied().fold(program, Program::arg)
+    }
+
+    /// Compiles sources and links them with the shared library.
+    pub(crate) fn link(self, sources: &[&str], library: &Library, output: &Path) -> Result<()> {
+        if let Some(parent) = output.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let program = ["-g", "-O1"].into_iter().fold(self.program(), Program::arg);
+        let program = sources.iter().copied().fold(include(program), Program::arg);
+        let directory = library.directory.display();
+        program
+            .arg(format!("-L{directory}"))
+            .arg(format!("-Wl,-rpath,{directory}"))
+            .arg("-lorbgate")
+            .arg("-lpthread")
+            .path("-o", output)
+            .run()
+    }
+}
+
+/// Warnings that are errors, for every compiler.
+pub(crate) const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+
+/// Both bindings' headers.
+pub(crate) fn include(program: Program) -> Program {
+    program
+        .arg(format!("-I{INCLUDE}"))
+        .arg("-Ibindings/cpp/include")
+}
