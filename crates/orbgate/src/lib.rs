@@ -3,6 +3,7 @@
 // Code that build scripts generate names this crate `::orbgate`, in the crate itself, too.
 extern crate self as orbgate;
 
+pub mod analysis;
 #[cfg(feature = "build")]
 pub mod build;
 #[cfg(feature = "build")]

@@ -18,6 +18,7 @@ mod native;
 mod package;
 mod program;
 mod project;
+mod python;
 mod schema;
 mod setup;
 mod soak;
@@ -72,6 +73,8 @@ enum Command {
     Deny(deny::Deny),
     /// Runs the core's one unsafe module under Miri
     Miri,
+    /// Builds the Python package and tests it in every Python of the machine
+    Python,
     /// Builds the published crates with the oldest Rust that they promise
     Msrv,
 }
@@ -100,6 +103,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Bench(bench) => bench.run(&project),
         Command::Deny(deny) => deny.run(),
         Command::Miri => miri::run(),
+        Command::Python => test::alone(python::run(&project)?),
         Command::Msrv => msrv::run(&project),
     }
 }

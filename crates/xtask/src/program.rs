@@ -50,6 +50,12 @@ impl Program {
         self.arg(option).arg(path.display().to_string())
     }
 
+    /// Sets a variable of its environment.
+    pub(crate) fn variable(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.variables.push((name.to_owned(), value.into()));
+        self
+    }
+
     /// Runs in this directory instead of the root.
     pub(crate) fn within(mut self, directory: &Path) -> Self {
         self.directory = Some(directory.to_owned());

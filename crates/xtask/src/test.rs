@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 
 use crate::program::Program;
 use crate::project::Project;
-use crate::{conformance, embed, gate, package, tree};
+use crate::{conformance, embed, gate, package, python, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Leaves out the slow steps: package, embed, gate and conformance
+    /// Leaves out the slow steps: package, embed, gate, conformance and python
     #[arg(long)]
     quick: bool,
     /// Only these steps
@@ -43,6 +43,8 @@ enum Step {
     Gate,
     /// Every language gives the cases' decisions
     Conformance,
+    /// The Python package, installed in every Python of the machine
+    Python,
 }
 
 /// How a step ended, unless it failed.
@@ -85,7 +87,7 @@ impl Test {
     }
 
     fn steps(&self) -> Vec<Step> {
-        let slow = [Step::Package, Step::Embed, Step::Gate, Step::Conformance];
+        let slow = [Step::Package, Step::Embed, Step::Gate, Step::Conformance, Step::Python];
         let all = Step::value_variants().iter().copied();
         let wanted = |step: &Step| match self.steps.as_slice() {
             [] => !self.quick || !slow.contains(step),
@@ -131,6 +133,7 @@ impl Step {
             Self::Embed => embed::run(project).map(|()| Outcome::Passed),
             Self::Conformance => conformance::run(project),
             Self::Gate => gate::check(project),
+            Self::Python => python::run(project),
         }
     }
 }
@@ -192,6 +195,11 @@ fn settle(outcome: Outcome, in_ci: bool) -> Result<Outcome> {
         }
         Outcome::Passed => Ok(Outcome::Passed),
     }
+}
+
+/// How a step ends that is run as a command of its own.
+pub(crate) fn alone(outcome: Outcome) -> Result<()> {
+    settle(outcome, in_ci()).map(drop)
 }
 
 fn in_ci() -> bool {

@@ -1,0 +1,75 @@
+"""Which scope does this route need, may this token call it, does it consume orbs, and why? One call.
+
+>>> from orbgate import Policy, Token
+>>> policy = Policy.external()
+>>> decision = policy.decide("POST", "/api/v1/external/voxies", Token("user", "write:voxies"))
+>>> decision.is_allow, decision.reason, decision.scope
+(True, <Reason.SCOPE_HELD: 'scope_held'>, 'write:voxies')
+>>> decision.orbs
+Charge(consumes=True, amount=None, bonus_allowed=False)
+"""
+
+from . import _native
+from ._errors import InternalError, NoRouteError, OrbgateError, PolicyError
+from ._native import Charge, Decision, Token
+from ._policy import Policy
+from ._terms import Detail, Effect, Reason, TokenKind
+
+__version__ = _native.VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._audit import (
+        Fault,
+        LeastScopes,
+        Need,
+        Reach,
+        Record,
+        Refusal,
+        Route,
+        Scope,
+        ScopeUse,
+    )
+    from ._rows import Rows
+
+__all__ = [
+    "Charge",
+    "Decision",
+    "Detail",
+    "Effect",
+    "Fault",
+    "InternalError",
+    "LeastScopes",
+    "Need",
+    "NoRouteError",
+    "OrbgateError",
+    "Policy",
+    "PolicyError",
+    "Reach",
+    "Reason",
+    "Record",
+    "Refusal",
+    "Route",
+    "Rows",
+    "Scope",
+    "ScopeUse",
+    "Token",
+    "TokenKind",
+]
+
+# Tracebacks and pickles name them as users do.
+for _class in (Detail, Effect, InternalError, NoRouteError, OrbgateError, Policy, PolicyError, Reason, TokenKind):
+    _class.__module__ = __name__
+
+
+def __getattr__(name: str) -> object:
+    # The answers' types need `typing`, which takes longer to import than all the rest: only when asked for.
+    if name not in __all__:
+        raise AttributeError(f"module 'orbgate' has no attribute {name!r}")
+    from . import _audit, _rows
+
+    return getattr(_rows if name == "Rows" else _audit, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

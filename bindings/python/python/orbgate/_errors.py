@@ -1,0 +1,73 @@
+"""The exceptions of the package, all of them an `OrbgateError`."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ._audit import Fault
+    from ._native import Decision
+
+
+class OrbgateError(Exception):
+    """The base of every exception of this package."""
+
+
+class PolicyError(OrbgateError, ValueError):
+    """A policy that cannot be used, with every fault found in it, in the order of the file.
+
+    >>> from orbgate import Policy
+    >>> Policy.from_yaml("orbgate: 2\\napis: {}")
+    Traceback (most recent call last):
+        ...
+    orbgate.PolicyError: 1:10: `orbgate` must be the plain number 1, the version of the format, not `2`
+    """
+
+    def __init__(self, faults: Iterable[tuple[int, int, str]], file: str | None = None) -> None:
+        from ._audit import Fault
+
+        self.faults: tuple[Fault, ...] = tuple(Fault(*fault) for fault in faults)
+        self.file = file
+        super().__init__(self.faults, file)
+
+    @property
+    def line(self) -> int:
+        """The line of the first fault, from 1."""
+        return self.faults[0].line
+
+    @property
+    def column(self) -> int:
+        """The column of the first fault in characters, from 1."""
+        return self.faults[0].column
+
+    def __str__(self) -> str:
+        prefix = "" if self.file is None else f"{self.file}:"
+        return "\n".join(f"{prefix}{fault}" for fault in self.faults)
+
+
+class NoRouteError(OrbgateError, LookupError):
+    """There is no such route or scope; `decision` says why, `methods` what the path does declare."""
+
+    def __init__(
+        self, message: str, decision: Decision | None = None, methods: Iterable[str] = ()
+    ) -> None:
+        self.message = message
+        self.decision = decision
+        self.methods: tuple[str, ...] = tuple(methods)
+        super().__init__(message, decision, self.methods)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class InternalError(OrbgateError, RuntimeError):
+    """A fault of this package: what was asked is not answered, and nothing is allowed by it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return f"a fault of orbgate, please report it: {self.args[0]}"
+
+

@@ -1,0 +1,186 @@
+"""The policy, the one class to ask."""
+
+from __future__ import annotations
+
+import os
+
+from . import _native
+from ._errors import NoRouteError, OrbgateError
+from ._native import Token
+from ._terms import TokenKind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, TypeVar
+
+    from ._audit import LeastScopes, Reach, Record, Route, Scope, ScopeUse
+    from ._native import Decision
+    from ._rows import Rows
+
+    _Name = TypeVar("_Name")
+
+
+class Policy(_native.Policy):
+    """A policy: route → scope → orbs, compiled and immutable; share it between threads as you like.
+
+    Equal where the digests are. Pickles, copies and processes carry the policy's own text.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def external(cls) -> Policy:
+        """The table of the service's specification, which is part of the package.
+
+        >>> len(Policy.external().routes())
+        37
+        """
+        return cls()
+
+    @classmethod
+    def from_yaml(cls, text: str | bytes) -> Policy:
+        """Reads a policy.
+
+        Raises `PolicyError` with every fault of it.
+        """
+        return cls(text)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Policy:
+        """Reads a policy's file.
+
+        Raises `PolicyError` with every fault of it, and `OSError` where it cannot be read.
+        """
+        with open(path, "rb") as file:
+            # One byte more shows that there is more; how much more, nobody needs to know.
+            return cls(file.read(_native.MAX_POLICY_BYTES + 1), os.fspath(path))
+
+    def routes(self, scope: str | None = None) -> Rows[Route]:
+        """Every route, or those of one scope, in the order of the policy file.
+
+        >>> [str(route) for route in Policy.external().routes("delete:keys")]
+        ['DELETE /api/v1/external/keys/{keyId}']
+        """
+        from ._audit import Route
+        from ._rows import Rows
+
+        rows = _native.routes(self, scope)
+        if rows is None:
+            raise NoRouteError(f"the policy has no scope `{scope}`")
+        return Rows(Route, (Route(*row) for row in rows))
+
+    def scopes(self) -> Rows[Scope]:
+        """Every scope, in the order of the policy file."""
+        from ._audit import Scope
+        from ._rows import Rows
+
+        rows = _native.scopes(self)
+        return Rows(Scope, (Scope(*row) for row in rows))
+
+    def table(self) -> Rows[Record]:
+        """The whole table: one row for each route, and one for each scope that has none."""
+        from ._audit import Record
+        from ._rows import Rows
+
+        return Rows(Record, (Record(*row) for row in _native.records(self)))
+
+    def route_of(self, method: str | bytes, target: str | bytes) -> Route:
+        """The route that a call reaches, and with it the scope that it needs.
+
+        Raises `NoRouteError`, which says why, where it reaches none.
+
+        >>> Policy.external().route_of("GET", "/api/v1/external/models/7").scope
+        'read:models'
+        """
+        from ._audit import Route
+
+        row, denial, methods = _native.route_of(self, method, target)
+        if row is None:
+            assert denial is not None
+            about = f"{denial.reason}: {denial.reason.explanation}"
+            if denial.detail is not None:
+                about = f"{denial.detail}: {denial.detail.explanation}"
+            raise NoRouteError(about, denial, methods)
+        return Route(*row)
+
+    def reach(self, token: Token) -> Rows[Reach]:
+        """Everything that a token may call, and what of it consumes orbs.
+
+        Routes in the order of the policy file, and scopes without routes, which are asked for by scope.
+        """
+        from ._audit import Reach
+        from ._rows import Rows
+
+        rows = _native.reach(self, token)
+        return Rows(Reach, (Reach(*row) for row in rows))
+
+    def least_scopes(
+        self,
+        calls: Iterable[tuple[str, str]],
+        kind: TokenKind | str = TokenKind.USER,
+    ) -> LeastScopes:
+        """The least set of scopes with which a token may make these calls, each a method and a target.
+
+        It is irreducible: without any one of them, the call that is its evidence is denied.
+
+        >>> calls = [("GET", "/api/v1/external/orbs"), ("POST", "/api/v1/external/voxies")]
+        >>> Policy.external().least_scopes(calls).scope
+        'read:orbs write:voxies'
+        """
+        from ._audit import LeastScopes, Need, Refusal
+        from ._rows import Rows
+
+        calls = list(calls)
+        needs, refusals = _native.least_scopes(self, kind, calls)
+        return LeastScopes(
+            Rows(Need, (Need(scope, *calls[at], count) for scope, at, count in needs)),
+            Rows(Refusal, (Refusal(*calls[at], denial) for at, denial in refusals)),
+        )
+
+    def scope_usage(self, calls: Iterable[tuple[Any, ...]]) -> Rows[ScopeUse]:
+        """How often the scopes of a log's tokens were granted, and how often used.
+
+        A call is method, target, kind, scopes and, if you like, how often it was made. Scopes that are granted and
+        never used are those whose `used` is 0.
+
+        >>> calls = [("GET", "/api/v1/external/account", "user", "read:account read:keys", 10)]
+        >>> [use.scope for use in Policy.external().scope_usage(calls) if not use.used]
+        ['read:keys']
+        """
+        from ._audit import ScopeUse
+        from ._rows import Rows
+
+        counted = (call if len(call) == 5 else (*call, 1) for call in calls)
+        return Rows(ScopeUse, (ScopeUse(*row) for row in _native.scope_usage(self, counted)))
+
+    def who_may(
+        self, method: str | bytes, target: str | bytes, tokens: Mapping[_Name, Token]
+    ) -> dict[_Name, Decision]:
+        """Whose token may make a call: the names of these tokens, each with its decision.
+
+        >>> tokens = {"ann": Token("user", "read:orbs"), "bob": Token("user", "read:keys")}
+        >>> list(Policy.external().who_may("GET", "/api/v1/external/orbs", tokens))
+        ['ann']
+        """
+        names = list(tokens)
+        found = _native.who_may(self, method, target, list(tokens.values()))
+        return {names[at]: decision for at, decision in found}
+
+    def __repr__(self) -> str:
+        name = "" if self.name is None else f" {self.name!r}"
+        return f"<orbgate.Policy{name}: {len(self.routes())} routes, {self.digest[:19]}>"
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self._text, self.digest)
+
+
+def _restore(cls: type[Policy], text: bytes | None, digest: str) -> Policy:
+    """A policy from its pickle; another release of this package may not have the same built-in one."""
+    policy = cls(text)
+    if policy.digest != digest:
+        raise OrbgateError(f"the pickle is of another policy: {digest}, and this is {policy.digest}")
+    return policy

@@ -1,0 +1,90 @@
+"""Answers that are tables: lists of named tuples that turn into a DataFrame, Markdown or HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
+
+
+class Rows(list[Row]):
+    """A list of named tuples, all of one type.
+
+    >>> from orbgate import Policy, Token
+    >>> reach = Policy.external().reach(Token("user", "read:orbs"))
+    >>> print(reach.to_markdown(["route", "scope", "consumes"]))
+    | route | scope | consumes |
+    |---|---|---|
+    | GET /api/v1/external/orbs | read:orbs | yes |
+    | GET /api/v1/external/orbs/offers | read:orbs | yes |
+    """
+
+    def __init__(self, type: type[Row], rows: Iterable[Row] = ()) -> None:
+        super().__init__(rows)
+        self._type = type
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(getattr(self._type, "_fields"))
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries."""
+        return [dict(zip(self.columns, row)) for row in self]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a DataFrame of pandas, which must be installed."""
+        import pandas
+
+        return pandas.DataFrame.from_records(list(self), columns=list(self.columns))
+
+    def to_polars(self) -> polars.DataFrame:
+        """The rows as a DataFrame of polars, which must be installed."""
+        import polars
+
+        return polars.DataFrame(list(self), schema=list(self.columns), orient="row", infer_schema_length=None)
+
+    def to_markdown(self, columns: Iterable[str] | None = None) -> str:
+        """The rows, or some columns of them, as a table in Markdown."""
+        names, rows = self._cells(columns)
+        lines = [names, ["---"] * len(names), *([_markdown(cell) for cell in row] for row in rows)]
+        head, rule, *body = lines
+        text = [f"| {' | '.join(cells)} |" for cells in [head, *body]]
+        return "\n".join([text[0], f"|{'|'.join(rule)}|", *text[1:]])
+
+    def to_html(self, columns: Iterable[str] | None = None) -> str:
+        """The rows, or some columns of them, as a table in HTML."""
+        from ._html import table
+
+        names, rows = self._cells(columns)
+        return table(names, rows)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rows, (self._type, list(self))
+
+    def _cells(self, columns: Iterable[str] | None) -> tuple[list[str], list[list[str]]]:
+        names = list(self.columns if columns is None else columns)
+        places = [self.columns.index(name) for name in names]
+        return names, [[_cell(row[place]) for place in places] for row in self]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(map(_cell, value))
+    return str(value)
+
+
+def _markdown(cell: str) -> str:
+    return cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,29 @@
+"""What the tests share. They test the installed package, never the sources beside them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import orbgate
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+
+assert ROOT not in Path(orbgate.__file__).resolve().parents or "site-packages" in orbgate.__file__, (
+    f"{orbgate.__file__} is not an installed package"
+)
+
+
+def pytest_report_header() -> str:
+    return f"orbgate {orbgate.__version__} in {orbgate.__file__}, Python {sys.version.split()[0]}"
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def policy() -> orbgate.Policy:
+    return orbgate.Policy.external()

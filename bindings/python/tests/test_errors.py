@@ -1,0 +1,75 @@
+"""What is wrong, and where."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import orbgate
+import pytest
+from orbgate import InternalError, NoRouteError, OrbgateError, Policy, PolicyError, Token, _native
+
+ROOT = Path(__file__).resolve().parents[3]
+INVALID = sorted((ROOT / "policy" / "invalid").glob("*.yaml"))
+
+
+def test_there_are_bad_policies() -> None:
+    assert len(INVALID) > 100
+
+
+@pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
+def test_a_bad_policy_is_refused_with_its_diagnostics(path: Path) -> None:
+    with pytest.raises(PolicyError) as caught:
+        Policy.from_file(path)
+    error = caught.value
+    expected = path.with_suffix(".expected").read_text(encoding="utf-8").splitlines()
+    assert str(error).splitlines() == [f"{path}:{line.removeprefix(path.name + ':')}" for line in expected]
+    assert (error.line, error.column) == error.faults[0][:2]
+    assert error.file == str(path)
+    twin = pickle.loads(pickle.dumps(error))
+    assert (str(twin), twin.faults) == (str(error), error.faults)
+
+
+def test_a_file_that_cannot_be_read_is_an_oserror(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        Policy.from_file(tmp_path / "missing.yaml")
+    with pytest.raises(IsADirectoryError):
+        Policy.from_file(tmp_path)
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "large.yaml"
+    path.write_bytes(b"#" * (_native.MAX_POLICY_BYTES + 2))
+    with pytest.raises(PolicyError, match="which is the limit"):
+        Policy.from_file(path)
+
+
+def test_text_that_is_not_utf8_is_refused_with_its_place() -> None:
+    with pytest.raises(PolicyError) as caught:
+        Policy.from_yaml(b"orbgate: 1\nname: \xff")
+    assert (caught.value.line, caught.value.column) == (2, 7)
+
+
+def test_one_base_for_all() -> None:
+    for error in (InternalError, NoRouteError, PolicyError):
+        assert issubclass(error, OrbgateError) and issubclass(error, Exception)
+        assert getattr(orbgate, error.__name__) is error and error.__module__ == "orbgate"
+
+
+def test_no_panic_reaches_python_as_a_base_exception(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InternalError, match="please report it: a fault made on purpose"):
+        _native.break_down("a fault made on purpose")
+    assert Policy.external().allowed("GET", "/api/v1/external/orbs", Token("user", "read:orbs"))
+
+
+def test_no_route_says_why(policy: Policy) -> None:
+    with pytest.raises(NoRouteError) as caught:
+        policy.route_of("PUT", "/api/v1/external/voxies")
+    assert caught.value.methods == ("GET", "POST")
+    assert caught.value.decision == policy.decide("PUT", "/api/v1/external/voxies", Token("user", ""))
+    with pytest.raises(NoRouteError, match="only in case"):
+        policy.route_of("POST", "/api/v1/external/voxies/Prompt/run")
+    with pytest.raises(NoRouteError, match="no scope `read:nothing`"):
+        policy.routes("read:nothing")
+    twin = pickle.loads(pickle.dumps(caught.value))
+    assert (str(twin), twin.methods, twin.decision) == (str(caught.value), caught.value.methods, caught.value.decision)

@@ -1,0 +1,48 @@
+"""The installed package: what it needs, what it brings, how fast it is there."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+from pathlib import Path
+
+import orbgate
+
+
+def test_it_needs_nothing() -> None:
+    assert not importlib.metadata.requires("orbgate")
+    assert importlib.metadata.version("orbgate") == orbgate.__version__
+
+
+def test_it_is_typed_and_licensed() -> None:
+    files = {file.name for file in importlib.metadata.files("orbgate") or []}
+    assert {"py.typed", "_native.pyi", "LICENSE-MIT", "LICENSE-APACHE"} <= files
+
+
+def test_it_exports_what_it_says() -> None:
+    assert sorted(orbgate.__all__) == orbgate.__all__
+    assert all(getattr(orbgate, name).__module__.startswith("orbgate") for name in orbgate.__all__)
+    assert set(orbgate.__all__) <= set(dir(orbgate))
+
+
+def test_it_is_small() -> None:
+    folder = Path(orbgate.__file__).parent
+    native = sum(path.stat().st_size for path in folder.glob("_native*.so"))
+    assert 0 < native < 4_000_000
+
+
+def test_it_needs_no_library_of_python() -> None:
+    """An extension takes Python's symbols from the process that loads it."""
+    native = Path(orbgate._native.__file__).read_bytes()
+    assert b"libpython3" not in native
+
+
+def test_it_is_imported_in_20_milliseconds() -> None:
+    def once() -> float:
+        command = [sys.executable, "-X", "importtime", "-c", "import orbgate"]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stderr.splitlines()
+        own = next(line for line in lines if line.endswith("| orbgate"))
+        return int(own.split("|")[1]) / 1000
+
+    assert min(once() for _ in range(7)) < 20

@@ -1,0 +1,297 @@
+//! The questions of `orbgate::analysis`, answered in tuples: `orbgate._audit` gives them their types.
+
+use orbgate::analysis::{self, Record, ScopeUsage};
+use orbgate::{Allow, Decision as Answer, Deny, Orbs, Route, Scope, TokenKind};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::decision::Decision;
+use crate::error::guarded;
+use crate::policy::Policy;
+use crate::terms;
+use crate::text::Text;
+use crate::token::Token;
+
+/// `orbgate.Route`: method, template, scope, api, consumes, amount, line, column.
+type RouteRow<'e> = (
+    &'e str,
+    &'e str,
+    &'e str,
+    &'e str,
+    bool,
+    Option<u64>,
+    u32,
+    u32,
+);
+
+/// `orbgate.Scope`: scope, api, consumes, amount, organisation, permits, routes, line, column.
+type ScopeRow<'e> = (
+    &'e str,
+    &'e str,
+    Option<bool>,
+    Option<u64>,
+    Option<&'static str>,
+    Option<&'e str>,
+    Bound<'e, PyTuple>,
+    u32,
+    u32,
+);
+
+/// `orbgate.Record`: api, scope, permits, organisation, method, template, consumes, amount.
+type RecordRow<'e> = (
+    &'e str,
+    &'e str,
+    Option<&'e str>,
+    Option<&'static str>,
+    Option<&'e str>,
+    Option<&'e str>,
+    Option<bool>,
+    Option<u64>,
+);
+
+/// `orbgate.Reach`: route, scope, api, reason, consumes, amount.
+type ReachRow<'e> = (
+    Option<&'e str>,
+    &'e str,
+    &'e str,
+    Py<PyAny>,
+    Option<bool>,
+    Option<u64>,
+);
+
+/// A needed scope, the position of its evidence, and the number of its calls.
+type NeedRow<'e> = (&'e str, usize, usize);
+
+/// The position of a refused call, and its denial.
+type RefusalRow = (usize, Decision);
+
+/// `orbgate.ScopeUse`: scope, granted, used, in_policy.
+type UseRow = (String, u64, u64, bool);
+
+/// Every scope, in the order of the policy file.
+#[pyfunction]
+pub(crate) fn scopes<'a>(policy: &'a Bound<'a, Policy>) -> PyResult<Vec<ScopeRow<'a>>> {
+    guarded(|| {
+        let scopes = policy.get().engine().scope_table();
+        scopes.map(|scope| scope_row(policy.py(), scope)).collect()
+    })
+}
+
+/// Every route, or those of a scope, in the order of the policy file; None where there is no such scope.
+#[pyfunction]
+pub(crate) fn routes<'a>(
+    policy: &'a Bound<'_, Policy>,
+    scope: Option<Text<'_>>,
+) -> PyResult<Option<Vec<RouteRow<'a>>>> {
+    guarded(|| {
+        let engine = policy.get().engine();
+        let Some(Text(name)) = scope else {
+            let routes = analysis::records(engine).filter_map(|record| record.route);
+            return Ok(Some(routes.map(route_row).collect()));
+        };
+        let scope = analysis::scope(engine, name);
+        Ok(scope.map(|scope| scope.routes().map(route_row).collect()))
+    })
+}
+
+/// The whole table, in the order of the policy file.
+#[pyfunction]
+pub(crate) fn records<'a>(policy: &'a Bound<'_, Policy>) -> PyResult<Vec<RecordRow<'a>>> {
+    guarded(|| {
+        let records = analysis::records(policy.get().engine());
+        Ok(records.map(record_row).collect())
+    })
+}
+
+/// The route of a method and target, or the denial and the methods that the path does declare.
+#[pyfunction]
+pub(crate) fn route_of<'a>(
+    policy: &'a Bound<'_, Policy>,
+    method: Text<'_>,
+    target: Text<'_>,
+) -> PyResult<(Option<RouteRow<'a>>, Option<Decision>, Vec<&'a str>)> {
+    guarded(|| {
+        let names = &policy.get().names;
+        let found = analysis::route_of(policy.get().engine(), method.0, target.0);
+        Ok(match found {
+            Ok(route) => (Some(route_row(route)), None, Vec::new()),
+            Err(denial) => {
+                let answer = Decision::of(policy.py(), names, &denial);
+                (None, Some(answer), declared(&denial))
+            }
+        })
+    })
+}
+
+/// Everything that a token may call.
+#[pyfunction]
+pub(crate) fn reach<'a>(
+    policy: &'a Bound<'_, Policy>,
+    token: &Bound<'_, Token>,
+) -> PyResult<Vec<ReachRow<'a>>> {
+    guarded(|| {
+        let reach = analysis::reach(policy.get().engine(), token.get().lend());
+        reach.map(|allow| reach_row(policy.py(), allow)).collect()
+    })
+}
+
+/// The least scopes for calls, each a method and a target: every scope with the position of its evidence
+/// and the number of its calls; and the calls that no scope allows.
+#[pyfunction]
+pub(crate) fn least_scopes<'a>(
+    policy: &'a Bound<'_, Policy>,
+    kind: &str,
+    calls: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
+) -> PyResult<(Vec<NeedRow<'a>>, Vec<RefusalRow>)> {
+    guarded(|| {
+        let texts = calls.iter().map(|(method, target)| {
+            let (Text(method), Text(target)) = (method.extract()?, target.extract()?);
+            Ok((method, target))
+        });
+        let texts: Vec<_> = texts.collect::<PyResult<_>>()?;
+        let kind = TokenKind::from_name(kind);
+        let least = analysis::least_scopes(policy.get().engine(), kind, texts);
+        let needs = least.needs.iter();
+        let needs = needs.map(|need| (need.scope.name(), need.evidence, need.calls));
+        let refusals = least.refusals.into_iter().map(|refusal| {
+            let denial = Answer::Deny(refusal.deny);
+            let denial = Decision::of(policy.py(), &policy.get().names, &denial);
+            (refusal.call, denial)
+        });
+        Ok((needs.collect(), refusals.collect()))
+    })
+}
+
+/// How often the scopes of a log's tokens were granted and used. A call is method, target, kind, scopes
+/// and how often it was made.
+#[pyfunction]
+pub(crate) fn scope_usage(
+    policy: &Bound<'_, Policy>,
+    calls: &Bound<'_, PyAny>,
+) -> PyResult<Vec<UseRow>> {
+    guarded(|| {
+        let mut usage = ScopeUsage::new(policy.get().engine());
+        for call in calls.try_iter()? {
+            policy.py().check_signals()?;
+            let (method, target, kind, scopes, times): Call<'_> = call?.extract()?;
+            let (Text(method), Text(target)) = (method.extract()?, target.extract()?);
+            let (kind, Text(scopes)): (&str, _) = (kind.extract()?, scopes.extract()?);
+            usage.count(method, target, TokenKind::from_name(kind), scopes, times);
+        }
+        Ok(usage_rows(&usage))
+    })
+}
+
+/// A call of a log, still in Python's objects.
+type Call<'py> = (
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    u64,
+);
+
+/// Which of these tokens may make a call: their positions, each with its decision.
+#[pyfunction]
+pub(crate) fn who_may(
+    policy: &Bound<'_, Policy>,
+    method: Text<'_>,
+    target: Text<'_>,
+    tokens: Vec<Bound<'_, Token>>,
+) -> PyResult<Vec<(usize, Decision)>> {
+    guarded(|| {
+        let tokens = tokens.iter().map(|token| token.get().lend());
+        let found = analysis::who_may(policy.get().engine(), method.0, target.0, tokens);
+        let found = found.into_iter().map(|(at, allow)| {
+            let answer = Answer::Allow(allow);
+            (at, Decision::of(policy.py(), &policy.get().names, &answer))
+        });
+        Ok(found.collect())
+    })
+}
+
+/// `orbgate.ScopeUse` of every scope.
+fn usage_rows(usage: &ScopeUsage<'_>) -> Vec<UseRow> {
+    let rows = usage.scopes().into_iter().map(|scope| {
+        let name = String::from_utf8_lossy(&scope.scope).into_owned();
+        (name, scope.granted, scope.used, scope.in_policy)
+    });
+    rows.collect()
+}
+
+/// The methods that the path of a denial declares.
+fn declared<'e>(denial: &Answer<'e>) -> Vec<&'e str> {
+    let route = match denial {
+        Answer::Deny(deny) => Deny::route(deny),
+        Answer::Allow(_) => None,
+    };
+    route.map_or_else(Vec::new, |route| route.methods().collect())
+}
+
+fn reach_row<'e>(py: Python<'_>, allow: Allow<'e>) -> PyResult<ReachRow<'e>> {
+    let (scope, charge) = (allow.scope(), allow.charge());
+    Ok((
+        allow.route().map(|route| route.as_str()),
+        scope.name(),
+        scope.api(),
+        terms::reason_member(py, allow.reason())?,
+        charge.map(|charge| charge.consumes),
+        charge.and_then(|charge| charge.amount),
+    ))
+}
+
+fn route_row(route: Route<'_>) -> RouteRow<'_> {
+    let (scope, place) = (route.scope(), route.place());
+    let (consumes, amount) = orbs(route.orbs());
+    (
+        route.method(),
+        route.template(),
+        scope.name(),
+        scope.api(),
+        consumes,
+        amount,
+        place.line,
+        place.column,
+    )
+}
+
+fn record_row(record: Record<'_>) -> RecordRow<'_> {
+    let Record { scope, route } = record;
+    let own = route.map(|route| route.orbs());
+    let orbs = own.or_else(|| scope.orbs()).map(orbs);
+    (
+        scope.api(),
+        scope.name(),
+        scope.permits(),
+        scope.organisation().map(|rule| rule.as_str()),
+        route.map(|route| route.method()),
+        route.map(|route| route.template()),
+        orbs.map(|(consumes, _)| consumes),
+        orbs.and_then(|(_, amount)| amount),
+    )
+}
+
+fn scope_row<'e>(py: Python<'e>, scope: Scope<'e>) -> PyResult<ScopeRow<'e>> {
+    let (orbs, place) = (scope.orbs().map(orbs), scope.place());
+    let routes: Vec<_> = scope.routes().map(|route| route.as_str()).collect();
+    Ok((
+        scope.name(),
+        scope.api(),
+        orbs.map(|(consumes, _)| consumes),
+        orbs.and_then(|(_, amount)| amount),
+        scope.organisation().map(|rule| rule.as_str()),
+        scope.permits(),
+        PyTuple::new(py, routes)?,
+        place.line,
+        place.column,
+    ))
+}
+
+/// An orb column as a charge has it: whether orbs are consumed, and how many.
+const fn orbs(orbs: Orbs) -> (bool, Option<u64>) {
+    match orbs {
+        Orbs::Free => (false, Some(0)),
+        Orbs::Unstated => (true, None),
+        Orbs::Amount(amount) => (true, Some(amount)),
+    }
+}

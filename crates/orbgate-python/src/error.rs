@@ -1,0 +1,65 @@
+//! The package's exceptions, which are Python's own classes, and the guard that lets no panic through.
+
+use core::panic::AssertUnwindSafe;
+use std::panic::catch_unwind;
+
+use orbgate::PolicyError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// Where the exceptions are defined.
+const MODULE: &str = "orbgate._errors";
+
+/// Runs what Python asked for. A panic would reach Python as a `BaseException`, past every
+/// `except Exception`; it becomes `orbgate.InternalError`.
+pub(crate) fn guarded<T>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    // What a panic leaves half done is dropped with it: nothing that outlives a call is mutable.
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Err(Python::attach(|py| {
+            internal(py, text.unwrap_or("without a message"))
+        }))
+    })
+}
+
+/// `orbgate.PolicyError`, of every fault in its order.
+pub(crate) fn policy(py: Python<'_>, error: &PolicyError, file: Option<&str>) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let faults = error.faults().iter();
+    let faults: Vec<_> = faults
+        .map(|fault| {
+            let place = fault.place;
+            (place.line, place.column, fault.message.as_str())
+        })
+        .collect();
+    raise(py, &CLASS, "PolicyError", (faults, file))
+}
+
+fn internal(py: Python<'_>, message: &str) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    raise(py, &CLASS, "InternalError", (message,))
+}
+
+/// An exception of a class of [`MODULE`]; where that fails, the exception that says why.
+fn raise<'py, A>(
+    py: Python<'py>,
+    class: &'static PyOnceLock<Py<PyType>>,
+    name: &str,
+    arguments: A,
+) -> PyErr
+where
+    A: pyo3::call::PyCallArgs<'py>,
+{
+    let exception = class
+        .import(py, MODULE, name)
+        .and_then(|class| class.call1(arguments));
+    exception.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// Panics, so that a test can see what becomes of it.
+#[pyfunction]
+pub(crate) fn break_down(message: String) -> PyResult<()> {
+    guarded(|| std::panic::resume_unwind(Box::new(message)))
+}

@@ -1,0 +1,42 @@
+//! The native module of the Python package `orbgate`: thin over the engine's public interface.
+
+mod audit;
+mod charge;
+mod decision;
+mod error;
+mod names;
+mod policy;
+mod terms;
+mod text;
+mod token;
+
+use pyo3::prelude::*;
+
+/// The native part of `orbgate`. Its names are not public: import them from `orbgate`.
+#[pymodule]
+mod _native {
+    /// The package's version.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// Most bytes of a policy file.
+    #[pymodule_export]
+    const MAX_POLICY_BYTES: u64 = orbgate::Policy::MAX_BYTES;
+
+    #[pymodule_export]
+    use super::audit::{
+        least_scopes, reach, records, route_of, routes, scope_usage, scopes, who_may,
+    };
+    #[pymodule_export]
+    use super::charge::Charge;
+    #[pymodule_export]
+    use super::decision::Decision;
+    #[pymodule_export]
+    use super::error::break_down;
+    #[pymodule_export]
+    use super::policy::Policy;
+    #[pymodule_export]
+    use super::terms::{detail, reason};
+    #[pymodule_export]
+    use super::token::Token;
+}

@@ -1,0 +1,80 @@
+//! The policy's names as Python strings, made once and shared by all decisions.
+
+use std::collections::HashMap;
+
+use orbgate::{Decision, Engine};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// The names of every route, in the order of [`Engine::routes`], and the policy's digest.
+#[derive(Debug)]
+pub(crate) struct Names {
+    routes: Vec<RouteNames>,
+    pub(crate) digest: Py<PyString>,
+}
+
+#[derive(Debug)]
+struct RouteNames {
+    api: Py<PyString>,
+    route: Py<PyString>,
+    template: Py<PyString>,
+    scope: Py<PyString>,
+}
+
+/// The names in a decision.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) api: Option<Py<PyString>>,
+    pub(crate) route: Option<Py<PyString>>,
+    pub(crate) scope: Option<Py<PyString>>,
+}
+
+impl Names {
+    pub(crate) fn new(py: Python<'_>, engine: &Engine) -> Self {
+        let mut shared: HashMap<&str, Py<PyString>> = HashMap::new();
+        let mut share = |name| {
+            let name = shared
+                .entry(name)
+                .or_insert_with(|| PyString::new(py, name).unbind());
+            name.clone_ref(py)
+        };
+        let routes = engine.routes().map(|route| RouteNames {
+            api: share(route.scope().api()),
+            route: PyString::new(py, route.as_str()).unbind(),
+            template: PyString::new(py, route.template()).unbind(),
+            scope: share(route.scope().name()),
+        });
+        Self {
+            routes: routes.collect(),
+            digest: PyString::new(py, &engine.digest().to_string()).unbind(),
+        }
+    }
+
+    /// The names in a decision of this policy.
+    pub(crate) fn of(&self, py: Python<'_>, decision: &Decision<'_>) -> Found {
+        let route = match decision {
+            Decision::Allow(allow) => allow.route(),
+            Decision::Deny(deny) => deny.route(),
+        };
+        let index = route.and_then(|route| usize::try_from(route.index()).ok());
+        let Some((route, names)) = route.zip(index.and_then(|index| self.routes.get(index))) else {
+            // Asked by scope, or nothing was found.
+            let new = |name: &str| PyString::new(py, name).unbind();
+            return Found {
+                api: decision.api().map(new),
+                route: None,
+                scope: decision.scope().map(|scope| new(scope.name())),
+            };
+        };
+        // The decision says which of the route's names it shows.
+        let shown = decision.route().map(|shown| {
+            let whole = shown.len() == route.as_str().len();
+            if whole { &names.route } else { &names.template }
+        });
+        Found {
+            api: Some(names.api.clone_ref(py)),
+            route: shown.map(|shown| shown.clone_ref(py)),
+            scope: decision.scope().map(|_| names.scope.clone_ref(py)),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! A policy: loading, deciding, comparing.
+
+use orbgate::{Engine, Request};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::decision::Decision;
+use crate::error::{self, guarded};
+use crate::names::Names;
+use crate::text::Text;
+use crate::token::Token;
+
+/// The native part of `orbgate.Policy`.
+#[pyclass(frozen, subclass, module = "orbgate._native")]
+#[derive(Debug)]
+pub(crate) struct Policy {
+    engine: Source,
+    pub(crate) names: Names,
+}
+
+#[derive(Debug)]
+enum Source {
+    /// The policy compiled into the module.
+    BuiltIn,
+    /// A policy's own text, kept for pickles.
+    Text(Box<Engine>, Box<[u8]>),
+}
+
+#[pymethods]
+impl Policy {
+    #[new]
+    #[pyo3(signature = (text=None, file=None))]
+    fn new(py: Python<'_>, text: Option<Text<'_>>, file: Option<&str>) -> PyResult<Self> {
+        guarded(|| {
+            let engine = match text {
+                None => Source::BuiltIn,
+                Some(Text(text)) => {
+                    let engine = py.detach(|| {
+                        let policy = orbgate::Policy::from_bytes(&text);
+                        policy.map(|policy| Box::new(Engine::new(&policy)))
+                    });
+                    let engine = engine.map_err(|faults| error::policy(py, &faults, file))?;
+                    Source::Text(engine, text.into())
+                }
+            };
+            let names = Names::new(py, engine.engine());
+            Ok(Self { engine, names })
+        })
+    }
+
+    /// Decides a request: which scope it needs, whether the token may make the call, what it consumes,
+    /// and why.
+    ///
+    /// Give `method` and `target` as they came over the wire, neither decoded nor normalised.
+    #[pyo3(signature = (method, target, token=None, *, allow_bonus_orbs_use=false))]
+    fn decide(
+        &self,
+        py: Python<'_>,
+        method: Text<'_>,
+        target: Text<'_>,
+        token: Option<&Bound<'_, Token>>,
+        allow_bonus_orbs_use: bool,
+    ) -> PyResult<Decision> {
+        guarded(|| {
+            let decision = self.engine().decide(&Request {
+                method: &method.0,
+                target: &target.0,
+                token: token.map(|token| token.get().lend()),
+                allow_bonus_orbs_use,
+            });
+            Ok(Decision::of(py, &self.names, &decision))
+        })
+    }
+
+    /// Whether a request is allowed: `decide` for whoever does not ask why.
+    #[pyo3(signature = (method, target, token=None))]
+    fn allowed(
+        &self,
+        method: Text<'_>,
+        target: Text<'_>,
+        token: Option<&Bound<'_, Token>>,
+    ) -> PyResult<bool> {
+        guarded(|| {
+            let decision = self.engine().decide(&Request {
+                method: &method.0,
+                target: &target.0,
+                token: token.map(|token| token.get().lend()),
+                allow_bonus_orbs_use: false,
+            });
+            Ok(decision.is_allow())
+        })
+    }
+
+    /// Decides by scope, without a route, for a service whose routes the policy does not list.
+    #[pyo3(signature = (scope, token=None, *, allow_bonus_orbs_use=false))]
+    fn decide_scope(
+        &self,
+        py: Python<'_>,
+        scope: Text<'_>,
+        token: Option<&Bound<'_, Token>>,
+        allow_bonus_orbs_use: bool,
+    ) -> PyResult<Decision> {
+        guarded(|| {
+            let token = token.map(|token| token.get().lend());
+            let engine = self.engine();
+            let decision = engine.decide_scope(&scope.0, token, allow_bonus_orbs_use);
+            Ok(Decision::of(py, &self.names, &decision))
+        })
+    }
+
+    /// The SHA-256 of the policy's canonical form, which every decision carries.
+    #[getter]
+    fn digest(&self, py: Python<'_>) -> Py<PyString> {
+        self.names.digest.clone_ref(py)
+    }
+
+    /// The policy's name, where it states one.
+    #[getter]
+    fn name(&self) -> Option<&str> {
+        self.engine().name()
+    }
+
+    /// Which spellings of a target the policy accepts: "strict" or "encoded_params".
+    #[getter]
+    fn target(&self) -> &'static str {
+        self.engine().target().as_str()
+    }
+
+    /// The scope groups that exist with no route.
+    #[getter]
+    fn headings(&self) -> Vec<&str> {
+        self.engine().headings().collect()
+    }
+
+    /// The text that the policy was made of; None for the built-in one.
+    #[getter]
+    fn _text<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        match &self.engine {
+            Source::BuiltIn => None,
+            Source::Text(_, text) => Some(PyBytes::new(py, text)),
+        }
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let Ok(other) = other.cast::<Self>() else {
+            return Ok(py.NotImplemented());
+        };
+        let equal = self.engine().digest() == other.get().engine().digest();
+        Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind())
+    }
+
+    fn __hash__(&self) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = *self.engine().digest().as_bytes();
+        u64::from_le_bytes([a, b, c, d, e, f, g, h])
+    }
+}
+
+impl Policy {
+    pub(crate) fn engine(&self) -> &Engine {
+        self.engine.engine()
+    }
+}
+
+impl Source {
+    fn engine(&self) -> &Engine {
+        match self {
+            Self::BuiltIn => Engine::external(),
+            Self::Text(engine, _) => engine,
+        }
+    }
+}

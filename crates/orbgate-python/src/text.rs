@@ -1,0 +1,33 @@
+//! Text that comes as `str` or `bytes`.
+
+use std::borrow::Cow;
+
+use pyo3::Borrowed;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+/// The bytes of a `str`, which are its UTF-8, or of a `bytes`.
+pub(crate) struct Text<'a>(pub(crate) Cow<'a, [u8]>);
+
+impl<'a> FromPyObject<'a, '_> for Text<'a> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, '_, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = object.extract::<&'a str>() {
+            return Ok(Self(Cow::Borrowed(text.as_bytes())));
+        }
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            return Ok(Self(Cow::Borrowed(bytes.extract()?)));
+        }
+        let Ok(text) = object.cast::<PyString>() else {
+            let found = object.get_type().name()?;
+            let message = format!("expected str or bytes, not {found}");
+            return Err(PyTypeError::new_err(message));
+        };
+        // Half a surrogate pair has no UTF-8. Its stand-in is no ASCII either, and so is refused where
+        // it would be; and it is part of no scope of a policy.
+        let text = text.to_string_lossy().into_owned();
+        Ok(Self(Cow::Owned(text.into_bytes())))
+    }
+}

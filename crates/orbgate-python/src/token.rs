@@ -1,0 +1,108 @@
+//! Tokens.
+
+use orbgate::{Scopes, TokenKind};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString, PyTuple, PyType};
+
+use crate::terms;
+use crate::text::Text;
+
+/// A verified bearer token: whose it is, and the scopes that it carries.
+///
+/// `kind` is "user" or "organisation"; any other text is an unknown kind, which every decision denies.
+/// `scopes` is text with spaces between the scopes, as in the token's `scope` claim, or the scopes one by
+/// one; a scope with a space in it matches nothing.
+///
+/// >>> Token("user", "read:account write:voxies")
+/// Token('user', ['read:account', 'write:voxies'])
+#[pyclass(frozen, eq, hash, module = "orbgate")]
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Token {
+    kind: TokenKind,
+    scopes: Box<[Box<[u8]>]>,
+    /// What the engine searches: the scopes that can match at all, separated by spaces.
+    text: Box<[u8]>,
+}
+
+#[pymethods]
+impl Token {
+    #[classattr]
+    #[pyo3(name = "__match_args__")]
+    const MATCH_ARGS: (&'static str, &'static str) = ("kind", "scopes");
+
+    #[new]
+    fn new(kind: &str, scopes: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let kind = TokenKind::from_name(kind);
+        if let Ok(Text(text)) = scopes.extract() {
+            let pieces = text.split(|byte| *byte == b' ');
+            let scopes = pieces.filter(|piece| !piece.is_empty()).map(Box::from);
+            return Ok(Self {
+                kind,
+                scopes: scopes.collect(),
+                text: text.into(),
+            });
+        }
+        let one_by_one = scopes.try_iter().map_err(|_error| {
+            PyTypeError::new_err("scopes are one str, separated by spaces, or several")
+        })?;
+        let scope = |scope: PyResult<Bound<'_, PyAny>>| -> PyResult<Box<[u8]>> {
+            let scope = scope?;
+            let Text(scope) = scope.extract()?;
+            Ok(scope.into())
+        };
+        let scopes: Box<[_]> = one_by_one.map(scope).collect::<PyResult<_>>()?;
+        // A scope with a space in it matches nothing; in a text it would be two.
+        let whole = scopes.iter().filter(|scope| !scope.contains(&b' '));
+        let text = whole.map(AsRef::as_ref).collect::<Vec<&[u8]>>().join(&b' ');
+        Ok(Self {
+            kind,
+            scopes,
+            text: text.into(),
+        })
+    }
+
+    /// Whose token it is.
+    #[getter]
+    fn kind(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        terms::kind_member(py, self.kind)
+    }
+
+    /// The scopes that it carries.
+    #[getter]
+    fn scopes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let scopes = self.scopes.iter();
+        PyTuple::new(py, scopes.map(|scope| String::from_utf8_lossy(scope)))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let scope = |scope| PyString::new(py, &String::from_utf8_lossy(scope)).repr();
+        let scopes = self.scopes.iter();
+        let scopes: Vec<_> = scopes
+            .map(|one| Ok(scope(one)?.to_string()))
+            .collect::<PyResult<_>>()?;
+        let kind = self.kind.as_str();
+        Ok(format!("Token('{kind}', [{}])", scopes.join(", ")))
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+        let token = slf.get();
+        let scopes = token.scopes.iter();
+        // Bytes, so that nothing is lost.
+        let scopes: Vec<_> = scopes.map(|scope| PyBytes::new(slf.py(), scope)).collect();
+        let arguments = (token.kind.as_str(), scopes);
+        Ok((slf.get_type(), arguments.into_pyobject(slf.py())?))
+    }
+}
+
+impl Token {
+    /// The token as the engine takes it.
+    pub(crate) fn lend(&self) -> orbgate::Token<'_> {
+        orbgate::Token {
+            kind: self.kind,
+            scopes: Scopes::Text(&self.text),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The least set of scopes for a list of calls.
+
+use std::collections::HashMap;
+
+use super::call;
+use crate::decision::{Decision, Deny};
+use crate::engine::Engine;
+use crate::listing::Scope;
+use crate::reason::Reason;
+use crate::token::{Scopes, Token, TokenKind};
+
+/// The least set of scopes with which a token of some kind may make a list of calls.
+///
+/// It is irreducible: without any one of its scopes, the call that is that scope's evidence is denied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeastScopes<'e> {
+    /// The scopes, in the order of the calls that first need them.
+    pub needs: Vec<Need<'e>>,
+    /// The calls that no scope could allow, in their order.
+    pub refusals: Vec<Refusal<'e>>,
+}
+
+/// A scope that is needed, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Need<'e> {
+    /// The scope.
+    pub scope: Scope<'e>,
+    /// The position of the first call that needs it.
+    pub evidence: usize,
+    /// How many of the calls need it.
+    pub calls: usize,
+}
+
+/// A call that is denied whatever scopes the token carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refusal<'e> {
+    /// The position of the call.
+    pub call: usize,
+    /// Why.
+    pub deny: Deny<'e>,
+}
+
+/// Finds the least set of scopes for calls, each a method and a target, made with a token of this kind.
+/// Time is one decision a call.
+///
+/// ```
+/// use orbgate::{Engine, TokenKind, analysis};
+///
+/// let calls = [
+///     ("GET", "/api/v1/external/voxies"),
+///     ("GET", "/api/v1/external/voxies/7"),
+///     ("POST", "/api/v1/external/voxies"),
+///     ("GET", "/nowhere"),
+/// ];
+/// let least = analysis::least_scopes(Engine::external(), TokenKind::User, calls);
+/// let needs: Vec<_> = least.needs.iter().map(|need| (need.scope.name(), need.evidence, need.calls)).collect();
+/// assert_eq!(needs, [("read:voxies", 0, 2), ("write:voxies", 2, 1)]);
+/// assert_eq!(least.refusals[0].call, 3);
+/// ```
+pub fn least_scopes<M: AsRef<[u8]>, T: AsRef<[u8]>>(
+    engine: &Engine,
+    kind: TokenKind,
+    calls: impl IntoIterator<Item = (M, T)>,
+) -> LeastScopes<'_> {
+    let mut least = LeastScopes::default();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    // What this token is denied for its scopes is what it needs; a route needs exactly one.
+    let token = Token {
+        kind,
+        scopes: Scopes::Text(b""),
+    };
+    for (at, (method, target)) in calls.into_iter().enumerate() {
+        let Decision::Deny(deny) = engine.decide(&call(method.as_ref(), target.as_ref(), token))
+        else {
+            continue;
+        };
+        let (Reason::ScopeMissing, Some(scope)) = (deny.reason(), deny.scope()) else {
+            least.refusals.push(Refusal { call: at, deny });
+            continue;
+        };
+        let place = *places.entry(scope.name()).or_insert(least.needs.len());
+        match least.needs.get_mut(place) {
+            Some(need) => need.calls = need.calls.saturating_add(1),
+            None => least.needs.push(Need {
+                scope,
+                evidence: at,
+                calls: 1,
+            }),
+        }
+    }
+    least
+}

@@ -1,0 +1,131 @@
+//! Questions about a policy, beyond one decision: what auditors ask.
+//!
+//! Every answer is made of decisions: nothing here knows a rule of its own.
+//!
+//! ```
+//! use orbgate::{Engine, Token, TokenKind, analysis};
+//!
+//! let engine = Engine::external();
+//! let route = analysis::route_of(engine, "GET", "/api/v1/external/models/7").unwrap();
+//! assert_eq!(route.scope().name(), "read:models");
+//!
+//! let token = Token::user("read:models read:account");
+//! let reach = analysis::reach(engine, token);
+//! let orbs = reach.filter(|allow| allow.charge().is_some_and(|charge| charge.consumes));
+//! assert_eq!(orbs.count(), 2); // GET /models, GET /models/{modelId}
+//! ```
+
+mod least;
+mod usage;
+
+pub use least::{LeastScopes, Need, Refusal, least_scopes};
+pub use usage::{ScopeUsage, ScopeUse};
+
+use crate::decision::{Allow, Decision};
+use crate::engine::Engine;
+use crate::listing::{Route, Scope};
+use crate::reason::Reason;
+use crate::request::Request;
+use crate::token::Token;
+
+/// A row of the table: a route with its scope, or a scope that has no route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'e> {
+    /// The scope; it knows its api, orb column and permitted action.
+    pub scope: Scope<'e>,
+    /// The route, `None` where the scope has none.
+    pub route: Option<Route<'e>>,
+}
+
+/// The table of specification §4.2 as records, in the order of the policy file: one for each route, and
+/// one for each scope that has none.
+pub fn records(engine: &Engine) -> impl Iterator<Item = Record<'_>> {
+    engine.scope_table().flat_map(|scope| {
+        let mut routes = scope.routes().map(Some).peekable();
+        let none = routes.peek().is_none().then_some(None);
+        routes.chain(none).map(move |route| Record { scope, route })
+    })
+}
+
+/// The scope of this name, which knows its routes.
+///
+/// ```
+/// use orbgate::{Engine, analysis};
+///
+/// let scope = analysis::scope(Engine::external(), "delete:keys").unwrap();
+/// let routes: Vec<_> = scope.routes().map(|route| route.template()).collect();
+/// assert_eq!(routes, ["/api/v1/external/keys/{keyId}"]);
+/// ```
+#[must_use]
+pub fn scope<'e>(engine: &'e Engine, name: impl AsRef<[u8]>) -> Option<Scope<'e>> {
+    engine
+        .decide_scope(name, Some(Token::user("")), false)
+        .scope()
+}
+
+/// The route that a method and target reach, and with it the scope that the call needs.
+///
+/// # Errors
+///
+/// The denial that every token gets: `malformed_request`, `no_route` or `method_not_declared`.
+pub fn route_of<'e>(
+    engine: &'e Engine,
+    method: impl AsRef<[u8]>,
+    target: impl AsRef<[u8]>,
+) -> Result<Route<'e>, Decision<'e>> {
+    // A user's token without scopes is denied for its scopes exactly where there is a route.
+    let decision = engine.decide(&call(method.as_ref(), target.as_ref(), Token::user("")));
+    match decision {
+        Decision::Deny(deny) if deny.reason() == Reason::ScopeMissing => {
+            deny.route().ok_or(decision)
+        }
+        _ => Err(decision),
+    }
+}
+
+/// Everything that a token may call, with what each call consumes, in the order of the policy file: routes,
+/// and scopes without routes, which are asked for by scope.
+pub fn reach<'e, 't>(
+    engine: &'e Engine,
+    token: Token<'t>,
+) -> impl Iterator<Item = Allow<'e>> + use<'e, 't> {
+    records(engine).filter_map(move |record| {
+        let decision = match record.route {
+            Some(route) => engine.decide_route(route.id(), Some(token), false),
+            None => engine.decide_scope(record.scope.name(), Some(token), false),
+        };
+        allowed(decision)
+    })
+}
+
+/// Which of these tokens may make a call: their positions, each with its leave.
+pub fn who_may<'e, 't>(
+    engine: &'e Engine,
+    method: impl AsRef<[u8]>,
+    target: impl AsRef<[u8]>,
+    tokens: impl IntoIterator<Item = Token<'t>>,
+) -> Vec<(usize, Allow<'e>)> {
+    let (method, target) = (method.as_ref(), target.as_ref());
+    let decide = |token| allowed(engine.decide(&call(method, target, token)));
+    let tokens = tokens.into_iter().enumerate();
+    tokens
+        .filter_map(|(at, token)| Some((at, decide(token)?)))
+        .collect()
+}
+
+/// A request for a call; bonus orbs change no scope.
+const fn call<'a>(method: &'a [u8], target: &'a [u8], token: Token<'a>) -> Request<'a> {
+    Request {
+        method,
+        target,
+        token: Some(token),
+        allow_bonus_orbs_use: false,
+    }
+}
+
+const fn allowed(decision: Decision<'_>) -> Option<Allow<'_>> {
+    match decision {
+        Decision::Allow(allow) => Some(allow),
+        Decision::Deny(_) => None,
+    }
+}

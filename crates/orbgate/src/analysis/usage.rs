@@ -1,0 +1,113 @@
+//! Which of the scopes that tokens carry are ever used.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::decision::Decision;
+use crate::engine::Engine;
+use crate::reason::Reason;
+use crate::request::Request;
+use crate::token::{Scopes, Token, TokenKind};
+
+/// Counts, over the calls of a log, how often each scope was granted and how often it was used.
+///
+/// ```
+/// use orbgate::{Engine, TokenKind, analysis::ScopeUsage};
+///
+/// let mut usage = ScopeUsage::new(Engine::external());
+/// usage.count("GET", "/api/v1/external/account", TokenKind::User, "read:account read:keys", 10);
+/// let unused: Vec<_> = usage.scopes().into_iter().filter(|scope| scope.used == 0).collect();
+/// assert_eq!((unused[0].scope.as_slice(), unused[0].granted), (&b"read:keys"[..], 10));
+/// ```
+#[derive(Clone, Debug)]
+pub struct ScopeUsage<'e> {
+    engine: &'e Engine,
+    /// How many calls carried each text of scopes. A log has few different texts.
+    granted: HashMap<Box<[u8]>, u64>,
+    used: HashMap<&'e str, u64>,
+}
+
+/// How often a scope was granted and used.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct ScopeUse {
+    /// The scope token, as the tokens carried it.
+    pub scope: Vec<u8>,
+    /// How many calls were made with a token that carries it.
+    pub granted: u64,
+    /// How many of them were allowed because of it (`scope_held`).
+    pub used: u64,
+    /// Whether the policy has this scope.
+    pub in_policy: bool,
+}
+
+impl<'e> ScopeUsage<'e> {
+    /// Counts from nought.
+    #[must_use]
+    pub fn new(engine: &'e Engine) -> Self {
+        Self {
+            engine,
+            granted: HashMap::new(),
+            used: HashMap::new(),
+        }
+    }
+
+    /// Counts a call that was made `times` times with a token of this kind, which carried these scopes,
+    /// separated by spaces.
+    pub fn count(
+        &mut self,
+        method: impl AsRef<[u8]>,
+        target: impl AsRef<[u8]>,
+        kind: TokenKind,
+        scopes: impl AsRef<[u8]>,
+        times: u64,
+    ) {
+        let text = scopes.as_ref();
+        match self.granted.get_mut(text) {
+            Some(granted) => *granted = granted.saturating_add(times),
+            None => drop(self.granted.insert(text.into(), times)),
+        }
+        let decision = self.engine.decide(&Request {
+            method: method.as_ref(),
+            target: target.as_ref(),
+            token: Some(Token {
+                kind,
+                scopes: Scopes::Text(text),
+            }),
+            allow_bonus_orbs_use: false,
+        });
+        if let (Decision::Allow(allow), Reason::ScopeHeld) = (decision, decision.reason()) {
+            let used = self.used.entry(allow.scope().name()).or_default();
+            *used = used.saturating_add(times);
+        }
+    }
+
+    /// Every scope that some token carried, in the order of its bytes.
+    #[must_use]
+    pub fn scopes(&self) -> Vec<ScopeUse> {
+        let mut granted: BTreeMap<&[u8], u64> = BTreeMap::new();
+        for (text, times) in &self.granted {
+            let mut pieces: Vec<_> = text.split(|byte| *byte == b' ').collect();
+            pieces.sort_unstable();
+            pieces.dedup();
+            for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
+                let granted = granted.entry(piece).or_default();
+                *granted = granted.saturating_add(*times);
+            }
+        }
+        let scopes = granted.into_iter();
+        scopes
+            .map(|(scope, granted)| self.scope(scope, granted))
+            .collect()
+    }
+
+    fn scope(&self, scope: &[u8], granted: u64) -> ScopeUse {
+        let found = super::scope(self.engine, scope);
+        let used = found.and_then(|found| self.used.get(found.name()));
+        ScopeUse {
+            scope: scope.to_vec(),
+            granted,
+            used: used.copied().unwrap_or_default(),
+            in_policy: found.is_some(),
+        }
+    }
+}

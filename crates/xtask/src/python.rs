@@ -1,0 +1,279 @@
+//! `cargo xtask python`: the Python package, built once and tested as users have it, installed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::program::Program;
+use crate::project::Project;
+use crate::setup;
+use crate::test::Outcome;
+
+/// The minor versions of Python 3 that the package is for; newer ones are found, too.
+const MINORS: core::ops::RangeInclusive<u32> = 10..=15;
+
+/// What a Python says of itself: its implementation, version, executable and whether it has no lock.
+const PROBE: &str = "import sys, sysconfig as c; print(sys.implementation.name, *sys.version_info[:2], \
+    c.get_config_var('Py_GIL_DISABLED') or 0, sys.executable)";
+
+pub(crate) fn run(project: &Project) -> Result<Outcome> {
+    let home = project.target.join("xtask").join("python");
+    let package = project.root.join("bindings").join("python");
+    let tools = programs(&home.join("tools"));
+    if !makes_environments(&home, &pythons()) {
+        setup::apt("python3 -m ensurepip", "python3 python3-venv")?;
+    }
+    let pythons = pythons();
+    let newest = pythons.keys().next_back();
+    let (Some(newest), true) = (newest, makes_environments(&home, &pythons)) else {
+        let what = "no Python from 3.10 on with `venv`, neither on the path nor among pyenv's";
+        return Ok(Outcome::Skipped(what.to_owned()));
+    };
+    let pip = program(&tools, "pip").arg("install").arg("--quiet");
+    pip.path("-r", &package.join("tools.txt")).run()?;
+    let wheel = wheel(project, &home, &package, &tools)?;
+    for (version, python) in &pythons {
+        let installed = Installed::new(&home, version, python, &wheel, &tools)?;
+        installed.test(&package, &tools)?;
+        if version == newest {
+            installed.check_types(&package, &tools)?;
+        }
+    }
+    let versions = |versions: Vec<String>| versions.join(", ");
+    let tested = pythons.keys().map(Version::to_string).collect();
+    println!("tested in Python {}", versions(tested));
+    let missing = MINORS.map(|minor| Version {
+        minor,
+        free_threaded: false,
+    });
+    let free_threaded = (14..=15).map(|minor| Version {
+        minor,
+        free_threaded: true,
+    });
+    let missing = missing
+        .chain(free_threaded)
+        .filter(|version| !pythons.contains_key(version));
+    println!(
+        "untested, for want of it: Python {}",
+        versions(missing.map(|one| one.to_string()).collect())
+    );
+    Ok(Outcome::Passed)
+}
+
+/// A version of CPython 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Version {
+    minor: u32,
+    free_threaded: bool,
+}
+
+impl core::fmt::Display for Version {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(
+            f,
+            "3.{}{}",
+            self.minor,
+            if self.free_threaded { "t" } else { "" }
+        )
+    }
+}
+
+/// The Pythons of the machine, one for each version: on the path, and pyenv's.
+fn pythons() -> BTreeMap<Version, PathBuf> {
+    let on_path = MINORS.rev().map(|minor| format!("python3.{minor}"));
+    let mut candidates: Vec<_> = on_path.chain(["python3".to_owned()]).collect();
+    let home = std::env::home_dir().unwrap_or_default();
+    let pyenv = fs::read_dir(home.join(".pyenv").join("versions"));
+    for version in pyenv.into_iter().flatten().flatten() {
+        let python = version.path().join("bin").join("python");
+        candidates.push(python.display().to_string());
+    }
+    let found = candidates.into_iter().filter_map(|candidate| {
+        let probe = Program::parse("").arg(candidate).arg("-c").arg(PROBE);
+        version(&probe.output().ok()?.stdout)
+    });
+    let mut pythons = BTreeMap::new();
+    for (version, path) in found {
+        pythons.entry(version).or_insert(path);
+    }
+    pythons
+}
+
+/// Reads the answer to [`PROBE`], if the package is for that Python.
+fn version(answer: &str) -> Option<(Version, PathBuf)> {
+    let mut words = answer.trim().splitn(5, ' ');
+    let (implementation, major) = (words.next()?, words.next()?);
+    let (minor, free_threaded, path) = (words.next()?, words.next()?, words.next()?);
+    let version = Version {
+        minor: minor.parse().ok()?,
+        free_threaded: free_threaded == "1",
+    };
+    // The wheel is for the stable interface, which Pythons without a lock do not have yet.
+    let ours = implementation == "cpython"
+        && major == "3"
+        && version.minor >= *MINORS.start()
+        && !version.free_threaded;
+    ours.then(|| (version, path.into()))
+}
+
+/// Whether there is an environment for the programs that build and install, or one of these can make it.
+fn makes_environments(home: &Path, pythons: &BTreeMap<Version, PathBuf>) -> bool {
+    let tools = home.join("tools");
+    let makes = |python: &PathBuf| {
+        let make = Program::parse("").arg(python.display().to_string());
+        make.arg("-m").path("venv", &tools).succeeds()
+    };
+    program(&programs(&tools), "pip")
+        .arg("--version")
+        .succeeds()
+        || pythons.values().rev().any(makes)
+}
+
+/// Where an environment has its programs.
+fn programs(environment: &Path) -> PathBuf {
+    environment.join(if cfg!(windows) { "Scripts" } else { "bin" })
+}
+
+fn program(directory: &Path, name: &str) -> Program {
+    Program::parse("").arg(directory.join(name).display().to_string())
+}
+
+/// More arguments, separated by spaces.
+fn words(program: Program, words: &str) -> Program {
+    words.split(' ').fold(program, Program::arg)
+}
+
+/// Builds the wheel, in the target directory of all other builds.
+fn wheel(project: &Project, home: &Path, package: &Path, tools: &Path) -> Result<PathBuf> {
+    let wheels = home.join("wheels");
+    if wheels.exists() {
+        fs::remove_dir_all(&wheels)?;
+    }
+    let build = words(program(tools, "maturin"), "build --release").path("--out", &wheels);
+    let build = build.path("--target-dir", &project.target).within(package);
+    build.run()?;
+    let mut built = fs::read_dir(&wheels)?;
+    let wheel = built.next().context("maturin built no wheel")??.path();
+    let size = fs::metadata(&wheel)?.len();
+    println!("{} has {size} bytes", wheel.display());
+    if size > 1_500_000 {
+        bail!("a wheel should have less than 1.5 MB");
+    }
+    Ok(wheel)
+}
+
+/// An environment with the wheel installed.
+struct Installed {
+    python: PathBuf,
+    programs: PathBuf,
+}
+
+impl Installed {
+    /// Makes a new environment with the wheel and nothing else, and imports it there.
+    fn new(
+        home: &Path,
+        version: &Version,
+        python: &Path,
+        wheel: &Path,
+        tools: &Path,
+    ) -> Result<Self> {
+        let environment = home.join(version.to_string());
+        let make = program(tools, "uv")
+            .arg("venv")
+            .arg("--quiet")
+            .arg("--clear");
+        let make = make.path("--python", python);
+        make.arg(environment.display().to_string()).run()?;
+        let programs = programs(&environment);
+        let installed = Self {
+            python: programs.join("python"),
+            programs,
+        };
+        installed
+            .install(tools)
+            .arg("--no-deps")
+            .arg(wheel.display().to_string())
+            .run()?;
+        let import =
+            "import orbgate; print('imported', orbgate.__version__, orbgate.Policy.external())";
+        installed.python().arg("-c").arg(import).run()?;
+        Ok(installed)
+    }
+
+    fn python(&self) -> Program {
+        Program::parse("PYTHONDONTWRITEBYTECODE=1").arg(self.python.display().to_string())
+    }
+
+    fn install(&self, tools: &Path) -> Program {
+        let install = program(tools, "uv")
+            .arg("pip")
+            .arg("install")
+            .arg("--quiet");
+        install.path("--python", &self.python)
+    }
+
+    /// Runs the package's tests and the examples of its documentation.
+    fn test(&self, package: &Path, tools: &Path) -> Result<()> {
+        let needs = package.join("tests").join("requirements.txt");
+        let install = self.install(tools).arg("--only-binary").arg(":all:");
+        install.path("-r", &needs).run()?;
+        let pytest =
+            "-m pytest --quiet -p no:cacheprovider --doctest-modules --pyargs orbgate tests";
+        let pytest = words(self.python(), pytest);
+        pytest.within(package).run()
+    }
+
+    /// Compares the stubs with the module, and checks the types of package and examples.
+    fn check_types(&self, package: &Path, tools: &Path) -> Result<()> {
+        let install = self.install(tools);
+        install.path("-r", &package.join("types.txt")).run()?;
+        let stubtest = words(self.python(), "-m mypy.stubtest orbgate --allowlist");
+        let allowed = package.join("stubtest-allowlist.txt");
+        stubtest.arg(allowed.display().to_string()).run()?;
+        // Where no source lies around, a package is the installed one.
+        let mypy = || words(self.python(), "-m mypy --strict --cache-dir=/dev/null");
+        words(mypy(), "-p orbgate").within(&self.programs).run()?;
+        mypy().arg("tests").within(package).run()?;
+        // With `--verifytypes` it looks for packages through the path alone.
+        let path = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{path}", self.programs.display());
+        let pyright = || program(&self.programs, "pyright").variable("PATH", &path);
+        words(pyright(), "--ignoreexternal --verifytypes orbgate")
+            .within(&self.programs)
+            .run()?;
+        pyright().arg("tests").within(package).run()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Version, version};
+
+    #[test]
+    fn a_python_says_what_it_is() {
+        let (found, path) = version("cpython 3 12 0 /a place/python3.12\n").unwrap();
+        assert_eq!(
+            found,
+            Version {
+                minor: 12,
+                free_threaded: false
+            }
+        );
+        assert_eq!(path.to_str(), Some("/a place/python3.12"));
+    }
+
+    #[test]
+    fn other_pythons_are_left_alone() {
+        for answer in [
+            "cpython 3 9 0 /p",
+            "cpython 2 12 0 /p",
+            "pypy 3 11 0 /p",
+            "cpython 3 14 1 /p",
+            "",
+        ] {
+            assert_eq!(version(answer), None, "{answer}");
+        }
+    }
+}
