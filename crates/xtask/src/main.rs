@@ -103,7 +103,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Bench(bench) => bench.run(&project),
         Command::Deny(deny) => deny.run(),
         Command::Miri => miri::run(),
-        Command::Python => test::alone(python::run(&project)?),
+        Command::Python => test::settled(python::run(&project)?),
         Command::Msrv => msrv::run(&project),
     }
 }

@@ -87,7 +87,13 @@ impl Test {
     }
 
     fn steps(&self) -> Vec<Step> {
-        let slow = [Step::Package, Step::Embed, Step::Gate, Step::Conformance, Step::Python];
+        let slow = [
+            Step::Package,
+            Step::Embed,
+            Step::Gate,
+            Step::Conformance,
+            Step::Python,
+        ];
         let all = Step::value_variants().iter().copied();
         let wanted = |step: &Step| match self.steps.as_slice() {
             [] => !self.quick || !slow.contains(step),
@@ -195,11 +201,6 @@ fn settle(outcome: Outcome, in_ci: bool) -> Result<Outcome> {
         }
         Outcome::Passed => Ok(Outcome::Passed),
     }
-}
-
-/// How a step ends that is run as a command of its own.
-pub(crate) fn alone(outcome: Outcome) -> Result<()> {
-    settle(outcome, in_ci()).map(drop)
 }
 
 fn in_ci() -> bool {
