@@ -18,6 +18,8 @@
 //! the empty text `0:`. Words on a line are separated by one space. Headings, apis, scopes and routes
 //! are sorted by the bytes of their whole line; the lines below a line move with it.
 
+use core::fmt::Write as _;
+
 use sha2::{Digest as _, Sha256};
 
 use super::model::{Api, Policy, RouteRule, ScopeRule};
@@ -28,70 +30,86 @@ pub(super) fn digest(policy: &Policy) -> Digest {
 }
 
 fn canonical_form(policy: &Policy) -> String {
-    let target = policy.target.as_str();
-    let mut form = format!(
-        "orbgate 1\nname {}\ntarget {target}\n",
-        optional(policy.name.as_deref())
-    );
-    form.push_str(&sorted(
-        policy
-            .headings
-            .iter()
-            .map(|heading| format!("heading {}\n", text(heading))),
-    ));
-    form.push_str(&sorted(policy.apis.iter().map(api)));
+    let mut form = String::from("orbgate 1\nname ");
+    push_optional(&mut form, policy.name.as_deref());
+    form.extend(["\ntarget ", policy.target.as_str(), "\n"]);
+    push_sorted(&mut form, policy.headings.iter().map(|name| heading(name)));
+    push_sorted(&mut form, policy.apis.iter().map(api));
     form
 }
 
+fn heading(name: &str) -> String {
+    let mut line = String::from("heading ");
+    push_text(&mut line, name);
+    line.push('\n');
+    line
+}
+
 fn api(api: &Api) -> String {
+    let mut block = String::from("api ");
+    push_text(&mut block, &api.name);
+    block.push(' ');
+    push_optional(&mut block, api.base_path.as_deref());
     let organisation = api.organisation.map_or("-", OrganisationRule::as_str);
-    let line = format!(
-        "api {} {} {organisation}\n",
-        text(&api.name),
-        optional(api.base_path.as_deref())
-    );
-    line + &sorted(api.scopes.iter().map(scope))
+    block.extend([" ", organisation, "\n"]);
+    push_sorted(&mut block, api.scopes.iter().map(scope));
+    block
 }
 
 fn scope(scope: &ScopeRule) -> String {
-    let orbs = match scope.orbs {
-        None => "-".into(),
-        Some(Orbs::Free) => "false".into(),
-        Some(Orbs::Unstated) => "true".into(),
-        Some(Orbs::Amount(amount)) => amount.to_string(),
-    };
-    let line = format!(
-        "scope {} {} {orbs}\n",
-        text(&scope.name),
-        optional(scope.permits.as_deref())
-    );
-    line + &sorted(scope.routes.iter().map(route))
+    let mut block = String::from("scope ");
+    push_text(&mut block, &scope.name);
+    block.push(' ');
+    push_optional(&mut block, scope.permits.as_deref());
+    match scope.orbs {
+        None => block.push_str(" -"),
+        Some(Orbs::Free) => block.push_str(" false"),
+        Some(Orbs::Unstated) => block.push_str(" true"),
+        Some(Orbs::Amount(amount)) => push_amount(&mut block, amount),
+    }
+    block.push('\n');
+    push_sorted(&mut block, scope.routes.iter().map(route));
+    block
 }
 
 fn route(route: &RouteRule) -> String {
-    let orbs = route
-        .orbs
-        .map_or_else(|| "-".into(), |amount| amount.to_string());
-    format!(
-        "route {} {} {orbs}\n",
-        text(&route.method),
-        text(&route.template)
-    )
+    // Room for the words, the two lengths and an amount: one allocation.
+    let texts = route.method.len().saturating_add(route.template.len());
+    let mut line = String::with_capacity(texts.saturating_add(48));
+    line.push_str("route ");
+    push_text(&mut line, &route.method);
+    line.push(' ');
+    push_text(&mut line, &route.template);
+    match route.orbs {
+        None => line.push_str(" -"),
+        Some(amount) => push_amount(&mut line, amount),
+    }
+    line.push('\n');
+    line
 }
 
 /// Names are unique where blocks are sorted, so sorting whole blocks sorts their first lines.
-fn sorted(blocks: impl Iterator<Item = String>) -> String {
+fn push_sorted(form: &mut String, blocks: impl Iterator<Item = String>) {
     let mut blocks: Vec<String> = blocks.collect();
     blocks.sort_unstable();
-    blocks.concat()
+    form.extend(blocks);
 }
 
-fn text(text: &str) -> String {
-    format!("{}:{text}", text.len())
+fn push_text(line: &mut String, text: &str) {
+    // Writing to a text never fails.
+    let _ = write!(line, "{}:", text.len());
+    line.push_str(text);
 }
 
-fn optional(value: Option<&str>) -> String {
-    value.map_or_else(|| "-".into(), text)
+fn push_optional(line: &mut String, value: Option<&str>) {
+    match value {
+        None => line.push('-'),
+        Some(value) => push_text(line, value),
+    }
+}
+
+fn push_amount(line: &mut String, amount: u64) {
+    let _ = write!(line, " {amount}");
 }
 
 #[cfg(test)]

@@ -2,8 +2,6 @@
 //!
 //! Each function says in one message why a text does not fit, for the text as the file writes it.
 
-use std::collections::HashSet;
-
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES};
 use crate::yaml::{is_hidden, quoted};
 
@@ -38,15 +36,22 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
     }
     // `GET /` means the base path itself.
     if template != "/" {
-        let mut parameters = HashSet::new();
+        let mut parameters = Vec::new();
         for segment in segments(template)? {
             check_segment(segment, template)?;
-            if segment.starts_with('{') && !parameters.insert(segment) {
+            if !segment.starts_with('{') {
+                continue;
+            }
+            if parameters.contains(&segment) {
                 return Err(format!(
                     "parameter {} stands twice in {}",
                     quoted(segment),
                     quoted(template)
                 ));
+            }
+            // A path with more segments is refused for that, and must not take long.
+            if parameters.len() < MAX_SEGMENTS {
+                parameters.push(segment);
             }
         }
     }
@@ -89,30 +94,34 @@ pub(super) fn parameter_of_another_format(segment: &str) -> Option<String> {
 pub(crate) fn full_template(base_path: &str, template: &str) -> String {
     match template {
         "/" if !base_path.is_empty() => base_path.to_owned(),
-        _ => format!("{base_path}{template}"),
+        _ => [base_path, template].concat(),
     }
 }
 
-/// Why no request could ever match this full template.
-pub(super) fn within_limits(full: &str) -> Result<(), String> {
-    if full.len() > MAX_TARGET_BYTES {
+/// Why no request could ever match the full template of these two.
+pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), String> {
+    let shown = || quoted(&full_template(base_path, template));
+    let parts = match template {
+        "/" if !base_path.is_empty() => [base_path, ""],
+        _ => [base_path, template],
+    };
+    let bytes: usize = parts.map(str::len).iter().sum();
+    if bytes > MAX_TARGET_BYTES {
         return Err(format!(
-            "the full path {} has {} bytes, and {MAX_TARGET_BYTES} is the limit",
-            quoted(full),
-            full.len()
+            "the full path {} has {bytes} bytes, and {MAX_TARGET_BYTES} is the limit",
+            shown()
         ));
     }
-    let count = full.split('/').skip(1).count();
+    // Both parts start with a slash: no segment reaches from one into the other.
+    let segments = || parts.iter().flat_map(|part| part.split('/').skip(1));
+    let count = segments().count();
     if count > MAX_SEGMENTS {
         return Err(format!(
             "the full path {} has {count} segments, and {MAX_SEGMENTS} is the limit",
-            quoted(full)
+            shown()
         ));
     }
-    match full
-        .split('/')
-        .find(|segment| segment.len() > MAX_SEGMENT_BYTES)
-    {
+    match segments().find(|segment| segment.len() > MAX_SEGMENT_BYTES) {
         Some(segment) => Err(format!(
             "segment {} has {} bytes, and {MAX_SEGMENT_BYTES} is the limit",
             quoted(segment),

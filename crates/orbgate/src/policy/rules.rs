@@ -213,10 +213,7 @@ fn route_rule(
         return None;
     }
     let fitting = grammar::route(&text.value).and_then(|(method, template)| {
-        grammar::within_limits(&grammar::full_template(
-            base_path.unwrap_or_default(),
-            template,
-        ))?;
+        grammar::within_limits(base_path.unwrap_or_default(), template)?;
         Ok((method, template))
     });
     match fitting {
