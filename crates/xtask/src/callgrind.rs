@@ -78,14 +78,25 @@ impl Compiler {
         Ok(Outcome::Passed)
     }
 
-    /// Builds a program of benches/ and gives its path. The files are beside those of `cargo xtask bench`.
-    pub(crate) fn build(&self, project: &Project, binary: &str) -> Result<PathBuf> {
-        let target = project.target.join("bench");
+    /// Builds what is counted of benches/, beside what `cargo xtask bench` builds, and gives the directory
+    /// of the programs.
+    pub(crate) fn build(&self, project: &Project) -> Result<PathBuf> {
+        self.build_with(&project.target.join("bench"), "")
+    }
+
+    /// Builds it with flags for the compiler, in a directory of its own.
+    pub(crate) fn build_with(&self, target: &Path, flags: &str) -> Result<PathBuf> {
         let run = &self.run;
         let build = "cargo build --locked --release --no-default-features --manifest-path benches/Cargo.toml";
-        let build = Program::parse(&format!("{run}{build} --target {TARGET} --bin {binary}"));
-        build.path("--target-dir", &target).run()?;
-        Ok(target.join(TARGET).join("release").join(binary))
+        let programs = "--bin paths --bin start --bin start-without";
+        let build = Program::parse(&format!("{run}{build} --target {TARGET} {programs}"));
+        let build = build.path("--target-dir", target);
+        match flags {
+            "" => build,
+            flags => build.env("RUSTFLAGS", flags),
+        }
+        .run()?;
+        Ok(target.join(TARGET).join("release"))
     }
 }
 

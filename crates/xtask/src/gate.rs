@@ -6,12 +6,14 @@
 
 use core::fmt;
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::callgrind::{self, Compiler};
 use crate::program::Program;
 use crate::project::Project;
+use crate::start;
 use crate::test::Outcome;
 
 const FILE: &str = "benches/instructions.tsv";
@@ -25,7 +27,7 @@ const UPDATE: &str = "cargo xtask bench --gate --update";
 const ROOM: f64 = 3.0;
 
 /// A hot path and its instructions.
-type Count = (String, f64);
+pub(crate) type Count = (String, f64);
 
 /// The committed list.
 #[derive(Debug, PartialEq)]
@@ -43,12 +45,14 @@ pub(crate) fn check(project: &Project) -> Result<Outcome> {
     if let skipped @ Outcome::Skipped(_) = compiler.set_up()? {
         return Ok(skipped);
     }
-    let faults = compare(&baseline.counts, &count(project, &compiler)?);
+    let programs = compiler.build(project)?;
+    let faults = compare(&baseline.counts, &count(project, &programs)?);
     if !faults.is_empty() {
         let faults = faults.join("\n");
         bail!("{faults}\nif that is meant, {FILE} belongs into the same commit: {UPDATE}");
     }
     println!("every path within {ROOM} % of {FILE}");
+    start::check(project, &programs)?;
     Ok(Outcome::Passed)
 }
 
@@ -58,14 +62,15 @@ pub(crate) fn update(project: &Project) -> Result<()> {
     if let Outcome::Skipped(why) = compiler.set_up()? {
         bail!(why);
     }
-    let counts = count(project, &compiler)?;
+    let counts = count(project, &compiler.build(project)?)?;
     let compiler = compiler.version;
     let text = Baseline { compiler, counts }.to_string();
     fs::write(FILE, text).with_context(|| FILE.to_owned())
 }
 
-fn count(project: &Project, compiler: &Compiler) -> Result<Vec<Count>> {
-    let program = compiler.build(project, "paths")?;
+/// Counts every path of the program `paths`, which stands in this directory.
+pub(crate) fn count(project: &Project, programs: &Path) -> Result<Vec<Count>> {
+    let program = programs.join("paths");
     let names = Program::parse("")
         .arg(program.display().to_string())
         .read()?;

@@ -5,6 +5,7 @@
     reason = "a tool for the project's own people: it runs programs, reads files and prints"
 )]
 
+mod aarch64;
 mod bench;
 mod callgrind;
 mod conformance;
@@ -16,12 +17,14 @@ mod miri;
 mod msrv;
 mod native;
 mod package;
+mod portable;
 mod program;
 mod project;
 mod python;
 mod schema;
 mod setup;
 mod soak;
+mod start;
 mod test;
 mod tree;
 
@@ -75,6 +78,10 @@ enum Command {
     Miri,
     /// Builds the Python package and tests it in every Python of the machine
     Python,
+    /// Runs the core's tests for aarch64, under qemu
+    Aarch64,
+    /// Tests the portable twins of what is written for a processor, and compares their speed
+    Portable,
     /// Builds the published crates with the oldest Rust that they promise
     Msrv,
 }
@@ -104,6 +111,8 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Deny(deny) => deny.run(),
         Command::Miri => miri::run(),
         Command::Python => test::settled(python::run(&project)?),
+        Command::Aarch64 => aarch64::run(),
+        Command::Portable => portable::run(&project),
         Command::Msrv => msrv::run(&project),
     }
 }

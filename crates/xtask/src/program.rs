@@ -45,6 +45,12 @@ impl Program {
         self
     }
 
+    /// One more variable of its environment, whose value may contain spaces.
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     /// Two more arguments: an option and a path.
     pub(crate) fn path(self, option: &str, path: &Path) -> Self {
         self.arg(option).arg(path.display().to_string())

@@ -1,0 +1,80 @@
+//! `cargo xtask portable`: the twins of what is written for one processor pass the same tests, and are
+//! not much slower.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::callgrind::Compiler;
+use crate::gate;
+use crate::program::Program;
+use crate::project::Project;
+use crate::test::Outcome;
+
+const FLAGS: &str = "--cfg orbgate_portable";
+
+/// The twins may take this many times as long.
+const SLOWER: f64 = 1.5;
+
+/// Timed in turn so often, and of each path the best: what else runs on the machine only slows.
+const TURNS: usize = 5;
+
+pub(crate) fn run(project: &Project) -> Result<()> {
+    // A directory of its own: flags rebuild everything.
+    let target = project.target.join("portable");
+    let tests = Program::parse("cargo test -p orbgate --all-features --tests");
+    let tests = tests.path("--target-dir", &target);
+    tests.env("RUSTFLAGS", FLAGS).run()?;
+
+    let compiler = Compiler::in_use()?;
+    if let Outcome::Skipped(why) = compiler.set_up()? {
+        bail!(why);
+    }
+    let usual = compiler.build(project)?;
+    let portable = compiler.build_with(&target, FLAGS)?;
+    let counts = gate::count(project, &usual)?.into_iter();
+    let portable_counts: HashMap<_, _> = gate::count(project, &portable)?.into_iter().collect();
+    let (times, portable_times) = times(&usual.join("paths"), &portable.join("paths"))?;
+
+    println!(
+        "\n{:<42}{:>13}{:>8}",
+        "portable ÷ usual", "instructions", "time"
+    );
+    let mut slow = Vec::new();
+    for (name, count) in counts {
+        let of = |all: &HashMap<String, f64>| all.get(&name).copied().context("another path");
+        let instructions = of(&portable_counts)? / count;
+        let time = of(&portable_times)? / of(&times)?;
+        println!("{name:<42}{instructions:>13.2}{time:>8.2}");
+        if time > SLOWER {
+            slow.push(name);
+        }
+    }
+    let slow = slow.join(", ");
+    ensure!(slow.is_empty(), "over {SLOWER} times as slow: {slow}");
+    Ok(())
+}
+
+/// Nanoseconds of each path of two programs, which take turns.
+fn times(one: &Path, other: &Path) -> Result<(HashMap<String, f64>, HashMap<String, f64>)> {
+    let mut best = (HashMap::new(), HashMap::new());
+    for _ in 0..TURNS {
+        time(one, &mut best.0)?;
+        time(other, &mut best.1)?;
+    }
+    Ok(best)
+}
+
+fn time(program: &Path, best: &mut HashMap<String, f64>) -> Result<()> {
+    let printed = Program::parse("")
+        .arg(program.display().to_string())
+        .arg("time");
+    for line in printed.read()?.lines() {
+        let (name, time) = line.split_once('\t').context("a time without a tab")?;
+        let time: f64 = time.parse()?;
+        let best = best.entry(name.to_owned()).or_insert(time);
+        *best = best.min(time);
+    }
+    Ok(())
+}
