@@ -10,9 +10,17 @@ use serde_json::value::RawValue;
 use crate::contract::{Contract, Mode};
 use crate::finding::Finding;
 use crate::rules;
+use crate::shape::{Kind, allows_null, described, has_format, property, required, wanted};
 
-/// Checks one document: its text, which is JSON, and the same as a value. Lines count from the text's first.
-pub(crate) fn check(contract: Contract, text: &str, value: &Value, mode: Mode) -> Vec<Finding> {
+/// Checks one document: its text, which is JSON, and the same as a value. Lines count from the text's first; so
+/// many findings are looked for and no more.
+pub(crate) fn check(
+    contract: Contract,
+    text: &str,
+    value: &Value,
+    mode: Mode,
+    most: usize,
+) -> Vec<Finding> {
     let schema = contract.parsed();
     let mut walk = Walk {
         schema,
@@ -21,15 +29,15 @@ pub(crate) fn check(contract: Contract, text: &str, value: &Value, mode: Mode) -
         pointer: String::new(),
         places: BTreeMap::new(),
         found: Vec::new(),
+        most,
     };
-    // Always there: the text is JSON.
-    if let Ok(raw) = serde_json::from_str(text) {
+    if let Some(raw) = walk.read(text, 0) {
         walk.value(schema, raw);
     }
     if (contract, mode) == (Contract::RunRecord, Mode::Strict) {
         rules::record(value, &mut |pointer, message| {
             let place = walk.places.get(&pointer).copied().unwrap_or_default();
-            walk.found.push((place, pointer, message));
+            walk.push(place, pointer, message);
         });
     }
     in_order(text, walk.found)
@@ -63,7 +71,10 @@ struct Walk<'a> {
     pointer: String,
     /// Where the values that it has seen begin, in bytes from the start of the text, for the rules.
     places: BTreeMap<String, usize>,
+    /// What is wrong: place, pointer and message.
     found: Vec<(usize, String, String)>,
+    /// So many findings are kept: a short text can have very many.
+    most: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -89,7 +100,7 @@ impl<'a> Walk<'a> {
                 self.find(place, &format!("must be {wanted}, not {kind}"));
             }
             Some(Kind::Object) => self.object(schema, raw, place),
-            Some(Kind::Array) => self.array(schema, raw),
+            Some(Kind::Array) => self.array(schema, raw, place),
             Some(Kind::String) if self.mode == Mode::Strict && has_format(schema, "uuid") => {
                 self.uuid(raw, place);
             }
@@ -98,8 +109,7 @@ impl<'a> Walk<'a> {
     }
 
     fn object(&mut self, schema: &'a Value, raw: &'a RawValue, place: usize) {
-        // Always there: the text is JSON, and the value an object.
-        let Ok(Members(members)) = serde_json::from_str(raw.get()) else {
+        let Some(Members(members)) = self.read(raw.get(), place) else {
             return;
         };
         let mut seen = BTreeSet::new();
@@ -142,12 +152,11 @@ impl<'a> Walk<'a> {
         Some(format!("missing, and required{but}"))
     }
 
-    fn array(&mut self, schema: &'a Value, raw: &'a RawValue) {
+    fn array(&mut self, schema: &'a Value, raw: &'a RawValue, place: usize) {
         let Some(items) = schema.get("items") else {
             return;
         };
-        // Always there: the text is JSON, and the value an array.
-        let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) else {
+        let Some(elements) = self.read::<Vec<&RawValue>>(raw.get(), place) else {
             return;
         };
         for (index, raw) in elements.into_iter().enumerate() {
@@ -155,9 +164,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn uuid(&mut self, raw: &RawValue, place: usize) {
-        let text: String = serde_json::from_str(raw.get()).unwrap_or_default();
-        if !is_uuid(&text) {
+    fn uuid(&mut self, raw: &'a RawValue, place: usize) {
+        let text: Option<String> = self.read(raw.get(), place);
+        if let Some(text) = text.filter(|text| !is_uuid(text)) {
             self.find(place, &format!("must be a UUID, not `{}`", shown(&text)));
         }
     }
@@ -172,9 +181,24 @@ impl<'a> Walk<'a> {
         self.pointer.truncate(length);
     }
 
+    /// Reads a part of the text. All of it has been read before, as a value; if this reader saw it otherwise,
+    /// that would be a finding, too.
+    fn read<T: Deserialize<'a>>(&mut self, text: &'a str, place: usize) -> Option<T> {
+        let read = serde_json::from_str(text);
+        if read.is_err() {
+            self.find(place, "cannot be read as JSON");
+        }
+        read.ok()
+    }
+
     fn find(&mut self, place: usize, message: &str) {
-        let found = (place, self.pointer.clone(), message.to_owned());
-        self.found.push(found);
+        self.push(place, self.pointer.clone(), message.to_owned());
+    }
+
+    fn push(&mut self, place: usize, pointer: String, message: String) {
+        if self.found.len() < self.most {
+            self.found.push((place, pointer, message));
+        }
     }
 
     /// Where a value begins in the text, of which it is a part.
@@ -198,118 +222,6 @@ fn is_uuid(text: &str) -> bool {
         digits.then_some(group.len())
     });
     groups.eq([8, 4, 4, 4, 12].map(Some))
-}
-
-/// What a JSON value is, or must be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Null,
-    Boolean,
-    Integer,
-    Number,
-    String,
-    Array,
-    Object,
-}
-
-impl Kind {
-    /// What the value of a text is.
-    fn of(raw: &RawValue) -> Self {
-        match raw.get().as_bytes().first() {
-            Some(b'{') => Self::Object,
-            Some(b'[') => Self::Array,
-            Some(b'"') => Self::String,
-            Some(b't' | b'f') => Self::Boolean,
-            Some(b'n') => Self::Null,
-            // As the types read it: `1.0` is a number, and so is what needs more than 64 bits.
-            _ if serde_json::from_str::<i64>(raw.get()).is_ok() => Self::Integer,
-            _ => Self::Number,
-        }
-    }
-
-    /// The kind of a schema's `type`.
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "boolean" => Self::Boolean,
-            "integer" => Self::Integer,
-            "number" => Self::Number,
-            "string" => Self::String,
-            "array" => Self::Array,
-            "object" => Self::Object,
-            _ => return None,
-        })
-    }
-
-    fn includes(self, kind: Self) -> bool {
-        self == kind || (self == Self::Number && kind == Self::Integer)
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Null => "null",
-            Self::Boolean => "a boolean",
-            Self::Integer => "an integer",
-            Self::Number => "a number",
-            Self::String => "a string",
-            Self::Array => "an array",
-            Self::Object => "an object",
-        })
-    }
-}
-
-/// The one kind that a schema asks for, but for null; `None` where it asks for none.
-fn wanted(schema: &Value) -> Option<Kind> {
-    match schema.get("type")? {
-        Value::String(name) => Kind::named(name),
-        Value::Array(names) => names.iter().filter_map(Value::as_str).find_map(Kind::named),
-        _ => None,
-    }
-}
-
-/// The schema behind a reference, which may stand beside null.
-fn described<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
-    let branches = schema.get("anyOf").and_then(Value::as_array);
-    let branch = branches.and_then(|branches| branches.iter().find(|branch| !is_null(branch)));
-    let schema = branch.unwrap_or(schema);
-    let reference = schema.get("$ref").and_then(Value::as_str);
-    let target = reference.and_then(|reference| root.pointer(reference.strip_prefix('#')?));
-    target.unwrap_or(schema)
-}
-
-/// Whether a schema accepts null.
-fn allows_null(schema: &Value) -> bool {
-    let any = schema == &Value::Bool(true);
-    let untyped = || {
-        schema.is_object()
-            && ["type", "$ref", "anyOf"]
-                .iter()
-                .all(|key| schema.get(key).is_none())
-    };
-    let listed = |key: &str, null: fn(&Value) -> bool| {
-        let all = schema.get(key).and_then(Value::as_array);
-        all.is_some_and(|all| all.iter().any(null))
-    };
-    any || untyped() || listed("type", |name| name == "null") || listed("anyOf", is_null)
-}
-
-fn is_null(schema: &Value) -> bool {
-    schema.get("type").is_some_and(|name| name == "null")
-}
-
-fn has_format(schema: &Value, format: &str) -> bool {
-    schema.get("format").is_some_and(|name| name == format)
-}
-
-fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
-    schema.get("properties")?.get(name)
-}
-
-/// The members that a schema asks for, in the order of the specification.
-fn required(schema: &Value) -> impl Iterator<Item = &str> {
-    let required = schema.get("required").and_then(Value::as_array);
-    required.into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// An object's members in the order of the text, repetitions included.

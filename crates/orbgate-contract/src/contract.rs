@@ -41,6 +41,9 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
+/// A server that reads a request is told of so many findings: who sent it has no need for more.
+const SERVED: usize = 100;
+
 /// The committed schemas, which are also what the checks walk along: shapes are described once, by the types.
 const SCHEMAS: [&str; 2] = [
     include_str!("../schema/run-request.schema.json"),
@@ -69,10 +72,15 @@ impl Contract {
     /// Checks every JSON document of a text: one, or several, one after the other or one on each line. A byte
     /// order mark is skipped.
     ///
-    /// A text that cannot be read as JSON is a finding, and nothing below that line is checked; so is a text without
-    /// a document. Takes time and memory in proportion to the text.
+    /// A text that cannot be read as JSON is a finding, and nothing below that line is checked; so is a text
+    /// without a document. Takes time and memory in proportion to the text.
     #[must_use]
     pub fn check(self, text: &[u8], mode: Mode) -> Report {
+        self.check_up_to(usize::MAX, text, mode)
+    }
+
+    /// The same, up to so many findings.
+    fn check_up_to(self, most: usize, text: &[u8], mode: Mode) -> Report {
         let mut report = Report {
             documents: 0,
             findings: Vec::new(),
@@ -95,7 +103,8 @@ impl Contract {
             match document {
                 Ok(value) => {
                     report.documents = report.documents.saturating_add(1);
-                    let found = check(self, raw, &value, mode);
+                    let left = most.saturating_sub(report.findings.len());
+                    let found = check(self, raw, &value, mode, left);
                     report.findings.extend(found.into_iter().map(|mut finding| {
                         finding.line = finding.line.saturating_add(line).saturating_sub(1);
                         finding
@@ -105,6 +114,9 @@ impl Contract {
                     report.findings.push(no_json(&error, text));
                     return report;
                 }
+            }
+            if report.findings.len() >= most {
+                return report;
             }
             line = line.saturating_add(lines(raw.as_bytes())).saturating_sub(1);
             start = end;
@@ -140,7 +152,7 @@ impl Contract {
     /// Reads one document, leniently.
     fn read<T: DeserializeOwned>(self, text: &[u8]) -> Result<T, ContractError> {
         serde_json::from_slice(text).map_err(|error| {
-            let mut findings = self.check(text, Mode::Lenient).findings;
+            let mut findings = self.check_up_to(SERVED, text, Mode::Lenient).findings;
             if findings.is_empty() {
                 // More than one document, or a byte order mark, which only a file may have.
                 let text = str::from_utf8(text).unwrap_or_default();
@@ -175,7 +187,7 @@ impl RunRequest {
     ///
     /// # Errors
     ///
-    /// Where the text is not one JSON document, or not such a request: everything that is wrong.
+    /// Where the text is not one JSON document, or not such a request: up to 100 findings.
     pub fn from_json(text: &[u8]) -> Result<Self, ContractError> {
         Contract::RunRequest.read(text)
     }
@@ -192,7 +204,7 @@ impl RunRecord {
     ///
     /// # Errors
     ///
-    /// Where the text is not one JSON document, or not such a record: everything that is wrong.
+    /// Where the text is not one JSON document, or not such a record: up to 100 findings.
     pub fn from_json(text: &[u8]) -> Result<Self, ContractError> {
         Contract::RunRecord.read(text)
     }

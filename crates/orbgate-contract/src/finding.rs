@@ -27,7 +27,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Why a text is no document of its contract: everything that is wrong, in the order of the text.
+/// Why a text is no document of its contract, in the order of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContractError {
     findings: Vec<Finding>,
@@ -38,7 +38,7 @@ impl ContractError {
         Self { findings }
     }
 
-    /// Everything that is wrong; at least one finding.
+    /// What is wrong: at least one finding.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings

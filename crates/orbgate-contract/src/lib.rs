@@ -12,6 +12,7 @@ mod request;
 mod rules;
 #[cfg(feature = "schema")]
 mod schema;
+mod shape;
 
 // The public interface is:
 pub use crate::contract::{Contract, Mode, Report};
