@@ -278,6 +278,13 @@ impl Keys {
         self
     }
 
+    /// These without an issuer's.
+    #[must_use]
+    pub fn without(mut self, issuer: &str) -> Self {
+        self.by_issuer.remove(issuer);
+        self
+    }
+
     /// An issuer's.
     #[must_use]
     pub fn of(&self, issuer: &str) -> Option<&Arc<KeySet>> {

@@ -7,6 +7,8 @@ mod claims;
 mod compact;
 mod config;
 mod error;
+#[cfg(feature = "fetch")]
+mod fetch;
 mod issuer;
 mod json;
 mod jwk;
@@ -24,9 +26,13 @@ pub use crate::algorithm::Algorithm;
 pub use crate::bearer::{BearerError, bearer};
 pub use crate::config::{ConfigError, ConfigFault};
 pub use crate::error::TokenError;
+#[cfg(feature = "fetch")]
+pub use crate::fetch::{FetchError, FetchSettings, KeyFetcher, KeyStatus};
 pub use crate::issuer::Issuer;
 pub use crate::keys::{KeyRules, KeySet, KeySetError, KeyWarning, Keys};
 pub use crate::kind::{ClaimTest, KindRules};
 pub use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
 pub use crate::verified::{Fingerprint, VerifiedToken};
 pub use crate::verifier::Verifier;
+#[cfg(feature = "fetch")]
+pub use rustls;

