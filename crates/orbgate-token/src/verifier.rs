@@ -66,9 +66,11 @@ impl Verifier {
         keys: &Keys,
         now: SystemTime,
     ) -> Result<VerifiedToken, TokenError> {
-        let token = token.as_ref();
-        let since_epoch = now.duration_since(UNIX_EPOCH);
-        let now = since_epoch.map_err(|_| TokenError::Clock)?;
+        self.open(token.as_ref())?.judge(keys, now)
+    }
+
+    /// Takes a token apart, as far as that needs no keys.
+    pub(crate) fn open<'a>(&'a self, token: &'a [u8]) -> Result<Opened<'a>, TokenError> {
         let compact = Compact::parse(token)?;
         // A JWS may be of nothing; a token may not.
         if compact.payload.is_empty() {
@@ -76,41 +78,60 @@ impl Verifier {
         }
         let claims = Claims::parse(&compact.payload)?;
         // The one claim that is looked at before the signature: it says whose keys to take.
-        let index = self.index_of(&claims)?;
+        let claimed = claims.issuer()?;
+        let index = self.issuers().position(|known| known == claimed);
+        let index = index.ok_or(TokenError::Issuer)?;
         let (issuer, name) = self.issuers.get(index).ok_or(TokenError::Issuer)?;
         issuer.check_type(compact.header.typ.as_deref())?;
-        let keys = keys.of(name).ok_or(TokenError::NoKeys)?;
-        keys.verify(&compact, &issuer.algorithms)?;
-        issuer.judge(&claims, name, Fingerprint::of(token), now)
+        Ok(Opened {
+            token,
+            compact,
+            claims,
+            index,
+            issuer,
+            name,
+        })
     }
 
-    fn index_of(&self, claims: &Claims) -> Result<usize, TokenError> {
-        let name = claims.issuer()?;
-        let mut issuers = self.issuers();
-        issuers
-            .position(|known| known == name)
-            .ok_or(TokenError::Issuer)
-    }
-}
-
-/// What whoever fetches keys must know of a token that cannot be believed yet.
-#[cfg(feature = "fetch")]
-impl Verifier {
-    /// The issuer that a token says it is from.
-    pub(crate) fn issuer_of(&self, token: &[u8]) -> Result<usize, TokenError> {
-        let compact = Compact::parse(token)?;
-        self.index_of(&Claims::parse(&compact.payload)?)
-    }
-
-    /// The key that a token says it is signed with, as a hash of its `kid`.
-    pub(crate) fn key_of(&self, token: &[u8]) -> Option<Fingerprint> {
-        let kid = Compact::parse(token).ok()?.header.kid?;
-        Some(Fingerprint::of(kid.as_bytes()))
-    }
-
+    /// An issuer and its name, by its place.
+    #[cfg(feature = "fetch")]
     pub(crate) fn issuer(&self, index: usize) -> Option<(&Issuer, &str)> {
         let (issuer, name) = self.issuers.get(index)?;
         Some((issuer, name))
+    }
+}
+
+/// A token taken apart: nothing of it is to be believed yet.
+pub(crate) struct Opened<'a> {
+    token: &'a [u8],
+    compact: Compact<'a>,
+    claims: Claims,
+    /// The place of the issuer that the token says it is from.
+    #[cfg_attr(
+        not(feature = "fetch"),
+        expect(dead_code, reason = "for whoever fetches keys")
+    )]
+    pub(crate) index: usize,
+    issuer: &'a Issuer,
+    name: &'a Arc<str>,
+}
+
+impl Opened<'_> {
+    /// What is known of the token, if it is right at this time under these keys.
+    pub(crate) fn judge(&self, keys: &Keys, now: SystemTime) -> Result<VerifiedToken, TokenError> {
+        let since_epoch = now.duration_since(UNIX_EPOCH);
+        let now = since_epoch.map_err(|_| TokenError::Clock)?;
+        let keys = keys.of(self.name).ok_or(TokenError::NoKeys)?;
+        keys.verify(&self.compact, &self.issuer.algorithms)?;
+        let fingerprint = Fingerprint::of(self.token);
+        self.issuer.judge(&self.claims, self.name, fingerprint, now)
+    }
+
+    /// The key that the token says it is signed with, as a hash of its `kid`.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn kid(&self) -> Option<Fingerprint> {
+        let kid = self.compact.header.kid.as_ref()?;
+        Some(Fingerprint::of(kid.as_bytes()))
     }
 }
 

@@ -10,7 +10,7 @@ mod provider;
 use core::time::Duration;
 use std::time::SystemTime;
 
-use orbgate::{Engine, Request, TokenKind};
+use orbgate::{Decision, Engine, Grant, MissingStep, Request, TokenKind};
 use orbgate_token::{
     Algorithm, FetchSettings, Issuer, KeyFetcher, KindRules, TokenError, VerifiedToken, Verifier,
 };
@@ -34,8 +34,13 @@ fn fetcher(provider: &Provider, settings: FetchSettings) -> KeyFetcher {
     KeyFetcher::with(verifier, settings, tls)
 }
 
+/// Why an engine allows or denies a call with this token.
+fn reason(token: &VerifiedToken, method: &str, path: &str) -> &'static str {
+    decide(token, method, path).reason().as_str()
+}
+
 /// What an engine says to this token.
-fn decide(token: &VerifiedToken, method: &str, path: &str) -> &'static str {
+fn decide(token: &VerifiedToken, method: &str, path: &str) -> Decision<'static> {
     let target = format!("/api/v1/external{path}");
     let request = Request {
         method: method.as_bytes(),
@@ -43,7 +48,7 @@ fn decide(token: &VerifiedToken, method: &str, path: &str) -> &'static str {
         token: Some(token.token()),
         allow_bonus_orbs_use: false,
     };
-    Engine::external().decide(&request).reason().as_str()
+    Engine::external().decide(&request)
 }
 
 #[tokio::test]
@@ -63,8 +68,8 @@ async fn an_organisation_and_a_user_get_what_their_tokens_carry() {
             (verified.subject(), verified.client()),
             (Some("org-1"), Some("org-1"))
         );
-        assert_eq!(decide(&verified, "GET", "/account"), "scope_held");
-        assert_eq!(decide(&verified, "POST", "/voxies"), "scope_missing");
+        assert_eq!(reason(&verified, "GET", "/account"), "scope_held");
+        assert_eq!(reason(&verified, "POST", "/voxies"), "scope_missing");
         let inference =
             Engine::external().decide_scope("read:inference", Some(verified.token()), false);
         assert_eq!(inference.reason().as_str(), "user_token_required");
@@ -77,7 +82,7 @@ async fn an_organisation_and_a_user_get_what_their_tokens_carry() {
             (Some("user-7"), Some("app-1"))
         );
         assert_eq!(
-            decide(&verified, "POST", "/voxies/prompt/run"),
+            reason(&verified, "POST", "/voxies/prompt/run"),
             "scope_held"
         );
         assert_eq!(verified.issuer(), provider.issuer);
@@ -93,43 +98,49 @@ async fn an_organisation_and_a_user_get_what_their_tokens_carry() {
 
 #[tokio::test]
 async fn a_scope_takes_both_steps() {
+    use MissingStep::{Both, NotDeclared, NotRequested, TokenOlder};
     let Some(mut provider) = Provider::start() else {
         return;
     };
     let fetcher = fetcher(&provider, FetchSettings::default());
-    // Declared in the Permissions tab, requested in `scope`: what the token then carries.
+    let engine = Engine::external();
+    // Declared in the Permissions tab, requested in `scope`, carried by the token, and what
+    // `GET /account` then lacks.
     let table = [
-        ("read:account", "read:account", "read:account", "scope_held"),
-        ("read:account", "", "", "scope_missing"),
-        ("", "read:account", "", "scope_missing"),
-        ("read:keys", "read:account", "", "scope_missing"),
+        ("read:account", "read:account", "read:account", None),
+        ("read:account", "", "", Some(NotRequested)),
+        ("read:account", "read:keys", "", Some(NotRequested)),
+        ("", "read:account", "", Some(NotDeclared)),
+        ("read:keys", "read:account", "", Some(NotDeclared)),
+        ("", "", "", Some(Both)),
+        ("read:keys", "read:keys", "read:keys", Some(Both)),
         (
             "read:account read:keys",
-            "read:keys",
-            "read:keys",
-            "scope_missing",
-        ),
-        (
-            "read:account read:keys",
-            "read:account write:keys",
+            "write:keys read:account",
             "read:account",
-            "scope_held",
+            None,
         ),
     ];
-    for (declared, requested, carried, reason) in table {
+    for (declared, requested, carried, missing) in table {
         provider.declare(declared);
+        let grant = Grant::new(declared, requested);
         for token in [provider.organisation(requested), provider.user(requested)] {
             let verified = fetcher.verify(token, SystemTime::now()).await.unwrap();
             assert_eq!(verified.scopes(), carried, "{declared} and {requested}");
-            assert_eq!(decide(&verified, "GET", "/account"), reason);
+            assert_eq!(grant.scopes(engine), Some(engine.scopes(carried)));
+            let decision = decide(&verified, "GET", "/account");
+            assert_eq!(decision.is_allow(), missing.is_none());
+            assert_eq!(grant.missing_step(&decision), missing);
         }
     }
     // A token that is older than its grant does not know of it.
     provider.declare("read:keys");
     let older = provider.user("read:account read:keys");
     provider.declare("read:account read:keys");
+    let grant = Grant::new("read:account read:keys", "read:account read:keys");
     let older = fetcher.verify(older, SystemTime::now()).await.unwrap();
-    assert_eq!(decide(&older, "GET", "/account"), "scope_missing");
+    let decision = decide(&older, "GET", "/account");
+    assert_eq!(grant.missing_step(&decision), Some(TokenOlder));
 }
 
 #[tokio::test]

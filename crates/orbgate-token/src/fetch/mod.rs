@@ -149,23 +149,20 @@ impl KeyFetcher {
         token: impl AsRef<[u8]>,
         now: SystemTime,
     ) -> Result<VerifiedToken, TokenError> {
-        let (token, shared, asked) = (token.as_ref(), &self.shared, Instant::now());
-        let issuer = shared.verifier.issuer_of(token)?;
+        let (shared, asked) = (&self.shared, Instant::now());
+        let token = shared.verifier.open(token.as_ref())?;
+        let issuer = token.index;
         let snapshot = self.current(issuer).await;
-        let result = shared.verifier.verify(token, &snapshot.keys, now);
-        if result != Err(TokenError::KeyUnknown) {
+        let result = token.judge(&snapshot.keys, now);
+        let (Err(TokenError::KeyUnknown), Some(kid)) = (&result, token.kid()) else {
             return result;
-        }
-        let kid = shared.verifier.key_of(token);
+        };
         self.fetch_if(issuer, |attempts, seen| {
-            seen.is_same(&snapshot, issuer)
-                && kid.is_none_or(|kid| !attempts.missing.contains(&kid))
+            seen.is_same(&snapshot, issuer) && !attempts.missing.contains(&kid)
         })
         .await;
-        let result = shared
-            .verifier
-            .verify(token, &shared.snapshot.load().keys, now);
-        if let (Err(TokenError::KeyUnknown), Some(kid)) = (&result, kid) {
+        let result = token.judge(&shared.snapshot.load().keys, now);
+        if result == Err(TokenError::KeyUnknown) {
             self.remember_missing(issuer, kid, asked).await;
         }
         result

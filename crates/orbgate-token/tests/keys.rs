@@ -1,0 +1,173 @@
+//! Which keys of a published set are used, and why others are not.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod support;
+
+use orbgate_token::{KeySet, KeySetError, TokenError};
+use serde_json::{Value, json};
+use support::{Signer, base64url, claims, header, issuer, keys, now, verifier, with, without};
+
+/// The warning about the second of two keys; `None` where both are used.
+fn warning(jwk: &Value) -> Option<&'static str> {
+    let good = Signer::p256().jwk("good");
+    let set = json!({ "keys": [good, jwk] }).to_string();
+    let set = KeySet::from_jwks(set.as_bytes()).unwrap();
+    assert_eq!(set.len(), 2_usize.saturating_sub(set.warnings().len()));
+    set.warnings().first().map(|warning| {
+        assert_eq!(warning.index, 1);
+        warning.message
+    })
+}
+
+#[test]
+fn a_key_is_used_if_it_is_sound_and_for_signatures() {
+    let (ec, rsa, ed) = (Signer::p256(), Signer::rsa(), Signer::ed25519());
+    let (ec, rsa, ed) = (ec.jwk("k"), rsa.jwk("k"), ed.jwk("k"));
+    let use_is = Some("its `use` is not `sig`");
+    let ops = Some("its `key_ops` do not have `verify`");
+    let algorithm = Some("its `alg` is not for signatures by such a key");
+    let length = Some("a coordinate has not the length of its curve's");
+    let bits = Some("its modulus does not have 2048 to 8192 bits");
+    let exponent = Some("its exponent is even or too small");
+    let private = Some("a private key does not belong in a public key set");
+    let not_text = Some("a member that must be text is not");
+    let missing = Some("a part of the key is missing");
+    let encoding = Some("a part of the key is not base64url without padding");
+    let even = format!("{}A", &rsa["n"].as_str().unwrap()[..341]);
+    let modulus = |bytes: usize| with(rsa.clone(), "n", base64url(vec![0xff; bytes]));
+    let table = [
+        (ec.clone(), None),
+        (rsa.clone(), None),
+        (ed.clone(), None),
+        (Signer::p384().jwk("k"), None),
+        (Signer::p521().jwk("k"), None),
+        (without(ec.clone(), "kid"), None),
+        (with(ec.clone(), "use", "sig"), None),
+        (with(ec.clone(), "use", "enc"), use_is),
+        (with(ec.clone(), "use", "SIG"), use_is),
+        (with(ec.clone(), "use", 1), not_text),
+        (with(ec.clone(), "key_ops", json!(["verify"])), None),
+        (with(ec.clone(), "key_ops", json!(["sign"])), ops),
+        (with(ec.clone(), "key_ops", json!([])), ops),
+        (with(ec.clone(), "key_ops", "verify"), ops),
+        (with(ec.clone(), "alg", "ES256"), None),
+        (with(ec.clone(), "alg", "ES384"), algorithm),
+        (with(ec.clone(), "alg", "ECDH-ES"), algorithm),
+        (with(ec.clone(), "alg", "none"), algorithm),
+        (with(rsa.clone(), "alg", "PS512"), None),
+        (with(rsa.clone(), "alg", "RSA-OAEP"), algorithm),
+        (with(rsa.clone(), "alg", "HS256"), algorithm),
+        (with(ed.clone(), "alg", "Ed25519"), None),
+        (
+            with(ed.clone(), "crv", "X25519"),
+            Some("its `crv` is not Ed25519"),
+        ),
+        (with(ed.clone(), "x", "AAAA"), length),
+        (with(ec.clone(), "crv", "P-384"), length),
+        (
+            with(ec.clone(), "crv", "secp256k1"),
+            Some("its `crv` is not P-256, P-384 or P-521"),
+        ),
+        (
+            with(ec.clone(), "y", ec["x"].clone()),
+            Some("it is not a point of its curve, or no key"),
+        ),
+        (without(ec.clone(), "y"), missing),
+        (
+            with(ec.clone(), "x", format!("{}=", ec["x"].as_str().unwrap())),
+            encoding,
+        ),
+        (with(ec.clone(), "d", "AAAA"), private),
+        (with(rsa.clone(), "d", "AAAA"), private),
+        (with(rsa.clone(), "oth", json!([])), private),
+        (with(ec.clone(), "k", "AAAA"), private),
+        (modulus(128), bits),
+        (modulus(255), bits),
+        (modulus(1024), None),
+        (modulus(1025), bits),
+        (with(rsa.clone(), "n", ""), bits),
+        (with(rsa.clone(), "n", even), Some("its modulus is even")),
+        (with(rsa.clone(), "e", "Aw"), exponent),
+        (with(rsa.clone(), "e", "AQAA"), exponent),
+        (with(rsa.clone(), "e", ""), exponent),
+        (
+            json!({"kty": "oct", "k": base64url([7; 64]), "alg": "HS256"}),
+            Some("a secret does not belong in a public key set"),
+        ),
+        (
+            json!({"kty": "AKP"}),
+            Some("its `kty` is not RSA, EC or OKP"),
+        ),
+        (json!({}), Some("it has no `kty`")),
+        (json!({"kty": null}), not_text),
+        (json!("RSA"), Some("it is not an object")),
+    ];
+    for (jwk, expected) in table {
+        assert_eq!(warning(&jwk), expected, "{jwk}");
+    }
+}
+
+#[test]
+fn leading_zeros_of_a_modulus_do_not_count() {
+    let rsa = Signer::rsa();
+    let jwk = rsa.jwk("key-1");
+    let modulus = jwk["n"].as_str().unwrap();
+    // Three zero bytes are four more characters, and leave the rest as it is.
+    let jwk = with(jwk.clone(), "n", format!("AAAA{modulus}"));
+    let keys = keys(&[jwk]);
+    let token = rsa.token(&with(header(), "alg", "RS256"), &claims());
+    let verifier = verifier(issuer().algorithms([orbgate_token::Algorithm::Rs256]));
+    assert!(verifier.verify(token, &keys, now()).is_ok());
+}
+
+#[test]
+fn of_keys_with_one_name_none_is_used() {
+    let (one, two, other) = (Signer::p256(), Signer::p256(), Signer::p256());
+    let verifier = verifier(issuer());
+    let same = [one.jwk("key-1"), two.jwk("key-1"), other.jwk("key-2")];
+    let set = support::key_set(&same);
+    assert_eq!((set.len(), set.warnings().len()), (1, 1));
+    let keys = keys(&same);
+    for signer in [&one, &two] {
+        let verify = |header| verifier.verify(signer.token(&header, &claims()), &keys, now());
+        assert_eq!(verify(header()).err(), Some(TokenError::KeyAmbiguous));
+        // Nor is one of them taken for the only one that fits.
+        assert_eq!(
+            verify(without(header(), "kid")).err(),
+            Some(TokenError::Signature)
+        );
+    }
+    let token = other.token(&with(header(), "kid", "key-2"), &claims());
+    assert!(verifier.verify(token, &keys, now()).is_ok());
+    let only = json!({"keys": [one.jwk("a"), two.jwk("a"), other.jwk("a")]});
+    let error = KeySet::from_jwks(only.to_string().as_bytes()).unwrap_err();
+    assert_eq!(error, KeySetError::NoUsableKey);
+}
+
+#[test]
+fn a_key_set_has_limits() {
+    let signer = Signer::p256();
+    let set = |count: usize| {
+        let keys: Vec<_> = (0..count).map(|kid| signer.jwk(&kid.to_string())).collect();
+        json!({ "keys": keys }).to_string()
+    };
+    assert_eq!(KeySet::from_jwks(set(64).as_bytes()).unwrap().len(), 64);
+    let error = |text: &str| KeySet::from_jwks(text.as_bytes()).unwrap_err();
+    assert_eq!(error(&set(65)), KeySetError::TooManyKeys);
+    let padded = |bytes: usize| {
+        let set = set(1);
+        let spaces = bytes.saturating_sub(set.len());
+        set + &" ".repeat(spaces)
+    };
+    assert!(KeySet::from_jwks(padded(256 * 1024).as_bytes()).is_ok());
+    assert_eq!(error(&padded(256 * 1024 + 1)), KeySetError::TooLarge);
+    assert_eq!(error("[]"), KeySetError::NotAKeySet);
+    assert_eq!(
+        error(r#"{"keys":[{"kty":"EC","kty":"EC"}]}"#),
+        KeySetError::DuplicateMember
+    );
+}
