@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Deserializer, Value};
+use serde_json::Value;
 
-use crate::check::check;
+use crate::documents::check_text;
 use crate::finding::{ContractError, Finding};
 use crate::record::RunRecord;
 use crate::request::RunRequest;
@@ -76,57 +76,7 @@ impl Contract {
     /// without a document. Takes time and memory in proportion to the text.
     #[must_use]
     pub fn check(self, text: &[u8], mode: Mode) -> Report {
-        self.check_up_to(usize::MAX, text, mode)
-    }
-
-    /// The same, up to so many findings.
-    fn check_up_to(self, most: usize, text: &[u8], mode: Mode) -> Report {
-        let mut report = Report {
-            documents: 0,
-            findings: Vec::new(),
-        };
-        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let text = match str::from_utf8(text) {
-            Ok(text) => text,
-            Err(error) => {
-                let line = lines(text.get(..error.valid_up_to()).unwrap_or_default());
-                report.findings.push(whole(line, "not UTF-8".to_owned()));
-                return report;
-            }
-        };
-        let mut documents = Deserializer::from_str(text).into_iter::<Value>();
-        let mut start = 0;
-        let mut line = 1_usize;
-        while let Some(document) = documents.next() {
-            let end = documents.byte_offset();
-            let raw = text.get(start..end).unwrap_or_default();
-            match document {
-                Ok(value) => {
-                    report.documents = report.documents.saturating_add(1);
-                    let left = most.saturating_sub(report.findings.len());
-                    let found = check(self, raw, &value, mode, left);
-                    report.findings.extend(found.into_iter().map(|mut finding| {
-                        finding.line = finding.line.saturating_add(line).saturating_sub(1);
-                        finding
-                    }));
-                }
-                Err(error) => {
-                    report.findings.push(no_json(&error, text));
-                    return report;
-                }
-            }
-            if report.findings.len() >= most {
-                return report;
-            }
-            line = line.saturating_add(lines(raw.as_bytes())).saturating_sub(1);
-            start = end;
-        }
-        if report.documents == 0 {
-            report
-                .findings
-                .push(whole(1, "no JSON document".to_owned()));
-        }
-        report
+        check_text(self, text, mode, usize::MAX)
     }
 
     /// The schema as a value.
@@ -152,11 +102,11 @@ impl Contract {
     /// Reads one document, leniently.
     fn read<T: DeserializeOwned>(self, text: &[u8]) -> Result<T, ContractError> {
         serde_json::from_slice(text).map_err(|error| {
-            let mut findings = self.check_up_to(SERVED, text, Mode::Lenient).findings;
+            let mut findings = check_text(self, text, Mode::Lenient, SERVED).findings;
             if findings.is_empty() {
                 // More than one document, or a byte order mark, which only a file may have.
-                let text = str::from_utf8(text).unwrap_or_default();
-                findings.push(no_json(&error, text));
+                let message = format!("cannot be read as one JSON document: {error}");
+                findings.push(Finding::whole(error.line(), message));
             }
             ContractError::new(findings)
         })
@@ -166,7 +116,10 @@ impl Contract {
     fn audit<T: Serialize>(self, value: &T) -> Vec<Finding> {
         match serde_json::to_vec(value) {
             Ok(text) => self.check(&text, Mode::Strict).findings,
-            Err(error) => vec![whole(1, format!("cannot be written as JSON: {error}"))],
+            Err(error) => {
+                let message = format!("cannot be written as JSON: {error}");
+                vec![Finding::whole(1, message)]
+            }
         }
     }
 }
@@ -214,35 +167,4 @@ impl RunRecord {
     pub fn audit(&self) -> Vec<Finding> {
         Contract::RunRecord.audit(self)
     }
-}
-
-/// A finding about a whole document.
-const fn whole(line: usize, message: String) -> Finding {
-    Finding {
-        line,
-        pointer: String::new(),
-        message,
-    }
-}
-
-/// What cannot be read, in the reader's words, and at which character of its line.
-fn no_json(error: &serde_json::Error, text: &str) -> Finding {
-    let message = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let message = message.strip_suffix(&place).unwrap_or(&message);
-    let message = message.replace("EOF while parsing", "the text ends within");
-    let line = text.split('\n').nth(error.line().saturating_sub(1));
-    let before = line.unwrap_or_default().as_bytes();
-    let before = before.get(..error.column()).unwrap_or(before);
-    let column = String::from_utf8_lossy(before).chars().count().max(1);
-    whole(
-        error.line(),
-        format!("cannot be read as JSON: {message} at column {column}"),
-    )
-}
-
-/// The line that comes after these bytes, from 1.
-fn lines(before: &[u8]) -> usize {
-    let newlines = before.iter().filter(|byte| **byte == b'\n').count();
-    newlines.saturating_add(1)
 }

@@ -16,6 +16,17 @@ pub struct Finding {
     pub message: String,
 }
 
+impl Finding {
+    /// A finding about a whole document.
+    pub(crate) const fn whole(line: usize, message: String) -> Self {
+        Self {
+            line,
+            pointer: String::new(),
+            message,
+        }
+    }
+}
+
 impl fmt::Display for Finding {
     /// `3: /metrics/total_tokens: must be …`, and without the pointer where it is empty.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,6 +2,7 @@
 
 mod check;
 mod contract;
+mod documents;
 mod finding;
 mod known;
 mod message;
@@ -16,6 +17,7 @@ mod shape;
 
 // The public interface is:
 pub use crate::contract::{Contract, Mode, Report};
+pub use crate::documents::Checker;
 pub use crate::finding::{ContractError, Finding};
 pub use crate::message::{Message, Role};
 pub use crate::metrics::{Metrics, Timer};

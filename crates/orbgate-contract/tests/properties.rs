@@ -11,7 +11,7 @@ mod support;
 use std::sync::LazyLock;
 
 use jsonschema::Validator;
-use orbgate_contract::{Contract, Finding, Mode, RunRecord, RunRequest};
+use orbgate_contract::{Checker, Contract, Finding, Mode, RunRecord, RunRequest};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::Value;
@@ -110,6 +110,39 @@ proptest! {
             }
         }
         agree(contract, text.as_bytes());
+    }
+
+    #[test]
+    fn a_text_in_pieces_is_checked_as_in_one(
+        documents in prop::collection::vec(document(), 0..3),
+        pieces in prop::collection::vec(prop::sample::select(PIECES), 0..8),
+        edits in prop::collection::vec((any::<Index>(), any::<u8>()), 0..2),
+        cuts in prop::collection::vec(any::<Index>(), 0..40),
+        layout in 0..3,
+    ) {
+        let documents = documents.iter().map(|(_, value)| match layout {
+            0 => value.to_string(),
+            1 => format!("{value:#}\n\n"),
+            _ => format!("\u{feff}{value}"),
+        });
+        let mut text = (documents.collect::<String>() + &pieces.concat()).into_bytes();
+        for (at, byte) in edits {
+            if !text.is_empty() {
+                *at.get_mut(&mut text) = byte;
+            }
+        }
+        let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
+        cuts.extend([0, text.len()]);
+        cuts.sort_unstable();
+        for mode in [Mode::Lenient, Mode::Strict] {
+            let mut checker = Checker::new(Contract::RunRecord, mode);
+            let pieces = cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]);
+            let mut found: Vec<_> = pieces.flat_map(|piece| checker.push(piece)).collect();
+            let end = checker.finish();
+            found.extend(end.findings);
+            let whole = Contract::RunRecord.check(&text, mode);
+            prop_assert_eq!((found, end.documents), (whole.findings, whole.documents));
+        }
     }
 
     #[test]
