@@ -1,21 +1,51 @@
-//! Reading the files that a command names.
+//! The files that a command reads, and standard input for `-`.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::path::Path;
 
 use crate::args::STANDARD_INPUT;
 
-/// What is in a file, or on standard input for `-`, up to so many bytes; the error says why there is nothing
-/// to read.
-pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    if path == Path::new(STANDARD_INPUT) {
-        let content = io::stdin().lock().take(limit).read_to_end(&mut bytes);
-        content.map_err(|error| format!("cannot read standard input: {error}"))?;
-    } else {
-        let content = File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
-        content.map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+/// A file to read.
+pub(crate) struct Input {
+    /// What people call it.
+    pub(crate) name: String,
+    pub(crate) reader: Box<dyn Read>,
+    /// How many bytes it has, where that is known.
+    pub(crate) size: Option<u64>,
+}
+
+impl Input {
+    /// Opens a file; the error says why there is nothing to read.
+    pub(crate) fn open(path: &Path) -> Result<Self, String> {
+        if path == Path::new(STANDARD_INPUT) {
+            return Ok(Self {
+                name: "standard input".to_owned(),
+                reader: Box::new(io::stdin().lock()),
+                size: None,
+            });
+        }
+        let name = format!("`{}`", path.display());
+        let open = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+        let (metadata, file) = open.map_err(|error| cannot_read(&name, &error))?;
+        Ok(Self {
+            name,
+            reader: Box::new(file),
+            size: metadata.is_file().then_some(metadata.len()),
+        })
     }
+}
+
+/// What is in a file, up to so many bytes; the error says why there is nothing to read.
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+    let Input { name, reader, .. } = Input::open(path)?;
+    let mut bytes = Vec::new();
+    let content = reader.take(limit).read_to_end(&mut bytes);
+    content.map_err(|error| cannot_read(&name, &error))?;
     Ok(bytes)
+}
+
+/// Why a file cannot be read.
+pub(crate) fn cannot_read(name: &str, error: &io::Error) -> String {
+    format!("cannot read {name}: {error}")
 }

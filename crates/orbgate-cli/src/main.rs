@@ -15,6 +15,7 @@ mod hint;
 mod input;
 mod output;
 mod policy_file;
+mod progress;
 mod replay;
 mod request_line;
 mod table;

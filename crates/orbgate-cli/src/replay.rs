@@ -1,17 +1,17 @@
 //! `orbgate replay`: JSON Lines in, JSON Lines out, in the same order and in constant memory.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use orbgate::Engine;
 use serde::Serialize;
 
-use crate::args::STANDARD_INPUT;
+use crate::input::{Input, cannot_read};
 use crate::output::{Outcome, Stop};
 use crate::policy_file::Source;
+use crate::progress::{self, Screen};
 use crate::request_line::RequestLine;
 use crate::tally::Tally;
 
@@ -26,11 +26,7 @@ const LINES_PER_STEP: u64 = 4096;
 pub(crate) fn run(file: &Path, source: &Source) -> Result<Outcome, Stop> {
     let start = Instant::now();
     let mut log = Log::open(file)?;
-    // Where only the bar is on a terminal, the lines need not mind it.
-    let screen = Screen {
-        bar: io::stdout().is_terminal().then(|| log.bar.clone()),
-    };
-    let mut out = BufWriter::with_capacity(BUFFER, screen);
+    let mut out = BufWriter::with_capacity(BUFFER, Screen::beside(&log.bar));
     let mut tally = Tally::new();
     let end = decide_all(&mut log, &mut out, source.engine(), &mut tally);
     log.bar.finish_and_clear();
@@ -134,30 +130,13 @@ enum Length {
 
 impl Log {
     fn open(file: &Path) -> Result<Self, Stop> {
-        let (name, input, size): (_, Box<dyn Read>, _) = if file == Path::new(STANDARD_INPUT) {
-            (
-                "standard input".to_owned(),
-                Box::new(io::stdin().lock()),
-                None,
-            )
-        } else {
-            let name = format!("`{}`", file.display());
-            let open =
-                File::open(file).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
-            let (file, metadata) =
-                open.map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))?;
-            (
-                name,
-                Box::new(file),
-                metadata.is_file().then_some(metadata.len()),
-            )
-        };
-        let reader = BufReader::with_capacity(BUFFER, input);
+        let Input { name, reader, size } = Input::open(file).map_err(Stop::Error)?;
+        let reader = BufReader::with_capacity(BUFFER, reader);
         Ok(Self {
             name,
             reader,
             position: 0,
-            bar: progress_bar(size),
+            bar: progress::bar(size),
         })
     }
 
@@ -165,7 +144,7 @@ impl Log {
     fn read(&mut self, line: &mut Vec<u8>) -> Result<Length, String> {
         line.clear();
         let length = self.read_up_to_limit(line);
-        length.map_err(|error| format!("cannot read {}: {error}", self.name))
+        length.map_err(|error| cannot_read(&self.name, &error))
     }
 
     fn read_up_to_limit(&mut self, line: &mut Vec<u8>) -> io::Result<Length> {
@@ -186,47 +165,5 @@ impl Log {
             .position
             .saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
         Ok(length)
-    }
-}
-
-/// A progress bar on standard error, hidden where that is no terminal.
-fn progress_bar(size: Option<u64>) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let (bar, template) = match size {
-        Some(size) => (
-            ProgressBar::new(size),
-            "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left",
-        ),
-        None => (
-            ProgressBar::no_length(),
-            "{spinner} {bytes}  {bytes_per_sec}  {elapsed}",
-        ),
-    };
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
-}
-
-/// Standard output, which may share a terminal with the progress bar.
-struct Screen {
-    bar: Option<ProgressBar>,
-}
-
-impl Write for Screen {
-    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
-        let write = || io::stdout().lock().write_all(lines);
-        match &self.bar {
-            // All of it at once: the bar must not come back in the middle of a line.
-            Some(bar) => bar.suspend(write)?,
-            None => write()?,
-        }
-        Ok(lines.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        io::stdout().lock().flush()
     }
 }

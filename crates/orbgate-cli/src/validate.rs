@@ -1,14 +1,19 @@
-//! `orbgate validate`: run requests and run records, held to their contract.
+//! `orbgate validate`: run requests and run records, held to their contract in constant memory.
 
-use std::io::Write as _;
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
-use orbgate_contract::{Contract, Mode};
+use indicatif::ProgressBar;
+use orbgate_contract::{Checker, Contract, Finding, Mode};
 
 use crate::args::Documents;
 use crate::check::count;
-use crate::input;
+use crate::input::{Input, cannot_read};
 use crate::output::{self, Outcome, Stop, one_line};
+use crate::progress::{self, Screen};
+
+/// Files are read in pieces of this size, in bytes.
+const PIECE: usize = 256 * 1024;
 
 /// Validates the files.
 pub(crate) fn run(documents: &Documents) -> Result<Outcome, Stop> {
@@ -35,24 +40,60 @@ pub(crate) fn run(documents: &Documents) -> Result<Outcome, Stop> {
 }
 
 fn validate(path: &Path, contract: Contract, mode: Mode) -> Result<Outcome, Stop> {
-    let text = input::read(path, u64::MAX).map_err(Stop::Error)?;
-    let report = contract.check(&text, mode);
-    let name = path.display().to_string();
-    if report.findings.is_empty() {
+    let input = Input::open(path).map_err(Stop::Error)?;
+    let bar = progress::bar(input.size);
+    let ended = validate_input(path, input, &bar, contract, mode);
+    bar.finish_and_clear();
+    let (documents, outcome) = ended?;
+    if outcome == Outcome::Fine {
         let noun = match contract {
             Contract::RunRequest => "run request",
             Contract::RunRecord => "run record",
         };
+        let fine = format!("{}: ok: {}", path.display(), count(documents, noun));
         // A courtesy: standard output has the findings and nothing else.
-        let fine = format!("{name}: ok: {}", count(report.documents, noun));
         let _ = writeln!(anstream::stderr(), "{}", one_line(&fine));
-        return Ok(Outcome::Fine);
     }
-    output::print(|out| {
-        report.findings.iter().try_for_each(|finding| {
-            let line = format!("{name}:{finding}");
-            writeln!(out, "{}", one_line(&line))
-        })
-    })?;
-    Ok(Outcome::Findings)
+    Ok(outcome)
+}
+
+/// How many documents there are, and whether something is wrong with them.
+fn validate_input(
+    path: &Path,
+    mut input: Input,
+    bar: &ProgressBar,
+    contract: Contract,
+    mode: Mode,
+) -> Result<(usize, Outcome), Stop> {
+    let mut checker = Checker::new(contract, mode);
+    let mut piece = vec![0; PIECE];
+    let mut outcome = Outcome::Fine;
+    let mut tell = |findings: Vec<Finding>| {
+        if !findings.is_empty() {
+            outcome = Outcome::Findings;
+        }
+        print(path, &findings, bar)
+    };
+    while !checker.is_done() {
+        let length = match input.reader.read(&mut piece) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Stop::Error(cannot_read(&input.name, &error))),
+        };
+        bar.inc(u64::try_from(length).unwrap_or(0));
+        tell(checker.push(piece.get(..length).unwrap_or_default()))?;
+    }
+    let report = checker.finish();
+    tell(report.findings)?;
+    Ok((report.documents, outcome))
+}
+
+fn print(path: &Path, findings: &[Finding], bar: &ProgressBar) -> Result<(), Stop> {
+    let name = path.display();
+    let line = |finding| format!("{}\n", one_line(&format!("{name}:{finding}")));
+    let lines: String = findings.iter().map(line).collect();
+    let mut screen = Screen::beside(bar);
+    screen.write_all(lines.as_bytes())?;
+    Ok(screen.flush()?)
 }

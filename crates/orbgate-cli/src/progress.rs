@@ -1,0 +1,56 @@
+//! A progress bar on standard error, and standard output beside it.
+
+use std::io::{self, IsTerminal as _, Write};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// A progress bar in bytes, hidden where standard error is no terminal.
+pub(crate) fn bar(size: Option<u64>) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let (bar, template) = match size {
+        Some(size) => (
+            ProgressBar::new(size),
+            "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left",
+        ),
+        None => (
+            ProgressBar::no_length(),
+            "{spinner} {bytes}  {bytes_per_sec}  {elapsed}",
+        ),
+    };
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// Standard output, which may share a terminal with the progress bar.
+pub(crate) struct Screen {
+    bar: Option<ProgressBar>,
+}
+
+impl Screen {
+    /// Standard output beside this bar. Where only the bar is on a terminal, the lines need not mind it.
+    pub(crate) fn beside(bar: &ProgressBar) -> Self {
+        Self {
+            bar: io::stdout().is_terminal().then(|| bar.clone()),
+        }
+    }
+}
+
+impl Write for Screen {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        let write = || io::stdout().lock().write_all(lines);
+        match &self.bar {
+            // All of it at once: the bar must not come back in the middle of a line.
+            Some(bar) => bar.suspend(write)?,
+            None => write()?,
+        }
+        Ok(lines.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().lock().flush()
+    }
+}
