@@ -1,4 +1,4 @@
-//! The step `embed`: projects of other people, outside the workspace, that use the core.
+//! The step `embed`: projects of other people, outside the workspace, that use the crates.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,9 +29,28 @@ const SERVICE_PRINTS: &str = include_str!("../embed/service/expected.txt");
 const BARE: [File; 1] = [("src/main.rs", include_str!("../embed/bare/src/main.rs"))];
 const BARE_PRINTS: &str = "scope_held\n";
 
+/// The verifier of tokens beside crates whose features would change or stop others.
+const TOKEN: [File; 4] = [
+    ("src/main.rs", include_str!("../embed/token/src/main.rs")),
+    (
+        "token.yaml",
+        include_str!("../../orbgate-token/examples/token.yaml"),
+    ),
+    (
+        "token.jwt",
+        include_str!("../../orbgate-token/examples/token.jwt"),
+    ),
+    (
+        "jwks.json",
+        include_str!("../../orbgate-token/examples/jwks.json"),
+    ),
+];
+const TOKEN_PRINTS: &str = "theirs: panicked\nours: user read:account write:voxies\n";
+
 pub(crate) fn run(project: &Project) -> Result<()> {
     let home = project.target.join("xtask").join("embed");
-    let service = Scratch::new(project, &home, "service", &SERVICE, |core| {
+    let core = "orbgate";
+    let service = Scratch::new(project, &home, "service", &SERVICE, core, |core| {
         format!(
             "[dependencies]\norbgate = {{ path = {core} }}\n\
             [build-dependencies]\norbgate = {{ path = {core}, features = [\"build\"] }}\n"
@@ -40,11 +59,20 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     service.prints(SERVICE_PRINTS)?;
     service.refuses_a_bad_policy()?;
 
-    let bare = Scratch::new(project, &home, "bare", &BARE, |core| {
+    let bare = Scratch::new(project, &home, "bare", &BARE, core, |core| {
         format!("[dependencies]\norbgate = {{ path = {core}, default-features = false }}\n")
     })?;
     bare.prints(BARE_PRINTS)?;
-    bare.depends_on_nothing_else()
+    bare.depends_on_nothing_else()?;
+
+    let token = Scratch::new(project, &home, "token", &TOKEN, "orbgate-token", |token| {
+        format!(
+            "[dependencies]\norbgate-token = {{ path = {token} }}\n\
+            jsonwebtoken = {{ version = \"=11.1.0\", features = [\"aws_lc_rs\", \"rust_crypto\"] }}\n\
+            serde_json = {{ version = \"1\", features = [\"arbitrary_precision\", \"preserve_order\"] }}\n"
+        )
+    })?;
+    token.prints(TOKEN_PRINTS)
 }
 
 /// A project made for the test.
@@ -59,6 +87,7 @@ impl Scratch {
         home: &Path,
         name: &str,
         files: &[File],
+        dependency: &str,
         dependencies: impl Fn(&str) -> String,
     ) -> Result<Self> {
         let scratch = Self {
@@ -72,9 +101,9 @@ impl Scratch {
             scratch.write(path, text)?;
         }
         // A string of Rust is one of TOML: both escape with a backslash.
-        let core = format!("{:?}", project.root.join("crates").join("orbgate"));
+        let path = format!("{:?}", project.root.join("crates").join(dependency));
         let manifest = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n");
-        let dependencies = dependencies(&core);
+        let dependencies = dependencies(&path);
         scratch.write(
             "Cargo.toml",
             &format!("{manifest}{dependencies}[workspace]\n"),

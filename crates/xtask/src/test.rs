@@ -37,7 +37,7 @@ enum Step {
     Tree,
     /// Every published crate builds from its own archive
     Package,
-    /// Other projects can embed the core, with the policies of others
+    /// Other projects can embed the crates, with policies and dependencies of their own
     Embed,
     /// No hot path takes more instructions than listed
     Gate,
