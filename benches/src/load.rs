@@ -1,4 +1,5 @@
-//! From the text of a policy to an engine that answers.
+//! From the text of a policy to an engine that answers; and the last step of it alone, from a policy that
+//! was read to an engine.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -29,7 +30,14 @@ pub fn run(table: &Table, wanted: &dyn Fn(&str) -> bool, rounds: usize) -> Vec<L
             black_box(Engine::new(&policy));
         }),
     ));
-    #[cfg(feature = "engines")]
+    let policy = Policy::from_yaml(&table.yaml).expect("a valid policy");
+    loaders.push((
+        "orbgate-compile",
+        Box::new(move || {
+            black_box(Engine::new(black_box(&policy)));
+        }),
+    ));
+    #[cfg(all(feature = "engines", feature = "routers"))]
     add_engines(table, &mut loaders);
     loaders.retain(|(name, _)| wanted(name));
     let mut times = vec![Vec::new(); loaders.len()];
@@ -51,33 +59,47 @@ pub fn run(table: &Table, wanted: &dyn Fn(&str) -> bool, rounds: usize) -> Vec<L
     rows.collect()
 }
 
-/// With a router's work not in theirs: theirs is what answers once a route is found, but for `regorus-paths`.
-#[cfg(feature = "engines")]
+/// `-routed` answers once a route is found; with matchit's routers it can be asked with a request, as
+/// `regorus-paths` can.
+#[cfg(all(feature = "engines", feature = "routers"))]
 fn add_engines<'t>(table: &'t Table, loaders: &mut Vec<Loader<'t>>) {
-    use crate::peers::engines;
+    use crate::peers::{engines, routers};
 
     if table.rows.len() >= engines::MOST_ROUTES {
         return;
     }
-    let cedar = engines::cedar_text(table);
-    loaders.push((
-        "cedar-routed",
-        Box::new(move || {
-            black_box(engines::cedar_load(table, black_box(&cedar)));
-        }),
-    ));
+    let text = engines::cedar_text(table);
+    let cedar = move || {
+        black_box(engines::cedar_load(table, black_box(&text)));
+    };
     let (text, data) = engines::rego_routed(table);
-    loaders.push((
-        "regorus-routed",
-        Box::new(move || {
-            black_box(engines::rego_load(black_box(&text), black_box(&data)));
-        }),
-    ));
+    let regorus = move || {
+        black_box(engines::rego_load(black_box(&text), black_box(&data)));
+    };
     let text = engines::rego_paths(table);
-    loaders.push((
-        "regorus-paths",
-        Box::new(move || {
-            black_box(engines::rego_load(black_box(&text), "{}"));
-        }),
-    ));
+    let paths = move || {
+        black_box(engines::rego_load(black_box(&text), "{}"));
+    };
+    let (routed_cedar, routed_regorus) = (cedar.clone(), regorus.clone());
+    let all: [Loader<'t>; 6] = [
+        ("cedar-routed", Box::new(cedar)),
+        (
+            "cedar-routed+matchit",
+            Box::new(move || {
+                routed_cedar();
+                routers::load(table);
+            }),
+        ),
+        ("regorus-routed", Box::new(regorus)),
+        (
+            "regorus-routed+matchit",
+            Box::new(move || {
+                routed_regorus();
+                routers::load(table);
+            }),
+        ),
+        ("regorus-paths", Box::new(paths)),
+        ("by-hand", Box::new(move || routers::load(table))),
+    ];
+    loaders.extend(all);
 }

@@ -4,7 +4,7 @@
 pub mod engines;
 mod own;
 #[cfg(feature = "routers")]
-mod routers;
+pub(crate) mod routers;
 
 use std::hint::black_box;
 

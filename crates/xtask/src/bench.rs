@@ -51,8 +51,8 @@ impl Bench {
             let cargo = Program::parse(&format!("{command} {package}")).arg(features);
             cargo.path("--target-dir", &target)
         };
-        // All of it: the comparison starts another program, which counts allocations.
-        cargo("cargo build").run()?;
+        // The comparison starts another program, which counts allocations.
+        cargo("cargo build --bin compare --bin allocations").run()?;
         let run = cargo("cargo run --quiet").arg("--");
         self.options().into_iter().fold(run, Program::arg).run()
     }
