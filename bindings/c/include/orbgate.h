@@ -34,7 +34,6 @@
  * Linker.Option.critical and .NET's SuppressGCTransition, and with batch functions cgo's noescape and
  * nocallback.
  */
-
 #ifndef ORBGATE_H
 #define ORBGATE_H
 
@@ -76,6 +75,41 @@
 #define ORBGATE_NODISCARD
 #endif
 #endif
+
+/* The Arrow C data interface, as its specification asks for: whoever includes it first defines it. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+  const char* format;
+  const char* name;
+  const char* metadata;
+  int64_t flags;
+  int64_t n_children;
+  struct ArrowSchema** children;
+  struct ArrowSchema* dictionary;
+  void (*release)(struct ArrowSchema*);
+  void* private_data;
+};
+
+struct ArrowArray {
+  int64_t length;
+  int64_t null_count;
+  int64_t offset;
+  int64_t n_buffers;
+  int64_t n_children;
+  const void** buffers;
+  struct ArrowArray** children;
+  struct ArrowArray* dictionary;
+  void (*release)(struct ArrowArray*);
+  void* private_data;
+};
+
+#endif /* ARROW_C_DATA_INTERFACE */
 
 /**
  * In `OrbgateDecision.charge`: the policy states an orb column, so the other bits say something. Without
@@ -388,26 +422,6 @@ typedef struct OrbgateHandle OrbgateHandle;
 typedef struct OrbgateScopeSet OrbgateScopeSet;
 
 /**
- * A column of texts, as Arrow lays out utf8: the text of row `i` is the bytes `offsets[i]` to `offsets[i + 1]`
- * of `data`. There is one offset more than there are rows; offsets never decrease and never exceed
- * `data_len`. The first need not be 0.
- */
-typedef struct OrbgateColumn {
-  /**
-   * The bytes of all rows, end to end.
-   */
-  const char *data;
-  /**
-   * How many bytes.
-   */
-  size_t data_len;
-  /**
-   * Where each row starts, and where the last one ends. Null: there is no such column.
-   */
-  const uint32_t *offsets;
-} OrbgateColumn;
-
-/**
  * A *verified* bearer token. A null pointer to one is no token: denied as `no_token`. All zeros but for
  * the size is a token of unknown kind: denied as `invalid_token`.
  */
@@ -433,6 +447,73 @@ typedef struct OrbgateToken {
    */
   const struct OrbgateScopeSet *scope_set;
 } OrbgateToken;
+
+/**
+ * A decision: plain data of a size that never changes. All zeros is no decision, and no allow.
+ */
+typedef struct OrbgateDecision {
+  /**
+   * An `OrbgateEffect`. Only `ORBGATE_EFFECT_ALLOW` lets a call through.
+   */
+  uint8_t effect;
+  /**
+   * An `OrbgateReason`.
+   */
+  uint8_t reason;
+  /**
+   * An `OrbgateDetail`.
+   */
+  uint8_t detail;
+  /**
+   * What an allowed call consumes: `ORBGATE_CHARGE_*` bits. 0 on a denial.
+   */
+  uint8_t charge;
+  /**
+   * The HTTP status of a denial; 0 on an allow.
+   */
+  uint16_t http_status;
+  /**
+   * The scope's number in its engine, from 1; 0 where there is none.
+   */
+  uint16_t scope;
+  /**
+   * The route's number in its engine, from 1; 0 where there is none. For `method_not_declared` it is one
+   * of the routes that share the path's template.
+   */
+  uint32_t route;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+  /**
+   * How many orbs, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
+   */
+  uint64_t amount;
+  /**
+   * The first eight bytes of the digest of the policy that decided, as a number.
+   */
+  uint64_t policy;
+} OrbgateDecision;
+
+/**
+ * A column of texts, as Arrow lays out utf8: the text of row `i` is the bytes `offsets[i]` to `offsets[i + 1]`
+ * of `data`. There is one offset more than there are rows; offsets never decrease and never exceed
+ * `data_len`. The first need not be 0.
+ */
+typedef struct OrbgateColumn {
+  /**
+   * The bytes of all rows, end to end.
+   */
+  const char *data;
+  /**
+   * How many bytes.
+   */
+  size_t data_len;
+  /**
+   * Where each row starts, and where the last one ends. Null: there is no such column.
+   */
+  const uint32_t *offsets;
+} OrbgateColumn;
 
 /**
  * Requests by columns. All zeros but for the size is an empty batch.
@@ -488,53 +569,6 @@ typedef struct OrbgateBatch {
    */
   size_t validity_offset;
 } OrbgateBatch;
-
-/**
- * A decision: plain data of a size that never changes. All zeros is no decision, and no allow.
- */
-typedef struct OrbgateDecision {
-  /**
-   * An `OrbgateEffect`. Only `ORBGATE_EFFECT_ALLOW` lets a call through.
-   */
-  uint8_t effect;
-  /**
-   * An `OrbgateReason`.
-   */
-  uint8_t reason;
-  /**
-   * An `OrbgateDetail`.
-   */
-  uint8_t detail;
-  /**
-   * What an allowed call consumes: `ORBGATE_CHARGE_*` bits. 0 on a denial.
-   */
-  uint8_t charge;
-  /**
-   * The HTTP status of a denial; 0 on an allow.
-   */
-  uint16_t http_status;
-  /**
-   * The scope's number in its engine, from 1; 0 where there is none.
-   */
-  uint16_t scope;
-  /**
-   * The route's number in its engine, from 1; 0 where there is none. For `method_not_declared` it is one
-   * of the routes that share the path's template.
-   */
-  uint32_t route;
-  /**
-   * 0.
-   */
-  uint32_t reserved;
-  /**
-   * How many orbs, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
-   */
-  uint64_t amount;
-  /**
-   * The first eight bytes of the digest of the policy that decided, as a number.
-   */
-  uint64_t policy;
-} OrbgateDecision;
 
 /**
  * Text of the library: UTF-8, not NUL-terminated. `data` is null where there is no text.
@@ -765,6 +799,30 @@ typedef struct OrbgateScope {
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/**
+ * Decides every row of a table that comes over the Arrow C data interface: a struct array whose children are
+ * named `method` and `target` and, if rows have tokens of their own, `kind` (`user`, `organisation`; null is no
+ * token) and `scopes` (separated by spaces; null is none), and `allow_bonus_orbs` (boolean; null is false).
+ * Texts are utf8 or large utf8, none is a dictionary. Any other child is an invalid argument, and so is an
+ * array that has been released.
+ *
+ * A row that is null, or whose method or target is, gets all zeros for a decision. Where there is no child
+ * `kind`, `token` is that of every row; where there is no child `allow_bonus_orbs`, `flags` holds for every row.
+ *
+ * Ownership: `array` and `schema` stay the caller's, to release; everything is only read. `out` has room for
+ * `out_len` decisions, at least `array->length`.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_decide_arrow(const struct OrbgateEngine *engine,
+                                          const struct ArrowArray *array,
+                                          const struct ArrowSchema *schema,
+                                          const struct OrbgateToken *token,
+                                          uint32_t flags,
+                                          struct OrbgateDecision *out,
+                                          size_t out_len);
 
 /**
  * Decides every row of a batch, each as `orbgate_engine_decide` would. Everything is checked before the first
@@ -1380,8 +1438,6 @@ uint32_t orbgate_version_number(void);
 }  // extern "C"
 #endif  // __cplusplus
 
-#endif  /* ORBGATE_H */
-
 #ifdef __cplusplus
 #include <cstring>
 #else
@@ -1478,3 +1534,5 @@ static inline int32_t orbgate_packed_status(uint64_t packed)
 {
     return (packed & 3u) == 0 ? (int32_t)(packed >> 48 & 31u) : 0;
 }
+
+#endif /* ORBGATE_H */

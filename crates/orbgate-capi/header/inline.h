@@ -94,3 +94,5 @@ static inline int32_t orbgate_packed_status(uint64_t packed)
 {
     return (packed & 3u) == 0 ? (int32_t)(packed >> 48 & 31u) : 0;
 }
+
+#endif /* ORBGATE_H */

@@ -34,3 +34,5 @@
  * Linker.Option.critical and .NET's SuppressGCTransition, and with batch functions cgo's noescape and
  * nocallback.
  */
+#ifndef ORBGATE_H
+#define ORBGATE_H

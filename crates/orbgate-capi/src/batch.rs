@@ -1,29 +1,14 @@
 //! Many decisions in one call, over columns as Arrow lays out utf8.
 
-use core::ffi::c_char;
-
 use orbgate::{Decision, Request, Token};
 
 use crate::arguments::{Out, Sized32, optional, read_sized, shared, slice};
+use crate::columns::{Bitmap, OrbgateColumn, Texts};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
 use crate::scope_set::OrbgateScopeSet;
 use crate::status::{OrbgateStatus, Outcome, guard};
 use crate::token::{OrbgateToken, read_flags, read_kind};
-
-/// A column of texts, as Arrow lays out utf8: the text of row `i` is the bytes `offsets[i]` to `offsets[i + 1]`
-/// of `data`. There is one offset more than there are rows; offsets never decrease and never exceed
-/// `data_len`. The first need not be 0.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct OrbgateColumn {
-    /// The bytes of all rows, end to end.
-    pub data: *const c_char,
-    /// How many bytes.
-    pub data_len: usize,
-    /// Where each row starts, and where the last one ends. Null: there is no such column.
-    pub offsets: *const u32,
-}
 
 /// Requests by columns. All zeros but for the size is an empty batch.
 #[derive(Debug)]
@@ -110,23 +95,32 @@ unsafe fn run<T: Default>(
         if out_len < batch.len {
             return Err(OrbgateStatus::InvalidArgument);
         }
-        if batch.len == 0 {
-            return Ok(());
-        }
-        // Only the places are checked here: what they hold may never have been written.
-        let places = Out::new(out)?;
-        for row in 0..batch.len {
-            let decision = batch.decide(engine, row);
-            let decision = decision.map(|it| OrbgateDecision::new(engine, &it));
-            // SAFETY: `row` is below `len` and `len` at most `out_len`; the rest is the caller's.
-            unsafe {
-                places
-                    .at(row)
-                    .write(decision.map_or_else(T::default, &form))
-            }
-        }
-        Ok(())
+        let decide = |row| batch.decide(engine, row);
+        // SAFETY: `out` has room for `out_len` decisions, which are enough.
+        unsafe { decide_rows(engine, batch.len, Out::new(out), decide, form) }
     })
+}
+
+/// Decides rows that have been checked, and writes each decision in its form.
+#[inline(always)]
+pub(crate) unsafe fn decide_rows<'e, T: Default>(
+    engine: &'e OrbgateEngine,
+    len: usize,
+    out: Outcome<Out<T>>,
+    decide: impl Fn(usize) -> Option<Decision<'e>>,
+    form: impl Fn(OrbgateDecision) -> T,
+) -> Outcome {
+    if len == 0 {
+        return Ok(());
+    }
+    // Only the places are checked here: what they hold may never have been written.
+    let places = out?;
+    for row in 0..len {
+        let decision = decide(row).map(|it| form(OrbgateDecision::new(engine, &it)));
+        // SAFETY: the caller's array has `len` elements.
+        unsafe { places.at(row).write(decision.unwrap_or_default()) }
+    }
+    Ok(())
 }
 
 /// A batch that has been checked.
@@ -258,74 +252,5 @@ impl Bonus<'_> {
             return Err(OrbgateStatus::InvalidArgument);
         }
         Ok(Self::Each(rows))
-    }
-}
-
-/// A column that has been checked.
-pub(crate) struct Texts<'a> {
-    data: &'a [u8],
-    offsets: &'a [u32],
-}
-
-impl<'a> Texts<'a> {
-    unsafe fn read(column: &OrbgateColumn, len: usize) -> Outcome<Self> {
-        const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
-        if len == 0 {
-            let (data, offsets): (&[u8], &[u32]) = (&[], &[]);
-            return Ok(Self { data, offsets });
-        }
-        let count = len.checked_add(1).ok_or(INVALID)?;
-        // SAFETY: the caller's, see the preamble.
-        let (data, offsets): (&[u8], &[u32]) = unsafe {
-            (
-                slice(column.data.cast(), column.data_len)?,
-                slice(column.offsets, count)?,
-            )
-        };
-        let last = offsets.last().copied().unwrap_or_default();
-        let inside = usize::try_from(last).is_ok_and(|last| last <= data.len());
-        if !inside || !offsets.is_sorted() {
-            return Err(INVALID);
-        }
-        Ok(Self { data, offsets })
-    }
-
-    #[inline(always)]
-    fn of(&self, row: usize) -> &'a [u8] {
-        let ends = self
-            .offsets
-            .get(row..)
-            .and_then(|offsets| offsets.first_chunk());
-        let [start, end] = ends.copied().unwrap_or([0, 0]);
-        // Ids and lengths fit: `read` has compared the last offset with a `usize`.
-        let index = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
-        self.data.get(index(start)..index(end)).unwrap_or_default()
-    }
-}
-
-/// A bitmap as Arrow's.
-struct Bitmap<'a> {
-    bytes: &'a [u8],
-    offset: usize,
-}
-
-impl Bitmap<'_> {
-    unsafe fn read(bytes: *const u8, offset: usize, len: usize) -> Outcome<Option<Self>> {
-        if bytes.is_null() {
-            return Ok(None);
-        }
-        let bits = offset
-            .checked_add(len)
-            .ok_or(OrbgateStatus::InvalidArgument)?;
-        // SAFETY: the caller's, see the preamble.
-        let bytes = unsafe { slice(bytes, bits.div_ceil(8)) }?;
-        Ok(Some(Self { bytes, offset }))
-    }
-
-    #[inline(always)]
-    fn has(&self, row: usize) -> bool {
-        let bit = self.offset.wrapping_add(row);
-        let byte = self.bytes.get(bit >> 3);
-        byte.is_some_and(|byte| byte >> (bit & 7) & 1 == 1)
     }
 }

@@ -12,7 +12,9 @@
 )]
 
 mod arguments;
+pub mod arrow;
 pub mod batch;
+pub mod columns;
 pub mod decide;
 pub mod decision;
 pub mod engine;

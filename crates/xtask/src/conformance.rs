@@ -111,12 +111,12 @@ fn compiled(
     compiler: Compiler,
     source: &str,
 ) -> Result<Runner> {
-    if let Some(what) = compiler.missing() {
+    if let Outcome::Skipped(what) = compiler.set_up()? {
         return Ok(Runner::Missing(what));
     }
     let name = source.replace(['/', '.'], "-");
     let program = project.target.join("xtask").join("native").join(name);
-    compiler.link(&[source], library, &program)?;
+    compiler.link(&[source], &[], library, &program)?;
     Ok(Runner::Ready(Program::at(&program)))
 }
 

@@ -7,6 +7,7 @@
 
 mod aarch64;
 mod bench;
+mod c;
 mod callgrind;
 mod conformance;
 mod deny;

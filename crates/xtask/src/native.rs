@@ -8,9 +8,12 @@ use anyhow::Result;
 
 use crate::program::Program;
 use crate::project::Project;
+use crate::setup;
+use crate::test::Outcome;
 
-/// Where the header is.
-pub(crate) const INCLUDE: &str = "bindings/c/include";
+/// Where the headers are, as compilers take it.
+pub(crate) const INCLUDE_C: &str = "-Ibindings/c/include";
+pub(crate) const INCLUDE_CPP: &str = "-Ibindings/cpp/include";
 
 /// A built `liborbgate`.
 #[derive(Debug)]
@@ -23,6 +26,11 @@ impl Library {
     /// The library as users get it, but unoptimised.
     pub(crate) fn build(project: &Project) -> Result<Self> {
         Self::variant(project, "plain", "")
+    }
+
+    /// The same, with the function that panics on purpose.
+    pub(crate) fn build_for_tests(project: &Project) -> Result<Self> {
+        Self::variant(project, "tests", " --features test-panic")
     }
 
     /// Builds where everything else is built, and puts the result where no later build replaces it.
@@ -64,11 +72,9 @@ impl Compiler {
         }
     }
 
-    /// Why there is none, if there is none.
-    pub(crate) fn missing(self) -> Option<String> {
-        let name = self.names();
-        let there = Program::parse(name).arg("--version").succeeds();
-        (!there).then(|| format!("`{name}` is missing: apt install build-essential"))
+    /// Installs it where it is missing, if this user may.
+    pub(crate) fn set_up(self) -> Result<Outcome> {
+        setup::apt(self.names(), "build-essential")
     }
 
     /// The compiler with our warnings, which are errors.
@@ -82,12 +88,19 @@ impl Compiler {
     }
 
     /// Compiles sources and links them with the shared library.
-    pub(crate) fn link(self, sources: &[&str], library: &Library, output: &Path) -> Result<()> {
+    pub(crate) fn link(
+        self,
+        sources: &[&str],
+        options: &[&str],
+        library: &Library,
+        output: &Path,
+    ) -> Result<()> {
         if let Some(parent) = output.parent() {
             fs::create_dir_all(parent)?;
         }
-        let program = ["-g", "-O1"].into_iter().fold(self.program(), Program::arg);
-        let program = sources.iter().copied().fold(include(program), Program::arg);
+        let words = ["-g", "-O1", INCLUDE_C, INCLUDE_CPP].iter();
+        let words = words.chain(options).chain(sources).copied();
+        let program = words.fold(self.program(), Program::arg);
         let directory = library.directory.display();
         program
             .arg(format!("-L{directory}"))
@@ -101,10 +114,3 @@ impl Compiler {
 
 /// Warnings that are errors, for every compiler.
 pub(crate) const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
-
-/// Both bindings' headers.
-pub(crate) fn include(program: Program) -> Program {
-    program
-        .arg(format!("-I{INCLUDE}"))
-        .arg("-Ibindings/cpp/include")
-}

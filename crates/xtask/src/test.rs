@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 
 use crate::program::Program;
 use crate::project::Project;
-use crate::{conformance, embed, gate, package, python, tree};
+use crate::{c, conformance, embed, gate, package, python, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Leaves out the slow steps: package, embed, gate, conformance and python
+    /// Leaves out the slow steps: package, embed, gate, c, conformance and python
     #[arg(long)]
     quick: bool,
     /// Only these steps
@@ -41,6 +41,8 @@ enum Step {
     Embed,
     /// No hot path takes more instructions than listed
     Gate,
+    /// The C and C++ interfaces: headers, symbols, tests, examples; under valgrind and sanitizers
+    C,
     /// Every language gives the cases' decisions
     Conformance,
     /// The Python package, installed in every Python of the machine
@@ -91,6 +93,7 @@ impl Test {
             Step::Package,
             Step::Embed,
             Step::Gate,
+            Step::C,
             Step::Conformance,
             Step::Python,
         ];
@@ -137,6 +140,7 @@ impl Step {
             Self::Tree => tree::check().map(|()| Outcome::Passed),
             Self::Package => package::run(project),
             Self::Embed => embed::run(project).map(|()| Outcome::Passed),
+            Self::C => c::run(project),
             Self::Conformance => conformance::run(project),
             Self::Gate => gate::check(project),
             Self::Python => python::run(project),

@@ -5,9 +5,8 @@ use core::ptr::{null, null_mut};
 use proptest::prelude::*;
 
 use super::{INVALID, OK, external, set, token};
-use crate::batch::{
-    OrbgateBatch, OrbgateColumn, orbgate_engine_decide_batch, orbgate_engine_decide_batch_packed,
-};
+use crate::batch::{OrbgateBatch, orbgate_engine_decide_batch, orbgate_engine_decide_batch_packed};
+use crate::columns::OrbgateColumn;
 use crate::decide::orbgate_engine_decide;
 use crate::decision::OrbgateDecision;
 use crate::engine::orbgate_engine_free;

@@ -38,7 +38,12 @@ fn every_function_states_its_contract() {
     let header = header(config());
     let functions = functions(&header);
     assert!(functions.len() > 40, "{functions:?}");
-    for (name, documentation) in functions {
+    for Function {
+        name,
+        documentation,
+        ..
+    } in functions
+    {
         assert!(
             documentation.contains("\n * Ownership: "),
             "{name}: ownership"
@@ -81,7 +86,7 @@ fn the_symbols_are_those_of_the_list() {
     let header = header(config());
     let declared: BTreeSet<_> = functions(&header)
         .into_iter()
-        .map(|(name, _)| name)
+        .map(|function| function.name)
         .collect();
     let list = include_str!("../../symbols.txt");
     let list: Vec<_> = list.lines().filter(|line| !line.starts_with('#')).collect();
@@ -93,8 +98,33 @@ fn the_symbols_are_those_of_the_list() {
     );
 }
 
-/// The functions that a header declares, each with the comment above it.
-fn functions(header: &str) -> Vec<(String, String)> {
+/// `bindings/c/tests/arguments.c` hands every null to every function that takes a pointer.
+#[test]
+fn every_function_is_tested_from_c() {
+    let tests = root().join("bindings/c/tests");
+    let read = |name: &str| fs::read_to_string(tests.join(name)).unwrap();
+    let (arguments, usage) = (read("arguments.c"), read("usage.c"));
+    let header = header(config());
+    for Function {
+        name, declaration, ..
+    } in functions(&header)
+    {
+        let call = format!("{name}(");
+        let tested =
+            arguments.contains(&call) || (!declaration.contains('*') && usage.contains(&call));
+        assert!(tested, "{name} is not in bindings/c/tests/arguments.c");
+    }
+}
+
+/// A function of the header, and the comment above it.
+#[derive(Debug)]
+struct Function {
+    name: String,
+    documentation: String,
+    declaration: String,
+}
+
+fn functions(header: &str) -> Vec<Function> {
     let declarations = header
         .split("\n\n")
         .filter(|part| part.contains("ORBGATE_API"));
@@ -105,7 +135,11 @@ fn functions(header: &str) -> Vec<(String, String)> {
             let word = text.rsplit([' ', '*', '\n']).next()?;
             word.starts_with("orbgate_").then(|| word.to_owned())
         });
-        (name.unwrap(), documentation.to_owned())
+        Function {
+            name: name.unwrap(),
+            documentation: documentation.to_owned(),
+            declaration: declaration.to_owned(),
+        }
     };
     declarations.map(function).collect()
 }

@@ -306,6 +306,35 @@ fn every_decision_of_a_handle_is_one_engines() {
     }
 }
 
+/// The application's hook sees each panic, from whatever thread, and stays.
+#[test]
+fn the_panic_hook_is_the_applications() {
+    use crate::status::guard;
+    use core::sync::atomic::{AtomicUsize, Ordering};
+    static SEEN: AtomicUsize = AtomicUsize::new(0);
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        match panic.payload().downcast_ref::<&str>().copied() {
+            Some("counted") => SEEN.fetch_add(1, Ordering::Relaxed),
+            _ => {
+                before(panic);
+                0
+            }
+        };
+    }));
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..10 {
+                    assert_eq!(guard(|| panic!("counted")), OrbgateStatus::Panic);
+                    assert_eq!(guard(|| Ok(())), OK);
+                }
+            });
+        }
+    });
+    assert_eq!(SEEN.load(Ordering::Relaxed), 80);
+}
+
 #[test]
 fn a_panic_is_a_status_and_nothing_is_poisoned() {
     use crate::status::guard;

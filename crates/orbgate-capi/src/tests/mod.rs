@@ -9,6 +9,7 @@
 )]
 
 mod arguments;
+mod arrow;
 mod batch;
 mod decide;
 #[cfg(not(miri))]

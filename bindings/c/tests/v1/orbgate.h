@@ -1,0 +1,1538 @@
+/*
+ * Orbgate: which scope does this route need, may this token call it, does it consume orbs, and why?
+ *
+ * Made by `cargo xtask header` from crates/orbgate-capi; edit it there.
+ *
+ * What holds for every function:
+ *
+ * - Text and other data come as a pointer and a length: any bytes, no NUL at the end, nothing is copied or
+ *   kept beyond the call. A null pointer is fine where the length is 0. Text that is handed out is not
+ *   NUL-terminated either: print it with `"%.*s"` and ORBGATE_STR_ARGS.
+ * - A pointer that is not null points to what its parameter says, for the whole call, and nobody writes to
+ *   it meanwhile. That is the caller's word. All else is checked: a null or misaligned pointer, a length or
+ *   offset out of range, an unknown number or flag is ORBGATE_STATUS_INVALID_ARGUMENT.
+ * - Outputs are written only with ORBGATE_STATUS_OK. Any other status must be treated as a denial, and so
+ *   must a decision of all zeros. There is no state of a thread or a process: what went wrong is in the
+ *   status and, for policies, in an OrbgateError that the caller owns.
+ * - No panic leaves the library: a fault in it is ORBGATE_STATUS_PANIC, and the next call works.
+ * - A struct that begins with `struct_size` has the size that its caller knows. Later releases add fields at
+ *   its end; all zeros there means the same as not being there.
+ *
+ * Each function states what it asks of whom:
+ *
+ *   Ownership    who frees what, and how long a pointer lives
+ *   Thread-safe  yes: any thread, at any time, also with the same arguments
+ *   Allocates    whether it takes memory from the heap
+ *   Blocks       whether it may wait: for a file, or for another thread
+ *   Cost         constant  a few instructions
+ *                decision  tens of nanoseconds for a usual request; linear in the bytes handed over, of which
+ *                          a target's first 8,192 count
+ *                batch     a decision for each row
+ *                policy    linear in the size of the policy: milliseconds for thousands of routes
+ *
+ * No function calls back. Constant and decision functions that neither allocate nor block suit Java's
+ * Linker.Option.critical and .NET's SuppressGCTransition, and with batch functions cgo's noescape and
+ * nocallback.
+ */
+#ifndef ORBGATE_H
+#define ORBGATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The version of this header. orbgate_version_number() is that of the library. */
+#define ORBGATE_VERSION_MAJOR 0
+#define ORBGATE_VERSION_MINOR 1
+#define ORBGATE_VERSION_PATCH 0
+#define ORBGATE_VERSION_NUMBER \
+    ((ORBGATE_VERSION_MAJOR << 24) | (ORBGATE_VERSION_MINOR << 16) | (ORBGATE_VERSION_PATCH << 8))
+#define ORBGATE_VERSION "0.1.0"
+
+/* The ABI of this header: see orbgate_check_abi(). */
+#define ORBGATE_ABI_MAJOR 1
+#define ORBGATE_ABI_MINOR 0
+#define ORBGATE_ABI_VERSION ((ORBGATE_ABI_MAJOR << 16) | ORBGATE_ABI_MINOR)
+
+/* Define ORBGATE_STATIC where the static library is linked on Windows. */
+#ifndef ORBGATE_API
+#if defined(_WIN32) && !defined(ORBGATE_STATIC)
+#define ORBGATE_API __declspec(dllimport)
+#else
+#define ORBGATE_API
+#endif
+#endif
+
+/* A status or decision that nobody reads protects nothing. */
+#ifndef ORBGATE_NODISCARD
+#if defined(__cplusplus) && __cplusplus >= 201703L
+#define ORBGATE_NODISCARD [[nodiscard]]
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
+#define ORBGATE_NODISCARD [[nodiscard]]
+#elif defined(__GNUC__)
+#define ORBGATE_NODISCARD __attribute__((warn_unused_result))
+#else
+#define ORBGATE_NODISCARD
+#endif
+#endif
+
+/* The Arrow C data interface, as its specification asks for: whoever includes it first defines it. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+  const char* format;
+  const char* name;
+  const char* metadata;
+  int64_t flags;
+  int64_t n_children;
+  struct ArrowSchema** children;
+  struct ArrowSchema* dictionary;
+  void (*release)(struct ArrowSchema*);
+  void* private_data;
+};
+
+struct ArrowArray {
+  int64_t length;
+  int64_t null_count;
+  int64_t offset;
+  int64_t n_buffers;
+  int64_t n_children;
+  const void** buffers;
+  struct ArrowArray** children;
+  struct ArrowArray* dictionary;
+  void (*release)(struct ArrowArray*);
+  void* private_data;
+};
+
+#endif /* ARROW_C_DATA_INTERFACE */
+
+/**
+ * In `OrbgateDecision.charge`: the policy states an orb column, so the other bits say something. Without
+ * it whoever charges must find out.
+ */
+#define ORBGATE_CHARGE_STATED 1
+
+/**
+ * In `OrbgateDecision.charge`: the call consumes the user's orbs.
+ */
+#define ORBGATE_CHARGE_CONSUMES 2
+
+/**
+ * In `OrbgateDecision.charge`: `amount` is how many; without it whoever charges must supply it.
+ */
+#define ORBGATE_CHARGE_AMOUNT_STATED 4
+
+/**
+ * In `OrbgateDecision.charge`: bonus orbs may be used: the call consumes orbs and its request allows it.
+ */
+#define ORBGATE_CHARGE_BONUS_ALLOWED 8
+
+/**
+ * The request says `allowBonusOrbsUse: true`. The one flag there is; any other bit is an invalid argument.
+ */
+#define ORBGATE_ALLOW_BONUS_ORBS 1
+
+/**
+ * How a call ended. Outputs are written with `ORBGATE_STATUS_OK` only. Numbers are frozen; a later
+ * release may add one, and whoever meets a status that is not `OK` must deny.
+ */
+enum OrbgateStatus
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Done; the outputs are written.
+   */
+  ORBGATE_STATUS_OK = 0,
+  /**
+   * A pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's
+   * size is none that the library knows.
+   */
+  ORBGATE_STATUS_INVALID_ARGUMENT = 1,
+  /**
+   * The policy has faults; the error names each with its line and column.
+   */
+  ORBGATE_STATUS_INVALID_POLICY = 2,
+  /**
+   * The file could not be read; the error says why.
+   */
+  ORBGATE_STATUS_IO = 3,
+  /**
+   * The policy has nothing of that name or number.
+   */
+  ORBGATE_STATUS_NOT_FOUND = 4,
+  /**
+   * A fault of the library was caught. The call had no effect and the library goes on working.
+   */
+  ORBGATE_STATUS_PANIC = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum OrbgateStatus OrbgateStatus;
+#else
+typedef int32_t OrbgateStatus;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a decision says. All zeros is no decision: whoever meets it must deny.
+ */
+enum OrbgateEffect
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * No decision was made.
+   */
+  ORBGATE_EFFECT_INVALID = 0,
+  /**
+   * The call must be refused.
+   */
+  ORBGATE_EFFECT_DENY = 1,
+  /**
+   * The call may be made.
+   */
+  ORBGATE_EFFECT_ALLOW = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum OrbgateEffect OrbgateEffect;
+#else
+typedef uint8_t OrbgateEffect;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Why a request was allowed or denied. Numbers and names are frozen.
+ */
+enum OrbgateReason
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * No reason: no decision was made.
+   */
+  ORBGATE_REASON_NONE = 0,
+  /**
+   * The request has no single, safe spelling; the detail names the rule. Status 400.
+   */
+  ORBGATE_REASON_MALFORMED_REQUEST = 1,
+  /**
+   * No token was supplied. Status 401.
+   */
+  ORBGATE_REASON_NO_TOKEN = 2,
+  /**
+   * The token was refused, or its kind is unknown. Status 401.
+   */
+  ORBGATE_REASON_INVALID_TOKEN = 3,
+  /**
+   * The policy has no such route or scope. Status 404.
+   */
+  ORBGATE_REASON_NO_ROUTE = 4,
+  /**
+   * The route does not declare this method. Status 405.
+   */
+  ORBGATE_REASON_METHOD_NOT_DECLARED = 5,
+  /**
+   * The scope applies only to a user's token. Status 403.
+   */
+  ORBGATE_REASON_USER_TOKEN_REQUIRED = 6,
+  /**
+   * Allowed: the scope applies only to a user's token, and organisations pass without it.
+   */
+  ORBGATE_REASON_SCOPE_NOT_APPLICABLE = 7,
+  /**
+   * The token does not carry the required scope. Status 403.
+   */
+  ORBGATE_REASON_SCOPE_MISSING = 8,
+  /**
+   * Allowed: the token carries the required scope.
+   */
+  ORBGATE_REASON_SCOPE_HELD = 9,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum OrbgateReason OrbgateReason;
+#else
+typedef uint8_t OrbgateReason;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Which rule a malformed request breaks. Numbers and names are frozen.
+ */
+enum OrbgateDetail
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * No detail: the request is not malformed.
+   */
+  ORBGATE_DETAIL_NONE = 0,
+  /**
+   * A method is 1 to 16 capital letters.
+   */
+  ORBGATE_DETAIL_METHOD = 1,
+  /**
+   * A target has 1 to 8,192 bytes, at most 32 segments, each at most 256 bytes.
+   */
+  ORBGATE_DETAIL_LENGTH = 2,
+  /**
+   * A target has only visible ASCII characters.
+   */
+  ORBGATE_DETAIL_BYTE = 3,
+  /**
+   * A target never carries a `#`.
+   */
+  ORBGATE_DETAIL_FRAGMENT = 4,
+  /**
+   * A target starts with `/`.
+   */
+  ORBGATE_DETAIL_FORM = 5,
+  /**
+   * A path never carries a backslash.
+   */
+  ORBGATE_DETAIL_BACKSLASH = 6,
+  /**
+   * A path never carries a `;`.
+   */
+  ORBGATE_DETAIL_MATRIX_PARAM = 7,
+  /**
+   * The path carries a character that must be escaped there.
+   */
+  ORBGATE_DETAIL_PATH_CHAR = 8,
+  /**
+   * This policy accepts no percent-encoding in a path.
+   */
+  ORBGATE_DETAIL_PERCENT = 9,
+  /**
+   * A `%` needs two hexadecimal digits after it.
+   */
+  ORBGATE_DETAIL_BAD_ESCAPE = 10,
+  /**
+   * The path escapes a control character.
+   */
+  ORBGATE_DETAIL_ENCODED_CONTROL = 11,
+  /**
+   * The path escapes a delimiter.
+   */
+  ORBGATE_DETAIL_ENCODED_DELIMITER = 12,
+  /**
+   * The path escapes a character that needs no escape.
+   */
+  ORBGATE_DETAIL_ENCODED_UNRESERVED = 13,
+  /**
+   * The path escapes a byte outside ASCII.
+   */
+  ORBGATE_DETAIL_NON_ASCII = 14,
+  /**
+   * A segment starts or ends with an escaped space.
+   */
+  ORBGATE_DETAIL_WHITESPACE = 15,
+  /**
+   * The path has an empty segment or a trailing `/`.
+   */
+  ORBGATE_DETAIL_EMPTY_SEGMENT = 16,
+  /**
+   * A segment of the path is nothing but dots.
+   */
+  ORBGATE_DETAIL_DOT_SEGMENT = 17,
+  /**
+   * A segment is an escaped spelling of a literal.
+   */
+  ORBGATE_DETAIL_NON_CANONICAL_LITERAL = 18,
+  /**
+   * The path differs only in case from a more specific route.
+   */
+  ORBGATE_DETAIL_AMBIGUOUS_CASE = 19,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum OrbgateDetail OrbgateDetail;
+#else
+typedef uint8_t OrbgateDetail;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Whose token it is. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an
+ * invalid argument.
+ */
+enum OrbgateTokenKind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Not known, or none of the others: denied as `invalid_token`.
+   */
+  ORBGATE_TOKEN_KIND_UNKNOWN = 0,
+  /**
+   * A user's.
+   */
+  ORBGATE_TOKEN_KIND_USER = 1,
+  /**
+   * An organisation's.
+   */
+  ORBGATE_TOKEN_KIND_ORGANISATION = 2,
+  /**
+   * No token was supplied: denied as `no_token`.
+   */
+  ORBGATE_TOKEN_KIND_NONE = 255,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum OrbgateTokenKind OrbgateTokenKind;
+#else
+typedef uint8_t OrbgateTokenKind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * A compiled, immutable policy. Shared by reference counting: `orbgate_engine_retain` adds an owner,
+ * `orbgate_engine_free` takes one away.
+ */
+typedef struct OrbgateEngine OrbgateEngine;
+
+/**
+ * Why a call failed. Owned by the caller, immutable.
+ */
+typedef struct OrbgateError OrbgateError;
+
+/**
+ * A place that holds an engine, for hot reload: readers never wait, and every decision comes from exactly
+ * one engine. Shared by reference counting.
+ */
+typedef struct OrbgateHandle OrbgateHandle;
+
+/**
+ * A token's scopes as a set of bits: one test per decision. It belongs to the policy of the engine
+ * that made it; with an engine of another policy it holds nothing, so that decisions deny rather than
+ * misread it. Immutable and shared by reference counting.
+ */
+typedef struct OrbgateScopeSet OrbgateScopeSet;
+
+/**
+ * A *verified* bearer token. A null pointer to one is no token: denied as `no_token`. All zeros but for
+ * the size is a token of unknown kind: denied as `invalid_token`.
+ */
+typedef struct OrbgateToken {
+  /**
+   * Set it to `sizeof(OrbgateToken)`, or use `orbgate_token_init()`.
+   */
+  uint32_t struct_size;
+  /**
+   * An `OrbgateTokenKind`.
+   */
+  uint32_t kind;
+  /**
+   * The token's scopes as it has them, separated by spaces.
+   */
+  const char *scopes;
+  /**
+   * How many bytes.
+   */
+  size_t scopes_len;
+  /**
+   * The same interned; then `scopes_len` must be 0.
+   */
+  const struct OrbgateScopeSet *scope_set;
+} OrbgateToken;
+
+/**
+ * A decision: plain data of a size that never changes. All zeros is no decision, and no allow.
+ */
+typedef struct OrbgateDecision {
+  /**
+   * An `OrbgateEffect`. Only `ORBGATE_EFFECT_ALLOW` lets a call through.
+   */
+  uint8_t effect;
+  /**
+   * An `OrbgateReason`.
+   */
+  uint8_t reason;
+  /**
+   * An `OrbgateDetail`.
+   */
+  uint8_t detail;
+  /**
+   * What an allowed call consumes: `ORBGATE_CHARGE_*` bits. 0 on a denial.
+   */
+  uint8_t charge;
+  /**
+   * The HTTP status of a denial; 0 on an allow.
+   */
+  uint16_t http_status;
+  /**
+   * The scope's number in its engine, from 1; 0 where there is none.
+   */
+  uint16_t scope;
+  /**
+   * The route's number in its engine, from 1; 0 where there is none. For `method_not_declared` it is one
+   * of the routes that share the path's template.
+   */
+  uint32_t route;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+  /**
+   * How many orbs, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
+   */
+  uint64_t amount;
+  /**
+   * The first eight bytes of the digest of the policy that decided, as a number.
+   */
+  uint64_t policy;
+} OrbgateDecision;
+
+/**
+ * A column of texts, as Arrow lays out utf8: the text of row `i` is the bytes `offsets[i]` to `offsets[i + 1]`
+ * of `data`. There is one offset more than there are rows; offsets never decrease and never exceed
+ * `data_len`. The first need not be 0.
+ */
+typedef struct OrbgateColumn {
+  /**
+   * The bytes of all rows, end to end.
+   */
+  const char *data;
+  /**
+   * How many bytes.
+   */
+  size_t data_len;
+  /**
+   * Where each row starts, and where the last one ends. Null: there is no such column.
+   */
+  const uint32_t *offsets;
+} OrbgateColumn;
+
+/**
+ * Requests by columns. All zeros but for the size is an empty batch.
+ */
+typedef struct OrbgateBatch {
+  /**
+   * Set it to `sizeof(OrbgateBatch)`, or use `orbgate_batch_init()`.
+   */
+  uint32_t struct_size;
+  /**
+   * 0 or `ORBGATE_ALLOW_BONUS_ORBS`, for every row; with `allow_bonus_orbs` it must be 0.
+   */
+  uint32_t flags;
+  /**
+   * How many rows.
+   */
+  size_t len;
+  /**
+   * Each row's method.
+   */
+  struct OrbgateColumn method;
+  /**
+   * Each row's target.
+   */
+  struct OrbgateColumn target;
+  /**
+   * One token for every row. Null, and `kinds` null too: no row has a token.
+   */
+  const struct OrbgateToken *token;
+  /**
+   * Each row's `OrbgateTokenKind`; then `token` must be null.
+   */
+  const uint8_t *kinds;
+  /**
+   * Each row's scopes as text, separated by spaces: only with `kinds`.
+   */
+  struct OrbgateColumn scopes;
+  /**
+   * Each row's scopes interned, null for none: only with `kinds`, and without `scopes`.
+   */
+  const struct OrbgateScopeSet *const *scope_sets;
+  /**
+   * 1 for each row that allows bonus orbs, 0 for the others. Null: `flags` says it for all.
+   */
+  const uint8_t *allow_bonus_orbs;
+  /**
+   * A bitmap as Arrow's, least significant bit first: a row whose bit is 0 is null and gets all zeros for
+   * a decision. Null: no row is null.
+   */
+  const uint8_t *validity;
+  /**
+   * The bit of the first row.
+   */
+  size_t validity_offset;
+} OrbgateBatch;
+
+/**
+ * Text of the library: UTF-8, not NUL-terminated. `data` is null where there is no text.
+ */
+typedef struct OrbgateStr {
+  /**
+   * The first byte, or null.
+   */
+  const char *data;
+  /**
+   * How many bytes.
+   */
+  size_t len;
+} OrbgateStr;
+
+/**
+ * A decision in words: those of the JSON interface. A text that is null there has no data here.
+ */
+typedef struct OrbgateDecisionText {
+  /**
+   * Set it to `sizeof(OrbgateDecisionText)`.
+   */
+  uint32_t struct_size;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+  /**
+   * `allow` or `deny`.
+   */
+  struct OrbgateStr decision;
+  /**
+   * The reason's name.
+   */
+  struct OrbgateStr reason;
+  /**
+   * The detail's name.
+   */
+  struct OrbgateStr detail;
+  /**
+   * The api of the route or scope.
+   */
+  struct OrbgateStr api;
+  /**
+   * `METHOD /template`; for `method_not_declared` the template alone.
+   */
+  struct OrbgateStr route;
+  /**
+   * The scope that the call needs.
+   */
+  struct OrbgateStr scope;
+  /**
+   * The policy's digest, `sha256:…`.
+   */
+  struct OrbgateStr policy;
+} OrbgateDecisionText;
+
+/**
+ * An error as a whole.
+ */
+typedef struct OrbgateErrorInfo {
+  /**
+   * Set it to `sizeof(OrbgateErrorInfo)`.
+   */
+  uint32_t struct_size;
+  /**
+   * The `OrbgateStatus` that the call returned.
+   */
+  int32_t code;
+  /**
+   * Line of the first fault, from 1; 0 where the error has no place.
+   */
+  uint32_t line;
+  /**
+   * Column of the first fault in characters, from 1; 0 where the error has no place.
+   */
+  uint32_t column;
+  /**
+   * How many faults there are to ask for with `orbgate_error_fault`.
+   */
+  size_t fault_count;
+  /**
+   * Everything in one text: a line `[path:]line:column: message` for each fault.
+   */
+  struct OrbgateStr message;
+  /**
+   * The file, as it was given; no text where there was none.
+   */
+  struct OrbgateStr path;
+} OrbgateErrorInfo;
+
+/**
+ * One thing wrong with a policy.
+ */
+typedef struct OrbgateFault {
+  /**
+   * Set it to `sizeof(OrbgateFault)`.
+   */
+  uint32_t struct_size;
+  /**
+   * Line, from 1.
+   */
+  uint32_t line;
+  /**
+   * Column in characters, from 1.
+   */
+  uint32_t column;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+  /**
+   * What is wrong: lower case, no final period, without the place.
+   */
+  struct OrbgateStr message;
+} OrbgateFault;
+
+/**
+ * A route of an engine.
+ */
+typedef struct OrbgateRoute {
+  /**
+   * Set it to `sizeof(OrbgateRoute)`.
+   */
+  uint32_t struct_size;
+  /**
+   * Its number in this engine, from 1: for arrays with an entry for each route, as counters.
+   */
+  uint32_t number;
+  /**
+   * What `orbgate_engine_decide_route` takes: below 2^53, the same in every process, and never taken for
+   * a route of another policy.
+   */
+  uint64_t id;
+  /**
+   * `METHOD /template`.
+   */
+  struct OrbgateStr text;
+  /**
+   * The method.
+   */
+  struct OrbgateStr method;
+  /**
+   * The path template, the api's base path included.
+   */
+  struct OrbgateStr path_template;
+  /**
+   * The scope that it needs.
+   */
+  struct OrbgateStr scope;
+  /**
+   * The api.
+   */
+  struct OrbgateStr api;
+  /**
+   * How many orbs a call consumes, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
+   */
+  uint64_t amount;
+  /**
+   * What a call consumes: `ORBGATE_CHARGE_*` bits.
+   */
+  uint32_t charge;
+  /**
+   * The scope's number in this engine, from 1.
+   */
+  uint32_t scope_number;
+  /**
+   * Line of the policy file, from 1.
+   */
+  uint32_t line;
+  /**
+   * Column of the policy file in characters, from 1.
+   */
+  uint32_t column;
+} OrbgateRoute;
+
+/**
+ * A scope of an engine.
+ */
+typedef struct OrbgateScope {
+  /**
+   * Set it to `sizeof(OrbgateScope)`.
+   */
+  uint32_t struct_size;
+  /**
+   * Its number in this engine, from 1.
+   */
+  uint32_t number;
+  /**
+   * The scope token.
+   */
+  struct OrbgateStr name;
+  /**
+   * The api.
+   */
+  struct OrbgateStr api;
+  /**
+   * The permitted action; no text where the policy states none.
+   */
+  struct OrbgateStr permits;
+  /**
+   * What an organisation's token gets, `deny` or `allow_without_scope`, where the scope applies only to a
+   * user's token; else no text.
+   */
+  struct OrbgateStr organisation;
+  /**
+   * The orb column's amount, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
+   */
+  uint64_t amount;
+  /**
+   * The orb column: `ORBGATE_CHARGE_*` bits, 0 where the policy states none.
+   */
+  uint32_t charge;
+  /**
+   * Line of the policy file, from 1.
+   */
+  uint32_t line;
+  /**
+   * Column of the policy file in characters, from 1.
+   */
+  uint32_t column;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+} OrbgateScope;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Decides every row of a table that comes over the Arrow C data interface: a struct array whose children are
+ * named `method` and `target` and, if rows have tokens of their own, `kind` (`user`, `organisation`; null is no
+ * token) and `scopes` (separated by spaces; null is none), and `allow_bonus_orbs` (boolean; null is false).
+ * Texts are utf8 or large utf8, none is a dictionary. Any other child is an invalid argument, and so is an
+ * array that has been released.
+ *
+ * A row that is null, or whose method or target is, gets all zeros for a decision. Where there is no child
+ * `kind`, `token` is that of every row; where there is no child `allow_bonus_orbs`, `flags` holds for every row.
+ *
+ * Ownership: `array` and `schema` stay the caller's, to release; everything is only read. `out` has room for
+ * `out_len` decisions, at least `array->length`.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_decide_arrow(const struct OrbgateEngine *engine,
+                                          const struct ArrowArray *array,
+                                          const struct ArrowSchema *schema,
+                                          const struct OrbgateToken *token,
+                                          uint32_t flags,
+                                          struct OrbgateDecision *out,
+                                          size_t out_len);
+
+/**
+ * Decides every row of a batch, each as `orbgate_engine_decide` would. Everything is checked before the first
+ * row is decided: either all of `out` is written or nothing.
+ *
+ * Ownership: `out` has room for `out_len` decisions, at least `batch->len`, and overlaps nothing of the
+ * batch. Everything else is only read.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_decide_batch(const struct OrbgateEngine *engine,
+                                          const struct OrbgateBatch *batch,
+                                          struct OrbgateDecision *out,
+                                          size_t out_len);
+
+/**
+ * The same, each decision packed; 0 for a row that is null.
+ *
+ * Ownership: `out` has room for `out_len` integers, at least `batch->len`, and overlaps nothing of the
+ * batch. Everything else is only read.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_decide_batch_packed(const struct OrbgateEngine *engine,
+                                                 const struct OrbgateBatch *batch,
+                                                 uint64_t *out,
+                                                 size_t out_len);
+
+/**
+ * Decides a request: which scope it needs, whether the token may make the call, what it consumes, and
+ * why. `method` and `target` are the bytes of the request line as they came over the wire, neither
+ * decoded nor normalised; `token` is null where none was supplied; `flags` is 0 or
+ * `ORBGATE_ALLOW_BONUS_ORBS`.
+ *
+ * Ownership: nothing; everything is only read.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_decide(const struct OrbgateEngine *engine,
+                                    const char *method,
+                                    size_t method_len,
+                                    const char *target,
+                                    size_t target_len,
+                                    const struct OrbgateToken *token,
+                                    uint32_t flags,
+                                    struct OrbgateDecision *out);
+
+/**
+ * The same, packed into the result; the token comes in parts. `kind` is an `OrbgateTokenKind`; the
+ * scopes are text or, where `scope_set` is not null, that set.
+ *
+ * Ownership: nothing; everything is only read.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+uint64_t orbgate_engine_decide_packed(const struct OrbgateEngine *engine,
+                                      const char *method,
+                                      size_t method_len,
+                                      const char *target,
+                                      size_t target_len,
+                                      uint32_t kind,
+                                      const char *scopes,
+                                      size_t scopes_len,
+                                      const struct OrbgateScopeSet *scope_set,
+                                      uint32_t flags);
+
+/**
+ * Decides by route, for a server that knows which route it has matched: no text is looked at. The
+ * id is one of `orbgate_engine_find_route` or `OrbgateRoute`; one of another policy, and 0, is denied as
+ * `no_route`.
+ *
+ * Ownership: nothing; everything is only read.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_decide_route(const struct OrbgateEngine *engine,
+                                          uint64_t route_id,
+                                          const struct OrbgateToken *token,
+                                          uint32_t flags,
+                                          struct OrbgateDecision *out);
+
+/**
+ * The same, packed into the result; the token comes in parts.
+ *
+ * Ownership: nothing; everything is only read.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+uint64_t orbgate_engine_decide_route_packed(const struct OrbgateEngine *engine,
+                                            uint64_t route_id,
+                                            uint32_t kind,
+                                            const char *scopes,
+                                            size_t scopes_len,
+                                            const struct OrbgateScopeSet *scope_set,
+                                            uint32_t flags);
+
+/**
+ * Decides by scope, for a service whose routes the policy does not list, as the inference api. A scope
+ * that the policy does not have is denied as `no_route`; the decision has no route.
+ *
+ * Ownership: nothing; everything is only read.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_decide_scope(const struct OrbgateEngine *engine,
+                                          const char *scope,
+                                          size_t scope_len,
+                                          const struct OrbgateToken *token,
+                                          uint32_t flags,
+                                          struct OrbgateDecision *out);
+
+/**
+ * The same, packed into the result; the token comes in parts.
+ *
+ * Ownership: nothing; everything is only read.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+uint64_t orbgate_engine_decide_scope_packed(const struct OrbgateEngine *engine,
+                                            const char *scope,
+                                            size_t scope_len,
+                                            uint32_t kind,
+                                            const char *scopes,
+                                            size_t scopes_len,
+                                            const struct OrbgateScopeSet *scope_set,
+                                            uint32_t flags);
+
+/**
+ * Puts a decision into words. It must be one of an engine of this policy, else it is an invalid argument.
+ *
+ * Ownership: the texts in `out` are static or the engine's and live as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_decision_text(const struct OrbgateEngine *engine,
+                                           const struct OrbgateDecision *decision,
+                                           struct OrbgateDecisionText *out);
+
+/**
+ * The engine of the policy that is compiled into the library: the table of the specification.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_engine_free`.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_external(struct OrbgateEngine **out);
+
+/**
+ * Compiles a policy from the text of a policy file.
+ *
+ * `error` may be null. Where it is not and the call fails, `*error` says why, with every fault of the
+ * policy; else it is left alone.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
+ * `orbgate_error_free`. `yaml` is only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_from_yaml(const char *yaml,
+                                       size_t yaml_len,
+                                       struct OrbgateEngine **out,
+                                       struct OrbgateError **error);
+
+/**
+ * Compiles a policy from a file. The path is bytes on Unix and UTF-8 elsewhere.
+ *
+ * `error` is used as by `orbgate_engine_from_yaml`; its faults name the path, too.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
+ * `orbgate_error_free`. `path` is only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_from_file(const char *path,
+                                       size_t path_len,
+                                       struct OrbgateEngine **out,
+                                       struct OrbgateError **error);
+
+/**
+ * Adds an owner to an engine and returns the same pointer; null for null.
+ *
+ * Ownership: the result is the caller's, to free with `orbgate_engine_free`, whatever becomes of
+ * `engine`.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+struct OrbgateEngine *orbgate_engine_retain(const struct OrbgateEngine *engine);
+
+/**
+ * Takes an owner away from an engine; the last one frees it. Null is fine.
+ *
+ * Ownership: takes `engine`; with the last owner the engine and its texts are gone. A decision does
+ * not need its engine to live, only the texts do.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+ */
+ORBGATE_API
+void orbgate_engine_free(struct OrbgateEngine *engine);
+
+/**
+ * The SHA-256 of the policy's canonical form: 32 bytes.
+ *
+ * Ownership: `out` has room for 32 bytes.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_digest(const struct OrbgateEngine *engine,
+                                    uint8_t *out);
+
+/**
+ * The same as text: `sha256:` and 64 hexadecimal digits.
+ *
+ * Ownership: the text is the engine's and lives as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_digest_text(const struct OrbgateEngine *engine,
+                                         struct OrbgateStr *out);
+
+/**
+ * The policy's name; no text where it states none.
+ *
+ * Ownership: the text is the engine's and lives as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_name(const struct OrbgateEngine *engine,
+                                  struct OrbgateStr *out);
+
+/**
+ * The whole table as one JSON document, as `orbgate table --format json` prints it:
+ * `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits","orbs",
+ * "place","routes":[{"route","method","template","orbs","place"}]}]}],"headings"}`.
+ *
+ * Made when it is first asked for; other threads that ask meanwhile wait for it.
+ *
+ * Ownership: the text is the engine's and lives as long as it.
+ * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_table_json(const struct OrbgateEngine *engine,
+                                        struct OrbgateStr *out);
+
+/**
+ * Everything about an error but its single faults.
+ *
+ * Ownership: the texts in `out` are the error's and live as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_error_info(const struct OrbgateError *error,
+                                 struct OrbgateErrorInfo *out);
+
+/**
+ * One of the faults of a policy, in the order of the file.
+ *
+ * Returns `ORBGATE_STATUS_NOT_FOUND` where `index` is not below `fault_count`.
+ *
+ * Ownership: the text in `out` is the error's and lives as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_error_fault(const struct OrbgateError *error,
+                                  size_t index,
+                                  struct OrbgateFault *out);
+
+/**
+ * Frees an error. Null is fine.
+ *
+ * Ownership: takes `error`; it and its texts are gone.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+void orbgate_error_free(struct OrbgateError *error);
+
+/**
+ * Makes a handle that holds an engine.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_handle_free`. The handle becomes one more
+ * owner of `engine`; the caller keeps its own.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_handle_new(const struct OrbgateEngine *engine,
+                                 struct OrbgateHandle **out);
+
+/**
+ * Puts another engine into the handle. Calls under way end with the engine they began with.
+ *
+ * Ownership: the handle becomes one more owner of `engine`, and gives up the engine it held.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_handle_store(const struct OrbgateHandle *handle,
+                                   const struct OrbgateEngine *engine);
+
+/**
+ * The engine that the handle holds now, for several questions to one policy.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_engine_free`.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_handle_load(const struct OrbgateHandle *handle,
+                                  struct OrbgateEngine **out);
+
+/**
+ * Decides as `orbgate_engine_decide` does, with the engine that the handle holds now, without becoming an
+ * owner of it. The decision's `policy` says which one it was. A scope set holds nothing for another
+ * policy than its own, so a token's text is the safe choice across reloads.
+ *
+ * Ownership: nothing; everything is only read.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_handle_decide(const struct OrbgateHandle *handle,
+                                    const char *method,
+                                    size_t method_len,
+                                    const char *target,
+                                    size_t target_len,
+                                    const struct OrbgateToken *token,
+                                    uint32_t flags,
+                                    struct OrbgateDecision *out);
+
+/**
+ * Adds an owner to a handle and returns the same pointer; null for null.
+ *
+ * Ownership: the result is the caller's, to free with `orbgate_handle_free`.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+struct OrbgateHandle *orbgate_handle_retain(const struct OrbgateHandle *handle);
+
+/**
+ * Takes an owner away from a handle; the last one frees it and gives up its engine. Null is fine.
+ *
+ * Ownership: takes `handle`.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+ */
+ORBGATE_API
+void orbgate_handle_free(struct OrbgateHandle *handle);
+
+/**
+ * How many routes there are: their numbers go from 1 to this.
+ *
+ * Ownership: nothing.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_route_count(const struct OrbgateEngine *engine,
+                                         uint32_t *out);
+
+/**
+ * How many scopes there are: their numbers go from 1 to this, in the order of their names.
+ *
+ * Ownership: nothing.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_scope_count(const struct OrbgateEngine *engine,
+                                         uint32_t *out);
+
+/**
+ * The route of a number. `ORBGATE_STATUS_NOT_FOUND` where there is none.
+ *
+ * Ownership: the texts in `out` are the engine's and live as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_route(const struct OrbgateEngine *engine,
+                                   uint32_t number,
+                                   struct OrbgateRoute *out);
+
+/**
+ * One of the methods that a route's template declares, its own among them, in alphabetical order: what
+ * the `Allow` header of a 405 lists. `ORBGATE_STATUS_NOT_FOUND` behind the last.
+ *
+ * Ownership: the text is the engine's and lives as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_route_method(const struct OrbgateEngine *engine,
+                                          uint32_t number,
+                                          size_t index,
+                                          struct OrbgateStr *out);
+
+/**
+ * The scope of a number. `ORBGATE_STATUS_NOT_FOUND` where there is none.
+ *
+ * Ownership: the texts in `out` are the engine's and live as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_scope(const struct OrbgateEngine *engine,
+                                   uint32_t number,
+                                   struct OrbgateScope *out);
+
+/**
+ * The id of the route that the policy writes with this method and this template, the api's base path
+ * included, as in `GET` and `/api/v1/external/voxies/{voxieId}`. For a server's start: then each request
+ * asks `orbgate_engine_decide_route`, and no text crosses.
+ *
+ * Returns `ORBGATE_STATUS_NOT_FOUND` where the policy has no such route.
+ *
+ * Ownership: nothing; everything is only read.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_find_route(const struct OrbgateEngine *engine,
+                                        const char *method,
+                                        size_t method_len,
+                                        const char *path_template,
+                                        size_t path_template_len,
+                                        uint64_t *out);
+
+/**
+ * A status's name, as in `invalid_argument`; no text for a number that is none.
+ *
+ * Ownership: the text is static.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+struct OrbgateStr orbgate_status_name(int32_t status);
+
+/**
+ * An effect's name, `allow` or `deny`; no text for any other number.
+ *
+ * Ownership: the text is static.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+struct OrbgateStr orbgate_effect_name(uint8_t effect);
+
+/**
+ * A reason's name, as in `scope_missing`; no text for a number that is none.
+ *
+ * Ownership: the text is static.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+struct OrbgateStr orbgate_reason_name(uint8_t reason);
+
+/**
+ * A reason in one sentence for a person; no text for a number that is none.
+ *
+ * Ownership: the text is static.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+struct OrbgateStr orbgate_reason_explanation(uint8_t reason);
+
+/**
+ * The HTTP status of a denial for this reason; 0 for the reasons that allow and numbers that are none.
+ *
+ * Ownership: nothing.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+uint16_t orbgate_reason_http_status(uint8_t reason);
+
+/**
+ * A detail's name, as in `empty_segment`; no text for a number that is none.
+ *
+ * Ownership: the text is static.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+struct OrbgateStr orbgate_detail_name(uint8_t detail);
+
+/**
+ * A detail in one sentence for a person; no text for a number that is none.
+ *
+ * Ownership: the text is static.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+struct OrbgateStr orbgate_detail_explanation(uint8_t detail);
+
+/**
+ * The token kind of a name, `user` or `organisation`; any other text is
+ * `ORBGATE_TOKEN_KIND_UNKNOWN`, which is denied.
+ *
+ * Ownership: nothing; `name` is only read.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_token_kind_from_name(const char *name,
+                                           size_t name_len,
+                                           uint32_t *out);
+
+/**
+ * Unpacks a decision that an engine of the same policy has made; the amount comes from the policy.
+ *
+ * A value with effect 0 gives its status; one that no engine of this policy can have made is an
+ * invalid argument.
+ *
+ * Ownership: nothing.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_unpack(const struct OrbgateEngine *engine,
+                                    uint64_t packed,
+                                    struct OrbgateDecision *out);
+
+/**
+ * Interns the scopes of a token, separated by spaces. Those that the policy does not have are dropped.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_scope_set_free`; it does not need the
+ * engine. `scopes` is only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: decision.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_scope_set_from_text(const struct OrbgateEngine *engine,
+                                          const char *scopes,
+                                          size_t scopes_len,
+                                          struct OrbgateScopeSet **out);
+
+/**
+ * Interns scopes that come one by one, as from a JSON array. Each is one scope as it stands: one with
+ * a space in it is no scope of any policy.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_scope_set_free`; it does not need the
+ * engine. `scopes` is an array of `scope_count` texts and only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: decision.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_scope_set_from_list(const struct OrbgateEngine *engine,
+                                          const struct OrbgateStr *scopes,
+                                          size_t scope_count,
+                                          struct OrbgateScopeSet **out);
+
+/**
+ * Adds an owner to a scope set and returns the same pointer; null for null.
+ *
+ * Ownership: the result is the caller's, to free with `orbgate_scope_set_free`.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+struct OrbgateScopeSet *orbgate_scope_set_retain(const struct OrbgateScopeSet *set);
+
+/**
+ * Takes an owner away from a scope set; the last one frees it. Null is fine.
+ *
+ * Ownership: takes `set`.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+void orbgate_scope_set_free(struct OrbgateScopeSet *set);
+
+/**
+ * The ABI version of the library: compare it with `ORBGATE_ABI_VERSION` of the header, or call
+ * `orbgate_check_abi`.
+ *
+ * Ownership: nothing.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+uint32_t orbgate_abi_version(void);
+
+/**
+ * The version of the library as text, as in `0.1.0`.
+ *
+ * Ownership: the text is static.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+struct OrbgateStr orbgate_version(void);
+
+/**
+ * The version of the library as one number, made like `ORBGATE_VERSION_NUMBER` of the header.
+ *
+ * Ownership: nothing.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+uint32_t orbgate_version_number(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#ifdef __cplusplus
+#include <cstring>
+#else
+#include <string.h>
+#endif
+
+/* Structs that begin with struct_size, empty: `OrbgateToken token = orbgate_token_init();` and so on. */
+#define ORBGATE_DEFINE_INIT(type, name)        \
+    static inline type name(void)              \
+    {                                          \
+        type value;                            \
+        memset(&value, 0, sizeof value);       \
+        value.struct_size = (uint32_t)sizeof value; \
+        return value;                          \
+    }
+ORBGATE_DEFINE_INIT(OrbgateToken, orbgate_token_init)
+ORBGATE_DEFINE_INIT(OrbgateBatch, orbgate_batch_init)
+ORBGATE_DEFINE_INIT(OrbgateDecisionText, orbgate_decision_text_init)
+ORBGATE_DEFINE_INIT(OrbgateRoute, orbgate_route_init)
+ORBGATE_DEFINE_INIT(OrbgateScope, orbgate_scope_init)
+ORBGATE_DEFINE_INIT(OrbgateErrorInfo, orbgate_error_info_init)
+ORBGATE_DEFINE_INIT(OrbgateFault, orbgate_fault_init)
+#undef ORBGATE_DEFINE_INIT
+
+/* The arguments of `"%.*s"` for an OrbgateStr. */
+#define ORBGATE_STR_ARGS(text) (int)(text).len, (text).data != NULL ? (text).data : ""
+
+/* A string of C, for functions that take a pointer and a length: ORBGATE_TEXT("GET"). */
+#define ORBGATE_TEXT(string) (string), strlen(string)
+
+/* Whether the library has everything that this header declares. Ask once, at the start. */
+static inline bool orbgate_check_abi(void)
+{
+    uint32_t abi = orbgate_abi_version();
+    return abi >> 16 == ORBGATE_ABI_MAJOR && abi >= ORBGATE_ABI_VERSION;
+}
+
+/* Whether a decision lets the call through. Nothing else does. */
+static inline bool orbgate_decision_is_allow(const OrbgateDecision *decision)
+{
+    return decision != NULL && decision->effect == ORBGATE_EFFECT_ALLOW;
+}
+
+/*
+ * A packed decision, from its lowest bit. No field crosses the middle, and the whole stays below 2^53.
+ *
+ *   bits  0 to  1  effect, 0 where the call failed
+ *   bits  2 to  5  charge
+ *   bits  6 to 13  detail
+ *   bits 14 to 31  route
+ *   bits 32 to 47  scope
+ *   bits 48 to 52  reason; with effect 0 the status
+ *
+ * The fields are those of OrbgateDecision; orbgate_engine_unpack adds amount, HTTP status and policy.
+ */
+static inline bool orbgate_packed_is_allow(uint64_t packed)
+{
+    return (packed & 3u) == ORBGATE_EFFECT_ALLOW;
+}
+
+static inline uint8_t orbgate_packed_effect(uint64_t packed)
+{
+    return (uint8_t)(packed & 3u);
+}
+
+static inline uint8_t orbgate_packed_charge(uint64_t packed)
+{
+    return (uint8_t)(packed >> 2 & 15u);
+}
+
+static inline uint8_t orbgate_packed_detail(uint64_t packed)
+{
+    return (uint8_t)(packed >> 6 & 255u);
+}
+
+static inline uint32_t orbgate_packed_route(uint64_t packed)
+{
+    return (uint32_t)(packed >> 14 & 0x3ffffu);
+}
+
+static inline uint16_t orbgate_packed_scope(uint64_t packed)
+{
+    return (uint16_t)(packed >> 32 & 0xffffu);
+}
+
+/* The reason; 0 where the call failed. */
+static inline uint8_t orbgate_packed_reason(uint64_t packed)
+{
+    return (packed & 3u) == 0 ? (uint8_t)0 : (uint8_t)(packed >> 48 & 31u);
+}
+
+/* The OrbgateStatus of the call: ORBGATE_STATUS_OK where there is a decision. */
+static inline int32_t orbgate_packed_status(uint64_t packed)
+{
+    return (packed & 3u) == 0 ? (int32_t)(packed >> 48 & 31u) : 0;
+}
+
+#endif /* ORBGATE_H */

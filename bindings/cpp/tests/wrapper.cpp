@@ -1,0 +1,170 @@
+// The C++ interface as its users use it. Compiled with exceptions, and without them.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "orbgate.hpp"
+
+#define CHECK(...)                                                                      \
+    do {                                                                                \
+        if (!(__VA_ARGS__)) {                                                           \
+            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #__VA_ARGS__); \
+            std::exit(1);                                                               \
+        }                                                                               \
+    } while (0)
+
+using orbgate::Batch;
+using orbgate::BonusOrbs;
+using orbgate::Decision;
+using orbgate::Engine;
+using orbgate::Handle;
+using orbgate::ScopeSet;
+using orbgate::Token;
+
+bool second_unit_allows(const Decision &decision);
+
+static_assert(std::is_nothrow_move_constructible_v<Engine> && std::is_nothrow_move_assignable_v<Engine>);
+static_assert(std::is_nothrow_move_constructible_v<Handle> && std::is_nothrow_move_assignable_v<ScopeSet>);
+static_assert(!std::is_copy_constructible_v<Engine> && !std::is_copy_assignable_v<Engine>);
+static_assert(!std::is_copy_constructible_v<ScopeSet> && !std::is_copy_constructible_v<Handle>);
+static_assert(std::is_trivially_copyable_v<Decision> && std::is_standard_layout_v<Decision>);
+static_assert(!std::is_constructible_v<Token, orbgate::TokenKind, ScopeSet &&>, "it would dangle");
+
+constexpr std::string_view orbs = "/api/v1/external/orbs";
+constexpr std::string_view shop = "orbgate: 1\nname: shop\napis:\n  shop:\n    base_path: /v1\n    scopes:\n"
+                                  "      read:orders: { orbs: false, routes: [GET /orders] }\n"
+                                  "      write:orders: { orbs: true, routes: [{ route: PUT /orders, orbs: 5 }] }\n";
+
+static void decisions(const Engine &engine)
+{
+    const auto held = engine.decide("GET", orbs, Token::user("read:orbs"), BonusOrbs::allow);
+    CHECK(held && held.is_allow() && held.reason() == ORBGATE_REASON_SCOPE_HELD && !held.http_status());
+    CHECK(held.charge()->consumes && !held.charge()->amount && held.charge()->bonus_allowed);
+    CHECK(second_unit_allows(held));
+    const auto words = engine.words(held).value();
+    CHECK(words.decision == "allow" && words.scope == "read:orbs" && !words.detail);
+    CHECK(words.policy == engine.digest());
+
+    const auto missing = engine.decide("GET", orbs, Token::user("read:store"));
+    CHECK(!missing && missing.http_status() == 403 && !missing.charge());
+    CHECK(orbgate::name(missing.reason()) == "scope_missing");
+    const auto none = engine.decide("GET", orbs, Token::none());
+    CHECK(!none && none.http_status() == 401);
+    const auto undeclared = engine.decide("PUT", orbs, Token::user("read:orbs"));
+    CHECK(undeclared.http_status() == 405 && engine.methods(undeclared) == std::vector<std::string_view>{"GET"});
+    const auto malformed = engine.decide("GET", std::string_view("/\0", 2), Token::none());
+    CHECK(malformed.detail() == ORBGATE_DETAIL_BYTE && orbgate::name(malformed.detail()) == "byte");
+    CHECK(!orbgate::explanation(malformed.detail()).empty() && !orbgate::explanation(malformed.reason()).empty());
+    CHECK(!engine.decide("GET", orbs, Token(orbgate::token_kind("robot"), "read:orbs")));
+    CHECK(!Decision() && Decision().http_status() == 403 && !engine.words(Decision()));
+}
+
+static void routes_and_scopes(const Engine &engine)
+{
+    const auto set = engine.scopes("read:orders write:orders").value();
+    const auto list = engine.scope_set({"read:orders", "write:orders"}).value();
+    const auto route = engine.find_route("PUT", "/v1/orders").value();
+    for (const auto *scopes : {&set, &list}) {
+        const auto decision = engine.decide_route(route, Token::organisation(*scopes));
+        CHECK(decision && decision.charge()->amount == 5u);
+        CHECK(engine.decide_scope("read:orders", Token::user(*scopes)));
+    }
+    CHECK(!engine.find_route("PUT", "/orders"));
+    CHECK(!engine.decide_route({}, Token::user(set)));
+    CHECK(!engine.decide_scope("read:nothing", Token::user(set)));
+    CHECK(engine.name() == "shop" && engine.table_json().substr(0, 2) == "{\"");
+}
+
+static void batches(const Engine &engine)
+{
+    Batch batch;
+    CHECK(engine.decide(batch, Token::none()).value().empty());
+    for (int at = 0; at < 300; at++) {
+        batch.add(at % 2 == 0 ? "GET" : "PUT", "/v1/orders");
+    }
+    const auto decisions = engine.decide(batch, Token::user("read:orders"));
+    CHECK(decisions && decisions->size() == 300 && batch.size() == 300);
+    for (std::size_t at = 0; at < 300; at++) {
+        CHECK((*decisions)[at].is_allow() == (at % 2 == 0));
+    }
+    batch.clear();
+    CHECK(batch.size() == 0);
+    OrbgateBatch bad = orbgate_batch_init();
+    bad.len = SIZE_MAX;
+    CHECK(engine.decide(bad).error().status == ORBGATE_STATUS_INVALID_ARGUMENT);
+}
+
+static void moves(Engine engine)
+{
+    auto second = std::move(engine);
+    CHECK(second.decide("GET", orbs, Token::user("read:orbs")));
+    // What has been moved from denies, and says nothing.
+    CHECK(!engine.decide("GET", orbs, Token::user("read:orbs")) && engine.digest().empty());
+    CHECK(!engine.decide_scope("read:orbs", Token::none()) && !engine.find_route("GET", orbs));
+    CHECK(!engine.scopes("read:orbs") && !Handle::holding(engine) && engine.share().raw() == nullptr);
+    auto &same = second;
+    second = std::move(same);
+    CHECK(second.raw() == nullptr || second.decide("GET", orbs, Token::user("read:orbs")));
+    engine = Engine::external().value();
+    CHECK(engine.decide("GET", orbs, Token::user("read:orbs")));
+
+    auto set = engine.scopes("read:orbs").value();
+    const auto shared = set.share();
+    const auto moved = std::move(set);
+    CHECK(engine.decide("GET", orbs, Token::user(moved)) && engine.decide("GET", orbs, Token::user(shared)));
+    CHECK(!engine.decide("GET", orbs, Token::user(set)));
+}
+
+static void failures()
+{
+    const auto failed = Engine::from_yaml("orbgate: 1\ncolour: red\napis: {}\n");
+    CHECK(!failed && failed.error().status == ORBGATE_STATUS_INVALID_POLICY);
+    CHECK(failed.error().faults.size() > 0 && failed.error().faults[0].line == 2);
+    CHECK(failed.error().message.substr(0, 5) == "2:1: ");
+    CHECK(Engine::from_file("no/such/file").error().status == ORBGATE_STATUS_IO);
+#if defined(__cpp_exceptions)
+    try {
+        (void)Engine::from_yaml("").value();
+        CHECK(!"it throws");
+    } catch (const orbgate::Exception &exception) {
+        CHECK(exception.error().status == ORBGATE_STATUS_INVALID_POLICY && *exception.what() != '\0');
+    }
+#endif
+}
+
+static void reloads(const Engine &first, const Engine &second)
+{
+    const auto handle = Handle::holding(first).value();
+    std::vector<std::thread> threads;
+    for (int at = 0; at < 4; at++) {
+        threads.emplace_back([own = handle.share(), &first, &second] {
+            for (int round = 0; round < 500; round++) {
+                const auto decision = own.decide("GET", "/v1/orders", Token::user("read:orders"));
+                CHECK(first.words(decision) || second.words(decision));
+                CHECK(own.load().raw() != nullptr);
+            }
+        });
+    }
+    for (int at = 0; at < 500; at++) {
+        CHECK(handle.store(at % 2 == 0 ? second : first));
+    }
+    for (auto &thread : threads) {
+        thread.join();
+    }
+}
+
+int main()
+{
+    const auto external = Engine::external().value(), other = Engine::from_yaml(shop).value();
+    decisions(external);
+    routes_and_scopes(other);
+    batches(other);
+    moves(external.share());
+    failures();
+    reloads(external, other);
+    return 0;
+}

@@ -1,0 +1,328 @@
+//! A batch that comes as a table of Arrow's, over the Arrow C data interface: no Arrow library is needed.
+//!
+//! <https://arrow.apache.org/docs/format/CDataInterface.html>
+
+use core::ffi::{CStr, c_char, c_void};
+
+use orbgate::{Decision, Request, Token, TokenKind};
+
+use crate::arguments::{Out, shared, slice};
+use crate::batch::decide_rows;
+use crate::columns::{Bitmap, Texts};
+use crate::decision::OrbgateDecision;
+use crate::engine::OrbgateEngine;
+use crate::status::{OrbgateStatus, Outcome, guard};
+use crate::token::{OrbgateToken, read_flags};
+
+const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
+
+/// As the interface lays it out.
+#[derive(Debug)]
+#[repr(C)]
+pub struct ArrowSchema {
+    pub(crate) format: *const c_char,
+    pub(crate) name: *const c_char,
+    pub(crate) metadata: *const c_char,
+    pub(crate) flags: i64,
+    pub(crate) n_children: i64,
+    pub(crate) children: *const *const Self,
+    pub(crate) dictionary: *const Self,
+    pub(crate) release: *const c_void,
+    pub(crate) private_data: *const c_void,
+}
+
+/// As the interface lays it out.
+#[derive(Debug)]
+#[repr(C)]
+pub struct ArrowArray {
+    pub(crate) length: i64,
+    pub(crate) null_count: i64,
+    pub(crate) offset: i64,
+    pub(crate) n_buffers: i64,
+    pub(crate) n_children: i64,
+    pub(crate) buffers: *const *const c_void,
+    pub(crate) children: *const *const Self,
+    pub(crate) dictionary: *const Self,
+    pub(crate) release: *const c_void,
+    pub(crate) private_data: *const c_void,
+}
+
+/// Decides every row of a table that comes over the Arrow C data interface: a struct array whose children are
+/// named `method` and `target` and, if rows have tokens of their own, `kind` (`user`, `organisation`; null is no
+/// token) and `scopes` (separated by spaces; null is none), and `allow_bonus_orbs` (boolean; null is false).
+/// Texts are utf8 or large utf8, none is a dictionary. Any other child is an invalid argument, and so is an
+/// array that has been released.
+///
+/// A row that is null, or whose method or target is, gets all zeros for a decision. Where there is no child
+/// `kind`, `token` is that of every row; where there is no child `allow_bonus_orbs`, `flags` holds for every row.
+///
+/// Ownership: `array` and `schema` stay the caller's, to release; everything is only read. `out` has room for
+/// `out_len` decisions, at least `array->length`.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_decide_arrow(
+    engine: *const OrbgateEngine,
+    array: *const ArrowArray,
+    schema: *const ArrowSchema,
+    token: *const OrbgateToken,
+    flags: u32,
+    out: *mut OrbgateDecision,
+    out_len: usize,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, array, schema, token) = unsafe {
+            (
+                shared(engine)?,
+                shared(array)?,
+                shared(schema)?,
+                OrbgateToken::read(token)?,
+            )
+        };
+        // SAFETY: the caller's, see the preamble.
+        let table = unsafe { Table::read(array, schema, token, read_flags(flags)?) }?;
+        if out_len < table.len {
+            return Err(INVALID);
+        }
+        let decide = |row| table.decide(engine, row);
+        // SAFETY: `out` has room for `out_len` decisions, which are enough.
+        unsafe {
+            decide_rows(engine, table.len, Out::new(out), decide, |decision| {
+                decision
+            })
+        }
+    })
+}
+
+/// A table that has been checked.
+struct Table<'a> {
+    len: usize,
+    validity: Option<Bitmap<'a>>,
+    method: Strings<'a>,
+    target: Strings<'a>,
+    kind: Option<Strings<'a>>,
+    scopes: Option<Strings<'a>>,
+    allow_bonus_orbs: Option<Booleans<'a>>,
+    token: Option<Token<'a>>,
+    bonus: bool,
+}
+
+impl<'a> Table<'a> {
+    unsafe fn read(
+        array: &'a ArrowArray,
+        schema: &ArrowSchema,
+        token: Option<Token<'a>>,
+        bonus: bool,
+    ) -> Outcome<Self> {
+        // SAFETY: the caller's, see the preamble.
+        let format = unsafe { text(schema.format) }?;
+        let there = array.n_children == schema.n_children && array.dictionary.is_null();
+        if format != b"+s" || !there || array.release.is_null() {
+            return Err(INVALID);
+        }
+        let rows = Rows::of(array, 0)?;
+        let (mut method, mut target, mut kind, mut scopes, mut allow) =
+            (None, None, None, None, None);
+        let count = usize::try_from(array.n_children).map_err(|_| INVALID)?;
+        // SAFETY: the caller's, see the preamble.
+        let (arrays, schemas) = unsafe {
+            (
+                slice(array.children, count)?,
+                slice(schema.children, count)?,
+            )
+        };
+        for (child, schema) in arrays.iter().zip(schemas) {
+            // SAFETY: the caller's, see the preamble.
+            let (child, schema) = unsafe { (shared(*child)?, shared(*schema)?) };
+            // SAFETY: the caller's, see the preamble.
+            let place = match unsafe { text(schema.name) }? {
+                b"method" => &mut method,
+                b"target" => &mut target,
+                b"kind" => &mut kind,
+                b"scopes" => &mut scopes,
+                b"allow_bonus_orbs" if allow.is_none() => {
+                    // SAFETY: the caller's, see the preamble.
+                    allow = Some(unsafe { Booleans::read(child, schema, &rows) }?);
+                    continue;
+                }
+                _ => return Err(INVALID),
+            };
+            // SAFETY: the caller's, see the preamble.
+            let strings = unsafe { Strings::read(child, schema, &rows) }?;
+            if place.replace(strings).is_some() {
+                return Err(INVALID);
+            }
+        }
+        let own_token = kind.is_some();
+        if (own_token && token.is_some())
+            || (!own_token && scopes.is_some())
+            || (bonus && allow.is_some())
+        {
+            return Err(INVALID);
+        }
+        Ok(Self {
+            len: rows.len,
+            // SAFETY: the caller's, see the preamble.
+            validity: unsafe { validity(array, 1, &rows) }?,
+            method: method.ok_or(INVALID)?,
+            target: target.ok_or(INVALID)?,
+            kind,
+            scopes,
+            allow_bonus_orbs: allow,
+            token,
+            bonus,
+        })
+    }
+
+    /// The decision of a row, none where it is null.
+    fn decide<'e>(&self, engine: &'e OrbgateEngine, row: usize) -> Option<Decision<'e>> {
+        if !is_valid(self.validity.as_ref(), row) {
+            return None;
+        }
+        let request = Request {
+            method: self.method.of(row)?,
+            target: self.target.of(row)?,
+            token: self.token_of(row),
+            allow_bonus_orbs_use: match &self.allow_bonus_orbs {
+                None => self.bonus,
+                Some(rows) => rows.of(row),
+            },
+        };
+        Some(engine.engine().decide(&request))
+    }
+
+    fn token_of(&self, row: usize) -> Option<Token<'a>> {
+        let Some(kinds) = &self.kind else {
+            return self.token;
+        };
+        let kind = str::from_utf8(kinds.of(row)?).unwrap_or_default();
+        let scopes = self.scopes.as_ref().and_then(|scopes| scopes.of(row));
+        Some(Token {
+            kind: TokenKind::from_name(kind),
+            scopes: scopes.unwrap_or_default().into(),
+        })
+    }
+}
+
+/// Which rows of an array are meant.
+struct Rows {
+    start: usize,
+    len: usize,
+}
+
+impl Rows {
+    /// The rows of an array from one of its rows on.
+    fn of(array: &ArrowArray, from: usize) -> Outcome<Self> {
+        let index = |number: i64| usize::try_from(number).map_err(|_| INVALID);
+        let (start, len) = (index(array.offset)?, index(array.length)?);
+        Ok(Self {
+            start: start.checked_add(from).ok_or(INVALID)?,
+            len: len.checked_sub(from).ok_or(INVALID)?,
+        })
+    }
+
+    /// The same rows in a child, which has at least these.
+    fn within(&self, child: &ArrowArray) -> Outcome<Self> {
+        let own = Self::of(child, self.start)?;
+        if own.len < self.len || child.release.is_null() || !child.dictionary.is_null() {
+            return Err(INVALID);
+        }
+        let len = self.len;
+        Ok(Self { len, ..own })
+    }
+}
+
+/// A column of texts.
+struct Strings<'a> {
+    validity: Option<Bitmap<'a>>,
+    texts: Texts<'a>,
+}
+
+impl<'a> Strings<'a> {
+    unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Rows) -> Outcome<Self> {
+        let rows = rows.within(array)?;
+        // SAFETY: the caller's, see the preamble.
+        unsafe {
+            let (offsets, data) = (buffer(array, 3, 1)?, buffer(array, 3, 2)?);
+            let texts = match text(schema.format)? {
+                b"u" => Texts::arrow(offsets.cast(), data.cast(), rows.start, rows.len)?,
+                b"U" => Texts::arrow_large(offsets.cast(), data.cast(), rows.start, rows.len)?,
+                _ => return Err(INVALID),
+            };
+            let validity = validity(array, 3, &rows)?;
+            Ok(Self { validity, texts })
+        }
+    }
+
+    fn of(&self, row: usize) -> Option<&'a [u8]> {
+        is_valid(self.validity.as_ref(), row).then(|| self.texts.of(row))
+    }
+}
+
+/// A column of booleans.
+struct Booleans<'a> {
+    validity: Option<Bitmap<'a>>,
+    values: Option<Bitmap<'a>>,
+}
+
+impl<'a> Booleans<'a> {
+    unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Rows) -> Outcome<Self> {
+        let rows = rows.within(array)?;
+        // SAFETY: the caller's, see the preamble.
+        unsafe {
+            if text(schema.format)? != b"b" {
+                return Err(INVALID);
+            }
+            let values = Bitmap::read(buffer(array, 2, 1)?.cast(), rows.start, rows.len)?;
+            if values.is_none() && rows.len > 0 {
+                return Err(INVALID);
+            }
+            let validity = validity(array, 2, &rows)?;
+            Ok(Self { validity, values })
+        }
+    }
+
+    fn of(&self, row: usize) -> bool {
+        is_valid(self.validity.as_ref(), row) && self.values.as_ref().is_some_and(|it| it.has(row))
+    }
+}
+
+fn is_valid(validity: Option<&Bitmap<'_>>, row: usize) -> bool {
+    validity.is_none_or(|validity| validity.has(row))
+}
+
+/// The bitmap of the rows that are not null, if some are.
+unsafe fn validity<'a>(
+    array: &'a ArrowArray,
+    buffers: i64,
+    rows: &Rows,
+) -> Outcome<Option<Bitmap<'a>>> {
+    // SAFETY: the caller's, see the preamble.
+    let bits = unsafe { buffer(array, buffers, 0) }?;
+    if array.null_count == 0 {
+        return Ok(None);
+    }
+    // SAFETY: the caller's, see the preamble.
+    unsafe { Bitmap::read(bits.cast(), rows.start, rows.len) }
+}
+
+/// A buffer of an array that has `count` of them.
+unsafe fn buffer(array: &ArrowArray, count: i64, index: usize) -> Outcome<*const c_void> {
+    if array.n_buffers != count {
+        return Err(INVALID);
+    }
+    let count = usize::try_from(count).map_err(|_| INVALID)?;
+    // SAFETY: the caller's, see the preamble.
+    let buffers = unsafe { slice(array.buffers, count) }?;
+    buffers.get(index).copied().ok_or(INVALID)
+}
+
+/// A text of the interface, which ends with a NUL.
+const unsafe fn text<'a>(text: *const c_char) -> Outcome<&'a [u8]> {
+    if text.is_null() {
+        return Err(INVALID);
+    }
+    // SAFETY: the interface's texts end with a NUL, and the caller vouches that this is one.
+    Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
+}

@@ -1,0 +1,162 @@
+//! Columns of texts and bitmaps, as Arrow lays them out.
+
+use core::ffi::c_char;
+
+use crate::arguments::slice;
+use crate::status::{OrbgateStatus, Outcome};
+
+/// A column of texts, as Arrow lays out utf8: the text of row `i` is the bytes `offsets[i]` to `offsets[i + 1]`
+/// of `data`. There is one offset more than there are rows; offsets never decrease and never exceed
+/// `data_len`. The first need not be 0.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct OrbgateColumn {
+    /// The bytes of all rows, end to end.
+    pub data: *const c_char,
+    /// How many bytes.
+    pub data_len: usize,
+    /// Where each row starts, and where the last one ends. Null: there is no such column.
+    pub offsets: *const u32,
+}
+
+/// A column that has been checked.
+pub(crate) struct Texts<'a> {
+    data: &'a [u8],
+    offsets: Offsets<'a>,
+}
+
+enum Offsets<'a> {
+    Short(&'a [u32]),
+    /// Those of Arrow's large utf8.
+    Long(&'a [u64]),
+}
+
+impl<'a> Texts<'a> {
+    pub(crate) unsafe fn read(column: &OrbgateColumn, len: usize) -> Outcome<Self> {
+        // SAFETY: the caller's, see the preamble.
+        unsafe {
+            let offsets = ends(column.offsets, 0, len)?;
+            let data = match len {
+                0 => &[],
+                _ => slice(column.data.cast(), column.data_len)?,
+            };
+            Self::checked(data, Offsets::Short(offsets))
+        }
+    }
+
+    /// A column of Arrow's: only its last offset says how long the data is.
+    pub(crate) unsafe fn arrow(
+        offsets: *const u32,
+        data: *const u8,
+        start: usize,
+        len: usize,
+    ) -> Outcome<Self> {
+        // SAFETY: the caller's, see the preamble.
+        unsafe {
+            let offsets = ends(offsets, start, len)?;
+            let data = slice(data, index(offsets.last().copied().unwrap_or_default()))?;
+            Self::checked(data, Offsets::Short(offsets))
+        }
+    }
+
+    /// The same with offsets of 64 bits.
+    pub(crate) unsafe fn arrow_large(
+        offsets: *const u64,
+        data: *const u8,
+        start: usize,
+        len: usize,
+    ) -> Outcome<Self> {
+        // SAFETY: the caller's, see the preamble.
+        unsafe {
+            let offsets = ends(offsets, start, len)?;
+            let data = slice(data, index(offsets.last().copied().unwrap_or_default()))?;
+            Self::checked(data, Offsets::Long(offsets))
+        }
+    }
+
+    /// Offsets that never decrease and end within the data.
+    fn checked(data: &'a [u8], offsets: Offsets<'a>) -> Outcome<Self> {
+        let (sorted, last) = match &offsets {
+            Offsets::Short(offsets) => (offsets.is_sorted(), offsets.last().copied().map(index)),
+            Offsets::Long(offsets) => (offsets.is_sorted(), offsets.last().copied().map(index)),
+        };
+        if !sorted || last.is_some_and(|last| last > data.len()) {
+            return Err(OrbgateStatus::InvalidArgument);
+        }
+        Ok(Self { data, offsets })
+    }
+
+    #[inline(always)]
+    pub(crate) fn of(&self, row: usize) -> &'a [u8] {
+        let (start, end) = match self.offsets {
+            Offsets::Short(offsets) => pair(offsets, row),
+            Offsets::Long(offsets) => pair(offsets, row),
+        };
+        self.data.get(start..end).unwrap_or_default()
+    }
+}
+
+/// The offsets of `len` rows from `start` on: one more than there are rows, none for no row.
+unsafe fn ends<'a, T>(offsets: *const T, start: usize, len: usize) -> Outcome<&'a [T]> {
+    const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
+    if len == 0 {
+        return Ok(&[]);
+    }
+    let count = len
+        .checked_add(1)
+        .and_then(|count| count.checked_add(start));
+    // SAFETY: the caller's, see the preamble.
+    let offsets = unsafe { slice(offsets, count.ok_or(INVALID)?) }?;
+    offsets.get(start..).ok_or(INVALID)
+}
+
+/// Where a row starts and ends.
+#[inline(always)]
+fn pair<T: Copy + Default>(offsets: &[T], row: usize) -> (usize, usize)
+where
+    usize: TryFrom<T>,
+{
+    let ends = offsets.get(row..).and_then(|offsets| offsets.first_chunk());
+    let [start, end] = ends.copied().unwrap_or_default();
+    (index(start), index(end))
+}
+
+/// An offset as an index. One that is too large for this machine is beyond any data.
+#[inline(always)]
+fn index<T>(offset: T) -> usize
+where
+    usize: TryFrom<T>,
+{
+    usize::try_from(offset).unwrap_or(usize::MAX)
+}
+
+/// A bitmap as Arrow's.
+pub(crate) struct Bitmap<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+}
+
+impl Bitmap<'_> {
+    pub(crate) unsafe fn read(
+        bytes: *const u8,
+        offset: usize,
+        len: usize,
+    ) -> Outcome<Option<Self>> {
+        if bytes.is_null() {
+            return Ok(None);
+        }
+        let bits = offset
+            .checked_add(len)
+            .ok_or(OrbgateStatus::InvalidArgument)?;
+        // SAFETY: the caller's, see the preamble.
+        let bytes = unsafe { slice(bytes, bits.div_ceil(8)) }?;
+        Ok(Some(Self { bytes, offset }))
+    }
+
+    #[inline(always)]
+    pub(crate) fn has(&self, row: usize) -> bool {
+        let bit = self.offset.wrapping_add(row);
+        let byte = self.bytes.get(bit >> 3);
+        byte.is_some_and(|byte| byte >> (bit & 7) & 1 == 1)
+    }
+}

@@ -1,0 +1,272 @@
+//! The step `c`: what C and C++ see of the library, and that it keeps its memory in order.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::native::{Compiler, INCLUDE_C, INCLUDE_CPP, Library, WARNINGS, shared};
+use crate::program::Program;
+use crate::project::Project;
+use crate::setup;
+use crate::test::Outcome;
+
+/// A test: a program that fails or ends in peace.
+struct Test {
+    name: &'static str,
+    compiler: Compiler,
+    sources: &'static [&'static str],
+    options: &'static [&'static str],
+    arguments: &'static [&'static str],
+}
+
+const fn test(
+    name: &'static str,
+    compiler: Compiler,
+    sources: &'static [&'static str],
+    arguments: &'static [&'static str],
+) -> Test {
+    let options = &[];
+    Test {
+        name,
+        compiler,
+        sources,
+        options,
+        arguments,
+    }
+}
+
+const CASES: &[&str] = &["policy/cases"];
+const WRAPPER: &[&str] = &[
+    "bindings/cpp/tests/wrapper.cpp",
+    "bindings/cpp/tests/second.cpp",
+];
+
+/// All tests, each to be run plainly, under valgrind and under the sanitizers.
+const TESTS: [Test; 8] = [
+    test(
+        "usage",
+        Compiler::C,
+        &["bindings/c/tests/usage.c", "bindings/c/tests/second.c"],
+        &[],
+    ),
+    test(
+        "arguments",
+        Compiler::C,
+        &["bindings/c/tests/arguments.c"],
+        &[],
+    ),
+    test("panics", Compiler::C, &["bindings/c/tests/panics.c"], &[]),
+    test(
+        "reload",
+        Compiler::C,
+        &["bindings/c/tests/reload.c"],
+        // Valgrind runs one thread at a time, and slowly; `cargo xtask sanitize` reloads 10,000 times.
+        &["300"],
+    ),
+    test(
+        "cases",
+        Compiler::C,
+        &["bindings/c/conformance/conformance.c"],
+        CASES,
+    ),
+    test("wrapper", Compiler::Cpp, WRAPPER, &[]),
+    Test {
+        options: &["-fno-exceptions"],
+        ..test("wrapper-without-exceptions", Compiler::Cpp, WRAPPER, &[])
+    },
+    test(
+        "cases-cpp",
+        Compiler::Cpp,
+        &["bindings/cpp/conformance/conformance.cpp"],
+        CASES,
+    ),
+];
+
+const SANITIZERS: &[&str] = &[
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+];
+
+pub(crate) fn run(project: &Project) -> Result<Outcome> {
+    for compiler in [Compiler::C, Compiler::Cpp] {
+        if let skipped @ Outcome::Skipped(_) = compiler.set_up()? {
+            return Ok(skipped);
+        }
+    }
+    headers()?;
+    let plain = Library::build(project)?;
+    symbols(&plain)?;
+    let home = project.target.join("xtask").join("c");
+    old_client(&plain, &home)?;
+    examples(&plain, &home)?;
+
+    let library = Library::build_for_tests(project)?;
+    let valgrind = setup::apt("valgrind", "valgrind")?;
+    for test in &TESTS {
+        let program = build(test, &[], &library, &home.join("plain"))?;
+        run_test(test, Program::at(&program))?;
+        if valgrind == Outcome::Passed {
+            let memory = "valgrind --quiet --error-exitcode=9 --leak-check=full \
+                          --errors-for-leak-kinds=definite,possible";
+            run_test(
+                test,
+                Program::parse(memory).arg(program.display().to_string()),
+            )?;
+        }
+        let program = build(test, SANITIZERS, &library, &home.join("sanitized"))?;
+        sanitized(&program)?;
+        run_test(test, Program::at(&program))?;
+    }
+    Ok(valgrind)
+}
+
+/// The headers compile without a warning in every standard, with every compiler that is there.
+fn headers() -> Result<()> {
+    let c = ["c99", "c11", "c17", "c2x"];
+    let cpp = ["c++11", "c++14", "c++17", "c++20"];
+    let wrapper = ["c++17", "c++20"];
+    for (compiler, plus_plus) in [("gcc", "g++"), ("clang", "clang++")] {
+        if !Program::parse(plus_plus).arg("--version").succeeds() {
+            println!("no {plus_plus} here");
+            continue;
+        }
+        for standard in c {
+            let header = "bindings/c/include/orbgate.h";
+            syntax(compiler, &format!("-std={standard} -xc {header}"))?;
+        }
+        for standard in cpp {
+            let header = "bindings/c/include/orbgate.h";
+            syntax(plus_plus, &format!("-std={standard} -xc++ {header}"))?;
+        }
+        for standard in wrapper {
+            let header = "bindings/cpp/include/orbgate.hpp";
+            syntax(plus_plus, &format!("-std={standard} -xc++ {header}"))?;
+            let options = format!("-std={standard} -fno-exceptions -xc++ {header}");
+            syntax(plus_plus, &options)?;
+        }
+    }
+    Ok(())
+}
+
+fn syntax(compiler: &str, options: &str) -> Result<()> {
+    let program = Program::parse(compiler).arg("-fsyntax-only").arg(INCLUDE_C);
+    // A header as the main file is what is meant here.
+    let quiet = "-Wno-pragma-once-outside-header";
+    let program = WARNINGS.iter().copied().fold(program, Program::arg);
+    let program = match compiler.contains("clang") {
+        true => program.arg(quiet),
+        false => program,
+    };
+    options
+        .split_whitespace()
+        .fold(program.arg(INCLUDE_CPP), Program::arg)
+        .run()
+}
+
+/// The shared library exports what the list says and nothing else.
+fn symbols(library: &Library) -> Result<()> {
+    let nm = Program::parse("nm --dynamic --defined-only --format=just-symbols");
+    let exported = nm
+        .arg(library.directory.join(shared()).display().to_string())
+        .read()?;
+    let mut exported: Vec<_> = exported.lines().collect();
+    exported.sort_unstable();
+    let list = fs::read_to_string("crates/orbgate-capi/symbols.txt")?;
+    let list: Vec<_> = list.lines().filter(|line| !line.starts_with('#')).collect();
+    ensure!(
+        exported == list,
+        "the library exports other symbols than symbols.txt lists: {exported:?}"
+    );
+    println!("{} symbols, all prefixed, as symbols.txt lists", list.len());
+    Ok(())
+}
+
+/// A program built against the first header works with the library of today.
+fn old_client(library: &Library, home: &Path) -> Result<()> {
+    let program = home.join("client-v1");
+    // Its own header comes before that of today.
+    let options = ["-Ibindings/c/tests/v1"];
+    let directory = library.directory.display();
+    fs::create_dir_all(home)?;
+    let compile = options
+        .into_iter()
+        .fold(Compiler::C.program(), Program::arg);
+    compile
+        .arg("bindings/c/tests/v1/client.c")
+        .arg(format!("-L{directory}"))
+        .arg(format!("-Wl,-rpath,{directory}"))
+        .arg("-lorbgate")
+        .path("-o", &program)
+        .run()?;
+    Program::at(&program).run()
+}
+
+/// The examples refuse with a bare 403, and only those who lack the scope.
+fn examples(library: &Library, home: &Path) -> Result<()> {
+    for (compiler, source) in [
+        (Compiler::C, "bindings/c/example/authorize.c"),
+        (Compiler::Cpp, "bindings/cpp/example/authorize.cpp"),
+    ] {
+        let extension = Path::new(source).extension().unwrap_or_default();
+        let program = home.join("authorize").with_extension(extension);
+        compiler.link(&[source], &[], library, &program)?;
+        check_example(&program)?;
+    }
+    Ok(())
+}
+
+/// What an example must answer.
+pub(crate) fn check_example(program: &Path) -> Result<()> {
+    let ask = |scopes: &str| {
+        let program = Program::at(program).arg("GET").arg("/api/v1/external/orbs");
+        let program = program.arg("user").arg(scopes);
+        println!("$ {program}");
+        program.read()
+    };
+    let denied = ask("read:store write:store")?;
+    let bare = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n";
+    ensure!(denied == bare, "not a bare 403: {denied:?}");
+    let allowed = ask("read:store read:orbs")?;
+    let fine = allowed.starts_with("HTTP/1.1 200 OK\r\n") && allowed.contains("consumes orbs");
+    ensure!(fine, "not a 200 that names the charge: {allowed:?}");
+    Ok(())
+}
+
+fn build(test: &Test, options: &[&str], library: &Library, home: &Path) -> Result<PathBuf> {
+    let program = home.join(test.name);
+    let options = [test.options, options].concat();
+    test.compiler
+        .link(test.sources, &options, library, &program)?;
+    Ok(program)
+}
+
+fn run_test(test: &Test, program: Program) -> Result<()> {
+    let arguments = test.arguments.iter().copied();
+    let program = arguments.fold(program, Program::arg);
+    println!("$ {program}");
+    // A panic that a test asks for is printed by Rust's hook; only a failure's output is worth reading.
+    let output = program.output()?;
+    ensure!(
+        output.success,
+        "`{program}` failed:\n{}{}",
+        output.stdout,
+        output.stderr
+    );
+    Ok(())
+}
+
+/// A sanitizer that is not linked finds nothing.
+fn sanitized(program: &Path) -> Result<()> {
+    let nm = Program::parse("nm --dynamic").arg(program.display().to_string());
+    let symbols = nm.read().context("what a program links")?;
+    for symbol in ["__asan_init", "__ubsan_handle_"] {
+        ensure!(
+            symbols.contains(symbol),
+            "{} does not link {symbol}",
+            program.display()
+        );
+    }
+    Ok(())
+}
