@@ -37,6 +37,12 @@ pub(crate) fn policy(py: Python<'_>, error: &PolicyError, file: Option<&str>) ->
     raise(py, &CLASS, "PolicyError", (faults, file))
 }
 
+/// `orbgate.TableError`.
+pub(crate) fn table(py: Python<'_>, message: &str) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    raise(py, &CLASS, "TableError", (message,))
+}
+
 fn internal(py: Python<'_>, message: &str) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     raise(py, &CLASS, "InternalError", (message,))

@@ -1,11 +1,17 @@
 //! The native module of the Python package `orbgate`: thin over the engine's public interface.
 
 mod audit;
+mod bulk;
+mod capsule;
 mod charge;
+mod column;
 mod decision;
 mod error;
 mod names;
+mod outcome;
+mod parallel;
 mod policy;
+mod table;
 mod terms;
 mod text;
 mod token;
@@ -35,6 +41,8 @@ mod _native {
     use super::error::break_down;
     #[pymodule_export]
     use super::policy::Policy;
+    #[pymodule_export]
+    use super::table::{DecisionTable, decide_table};
     #[pymodule_export]
     use super::terms::{detail, reason};
     #[pymodule_export]

@@ -1,5 +1,7 @@
 //! A policy: loading, deciding, comparing.
 
+use std::sync::OnceLock;
+
 use orbgate::{Engine, Request};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -7,6 +9,7 @@ use pyo3::types::{PyBytes, PyString};
 use crate::decision::Decision;
 use crate::error::{self, guarded};
 use crate::names::Names;
+use crate::outcome::Words;
 use crate::text::Text;
 use crate::token::Token;
 
@@ -16,6 +19,8 @@ use crate::token::Token;
 pub(crate) struct Policy {
     engine: Source,
     pub(crate) names: Names,
+    /// What columns of decisions are made of, once some were asked for.
+    words: OnceLock<Words>,
 }
 
 #[derive(Debug)]
@@ -44,7 +49,11 @@ impl Policy {
                 }
             };
             let names = Names::new(py, engine.engine());
-            Ok(Self { engine, names })
+            Ok(Self {
+                engine,
+                names,
+                words: OnceLock::new(),
+            })
         })
     }
 
@@ -158,6 +167,10 @@ impl Policy {
 impl Policy {
     pub(crate) fn engine(&self) -> &Engine {
         self.engine.engine()
+    }
+
+    pub(crate) fn words(&self) -> &Words {
+        self.words.get_or_init(|| Words::new(self.engine()))
     }
 }
 

@@ -98,6 +98,11 @@ impl Token {
 }
 
 impl Token {
+    /// The kind and the scopes that can match at all, separated by spaces.
+    pub(crate) fn parts(&self) -> (&'static str, &[u8]) {
+        (self.kind.as_str(), &self.text)
+    }
+
     /// The token as the engine takes it.
     pub(crate) fn lend(&self) -> orbgate::Token<'_> {
         orbgate::Token {

@@ -10,8 +10,8 @@ Charge(consumes=True, amount=None, bonus_allowed=False)
 """
 
 from . import _native
-from ._errors import InternalError, NoRouteError, OrbgateError, PolicyError
-from ._native import Charge, Decision, Token
+from ._errors import InternalError, NoRouteError, OrbgateError, PolicyError, TableError
+from ._native import Charge, Decision, DecisionTable, Token
 from ._policy import Policy
 from ._terms import Detail, Effect, Reason, TokenKind
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Charge",
     "Decision",
+    "DecisionTable",
     "Detail",
     "Effect",
     "Fault",
@@ -53,12 +54,13 @@ __all__ = [
     "Rows",
     "Scope",
     "ScopeUse",
+    "TableError",
     "Token",
     "TokenKind",
 ]
 
 # Tracebacks and pickles name them as users do.
-for _class in (Detail, Effect, InternalError, NoRouteError, OrbgateError, Policy, PolicyError, Reason, TokenKind):
+for _class in (Detail, Effect, InternalError, NoRouteError, OrbgateError, Policy, PolicyError, Reason, TableError, TokenKind):
     _class.__module__ = __name__
 
 

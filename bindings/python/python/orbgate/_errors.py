@@ -61,6 +61,10 @@ class NoRouteError(OrbgateError, LookupError):
         return self.message
 
 
+class TableError(OrbgateError, ValueError):
+    """A table that cannot be decided: a column that is missing or not text, a stream that was read before."""
+
+
 class InternalError(OrbgateError, RuntimeError):
     """A fault of this package: what was asked is not answered, and nothing is allowed by it."""
 

@@ -3,6 +3,11 @@ from typing import Any, Literal, final
 
 from typing_extensions import Self, disjoint_base
 
+import pandas
+import polars
+import pyarrow
+
+from ._arrow import ArrowArray, ArrowStream
 from ._terms import Detail, Effect, Reason, TokenKind
 
 __all__ = [
@@ -10,9 +15,11 @@ __all__ = [
     "VERSION",
     "Charge",
     "Decision",
+    "DecisionTable",
     "Policy",
     "Token",
     "break_down",
+    "decide_table",
     "detail",
     "least_scopes",
     "reach",
@@ -127,6 +134,24 @@ class Decision:
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
+@final
+class DecisionTable:
+    @property
+    def columns(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def to_pyarrow(self) -> pyarrow.Table: ...
+    def to_polars(self) -> polars.DataFrame: ...
+    def to_pandas(self) -> pandas.DataFrame: ...
+
+def decide_table(
+    policy: Policy,
+    data: ArrowStream | ArrowArray,
+    columns: tuple[str, str, str, str],
+    bonus: str | bool,
+    token: Token | None,
+    threads: int | None,
+) -> DecisionTable: ...
 def break_down(message: str) -> None: ...
 def reason(code: str) -> tuple[int, int | None, str]: ...
 def detail(code: str) -> tuple[int, str]: ...

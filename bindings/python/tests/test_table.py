@@ -1,0 +1,343 @@
+"""Whole tables: every encoding, equal to `decide` row by row; the errors; the rate."""
+
+from __future__ import annotations
+
+import gc
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from orbgate import Policy, TableError, Token
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+duckdb = pytest.importorskip("duckdb")
+
+POLICY = Policy.external()
+COLUMNS = ["method", "target", "kind", "scopes", "bonus"]
+Row = tuple[Any, ...]
+
+
+def rows(count: int, seed: int = 7) -> list[Row]:
+    """Requests of which some are malformed, unknown, without a token, without anything."""
+    choose = random.Random(seed)
+    routes = POLICY.routes()
+    names = [scope.scope for scope in POLICY.scopes()]
+    kinds = ["user", "user", "organisation", "robot", None]
+    found: list[Row] = []
+    for _ in range(count):
+        route = choose.choice(routes)
+        parts = route.template.split("/")
+        target = "/".join(f"v{choose.randrange(20)}" if part.startswith("{") else part for part in parts)
+        target = choose.choice([target] * 6 + [target + "/", "/nowhere", target + "?q=ü", "", None])
+        method = choose.choice([route.method] * 6 + ["PUT", "get", None])
+        scopes = choose.choice([" ".join(choose.sample(names, 5)), route.scope, "", None])
+        found.append((method, target, choose.choice(kinds), scopes, choose.choice([True, False, None])))
+    return found
+
+
+ROWS = rows(3_000)
+TABLE = pa.table({name: [row[at] for row in ROWS] for at, name in enumerate(COLUMNS)})
+
+
+def one_by_one(requests: list[Row], token: Token | None = None) -> list[dict[str, Any]]:
+    """What the table must answer, by `decide`."""
+    answers = []
+    for method, target, kind, scopes, bonus in requests:
+        carried = token or (None if kind is None else Token(kind, scopes or ""))
+        decision = POLICY.decide(method or "", target or "", carried, allow_bonus_orbs_use=bool(bonus)).to_dict()
+        orbs = decision.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
+        answers.append({**decision, **orbs})
+    return answers
+
+
+EXPECTED = one_by_one(ROWS)
+
+
+def answers(data: Any, **options: Any) -> list[dict[str, Any]]:
+    options.setdefault("allow_bonus_orbs_use", "bonus")
+    decided = POLICY.decide_table(data, **options)
+    found = decided.to_pyarrow().to_pylist()
+    assert len(decided) == len(found)
+    return found  # type: ignore[no-any-return]
+
+
+def text_columns(change: Callable[[Any], Any]) -> Any:
+    columns = {name: change(TABLE[name].combine_chunks()) for name in COLUMNS[:4]}
+    return pa.table({**columns, "bonus": TABLE["bonus"]})
+
+
+def cast(kind: Any) -> Any:
+    return text_columns(lambda column: column.cast(kind))
+
+
+def coded(keys: Any) -> Any:
+    small = text_columns(lambda column: column)
+    columns = {
+        name: pa.DictionaryArray.from_arrays(
+            pa.array(
+                [None if text is None else sorted(texts).index(text) for text in column.to_pylist()],
+                type=keys if len(texts) < 120 else pa.int32(),
+            ),
+            sorted(texts),
+        )
+        for name, column in zip(small.column_names[:4], small.columns)
+        for texts in [{text for text in column.to_pylist() if text is not None}]
+    }
+    return pa.table({**columns, "bonus": small["bonus"]})
+
+
+ENCODINGS: dict[str, Callable[[], Any]] = {
+    "string": lambda: TABLE,
+    "large_string": lambda: cast(pa.large_string()),
+    "string_view": lambda: cast(pa.string_view()),
+    "binary": lambda: cast(pa.binary()),
+    "large_binary": lambda: cast(pa.large_binary()),
+    "binary_view": lambda: cast(pa.binary_view()),
+    "dictionary": lambda: text_columns(lambda column: column.dictionary_encode()),
+    **{
+        f"dictionary of {keys}": lambda keys=keys: coded(keys)
+        for keys in (pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int64(), pa.uint32(), pa.uint64())
+    },
+    "dictionary of large strings": lambda: text_columns(lambda c: c.cast(pa.large_string()).dictionary_encode()),
+    "dictionary of some": lambda: TABLE.set_column(3, "scopes", TABLE["scopes"].dictionary_encode()),
+    "chunks": lambda: pa.concat_tables([TABLE.slice(0, 1), TABLE.slice(1, 1_000), TABLE.slice(1_001)]),
+    "batches": lambda: TABLE.to_reader(max_chunksize=17),
+    "one batch": lambda: TABLE.combine_chunks().to_batches()[0],
+    "one array": lambda: TABLE.to_struct_array().combine_chunks(),
+    "polars": lambda: pl.from_arrow(TABLE),
+    "polars in chunks": lambda: pl.concat([pl.from_arrow(TABLE.slice(0, 9)), pl.from_arrow(TABLE.slice(9))]),
+    "polars categories": lambda: pl.from_arrow(TABLE).with_columns(pl.col(COLUMNS[:4]).cast(pl.Categorical)),
+    "polars enumerations": lambda: pl.from_arrow(TABLE).with_columns(
+        pl.col("kind").cast(pl.Enum(["robot", "user", "organisation"]))
+    ),
+    "polars structs": lambda: pl.from_arrow(TABLE).to_struct("requests"),
+    "pandas": lambda: TABLE.to_pandas(),
+    "pandas categories": lambda: TABLE.to_pandas().astype({name: "category" for name in COLUMNS[:4]}),
+    "pandas objects": lambda: pd.DataFrame(ROWS, columns=COLUMNS, dtype=object),
+    "pandas arrow": lambda: TABLE.to_pandas(types_mapper=pd.ArrowDtype),
+    "duckdb": lambda: duckdb.from_arrow(TABLE),
+}
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_table_decides_as_its_rows_do(encoding: str) -> None:
+    data = ENCODINGS[encoding]()
+    if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
+        pytest.skip(f"this version's {type(data).__name__} has no Arrow C interface")
+    assert answers(data) == EXPECTED
+
+
+@pytest.mark.parametrize("encoding", ["string", "string_view", "dictionary", "polars", "polars categories"])
+def test_a_part_of_a_table_decides_as_its_rows_do(encoding: str) -> None:
+    data = ENCODINGS[encoding]()
+    for start, length in [(0, 1), (1, 8), (997, 1_024), (2_999, 1), (3_000, 0)]:
+        assert answers(data.slice(start, length)) == EXPECTED[start : start + length]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads_change_nothing(threads: int) -> None:
+    """Pieces of 65,536 rows come back in their order."""
+    many = pa.concat_tables([TABLE] * 100)
+    one = POLICY.decide_table(TABLE, allow_bonus_orbs_use="bonus").to_pyarrow()
+    expected = pa.concat_tables([plain(one)] * 100).combine_chunks()
+    for data in (many, many.combine_chunks(), many.combine_chunks().to_batches()[0].to_struct_array()):
+        decided = POLICY.decide_table(data, allow_bonus_orbs_use="bonus", threads=threads)
+        assert plain(decided.to_pyarrow()).combine_chunks().equals(expected)
+
+
+def plain(table: Any) -> Any:
+    """The table without dictionaries."""
+    columns = {
+        name: column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+        for name, column in zip(table.column_names, table.columns)
+    }
+    return pa.table(columns)
+
+
+@pytest.mark.parametrize("encoding", ["string", "dictionary"])
+def test_one_token_for_all_rows(encoding: str) -> None:
+    token = Token("organisation", ["read:orbs", "write:voxies", "read:keys write:keys"])
+    data = ENCODINGS[encoding]().select(["method", "target", "bonus"])
+    assert answers(data, token=token) == one_by_one(ROWS, token)
+
+
+def test_columns_have_the_names_that_they_have() -> None:
+    data = TABLE.rename_columns(["verb", "path", "who", "scp", "b"])
+    names = {"method": "verb", "target": "path", "kind": "who", "scopes": "scp", "allow_bonus_orbs_use": "b"}
+    assert answers(data, **names) == EXPECTED
+    never = answers(TABLE, allow_bonus_orbs_use=False)
+    assert never == one_by_one([(*row[:4], False) for row in ROWS])
+
+
+@pytest.mark.parametrize("empty", [TABLE.slice(0, 0), TABLE.schema.empty_table(), pl.from_arrow(TABLE).clear()])
+def test_no_rows_are_no_rows(empty: Any) -> None:
+    assert answers(empty) == []
+    none = POLICY.decide_table(pa.Table.from_batches([], TABLE.schema))
+    assert len(none) == 0 and none.columns == POLICY.decide_table(TABLE).columns
+
+
+def test_nothing_but_nulls() -> None:
+    nothing = pa.table({name: pa.nulls(3) for name in COLUMNS[:4]})
+    assert answers(nothing, allow_bonus_orbs_use=False) == one_by_one([(None,) * 5] * 3)
+
+
+def test_a_row_that_is_null_as_a_whole_has_nothing() -> None:
+    array = pa.StructArray.from_arrays(
+        [pa.array(["GET", "GET"]), pa.array(["/api/v1/external/account"] * 2), pa.array(["user"] * 2), pa.array(["read:account"] * 2)],
+        names=COLUMNS[:4],
+        mask=pa.array([False, True]),
+    )
+    for data in (array, array.take(pa.array([0, 1]))):
+        found = answers(data, allow_bonus_orbs_use=False)
+        assert [row["reason"] for row in found] == ["scope_held", "malformed_request"]
+
+
+def test_a_dictionary_of_strangers() -> None:
+    """More combinations than rows; entries that no row has; entries that are null."""
+    wide = pa.DictionaryArray.from_arrays(pa.array([0, 2, None, 1]), pa.array(["read:orbs", None, "read:keys"]))
+    data = pa.table(
+        {
+            "method": pa.array(["GET"] * 4).dictionary_encode(),
+            "target": pa.DictionaryArray.from_arrays(
+                pa.array([5_000, 5_000, 5_000, 1]), [f"/{at}" for at in range(5_000)] + ["/api/v1/external/orbs"]
+            ),
+            "kind": pa.array(["user"] * 4).dictionary_encode(),
+            "scopes": wide,
+        }
+    )
+    reasons = [row["reason"] for row in answers(data, allow_bonus_orbs_use=False)]
+    assert reasons == ["scope_held", "scope_missing", "scope_missing", "no_route"]
+
+
+class Twice:
+    """Hands out one capsule again and again."""
+
+    def __init__(self, data: Any, method: str) -> None:
+        self.capsules = getattr(data, method)()
+        setattr(type(self), method, lambda self, requested_schema=None: self.capsules)
+
+
+def test_what_was_read_before_is_an_error_and_not_empty() -> None:
+    reader = TABLE.to_reader()
+    assert len(POLICY.decide_table(reader)) == len(ROWS)
+    with pytest.raises(TableError, match="read before"):
+        POLICY.decide_table(reader)
+    for method in ("__arrow_c_stream__", "__arrow_c_array__"):
+        once = type("Once", (Twice,), {})(TABLE.combine_chunks().to_batches()[0], method)
+        assert len(POLICY.decide_table(once)) == len(ROWS)
+        with pytest.raises(TableError, match="read before"):
+            POLICY.decide_table(once)
+
+
+def test_a_producer_that_fails_says_why() -> None:
+    def batches() -> Iterator[Any]:
+        yield from TABLE.to_batches(max_chunksize=10)
+        raise RuntimeError("the disk is gone")
+
+    with pytest.raises(TableError, match="the disk is gone"):
+        POLICY.decide_table(pa.RecordBatchReader.from_batches(TABLE.schema, batches()))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.drop_columns(["kind"]), "there is no column `kind`; the columns are `method`, `target`, `scopes`, `bonus`"),
+        (lambda t: t.set_column(0, "method", pa.array(range(len(t)))), "column `method` must be text, not Int64"),
+        (lambda t: t.set_column(4, "bonus", t["method"]), "column `bonus` must be booleans, not Utf8"),
+        (lambda t: t["method"], "expected a table or a column of structs, not a column of Utf8"),
+    ],
+)
+def test_a_table_that_cannot_be_decided(change: Callable[[Any], Any], message: str) -> None:
+    with pytest.raises(TableError) as caught:
+        answers(change(TABLE))
+    assert str(caught.value) == message
+
+
+def test_other_data_is_refused() -> None:
+    ask: Any = POLICY.decide_table
+    for data in (ROWS, "GET /", None, {"method": ["GET"]}):
+        with pytest.raises(TypeError, match="Arrow C interface"):
+            ask(data)
+    with pytest.raises(TypeError):
+        ask(TABLE, token="write:voxies")
+
+
+def test_the_answer_is_handed_over_as_often_as_asked() -> None:
+    decided = POLICY.decide_table(TABLE, allow_bonus_orbs_use="bonus")
+    frames = [decided.to_polars(), pl.DataFrame(decided), pl.from_arrow(decided.to_pyarrow())]
+    assert all(frame.to_dicts() == EXPECTED for frame in frames)
+    assert decided.to_pandas()["reason"].tolist() == [row["reason"] for row in EXPECTED]
+    allowed = duckdb.from_arrow(decided.to_pyarrow()).filter("decision = 'allow'").count("*").fetchall()
+    assert allowed == [(sum(row["decision"] == "allow" for row in EXPECTED),)]
+
+
+def test_no_copy_is_made_of_the_answer() -> None:
+    decided = POLICY.decide_table(TABLE)
+    buffers = [decided.to_pyarrow()["amount"].chunk(0).buffers()[1].address for _ in range(2)]
+    assert buffers[0] == buffers[1]
+
+
+def test_memory_stays_flat() -> None:
+    def decide(times: int) -> None:
+        for _ in range(times):
+            POLICY.decide_table(TABLE).to_pyarrow()
+        gc.collect()
+
+    decide(200)
+    before = pa.total_allocated_bytes()
+    rss = resident()
+    decide(2_000)
+    assert pa.total_allocated_bytes() == before
+    assert resident() - rss < 8_000_000
+
+
+def resident() -> int:
+    if sys.platform != "linux":
+        return 0
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def endless() -> Any:
+    """A table that never ends."""
+
+    def batches() -> Iterator[Any]:
+        batch = pa.concat_tables([TABLE] * 100).combine_chunks().to_batches()[0]
+        while True:
+            yield batch
+
+    return pa.RecordBatchReader.from_batches(TABLE.schema, batches())
+
+
+def test_ctrl_c_is_honoured() -> None:
+    threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        POLICY.decide_table(endless())
+    assert time.monotonic() - start < 5
+
+
+def test_other_threads_run_meanwhile() -> None:
+    table = pa.concat_tables([TABLE] * 300).combine_chunks()
+    done = threading.Event()
+    decided = []
+
+    def work() -> None:
+        decided.append(POLICY.decide_table(table))
+        done.set()
+
+    worker = threading.Thread(target=work)
+    steps = 0
+    worker.start()
+    while not done.is_set():
+        steps += 1
+    worker.join()
+    assert len(decided[0]) == len(table)
+    assert steps > 1_000

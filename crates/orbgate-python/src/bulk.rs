@@ -1,0 +1,144 @@
+//! Deciding the rows of a table.
+
+use core::ops::Range;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use ahash::RandomState;
+use orbgate::{Engine, Request, ScopeSet, Scopes, Token, TokenKind};
+
+use crate::column::{Requests, index};
+use crate::outcome::{OutcomeId, Outcomes};
+
+/// More different texts of scopes than this are not remembered.
+const TEXTS: usize = 4_096;
+
+/// Decides the rows of a part of a table.
+#[derive(Debug)]
+pub(crate) struct Decider<'r> {
+    requests: &'r Requests,
+    /// The answer of each combination of codes, where all columns have codes and there are few combinations.
+    known: Option<Known>,
+    /// The scopes of each code, interned.
+    sets: Vec<ScopeSet>,
+    /// The texts of scopes met so far, interned: a log has few different ones.
+    texts: HashMap<&'r [u8], ScopeSet, RandomState>,
+}
+
+/// Answers by combination of codes; [`Known::NOT_YET`] where none was met.
+#[derive(Debug)]
+struct Known {
+    answers: Vec<OutcomeId>,
+    /// The combinations of some rows.
+    places: Vec<u32>,
+}
+
+impl<'r> Decider<'r> {
+    pub(crate) fn new(engine: &Engine, requests: &'r Requests) -> Self {
+        let scopes = &requests.scopes;
+        // One set more than rows would be work for nothing.
+        let codes = scopes.code_count();
+        let codes = codes.filter(|count| index(*count) <= requests.rows);
+        let texts = (0..codes.unwrap_or_default()).map(|code| scopes.text(code));
+        Self {
+            requests,
+            known: Known::new(requests),
+            sets: texts
+                .map(|text| engine.scopes(text.unwrap_or_default()))
+                .collect(),
+            texts: HashMap::default(),
+        }
+    }
+
+    /// Appends the answers of some rows.
+    pub(crate) fn decide(
+        &mut self,
+        rows: Range<usize>,
+        outcomes: &mut Outcomes<'_>,
+        answers: &mut Vec<OutcomeId>,
+    ) {
+        let Some(mut known) = self.known.take() else {
+            answers.extend(rows.map(|row| self.decide_row(row, outcomes)));
+            return;
+        };
+        known.find_places(self.requests, &rows);
+        for (row, place) in rows.zip(&known.places) {
+            let Some(answer) = known.answers.get_mut(index(*place)) else {
+                answers.push(self.decide_row(row, outcomes));
+                continue;
+            };
+            if *answer == Known::NOT_YET {
+                *answer = self.decide_row(row, outcomes);
+            }
+            answers.push(*answer);
+        }
+        self.known = Some(known);
+    }
+
+    /// A row without method or target is malformed, as an empty one is; one without a kind has no token.
+    #[inline]
+    fn decide_row(&mut self, row: usize, outcomes: &mut Outcomes<'_>) -> OutcomeId {
+        let requests = self.requests;
+        let engine = outcomes.engine();
+        let token = requests.kind.get(row).map(|kind| Token {
+            kind: kind_of(kind),
+            scopes: self.scopes(row, engine),
+        });
+        let decision = engine.decide(&Request {
+            method: requests.method.get(row).unwrap_or_default(),
+            target: requests.target.get(row).unwrap_or_default(),
+            token,
+            allow_bonus_orbs_use: requests.bonus.get(row),
+        });
+        outcomes.place(&decision)
+    }
+
+    #[inline]
+    fn scopes(&mut self, row: usize, engine: &Engine) -> Scopes<'_> {
+        let column = &self.requests.scopes;
+        if let Some(set) = self.sets.get(index(column.code(row))) {
+            return Scopes::Set(set);
+        }
+        let text = column.get(row).unwrap_or_default();
+        let room = self.texts.len() < TEXTS;
+        match self.texts.entry(text) {
+            Entry::Occupied(known) => Scopes::Set(known.into_mut()),
+            Entry::Vacant(place) if room => Scopes::Set(place.insert(engine.scopes(text))),
+            Entry::Vacant(_) => Scopes::Text(text),
+        }
+    }
+}
+
+impl Known {
+    const NOT_YET: OutcomeId = OutcomeId::MAX;
+
+    fn new(requests: &Requests) -> Option<Self> {
+        let columns = requests.text_columns();
+        let counts = columns.iter().map(|column| column.code_count());
+        let flags = Some(2_u32);
+        let product = |product: u32, count: Option<u32>| product.checked_mul(count?);
+        let count = index(counts.chain([flags]).try_fold(1, product)?);
+        // A table with more places than rows costs more to set up than it saves.
+        (count <= requests.rows.max(1 << 12)).then(|| Self {
+            answers: vec![Self::NOT_YET; count],
+            places: Vec::new(),
+        })
+    }
+
+    /// Finds the combinations of some rows: digits of a number, each of the base of its column.
+    fn find_places(&mut self, requests: &Requests, rows: &Range<usize>) {
+        self.places.clear();
+        self.places.resize(rows.len(), 0);
+        for column in requests.text_columns() {
+            column.append(rows.start, &mut self.places);
+        }
+        for (place, row) in self.places.iter_mut().zip(rows.clone()) {
+            let flag = u32::from(requests.bonus.get(row));
+            *place = place.wrapping_mul(2).wrapping_add(flag);
+        }
+    }
+}
+
+fn kind_of(kind: &[u8]) -> TokenKind {
+    str::from_utf8(kind).map_or(TokenKind::Unknown, TokenKind::from_name)
+}

@@ -1,0 +1,337 @@
+//! Columns of text and of flags, however Arrow encodes them, and the tables they stand in.
+
+use core::fmt;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{
+    ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, LargeBinaryArray,
+    LargeStringArray, PrimitiveArray, StringArray, StringViewArray, StructArray, make_array,
+};
+use arrow_buffer::NullBuffer;
+use arrow_schema::DataType;
+
+/// Texts, each of a row or of an entry of a dictionary.
+#[derive(Debug)]
+enum Texts {
+    Utf8(StringArray),
+    LargeUtf8(LargeStringArray),
+    Utf8View(StringViewArray),
+    Binary(BinaryArray),
+    LargeBinary(LargeBinaryArray),
+    BinaryView(BinaryViewArray),
+    /// Nothing but nulls.
+    Null,
+}
+
+impl Texts {
+    fn new(array: &dyn Array) -> Option<Self> {
+        Some(match array.data_type() {
+            DataType::Utf8 => Self::Utf8(array.as_string().clone()),
+            DataType::LargeUtf8 => Self::LargeUtf8(array.as_string().clone()),
+            DataType::Utf8View => Self::Utf8View(array.as_string_view().clone()),
+            DataType::Binary => Self::Binary(array.as_binary().clone()),
+            DataType::LargeBinary => Self::LargeBinary(array.as_binary().clone()),
+            DataType::BinaryView => Self::BinaryView(array.as_binary_view().clone()),
+            DataType::Null => Self::Null,
+            _ => return None,
+        })
+    }
+
+    /// The text at a place, `None` where it is null or behind the end.
+    #[inline]
+    fn get(&self, at: usize) -> Option<&[u8]> {
+        match self {
+            Self::Utf8(texts) => there(texts, at).then(|| texts.value(at).as_bytes()),
+            Self::LargeUtf8(texts) => there(texts, at).then(|| texts.value(at).as_bytes()),
+            Self::Utf8View(texts) => there(texts, at).then(|| texts.value(at).as_bytes()),
+            Self::Binary(texts) => there(texts, at).then(|| texts.value(at)),
+            Self::LargeBinary(texts) => there(texts, at).then(|| texts.value(at)),
+            Self::BinaryView(texts) => there(texts, at).then(|| texts.value(at)),
+            Self::Null => None,
+        }
+    }
+}
+
+#[inline]
+fn there(array: &impl Array, at: usize) -> bool {
+    at < array.len() && array.is_valid(at)
+}
+
+/// A column of text.
+#[derive(Debug)]
+pub(crate) enum Column {
+    /// One text for every row.
+    Constant(Vec<u8>),
+    Plain(Plain),
+    Coded(Coded),
+}
+
+/// A text of its own for each row.
+#[derive(Debug)]
+pub(crate) struct Plain {
+    texts: Texts,
+}
+
+/// A dictionary: codes of few different texts.
+#[derive(Debug)]
+pub(crate) struct Coded {
+    keys: Box<dyn Keys>,
+    /// How many entries it has; that number is the code of null.
+    entries: u32,
+    texts: Texts,
+}
+
+/// The keys of a dictionary, of whatever width.
+trait Keys: fmt::Debug + Send + Sync {
+    /// The code of a row.
+    fn code(&self, row: usize, entries: u32) -> u32;
+
+    /// Appends the codes of the rows from `start` on to the places of their combinations.
+    fn append(&self, start: usize, entries: u32, places: &mut [u32]);
+}
+
+impl<K: ArrowDictionaryKeyType> Keys for PrimitiveArray<K>
+where
+    K::Native: TryInto<u32>,
+{
+    fn code(&self, row: usize, entries: u32) -> u32 {
+        let key = there(self, row).then(|| self.value(row));
+        key.map_or(entries, |key| code(key, entries))
+    }
+
+    fn append(&self, start: usize, entries: u32, places: &mut [u32]) {
+        let keys = self.values().get(start..).unwrap_or_default();
+        let base = entries.wrapping_add(1);
+        match self.nulls().filter(|nulls| nulls.null_count() > 0) {
+            None => {
+                for (place, key) in places.iter_mut().zip(keys) {
+                    *place = place.wrapping_mul(base).wrapping_add(code(*key, entries));
+                }
+            }
+            Some(_) => {
+                for (place, row) in places.iter_mut().zip(start..) {
+                    let code = self.code(row, entries);
+                    *place = place.wrapping_mul(base).wrapping_add(code);
+                }
+            }
+        }
+    }
+}
+
+/// A key as a code; one that names no entry is null.
+#[inline(always)]
+fn code<K: TryInto<u32>>(key: K, entries: u32) -> u32 {
+    key.try_into().map_or(entries, |code| code.min(entries))
+}
+
+impl Column {
+    /// A column of text in any of Arrow's encodings.
+    pub(crate) fn new(array: &dyn Array) -> Option<Self> {
+        let Some(dictionary) = array.as_any_dictionary_opt() else {
+            let texts = Texts::new(array)?;
+            return Some(Self::Plain(Plain { texts }));
+        };
+        let values = dictionary.values();
+        let entries = u32::try_from(values.len()).ok()?;
+        let texts = Texts::new(values)?;
+        let keys = keys(dictionary.keys())?;
+        Some(Self::Coded(Coded {
+            keys,
+            entries,
+            texts,
+        }))
+    }
+
+    /// The text of a row, `None` where it is null.
+    #[inline]
+    pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
+        match self {
+            Self::Constant(text) => Some(text),
+            Self::Plain(plain) => plain.texts.get(row),
+            Self::Coded(coded) => {
+                let code = coded.keys.code(row, coded.entries);
+                coded.texts.get(index(code))
+            }
+        }
+    }
+
+    /// How many codes there are, that of null among them; `None` for a column without codes.
+    pub(crate) const fn code_count(&self) -> Option<u32> {
+        match self {
+            Self::Constant(_) => Some(1),
+            Self::Plain(_) => None,
+            Self::Coded(coded) => coded.entries.checked_add(1),
+        }
+    }
+
+    /// The code of a row.
+    #[inline]
+    pub(crate) fn code(&self, row: usize) -> u32 {
+        match self {
+            Self::Constant(_) | Self::Plain(_) => 0,
+            Self::Coded(coded) => coded.keys.code(row, coded.entries),
+        }
+    }
+
+    /// The text of a code.
+    pub(crate) fn text(&self, code: u32) -> Option<&[u8]> {
+        match self {
+            Self::Constant(text) => Some(text),
+            Self::Plain(_) => None,
+            Self::Coded(coded) => coded.texts.get(index(code)),
+        }
+    }
+
+    /// Appends the codes of the rows from `start` on to the places of their combinations.
+    pub(crate) fn append(&self, start: usize, places: &mut [u32]) {
+        if let Self::Coded(coded) = self {
+            coded.keys.append(start, coded.entries, places);
+        }
+    }
+}
+
+fn keys(keys: &dyn Array) -> Option<Box<dyn Keys>> {
+    fn of<K: ArrowDictionaryKeyType>(keys: &dyn Array) -> Box<dyn Keys>
+    where
+        K::Native: TryInto<u32>,
+    {
+        Box::new(keys.as_primitive::<K>().clone())
+    }
+    Some(match keys.data_type() {
+        DataType::Int8 => of::<Int8Type>(keys),
+        DataType::Int16 => of::<Int16Type>(keys),
+        DataType::Int32 => of::<Int32Type>(keys),
+        DataType::Int64 => of::<Int64Type>(keys),
+        DataType::UInt8 => of::<UInt8Type>(keys),
+        DataType::UInt16 => of::<UInt16Type>(keys),
+        DataType::UInt32 => of::<UInt32Type>(keys),
+        DataType::UInt64 => of::<UInt64Type>(keys),
+        _ => return None,
+    })
+}
+
+/// A place as an index: `usize` is at least as wide.
+#[expect(
+    clippy::as_conversions,
+    reason = "no integer is lost, and `From` does not know"
+)]
+#[inline(always)]
+pub(crate) const fn index(place: u32) -> usize {
+    place as usize
+}
+
+/// A column of flags; null counts as false.
+#[derive(Debug)]
+pub(crate) enum Flags {
+    Constant(bool),
+    Column(BooleanArray),
+}
+
+impl Flags {
+    #[inline]
+    pub(crate) fn get(&self, row: usize) -> bool {
+        match self {
+            Self::Constant(flag) => *flag,
+            Self::Column(flags) => there(flags, row) && flags.value(row),
+        }
+    }
+}
+
+/// What a table calls its columns, and what stands in for those that it does not have.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    pub(crate) method: String,
+    pub(crate) target: String,
+    pub(crate) kind: Source<Vec<u8>>,
+    pub(crate) scopes: Source<Vec<u8>>,
+    pub(crate) bonus: Source<bool>,
+}
+
+/// A column of the table, or one value for all rows.
+#[derive(Debug)]
+pub(crate) enum Source<T> {
+    Column(String),
+    Value(T),
+}
+
+/// The requests of a part of a table.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    pub(crate) rows: usize,
+    pub(crate) method: Column,
+    pub(crate) target: Column,
+    pub(crate) kind: Column,
+    pub(crate) scopes: Column,
+    pub(crate) bonus: Flags,
+}
+
+impl Requests {
+    /// What a row's answer follows from, with its flag.
+    pub(crate) const fn text_columns(&self) -> [&Column; 4] {
+        [&self.method, &self.target, &self.kind, &self.scopes]
+    }
+
+    /// Finds the columns in a part of a table; the error says what is not there.
+    pub(crate) fn new(array: &ArrayRef, layout: &Layout) -> Result<Self, String> {
+        let Some(table) = array.as_struct_opt() else {
+            let found = array.data_type();
+            return Err(format!(
+                "expected a table or a column of structs, not a column of {found}"
+            ));
+        };
+        let text = |name: &str| text_column(table, name);
+        let source = |source: &Source<Vec<u8>>| match source {
+            Source::Column(name) => text(name),
+            Source::Value(value) => Ok(Column::Constant(value.clone())),
+        };
+        let bonus = match &layout.bonus {
+            Source::Value(flag) => Flags::Constant(*flag),
+            Source::Column(name) => {
+                let column = column(table, name)?;
+                let flags = column.as_boolean_opt().cloned();
+                Flags::Column(flags.ok_or_else(|| wrong(name, "booleans", column))?)
+            }
+        };
+        let methods = column(table, &layout.method)?;
+        let method = Column::new(&masked(methods, table.nulls())?);
+        Ok(Self {
+            rows: table.len(),
+            method: method.ok_or_else(|| wrong(&layout.method, "text", methods))?,
+            target: text(&layout.target)?,
+            kind: source(&layout.kind)?,
+            scopes: source(&layout.scopes)?,
+            bonus,
+        })
+    }
+}
+
+fn text_column(table: &StructArray, name: &str) -> Result<Column, String> {
+    let column = column(table, name)?;
+    Column::new(&column).ok_or_else(|| wrong(name, "text", column))
+}
+
+fn column<'a>(table: &'a StructArray, name: &str) -> Result<&'a ArrayRef, String> {
+    table.column_by_name(name).ok_or_else(|| {
+        let names = table.column_names().join("`, `");
+        format!("there is no column `{name}`; the columns are `{names}`")
+    })
+}
+
+/// A column of a table whose rows may be null as a whole: such a row has nothing in any column.
+fn masked(column: &ArrayRef, rows: Option<&NullBuffer>) -> Result<ArrayRef, String> {
+    if rows.is_none() || column.data_type() == &DataType::Null {
+        return Ok(column.clone());
+    }
+    let nulls = NullBuffer::union(rows, column.nulls());
+    let data = column.to_data().into_builder().nulls(nulls).build();
+    data.map(make_array).map_err(|error| error.to_string())
+}
+
+fn wrong(name: &str, expected: &str, column: &ArrayRef) -> String {
+    let found = column.data_type();
+    format!("column `{name}` must be {expected}, not {found}")
+}

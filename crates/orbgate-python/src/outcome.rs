@@ -1,0 +1,328 @@
+//! The different decisions of many rows, and the columns that show them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::types::{ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type};
+use arrow_array::{
+    ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, PrimitiveArray, RecordBatch,
+    StringArray,
+};
+use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use orbgate::{Decision, Detail, Engine, Reason};
+
+use crate::column::index;
+use crate::terms;
+
+/// A row of the answer: the place of its decision among the different ones.
+pub(crate) type OutcomeId = u32;
+
+/// What a row shows. Numbers are places in the columns' dictionaries.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    allow: bool,
+    status: Option<i16>,
+    reason: i8,
+    detail: Option<i8>,
+    api: Option<i32>,
+    route: Option<i32>,
+    scope: Option<i32>,
+    consumes: Option<bool>,
+    amount: Option<i64>,
+    bonus_allowed: Option<bool>,
+}
+
+/// The different decisions that a table has met so far. There are few, however many rows it has.
+#[derive(Debug)]
+pub(crate) struct Outcomes<'e> {
+    engine: &'e Engine,
+    /// Where the decision of a key stands, by [`key`]; [`UNSEEN`] where it was not met yet.
+    places: Vec<OutcomeId>,
+    seen: Vec<Outcome>,
+    words: &'e Words,
+}
+
+/// The dictionaries of a policy's columns, and their schema.
+#[derive(Debug)]
+pub(crate) struct Words {
+    pub(crate) schema: SchemaRef,
+    effects: ArrayRef,
+    reasons: ArrayRef,
+    details: ArrayRef,
+    apis: Names,
+    routes: Names,
+    scopes: Names,
+    /// The digest, as often as there can be rows at once.
+    policy: ArrayRef,
+}
+
+/// Different names with the place of each.
+#[derive(Debug)]
+struct Names {
+    places: HashMap<Box<str>, i32>,
+    names: ArrayRef,
+}
+
+/// So many rows have their columns made at once.
+pub(crate) const ROWS_AT_ONCE: usize = 1 << 16;
+
+const UNSEEN: OutcomeId = OutcomeId::MAX;
+
+/// How many keys a route has: a reason, with bonus orbs or without.
+const KEYS: usize = Reason::ALL.len().saturating_mul(2);
+
+impl<'e> Outcomes<'e> {
+    pub(crate) fn new(engine: &'e Engine, words: &'e Words) -> Self {
+        let routes = engine.routes().len().saturating_add(1);
+        let keys = routes
+            .saturating_mul(KEYS)
+            .saturating_add(Detail::ALL.len());
+        Self {
+            engine,
+            places: vec![UNSEEN; keys],
+            seen: Vec::new(),
+            words,
+        }
+    }
+
+    pub(crate) const fn engine(&self) -> &'e Engine {
+        self.engine
+    }
+
+    /// The place of a decision.
+    #[inline]
+    pub(crate) fn place(&mut self, decision: &Decision<'_>) -> OutcomeId {
+        let key = key(decision);
+        match self.places.get(key) {
+            Some(place) if *place != UNSEEN => *place,
+            _ => self.insert(key, decision),
+        }
+    }
+
+    #[cold]
+    fn insert(&mut self, key: usize, decision: &Decision<'_>) -> OutcomeId {
+        let place = OutcomeId::try_from(self.seen.len()).unwrap_or(UNSEEN);
+        self.seen.push(self.words.outcome(decision));
+        if let Some(slot) = self.places.get_mut(key) {
+            *slot = place;
+        }
+        place
+    }
+
+    /// The columns of some rows.
+    pub(crate) fn columns(&self, rows: &[OutcomeId]) -> Result<RecordBatch, ArrowError> {
+        let Words {
+            schema,
+            effects,
+            reasons,
+            details,
+            apis,
+            routes,
+            scopes,
+            policy,
+        } = self.words;
+        let mut columns = Columns {
+            rows,
+            seen: &self.seen,
+            patterns: Vec::new(),
+        };
+        let columns: Vec<ArrayRef> = vec![
+            columns.coded::<Int8Type>(|one| Some(i8::from(one.allow)), effects)?,
+            Arc::new(columns.numbers::<Int16Type>(|one| one.status)),
+            columns.coded::<Int8Type>(|one| Some(one.reason), reasons)?,
+            columns.coded::<Int8Type>(|one| one.detail, details)?,
+            columns.coded::<Int32Type>(|one| one.api, &apis.names)?,
+            columns.coded::<Int32Type>(|one| one.route, &routes.names)?,
+            columns.coded::<Int32Type>(|one| one.scope, &scopes.names)?,
+            Arc::new(columns.flags(|one| one.consumes)),
+            Arc::new(columns.numbers::<Int64Type>(|one| one.amount)),
+            Arc::new(columns.flags(|one| one.bonus_allowed)),
+            policy.slice(0, rows.len()),
+        ];
+        RecordBatch::try_new(Arc::clone(schema), columns)
+    }
+}
+
+/// Columns being made of some rows.
+struct Columns<'a> {
+    rows: &'a [OutcomeId],
+    seen: &'a [Outcome],
+    /// Which decisions have a value, and what follows for the rows: several columns have the same.
+    patterns: Vec<(Vec<bool>, NullBuffer)>,
+}
+
+impl Columns<'_> {
+    /// A column of numbers.
+    fn numbers<N: ArrowPrimitiveType>(
+        &mut self,
+        of: impl Fn(&Outcome) -> Option<N::Native>,
+    ) -> PrimitiveArray<N> {
+        let numbers: Vec<_> = self.seen.iter().map(of).collect();
+        let nulls = self.nulls(&numbers);
+        let numbers: Vec<_> = numbers.into_iter().map(Option::unwrap_or_default).collect();
+        let values: Vec<_> = self.rows.iter().map(|row| value(&numbers, *row)).collect();
+        PrimitiveArray::new(values.into(), nulls)
+    }
+
+    /// A column of texts that stand in a dictionary.
+    fn coded<K: ArrowDictionaryKeyType>(
+        &mut self,
+        of: impl Fn(&Outcome) -> Option<K::Native>,
+        names: &ArrayRef,
+    ) -> Result<ArrayRef, ArrowError> {
+        let column = DictionaryArray::<K>::try_new(self.numbers(of), Arc::clone(names))?;
+        Ok(Arc::new(column))
+    }
+
+    /// A column of flags.
+    fn flags(&mut self, of: impl Fn(&Outcome) -> Option<bool>) -> BooleanArray {
+        let flags: Vec<_> = self.seen.iter().map(of).collect();
+        let nulls = self.nulls(&flags);
+        let flags: Vec<_> = flags.into_iter().map(Option::unwrap_or_default).collect();
+        BooleanArray::new(self.bits(&flags), nulls)
+    }
+
+    /// Which rows have a value; `None` where all have.
+    fn nulls<T>(&mut self, values: &[Option<T>]) -> Option<NullBuffer> {
+        let there: Vec<_> = values.iter().map(Option::is_some).collect();
+        if there.iter().all(|there| *there) {
+            return None;
+        }
+        let known = self.patterns.iter().find(|(pattern, _)| *pattern == there);
+        if let Some((_, nulls)) = known {
+            return Some(nulls.clone());
+        }
+        let nulls = NullBuffer::new(self.bits(&there));
+        self.patterns.push((there, nulls.clone()));
+        Some(nulls)
+    }
+
+    /// A bit for each row.
+    fn bits(&self, flags: &[bool]) -> BooleanBuffer {
+        let bit = |at: usize| self.rows.get(at).is_some_and(|row| value(flags, *row));
+        BooleanBuffer::collect_bool(self.rows.len(), bit)
+    }
+}
+
+/// The value of a decision.
+#[inline(always)]
+fn value<T: Copy + Default>(values: &[T], decision: OutcomeId) -> T {
+    values.get(index(decision)).copied().unwrap_or_default()
+}
+
+/// The number of a decision: one number, one answer.
+#[expect(
+    clippy::as_conversions,
+    reason = "the numbers of reasons and details are frozen"
+)]
+#[inline]
+fn key(decision: &Decision<'_>) -> usize {
+    let (route, reason) = match decision {
+        Decision::Allow(allow) => (allow.route(), allow.reason()),
+        Decision::Deny(deny) => {
+            if let Some(detail) = deny.detail() {
+                return usize::from(detail as u8);
+            }
+            (deny.route(), deny.reason())
+        }
+    };
+    let bonus = decision.charge().is_some_and(|charge| charge.bonus_allowed);
+    let route = route.map_or(0, |route| index(route.index()).saturating_add(1));
+    let reason = usize::from(reason as u8).saturating_sub(1);
+    let answer = reason.saturating_mul(2).saturating_add(usize::from(bonus));
+    let key = route.saturating_mul(KEYS).saturating_add(answer);
+    key.saturating_add(Detail::ALL.len())
+}
+
+impl Words {
+    pub(crate) fn new(engine: &Engine) -> Self {
+        let routes = || engine.routes();
+        let templates = routes().map(|route| route.template());
+        let coded = |key: DataType| DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8));
+        let always = |name, kind| Field::new(name, kind, false);
+        let maybe = |name, kind| Field::new(name, kind, true);
+        let schema = Schema::new(vec![
+            always("decision", coded(DataType::Int8)),
+            maybe("status", DataType::Int16),
+            always("reason", coded(DataType::Int8)),
+            maybe("detail", coded(DataType::Int8)),
+            maybe("api", coded(DataType::Int32)),
+            maybe("route", coded(DataType::Int32)),
+            maybe("scope", coded(DataType::Int32)),
+            maybe("consumes", DataType::Boolean),
+            maybe("amount", DataType::Int64),
+            maybe("bonus_allowed", DataType::Boolean),
+            always("policy", coded(DataType::Int8)),
+        ]);
+        Self {
+            schema: Arc::new(schema),
+            effects: texts([false, true].map(terms::effect)),
+            reasons: texts(Reason::ALL.map(Reason::as_str)),
+            details: texts(Detail::ALL.map(Detail::as_str)),
+            apis: Names::new(routes().map(|route| route.scope().api())),
+            routes: Names::new(routes().map(|route| route.as_str()).chain(templates)),
+            scopes: Names::new(routes().map(|route| route.scope().name())),
+            policy: digests(engine),
+        }
+    }
+
+    fn outcome(&self, decision: &Decision<'_>) -> Outcome {
+        let charge = decision.charge();
+        let amount = charge.and_then(|charge| charge.amount);
+        Outcome {
+            allow: decision.is_allow(),
+            status: decision
+                .status()
+                .and_then(|status| i16::try_from(status).ok()),
+            reason: place(&Reason::ALL, &decision.reason()).unwrap_or_default(),
+            detail: decision
+                .detail()
+                .and_then(|detail| place(&Detail::ALL, &detail)),
+            api: decision.api().and_then(|name| self.apis.place(name)),
+            route: decision.route().and_then(|name| self.routes.place(name)),
+            scope: decision
+                .scope()
+                .and_then(|scope| self.scopes.place(scope.name())),
+            consumes: charge.map(|charge| charge.consumes),
+            amount: amount.and_then(|amount| i64::try_from(amount).ok()),
+            bonus_allowed: charge.map(|charge| charge.bonus_allowed),
+        }
+    }
+}
+
+impl Names {
+    fn new<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        let mut places = HashMap::new();
+        let mut different = Vec::new();
+        for name in names {
+            let next = i32::try_from(different.len()).unwrap_or(i32::MAX);
+            places.entry(name.into()).or_insert_with(|| {
+                different.push(name);
+                next
+            });
+        }
+        Self {
+            places,
+            names: texts(different),
+        }
+    }
+
+    fn place(&self, name: &str) -> Option<i32> {
+        self.places.get(name).copied()
+    }
+}
+
+fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(texts))
+}
+
+fn digests(engine: &Engine) -> ArrayRef {
+    let keys = PrimitiveArray::<Int8Type>::from(vec![0; ROWS_AT_ONCE]);
+    let digest = StringArray::from_iter_values([engine.digest().to_string()]);
+    Arc::new(DictionaryArray::new(keys, Arc::new(digest)))
+}
+
+fn place<T: PartialEq>(all: &[T], one: &T) -> Option<i8> {
+    i8::try_from(all.iter().position(|other| other == one)?).ok()
+}

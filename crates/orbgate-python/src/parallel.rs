@@ -1,0 +1,93 @@
+//! Deciding with several threads, while the interpreter hears a Ctrl-C.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+use core::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use pyo3::prelude::*;
+
+use crate::bulk::Decider;
+use crate::column::Requests;
+use crate::error;
+use crate::outcome::{Outcomes, ROWS_AT_ONCE};
+
+/// How long a Ctrl-C may wait to be heard.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// A piece of the answer, and which it is.
+type Piece = (usize, Result<RecordBatch, ArrowError>);
+
+/// Decides some rows with as many threads as there are workers: the answer's pieces, in their order.
+pub(crate) fn decide(
+    py: Python<'_>,
+    requests: &Requests,
+    workers: &mut [Outcomes<'_>],
+) -> PyResult<Vec<RecordBatch>> {
+    let pieces = requests.rows.div_ceil(ROWS_AT_ONCE);
+    let (sender, mut receiver) = channel();
+    let next = AtomicUsize::new(0);
+    let mut found = match workers {
+        // Starting a thread takes longer than deciding a few rows.
+        [worker, ..] if pieces <= 1 => {
+            py.detach(|| work(requests, worker, &next, &sender));
+            py.check_signals()?;
+            drop(sender);
+            receiver.iter().collect::<Vec<Piece>>()
+        }
+        workers => thread::scope(|scope| {
+            for worker in workers.iter_mut().take(pieces) {
+                let (sender, next) = (sender.clone(), &next);
+                scope.spawn(move || work(requests, worker, next, &sender));
+            }
+            drop(sender);
+            let found = collect(py, &mut receiver);
+            // The workers find nothing left to do.
+            next.store(pieces, Ordering::Relaxed);
+            found
+        })?,
+    };
+    found.sort_unstable_by_key(|(piece, _)| *piece);
+    let batches: Result<_, ArrowError> = found.into_iter().map(|(_, batch)| batch).collect();
+    batches.map_err(|error| error::table(py, &error.to_string()))
+}
+
+/// Waits for the workers' pieces, or for a Ctrl-C.
+fn collect(py: Python<'_>, receiver: &mut Receiver<Piece>) -> PyResult<Vec<Piece>> {
+    let mut found = Vec::new();
+    loop {
+        let receiver = &mut *receiver;
+        match py.detach(move || receiver.recv_timeout(PATIENCE)) {
+            Ok(piece) => found.push(piece),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(found),
+        }
+        py.check_signals()?;
+    }
+}
+
+/// Decides piece after piece, until there is none left.
+fn work(
+    requests: &Requests,
+    outcomes: &mut Outcomes<'_>,
+    next: &AtomicUsize,
+    found: &Sender<Piece>,
+) {
+    let mut decider = Decider::new(outcomes.engine(), requests);
+    let mut answers = Vec::with_capacity(ROWS_AT_ONCE.min(requests.rows));
+    loop {
+        let piece = next.fetch_add(1, Ordering::Relaxed);
+        let start = piece.saturating_mul(ROWS_AT_ONCE);
+        if start >= requests.rows {
+            return;
+        }
+        let end = start.saturating_add(ROWS_AT_ONCE).min(requests.rows);
+        answers.clear();
+        decider.decide(start..end, outcomes, &mut answers);
+        if found.send((piece, outcomes.columns(&answers))).is_err() {
+            return;
+        }
+    }
+}

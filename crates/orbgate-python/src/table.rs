@@ -1,0 +1,151 @@
+//! Whole tables: decided part by part, and handed back as they came.
+
+use core::num::NonZero;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::capsule::{STREAM, arrays};
+use crate::column::{Layout, Requests, Source};
+use crate::error::{self, guarded};
+use crate::outcome::Outcomes;
+use crate::parallel;
+use crate::policy::Policy;
+use crate::token::Token;
+
+/// Decides every row of a table. `columns` are the names of method, target, kind and scopes; a token stands for
+/// the last two, and `bonus` is a name or one flag for all rows. `threads` is how many work at once, by default as
+/// many as there are processors for this process.
+#[pyfunction]
+pub(crate) fn decide_table(
+    policy: &Bound<'_, Policy>,
+    data: &Bound<'_, PyAny>,
+    columns: (String, String, String, String),
+    bonus: &Bound<'_, PyAny>,
+    token: Option<&Bound<'_, Token>>,
+    threads: Option<usize>,
+) -> PyResult<DecisionTable> {
+    guarded(|| {
+        let py = policy.py();
+        let layout = layout(columns, bonus, token)?;
+        let policy = policy.get();
+        let words = policy.words();
+        let mut table = DecisionTable {
+            schema: Arc::clone(&words.schema),
+            batches: Vec::new(),
+            rows: 0,
+        };
+        let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get));
+        let mut workers: Vec<_> = (0..threads.max(1))
+            .map(|_| Outcomes::new(policy.engine(), words))
+            .collect();
+        let mut parts = arrays(data)?;
+        let mut empty = true;
+        // A producer may run Python code of its own, or wait for another thread that does.
+        while let Some(part) = py.detach(|| parts.next()) {
+            let part = part.map_err(|error| error::table(py, &error.to_string()))?;
+            let requests = py.detach(|| Requests::new(&part, &layout));
+            let requests = requests.map_err(|error| error::table(py, &error))?;
+            table
+                .batches
+                .extend(parallel::decide(py, &requests, &mut workers)?);
+            table.rows = table.rows.saturating_add(requests.rows);
+            empty = false;
+        }
+        // A reader that is used up looks like one that never had anything: no answer would be a wrong one.
+        if empty && data.hasattr("__next__")? {
+            let message = "the reader has no batch: it has been read before, or never had one";
+            return Err(error::table(py, message));
+        }
+        Ok(table)
+    })
+}
+
+fn layout(
+    (method, target, kind, scopes): (String, String, String, String),
+    bonus: &Bound<'_, PyAny>,
+    token: Option<&Bound<'_, Token>>,
+) -> PyResult<Layout> {
+    let bonus = match bonus.extract::<bool>() {
+        Ok(flag) => Source::Value(flag),
+        Err(_) => Source::Column(bonus.extract()?),
+    };
+    let (kind, scopes) = match token {
+        None => (Source::Column(kind), Source::Column(scopes)),
+        Some(token) => {
+            let (kind, text) = token.get().parts();
+            (Source::Value(kind.into()), Source::Value(text.into()))
+        }
+    };
+    Ok(Layout {
+        method,
+        target,
+        kind,
+        scopes,
+        bonus,
+    })
+}
+
+/// The decisions of a table, row by row in its order: columns for anything with the Arrow C interface.
+#[pyclass(frozen, module = "orbgate")]
+#[derive(Debug)]
+pub(crate) struct DecisionTable {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    rows: usize,
+}
+
+#[pymethods]
+impl DecisionTable {
+    /// The names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<&str> {
+        let fields = self.schema.fields().iter();
+        fields.map(|field| field.name().as_str()).collect()
+    }
+
+    /// The decisions as a stream of Arrow's C interface, without a copy and as often as you like.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The interface lets a producer answer with its own schema.
+        let _ = requested_schema;
+        let batches = self.batches.clone().into_iter().map(Ok::<_, ArrowError>);
+        let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
+        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
+        PyCapsule::new_with_value(py, stream, STREAM)
+    }
+
+    const fn __len__(&self) -> usize {
+        self.rows
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<orbgate.DecisionTable: {} rows>", self.rows)
+    }
+
+    /// The decisions as a table of pyarrow, which must be installed.
+    fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let pyarrow = slf.py().import("pyarrow")?;
+        pyarrow.call_method1("table", (slf,))
+    }
+
+    /// The decisions as a DataFrame of polars, which must be installed.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let polars = slf.py().import("polars")?;
+        polars.call_method1("DataFrame", (slf,))
+    }
+
+    /// The decisions as a DataFrame of pandas; it and pyarrow must be installed.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::to_pyarrow(slf)?.call_method0("to_pandas")
+    }
+}
