@@ -55,6 +55,8 @@ Examples:
   cargo xtask soak replay --lines 1000000
   cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
   cargo xtask bench --gate             no hot path has grown, in instructions
+  cargo xtask portable                 the code for other processors: its tests and its speed
+  cargo xtask aarch64                  the core's tests under qemu: a quarter of an hour with the build
   cargo xtask bench --quick --filter external,github/hits/orbgate,matchit,wayfind";
 
 #[derive(Debug, Subcommand)]
