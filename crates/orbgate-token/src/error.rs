@@ -57,13 +57,15 @@ pub enum TokenError {
     Scopes,
     /// The token is bound to its holder's key (`cnf`), which a plain bearer cannot prove to have.
     Bound,
+    /// The issuer's introspection endpoint says that the token is not active, or does not say that it is.
+    Inactive,
     /// The clock is before 1970.
     Clock,
 }
 
 impl TokenError {
     /// Every reason.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::TooLong,
         Self::NotCompact,
         Self::BadEncoding,
@@ -88,6 +90,7 @@ impl TokenError {
         Self::Claim,
         Self::Scopes,
         Self::Bound,
+        Self::Inactive,
         Self::Clock,
     ];
 
@@ -119,6 +122,7 @@ impl TokenError {
             Self::Claim => "claim",
             Self::Scopes => "scopes",
             Self::Bound => "bound",
+            Self::Inactive => "inactive",
             Self::Clock => "clock",
         }
     }
@@ -149,6 +153,7 @@ impl TokenError {
             Self::Claim => "a claim of the token is missing or of the wrong type",
             Self::Scopes => "the token's scopes are not written as configured",
             Self::Bound => "the token is bound to a key of its holder",
+            Self::Inactive => "the token is not active",
             Self::Clock => "the clock is before 1970",
         }
     }
@@ -173,7 +178,7 @@ mod tests {
             codes.join(" "),
             "too_long not_compact bad_encoding bad_header bad_claims duplicate_member extension algorithm type issuer \
              no_keys key_id_missing key_unknown key_ambiguous key_mismatch signature audience bad_time expired \
-             not_yet_valid lifetime claim scopes bound clock"
+             not_yet_valid lifetime claim scopes bound inactive clock"
         );
     }
 }

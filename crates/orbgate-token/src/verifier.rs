@@ -69,6 +69,30 @@ impl Verifier {
         self.open(token.as_ref())?.judge(keys, now)
     }
 
+    /// What is known of an opaque token, by what its issuer's introspection endpoint answered (RFC 7662),
+    /// if that is right at this time.
+    ///
+    /// The caller has asked the issuer, and believes that the answer is the issuer's. It must say
+    /// `"active": true`, and its claims must be what a JWT's must be: `iss`, `aud` and `exp` are required.
+    ///
+    /// # Errors
+    ///
+    /// The first rule that the answer breaks.
+    pub fn verify_introspected(
+        &self,
+        token: impl AsRef<[u8]>,
+        answer: impl AsRef<[u8]>,
+        now: SystemTime,
+    ) -> Result<VerifiedToken, TokenError> {
+        let claims = Claims::parse(answer.as_ref())?;
+        if claims.0.get("active") != Some(&true.into()) {
+            return Err(TokenError::Inactive);
+        }
+        let (_, issuer, name) = self.issuer_of(&claims)?;
+        let fingerprint = Fingerprint::of(token.as_ref());
+        issuer.judge(&claims, name, fingerprint, since_epoch(now)?)
+    }
+
     /// Takes a token apart, as far as that needs no keys.
     pub(crate) fn open<'a>(&'a self, token: &'a [u8]) -> Result<Opened<'a>, TokenError> {
         let compact = Compact::parse(token)?;
@@ -78,10 +102,7 @@ impl Verifier {
         }
         let claims = Claims::parse(&compact.payload)?;
         // The one claim that is looked at before the signature: it says whose keys to take.
-        let claimed = claims.issuer()?;
-        let index = self.issuers().position(|known| known == claimed);
-        let index = index.ok_or(TokenError::Issuer)?;
-        let (issuer, name) = self.issuers.get(index).ok_or(TokenError::Issuer)?;
+        let (index, issuer, name) = self.issuer_of(&claims)?;
         issuer.check_type(compact.header.typ.as_deref())?;
         Ok(Opened {
             token,
@@ -91,6 +112,15 @@ impl Verifier {
             issuer,
             name,
         })
+    }
+
+    /// The issuer that the claims are from, with its place.
+    fn issuer_of(&self, claims: &Claims) -> Result<(usize, &Issuer, &Arc<str>), TokenError> {
+        let name = claims.issuer()?;
+        let mut issuers = self.issuers.iter().enumerate();
+        let found = issuers.find(|(_, (_, known))| **known == *name);
+        let (index, (issuer, name)) = found.ok_or(TokenError::Issuer)?;
+        Ok((index, issuer, name))
     }
 
     /// An issuer and its name, by its place.
@@ -119,8 +149,7 @@ pub(crate) struct Opened<'a> {
 impl Opened<'_> {
     /// What is known of the token, if it is right at this time under these keys.
     pub(crate) fn judge(&self, keys: &Keys, now: SystemTime) -> Result<VerifiedToken, TokenError> {
-        let since_epoch = now.duration_since(UNIX_EPOCH);
-        let now = since_epoch.map_err(|_| TokenError::Clock)?;
+        let now = since_epoch(now)?;
         let keys = keys.of(self.name).ok_or(TokenError::NoKeys)?;
         keys.verify(&self.compact, &self.issuer.algorithms)?;
         let fingerprint = Fingerprint::of(self.token);
@@ -133,6 +162,11 @@ impl Opened<'_> {
         let kid = self.compact.header.kid.as_ref()?;
         Some(Fingerprint::of(kid.as_bytes()))
     }
+}
+
+fn since_epoch(now: SystemTime) -> Result<Duration, TokenError> {
+    now.duration_since(UNIX_EPOCH)
+        .map_err(|_| TokenError::Clock)
 }
 
 impl Issuer {

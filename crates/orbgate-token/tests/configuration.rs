@@ -6,9 +6,7 @@ mod support;
 use core::time::Duration;
 
 use orbgate::TokenKind;
-use orbgate_token::{
-    Algorithm, ClaimTest, Issuer, KeyRules, KindRules, ScopeClaim, TokenError, Verifier,
-};
+use orbgate_token::{Algorithm, ClaimTest, Issuer, KeyRules, KindRules, ScopeClaim, Verifier};
 use support::{Signer, claims, header, keys, now, verifier, with};
 
 const EXAMPLE: &str = include_str!("../examples/token.yaml");
@@ -268,7 +266,6 @@ fn an_unknown_kind_verifies_and_denies() {
         allow_bonus_orbs_use: false,
     });
     assert_eq!(decision.reason().as_str(), "invalid_token");
-    assert_eq!(TokenError::ALL.len(), 25);
 }
 
 #[test]

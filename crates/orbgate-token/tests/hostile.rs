@@ -552,6 +552,36 @@ fn issuers_do_not_lend_each_other_their_keys() {
 }
 
 #[test]
+fn an_introspected_token_is_judged_as_every_other() {
+    use TokenError::{
+        Audience, BadClaims, BadTime, Bound, DuplicateMember, Expired, Inactive, Issuer,
+    };
+    let verifier = verifier(issuer());
+    let verify = |answer: String| verifier.verify_introspected("opaque", answer, now());
+    let answer = with(claims(), "active", true);
+    let verified = verify(answer.to_string()).unwrap();
+    assert_eq!(verified.kind(), TokenKind::User);
+    assert_eq!(verified.scopes(), "read:account write:voxies");
+    let table = [
+        (json!({"active": false}), Inactive),
+        (claims(), Inactive),
+        (with(answer.clone(), "active", "true"), Inactive),
+        (with(answer.clone(), "active", 1), Inactive),
+        (without(answer.clone(), "iss"), Issuer),
+        (without(answer.clone(), "aud"), Audience),
+        (without(answer.clone(), "exp"), BadTime),
+        (with(answer.clone(), "exp", NOW - 60), Expired),
+        (with(answer.clone(), "cnf", json!({})), Bound),
+        (json!([answer]), BadClaims),
+    ];
+    for (answer, error) in table {
+        assert_eq!(verify(answer.to_string()).err(), Some(error), "{answer}");
+    }
+    let twice = format!(r#"{{"active":false,{}"#, &answer.to_string()[1..]);
+    assert_eq!(verify(twice).err(), Some(DuplicateMember));
+}
+
+#[test]
 fn nothing_of_a_token_or_key_is_shown() {
     let world = World::new();
     let secrets = ["user-7", "app-1", "token-1", "write:voxies", "key-1"];
