@@ -101,6 +101,7 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
     let home = project.target.join("xtask").join("c");
     old_client(&plain, &home)?;
     examples(&plain, &home)?;
+    guides(&plain, &home)?;
 
     let library = Library::build_for_tests(project)?;
     let valgrind = setup::apt("valgrind", "valgrind")?;
@@ -213,6 +214,29 @@ fn examples(library: &Library, home: &Path) -> Result<()> {
         let program = home.join("authorize").with_extension(extension);
         compiler.link(&[source], &[], library, &program)?;
         check_example(&program)?;
+    }
+    Ok(())
+}
+
+/// Every program in the guides builds and runs.
+fn guides(library: &Library, home: &Path) -> Result<()> {
+    for (compiler, language) in [(Compiler::C, "c"), (Compiler::Cpp, "cpp")] {
+        let guide = format!("bindings/{language}/README.md");
+        let text = fs::read_to_string(&guide)?;
+        let programs: Vec<_> = text.split(&format!("```{language}\n")).skip(1).collect();
+        ensure!(
+            programs.len() == 3,
+            "{guide} has {} programs",
+            programs.len()
+        );
+        for (number, program) in programs.into_iter().enumerate() {
+            let source = home.join(format!("guide-{number}.{language}"));
+            fs::write(&source, program.split("```").next().unwrap_or_default())?;
+            let program = source.with_extension(format!("{language}.out"));
+            let path = source.display().to_string();
+            compiler.link(&[&path], &[], library, &program)?;
+            Program::at(&program).run()?;
+        }
     }
     Ok(())
 }

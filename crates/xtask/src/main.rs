@@ -14,6 +14,7 @@ mod deny;
 mod embed;
 mod gate;
 mod header;
+mod install;
 mod miri;
 mod msrv;
 mod native;
@@ -51,6 +52,7 @@ Examples:
   cargo xtask test clippy tests        these steps only
   cargo xtask schema                   rewrite the JSON Schemas
   cargo xtask conformance c cpp        the cases through these languages
+  cargo xtask install --prefix /usr/local
   cargo xtask header                   rewrite bindings/c/include/orbgate.h
   cargo xtask soak replay --lines 1000000
   cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
@@ -71,6 +73,8 @@ enum Command {
     Header(header::Header),
     /// Runs every case of policy/cases through each language
     Conformance(conformance::Conformance),
+    /// Installs the C library: headers, shared and static library, pkg-config and CMake packages
+    Install(install::Install),
     /// Runs the command for long and watches its answers and its memory
     Soak(soak::Soak),
     /// Runs orbgate beside its peers on the same requests and records the figures in benches/record
@@ -108,6 +112,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Tree(tree) => tree.run(),
         Command::Schema(schema) => schema.run(),
         Command::Header(header) => header.run(),
+        Command::Install(install) => install.run(&project),
         Command::Conformance(conformance) => conformance.run(&project),
         Command::Soak(soak) => soak.run(&project),
         Command::Bench(bench) => bench.run(&project),

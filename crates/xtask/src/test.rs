@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 
 use crate::program::Program;
 use crate::project::Project;
-use crate::{c, conformance, embed, gate, package, python, tree};
+use crate::{c, conformance, embed, gate, install, package, python, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Leaves out the slow steps: package, embed, gate, c, conformance and python
+    /// Leaves out the slow steps: package, embed, gate, c, install, conformance and python
     #[arg(long)]
     quick: bool,
     /// Only these steps
@@ -43,6 +43,8 @@ enum Step {
     Gate,
     /// The C and C++ interfaces: headers, symbols, tests, examples; under valgrind and sanitizers
     C,
+    /// C and C++ programs build from an installed library, wherever it is moved
+    Install,
     /// Every language gives the cases' decisions
     Conformance,
     /// The Python package, installed in every Python of the machine
@@ -94,6 +96,7 @@ impl Test {
             Step::Embed,
             Step::Gate,
             Step::C,
+            Step::Install,
             Step::Conformance,
             Step::Python,
         ];
@@ -141,6 +144,7 @@ impl Step {
             Self::Package => package::run(project),
             Self::Embed => embed::run(project).map(|()| Outcome::Passed),
             Self::C => c::run(project),
+            Self::Install => install::check(project),
             Self::Conformance => conformance::run(project),
             Self::Gate => gate::check(project),
             Self::Python => python::run(project),

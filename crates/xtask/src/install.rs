@@ -1,0 +1,294 @@
+//! `cargo xtask install --prefix DIR`: the C library as a distribution lays it out, without cargo-c.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use clap::Args;
+
+use crate::c::check_example;
+use crate::native::{Compiler, STATIC};
+use crate::program::Program;
+use crate::project::Project;
+use crate::setup;
+use crate::test::Outcome;
+
+/// The ABI's version, which names the shared library: it stays while old clients work.
+const ABI: &str = "1.0.0";
+const SONAME: &str = "liborbgate.so.1";
+
+const HEADERS: [&str; 2] = [
+    "bindings/c/include/orbgate.h",
+    "bindings/cpp/include/orbgate.hpp",
+];
+
+/// What the static library needs of the system on Linux. The compiler is asked each time; this says what it
+/// answers.
+#[cfg(test)]
+const SYSTEM_LIBRARIES: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
+
+#[derive(Debug, Args)]
+pub(crate) struct Install {
+    /// The folder that gets include/ and lib/, as in /usr/local
+    #[arg(long)]
+    prefix: PathBuf,
+}
+
+impl Install {
+    pub(crate) fn run(&self, project: &Project) -> Result<()> {
+        install(project, &self.prefix)?;
+        let prefix = self.prefix.display();
+        println!("installed; to build against it:");
+        println!(
+            "  PKG_CONFIG_PATH={prefix}/lib/pkgconfig cc program.c $(pkg-config --cflags --libs orbgate)"
+        );
+        println!(
+            "  cmake -DCMAKE_PREFIX_PATH={prefix} …    # find_package(orbgate CONFIG REQUIRED)"
+        );
+        Ok(())
+    }
+}
+
+fn install(project: &Project, prefix: &Path) -> Result<()> {
+    ensure!(
+        cfg!(target_os = "linux"),
+        "only Linux's layout is known here; elsewhere build with `cargo build --release -p orbgate-capi`"
+    );
+    let system = build()?;
+    let (include, lib) = (prefix.join("include"), prefix.join("lib"));
+    for directory in [&include, &lib] {
+        fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
+    }
+    for header in HEADERS {
+        copy(Path::new(header), &include)?;
+    }
+    let built = project.target.join("release");
+    copy(&built.join(STATIC), &lib)?;
+    let shared = format!("liborbgate.so.{ABI}");
+    place(&built.join("liborbgate.so"), &lib.join(&shared))?;
+    link(&shared, &lib.join(SONAME))?;
+    link(SONAME, &lib.join("liborbgate.so"))?;
+    for library in [&shared, STATIC] {
+        strip(&lib.join(library))?;
+    }
+    packages(project, &lib, &shared, &system)
+}
+
+/// Builds the release and gives the libraries of the system that the static library needs.
+fn build() -> Result<String> {
+    let build = Program::parse("cargo rustc --release -p orbgate-capi --lib --");
+    let build = build
+        .arg(format!("-Clink-arg=-Wl,-soname,{SONAME}"))
+        .arg("--print=native-static-libs");
+    println!("$ {build}");
+    let output = build.output()?;
+    ensure!(output.success, "`{build}` failed:\n{}", output.stderr);
+    system_libraries(&output.stderr).context("the compiler did not name the system's libraries")
+}
+
+/// The libraries of the note `native-static-libs: …`.
+fn system_libraries(output: &str) -> Option<String> {
+    let (_, libraries) = output.rsplit_once("native-static-libs: ")?;
+    Some(libraries.lines().next()?.trim().to_owned())
+}
+
+/// The files by which pkg-config and CMake find the library.
+fn packages(project: &Project, lib: &Path, shared: &str, system: &str) -> Result<()> {
+    let core = project.core()?;
+    let mut parts = core.version.split('.');
+    let mut part = || parts.next().unwrap_or_default();
+    let (major, minor) = (part(), part());
+    let words = [
+        ("@VERSION@", core.version.as_str()),
+        ("@MAJOR@", major),
+        ("@MINOR@", minor),
+        ("@SHARED@", shared),
+        ("@SONAME@", SONAME),
+        ("@SYSTEM_LIBRARIES@", system),
+    ];
+    for (directory, name) in [
+        ("pkgconfig", "orbgate.pc"),
+        ("cmake/orbgate", "orbgateConfig.cmake"),
+        ("cmake/orbgate", "orbgateConfigVersion.cmake"),
+    ] {
+        let template = fs::read_to_string(format!("bindings/c/install/{name}.in"))?;
+        let fill = |text: String, (word, value): (&str, &str)| text.replace(word, value);
+        let text = words.into_iter().fold(template, fill);
+        let directory = lib.join(directory);
+        fs::create_dir_all(&directory)?;
+        // CMake takes the system's libraries as a list.
+        let text = match name.ends_with(".cmake") {
+            true => text.replace(system, &system.replace("-l", "").replace(' ', ";")),
+            false => text,
+        };
+        write(&directory.join(name), &text)?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    println!("{}", path.display());
+    fs::write(path, text).with_context(|| path.display().to_string())
+}
+
+fn copy(file: &Path, directory: &Path) -> Result<()> {
+    place(file, &directory.join(file.file_name().unwrap_or_default()))
+}
+
+fn place(file: &Path, path: &Path) -> Result<()> {
+    println!("{}", path.display());
+    fs::copy(file, path).with_context(|| format!("{} to {}", file.display(), path.display()))?;
+    Ok(())
+}
+
+fn link(target: &str, path: &Path) -> Result<()> {
+    let link = Program::parse("ln -s -f -n").arg(target);
+    link.arg(path.display().to_string()).run()
+}
+
+/// Takes the debug information out: it is most of the static library, and of no use to its user.
+fn strip(library: &Path) -> Result<()> {
+    let strip = Program::parse("strip --strip-debug");
+    match Program::parse("strip --version").succeeds() {
+        true => strip.arg(library.display().to_string()).run(),
+        false => Ok(()),
+    }
+}
+
+/// The step `install`: programs build from a prefix that has been moved, in every way there is.
+pub(crate) fn check(project: &Project) -> Result<Outcome> {
+    for tool in ["pkg-config", "cmake"] {
+        if let skipped @ Outcome::Skipped(_) = setup::apt(tool, tool)? {
+            return Ok(skipped);
+        }
+    }
+    for compiler in [Compiler::C, Compiler::Cpp] {
+        if let skipped @ Outcome::Skipped(_) = compiler.set_up()? {
+            return Ok(skipped);
+        }
+    }
+    let home = project.target.join("xtask").join("install");
+    if home.exists() {
+        fs::remove_dir_all(&home)?;
+    }
+    let (first, moved) = (home.join("first"), home.join("moved"));
+    install(project, &first)?;
+    fs::rename(&first, &moved)?;
+    let alone = home.join("static");
+    copy_without_shared(&moved, &alone)?;
+
+    for (prefix, is_static) in [(&moved, false), (&alone, true)] {
+        for (compiler, language, source) in [
+            (Compiler::C, "c", "authorize.c"),
+            (Compiler::Cpp, "cpp", "authorize.cpp"),
+        ] {
+            let example = format!("bindings/{language}/example");
+            let name = format!("{language}-{}", if is_static { "static" } else { "shared" });
+            let program = home.join("pkg-config").join(&name);
+            with_pkg_config(
+                prefix,
+                is_static,
+                compiler,
+                &format!("{example}/{source}"),
+                &program,
+            )?;
+            links(&program, !is_static)?;
+            check_example(&program)?;
+            let program = with_cmake(&moved, is_static, &example, &home.join("cmake").join(&name))?;
+            links(&program, !is_static)?;
+            check_example(&program)?;
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+/// A prefix as a package of static libraries has it: the linker has no other choice.
+fn copy_without_shared(prefix: &Path, copy: &Path) -> Result<()> {
+    fs::create_dir_all(copy)?;
+    Program::parse("cp -r")
+        .arg(format!("{}/.", prefix.display()))
+        .arg(copy.display().to_string())
+        .run()?;
+    for name in ["liborbgate.so", SONAME, &format!("liborbgate.so.{ABI}")] {
+        fs::remove_file(copy.join("lib").join(name))?;
+    }
+    Ok(())
+}
+
+fn with_pkg_config(
+    prefix: &Path,
+    is_static: bool,
+    compiler: Compiler,
+    source: &str,
+    program: &Path,
+) -> Result<()> {
+    let path = prefix.join("lib").join("pkgconfig");
+    let query = Program::parse(&format!("PKG_CONFIG_PATH={}", path.display()));
+    let query = ["pkg-config", "--cflags", "--libs"]
+        .into_iter()
+        .fold(query, Program::arg);
+    let query = match is_static {
+        true => query.arg("--static"),
+        false => query,
+    };
+    let query = query.arg("orbgate");
+    println!("$ {query}");
+    let flags = query.read()?;
+    let command = flags
+        .split_whitespace()
+        .fold(compiler.program().arg(source), Program::arg);
+    if let Some(parent) = program.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    command
+        .arg(format!("-Wl,-rpath,{}", prefix.join("lib").display()))
+        .path("-o", program)
+        .run()
+}
+
+fn with_cmake(prefix: &Path, is_static: bool, example: &str, build: &Path) -> Result<PathBuf> {
+    let configure = Program::parse("cmake -S").arg(example).path("-B", build);
+    configure
+        .arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display()))
+        .arg(format!("-DSTATIC={}", if is_static { "ON" } else { "OFF" }))
+        .run()?;
+    Program::parse("cmake --build")
+        .arg(build.display().to_string())
+        .run()?;
+    Ok(build.join("authorize"))
+}
+
+/// Whether a program needs the shared library, by its soname, is as it should be.
+fn links(program: &Path, shared: bool) -> Result<()> {
+    let dynamic = Program::parse("readelf --dynamic --wide").arg(program.display().to_string());
+    let needs = dynamic.read()?.contains(&format!("[{SONAME}]"));
+    if needs != shared {
+        let how = if shared { "does not link" } else { "links" };
+        bail!("{} {how} {SONAME}", program.display());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ABI, SONAME, SYSTEM_LIBRARIES, system_libraries};
+
+    #[test]
+    fn the_compiler_names_the_systems_libraries() {
+        let output =
+            format!("note: link against\n\nnote: native-static-libs: {SYSTEM_LIBRARIES}\n\n");
+        assert_eq!(system_libraries(&output).unwrap(), SYSTEM_LIBRARIES);
+        assert_eq!(system_libraries("Finished"), None);
+    }
+
+    /// The soname is that of the ABI, here, in cargo-c's settings and in the header.
+    #[test]
+    fn the_soname_is_the_abis() {
+        let major = ABI.split('.').next().unwrap();
+        assert_eq!(SONAME, format!("liborbgate.so.{major}"));
+        let manifest = include_str!("../../orbgate-capi/Cargo.toml");
+        assert!(manifest.contains(&format!("version = \"{ABI}\" # that of the ABI")));
+        let header = include_str!("../../../bindings/c/include/orbgate.h");
+        assert!(header.contains(&format!("#define ORBGATE_ABI_MAJOR {major}\n")));
+    }
+}
