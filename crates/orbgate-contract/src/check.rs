@@ -153,7 +153,8 @@ impl<'a> Walk<'a> {
     }
 
     fn array(&mut self, schema: &'a Value, raw: &'a RawValue, place: usize) {
-        let Some(items) = schema.get("items") else {
+        // Nothing is asked of elements of a type that is not shown.
+        let Some(items) = schema.get("items").filter(|items| items.is_object()) else {
             return;
         };
         let Some(elements) = self.read::<Vec<&RawValue>>(raw.get(), place) else {

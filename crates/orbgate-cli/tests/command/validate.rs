@@ -1,6 +1,9 @@
 //! `orbgate validate`.
 
-use crate::{file, orbgate, orbgate_reading};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use crate::{command, file, orbgate, orbgate_reading};
 
 const REQUEST: &str = r#"{"prompt": "hello", "stream": false, "allowBonusOrbsUse": false}"#;
 
@@ -146,4 +149,35 @@ fn what_to_validate_must_be_said() {
         let ran = orbgate(arguments);
         assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}");
     }
+}
+
+#[test]
+fn each_document_is_answered_before_the_next_is_waited_for() {
+    let arguments = ["validate", "run-request", "-"];
+    let mut child = command(&arguments).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    for number in 1..4 {
+        let half = "{\"prompt\": \"a prompt\",";
+        stdin.write_all(half.as_bytes()).unwrap();
+        stdin.write_all(b" \"stream\": true}\n").unwrap();
+        let mut answer = String::new();
+        stdout.read_line(&mut answer).unwrap();
+        let start = format!("-:{number}: /allowBonusOrbsUse: missing");
+        assert!(answer.starts_with(&start), "{answer}");
+    }
+    drop(stdin);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let bad = file("validate-pipe.jsonl", "{}\n".repeat(20_000));
+    let mut child = command(&["validate", "run-record", &bad, &bad])
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
 }
