@@ -31,7 +31,7 @@ enum Step {
     Tests,
     /// The documentation builds and its links lead somewhere
     Docs,
-    /// The core builds with each feature alone and with none
+    /// Every published crate builds with each feature alone and with none
     Features,
     /// The core depends on nothing new
     Tree,
@@ -161,11 +161,13 @@ fn all(lines: &[&str]) -> Result<Outcome> {
 }
 
 fn features(project: &Project) -> Result<Outcome> {
-    let none = Program::parse("cargo check -p orbgate --no-default-features");
-    none.run()?;
-    for feature in &project.core()?.features {
-        let alone = Program::parse("cargo check -p orbgate --no-default-features --features");
-        alone.arg(feature).run()?;
+    for package in project.published() {
+        let none = Program::parse("cargo check --no-default-features -p").arg(&package.name);
+        none.run()?;
+        for feature in &package.features {
+            let alone = Program::parse("cargo check --no-default-features -p").arg(&package.name);
+            alone.arg("--features").arg(feature).run()?;
+        }
     }
     Ok(Outcome::Passed)
 }
