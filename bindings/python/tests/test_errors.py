@@ -17,6 +17,7 @@ def test_there_are_bad_policies() -> None:
     assert len(INVALID) > 100
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
 def test_a_bad_policy_is_refused_with_its_diagnostics(path: Path) -> None:
     with pytest.raises(PolicyError) as caught:

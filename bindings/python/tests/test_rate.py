@@ -11,6 +11,8 @@ from orbgate import Policy, Token
 
 pa = pytest.importorskip("pyarrow")
 
+pytestmark = pytest.mark.once
+
 POLICY = Policy.external()
 ROWS = 400_000
 LOOPED = 100_000

@@ -26,6 +26,7 @@ def resident() -> int:
         return int(file.read().split()[1]) * 4096
 
 
+@pytest.mark.once
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_ten_thousand_loads_leave_memory_flat() -> None:
     def load(times: int) -> None:

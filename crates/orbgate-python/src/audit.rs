@@ -5,9 +5,13 @@ use orbgate::{Allow, Decision as Answer, Deny, Orbs, Route, Scope, TokenKind};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::bulk::kind_of;
+use crate::column::{Layout, Requests, Source};
 use crate::decision::Decision;
 use crate::error::guarded;
+use crate::outcome::ROWS_AT_ONCE;
 use crate::policy::Policy;
+use crate::table::each_part;
 use crate::terms;
 use crate::text::Text;
 use crate::token::Token;
@@ -180,6 +184,43 @@ pub(crate) fn scope_usage(
         }
         Ok(usage_rows(&usage))
     })
+}
+
+/// The same of a table, in which each row is a call that was made once; `columns` are the names of method,
+/// target, kind and scopes.
+#[pyfunction]
+pub(crate) fn scope_usage_of_table(
+    policy: &Bound<'_, Policy>,
+    data: &Bound<'_, PyAny>,
+    columns: (String, String, String, String),
+) -> PyResult<Vec<UseRow>> {
+    guarded(|| {
+        let py = policy.py();
+        let layout = Layout::new(columns, Source::Value(false));
+        let mut usage = ScopeUsage::new(policy.get().engine());
+        each_part(data, &layout, |requests| {
+            let mut rows = 0..requests.rows;
+            while !rows.is_empty() {
+                py.detach(|| count(&mut usage, requests, rows.by_ref().take(ROWS_AT_ONCE)));
+                py.check_signals()?;
+            }
+            Ok(())
+        })?;
+        Ok(usage_rows(&usage))
+    })
+}
+
+/// Counts some rows; one without a token carries no scope.
+fn count(usage: &mut ScopeUsage<'_>, requests: &Requests, rows: impl Iterator<Item = usize>) {
+    for row in rows {
+        let Some(kind) = requests.kind.get(row) else {
+            continue;
+        };
+        let [method, target, _, scopes] = requests.text_columns();
+        let [method, target, scopes] =
+            [method, target, scopes].map(|column| column.get(row).unwrap_or_default());
+        usage.count(method, target, kind_of(kind), scopes, 1);
+    }
 }
 
 /// A call of a log, still in Python's objects.

@@ -251,6 +251,22 @@ pub(crate) struct Layout {
     pub(crate) bonus: Source<bool>,
 }
 
+impl Layout {
+    /// Columns of these names for method, target, kind and scopes.
+    pub(crate) fn new(
+        (method, target, kind, scopes): (String, String, String, String),
+        bonus: Source<bool>,
+    ) -> Self {
+        Self {
+            method,
+            target,
+            kind: Source::Column(kind),
+            scopes: Source::Column(scopes),
+            bonus,
+        }
+    }
+}
+
 /// A column of the table, or one value for all rows.
 #[derive(Debug)]
 pub(crate) enum Source<T> {

@@ -31,7 +31,8 @@ mod _native {
 
     #[pymodule_export]
     use super::audit::{
-        least_scopes, reach, records, route_of, routes, scope_usage, scopes, who_may,
+        least_scopes, reach, records, route_of, routes, scope_usage, scope_usage_of_table, scopes,
+        who_may,
     };
     #[pymodule_export]
     use super::charge::Charge;

@@ -44,30 +44,42 @@ pub(crate) fn decide_table(
         let mut workers: Vec<_> = (0..threads.max(1))
             .map(|_| Outcomes::new(policy.engine(), words))
             .collect();
-        let mut parts = arrays(data)?;
-        let mut empty = true;
-        // A producer may run Python code of its own, or wait for another thread that does.
-        while let Some(part) = py.detach(|| parts.next()) {
-            let part = part.map_err(|error| error::table(py, &error.to_string()))?;
-            let requests = py.detach(|| Requests::new(&part, &layout));
-            let requests = requests.map_err(|error| error::table(py, &error))?;
-            table
-                .batches
-                .extend(parallel::decide(py, &requests, &mut workers)?);
+        each_part(data, &layout, |requests| {
+            let batches = parallel::decide(py, requests, &mut workers)?;
+            table.batches.extend(batches);
             table.rows = table.rows.saturating_add(requests.rows);
-            empty = false;
-        }
-        // A reader that is used up looks like one that never had anything: no answer would be a wrong one.
-        if empty && data.hasattr("__next__")? {
-            let message = "the reader has no batch: it has been read before, or never had one";
-            return Err(error::table(py, message));
-        }
+            Ok(())
+        })?;
         Ok(table)
     })
 }
 
+/// Takes a table's requests, part by part.
+pub(crate) fn each_part(
+    data: &Bound<'_, PyAny>,
+    layout: &Layout,
+    mut take: impl FnMut(&Requests) -> PyResult<()>,
+) -> PyResult<()> {
+    let py = data.py();
+    let mut parts = arrays(data)?;
+    let mut empty = true;
+    // A producer may run Python code of its own, or wait for another thread that does.
+    while let Some(part) = py.detach(|| parts.next()) {
+        let part = part.map_err(|error| error::table(py, &error.to_string()))?;
+        let requests = py.detach(|| Requests::new(&part, layout));
+        take(&requests.map_err(|error| error::table(py, &error))?)?;
+        empty = false;
+    }
+    // A reader that is used up looks like one that never had anything: no answer would be a wrong one.
+    if empty && data.hasattr("__next__")? {
+        let message = "the reader has no batch: it has been read before, or never had one";
+        return Err(error::table(py, message));
+    }
+    Ok(())
+}
+
 fn layout(
-    (method, target, kind, scopes): (String, String, String, String),
+    columns: (String, String, String, String),
     bonus: &Bound<'_, PyAny>,
     token: Option<&Bound<'_, Token>>,
 ) -> PyResult<Layout> {
@@ -75,20 +87,13 @@ fn layout(
         Ok(flag) => Source::Value(flag),
         Err(_) => Source::Column(bonus.extract()?),
     };
-    let (kind, scopes) = match token {
-        None => (Source::Column(kind), Source::Column(scopes)),
-        Some(token) => {
-            let (kind, text) = token.get().parts();
-            (Source::Value(kind.into()), Source::Value(text.into()))
-        }
-    };
-    Ok(Layout {
-        method,
-        target,
-        kind,
-        scopes,
-        bonus,
-    })
+    let mut layout = Layout::new(columns, bonus);
+    if let Some(token) = token {
+        let (kind, text) = token.get().parts();
+        layout.kind = Source::Value(kind.into());
+        layout.scopes = Source::Value(text.into());
+    }
+    Ok(layout)
 }
 
 /// The decisions of a table, row by row in its order: columns for anything with the Arrow C interface.

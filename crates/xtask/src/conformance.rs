@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use crate::native::{Compiler, Library};
 use crate::program::Program;
 use crate::project::Project;
+use crate::python;
 use crate::test::{Outcome, settled};
 
 const CASES: &str = "policy/cases";
@@ -30,6 +31,8 @@ enum Language {
     C,
     /// bindings/cpp
     Cpp,
+    /// bindings/python
+    Python,
 }
 
 /// What a language needs before its cases can run.
@@ -100,6 +103,7 @@ impl Language {
                 Compiler::Cpp,
                 "bindings/cpp/conformance/conformance.cpp",
             ),
+            Self::Python => python::runner(project),
         }
     }
 }

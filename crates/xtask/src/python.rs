@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::conformance::Runner;
 use crate::program::Program;
 use crate::project::Project;
 use crate::setup;
@@ -18,48 +19,118 @@ const MINORS: core::ops::RangeInclusive<u32> = 10..=15;
 const PROBE: &str = "import sys, sysconfig as c; print(sys.implementation.name, *sys.version_info[:2], \
     c.get_config_var('Py_GIL_DISABLED') or 0, sys.executable)";
 
+/// The package's tests, in every Python of the machine.
 pub(crate) fn run(project: &Project) -> Result<Outcome> {
-    let home = project.target.join("xtask").join("python");
-    let package = project.root.join("bindings").join("python");
-    let tools = programs(&home.join("tools"));
-    if !makes_environments(&home, &pythons()) {
-        setup::apt("python3 -m ensurepip", "python3 python3-venv")?;
-    }
-    let pythons = pythons();
-    let newest = pythons.keys().next_back();
-    let (Some(newest), true) = (newest, makes_environments(&home, &pythons)) else {
-        let what = "no Python from 3.10 on with `venv`, neither on the path nor among pyenv's";
-        return Ok(Outcome::Skipped(what.to_owned()));
+    let build = match Build::new(project)? {
+        Ok(build) => build,
+        Err(what) => return Ok(Outcome::Skipped(what)),
     };
-    let pip = program(&tools, "pip").arg("install").arg("--quiet");
-    pip.path("-r", &package.join("tools.txt")).run()?;
-    let wheel = wheel(project, &home, &package, &tools)?;
-    for (version, python) in &pythons {
-        let installed = Installed::new(&home, version, python, &wheel, &tools)?;
-        installed.test(&package, &tools)?;
-        if version == newest {
-            installed.check_types(&package, &tools)?;
+    let newest = build.newest();
+    for version in build.pythons.keys() {
+        let installed = build.install(version)?;
+        if Some(version) == newest {
+            installed.test(&build, "")?;
+            installed.check_types(&build)?;
+        } else {
+            installed.test(&build, "not once")?;
         }
     }
-    let versions = |versions: Vec<String>| versions.join(", ");
-    let tested = pythons.keys().map(Version::to_string).collect();
-    println!("tested in Python {}", versions(tested));
-    let missing = MINORS.map(|minor| Version {
-        minor,
-        free_threaded: false,
-    });
-    let free_threaded = (14..=15).map(|minor| Version {
-        minor,
-        free_threaded: true,
-    });
-    let missing = missing
-        .chain(free_threaded)
-        .filter(|version| !pythons.contains_key(version));
-    println!(
-        "untested, for want of it: Python {}",
-        versions(missing.map(|one| one.to_string()).collect())
-    );
+    build.say_what_was_tested();
     Ok(Outcome::Passed)
+}
+
+/// The package's runner of the cases, with the package installed in the newest Python.
+pub(crate) fn runner(project: &Project) -> Result<Runner> {
+    let build = match Build::new(project)? {
+        Ok(build) => build,
+        Err(what) => return Ok(Runner::Missing(what)),
+    };
+    let newest = build.newest().context("no Python")?;
+    let runner = project
+        .root
+        .join("bindings/python/conformance/conformance.py");
+    let python = build.install(newest)?.python();
+    Ok(Runner::Ready(python.arg(runner.display().to_string())))
+}
+
+/// The wheel, and where it can be installed.
+struct Build {
+    /// Where environments are made.
+    home: PathBuf,
+    /// The programs that build and install.
+    tools: PathBuf,
+    /// The package's sources.
+    package: PathBuf,
+    pythons: BTreeMap<Version, PathBuf>,
+    wheel: PathBuf,
+}
+
+impl Build {
+    /// Sets up what is missing and builds the wheel; or says what could not be set up.
+    fn new(project: &Project) -> Result<core::result::Result<Self, String>> {
+        let home = project.target.join("xtask").join("python");
+        let package = project.root.join("bindings").join("python");
+        let tools = programs(&home.join("tools"));
+        if !makes_environments(&home, &pythons()) {
+            setup::apt("python3 -m ensurepip", "python3 python3-venv")?;
+        }
+        let pythons = pythons();
+        if pythons.is_empty() || !makes_environments(&home, &pythons) {
+            let what = "no Python from 3.10 on with `venv`, neither on the path nor among pyenv's";
+            return Ok(Err(what.to_owned()));
+        }
+        let pip = program(&tools, "pip").arg("install").arg("--quiet");
+        pip.path("-r", &package.join("tools.txt")).run()?;
+        let wheel = wheel(project, &home, &package, &tools)?;
+        Ok(Ok(Self {
+            home,
+            tools,
+            package,
+            pythons,
+            wheel,
+        }))
+    }
+
+    fn newest(&self) -> Option<&Version> {
+        self.pythons.keys().next_back()
+    }
+
+    /// Makes a new environment with the wheel and nothing else, and imports it there.
+    fn install(&self, version: &Version) -> Result<Installed> {
+        let python = self.pythons.get(version).context("no such Python")?;
+        let environment = self.home.join(version.to_string());
+        let make = words(program(&self.tools, "uv"), "venv --quiet --clear");
+        let make = make.path("--python", python);
+        make.arg(environment.display().to_string()).run()?;
+        let programs = programs(&environment);
+        let installed = Installed {
+            python: programs.join("python"),
+            programs,
+        };
+        let install = installed.install(self).arg("--no-deps");
+        install.arg(self.wheel.display().to_string()).run()?;
+        let import =
+            "import orbgate; print('imported', orbgate.__version__, orbgate.Policy.external())";
+        installed.python().arg("-c").arg(import).run()?;
+        Ok(installed)
+    }
+
+    fn say_what_was_tested(&self) {
+        let said = |versions: Vec<String>| versions.join(", ");
+        let tested = self.pythons.keys().map(Version::to_string).collect();
+        println!("tested in Python {}", said(tested));
+        let with_lock = MINORS.map(|minor| (minor, false));
+        let without = (14..=15).map(|minor| (minor, true));
+        let missing = with_lock
+            .chain(without)
+            .map(|(minor, free_threaded)| Version {
+                minor,
+                free_threaded,
+            });
+        let missing = missing.filter(|version| !self.pythons.contains_key(version));
+        let missing = missing.map(|version| version.to_string()).collect();
+        println!("untested, for want of it: Python {}", said(missing));
+    }
 }
 
 /// A version of CPython 3.
@@ -171,63 +242,33 @@ struct Installed {
 }
 
 impl Installed {
-    /// Makes a new environment with the wheel and nothing else, and imports it there.
-    fn new(
-        home: &Path,
-        version: &Version,
-        python: &Path,
-        wheel: &Path,
-        tools: &Path,
-    ) -> Result<Self> {
-        let environment = home.join(version.to_string());
-        let make = program(tools, "uv")
-            .arg("venv")
-            .arg("--quiet")
-            .arg("--clear");
-        let make = make.path("--python", python);
-        make.arg(environment.display().to_string()).run()?;
-        let programs = programs(&environment);
-        let installed = Self {
-            python: programs.join("python"),
-            programs,
-        };
-        installed
-            .install(tools)
-            .arg("--no-deps")
-            .arg(wheel.display().to_string())
-            .run()?;
-        let import =
-            "import orbgate; print('imported', orbgate.__version__, orbgate.Policy.external())";
-        installed.python().arg("-c").arg(import).run()?;
-        Ok(installed)
-    }
-
     fn python(&self) -> Program {
         Program::parse("PYTHONDONTWRITEBYTECODE=1").arg(self.python.display().to_string())
     }
 
-    fn install(&self, tools: &Path) -> Program {
-        let install = program(tools, "uv")
+    fn install(&self, build: &Build) -> Program {
+        let install = program(&build.tools, "uv")
             .arg("pip")
             .arg("install")
             .arg("--quiet");
         install.path("--python", &self.python)
     }
 
-    /// Runs the package's tests and the examples of its documentation.
-    fn test(&self, package: &Path, tools: &Path) -> Result<()> {
-        let needs = package.join("tests").join("requirements.txt");
-        let install = self.install(tools).arg("--only-binary").arg(":all:");
+    /// Runs the package's tests with these marks and the examples of its documentation.
+    fn test(&self, build: &Build, marked: &str) -> Result<()> {
+        let needs = build.package.join("tests").join("requirements.txt");
+        let install = words(self.install(build), "--only-binary :all:");
         install.path("-r", &needs).run()?;
         let pytest =
             "-m pytest --quiet -p no:cacheprovider --doctest-modules --pyargs orbgate tests";
-        let pytest = words(self.python(), pytest);
-        pytest.within(package).run()
+        let pytest = words(self.python(), pytest).arg("-m").arg(marked);
+        pytest.within(&build.package).run()
     }
 
-    /// Compares the stubs with the module, and checks the types of package and examples.
-    fn check_types(&self, package: &Path, tools: &Path) -> Result<()> {
-        let install = self.install(tools);
+    /// Compares the stubs with the module, and checks the types of package, tests and runner.
+    fn check_types(&self, build: &Build) -> Result<()> {
+        let package = &build.package;
+        let install = self.install(build);
         install.path("-r", &package.join("types.txt")).run()?;
         let stubtest = words(self.python(), "-m mypy.stubtest orbgate --allowlist");
         let allowed = package.join("stubtest-allowlist.txt");
@@ -235,7 +276,7 @@ impl Installed {
         // Where no source lies around, a package is the installed one.
         let mypy = || words(self.python(), "-m mypy --strict --cache-dir=/dev/null");
         words(mypy(), "-p orbgate").within(&self.programs).run()?;
-        mypy().arg("tests").within(package).run()?;
+        words(mypy(), "tests conformance").within(package).run()?;
         // With `--verifytypes` it looks for packages through the path alone.
         let path = std::env::var("PATH").unwrap_or_default();
         let path = format!("{}:{path}", self.programs.display());
@@ -243,7 +284,7 @@ impl Installed {
         words(pyright(), "--ignoreexternal --verifytypes orbgate")
             .within(&self.programs)
             .run()?;
-        pyright().arg("tests").within(package).run()
+        words(pyright(), "tests conformance").within(package).run()
     }
 }
 

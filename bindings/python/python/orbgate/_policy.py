@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, TypeVar
 
+    from typing_extensions import TypeIs
+
     from ._arrow import ArrowArray, ArrowStream
     from ._audit import LeastScopes, Reach, Record, Route, Scope, ScopeUse
     from ._native import Decision, DecisionTable
@@ -166,11 +168,20 @@ class Policy(_native.Policy):
             Rows(Refusal, (Refusal(*calls[at], denial) for at, denial in refusals)),
         )
 
-    def scope_usage(self, calls: Iterable[tuple[Any, ...]]) -> Rows[ScopeUse]:
+    def scope_usage(
+        self,
+        calls: Iterable[tuple[Any, ...]] | ArrowStream | ArrowArray,
+        *,
+        method: str = "method",
+        target: str = "target",
+        kind: str = "kind",
+        scopes: str = "scopes",
+    ) -> Rows[ScopeUse]:
         """How often the scopes of a log's tokens were granted, and how often used.
 
-        A call is method, target, kind, scopes and, if you like, how often it was made. Scopes that are granted and
-        never used are those whose `used` is 0.
+        `calls` is a table, as for `decide_table`, with the columns of these names; or calls one by one, each method,
+        target, kind, scopes and, if you like, how often it was made. Scopes that are granted and never used are those
+        whose `used` is 0.
 
         >>> calls = [("GET", "/api/v1/external/account", "user", "read:account read:keys", 10)]
         >>> [use.scope for use in Policy.external().scope_usage(calls) if not use.used]
@@ -179,8 +190,12 @@ class Policy(_native.Policy):
         from ._audit import ScopeUse
         from ._rows import Rows
 
-        counted = (call if len(call) == 5 else (*call, 1) for call in calls)
-        return Rows(ScopeUse, (ScopeUse(*row) for row in _native.scope_usage(self, counted)))
+        if _is_table(calls):
+            found = _native.scope_usage_of_table(self, calls, (method, target, kind, scopes))
+        else:
+            counted = (call if len(call) == 5 else (*call, 1) for call in calls)
+            found = _native.scope_usage(self, counted)
+        return Rows(ScopeUse, (ScopeUse(*row) for row in found))
 
     def who_may(
         self, method: str | bytes, target: str | bytes, tokens: Mapping[_Name, Token]
@@ -204,6 +219,10 @@ class Policy(_native.Policy):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self._text, self.digest)
+
+
+def _is_table(data: object) -> TypeIs[ArrowStream | ArrowArray]:
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
 
 def _restore(cls: type[Policy], text: bytes | None, digest: str) -> Policy:
