@@ -29,7 +29,7 @@ const QUICK: FetchSettings = FetchSettings {
     ttl_max: Duration::from_secs(600),
     max_stale: Duration::from_secs(600),
     cooldown: Duration::from_millis(1),
-    timeout: Duration::from_millis(400),
+    timeout: Duration::from_secs(2),
 };
 
 struct World {
@@ -152,7 +152,7 @@ async fn a_failed_fetch_never_evicts_good_keys() {
         let start = Instant::now();
         let kid = format!("unknown-{number}");
         assert_eq!(world.verify(&kid).await, Some(TokenError::KeyUnknown));
-        assert!(start.elapsed() < Duration::from_secs(2), "{failure:?}");
+        assert!(start.elapsed() < Duration::from_secs(8), "{failure:?}");
         assert_eq!(world.failure(), Some(failure));
         assert_eq!(world.verify("key-1").await, None, "after {failure:?}");
     }
@@ -247,8 +247,9 @@ async fn a_key_that_is_missing_is_asked_for_once() {
 
 #[tokio::test]
 async fn keys_are_refreshed_ahead_without_waiting() {
+    // From 4 s on there is a fetch ahead, from 5 s on a token would wait for it.
     let settings = FetchSettings {
-        ttl: Duration::from_millis(1000),
+        ttl: Duration::from_secs(5),
         ..QUICK
     };
     let world = World::new(settings).await;
@@ -257,14 +258,13 @@ async fn keys_are_refreshed_ahead_without_waiting() {
         "application/json",
         &jwks(&world.signer, "key-2").to_string(),
     );
-    let delay = Duration::from_millis(300);
+    let delay = Duration::from_secs(1);
     world.server.reply("/jwks", Reply::Late(delay, late));
-    tokio::time::sleep(Duration::from_millis(850)).await;
+    tokio::time::sleep(Duration::from_millis(4050)).await;
     let start = Instant::now();
     assert_eq!(world.verify("key-1").await, None);
     assert!(start.elapsed() < delay, "the old keys serve meanwhile");
-    tokio::time::sleep(Duration::from_millis(400)).await;
-    assert_eq!(world.server.hits(), 2);
+    tokio::time::sleep(Duration::from_millis(1500)).await;
     assert_eq!(world.verify("key-2").await, None);
     assert_eq!(world.server.hits(), 2);
 }

@@ -16,7 +16,7 @@ use aws_lc_rs::signature::{self, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _, Rsa
 use aws_lc_rs::{hmac, rand};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use orbgate_token::{Issuer, KeySet, Keys, KindRules, Verifier};
+use orbgate_token::{Issuer, KeySet, Keys, KindRules, TokenError, VerifiedToken, Verifier};
 use serde_json::{Value, json};
 
 pub(crate) const ISSUER: &str = "https://id.example.com";
@@ -185,4 +185,43 @@ pub(crate) fn random_secret(bytes: usize) -> Vec<u8> {
     let mut secret = vec![0; bytes];
     rand::fill(&mut secret).unwrap();
     secret
+}
+
+/// An issuer's key, and what is verified with it.
+pub(crate) struct World {
+    pub(crate) signer: Signer,
+    pub(crate) keys: Keys,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let signer = Signer::p256();
+        let keys = keys(&[signer.jwk("key-1")]);
+        Self { signer, keys }
+    }
+
+    pub(crate) fn verify_with(
+        &self,
+        issuer: Issuer,
+        token: &str,
+    ) -> Result<VerifiedToken, TokenError> {
+        verifier(issuer).verify(token, &self.keys, now())
+    }
+
+    pub(crate) fn verify(&self, token: &str) -> Result<VerifiedToken, TokenError> {
+        self.verify_with(issuer(), token)
+    }
+
+    pub(crate) fn header(&self, header: &Value) -> Option<TokenError> {
+        self.verify(&self.signer.token(header, &claims())).err()
+    }
+
+    pub(crate) fn claims(&self, claims: &Value) -> Option<TokenError> {
+        self.verify(&self.signer.token(&header(), claims)).err()
+    }
+
+    pub(crate) fn claims_text(&self, claims: &str) -> Option<TokenError> {
+        let token = self.signer.token_of(&header().to_string(), claims);
+        self.verify(&token).err()
+    }
 }

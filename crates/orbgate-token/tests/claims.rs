@@ -1,0 +1,244 @@
+//! Claims that must be refused under a right signature, and what the settings change.
+#![allow(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unreachable,
+    reason = "a test computes freely and fails by panicking"
+)]
+
+mod support;
+
+use core::time::Duration;
+
+use orbgate::TokenKind;
+use orbgate_token::{Issuer, TokenError};
+use serde_json::{Value, json};
+use support::{AUDIENCE, ISSUER, NOW, World, claims, header, issuer, now, verifier, with, without};
+
+#[test]
+fn claims_have_the_types_that_they_must_have() {
+    use TokenError::{Audience, BadClaims, BadTime, Bound, Claim, Issuer, Scopes};
+    let world = World::new();
+    let claims = claims();
+    let evil = "https://evil.example";
+    let table = [
+        (without(claims.clone(), "iss"), Some(Issuer)),
+        (with(claims.clone(), "iss", evil), Some(Issuer)),
+        (
+            with(claims.clone(), "iss", format!("{ISSUER}/")),
+            Some(Issuer),
+        ),
+        (with(claims.clone(), "iss", json!([ISSUER])), Some(Issuer)),
+        (
+            with(claims.clone(), "iss", json!([evil, ISSUER])),
+            Some(Issuer),
+        ),
+        (
+            with(claims.clone(), "iss", json!({"a": ISSUER})),
+            Some(Issuer),
+        ),
+        (with(claims.clone(), "iss", Value::Null), Some(Issuer)),
+        (without(claims.clone(), "aud"), Some(Audience)),
+        (with(claims.clone(), "aud", 7), Some(Audience)),
+        (with(claims.clone(), "aud", evil), Some(Audience)),
+        (with(claims.clone(), "aud", json!([])), Some(Audience)),
+        (with(claims.clone(), "aud", json!([evil])), Some(Audience)),
+        (
+            with(claims.clone(), "aud", json!([AUDIENCE, 7])),
+            Some(Audience),
+        ),
+        (
+            with(claims.clone(), "aud", json!([[AUDIENCE]])),
+            Some(Audience),
+        ),
+        (with(claims.clone(), "aud", json!([evil, AUDIENCE])), None),
+        (without(claims.clone(), "exp"), Some(BadTime)),
+        (with(claims.clone(), "exp", "never"), Some(BadTime)),
+        (
+            with(claims.clone(), "exp", (NOW + 9).to_string()),
+            Some(BadTime),
+        ),
+        (with(claims.clone(), "exp", Value::Null), Some(BadTime)),
+        (with(claims.clone(), "exp", -1), Some(BadTime)),
+        (with(claims.clone(), "exp", 1e18), Some(BadTime)),
+        (with(claims.clone(), "exp", u64::MAX), Some(BadTime)),
+        (with(claims.clone(), "exp", 1_u64 << 53), Some(BadTime)),
+        (with(claims.clone(), "exp", json!([NOW])), Some(BadTime)),
+        (with(claims.clone(), "nbf", "now"), Some(BadTime)),
+        (with(claims.clone(), "iat", true), Some(BadTime)),
+        (
+            with(claims.clone(), "cnf", json!({"jkt": "x"})),
+            Some(Bound),
+        ),
+        (with(claims.clone(), "cnf", Value::Null), Some(Bound)),
+        (with(claims.clone(), "scope", json!(["a"])), Some(Scopes)),
+        (with(claims.clone(), "scope", "a  b"), Some(Scopes)),
+        (with(claims.clone(), "scp", "a"), Some(Scopes)),
+        (with(claims.clone(), "sub", 7), Some(Claim)),
+        (with(claims.clone(), "jti", json!({})), Some(Claim)),
+        (with(claims.clone(), "client_id", json!([])), Some(Claim)),
+        (with(claims.clone(), "act", "someone"), Some(Claim)),
+        (with(claims.clone(), "act", json!({"sub": 1})), Some(Claim)),
+        (with(claims.clone(), "act", json!({"sub": "s"})), None),
+        (without(claims.clone(), "scope"), None),
+        (json!([claims]), Some(BadClaims)),
+        (json!("claims"), Some(BadClaims)),
+    ];
+    for (claims, expected) in table {
+        assert_eq!(world.claims(&claims), expected, "{claims}");
+    }
+    for (text, expected) in [
+        ("", TokenError::NotCompact),
+        ("{", BadClaims),
+        ("null", BadClaims),
+        (r#"{"exp":NaN}"#, BadClaims),
+        (r#"{"exp":1e400}"#, BadClaims),
+        ("\u{feff}{}", BadClaims),
+        (&"[".repeat(3000), BadClaims),
+    ] {
+        assert_eq!(world.claims_text(text), Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn times_have_exact_boundaries() {
+    use TokenError::{Expired, NotYetValid};
+    let world = World::new();
+    let table = [
+        ("exp", json!(NOW - 59), None),
+        ("exp", json!(NOW - 60), Some(Expired)),
+        ("exp", json!(NOW - 61), Some(Expired)),
+        ("exp", json!(0), Some(Expired)),
+        ("exp", json!(1_799_999_940.5), None),
+        ("exp", json!(1_799_999_939.5), Some(Expired)),
+        ("exp", json!((1_u64 << 53) - 1), None),
+        ("nbf", json!(NOW + 60), None),
+        ("nbf", json!(NOW + 61), Some(NotYetValid)),
+        ("nbf", json!(1_800_000_060.5), Some(NotYetValid)),
+        ("nbf", json!(0), None),
+        ("iat", json!(NOW + 60), None),
+        ("iat", json!(NOW + 61), Some(NotYetValid)),
+    ];
+    for (name, time, expected) in table {
+        let claims = with(claims(), name, time);
+        assert_eq!(world.claims(&claims), expected, "{claims}");
+    }
+    let token = world.signer.token(&header(), &claims());
+    let before = support::at(0) - Duration::from_secs(1);
+    assert_eq!(
+        verifier(issuer()).verify(&token, &world.keys, before).err(),
+        Some(TokenError::Clock)
+    );
+}
+
+#[test]
+fn settings_change_only_what_they_say() {
+    let world = World::new();
+    let verify = |issuer: Issuer, header: &Value, claims: &Value| {
+        world
+            .verify_with(issuer, &world.signer.token(header, claims))
+            .err()
+    };
+    let exact = || issuer().skew(Duration::ZERO);
+    assert_eq!(
+        verify(exact(), &header(), &with(claims(), "exp", NOW + 1)),
+        None
+    );
+    assert_eq!(
+        verify(exact(), &header(), &with(claims(), "exp", NOW)),
+        Some(TokenError::Expired)
+    );
+    assert_eq!(
+        verify(exact(), &header(), &with(claims(), "nbf", NOW)),
+        None
+    );
+    let short = || issuer().max_lifetime(Duration::from_secs(610));
+    assert_eq!(verify(short(), &header(), &claims()), None);
+    assert_eq!(
+        verify(short(), &header(), &with(claims(), "exp", NOW + 601)),
+        Some(TokenError::Lifetime)
+    );
+    assert_eq!(
+        verify(short(), &header(), &without(claims(), "iat")),
+        Some(TokenError::BadTime)
+    );
+    let required = || issuer().require(["jti", "sub"]);
+    assert_eq!(verify(required(), &header(), &claims()), None);
+    assert_eq!(
+        verify(required(), &header(), &without(claims(), "jti")),
+        Some(TokenError::Claim)
+    );
+    let typed = || issuer().extra_types(["JWT"]);
+    assert_eq!(
+        verify(typed(), &with(header(), "typ", "JWT"), &claims()),
+        None
+    );
+    assert_eq!(
+        verify(typed(), &with(header(), "typ", "jwt"), &claims()),
+        Some(TokenError::Type)
+    );
+    assert_eq!(
+        verify(typed(), &without(header(), "typ"), &claims()),
+        Some(TokenError::Type)
+    );
+    assert_eq!(
+        verify(
+            issuer().extra_types([""]),
+            &without(header(), "typ"),
+            &claims()
+        ),
+        None
+    );
+    let bound = with(claims(), "cnf", json!({"jkt": "x"}));
+    assert_eq!(
+        verify(issuer().allow_unverified_cnf(), &header(), &bound),
+        None
+    );
+}
+
+#[test]
+fn an_actor_is_recorded_and_widens_nothing() {
+    let world = World::new();
+    let claims = with(
+        claims(),
+        "act",
+        json!({"sub": "service-3", "act": {"sub": "service-2"}, "scope": "write:keys"}),
+    );
+    let verified = world
+        .verify(&world.signer.token(&header(), &claims))
+        .unwrap();
+    assert_eq!(verified.actor(), Some("service-3"));
+    assert_eq!(verified.kind(), TokenKind::User);
+    assert_eq!(verified.scopes(), "read:account write:voxies");
+}
+
+#[test]
+fn an_introspected_token_is_judged_as_every_other() {
+    use TokenError::{
+        Audience, BadClaims, BadTime, Bound, DuplicateMember, Expired, Inactive, Issuer,
+    };
+    let verifier = verifier(issuer());
+    let verify = |answer: String| verifier.verify_introspected("opaque", answer, now());
+    let answer = with(claims(), "active", true);
+    let verified = verify(answer.to_string()).unwrap();
+    assert_eq!(verified.kind(), TokenKind::User);
+    assert_eq!(verified.scopes(), "read:account write:voxies");
+    let table = [
+        (json!({"active": false}), Inactive),
+        (claims(), Inactive),
+        (with(answer.clone(), "active", "true"), Inactive),
+        (with(answer.clone(), "active", 1), Inactive),
+        (without(answer.clone(), "iss"), Issuer),
+        (without(answer.clone(), "aud"), Audience),
+        (without(answer.clone(), "exp"), BadTime),
+        (with(answer.clone(), "exp", NOW - 60), Expired),
+        (with(answer.clone(), "cnf", json!({})), Bound),
+        (json!([answer]), BadClaims),
+    ];
+    for (answer, error) in table {
+        assert_eq!(verify(answer.to_string()).err(), Some(error), "{answer}");
+    }
+    let twice = format!(r#"{{"active":false,{}"#, &answer.to_string()[1..]);
+    assert_eq!(verify(twice).err(), Some(DuplicateMember));
+}
