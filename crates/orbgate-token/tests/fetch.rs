@@ -238,7 +238,7 @@ async fn failures_count_for_the_cooldown() {
 async fn a_key_that_is_missing_is_asked_for_once() {
     let world = World::new(QUICK).await;
     assert_eq!(world.verify("key-1").await, None);
-    for (kid, hits) in [("a", 2), ("a", 2), ("b", 3), ("b", 3), ("c", 4)] {
+    for (kid, hits) in [("a", 2), ("a", 2), ("b", 3), ("a", 3), ("b", 3), ("c", 4)] {
         tokio::time::sleep(Duration::from_millis(5)).await;
         assert_eq!(world.verify(kid).await, Some(TokenError::KeyUnknown));
         assert_eq!(world.server.hits(), hits, "{kid}");

@@ -81,7 +81,8 @@ struct Times {
 #[derive(Default)]
 struct Attempts {
     last: Option<Instant>,
-    /// `kid`s that the issuer did not have when it was asked, as hashes of theirs.
+    /// `kid`s that the issuer did not have when it was asked for them, as hashes; they ask for nothing
+    /// until the keys are due anyway.
     missing: HashSet<Fingerprint>,
 }
 
@@ -212,26 +213,34 @@ impl KeyFetcher {
             Some(times) if now < times.stale => {
                 // Whoever holds the lock is fetching already.
                 let attempts = self.shared.attempts.get(issuer).map(Arc::clone);
-                if let Some(Ok(attempts)) = attempts.map(Mutex::try_lock_owned) {
+                if let Some(Ok(mut attempts)) = attempts.map(Mutex::try_lock_owned) {
+                    attempts.missing.clear();
                     self.start(issuer, attempts);
                 }
                 return snapshot;
             }
             _ => {}
         }
-        self.fetch_if(issuer, |_, seen| seen.is_same(&snapshot, issuer))
-            .await;
+        self.fetch_if(issuer, |attempts, seen| {
+            attempts.missing.clear();
+            seen.is_same(&snapshot, issuer)
+        })
+        .await;
         self.drop_overdue(issuer);
         self.shared.snapshot.load_full()
     }
 
     /// Fetches, unless somebody just did, or the condition does not hold once it is our turn.
-    async fn fetch_if(&self, issuer: usize, condition: impl FnOnce(&Attempts, &Snapshot) -> bool) {
+    async fn fetch_if(
+        &self,
+        issuer: usize,
+        condition: impl FnOnce(&mut Attempts, &Snapshot) -> bool,
+    ) {
         let Some(attempts) = self.shared.attempts.get(issuer) else {
             return;
         };
-        let attempts = Arc::clone(attempts).lock_owned().await;
-        if condition(&attempts, &self.shared.snapshot.load())
+        let mut attempts = Arc::clone(attempts).lock_owned().await;
+        if condition(&mut attempts, &self.shared.snapshot.load())
             && let Some(task) = self.start(issuer, attempts)
         {
             // An attempt that panicked leaves everything as it was.
@@ -260,9 +269,6 @@ impl KeyFetcher {
                 return;
             };
             let fetched = fetch(&shared.client, rules, &shared.settings).await;
-            if fetched.is_ok() {
-                attempts.missing.clear();
-            }
             shared.publish(issuer, name, fetched);
             drop(attempts); // only now: whoever waited sees the new snapshot
         }))
