@@ -270,6 +270,33 @@ async fn keys_are_refreshed_ahead_without_waiting() {
 }
 
 #[tokio::test]
+async fn a_slow_issuer_is_waited_for_once() {
+    let settings = FetchSettings {
+        ttl: QUICK.ttl_min,
+        ..QUICK
+    };
+    let world = World::new(settings).await;
+    assert_eq!(world.verify("key-1").await, None);
+    world.server.reply("/jwks", Reply::Silence);
+    for waits in [true, false, false] {
+        tokio::time::sleep(settings.ttl).await;
+        let start = Instant::now();
+        assert_eq!(world.verify("key-1").await, None);
+        assert_eq!(start.elapsed() >= settings.timeout, waits);
+        assert_eq!(world.failure(), Some(FetchError::Timeout));
+    }
+    let good = jwks(&world.signer, "key-1");
+    world.server.reply("/jwks", Reply::json(good));
+    // The attempt that is under way still has to fail, and then one has to succeed.
+    let recovery = Instant::now();
+    while world.failure().is_some() && recovery.elapsed() < Duration::from_secs(20) {
+        assert_eq!(world.verify("key-1").await, None);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(world.failure(), None);
+}
+
+#[tokio::test]
 async fn an_issuer_says_how_long_its_keys_are_good_for() {
     let world = World::new(QUICK).await;
     let body = jwks(&world.signer, "key-1").to_string();

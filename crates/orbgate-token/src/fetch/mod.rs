@@ -36,7 +36,7 @@ use crate::verifier::Verifier;
 /// and does not wait for it; when all of it is over, the next token waits. A token with an unknown
 /// `kid` waits for a fetch, too, but attempts lie at least [`FetchSettings::cooldown`] apart for each
 /// issuer, and there is only one at a time. A fetch that fails, or brings no key to work with, leaves
-/// the former keys in place until [`FetchSettings::max_stale`] is over.
+/// the former keys in place until [`FetchSettings::max_stale`] is over, and meanwhile nobody waits.
 ///
 /// Cheap to clone; the clones share their keys. It needs a running tokio with time and I/O.
 #[derive(Clone)]
@@ -207,10 +207,13 @@ impl KeyFetcher {
     async fn current(&self, issuer: usize) -> Arc<Snapshot> {
         let snapshot = self.shared.snapshot.load_full();
         let now = Instant::now();
-        let times = snapshot.times(issuer);
-        match times {
-            Some(times) if now < times.ahead => return snapshot,
-            Some(times) if now < times.stale => {
+        if let Some(times) = snapshot.times(issuer) {
+            if now < times.ahead {
+                return snapshot;
+            }
+            // While the issuer fails, nobody waits for it as long as its keys may be used.
+            let failing = snapshot.failure(issuer).is_some();
+            if now < times.stale || (failing && now < times.end) {
                 // Whoever holds the lock is fetching already.
                 let attempts = self.shared.attempts.get(issuer).map(Arc::clone);
                 if let Some(Ok(mut attempts)) = attempts.map(Mutex::try_lock_owned) {
@@ -219,7 +222,6 @@ impl KeyFetcher {
                 }
                 return snapshot;
             }
-            _ => {}
         }
         self.fetch_if(issuer, |attempts, seen| {
             attempts.missing.clear();
@@ -349,6 +351,10 @@ impl Shared {
 impl Snapshot {
     fn times(&self, issuer: usize) -> Option<Times> {
         self.issuers.get(issuer)?.times
+    }
+
+    fn failure(&self, issuer: usize) -> Option<FetchError> {
+        self.issuers.get(issuer)?.failure
     }
 
     fn set_times(&mut self, issuer: usize, times: Option<Times>) {
