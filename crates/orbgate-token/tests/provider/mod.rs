@@ -102,6 +102,15 @@ impl Provider {
             .unwrap()
     }
 
+    /// Which of these tokens jose accepts, the implementation beneath the provider.
+    pub(crate) fn judge(&mut self, tokens: &[String], rules: &Value) -> Vec<bool> {
+        let mut command = rules.clone();
+        command["do"] = "judge".into();
+        command["tokens"] = tokens.into();
+        let answer = self.ask(&command);
+        serde_json::from_value(answer["accepted"].clone()).unwrap()
+    }
+
     fn ask(&mut self, command: &Value) -> Value {
         writeln!(self.commands, "{command}").unwrap();
         let answer = self.answer();

@@ -5,10 +5,12 @@
 //   {"do":"declare","scope":"…"}           what the Permissions tab of the application says
 //   {"do":"rotate","algorithm":"ES256"}    a new key in the place of the old one
 //   {"do":"lifetime","seconds":600}        of the tokens to come
+//   {"do":"judge","tokens":["…"],…}        which tokens another implementation accepts
 //   {"do":"requests"}                      how often the key set was asked for
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
+import { createLocalJWKSet, jwtVerify } from 'jose';
 import Provider from 'oidc-provider';
 
 console.info = console.error; // the provider's notes; answers alone go to standard output
@@ -43,6 +45,7 @@ async function obey(command) {
     case 'declare': state.declared = command.scope; return {};
     case 'rotate': state.algorithm = command.algorithm; rotate(); return { kid: kid() };
     case 'lifetime': state.lifetime = command.seconds; return {};
+    case 'judge': return judge(command);
     case 'requests': return { count: state.requests };
     default: throw new Error(`unknown command ${command.do}`);
   }
@@ -157,4 +160,14 @@ class Browser {
   submit(url, form) {
     return this.follow(url, { method: 'POST', body: new URLSearchParams(form) });
   }
+}
+
+async function judge({ tokens, jwks, issuer, audience, algorithms, now }) {
+  const keys = createLocalJWKSet(jwks);
+  const currentDate = new Date(now * 1000);
+  const options = {
+    issuer, audience, algorithms, currentDate, clockTolerance: 60, typ: 'at+jwt', requiredClaims: ['exp'],
+  };
+  const accepts = (token) => jwtVerify(token, keys, options).then(() => true, () => false);
+  return { accepted: await Promise.all(tokens.map(accepts)) };
 }

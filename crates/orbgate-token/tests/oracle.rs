@@ -1,0 +1,147 @@
+//! Another implementation's opinion: whatever this crate accepts, jose accepts as well, and where this
+//! crate is stricter, it says why.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::arithmetic_side_effects,
+    reason = "a test counts, and fails by panicking"
+)]
+
+mod provider;
+mod support;
+
+use orbgate_token::TokenError;
+use provider::Provider;
+use serde_json::{Value, json};
+use support::{AUDIENCE, ISSUER, NOW, Signer, World, claims, header, with, without};
+
+#[test]
+fn no_token_is_accepted_that_jose_refuses() {
+    use TokenError::{
+        Audience, BadTime, Bound, Claim, DuplicateMember, Extension, NotYetValid, Scopes,
+    };
+    let Some(mut provider) = Provider::start() else {
+        return;
+    };
+    let world = World::new();
+    let tokens = tokens(&world.signer);
+    let rules = json!({
+        "jwks": {"keys": [world.signer.jwk("key-1")]}, "issuer": ISSUER, "audience": AUDIENCE,
+        "algorithms": ["ES256"], "now": NOW,
+    });
+    let accepted = provider.judge(&tokens, &rules);
+    assert_eq!(accepted.len(), tokens.len());
+    let (mut both, mut neither, mut stricter) = (0, 0, 0);
+    for (token, jose) in tokens.iter().zip(accepted) {
+        match (world.verify(token), jose) {
+            (Ok(_), true) => both += 1,
+            (Err(_), false) => neither += 1,
+            (Ok(_), false) => panic!("accepted, and jose refuses it: {token}"),
+            (Err(error), true) => {
+                let meant = [
+                    Audience, // a list with something else than text in it
+                    BadTime,  // beyond where whole seconds are exact
+                    Bound,
+                    Claim,
+                    DuplicateMember,
+                    Extension,
+                    NotYetValid, // issued in the future
+                    Scopes,
+                ];
+                assert!(meant.contains(&error), "{error}: {token}");
+                stricter += 1;
+            }
+        }
+    }
+    // Each of the three is put to the test.
+    assert!(
+        both > 50 && neither > 1_000 && stricter > 100,
+        "{both} {neither} {stricter}"
+    );
+}
+
+/// Every header with every set of claims.
+fn tokens(signer: &Signer) -> Vec<String> {
+    let mut tokens = Vec::new();
+    for header in variants(&header(), HEADERS) {
+        for claims in variants(&claims(), CLAIMS) {
+            tokens.push(signer.token_of(&header, &claims));
+        }
+    }
+    // The honest token with each of its bytes made another.
+    let honest = signer.token(&header(), &claims());
+    for place in 0..honest.len() {
+        let mut changed = honest.clone();
+        changed.replace_range(place..=place, "-");
+        tokens.push(changed);
+    }
+    tokens
+}
+
+/// The object as it is; without each member; and with each of these values in the place of it, once
+/// alone and once as a second member of the same name.
+fn variants(object: &Value, values: &[(&str, &[&str])]) -> Vec<String> {
+    let mut variants = vec![object.to_string()];
+    for (name, values) in values {
+        variants.push(without(object.clone(), name).to_string());
+        for value in *values {
+            let value: Value = serde_json::from_str(value).unwrap();
+            variants.push(with(object.clone(), name, value.clone()).to_string());
+            let text = object.to_string();
+            let text = text.strip_suffix('}').unwrap();
+            variants.push(format!("{text},\"{name}\":{value}}}"));
+        }
+    }
+    variants
+}
+
+const HEADERS: &[(&str, &[&str])] = &[
+    (
+        "alg",
+        &[r#""none""#, r#""HS256""#, r#""ES384""#, r#""es256""#, "7"],
+    ),
+    (
+        "typ",
+        &[r#""JWT""#, r#""AT+JWT""#, r#""application/at+jwt""#, "null"],
+    ),
+    ("kid", &[r#""key-2""#, r#""""#, "1"]),
+    ("crit", &["[]", r#"["x"]"#, r#"["b64"]"#]),
+    ("b64", &["true", "false"]),
+];
+
+const CLAIMS: &[(&str, &[&str])] = &[
+    (
+        "iss",
+        &[
+            r#""https://evil.example""#,
+            r#"["https://id.example.com"]"#,
+            "null",
+        ],
+    ),
+    (
+        "aud",
+        &[
+            r#""x""#,
+            r#"["x","https://api.example.com"]"#,
+            r#"["https://api.example.com",7]"#,
+            "7",
+        ],
+    ),
+    (
+        "exp",
+        &[
+            "0",
+            "1799999940",
+            "1799999941",
+            "-1",
+            "1e18",
+            r#""never""#,
+            "null",
+        ],
+    ),
+    ("nbf", &["1800000060", "1800000061", "true"]),
+    ("iat", &["1900000000", r#""now""#]),
+    ("scope", &["[]", r#""a  b""#]),
+    ("cnf", &["{}"]),
+    ("sub", &["7"]),
+];
