@@ -10,6 +10,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 
+use crate::go;
 use crate::native::{Compiler, Library};
 use crate::program::Program;
 use crate::project::Project;
@@ -33,6 +34,8 @@ enum Language {
     Cpp,
     /// bindings/python
     Python,
+    /// bindings/go
+    Go,
 }
 
 /// What a language needs before its cases can run.
@@ -104,6 +107,7 @@ impl Language {
                 "bindings/cpp/conformance/conformance.cpp",
             ),
             Self::Python => python::runner(project),
+            Self::Go => go::runner(project),
         }
     }
 }

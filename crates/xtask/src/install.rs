@@ -49,7 +49,7 @@ impl Install {
     }
 }
 
-fn install(project: &Project, prefix: &Path) -> Result<()> {
+pub(crate) fn install(project: &Project, prefix: &Path) -> Result<()> {
     ensure!(
         cfg!(target_os = "linux"),
         "only Linux's layout is known here; elsewhere build with `cargo build --release -p orbgate-capi`"
@@ -259,7 +259,7 @@ fn with_cmake(prefix: &Path, is_static: bool, example: &str, build: &Path) -> Re
 }
 
 /// Whether a program needs the shared library, by its soname, is as it should be.
-fn links(program: &Path, shared: bool) -> Result<()> {
+pub(crate) fn links(program: &Path, shared: bool) -> Result<()> {
     let dynamic = Program::parse("readelf --dynamic --wide").arg(program.display().to_string());
     let needs = dynamic.read()?.contains(&format!("[{SONAME}]"));
     if needs != shared {

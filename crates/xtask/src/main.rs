@@ -13,6 +13,7 @@ mod conformance;
 mod deny;
 mod embed;
 mod gate;
+mod go;
 mod header;
 mod install;
 mod miri;

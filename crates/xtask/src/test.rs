@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 
 use crate::program::Program;
 use crate::project::Project;
-use crate::{c, conformance, embed, gate, install, package, python, tree};
+use crate::{c, conformance, embed, gate, go, install, package, python, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Leaves out the slow steps: package, embed, gate, c, install, conformance and python
+    /// Leaves out the slow steps: package, embed, gate, c, install, conformance, python and go
     #[arg(long)]
     quick: bool,
     /// Only these steps
@@ -49,6 +49,8 @@ enum Step {
     Conformance,
     /// The Python package, installed in every Python of the machine
     Python,
+    /// The Go package: its tests, also under the race detector, its guide, both ways to link
+    Go,
 }
 
 /// How a step ended, unless it failed.
@@ -99,6 +101,7 @@ impl Test {
             Step::Install,
             Step::Conformance,
             Step::Python,
+            Step::Go,
         ];
         let all = Step::value_variants().iter().copied();
         let wanted = |step: &Step| match self.steps.as_slice() {
@@ -148,6 +151,7 @@ impl Step {
             Self::Conformance => conformance::run(project),
             Self::Gate => gate::check(project),
             Self::Python => python::run(project),
+            Self::Go => go::run(project),
         }
     }
 }

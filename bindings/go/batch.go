@@ -1,0 +1,96 @@
+package orbgate
+
+import "math"
+
+// A Batch is requests by columns, to be decided in one call. The zero Batch is empty. Several goroutines may decide one batch at
+// once, while none adds to it.
+type Batch struct {
+	methods, targets, scopes column
+	kinds, bonus             []uint8
+	sets                     []*reference
+	err                      error
+}
+
+// So many rows are decided in one crossing, with room on the stack: a crossing then costs nothing per row, and the scheduler
+// never waits long.
+const chunk = 512
+
+// Offsets into a column are 32 bits wide. Smaller in tests.
+var columnLimit = math.MaxUint32
+
+// Texts end to end, as Arrow lays out utf8.
+type column struct {
+	data    []byte
+	offsets []uint32
+}
+
+func (c *column) add(text string) {
+	if c.offsets == nil {
+		c.offsets = append(c.offsets, 0)
+	}
+	c.data = append(c.data, text...)
+	c.offsets = append(c.offsets, uint32(len(c.data)))
+}
+
+func (c *column) fits(text string) bool { return len(text) <= columnLimit-len(c.data) }
+
+func (c *column) reset() { c.data, c.offsets = c.data[:0], c.offsets[:min(1, len(c.offsets))] }
+
+// Add adds a request, as [Engine.Decide] takes it; the texts are copied. Where a column would pass 4 GiB, the row is left out
+// and deciding fails.
+func (b *Batch) Add(method, target string, token Token, options ...Option) {
+	scopes, set := token.parts()
+	if !b.methods.fits(method) || !b.targets.fits(target) || !b.scopes.fits(scopes) {
+		b.err = StatusInvalidArgument
+		return
+	}
+	b.methods.add(method)
+	b.targets.add(target)
+	b.scopes.add(scopes)
+	b.kinds = append(b.kinds, uint8(token.Kind))
+	b.bonus = append(b.bonus, uint8(min(flags(options), math.MaxUint8)))
+	b.sets = append(b.sets, set)
+}
+
+// Len is how many requests there are.
+func (b *Batch) Len() int { return len(b.kinds) }
+
+// Reset empties the batch and keeps its memory for the next requests.
+func (b *Batch) Reset() {
+	b.methods.reset()
+	b.targets.reset()
+	b.scopes.reset()
+	clear(b.sets)
+	b.kinds, b.bonus, b.sets, b.err = b.kinds[:0], b.bonus[:0], b.sets[:0], nil
+}
+
+// DecideBatch decides every request of a batch, each as [Engine.Decide] would, and appends the decisions to a slice, which may
+// be nil or the last one cut to nothing: then nothing is allocated. With an error nothing is appended.
+func (e *Engine) DecideBatch(decisions []Decision, batch *Batch) ([]Decision, error) {
+	held := e.reference()
+	if held == nil || batch.err != nil {
+		return decisions, StatusInvalidArgument
+	}
+	decided := decisions
+	var packed [chunk]uint64
+	for first := 0; first < batch.Len(); {
+		rows, interned := batch.chunk(first)
+		if status := held.decideRows(batch, first, interned, packed[:rows]); status != statusOK {
+			return decisions, status
+		}
+		for _, packed := range packed[:rows] {
+			decided = append(decided, Decision{held, packed})
+		}
+		first += rows
+	}
+	return decided, nil
+}
+
+// How many rows from `first` on can be asked for at once, and whether their scopes are interned.
+func (b *Batch) chunk(first int) (rows int, interned bool) {
+	last := min(first+chunk, b.Len())
+	interned = b.sets[first] != nil
+	for rows = 1; first+rows < last && (b.sets[first+rows] != nil) == interned; rows++ {
+	}
+	return rows, interned
+}

@@ -1,0 +1,54 @@
+// Middleware serves an API behind orbgate: who lacks the scope gets a bare 403.
+//
+//	go run ./example/middleware
+//	curl -i -X POST -H 'X-Token-Kind: user' -H 'X-Token-Scopes: write:voxies' localhost:8080/api/v1/external/voxies
+package main
+
+import (
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+
+	orbgate "github.com/orbgate/orbgate/bindings/go"
+)
+
+// Authorize lets through what the policy allows. Every denial has an empty body.
+func Authorize(engine *orbgate.Engine, token func(*http.Request) orbgate.Token, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// RequestURI is what came over the wire; r.URL.Path has been decoded.
+		decision := engine.Decide(r.Method, r.RequestURI, token(r))
+		if !decision.IsAllow() {
+			w.WriteHeader(decision.HTTPStatus())
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Verified reads the headers in which a gateway that has verified the bearer token says whose it is. A server that faces
+// the world verifies it itself.
+func verified(r *http.Request) orbgate.Token {
+	kind := r.Header.Get("X-Token-Kind")
+	if kind == "" {
+		return orbgate.NoToken()
+	}
+	return orbgate.Token{Kind: orbgate.TokenKindOf(kind), Scopes: r.Header.Get("X-Token-Scopes")}
+}
+
+func api(w http.ResponseWriter, r *http.Request) {
+	fmt.Fprintf(w, "%s %s\n", r.Method, r.URL.Path)
+}
+
+func main() {
+	engine, err := orbgate.External()
+	if err != nil {
+		log.Fatal(err)
+	}
+	address := "localhost:8080"
+	if len(os.Args) > 1 {
+		address = os.Args[1]
+	}
+	log.Println("listening on", address)
+	log.Fatal(http.ListenAndServe(address, Authorize(engine, verified, http.HandlerFunc(api))))
+}

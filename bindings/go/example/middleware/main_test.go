@@ -1,0 +1,58 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	orbgate "github.com/orbgate/orbgate/bindings/go"
+)
+
+func TestDenialsAreBare(t *testing.T) {
+	engine, err := orbgate.External()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(Authorize(engine, verified, http.HandlerFunc(api)))
+	defer server.Close()
+
+	const voxies = "/api/v1/external/voxies"
+	for _, test := range []struct {
+		name, method, path, kind, scopes string
+		status                           int
+		body                             string
+	}{
+		{"the scope is held", "POST", voxies, "user", "read:orbs write:voxies", 200, "POST " + voxies + "\n"},
+		{"the scope is missing", "POST", voxies, "user", "read:voxies", 403, ""},
+		{"a query changes nothing", "POST", voxies + "?scope=write:voxies", "user", "read:voxies", 403, ""},
+		{"no token", "POST", voxies, "", "write:voxies", 401, ""},
+		{"a kind that is none", "POST", voxies, "robot", "write:voxies", 401, ""},
+		{"no such route", "POST", "/api/v1/external/nothing", "user", "write:voxies", 404, ""},
+		{"no such method", "PUT", voxies, "user", "write:voxies", 405, ""},
+		{"an escape that hides a literal", "POST", "/api/v1/external/%76oxies", "user", "write:voxies", 400, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			request, err := http.NewRequest(test.method, server.URL+test.path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.kind != "" {
+				request.Header.Set("X-Token-Kind", test.kind)
+				request.Header.Set("X-Token-Scopes", test.scopes)
+			}
+			response, err := server.Client().Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			body, err := io.ReadAll(response.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if response.StatusCode != test.status || string(body) != test.body {
+				t.Errorf("%d with body %q, not %d with %q", response.StatusCode, body, test.status, test.body)
+			}
+		})
+	}
+}

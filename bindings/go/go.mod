@@ -1,0 +1,3 @@
+module github.com/orbgate/orbgate/bindings/go
+
+go 1.24

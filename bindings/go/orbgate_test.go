@@ -1,0 +1,288 @@
+package orbgate
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const (
+	run   = "/api/v1/external/voxies/prompt/run"
+	five  = "orbgate: 1\napis:\n  a:\n    base_path: /five\n    scopes:\n      call:five:\n        orbs: true\n        routes: [{route: POST /run, orbs: 5}]\n"
+	empty = "orbgate: 1\napis: {}\n"
+)
+
+func mustExternal(t testing.TB) *Engine {
+	t.Helper()
+	return must(External())(t)
+}
+
+func must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+func TestAllThreeSourcesGiveTheSameEngine(t *testing.T) {
+	path := filepath.Join("..", "..", "policy", "external.yaml")
+	text := must(os.ReadFile(path))(t)
+	builtIn := mustExternal(t).Digest()
+	if !strings.HasPrefix(builtIn, "sha256:") || len(builtIn) != len("sha256:")+64 {
+		t.Fatalf("digest %q", builtIn)
+	}
+	for name, engine := range map[string]*Engine{
+		"text": must(FromYAML(string(text)))(t),
+		"file": must(FromFile(path))(t),
+	} {
+		if engine.Digest() != builtIn {
+			t.Errorf("%s: %s, not %s", name, engine.Digest(), builtIn)
+		}
+	}
+}
+
+func TestADecisionSaysWhy(t *testing.T) {
+	engine := mustExternal(t)
+	for _, test := range []struct {
+		name     string
+		decision Decision
+		allow    bool
+		reason   Reason
+		detail   Detail
+		status   int
+	}{
+		{"held", engine.Decide("POST", run, UserToken("write:voxies")), true, ReasonScopeHeld, DetailNone, 0},
+		{"missing", engine.Decide("POST", run, UserToken("read:voxies")), false, ReasonScopeMissing, DetailNone, 403},
+		{"no token", engine.Decide("POST", run, NoToken()), false, ReasonNoToken, DetailNone, 401},
+		{"zero token", engine.Decide("POST", run, Token{Scopes: "write:voxies"}), false, ReasonInvalidToken, DetailNone, 401},
+		{"no route", engine.Decide("POST", "/", UserToken("write:voxies")), false, ReasonNoRoute, DetailNone, 404},
+		{"no method", engine.Decide("PUT", run, UserToken("write:voxies")), false, ReasonMethodNotDeclared, DetailNone, 405},
+		{"NUL in the method", engine.Decide("POST\x00", run, NoToken()), false, ReasonMalformedRequest, DetailMethod, 400},
+		{"empty", engine.Decide("", "", Token{}), false, ReasonMalformedRequest, DetailMethod, 400},
+		{"dots", engine.Decide("GET", "/a/../b", NoToken()), false, ReasonMalformedRequest, DetailDotSegment, 400},
+		{"by scope", engine.DecideScope("read:inference", UserToken("read:inference")), true, ReasonScopeHeld, DetailNone, 0},
+		{"organisation", engine.DecideScope("read:inference", OrganisationToken("read:inference")), false, ReasonUserTokenRequired, DetailNone, 403},
+		{"unknown scope", engine.DecideScope("read:nothing", UserToken("read:nothing")), false, ReasonNoRoute, DetailNone, 404},
+		{"route 0", engine.DecideRoute(0, UserToken("write:voxies")), false, ReasonNoRoute, DetailNone, 404},
+	} {
+		got := test.decision
+		if got.IsAllow() != test.allow || got.Reason() != test.reason || got.Detail() != test.detail ||
+			got.HTTPStatus() != test.status || got.Err() != nil {
+			t.Errorf("%s: allow %v, %v, %q, %d, %v", test.name, got.IsAllow(), got.Reason(), got.Detail(), got.HTTPStatus(), got.Err())
+		}
+	}
+}
+
+func TestWhatIsNotThereDenies(t *testing.T) {
+	engine := mustExternal(t)
+	route := must(engine.FindRoute("POST", run))(t)
+	before := engine.Decide("POST", run, UserToken("write:voxies"))
+	for range 2 {
+		if err := engine.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var none *Engine
+	for name, engine := range map[string]*Engine{"closed": engine, "nil": none, "zero": {}} {
+		for _, decision := range []Decision{
+			engine.Decide("POST", run, UserToken("write:voxies")),
+			engine.DecideRoute(route, UserToken("write:voxies")),
+			engine.DecideScope("write:voxies", UserToken("write:voxies")),
+			new(Handle).Decide("POST", run, UserToken("write:voxies")),
+			{},
+		} {
+			_, err := decision.Words()
+			if decision.IsAllow() || decision.HTTPStatus() != 403 || !errors.Is(decision.Err(), StatusInvalidArgument) ||
+				!errors.Is(err, StatusInvalidArgument) || decision.Reason() != ReasonNone {
+				t.Errorf("%s: %+v", name, decision)
+			}
+			if _, stated := decision.Charge(); stated {
+				t.Errorf("%s: a charge", name)
+			}
+		}
+		if _, err := engine.ScopeSet("a"); !errors.Is(err, StatusInvalidArgument) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := engine.TableJSON(); err == nil || engine.Digest() != "" {
+			t.Errorf("%s has a table", name)
+		}
+	}
+	if none.Close() != nil {
+		t.Error("closing nothing is fine")
+	}
+	// A decision outlives its engine.
+	runtime.GC()
+	if words, err := before.Words(); err != nil || words.Scope != "write:voxies" {
+		t.Errorf("%+v, %v", words, err)
+	}
+}
+
+func TestWhatIsNoArgumentDenies(t *testing.T) {
+	engine := mustExternal(t)
+	token := UserToken("write:voxies")
+	for name, decision := range map[string]Decision{
+		"kind":   engine.Decide("POST", run, Token{Kind: 7, Scopes: "write:voxies"}),
+		"option": engine.Decide("POST", run, token, Option(256)|AllowBonusOrbs),
+	} {
+		if decision.IsAllow() || !errors.Is(decision.Err(), StatusInvalidArgument) {
+			t.Errorf("%s: %v", name, decision.Err())
+		}
+	}
+	for name, add := range map[string]func(*Batch){
+		"kind":   func(b *Batch) { b.Add("POST", run, Token{Kind: 7}) },
+		"option": func(b *Batch) { b.Add("POST", run, token, Option(256)|AllowBonusOrbs) },
+	} {
+		var batch Batch
+		add(&batch)
+		if decisions, err := engine.DecideBatch(nil, &batch); decisions != nil || !errors.Is(err, StatusInvalidArgument) {
+			t.Errorf("%s in a batch: %v, %v", name, decisions, err)
+		}
+	}
+}
+
+func TestScopeSets(t *testing.T) {
+	engine := mustExternal(t)
+	other := must(FromYAML(empty))(t)
+	for name, test := range map[string]struct {
+		set   *ScopeSet
+		allow bool
+	}{
+		"text":           {must(engine.ScopeSet("read:orbs write:voxies"))(t), true},
+		"list":           {must(engine.ScopeSetOf("", strings.Clone("read:orbs"), strings.Clone("write:voxies")))(t), true},
+		"one with space": {must(engine.ScopeSetOf("read:orbs write:voxies"))(t), false},
+		"none":           {must(engine.ScopeSetOf())(t), false},
+		"other policy":   {must(other.ScopeSet("write:voxies"))(t), false},
+		"zero":           {new(ScopeSet), false},
+	} {
+		// The text beside a set is not looked at.
+		decision := engine.Decide("POST", run, Token{Kind: KindUser, Scopes: "write:voxies", ScopeSet: test.set})
+		if decision.IsAllow() != test.allow || decision.Err() != nil {
+			t.Errorf("%s: %v, %v", name, decision.Reason(), decision.Err())
+		}
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	engine := mustExternal(t)
+	route := must(engine.FindRoute("POST", "/api/v1/external/voxies/{voxieId}/run"))(t)
+	byRoute := engine.DecideRoute(route, UserToken("write:voxies"), AllowBonusOrbs)
+	byTarget := engine.Decide("POST", "/api/v1/external/voxies/7/run", UserToken("write:voxies"), AllowBonusOrbs)
+	if byRoute != byTarget || !byRoute.IsAllow() || byRoute.RouteNumber() == 0 || byRoute.ScopeNumber() == 0 {
+		t.Errorf("%+v, %+v", byRoute, byTarget)
+	}
+	if _, err := engine.FindRoute("POST", "/api/v1/external/voxies/7/run"); !errors.Is(err, StatusNotFound) {
+		t.Error(err)
+	}
+	if other := must(FromYAML(five))(t).DecideRoute(route, UserToken("write:voxies call:five")); other.Reason() != ReasonNoRoute {
+		t.Error(other.Reason())
+	}
+}
+
+func TestCharges(t *testing.T) {
+	external, priced := mustExternal(t), must(FromYAML(five))(t)
+	for name, test := range map[string]struct {
+		decision Decision
+		charge   Charge
+		stated   bool
+	}{
+		"unstated": {external.Decide("POST", run, UserToken("write:voxies")), Charge{Consumes: true}, true},
+		"bonus":    {external.Decide("POST", run, UserToken("write:voxies"), AllowBonusOrbs), Charge{Consumes: true, BonusAllowed: true}, true},
+		"free":     {external.Decide("GET", "/api/v1/external/account", UserToken("read:account")), Charge{AmountStated: true}, true},
+		"amount":   {priced.Decide("POST", "/five/run", UserToken("call:five")), Charge{Consumes: true, AmountStated: true, Amount: 5}, true},
+		"denial":   {priced.Decide("POST", "/five/run", UserToken("")), Charge{}, false},
+		"no orbs":  {external.DecideScope("read:inference", UserToken("read:inference")), Charge{}, false},
+	} {
+		if charge, stated := test.decision.Charge(); charge != test.charge || stated != test.stated {
+			t.Errorf("%s: %+v, %v", name, charge, stated)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	engine := must(FromYAML(five))(t)
+	policy := `"policy":"` + engine.Digest() + `"}`
+	for _, test := range []struct {
+		decision Decision
+		want     string
+	}{
+		{
+			engine.Decide("POST", "/five/run", UserToken("call:five")),
+			`{"decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"a","route":"POST /five/run","scope":"call:five","orbs":{"consumes":true,"amount":5,"bonus_allowed":false},` + policy,
+		},
+		{
+			engine.Decide("POST", "//", NoToken()),
+			`{"decision":"deny","status":400,"reason":"malformed_request","detail":"empty_segment","api":null,"route":null,"scope":null,"orbs":null,` + policy,
+		},
+	} {
+		if got := string(must(json.Marshal(test.decision))(t)); got != test.want {
+			t.Errorf("%s\nnot\n%s", got, test.want)
+		}
+	}
+	if _, err := json.Marshal(Decision{}); !errors.Is(err, StatusInvalidArgument) {
+		t.Error(err)
+	}
+	var table struct{ Policy string }
+	if err := json.Unmarshal(must(engine.TableJSON())(t), &table); err != nil || table.Policy != engine.Digest() {
+		t.Errorf("%+v, %v", table, err)
+	}
+}
+
+func TestErrorsNameThePlace(t *testing.T) {
+	_, err := FromYAML("orbgate: 1\ncolour: red\nname: no\napis: {}\n")
+	var failure *Error
+	if !errors.As(err, &failure) || !errors.Is(err, StatusInvalidPolicy) || errors.Is(err, StatusIO) {
+		t.Fatalf("%#v", err)
+	}
+	if failure.Line != 2 || failure.Column != 1 || len(failure.Faults) != 2 || failure.Path != "" {
+		t.Errorf("%+v", failure)
+	}
+	if last := failure.Faults[1]; last.Line != 3 || last.Column != 7 || last.Message == "" {
+		t.Errorf("%+v", last)
+	}
+	if !strings.HasPrefix(failure.Error(), "2:1: ") {
+		t.Error(failure)
+	}
+
+	bad := filepath.Join(t.TempDir(), "bad.yaml")
+	if err := os.WriteFile(bad, []byte("orbgate: 2\napis: {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FromFile(bad); !errors.As(err, &failure) || failure.Path != bad || !strings.HasPrefix(err.Error(), bad+":1:10: ") {
+		t.Errorf("%v", err)
+	}
+	if _, err := FromFile(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, StatusIO) || !errors.As(err, &failure) || failure.Line != 0 {
+		t.Errorf("%#v", err)
+	}
+	if StatusPanic.Error() != "orbgate: panic" {
+		t.Error(StatusPanic)
+	}
+}
+
+func TestCodesHaveNames(t *testing.T) {
+	for reason := ReasonMalformedRequest; reason <= ReasonScopeHeld; reason++ {
+		if reason.String() == "" || reason.Explanation() == "" {
+			t.Errorf("reason %d", reason)
+		}
+	}
+	for detail := DetailMethod; detail <= DetailAmbiguousCase; detail++ {
+		if detail.String() == "" || detail.Explanation() == "" {
+			t.Errorf("detail %d", detail)
+		}
+	}
+	if (ReasonScopeHeld+1).String() != "" || (DetailAmbiguousCase+1).String() != "" || DetailNone.String() != "" {
+		t.Error("a number that is none has no name")
+	}
+	if TokenKindOf("user") != KindUser || TokenKindOf("organisation") != KindOrganisation || TokenKindOf("User") != KindUnknown {
+		t.Error("token kinds")
+	}
+	if Version() == "" {
+		t.Error("no version")
+	}
+}
