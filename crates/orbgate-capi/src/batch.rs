@@ -116,9 +116,14 @@ pub(crate) unsafe fn decide_rows<'e, T: Default>(
     // Only the places are checked here: what they hold may never have been written.
     let places = out?;
     for row in 0..len {
-        let decision = decide(row).map(|it| form(OrbgateDecision::new(engine, &it)));
         // SAFETY: the caller's array has `len` elements.
-        unsafe { places.at(row).write(decision.unwrap_or_default()) }
+        let place = unsafe { places.at(row) };
+        let answer = match decide(row) {
+            Some(decision) => form(OrbgateDecision::new(engine, &decision)),
+            None => T::default(),
+        };
+        // SAFETY: the caller's, see the preamble.
+        unsafe { place.write(answer) }
     }
     Ok(())
 }

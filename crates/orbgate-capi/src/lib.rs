@@ -11,6 +11,9 @@
     reason = "the C ABI: every pointer is the caller's, and the header's preamble states once what it must be"
 )]
 
+// `abort` would take the host process down where a status is promised.
+const _: () = assert!(cfg!(panic = "unwind"), "the C ABI needs panic = \"unwind\"");
+
 mod arguments;
 pub mod arrow;
 pub mod batch;

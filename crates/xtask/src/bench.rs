@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use clap::Args;
 
+use crate::bench_bindings;
 use crate::gate;
 use crate::program::Program;
 use crate::project::Project;
@@ -20,6 +21,9 @@ pub(crate) struct Bench {
     /// Only counts the instructions of the hot paths, against benches/instructions.tsv
     #[arg(long, conflicts_with_all = ["quick", "filter"])]
     gate: bool,
+    /// What a decision takes from each language, beside the Rust call
+    #[arg(long, conflicts_with_all = ["quick", "filter", "gate"])]
+    bindings: bool,
     /// Rewrites benches/instructions.tsv
     #[arg(long, requires = "gate")]
     update: bool,
@@ -33,6 +37,7 @@ impl Bench {
                 Outcome::Passed => Ok(()),
                 Outcome::Skipped(why) => bail!(why),
             },
+            (false, false) if self.bindings => bench_bindings::run(project),
             (false, false) => self.compare(project),
         }
     }

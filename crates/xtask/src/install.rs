@@ -22,9 +22,8 @@ const HEADERS: [&str; 2] = [
     "bindings/cpp/include/orbgate.hpp",
 ];
 
-/// What the static library needs of the system on Linux. The compiler is asked each time; this says what it
-/// answers.
-#[cfg(test)]
+/// What the static library needs of the system on Linux. The compiler is asked each time; this is what it is
+/// known to answer.
 const SYSTEM_LIBRARIES: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
 
 #[derive(Debug, Args)]
@@ -173,6 +172,12 @@ pub(crate) fn check(project: &Project) -> Result<Outcome> {
     }
     let (first, moved) = (home.join("first"), home.join("moved"));
     install(project, &first)?;
+    let system = fs::read_to_string(first.join("lib/pkgconfig/orbgate.pc"))?;
+    let pinned = format!("Libs.private: {SYSTEM_LIBRARIES}\n");
+    ensure!(
+        system.ends_with(&pinned),
+        "other system libraries than are known:\n{system}"
+    );
     fs::rename(&first, &moved)?;
     let alone = home.join("static");
     copy_without_shared(&moved, &alone)?;

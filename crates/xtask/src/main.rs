@@ -7,6 +7,7 @@
 
 mod aarch64;
 mod bench;
+mod bench_bindings;
 mod c;
 mod callgrind;
 mod conformance;
@@ -24,6 +25,7 @@ mod portable;
 mod program;
 mod project;
 mod python;
+mod sanitize;
 mod schema;
 mod setup;
 mod soak;
@@ -82,7 +84,7 @@ enum Command {
     Bench(bench::Bench),
     /// Checks the licences and sources of every dependency
     Deny(deny::Deny),
-    /// Runs the core's one unsafe module under Miri
+    /// Runs what has `unsafe`, the core's one module and the C ABI, under Miri
     Miri,
     /// Builds the Python package and tests it in every Python of the machine
     Python,
@@ -90,6 +92,8 @@ enum Command {
     Aarch64,
     /// Tests the portable twins of what is written for a processor, and compares their speed
     Portable,
+    /// Reloads under ThreadSanitizer while 8 threads decide
+    Sanitize,
     /// Builds the published crates with the oldest Rust that they promise
     Msrv,
 }
@@ -119,6 +123,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Bench(bench) => bench.run(&project),
         Command::Deny(deny) => deny.run(),
         Command::Miri => miri::run(),
+        Command::Sanitize => sanitize::run(&project),
         Command::Python => test::settled(python::run(&project)?),
         Command::Aarch64 => aarch64::run(),
         Command::Portable => portable::run(&project),

@@ -33,16 +33,24 @@ impl Library {
         Self::variant(project, "tests", " --features test-panic")
     }
 
+    /// The library as users get it.
+    pub(crate) fn build_release(project: &Project) -> Result<Self> {
+        Self::variant(project, "release", " --release")
+    }
+
     /// Builds where everything else is built, and puts the result where no later build replaces it.
     fn variant(project: &Project, name: &str, options: &str) -> Result<Self> {
         Program::parse(&format!("cargo build -p orbgate-capi{options}")).run()?;
         let directory = project.target.join("xtask").join("native").join(name);
         fs::create_dir_all(&directory)?;
+        let profile = if options.contains("--release") {
+            "release"
+        } else {
+            "debug"
+        };
+        let built = project.target.join(profile);
         for file in [shared(), STATIC.to_owned()] {
-            fs::copy(
-                project.target.join("debug").join(&file),
-                directory.join(&file),
-            )?;
+            fs::copy(built.join(&file), directory.join(&file))?;
         }
         Ok(Self { directory })
     }

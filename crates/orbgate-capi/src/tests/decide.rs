@@ -2,7 +2,8 @@
 
 use core::ptr::null;
 
-use orbgate::{Decision, Engine, Request, Token};
+use orbgate::{Decision, Engine, Request, Token, TokenKind};
+use proptest::prelude::*;
 
 use super::{OK, SHOP, compiled, external, said, set, text, token};
 use crate::decide::{
@@ -254,5 +255,56 @@ fn words_need_the_same_policy() {
         assert!(out.reason.data.is_null());
         orbgate_engine_free(other);
         orbgate_engine_free(engine);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is handed over: the core's decision, or a status and nothing else.
+    #[test]
+    fn any_bytes_and_numbers_are_answered(
+        method in prop::collection::vec(any::<u8>(), 0..20),
+        target in prop::collection::vec(any::<u8>(), 0..80),
+        scopes in prop::collection::vec(any::<u8>(), 0..40),
+        kind in prop_oneof![0..4_u32, Just(255), any::<u32>()],
+        flags in prop_oneof![0..3_u32, any::<u32>()],
+    ) {
+        let engine = external();
+        let canary = OrbgateDecision { effect: 0xa5, ..OrbgateDecision::default() };
+        let mut found = canary;
+        let given = token(kind, &scopes);
+        let (m, t) = (method.as_ptr().cast(), target.as_ptr().cast());
+        let (ml, tl) = (method.len(), target.len());
+        let status = unsafe { orbgate_engine_decide(engine, m, ml, t, tl, &given, flags, &mut found) };
+        let kinds = [(0, Some(TokenKind::Unknown)), (1, Some(TokenKind::User)),
+            (2, Some(TokenKind::Organisation)), (255, None)];
+        match kinds.iter().find(|(number, _)| *number == kind && flags < 2) {
+            None => prop_assert_eq!((status, found), (OrbgateStatus::InvalidArgument, canary)),
+            Some((_, kind)) => {
+                let scopes = scopes.as_slice().into();
+                let expected = Engine::external().decide(&Request {
+                    method: &method,
+                    target: &target,
+                    token: kind.map(|kind| Token { kind, scopes }),
+                    allow_bonus_orbs_use: flags == 1,
+                });
+                prop_assert_eq!(status, OK);
+                check(engine, &found, &expected);
+            }
+        }
+        unsafe { orbgate_engine_free(engine) };
+    }
+
+    /// Whatever integer: a decision that packs to it again, or a status. Never an allow out of nothing.
+    #[test]
+    fn any_integer_is_unpacked_or_refused(packed in prop_oneof![any::<u64>(), 0..1_u64 << 53]) {
+        let engine = external();
+        let mut found = OrbgateDecision::default();
+        match unsafe { orbgate_engine_unpack(engine, packed, &mut found) } {
+            OrbgateStatus::Ok => prop_assert_eq!(found.pack(), packed),
+            _ => prop_assert_eq!(found, OrbgateDecision::default()),
+        }
+        unsafe { orbgate_engine_free(engine) };
     }
 }

@@ -202,6 +202,7 @@ fn a_file_that_is_not_there_is_an_io_error() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "a whole policy takes the interpreter minutes")]
 fn a_policy_file_is_read() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy/external.yaml");
     let (mut engine, mut error) = (null_mut::<OrbgateEngine>(), null_mut());
@@ -260,7 +261,7 @@ fn a_list_of_scopes_is_taken_as_it_stands() {
 
 #[test]
 fn every_decision_of_a_handle_is_one_engines() {
-    let swaps = if cfg!(miri) { 20 } else { 2_000 };
+    let swaps = if cfg!(miri) { 5 } else { 2_000 };
     let (first, second) = (external(), compiled(SHOP));
     let mut handle: *mut OrbgateHandle = null_mut();
     assert_eq!(unsafe { orbgate_handle_new(first, &mut handle) }, OK);

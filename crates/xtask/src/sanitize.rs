@@ -1,0 +1,62 @@
+//! `cargo xtask sanitize`: 8 threads decide while one reloads 10,000 times, under ThreadSanitizer.
+//!
+//! Everything is instrumented, Rust's standard library too, so this takes rustup's nightly and some minutes of
+//! building. The address and undefined behaviour sanitizers run in the step `c` of `cargo xtask test`.
+
+use std::fs;
+
+use anyhow::{Result, ensure};
+
+use crate::native::{Compiler, INCLUDE_C, STATIC};
+use crate::program::Program;
+use crate::project::Project;
+use crate::test::{Outcome, settled};
+
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+pub(crate) fn run(project: &Project) -> Result<()> {
+    if let skipped @ Outcome::Skipped(_) = Compiler::C.set_up()? {
+        return settled(skipped);
+    }
+    let install =
+        "rustup toolchain install nightly --profile minimal --component rust-src --no-self-update";
+    Program::parse(install).run()?;
+    // A directory of its own: another compiler with other flags.
+    let target = project.target.join("sanitize");
+    let build =
+        "RUSTFLAGS=-Zsanitizer=thread rustup run nightly cargo build -Zbuild-std -p orbgate-capi";
+    let build = Program::parse(build).arg("--target").arg(TARGET);
+    build.path("--target-dir", &target).run()?;
+
+    let library = target.join(TARGET).join("debug").join(STATIC);
+    let home = project.target.join("xtask").join("c").join("thread");
+    fs::create_dir_all(&home)?;
+    let program = home.join("reload");
+    let compile = [
+        "-g",
+        "-O1",
+        "-fsanitize=thread",
+        INCLUDE_C,
+        "bindings/c/tests/reload.c",
+    ];
+    let compile = compile
+        .into_iter()
+        .fold(Compiler::C.program(), Program::arg);
+    let compile = compile.arg(library.display().to_string());
+    compile
+        .arg("-lpthread")
+        .arg("-ldl")
+        .arg("-lm")
+        .path("-o", &program)
+        .run()?;
+
+    let symbols = Program::parse("nm")
+        .arg(program.display().to_string())
+        .read()?;
+    ensure!(
+        symbols.contains("__tsan_init") && symbols.contains("__tsan_atomic64_compare_exchange"),
+        "ThreadSanitizer is not linked"
+    );
+    let run = Program::parse("TSAN_OPTIONS=halt_on_error=1").arg(program.display().to_string());
+    run.arg("10000").run()
+}
