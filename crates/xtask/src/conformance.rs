@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 
 use crate::go;
+use crate::java;
 use crate::native::{Compiler, Library};
 use crate::program::Program;
 use crate::project::Project;
@@ -32,6 +33,8 @@ enum Language {
     C,
     /// bindings/cpp
     Cpp,
+    /// bindings/java
+    Java,
     /// bindings/python
     Python,
     /// bindings/go
@@ -106,6 +109,7 @@ impl Language {
                 Compiler::Cpp,
                 "bindings/cpp/conformance/conformance.cpp",
             ),
+            Self::Java => java::runner(project, library),
             Self::Python => python::runner(project),
             Self::Go => go::runner(project),
         }

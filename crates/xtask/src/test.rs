@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 
 use crate::program::Program;
 use crate::project::Project;
-use crate::{c, conformance, embed, gate, go, install, package, python, tree};
+use crate::{c, conformance, embed, gate, go, install, java, package, python, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Leaves out the slow steps: package, embed, gate, c, install, conformance, python and go
+    /// Leaves out the slow steps: package, embed, gate, c, install, conformance, java, python and go
     #[arg(long)]
     quick: bool,
     /// Only these steps
@@ -47,6 +47,8 @@ enum Step {
     Install,
     /// Every language gives the cases' decisions
     Conformance,
+    /// The Java package, in a Java of each way into the library
+    Java,
     /// The Python package, installed in every Python of the machine
     Python,
     /// The Go package: its tests, also under the race detector, its guide, both ways to link
@@ -100,6 +102,7 @@ impl Test {
             Step::C,
             Step::Install,
             Step::Conformance,
+            Step::Java,
             Step::Python,
             Step::Go,
         ];
@@ -150,6 +153,7 @@ impl Step {
             Self::Install => install::check(project),
             Self::Conformance => conformance::run(project),
             Self::Gate => gate::check(project),
+            Self::Java => java::run(project),
             Self::Python => python::run(project),
             Self::Go => go::run(project),
         }

@@ -1,0 +1,40 @@
+package io.github.orbgate;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The C ABI, by one of the two ways that Java has into it. Pointers and sizes are {@code long}: only 64-bit
+ * processes can have an implementation.
+ */
+interface Abi {
+    /** {@code orbgate_engine_decide_packed}. */
+    long decide(long engine, byte[] method, byte[] target, int kind, byte[] scopes, long scopeSet, int flags);
+
+    /** {@code orbgate_engine_decide_route_packed}. */
+    long decideRoute(long engine, long route, int kind, byte[] scopes, long scopeSet, int flags);
+
+    /** {@code orbgate_engine_decide_scope_packed}. */
+    long decideScope(long engine, byte[] scope, int kind, byte[] scopes, long scopeSet, int flags);
+
+    /** {@code orbgate_engine_decide_batch_packed}. */
+    int decideBatch(long engine, long batch, long out, long outLength);
+
+    /** {@code orbgate_abi_version}: the cheapest call there is. */
+    int abiVersion();
+
+    /**
+     * Any other function, by its name: for calls that are not made for every request. Each argument is an
+     * {@code Integer} for 32 bits or a {@code Long} for 64. What is returned are the lowest 32 bits, of which
+     * a function may define less.
+     */
+    int call(String function, Object... arguments);
+
+    /** Where a direct buffer that was just allocated is. */
+    long address(ByteBuffer buffer);
+
+    /** Copies memory of the library. */
+    byte[] copy(long address, long length);
+
+    /** What it is, for people. */
+    String name();
+}

@@ -1,0 +1,30 @@
+package io.github.orbgate;
+
+import java.util.AbstractList;
+import java.util.RandomAccess;
+
+/** The decisions of a batch, in its order. Immutable. */
+public final class Decisions extends AbstractList<Decision> implements RandomAccess {
+    private final Core core;
+    private final long[] packed;
+
+    Decisions(Core core, long[] packed) {
+        this.core = core;
+        this.packed = packed;
+    }
+
+    /** Whether the call of a row may be made: the same as {@code get(row).isAllow()}, without an object. */
+    public boolean isAllow(int row) {
+        return Decision.isAllow(packed[row]);
+    }
+
+    @Override
+    public Decision get(int row) {
+        return new Decision(core, packed[row]);
+    }
+
+    @Override
+    public int size() {
+        return packed.length;
+    }
+}

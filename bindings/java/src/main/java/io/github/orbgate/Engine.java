@@ -1,0 +1,244 @@
+package io.github.orbgate;
+
+import java.io.IOException;
+import java.lang.ref.Reference;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A compiled, immutable policy: which scope does this route need, may this token call it, does it consume orbs, and
+ * why? Any thread may ask, at any time.
+ *
+ * <p>Methods and targets are those of the request line as they came over the wire, neither decoded nor normalised.
+ * Where a call throws, nothing is decided, and whoever catches it must deny.
+ *
+ * <p>A closed engine answers nothing more. Its memory is given back by the collector, when no call, handle or decision
+ * needs it any more; so nobody has to know when the last one does.
+ */
+public final class Engine implements AutoCloseable {
+    private static final int INVALID_POLICY = 2;
+    private static final int IO = 3;
+    private static final int NOT_FOUND = 4;
+
+    private volatile Core core;
+
+    Engine(Core core) {
+        this.core = core;
+    }
+
+    /** The policy that is compiled into the library: the table of the specification. */
+    public static Engine external() {
+        NativeBuffer out = new NativeBuffer(8);
+        Core.check(Library.ABI.call("orbgate_engine_external", out.address));
+        return new Engine(new Core(out.bytes.getLong(0)));
+    }
+
+    /**
+     * Compiles a policy from the text of a policy file.
+     *
+     * @throws PolicyException if it has faults; it names each with its line and column
+     */
+    public static Engine fromYaml(String yaml) {
+        return fromYaml(Text.bytes(yaml));
+    }
+
+    /**
+     * Compiles a policy from the bytes of a policy file.
+     *
+     * @throws PolicyException if it has faults; it names each with its line and column
+     */
+    public static Engine fromYaml(byte[] yaml) {
+        try {
+            return compile("orbgate_engine_from_yaml", yaml);
+        } catch (IOException impossible) {
+            throw new OrbgateException("a text needs no file", impossible);
+        }
+    }
+
+    /**
+     * Compiles a policy from a file.
+     *
+     * @throws PolicyException if it has faults; it names each with its line and column
+     * @throws IOException if the file cannot be read
+     */
+    public static Engine fromFile(Path path) throws IOException {
+        return compile("orbgate_engine_from_file", Text.bytes(path.toString()));
+    }
+
+    private static Engine compile(String function, byte[] content) throws IOException {
+        NativeBuffer input = NativeBuffer.of(content);
+        NativeBuffer out = new NativeBuffer(16);
+        try {
+            int status =
+                    Library.ABI.call(function, input.address, (long) content.length, out.address, out.address + 8);
+            long error = out.bytes.getLong(8);
+            if (error != 0) {
+                throwError(status, error);
+            }
+            Core.check(status);
+            return new Engine(new Core(out.bytes.getLong(0)));
+        } finally {
+            Reference.reachabilityFence(input);
+        }
+    }
+
+    /** Puts an error of the library into an exception, and frees it. */
+    private static void throwError(int status, long error) throws IOException {
+        try {
+            NativeBuffer info = NativeBuffer.struct(56);
+            Core.check(Library.ABI.call("orbgate_error_info", error, info.address));
+            String message = info.text(24);
+            if (status == IO) {
+                throw new IOException(message);
+            }
+            if (status != INVALID_POLICY) {
+                throw new OrbgateException(message);
+            }
+            throw new PolicyException(
+                    message, info.bytes.getInt(8), info.bytes.getInt(12), faults(error, info.bytes.getLong(16)));
+        } finally {
+            Library.ABI.call("orbgate_error_free", error);
+        }
+    }
+
+    private static List<Fault> faults(long error, long count) {
+        List<Fault> faults = new ArrayList<>();
+        NativeBuffer fault = NativeBuffer.struct(32);
+        for (long index = 0; index < count; index++) {
+            Core.check(Library.ABI.call("orbgate_error_fault", error, index, fault.address));
+            faults.add(new Fault(fault.bytes.getInt(4), fault.bytes.getInt(8), fault.text(16)));
+        }
+        return faults;
+    }
+
+    /** Decides a request without bonus orbs. */
+    public Decision decide(String method, String target, Token token) {
+        return decide(method, target, token, BonusOrbs.REFUSE);
+    }
+
+    /** Decides a request. */
+    public Decision decide(String method, String target, Token token, BonusOrbs bonus) {
+        return open().decide(Text.bytes(method), Text.bytes(target), token, bonus);
+    }
+
+    /** Decides a request that is there in bytes. */
+    public Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus) {
+        return open().decide(method, target, token, bonus);
+    }
+
+    /**
+     * The route that the policy writes with this method and this template, the api's base path included, as in
+     * {@code GET} and {@code /api/v1/external/voxies/{voxieId}}: for a server's start.
+     */
+    public Optional<RouteId> findRoute(String method, String template) {
+        Core core = open();
+        byte[] methodBytes = Text.bytes(method);
+        byte[] templateBytes = Text.bytes(template);
+        NativeBuffer first = NativeBuffer.of(methodBytes);
+        NativeBuffer second = NativeBuffer.of(templateBytes);
+        NativeBuffer out = new NativeBuffer(8);
+        try {
+            int status =
+                    Library.ABI.call(
+                            "orbgate_engine_find_route",
+                            core.engine,
+                            first.address,
+                            (long) methodBytes.length,
+                            second.address,
+                            (long) templateBytes.length,
+                            out.address);
+            if (status == NOT_FOUND) {
+                return Optional.empty();
+            }
+            Core.check(status);
+            return Optional.of(new RouteId(out.bytes.getLong(0)));
+        } finally {
+            Reference.reachabilityFence(first);
+            Reference.reachabilityFence(second);
+            Reference.reachabilityFence(core);
+        }
+    }
+
+    /** Decides by route without bonus orbs, for a server that knows which one it has matched: no text is looked at. */
+    public Decision decideRoute(RouteId route, Token token) {
+        return decideRoute(route, token, BonusOrbs.REFUSE);
+    }
+
+    /** Decides by route, for a server that knows which one it has matched: no text is looked at. */
+    public Decision decideRoute(RouteId route, Token token, BonusOrbs bonus) {
+        return open().decideRoute(route, token, bonus);
+    }
+
+    /** Decides by scope without bonus orbs, for a service whose routes the policy does not list. */
+    public Decision decideScope(String scope, Token token) {
+        return decideScope(scope, token, BonusOrbs.REFUSE);
+    }
+
+    /** Decides by scope, for a service whose routes the policy does not list. */
+    public Decision decideScope(String scope, Token token, BonusOrbs bonus) {
+        return open().decideScope(Text.bytes(scope), token, bonus);
+    }
+
+    /** Decides every request of a batch, all with one token and without bonus orbs. */
+    public Decisions decide(Batch batch, Token token) {
+        return decide(batch, token, BonusOrbs.REFUSE);
+    }
+
+    /** Decides every request of a batch, all with one token. */
+    public Decisions decide(Batch batch, Token token, BonusOrbs bonus) {
+        Core core = open();
+        return new Decisions(core, batch.decide(core, token, bonus));
+    }
+
+    /** Interns the scopes of a token, separated by spaces. Those that the policy does not have are dropped. */
+    public ScopeSet scopes(String scopes) {
+        Core core = open();
+        byte[] text = Text.bytes(scopes);
+        NativeBuffer input = NativeBuffer.of(text);
+        NativeBuffer out = new NativeBuffer(8);
+        try {
+            Core.check(
+                    Library.ABI.call(
+                            "orbgate_scope_set_from_text",
+                            core.engine,
+                            input.address,
+                            (long) text.length,
+                            out.address));
+            return new ScopeSet(out.bytes.getLong(0));
+        } finally {
+            Reference.reachabilityFence(input);
+            Reference.reachabilityFence(core);
+        }
+    }
+
+    /** The policy's digest, {@code sha256:} and 64 hexadecimal digits. */
+    public String digest() {
+        return open().text("orbgate_engine_digest_text");
+    }
+
+    /** The policy's name, where it states one. */
+    public Optional<String> name() {
+        return Optional.ofNullable(open().text("orbgate_engine_name"));
+    }
+
+    /** The whole table as one JSON document, as {@code orbgate table --format json} prints it. */
+    public String tableJson() {
+        return open().text("orbgate_engine_table_json");
+    }
+
+    Core open() {
+        Core open = core;
+        if (open == null) {
+            throw new IllegalStateException("the engine is closed");
+        }
+        return open;
+    }
+
+    /** Ends the use of this engine; every further call throws {@link IllegalStateException}. */
+    @Override
+    public void close() {
+        core = null;
+    }
+}

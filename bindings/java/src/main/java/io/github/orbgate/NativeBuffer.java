@@ -1,0 +1,40 @@
+package io.github.orbgate;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/** Memory that the library can read and write, all zeros at first; the collector takes it back. */
+final class NativeBuffer {
+    final ByteBuffer bytes;
+    final long address;
+
+    NativeBuffer(int size) {
+        // Nothing has no address, and a null pointer is refused in some places.
+        bytes = ByteBuffer.allocateDirect(Math.max(size, 1)).order(ByteOrder.nativeOrder());
+        address = Library.ABI.address(bytes);
+    }
+
+    /** A copy of these. */
+    static NativeBuffer of(byte[] content) {
+        NativeBuffer buffer = new NativeBuffer(content.length);
+        buffer.bytes.put(0, content);
+        return buffer;
+    }
+
+    /** A struct that begins with its size. */
+    static NativeBuffer struct(int size) {
+        NativeBuffer buffer = new NativeBuffer(size);
+        buffer.bytes.putInt(0, size);
+        return buffer;
+    }
+
+    /** The {@code OrbgateStr} at an offset; null where it has no text. */
+    String text(int offset) {
+        long data = bytes.getLong(offset);
+        if (data == 0) {
+            return null;
+        }
+        return new String(Library.ABI.copy(data, bytes.getLong(offset + 8)), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,48 @@
+package io.github.orbgate;
+
+/** Strings as bytes. */
+final class Text {
+    private Text() {}
+
+    /**
+     * UTF-8, but for lone surrogates, which have none: each becomes a byte that UTF-8 does not have, so that the
+     * engine refuses it. Java's own encoder would make a question mark of it, and that means something in a target.
+     */
+    static byte[] bytes(String text) {
+        byte[] ascii = new byte[text.length()];
+        for (int at = 0; at < ascii.length; at++) {
+            char unit = text.charAt(at);
+            if (unit >= 0x80) {
+                return others(text);
+            }
+            ascii[at] = (byte) unit;
+        }
+        return ascii;
+    }
+
+    private static byte[] others(String text) {
+        byte[] bytes = new byte[Math.multiplyExact(text.length(), 3)];
+        int length = 0;
+        for (int at = 0; at < text.length(); at += Character.charCount(text.codePointAt(at))) {
+            int point = text.codePointAt(at);
+            if (point < 0x80) {
+                bytes[length++] = (byte) point;
+            } else if (point < 0x800) {
+                bytes[length++] = (byte) (0xc0 | point >> 6);
+                bytes[length++] = (byte) (0x80 | point & 0x3f);
+            } else if (point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE) {
+                bytes[length++] = (byte) 0xff;
+            } else if (point < 0x10000) {
+                bytes[length++] = (byte) (0xe0 | point >> 12);
+                bytes[length++] = (byte) (0x80 | point >> 6 & 0x3f);
+                bytes[length++] = (byte) (0x80 | point & 0x3f);
+            } else {
+                bytes[length++] = (byte) (0xf0 | point >> 18);
+                bytes[length++] = (byte) (0x80 | point >> 12 & 0x3f);
+                bytes[length++] = (byte) (0x80 | point >> 6 & 0x3f);
+                bytes[length++] = (byte) (0x80 | point & 0x3f);
+            }
+        }
+        return java.util.Arrays.copyOf(bytes, length);
+    }
+}

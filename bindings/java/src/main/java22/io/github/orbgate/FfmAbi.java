@@ -1,0 +1,182 @@
+package io.github.orbgate;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+
+/** By the Foreign Function and Memory API of Java 22: in the jar of that version only. */
+final class FfmAbi implements Abi {
+    private static final Linker LINKER = Linker.nativeLinker();
+
+    /** As a constant of this class, a handle is compiled into its caller. */
+    private static final SymbolLookup LIBRARY = SymbolLookup.libraryLookup(Library.path(), Arena.global());
+
+    /**
+     * The header calls these short, and they neither allocate, block nor call back: then a call may leave
+     * Java's threads uncounted, and read the caller's arrays where they are.
+     */
+    private static final Linker.Option SHORT = Linker.Option.critical(true);
+
+    private static final MethodHandle DECIDE =
+            handle(
+                    "orbgate_engine_decide_packed",
+                    List.of(
+                            JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG,
+                            JAVA_INT),
+                    JAVA_LONG,
+                    SHORT);
+    private static final MethodHandle DECIDE_ROUTE =
+            handle(
+                    "orbgate_engine_decide_route_packed",
+                    List.of(JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT),
+                    JAVA_LONG,
+                    SHORT);
+    private static final MethodHandle DECIDE_SCOPE =
+            handle(
+                    "orbgate_engine_decide_scope_packed",
+                    List.of(JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT),
+                    JAVA_LONG,
+                    SHORT);
+    // A batch may be long: nobody's collector shall wait for it.
+    private static final MethodHandle DECIDE_BATCH =
+            handle(
+                    "orbgate_engine_decide_batch_packed",
+                    List.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
+                    JAVA_INT);
+    private static final MethodHandle ABI_VERSION = handle("orbgate_abi_version", List.of(), JAVA_INT, SHORT);
+
+    private final ConcurrentHashMap<String, MethodHandle> others = new ConcurrentHashMap<>();
+
+    private static MethodHandle handle(
+            String name, List<MemoryLayout> arguments, MemoryLayout result, Linker.Option... options) {
+        MemorySegment symbol =
+                LIBRARY.find(name).orElseThrow(() -> new UnsatisfiedLinkError("the library has no " + name));
+        MemoryLayout[] layouts = arguments.toArray(MemoryLayout[]::new);
+        return LINKER.downcallHandle(symbol, FunctionDescriptor.of(result, layouts), options);
+    }
+
+    @Override
+    public long decide(
+            long engine, byte[] method, byte[] target, int kind, byte[] scopes, long scopeSet, int flags) {
+        try {
+            return (long)
+                    DECIDE.invokeExact(
+                            engine,
+                            MemorySegment.ofArray(method),
+                            (long) method.length,
+                            MemorySegment.ofArray(target),
+                            (long) target.length,
+                            kind,
+                            MemorySegment.ofArray(scopes),
+                            (long) scopes.length,
+                            scopeSet,
+                            flags);
+        } catch (Throwable problem) {
+            throw impossible(problem);
+        }
+    }
+
+    @Override
+    public long decideRoute(long engine, long route, int kind, byte[] scopes, long scopeSet, int flags) {
+        try {
+            return (long)
+                    DECIDE_ROUTE.invokeExact(
+                            engine,
+                            route,
+                            kind,
+                            MemorySegment.ofArray(scopes),
+                            (long) scopes.length,
+                            scopeSet,
+                            flags);
+        } catch (Throwable problem) {
+            throw impossible(problem);
+        }
+    }
+
+    @Override
+    public long decideScope(long engine, byte[] scope, int kind, byte[] scopes, long scopeSet, int flags) {
+        try {
+            return (long)
+                    DECIDE_SCOPE.invokeExact(
+                            engine,
+                            MemorySegment.ofArray(scope),
+                            (long) scope.length,
+                            kind,
+                            MemorySegment.ofArray(scopes),
+                            (long) scopes.length,
+                            scopeSet,
+                            flags);
+        } catch (Throwable problem) {
+            throw impossible(problem);
+        }
+    }
+
+    @Override
+    public int decideBatch(long engine, long batch, long out, long outLength) {
+        try {
+            return (int) DECIDE_BATCH.invokeExact(engine, batch, out, outLength);
+        } catch (Throwable problem) {
+            throw impossible(problem);
+        }
+    }
+
+    @Override
+    public int abiVersion() {
+        try {
+            return (int) ABI_VERSION.invokeExact();
+        } catch (Throwable problem) {
+            throw impossible(problem);
+        }
+    }
+
+    @Override
+    public int call(String function, Object... arguments) {
+        try {
+            return (int) others.computeIfAbsent(function, name -> other(name, arguments)).invokeWithArguments(arguments);
+        } catch (Throwable problem) {
+            throw impossible(problem);
+        }
+    }
+
+    private static MethodHandle other(String name, Object... arguments) {
+        Stream<MemoryLayout> layouts =
+                Stream.of(arguments).map(argument -> argument instanceof Long ? JAVA_LONG : JAVA_INT);
+        return handle(name, layouts.toList(), JAVA_INT);
+    }
+
+    @Override
+    public long address(ByteBuffer buffer) {
+        return MemorySegment.ofBuffer(buffer).address();
+    }
+
+    @Override
+    public byte[] copy(long address, long length) {
+        return MemorySegment.ofAddress(address).reinterpret(length).toArray(JAVA_BYTE);
+    }
+
+    @Override
+    public String name() {
+        return "FFM";
+    }
+
+    /** A function of C throws nothing: what comes is Java's own, as a full stack. */
+    private static RuntimeException impossible(Throwable problem) {
+        if (problem instanceof Error error) {
+            throw error;
+        }
+        return problem instanceof RuntimeException exception ? exception : new IllegalStateException(problem);
+    }
+}

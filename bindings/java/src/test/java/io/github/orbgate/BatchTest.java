@@ -1,0 +1,60 @@
+package io.github.orbgate;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class BatchTest {
+    private static final List<String> TARGETS =
+            List.of("/api/v1/external/orbs", "/api/v1/external/account", "/nowhere", "", "/\ud800", "x".repeat(9000));
+
+    private final Engine engine = Engine.external();
+
+    @Test
+    void aBatchDecidesAsItsRequests() {
+        Batch batch = new Batch();
+        for (Token token : List.of(
+                Token.user("read:orbs"), Token.user(engine.scopes("read:account")), Token.organisation(""), Token.none())) {
+            for (int rows : new int[] {1000, 1, 0}) {
+                batch.clear();
+                List<Decision> singles = new ArrayList<>();
+                for (int row = 0; row < rows; row++) {
+                    String target = TARGETS.get(row % TARGETS.size());
+                    batch.add("GET", target);
+                    singles.add(engine.decide("GET", target, token, BonusOrbs.ALLOW));
+                }
+                assertEquals(rows, batch.size());
+                Decisions decisions = engine.decide(batch, token, BonusOrbs.ALLOW);
+                assertEquals(singles, decisions);
+                for (int row = 0; row < rows; row++) {
+                    assertEquals(singles.get(row).isAllow(), decisions.isAllow(row));
+                }
+            }
+        }
+    }
+
+    @Test
+    void anEmptyBatchHasNoDecisions() {
+        assertTrue(engine.decide(new Batch(), Token.none()).isEmpty());
+    }
+
+    @Test
+    void aRowThatIsNotThere() {
+        Batch batch = new Batch();
+        batch.add("GET", "/");
+        Decisions decisions = engine.decide(batch, Token.none());
+        assertThrows(IndexOutOfBoundsException.class, () -> decisions.get(1));
+        assertThrows(IndexOutOfBoundsException.class, () -> decisions.isAllow(-1));
+    }
+
+    @Test
+    void aRowThatCannotBeAddedIsNotThere() {
+        Batch batch = new Batch();
+        assertThrows(NullPointerException.class, () -> batch.add("GET", null));
+        assertEquals(0, batch.size());
+    }
+}

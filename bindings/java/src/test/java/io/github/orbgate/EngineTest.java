@@ -1,0 +1,203 @@
+package io.github.orbgate;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class EngineTest {
+    private static final String ORBS = "/api/v1/external/orbs";
+    private static final Token READER = Token.user("read:orbs");
+
+    private final Engine engine = Engine.external();
+
+    @Test
+    void theWayIsTheBestOfThisJava() {
+        assertEquals(System.getProperty("orbgate.way"), Library.ABI.name());
+    }
+
+    @Test
+    void aDecisionSaysWhichScopeAndWhy() {
+        Decision decision = engine.decide("GET", ORBS, READER);
+        assertTrue(decision.isAllow());
+        assertEquals(Reason.SCOPE_HELD, decision.reason());
+        assertEquals(Optional.empty(), decision.detail());
+        assertEquals(0, decision.httpStatus());
+        assertEquals(Optional.of("read:orbs"), decision.scope());
+        assertEquals(Optional.of("GET " + ORBS), decision.route());
+        assertEquals(Optional.of("external"), decision.api());
+        assertEquals(engine.digest(), decision.policy());
+        assertEquals("allow: scope_held, GET " + ORBS + ", read:orbs", decision.toString());
+    }
+
+    @Test
+    void aDenialIsAnAnswer() {
+        Decision decision = engine.decide("GET", ORBS, Token.user("read:store"));
+        assertFalse(decision.isAllow());
+        assertEquals(Reason.SCOPE_MISSING, decision.reason());
+        assertEquals(403, decision.httpStatus());
+        assertEquals(Optional.empty(), decision.charge());
+        assertEquals(401, engine.decide("GET", ORBS, Token.none()).httpStatus());
+        assertEquals(Reason.INVALID_TOKEN, engine.decide("GET", ORBS, Token.of(TokenKind.of("User"), "")).reason());
+        assertEquals(404, engine.decide("GET", "/nowhere", READER).httpStatus());
+        assertEquals(405, engine.decide("DELETE", ORBS, READER).httpStatus());
+        Decision malformed = engine.decide("GET", ORBS + "/../x", READER);
+        assertEquals(Optional.of(Detail.DOT_SEGMENT), malformed.detail());
+        assertEquals(400, malformed.httpStatus());
+    }
+
+    @Test
+    void equalDecisionsAreEqual() {
+        Decision decision = engine.decide("GET", ORBS, READER);
+        assertEquals(decision, Engine.external().decide("GET", ORBS, READER));
+        assertEquals(decision.hashCode(), Engine.external().decide("GET", ORBS, READER).hashCode());
+        assertNotEquals(decision, engine.decide("GET", ORBS, Token.none()));
+    }
+
+    @Test
+    void aCharge() {
+        String route = "/api/v1/external/voxies/prompt/run";
+        Token writer = Token.user("write:voxies");
+        Charge charge = engine.decide("POST", route, writer, BonusOrbs.ALLOW).charge().orElseThrow();
+        assertEquals(new Charge(true, OptionalLong.empty(), true), charge);
+        assertFalse(engine.decide("POST", route, writer).charge().orElseThrow().bonusAllowed());
+    }
+
+    @Test
+    void bytesAreBytes() {
+        Decision nul = engine.decide(new byte[] {'G', 0, 'T'}, ORBS.getBytes(StandardCharsets.US_ASCII), READER,
+                BonusOrbs.REFUSE);
+        assertEquals(Optional.of(Detail.METHOD), nul.detail());
+        assertEquals(Optional.of(Detail.LENGTH), engine.decide("GET", "", READER).detail());
+        // Java's own encoder would make a harmless `?` of half a character.
+        assertEquals(Optional.of(Detail.BYTE), engine.decide("GET", ORBS + "\ud800", READER).detail());
+        assertEquals(Optional.of(Detail.BYTE), engine.decide("GET", ORBS + "?\u00e9\u20ac\ud83d\ude00", READER).detail());
+    }
+
+    @Test
+    void textIsUtf8() {
+        for (String text : List.of("", "a", "a\u00e9b", "\u20ac\uffff", "\ud83d\ude00x", "\u0000\u007f\u0080")) {
+            assertEquals(text, new String(Text.bytes(text), StandardCharsets.UTF_8));
+        }
+        assertEquals(-1, Text.bytes("\udc00")[0]);
+    }
+
+    @Test
+    void internedScopesDecideAsTheirText() {
+        ScopeSet scopes = engine.scopes("read:orbs unheard:of");
+        assertTrue(engine.decide("GET", ORBS, Token.user(scopes)).isAllow());
+        assertTrue(engine.decide("GET", ORBS, Token.organisation(scopes)).isAllow());
+        assertFalse(engine.decide("GET", "/api/v1/external/account", Token.user(scopes)).isAllow());
+        Engine other = Engine.fromYaml(POLICY);
+        assertFalse(other.decideScope("read:a", Token.user(scopes)).isAllow());
+    }
+
+    @Test
+    void aRouteThatTheServerKnows() {
+        RouteId route = engine.findRoute("GET", ORBS).orElseThrow();
+        assertEquals(engine.decide("GET", ORBS, READER), engine.decideRoute(route, READER));
+        assertEquals(Reason.NO_TOKEN, engine.decideRoute(route, Token.none()).reason());
+        assertEquals(Optional.empty(), engine.findRoute("GET", "/nowhere"));
+        assertEquals(Reason.NO_ROUTE, Engine.fromYaml(POLICY).decideRoute(route, READER).reason());
+        assertEquals(Reason.NO_ROUTE, engine.decideRoute(new RouteId(0), READER).reason());
+    }
+
+    @Test
+    void aScopeWithoutARoute() {
+        assertTrue(engine.decideScope("read:orbs", READER).isAllow());
+        assertEquals(Optional.empty(), engine.decideScope("read:orbs", READER).route());
+        assertEquals(Reason.NO_ROUTE, engine.decideScope("unheard:of", READER).reason());
+    }
+
+    static final String POLICY =
+            """
+            orbgate: 1
+            name: small
+            apis:
+              a:
+                base_path: /a
+                scopes:
+                  read:a:
+                    orbs: 9223372036854775807
+                    routes: [GET /a]
+            """;
+
+    @Test
+    void aPolicyOfOnesOwn(@TempDir Path directory) throws IOException {
+        Path file = Files.writeString(directory.resolve("policy.yaml"), POLICY);
+        Engine fromFile = Engine.fromFile(file);
+        assertEquals(Engine.fromYaml(POLICY).digest(), fromFile.digest());
+        assertEquals(Optional.of("small"), fromFile.name());
+        assertTrue(fromFile.tableJson().startsWith("{\"policy\":\"sha256:"));
+        Charge charge = fromFile.decide("GET", "/a/a", Token.user("read:a")).charge().orElseThrow();
+        assertEquals(OptionalLong.of(Long.MAX_VALUE), charge.amount());
+    }
+
+    @Test
+    void everyFaultOfAPolicyHasItsPlace(@TempDir Path directory) throws IOException {
+        String yaml = "orbgate: 1\ncolour: red\napis:\n  a:\n    scopes: 7\n";
+        PolicyException problem = assertThrows(PolicyException.class, () -> Engine.fromYaml(yaml));
+        assertEquals(2, problem.line());
+        assertEquals(1, problem.column());
+        assertTrue(problem.faults().size() >= 2, problem.getMessage());
+        Fault first = problem.faults().get(0);
+        assertEquals(2, first.line());
+        assertEquals(1, first.column());
+        assertTrue(problem.getMessage().startsWith("2:1: " + first.message()), problem.getMessage());
+
+        Path file = Files.writeString(directory.resolve("policy.yaml"), yaml);
+        PolicyException named = assertThrows(PolicyException.class, () -> Engine.fromFile(file));
+        assertTrue(named.getMessage().startsWith(file + ":2:1: "), named.getMessage());
+        assertThrows(PolicyException.class, () -> Engine.fromYaml(""));
+        assertThrows(PolicyException.class, () -> Engine.fromYaml(new byte[] {(byte) 0xff}));
+    }
+
+    @Test
+    void aFileThatIsNotThereIsNamed() {
+        IOException problem = assertThrows(IOException.class, () -> Engine.fromFile(Path.of("/no/such.yaml")));
+        assertTrue(problem.getMessage().contains("/no/such.yaml"), problem.getMessage());
+    }
+
+    @Test
+    void nothingIsAskedOfAClosedEngine() {
+        Engine closed = Engine.external();
+        Decision before = closed.decide("GET", ORBS, READER);
+        closed.close();
+        closed.close();
+        assertThrows(IllegalStateException.class, () -> closed.decide("GET", ORBS, READER));
+        assertThrows(IllegalStateException.class, closed::digest);
+        assertThrows(IllegalStateException.class, () -> closed.scopes(""));
+        assertEquals(Optional.of("read:orbs"), before.scope());
+    }
+
+    @Test
+    void theCollectorTakesEnginesBack() throws InterruptedException {
+        WeakReference<Core> core = new WeakReference<>(Engine.fromYaml(POLICY).open());
+        for (int round = 0; round < 100 && core.get() != null; round++) {
+            System.gc();
+            Thread.sleep(10);
+        }
+        assertEquals(null, core.get());
+    }
+
+    @Test
+    void nullIsRefused() {
+        assertThrows(NullPointerException.class, () -> engine.decide(null, ORBS, READER));
+        assertThrows(NullPointerException.class, () -> engine.decide("GET", (String) null, READER));
+        assertThrows(NullPointerException.class, () -> engine.decide("GET", ORBS, null));
+        assertThrows(NullPointerException.class, () -> Token.user((ScopeSet) null));
+        assertThrows(NullPointerException.class, () -> engine.decideRoute(null, READER));
+    }
+}

@@ -1,0 +1,59 @@
+package io.github.orbgate;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every program in the README compiles, runs and prints what it should. */
+class GuideTest {
+    private static final Pattern PROGRAM = Pattern.compile("```java\n(.*?class (\\w+) .*?)```", Pattern.DOTALL);
+
+    private static final List<String> PRINTED =
+            List.of(
+                    "allowed, and consumes orbs\n",
+                    "policy.yaml:1:1: the policy lacks the key `apis`\npolicy.yaml:2:1: unknown key `colour`",
+                    "true\nscope_held\nscope_missing\n");
+
+    @Test
+    void everyProgramInTheGuideRuns(@TempDir Path directory) throws Exception {
+        String guide = Files.readString(Path.of("README.md"));
+        List<MatchResult> programs = PROGRAM.matcher(guide).results().toList();
+        assertEquals(PRINTED.size(), programs.size());
+        for (int at = 0; at < PRINTED.size(); at++) {
+            String printed = run(directory, programs.get(at).group(2), programs.get(at).group(1));
+            assertTrue(printed.startsWith(PRINTED.get(at)), printed);
+        }
+    }
+
+    private static String run(Path directory, String name, String program) throws Exception {
+        Path source = Files.writeString(directory.resolve(name + ".java"), program);
+        String classes = Path.of(Engine.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        assertEquals(0, compiler.run(null, null, null, "-cp", classes, source.toString()));
+        PrintStream console = System.out;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        try (URLClassLoader loader = new URLClassLoader(new URL[] {directory.toUri().toURL()})) {
+            System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+            var main = loader.loadClass(name).getDeclaredMethod("main", String[].class);
+            main.setAccessible(true);
+            main.invoke(null, (Object) new String[0]);
+        } finally {
+            System.setOut(console);
+        }
+        return printed.toString(StandardCharsets.UTF_8).replace(System.lineSeparator(), "\n");
+    }
+}
