@@ -297,9 +297,12 @@ def test_no_copy_is_made_of_the_answer() -> None:
 
 @pytest.mark.once
 def test_memory_stays_flat() -> None:
+    array = TABLE.to_struct_array().combine_chunks()
+
     def decide(times: int) -> None:
         for _ in range(times):
             POLICY.decide_table(TABLE).to_pyarrow()
+            POLICY.decide_table(array).__arrow_c_stream__()
         gc.collect()
 
     decide(200)
@@ -317,22 +320,18 @@ def resident() -> int:
         return int(file.read().split()[1]) * 4096
 
 
-def endless() -> Any:
-    """A table that never ends."""
-
-    def batches() -> Iterator[Any]:
-        batch = pa.concat_tables([TABLE] * 100).combine_chunks().to_batches()[0]
-        while True:
-            yield batch
-
-    return pa.RecordBatchReader.from_batches(TABLE.schema, batches())
+def vast() -> Any:
+    """A table of 240 million rows, which are the same ones again and again."""
+    batch = pa.concat_tables([TABLE] * 100).combine_chunks().to_batches()[0]
+    return pa.Table.from_batches([batch] * 2_000)
 
 
 def test_ctrl_c_is_honoured() -> None:
+    table = vast()
     threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        POLICY.decide_table(endless())
+        POLICY.decide_table(table)
     assert time.monotonic() - start < 5
 
 
