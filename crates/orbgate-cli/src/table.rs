@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use orbgate::analysis::{Record, records};
 use orbgate::{Engine, Orbs, Scope};
 
 use crate::answer::short;
@@ -128,32 +129,18 @@ const COLUMNS: [&str; 7] = [
 
 /// One row for each route, and one for each scope that has none.
 fn rows(engine: &Engine) -> Vec<[String; 7]> {
-    let mut rows = Vec::new();
-    for scope in engine.scope_table() {
-        let row = |route: &str, orbs: String| {
-            let permits = scope.permits().unwrap_or_default().to_owned();
-            let (api, name) = (scope.api().to_owned(), scope.name().to_owned());
-            [
-                api,
-                name,
-                orb_column(scope.orbs()),
-                token_rule(&scope),
-                permits,
-                route.to_owned(),
-                orbs,
-            ]
-        };
-        let before = rows.len();
-        rows.extend(
-            scope
-                .routes()
-                .map(|route| row(route.as_str(), orb_column(Some(route.orbs())))),
-        );
-        if rows.len() == before {
-            rows.push(row("", String::new()));
-        }
-    }
-    rows
+    let row = |Record { scope, route }: Record<'_>| {
+        [
+            scope.api().to_owned(),
+            scope.name().to_owned(),
+            orb_column(scope.orbs()),
+            token_rule(&scope),
+            scope.permits().unwrap_or_default().to_owned(),
+            route.map_or_else(String::new, |route| route.as_str().to_owned()),
+            route.map_or_else(String::new, |route| orb_column(Some(route.orbs()))),
+        ]
+    };
+    records(engine).map(row).collect()
 }
 
 /// A table for GitHub, the headings below it.
