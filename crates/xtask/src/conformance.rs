@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use crate::go;
 use crate::java;
 use crate::native::{Compiler, Library};
+use crate::node;
 use crate::program::Program;
 use crate::project::Project;
 use crate::python;
@@ -39,6 +40,8 @@ enum Language {
     Python,
     /// bindings/go
     Go,
+    /// bindings/node
+    Node,
 }
 
 /// What a language needs before its cases can run.
@@ -112,6 +115,7 @@ impl Language {
             Self::Java => java::runner(project, library),
             Self::Python => python::runner(project),
             Self::Go => go::runner(project),
+            Self::Node => node::runner(project, library),
         }
     }
 }

@@ -21,6 +21,7 @@ mod java;
 mod miri;
 mod msrv;
 mod native;
+mod node;
 mod package;
 mod portable;
 mod program;
@@ -55,7 +56,7 @@ Examples:
   cargo xtask test --quick             without the slow steps
   cargo xtask test clippy tests        these steps only
   cargo xtask schema                   rewrite the JSON Schemas
-  cargo xtask conformance c cpp        the cases through these languages
+  cargo xtask conformance c node       the cases through these languages
   cargo xtask install --prefix /usr/local
   cargo xtask header                   rewrite bindings/c/include/orbgate.h
   cargo xtask java --bench             what a decision costs from Java

@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 
 use crate::program::Program;
 use crate::project::Project;
-use crate::{c, conformance, embed, gate, go, install, java, package, python, tree};
+use crate::{c, conformance, embed, gate, go, install, java, node, package, python, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Leaves out the slow steps: package, embed, gate, c, install, conformance, java, python and go
+    /// Leaves out the slow steps: package, embed, gate, c, install, conformance, java, python, go and node
     #[arg(long)]
     quick: bool,
     /// Only these steps
@@ -53,6 +53,8 @@ enum Step {
     Python,
     /// The Go package: its tests, also under the race detector, its guide, both ways to link
     Go,
+    /// The Node package: its types and its tests, over the shared library
+    Node,
 }
 
 /// How a step ended, unless it failed.
@@ -105,6 +107,7 @@ impl Test {
             Step::Java,
             Step::Python,
             Step::Go,
+            Step::Node,
         ];
         let all = Step::value_variants().iter().copied();
         let wanted = |step: &Step| match self.steps.as_slice() {
@@ -156,6 +159,7 @@ impl Step {
             Self::Java => java::run(project),
             Self::Python => python::run(project),
             Self::Go => go::run(project),
+            Self::Node => node::run(project),
         }
     }
 }

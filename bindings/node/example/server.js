@@ -1,0 +1,62 @@
+// A server of `node:http` that asks before it answers. Who lacks the scope gets a bare 403.
+//
+//   node example/server.js 8080
+//   curl -i -X POST localhost:8080/api/v1/external/voxies/prompt/run -H 'x-token-kind: user' -H 'x-token-scopes: read:voxies'
+"use strict";
+const http = require("node:http");
+const { Engine, Handle } = require("orbgate");
+
+/**
+ * The verified token of a request. This one trusts headers of an authenticating proxy in front of it; put your own
+ * verification here, and never trust such headers from outside.
+ * @param {http.IncomingMessage} request
+ * @returns {import("orbgate").Token | null}
+ */
+function tokenOf({ headers }) {
+  const [kind, scopes] = [headers["x-token-kind"], headers["x-token-scopes"]];
+  return typeof kind === "string" ? { kind, scopes: String(scopes ?? "") } : null;
+}
+
+/**
+ * Lets a request through to `next`, with the decision, or refuses it with an empty body.
+ * @param {Handle} policy
+ * @param {(request: http.IncomingMessage, response: http.ServerResponse, allow: import("orbgate").Allow) => void} next
+ * @returns {http.RequestListener}
+ */
+function authorized(policy, next) {
+  return (request, response) => {
+    // Node reads a target as latin1: these are the bytes that came over the wire.
+    const target = Buffer.from(request.url ?? "", "latin1");
+    const decision = policy.decide(request.method ?? "", target, tokenOf(request));
+    if (decision.isAllow) {
+      next(request, response, decision);
+      return;
+    }
+    const headers = { "content-length": 0, ...allowHeader(policy.engine, decision) };
+    response.writeHead(decision.status, headers).end();
+  };
+}
+
+/**
+ * A 405 lists the methods that the path does have (RFC 9110).
+ * @param {Engine} engine
+ * @param {import("orbgate").Deny} denied
+ * @returns {Record<string, string>}
+ */
+function allowHeader(engine, denied) {
+  const route = denied.status === 405 ? engine.routes.find(({ template }) => template === denied.route) : undefined;
+  return route === undefined ? {} : { allow: route.methods.join(", ") };
+}
+
+function server() {
+  const policy = new Handle(Engine.external());
+  return http.createServer(authorized(policy, (_, response, { scope, orbs }) => {
+    response.end(`needs ${scope} and consumes ${orbs?.consumes ? "orbs" : "nothing"}\n`);
+  }));
+}
+
+module.exports = { server };
+
+if (require.main === module) {
+  server().listen(Number(process.argv[2] ?? 8080), "127.0.0.1");
+}

@@ -1,0 +1,11 @@
+"use strict";
+// The public interface; index.d.ts documents it.
+const { Engine } = require("./lib/engine.js");
+const { Handle } = require("./lib/handle.js");
+const { ScopeSet } = require("./lib/scope-set.js");
+const { Column, Tokens } = require("./lib/column.js");
+const { Decisions } = require("./lib/batch.js");
+const { OrbgateError, PolicyError } = require("./lib/errors.js");
+const { version } = require("./lib/native.js");
+
+module.exports = { Engine, Handle, ScopeSet, Column, Tokens, Decisions, OrbgateError, PolicyError, version };

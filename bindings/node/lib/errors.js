@@ -1,0 +1,90 @@
+"use strict";
+const { functions, sizes, text } = require("./native.js");
+
+const OK = 0;
+
+class OrbgateError extends Error {
+  /**
+   * @param {string} code
+   * @param {string} message
+   */
+  constructor(code, message) {
+    super(message);
+    this.name = "OrbgateError";
+    this.code = code;
+  }
+}
+
+class PolicyError extends OrbgateError {
+  /**
+   * @param {string} code
+   * @param {string} message
+   * @param {{ line: number, column: number, path: string | null, faults: import("../index.js").Fault[] }} place
+   */
+  constructor(code, message, place) {
+    super(code, message);
+    this.name = "PolicyError";
+    this.line = place.line;
+    this.column = place.column;
+    this.path = place.path;
+    this.faults = place.faults;
+  }
+}
+
+/**
+ * A call that failed for what it was given.
+ * @param {number} status
+ * @param {string} what
+ */
+function failure(status, what) {
+  const code = text(functions.statusName(status)) ?? `status_${status}`;
+  return new OrbgateError(code, `${what}: ${code.replace("_", " ")}`);
+}
+
+/** @param {string} what */
+const closed = (what) => new OrbgateError("closed", `the ${what} is closed`);
+
+/**
+ * @param {number} status
+ * @param {string} what
+ */
+function check(status, what) {
+  if (status !== OK) {
+    throw failure(status, what);
+  }
+}
+
+/**
+ * Takes an error of the library: reads it and frees it.
+ * @param {number} status
+ * @param {number | bigint} error
+ */
+function policyError(status, error) {
+  if (error === 0) {
+    return failure(status, "cannot load a policy");
+  }
+  try {
+    const info = { struct_size: sizes.ErrorInfo };
+    check(functions.errorInfo(error, info), "cannot read an error");
+    const { line, column, fault_count, message, path } = /** @type {any} */ (info);
+    const faults = Array.from({ length: fault_count }, (_, at) => fault(error, at));
+    const code = text(functions.statusName(status)) ?? `status_${status}`;
+    return new PolicyError(code, text(message) ?? code, { line, column, path: text(path), faults });
+  } finally {
+    functions.errorFree(error);
+  }
+}
+
+/**
+ * @param {number | bigint} error
+ * @param {number} at
+ * @returns {import("../index.js").Fault}
+ */
+function fault(error, at) {
+  const found = { struct_size: sizes.Fault };
+  check(functions.errorFault(error, at, found), "cannot read a fault");
+  const { line, column, message } = /** @type {any} */ (found);
+  return Object.freeze({ line, column, message: text(message) ?? "" });
+}
+
+module.exports = { OrbgateError, PolicyError, OK, check, closed, failure, policyError };

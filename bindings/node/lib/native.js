@@ -1,0 +1,157 @@
+"use strict";
+// The C library: its types and functions as bindings/c/include/orbgate.h declares them.
+const koffi = require("koffi");
+
+const ABI_MAJOR = 1;
+const ABI_MINOR = 0;
+
+/**
+ * What the system's loader finds once the library is installed.
+ * @type {Partial<Record<NodeJS.Platform, string>>}
+ */
+const FILES = { win32: "orbgate.dll", darwin: "liborbgate.1.dylib" };
+
+/** @returns {import("koffi").LibraryHandle} */
+function open() {
+  const file = process.env.ORBGATE_LIBRARY || FILES[process.platform] || "liborbgate.so.1";
+  try {
+    return koffi.load(file);
+  } catch (cause) {
+    const message = `cannot load the orbgate library \`${file}\`: install it with \`cargo xtask install --prefix /usr/local\` `
+      + "(and `ldconfig`), or give its path in the variable ORBGATE_LIBRARY";
+    throw new Error(message, { cause });
+  }
+}
+
+const library = open();
+
+const abi = library.func("orbgate_abi_version", "uint32_t", [])();
+if (abi >>> 16 !== ABI_MAJOR || (abi & 0xffff) < ABI_MINOR) {
+  throw new Error(`the orbgate library has ABI ${abi >>> 16}.${abi & 0xffff}, and this package needs ${ABI_MAJOR}.${ABI_MINOR}`);
+}
+
+// Pointers to what the library owns are numbers here: koffi makes them bigints where a double could not hold them.
+const POINTER = "uintptr_t";
+const BYTES = "const char *";
+const SIZE = "size_t";
+const STATUS = "int32_t";
+
+const Str = koffi.struct({ data: POINTER, len: SIZE });
+
+/** A text of ours, for the length of a call. */
+const GivenStr = koffi.struct({ data: BYTES, len: SIZE });
+
+const Token = koffi.struct({ struct_size: "uint32_t", kind: "uint32_t", scopes: BYTES, scopes_len: SIZE, scope_set: POINTER });
+
+const Decision = koffi.struct({
+  effect: "uint8_t", reason: "uint8_t", detail: "uint8_t", charge: "uint8_t", http_status: "uint16_t", scope: "uint16_t",
+  route: "uint32_t", reserved: "uint32_t", amount: "uint64_t", policy: "uint64_t",
+});
+
+const DecisionText = koffi.struct({
+  struct_size: "uint32_t", reserved: "uint32_t", decision: Str, reason: Str, detail: Str, api: Str, route: Str, scope: Str,
+  policy: Str,
+});
+
+const BatchColumn = koffi.struct({ data: "void *", data_len: SIZE, offsets: "void *" });
+
+const Batch = koffi.struct({
+  struct_size: "uint32_t", flags: "uint32_t", len: SIZE, method: BatchColumn, target: BatchColumn, token: koffi.pointer(Token),
+  kinds: "void *", scopes: BatchColumn, scope_sets: "void *", allow_bonus_orbs: "void *", validity: "void *",
+  validity_offset: SIZE,
+});
+
+const Route = koffi.struct({
+  struct_size: "uint32_t", number: "uint32_t", id: "uint64_t", text: Str, method: Str, path_template: Str, scope: Str, api: Str,
+  amount: "uint64_t", charge: "uint32_t", scope_number: "uint32_t", line: "uint32_t", column: "uint32_t",
+});
+
+const ErrorInfo = koffi.struct({
+  struct_size: "uint32_t", code: "int32_t", line: "uint32_t", column: "uint32_t", fault_count: SIZE, message: Str, path: Str,
+});
+
+const Fault = koffi.struct({ struct_size: "uint32_t", line: "uint32_t", column: "uint32_t", reserved: "uint32_t", message: Str });
+
+/** @param {string | import("koffi").TypeObject} type */
+const out = (type) => koffi.out(koffi.pointer(type));
+/** @param {import("koffi").TypeObject} type */
+const inout = (type) => koffi.inout(koffi.pointer(type));
+
+/** The token of a packed call: kind, scopes, scopes_len, scope_set, flags. */
+const TOKEN = ["uint32_t", BYTES, SIZE, POINTER, "uint32_t"];
+
+/**
+ * @param {string} name
+ * @param {string | import("koffi").TypeObject} result
+ * @param {any[]} parameters
+ */
+const declare = (name, result, parameters) => library.func(`orbgate_${name}`, result, parameters);
+
+const functions = {
+  external: declare("engine_external", STATUS, [out(POINTER)]),
+  fromYaml: declare("engine_from_yaml", STATUS, [BYTES, SIZE, out(POINTER), out(POINTER)]),
+  fromFile: declare("engine_from_file", STATUS, [BYTES, SIZE, out(POINTER), out(POINTER)]),
+  engineFree: declare("engine_free", "void", [POINTER]),
+  digestText: declare("engine_digest_text", STATUS, [POINTER, out(Str)]),
+  name: declare("engine_name", STATUS, [POINTER, out(Str)]),
+  tableJson: declare("engine_table_json", STATUS, [POINTER, out(Str)]),
+  routeCount: declare("engine_route_count", STATUS, [POINTER, out("uint32_t")]),
+  route: declare("engine_route", STATUS, [POINTER, "uint32_t", inout(Route)]),
+  routeMethod: declare("engine_route_method", STATUS, [POINTER, "uint32_t", SIZE, out(Str)]),
+  findRoute: declare("engine_find_route", STATUS, [POINTER, BYTES, SIZE, BYTES, SIZE, out("uint64_t")]),
+
+  decide: declare("engine_decide_packed", "uint64_t", [POINTER, BYTES, SIZE, BYTES, SIZE, ...TOKEN]),
+  decideScope: declare("engine_decide_scope_packed", "uint64_t", [POINTER, BYTES, SIZE, ...TOKEN]),
+  decideRoute: declare("engine_decide_route_packed", "uint64_t", [POINTER, "uint64_t", ...TOKEN]),
+  decideBatch: declare("engine_decide_batch_packed", STATUS, [POINTER, koffi.pointer(Batch), "void *", SIZE]),
+  unpack: declare("engine_unpack", STATUS, [POINTER, "uint64_t", out(Decision)]),
+  decisionText: declare("engine_decision_text", STATUS, [POINTER, koffi.pointer(Decision), inout(DecisionText)]),
+
+  scopeSetFromText: declare("scope_set_from_text", STATUS, [POINTER, BYTES, SIZE, out(POINTER)]),
+  scopeSetFromList: declare("scope_set_from_list", STATUS, [POINTER, koffi.pointer(GivenStr), SIZE, out(POINTER)]),
+  scopeSetFree: declare("scope_set_free", "void", [POINTER]),
+
+  errorInfo: declare("error_info", STATUS, [POINTER, inout(ErrorInfo)]),
+  errorFault: declare("error_fault", STATUS, [POINTER, SIZE, inout(Fault)]),
+  errorFree: declare("error_free", "void", [POINTER]),
+  statusName: declare("status_name", Str, [STATUS]),
+  tokenKindFromName: declare("token_kind_from_name", STATUS, [BYTES, SIZE, out("uint32_t")]),
+};
+
+const sizes = {
+  Pointer: koffi.sizeof("void *"),
+  Token: koffi.sizeof(Token),
+  Batch: koffi.sizeof(Batch),
+  DecisionText: koffi.sizeof(DecisionText),
+  Route: koffi.sizeof(Route),
+  ErrorInfo: koffi.sizeof(ErrorInfo),
+  Fault: koffi.sizeof(Fault),
+};
+
+/**
+ * Copies a text of the library; `null` where there is none.
+ * @param {{ data: number | bigint, len: number }} str
+ * @returns {string | null}
+ */
+function text(str) {
+  return str.data === 0 ? null : Buffer.from(koffi.decode(str.data, "uint8_t", str.len)).toString("utf8");
+}
+
+/**
+ * How many bytes the library gets for a text. All texts are measured here, so anything else throws.
+ * @param {string | Uint8Array} value
+ * @returns {number}
+ */
+function lengthOf(value) {
+  if (typeof value === "string") {
+    return Buffer.byteLength(value);
+  }
+  if (value instanceof Uint8Array) {
+    return value.byteLength;
+  }
+  throw new TypeError(`a text must be a string or a Uint8Array, not ${value === null ? "null" : typeof value}`);
+}
+
+const version = /** @type {string} */ (text(declare("version", Str, [])()));
+
+module.exports = { functions, sizes, text, lengthOf, version };

@@ -1,0 +1,63 @@
+"use strict";
+const test = require("node:test");
+const assert = require("node:assert/strict");
+const fs = require("node:fs");
+const os = require("node:os");
+const path = require("node:path");
+const { execFileSync } = require("node:child_process");
+const { pathToFileURL } = require("node:url");
+const { Engine, OrbgateError, PolicyError } = require("orbgate");
+
+const BROKEN = "orbgate: 1\ncolour: red\napis: {}\n";
+
+/** @param {() => unknown} load */
+function fails(load) {
+  try {
+    load();
+  } catch (error) {
+    assert.ok(error instanceof PolicyError && error instanceof OrbgateError && error instanceof Error);
+    return error;
+  }
+  return assert.fail("no error");
+}
+
+test("a policy with faults names each with its place", () => {
+  const error = fails(() => Engine.fromYaml(BROKEN));
+  assert.equal(error.name, "PolicyError");
+  assert.equal(error.code, "invalid_policy");
+  assert.deepEqual([error.line, error.column, error.path], [error.faults[0]?.line, error.faults[0]?.column, null]);
+  assert.ok(error.faults.some(({ line, column }) => line === 2 && column === 1), error.message);
+  assert.equal(error.message, error.faults.map(({ line, column, message }) => `${line}:${column}: ${message}`).join("\n"));
+});
+
+test("columns count characters", () => {
+  const error = fails(() => Engine.fromYaml("orbgate: 1\n\"é\": 1\n{"));
+  assert.ok(error.line >= 1 && error.column >= 1, error.message);
+});
+
+test("a file is read, and named where it is at fault", (context) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "policy é.yaml");
+  fs.writeFileSync(file, BROKEN);
+  const error = fails(() => Engine.fromFile(file));
+  assert.equal(error.path, file);
+  assert.ok(error.message.startsWith(`${file}:2:1: `), error.message);
+
+  fs.writeFileSync(file, "orbgate: 1\napis: {a: {base_path: /a, scopes: {s: {orbs: false, routes: [GET /]}}}}\n");
+  const digests = [file, Buffer.from(file), pathToFileURL(file)].map((one) => Engine.fromFile(one).digest);
+  assert.equal(new Set(digests).size, 1);
+});
+
+test("a file that is not there is an error of its own", () => {
+  const error = fails(() => Engine.fromFile("/no/such/policy.yaml"));
+  assert.deepEqual([error.code, error.line, error.faults], ["io", 0, []]);
+  assert.match(error.message, /no\/such\/policy\.yaml/);
+});
+
+test("a missing library says what to do", () => {
+  const env = { ...process.env, ORBGATE_LIBRARY: "/no/such/liborbgate.so" };
+  const load = "try { require('orbgate') } catch (error) { console.log(error.message) }";
+  const said = execFileSync(process.execPath, ["-e", load], { env, encoding: "utf8", cwd: __dirname });
+  assert.match(said, /`\/no\/such\/liborbgate\.so`.*cargo xtask install.*ORBGATE_LIBRARY/);
+});

@@ -1,0 +1,37 @@
+"use strict";
+const test = require("node:test");
+const assert = require("node:assert/strict");
+const fs = require("node:fs");
+const path = require("node:path");
+const { execFileSync } = require("node:child_process");
+const required = require("orbgate");
+
+const root = path.join(__dirname, "..");
+
+test("import and require give the same classes", async () => {
+  const imported = await import("orbgate");
+  assert.deepEqual(Object.keys(imported).sort(), Object.keys(required).sort());
+  assert.equal(imported.Engine, required.Engine);
+});
+
+test("the examples of the README run", () => {
+  const readme = fs.readFileSync(path.join(root, "README.md"), "utf8");
+  const examples = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code ?? "");
+  assert.ok(examples.length >= 4, String(examples.length));
+  for (const example of examples) {
+    execFileSync(process.execPath, ["--input-type=module", "-e", example], { cwd: __dirname });
+  }
+});
+
+test("the lock file names no registry", () => {
+  const lock = fs.readFileSync(path.join(root, "package-lock.json"), "utf8");
+  assert.doesNotMatch(lock, /"resolved"|registry/);
+});
+
+test("an archive has what users need and nothing else", () => {
+  const packed = execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: root, encoding: "utf8", shell: process.platform === "win32" });
+  const files = JSON.parse(packed)[0].files.map((/** @type {{ path: string }} */ { path }) => path);
+  const lib = fs.readdirSync(path.join(root, "lib")).map((name) => `lib/${name}`);
+  const expected = ["README.md", "index.d.mts", "index.d.ts", "index.js", "index.mjs", "package.json", ...lib];
+  assert.deepEqual(files.filter((/** @type {string} */ file) => !file.startsWith("LICENSE-")).sort(), expected.sort());
+});

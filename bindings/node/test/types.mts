@@ -1,0 +1,33 @@
+// Checked by `tsc --strict`, never run: what the types promise to users, with `import`.
+import { Engine, type Decision, type Deny, type RouteId, type Token } from "orbgate";
+import implementation from "../index.js";
+
+declare const engine: Engine;
+declare const token: Token;
+
+// What is written down of each function is what is there.
+const written: Pick<typeof import("orbgate"), keyof typeof implementation> & typeof implementation = implementation;
+void written;
+
+export function answer(decision: Decision): number {
+  if (decision.isAllow) {
+    const amount: bigint | null | undefined = decision.orbs?.amount;
+    void amount;
+    // @ts-expect-error: only a denial has a status
+    return decision.status.toFixed();
+  }
+  const denied: Deny = decision;
+  return denied.reason === "scope_missing" ? denied.status : 0;
+}
+
+export function questions(route: RouteId): Decision[] {
+  // @ts-expect-error: a number is no route's id
+  engine.decideRoute(1, token);
+  // @ts-expect-error: a reason that there is not
+  void (engine.decide("GET", "/", token).reason === "scope_lost");
+  // @ts-expect-error: decisions are frozen
+  engine.decide("GET", "/", token).scope = null;
+  // @ts-expect-error: the token is never forgotten by accident
+  engine.decide("GET", "/");
+  return [engine.decideRoute(route, null), ...engine.decideBatch({ methods: ["GET"], targets: [new Uint8Array(1)], token })];
+}

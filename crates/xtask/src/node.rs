@@ -1,0 +1,137 @@
+//! The step `node`: the Node package, set up as from a registry and tested over the shared library.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::conformance::Runner;
+use crate::native::{self, Library};
+use crate::program::Program;
+use crate::project::Project;
+use crate::test::Outcome;
+
+/// The oldest Node that the package is for.
+const OLDEST: u32 = 20;
+
+/// Where npm puts dependencies: beside the package, so not in the tree.
+const INSTALLED: &str = "node_modules";
+
+/// A copy of the package with its dependencies, and the library that it loads.
+struct Node {
+    package: PathBuf,
+    library: PathBuf,
+}
+
+/// The step.
+pub(crate) fn run(project: &Project) -> Result<Outcome> {
+    if let Some(missing) = missing() {
+        return Ok(Outcome::Skipped(missing));
+    }
+    let node = Node::set_up(project, &Library::build(project)?)?;
+    let types = "node_modules/typescript/bin/tsc --project .";
+    node.node(types).within(&node.package).run()?;
+    // Before Node 21 a pattern is not understood, and since then a folder is not.
+    let tests = node.node("--test").within(&node.package);
+    node.tests()?.into_iter().fold(tests, Program::arg).run()?;
+    Ok(Outcome::Passed)
+}
+
+/// What `cargo xtask conformance node` runs.
+pub(crate) fn runner(project: &Project, library: &Library) -> Result<Runner> {
+    if let Some(missing) = missing() {
+        return Ok(Runner::Missing(missing));
+    }
+    let node = Node::set_up(project, library)?;
+    let program = node.package.join("conformance").join("conformance.js");
+    Ok(Runner::Ready(
+        node.node("").arg(program.display().to_string()),
+    ))
+}
+
+/// Which tool is missing, and what to do.
+fn missing() -> Option<String> {
+    let version = Program::parse("node --version").read().unwrap_or_default();
+    if major(&version).is_none_or(|major| major < OLDEST) {
+        let what = format!("Node {OLDEST} or newer is missing: https://nodejs.org");
+        return Some(what);
+    }
+    let npm = Program::parse("npm --version").succeeds();
+    (!npm).then(|| "`npm` is missing, which comes with Node".to_owned())
+}
+
+/// `v20.20.2`
+fn major(version: &str) -> Option<u32> {
+    version
+        .trim()
+        .strip_prefix('v')?
+        .split('.')
+        .next()?
+        .parse()
+        .ok()
+}
+
+impl Node {
+    fn set_up(project: &Project, library: &Library) -> Result<Self> {
+        let package = project.target.join("xtask").join("node");
+        if package.exists() {
+            fs::remove_dir_all(&package)?;
+        }
+        copy(&project.root.join("bindings").join("node"), &package)?;
+        let install = "npm ci --prefer-offline --ignore-scripts --no-audit --no-fund";
+        Program::parse(install).within(&package).run()?;
+        Ok(Self {
+            package,
+            library: library.directory.join(native::shared()),
+        })
+    }
+
+    /// Node with our library, and arguments separated by spaces.
+    fn node(&self, words: &str) -> Program {
+        let library = self.library.display().to_string();
+        let node = Program::parse("node").variable("ORBGATE_LIBRARY", library);
+        words.split_whitespace().fold(node, Program::arg)
+    }
+
+    /// The files of tests, as Node takes them.
+    fn tests(&self) -> Result<Vec<String>> {
+        let mut tests = Vec::new();
+        for entry in fs::read_dir(self.package.join("test"))? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".test.js") {
+                tests.push(format!("test/{name}"));
+            }
+        }
+        tests.sort();
+        Ok(tests)
+    }
+}
+
+/// Copies a folder without what npm has installed in it.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, copied) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type()?.is_dir() {
+            if entry.file_name() != INSTALLED {
+                copy(&path, &copied)?;
+            }
+        } else {
+            fs::copy(&path, &copied)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::major;
+
+    #[test]
+    fn a_node_says_its_version() {
+        assert_eq!(major("v20.20.2\n"), Some(20));
+        assert_eq!(major("v8.0.0"), Some(8));
+        assert_eq!(major(""), None);
+    }
+}
