@@ -31,24 +31,21 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     let library = target.join(TARGET).join("debug").join(STATIC);
     let home = project.target.join("xtask").join("c").join("thread");
     fs::create_dir_all(&home)?;
-    let program = home.join("reload");
-    let compile = [
-        "-g",
-        "-O1",
-        "-fsanitize=thread",
-        INCLUDE_C,
-        "bindings/c/tests/reload.c",
-    ];
-    let compile = compile
-        .into_iter()
-        .fold(Compiler::C.program(), Program::arg);
-    let compile = compile.arg(library.display().to_string());
-    compile
-        .arg("-lpthread")
-        .arg("-ldl")
-        .arg("-lm")
-        .path("-o", &program)
-        .run()?;
+    let (object, program) = (home.join("reload.o"), home.join("reload"));
+    let compile = "-g -O1 -fsanitize=thread -c bindings/c/tests/reload.c";
+    let compile = compile.split(' ').fold(Compiler::C.program(), Program::arg);
+    compile.arg(INCLUDE_C).path("-o", &object).run()?;
+    // With Rust's own runtime, which knows what both compilers call: that of an older gcc does not.
+    let link = Program::parse("cc -pie").arg(object.display().to_string());
+    let link = link
+        .arg(library.display().to_string())
+        .arg("-Wl,--whole-archive");
+    let link = link
+        .arg(runtime()?)
+        .arg("-Wl,--no-whole-archive,--export-dynamic");
+    let system = "-lpthread -ldl -lm -lrt -lgcc_s";
+    let link = system.split(' ').fold(link, Program::arg);
+    link.path("-o", &program).run()?;
 
     let symbols = Program::parse("nm")
         .arg(program.display().to_string())
@@ -59,4 +56,11 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     );
     let run = Program::parse("TSAN_OPTIONS=halt_on_error=1").arg(program.display().to_string());
     run.arg("10000").run()
+}
+
+/// ThreadSanitizer's runtime, as nightly brings it.
+fn runtime() -> Result<String> {
+    let root = Program::parse("rustup run nightly rustc --print target-libdir --target");
+    let root = root.arg(TARGET).read()?;
+    Ok(format!("{}/librustc-nightly_rt.tsan.a", root.trim()))
 }
