@@ -64,7 +64,7 @@ func (b *Batch) Reset() {
 	b.kinds, b.bonus, b.sets, b.err = b.kinds[:0], b.bonus[:0], b.sets[:0], nil
 }
 
-// DecideBatch decides every request of a batch, each as [Engine.Decide] would, and appends the decisions to a slice, which may
+// DecideBatch decides every request of a batch, each as [Engine.Decide] would, in one crossing for 512 of them, and appends the decisions to a slice, which may
 // be nil or the last one cut to nothing: then nothing is allocated. With an error nothing is appended.
 func (e *Engine) DecideBatch(decisions []Decision, batch *Batch) ([]Decision, error) {
 	held := e.reference()

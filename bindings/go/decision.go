@@ -2,7 +2,8 @@ package orbgate
 
 import "encoding/json"
 
-// A Decision is the answer to a request: a small value that may be copied and kept. The zero Decision denies.
+// A Decision is the answer to a request: a small value that may be copied and kept; it keeps its policy
+// in memory. The zero Decision denies.
 type Decision struct {
 	held *reference
 	// bits 0 to 1 effect, 2 to 5 charge, 6 to 13 detail, 14 to 31 route, 32 to 47 scope, 48 to 52 reason; with effect 0

@@ -44,6 +44,11 @@ pub(crate) fn runner(project: &Project) -> Result<Runner> {
 impl Go {
     /// What is needed, or what of it is missing.
     fn set_up(project: &Project) -> Result<Result<Self, String>> {
+        if !cfg!(target_os = "linux") {
+            return Ok(Err(
+                "`cargo xtask install` knows only Linux's layout".to_owned()
+            ));
+        }
         let home = project.target.join("xtask").join("go");
         let go = Self {
             module: project.root.join("bindings").join("go"),

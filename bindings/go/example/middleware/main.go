@@ -26,7 +26,7 @@ func Authorize(engine *orbgate.Engine, token func(*http.Request) orbgate.Token, 
 	})
 }
 
-// Verified reads the headers in which a gateway that has verified the bearer token says whose it is. A server that faces
+// The headers in which a gateway that has verified the bearer token says whose it is. A server that faces
 // the world verifies it itself.
 func verified(r *http.Request) orbgate.Token {
 	kind := r.Header.Get("X-Token-Kind")
