@@ -5,107 +5,117 @@ import io.github.orbgate.BonusOrbs;
 import io.github.orbgate.Decisions;
 import io.github.orbgate.Empty;
 import io.github.orbgate.Engine;
-import io.github.orbgate.RouteId;
-import io.github.orbgate.ScopeSet;
 import io.github.orbgate.Token;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
- * What a decision costs from Java, beside a call that does nothing. Every loop counts what was allowed, and the count is
- * compared: a wrong answer is no figure.
+ * What a decision takes from Java: see {@code cargo xtask bench --bindings}. Answers the requests of a file, METHOD TAB
+ * TARGET TAB SCOPES, all of which must be allowed; prints the nanoseconds of a call with bytes, with strings, of a
+ * decision in batches of 256 and of an empty call.
  */
 public final class Benchmark {
-    private static final int CALLS = 256;
-    private static final int ROUNDS = 400;
-    private static final int SAMPLES = 15;
-    private static final long WARM_UP_NANOSECONDS = 2_000_000_000;
+    private static final int BATCH = 256;
 
-    /** This thread's own time: others on the machine do not count. */
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    /** For each figure: Java's compiler needs a part of it. */
+    private static final long NANOSECONDS = 1_000_000_000;
 
-    private static final String ORBS = "/api/v1/external/orbs";
+    private record Request(String method, String target, byte[] methodBytes, byte[] targetBytes, Token token) {}
 
-    private Benchmark() {}
+    private final Engine engine = Engine.external();
+    private final List<Request> requests = new ArrayList<>();
+    private final List<Batch> batches = new ArrayList<>();
 
-    public static void main(String[] arguments) {
-        Engine engine = Engine.external();
-        Token text = Token.user("read:voxies read:orbs");
-        ScopeSet scopes = engine.scopes("read:voxies read:orbs");
-        Token interned = Token.user(scopes);
-        RouteId route = engine.findRoute("GET", ORBS).orElseThrow();
-        byte[] method = "GET".getBytes(StandardCharsets.US_ASCII);
-        byte[] target = ORBS.getBytes(StandardCharsets.US_ASCII);
-        Batch batch = new Batch();
-        for (int row = 0; row < CALLS; row++) {
-            batch.add(method, target);
-        }
+    /** Has every scope of the file: a batch has one token. */
+    private final Token all;
 
-        System.out.println("Java " + Runtime.version().feature() + ", " + Empty.way() + ", nanoseconds per call");
-        measure("an empty call", () -> loop(() -> Empty.call() == 0 ? 0 : 1));
-        measure("decideRoute, interned", () -> loop(() -> one(engine.decideRoute(route, interned).isAllow())));
-        measure(
-                "decide, bytes, interned",
-                () -> loop(() -> one(engine.decide(method, target, interned, BonusOrbs.REFUSE).isAllow())));
-        measure("decide, strings, interned", () -> loop(() -> one(engine.decide("GET", ORBS, interned).isAllow())));
-        measure("decide, strings, text", () -> loop(() -> one(engine.decide("GET", ORBS, text).isAllow())));
-        measure("batch of 256, interned, per decision", () -> allowed(engine.decide(batch, interned)));
-        measure("batch of 256, filled each time", () -> {
-            batch.clear();
-            for (int row = 0; row < CALLS; row++) {
-                batch.add(method, target);
+    private Benchmark(Path file) throws IOException {
+        Map<String, Token> tokens = new HashMap<>();
+        Set<String> scopes = new HashSet<>();
+        for (String line : Files.readAllLines(file)) {
+            String[] cells = line.split("\t");
+            scopes.addAll(List.of(cells[2].split(" ")));
+            Token token = tokens.computeIfAbsent(cells[2], text -> Token.user(engine.scopes(text)));
+            byte[] method = cells[0].getBytes(StandardCharsets.US_ASCII);
+            byte[] target = cells[1].getBytes(StandardCharsets.US_ASCII);
+            if (requests.size() % BATCH == 0) {
+                batches.add(new Batch());
             }
-            return allowed(engine.decide(batch, interned));
-        });
+            batches.get(batches.size() - 1).add(method, target);
+            requests.add(new Request(cells[0], cells[1], method, target, token));
+        }
+        all = Token.user(engine.scopes(String.join(" ", scopes)));
     }
 
-    private static long one(boolean allowed) {
-        return allowed ? 1 : 0;
+    public static void main(String[] arguments) throws IOException {
+        Benchmark benchmark = new Benchmark(Path.of(arguments[0]));
+        benchmark.measure("single", benchmark::single);
+        benchmark.measure("strings", benchmark::strings);
+        benchmark.measure("batch", benchmark::batches);
+        benchmark.measure("empty", benchmark::empty);
     }
 
-    private static long loop(LongSupplier call) {
+    private long single() {
         long allowed = 0;
-        for (int number = 0; number < CALLS; number++) {
-            allowed += call.getAsLong();
+        for (Request request : requests) {
+            allowed += one(
+                    engine.decide(request.methodBytes, request.targetBytes, request.token, BonusOrbs.REFUSE).isAllow());
         }
         return allowed;
     }
 
-    private static long allowed(Decisions decisions) {
+    private long strings() {
         long allowed = 0;
-        for (int row = 0; row < decisions.size(); row++) {
-            allowed += one(decisions.isAllow(row));
+        for (Request request : requests) {
+            allowed += one(engine.decide(request.method, request.target, request.token).isAllow());
         }
         return allowed;
     }
 
-    /** The median of the samples, once Java's compiler has had its time. */
-    private static void measure(String name, LongSupplier calls) {
-        double[] samples = new double[SAMPLES];
-        for (long start = System.nanoTime(); System.nanoTime() - start < WARM_UP_NANOSECONDS; ) {
-            sample(calls, ROUNDS);
+    private long batches() {
+        long allowed = 0;
+        for (Batch batch : batches) {
+            Decisions decisions = engine.decide(batch, all);
+            for (int row = 0; row < decisions.size(); row++) {
+                allowed += one(decisions.isAllow(row));
+            }
         }
-        for (int sample = 0; sample < SAMPLES; sample++) {
-            samples[sample] = sample(calls, ROUNDS);
-        }
-        Arrays.sort(samples);
-        System.out.printf("%-38s %8.1f%n", name, samples[SAMPLES / 2]);
+        return allowed;
     }
 
-    private static double sample(LongSupplier calls, int rounds) {
-        long start = THREADS.getCurrentThreadCpuTime();
-        long allowed = 0;
-        for (int round = 0; round < rounds; round++) {
-            allowed += calls.getAsLong();
+    private long empty() {
+        long right = 0;
+        for (int at = 0; at < requests.size(); at++) {
+            right += one(Empty.call() >> 16 == 1);
         }
-        double time = THREADS.getCurrentThreadCpuTime() - start;
-        long calledFor = (long) rounds * CALLS;
-        if (allowed != calledFor) {
-            throw new IllegalStateException("allowed " + allowed + " of " + calledFor);
+        return right;
+    }
+
+    private static long one(boolean right) {
+        return right ? 1 : 0;
+    }
+
+    /** The least of many passes: noise only adds. */
+    private void measure(String name, LongSupplier pass) {
+        long best = Long.MAX_VALUE;
+        long begun = System.nanoTime();
+        while (System.nanoTime() - begun < NANOSECONDS) {
+            long start = System.nanoTime();
+            long right = pass.getAsLong();
+            best = Math.min(best, System.nanoTime() - start);
+            if (right != requests.size()) {
+                throw new IllegalStateException("allowed " + right + " of " + requests.size());
+            }
         }
-        return time / calledFor;
+        System.out.printf("%s %.2f%n", name, (double) best / requests.size());
     }
 }

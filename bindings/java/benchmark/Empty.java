@@ -7,9 +7,4 @@ public final class Empty {
     public static int call() {
         return Library.ABI.abiVersion();
     }
-
-    /** By which way calls are made. */
-    public static String way() {
-        return Library.ABI.name();
-    }
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::java;
 use crate::native::{Compiler, Library};
 use crate::program::Program;
 use crate::project::Project;
@@ -18,7 +19,11 @@ use crate::test::Outcome;
 const TURNS: usize = 15;
 
 /// Most that a figure may be, as a multiple of the Rust call's.
-const GOALS: [(&str, &str, f64); 2] = [("c", "single", 1.3), ("c", "batch", 1.5)];
+const GOALS: [(&str, &str, f64); 3] = [
+    ("c", "single", 1.3),
+    ("c", "batch", 1.5),
+    ("java", "batch", 1.5),
+];
 
 /// A language's program and its figures, in nanoseconds.
 struct Contestant {
@@ -61,7 +66,15 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Vec<Conte
         program: Program::at(program).arg(requests.display().to_string()),
         figures: Vec::new(),
     };
-    Ok(vec![contestant("rust", &rust), contestant("c", &c)])
+    let mut contestants = vec![contestant("rust", &rust), contestant("c", &c)];
+    for (language, program) in java::benchmarks(project, &library)? {
+        contestants.push(Contestant {
+            language,
+            program: program.arg(requests.display().to_string()),
+            figures: Vec::new(),
+        });
+    }
+    Ok(contestants)
 }
 
 impl Contestant {

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::Args;
 
 use crate::conformance::Runner;
 use crate::native::{Library, shared};
@@ -20,23 +19,6 @@ const FOREIGN: u32 = 22;
 
 const BENCHMARK: &str = "io.github.orbgate.benchmark.Benchmark";
 const CONFORMANCE: &str = "io.github.orbgate.conformance.Conformance";
-
-#[derive(Debug, Args)]
-pub(crate) struct Java {
-    /// Measures single calls and batches in each Java instead, with an optimised library
-    #[arg(long)]
-    bench: bool,
-}
-
-impl Java {
-    pub(crate) fn run(&self, project: &Project) -> Result<Outcome> {
-        if self.bench {
-            bench(project)
-        } else {
-            run(project)
-        }
-    }
-}
 
 pub(crate) fn run(project: &Project) -> Result<Outcome> {
     let kits = match Kits::find()? {
@@ -64,20 +46,26 @@ pub(crate) fn runner(project: &Project, library: &Library) -> Result<Runner> {
     ))
 }
 
-fn bench(project: &Project) -> Result<Outcome> {
+/// The programs that measure, each with the name of its way; none where Java is missing.
+pub(crate) fn benchmarks(
+    project: &Project,
+    library: &Library,
+) -> Result<Vec<(&'static str, Program)>> {
     let kits = match Kits::find()? {
         Ok(kits) => kits,
-        Err(missing) => return Ok(Outcome::Skipped(missing)),
+        Err(missing) => {
+            println!("java: skipped: {missing}");
+            return Ok(Vec::new());
+        }
     };
-    Program::parse("cargo build --release -p orbgate-capi").run()?;
-    let directory = project.target.join("release");
-    let file = directory.join(shared());
-    let library = Library { directory };
-    kits.maven(project, &library, "package -DskipTests").run()?;
-    for home in [&kits.foreign, &kits.older].into_iter().flatten() {
-        kits.java(home, project, &file).arg(BENCHMARK).run()?;
-    }
-    Ok(Outcome::Passed)
+    kits.maven(project, library, "package -DskipTests").run()?;
+    let file = library.directory.join(shared());
+    let ways = [("java", &kits.foreign), ("java-jna", &kits.older)];
+    let there = ways.into_iter().filter_map(|(way, home)| {
+        let java = kits.java(home.as_ref()?, project, &file);
+        Some((way, java.arg(BENCHMARK)))
+    });
+    Ok(there.collect())
 }
 
 /// The JDKs to build with and to test in: at least one of them.

@@ -59,7 +59,6 @@ Examples:
   cargo xtask conformance c node       the cases through these languages
   cargo xtask install --prefix /usr/local
   cargo xtask header                   rewrite bindings/c/include/orbgate.h
-  cargo xtask java --bench             what a decision costs from Java
   cargo xtask soak replay --lines 1000000
   cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
   cargo xtask bench --gate             no hot path has grown, in instructions
@@ -90,7 +89,7 @@ enum Command {
     /// Runs what has `unsafe`, the core's one module and the C ABI, under Miri
     Miri,
     /// Builds the Java package and tests it in a Java of each way into the library
-    Java(java::Java),
+    Java,
     /// Builds the Python package and tests it in every Python of the machine
     Python,
     /// Runs the core's tests for aarch64, under qemu
@@ -129,7 +128,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Deny(deny) => deny.run(),
         Command::Miri => miri::run(),
         Command::Sanitize => sanitize::run(&project),
-        Command::Java(java) => test::settled(java.run(&project)?),
+        Command::Java => test::settled(java::run(&project)?),
         Command::Python => test::settled(python::run(&project)?),
         Command::Aarch64 => aarch64::run(),
         Command::Portable => portable::run(&project),

@@ -1,5 +1,8 @@
 package io.github.orbgate;
 
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
 /** Strings as bytes. */
 final class Text {
     private Text() {}
@@ -9,15 +12,17 @@ final class Text {
      * engine refuses it. Java's own encoder would make a question mark of it, and that means something in a target.
      */
     static byte[] bytes(String text) {
-        byte[] ascii = new byte[text.length()];
-        for (int at = 0; at < ascii.length; at++) {
-            char unit = text.charAt(at);
-            if (unit >= 0x80) {
+        // Java's is fast; with a byte for each character it is right, but for question marks that were none.
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        if (bytes.length != text.length()) {
+            return others(text);
+        }
+        for (int at = 0; at < bytes.length; at++) {
+            if (bytes[at] == '?' && text.charAt(at) != '?') {
                 return others(text);
             }
-            ascii[at] = (byte) unit;
         }
-        return ascii;
+        return bytes;
     }
 
     private static byte[] others(String text) {
@@ -43,6 +48,6 @@ final class Text {
                 bytes[length++] = (byte) (0x80 | point & 0x3f);
             }
         }
-        return java.util.Arrays.copyOf(bytes, length);
+        return Arrays.copyOf(bytes, length);
     }
 }
