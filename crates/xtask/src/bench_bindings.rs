@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::java;
 use crate::native::{Compiler, Library};
+use crate::node;
 use crate::program::Program;
 use crate::project::Project;
 use crate::test::Outcome;
@@ -19,10 +20,11 @@ use crate::test::Outcome;
 const TURNS: usize = 15;
 
 /// Most that a figure may be, as a multiple of the Rust call's.
-const GOALS: [(&str, &str, f64); 3] = [
+const GOALS: [(&str, &str, f64); 4] = [
     ("c", "single", 1.3),
     ("c", "batch", 1.5),
     ("java", "batch", 1.5),
+    ("node", "batch", 1.5),
 ];
 
 /// A language's program and its figures, in nanoseconds.
@@ -67,7 +69,8 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Vec<Conte
         figures: Vec::new(),
     };
     let mut contestants = vec![contestant("rust", &rust), contestant("c", &c)];
-    for (language, program) in java::benchmarks(project, &library)? {
+    let java = java::benchmarks(project, &library)?;
+    for (language, program) in java.into_iter().chain(node::benchmark(project, &library)?) {
         contestants.push(Contestant {
             language,
             program: program.arg(requests.display().to_string()),

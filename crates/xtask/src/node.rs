@@ -39,11 +39,30 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
 
 /// What `cargo xtask conformance node` runs.
 pub(crate) fn runner(project: &Project, library: &Library) -> Result<Runner> {
+    script(project, library, "conformance/conformance.js")
+}
+
+/// The program of `cargo xtask bench --bindings`, unless a tool is missing.
+pub(crate) fn benchmark(
+    project: &Project,
+    library: &Library,
+) -> Result<Option<(&'static str, Program)>> {
+    match script(project, library, "bench/bench.js")? {
+        Runner::Ready(program) => Ok(Some(("node", program))),
+        Runner::Missing(what) => {
+            println!("node: skipped: {what}");
+            Ok(None)
+        }
+    }
+}
+
+/// A script of the package, which takes one more argument.
+fn script(project: &Project, library: &Library, path: &str) -> Result<Runner> {
     if let Some(missing) = missing() {
         return Ok(Runner::Missing(missing));
     }
     let node = Node::set_up(project, library)?;
-    let program = node.package.join("conformance").join("conformance.js");
+    let program = node.package.join(path);
     Ok(Runner::Ready(
         node.node("").arg(program.display().to_string()),
     ))
