@@ -1,0 +1,83 @@
+//! What a service learns of the decision that let a request through.
+
+use core::fmt;
+use std::sync::Arc;
+
+use orbgate::{Allow, Charge, Digest, Reason, Route, Scope};
+
+use crate::engines::Loaded;
+
+/// The decision that let a request through, in the request's extensions.
+///
+/// ```
+/// use orbgate_tower::Allowed;
+///
+/// /// How many orbs to hold, where the policy states an amount.
+/// fn amount(request: &http::Request<()>) -> Option<u64> {
+///     let allowed = request.extensions().get::<Allowed>()?;
+///     allowed.charge()?.amount
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Allowed {
+    engine: Arc<Loaded>,
+    reason: Reason,
+    route: Option<u32>,
+    scope: u16,
+    charge: Option<Charge>,
+}
+
+impl Allowed {
+    /// Keeps what an engine answered, with the engine.
+    pub(crate) fn new(engine: &Arc<Loaded>, allow: &Allow<'_>) -> Self {
+        Self {
+            engine: Arc::clone(engine),
+            reason: allow.reason(),
+            route: allow.route().map(|route| route.index()),
+            scope: allow.scope().index(),
+            charge: allow.charge(),
+        }
+    }
+
+    /// Why: `scope_held` or `scope_not_applicable`.
+    #[must_use]
+    pub const fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// The route.
+    #[must_use]
+    pub fn route(&self) -> Option<Route<'_>> {
+        self.engine.route(self.route?)
+    }
+
+    /// The scope that the call needs.
+    #[must_use]
+    pub fn scope(&self) -> Option<Scope<'_>> {
+        self.engine.scope(self.scope)
+    }
+
+    /// What the call consumes: to be held before the work, captured after it.
+    #[must_use]
+    pub const fn charge(&self) -> Option<Charge> {
+        self.charge
+    }
+
+    /// The digest of the policy that decided.
+    #[must_use]
+    pub fn policy(&self) -> Digest {
+        self.engine.digest()
+    }
+}
+
+impl fmt::Debug for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Allowed")
+            .field("reason", &self.reason)
+            .field("route", &self.route().map(|route| route.as_str()))
+            .field("scope", &self.scope().map(|scope| scope.name()))
+            .field("charge", &self.charge)
+            .field("policy", &self.policy())
+            .finish()
+    }
+}

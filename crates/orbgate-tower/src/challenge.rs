@@ -1,0 +1,195 @@
+//! The `WWW-Authenticate` of a denial (RFC 6750 §3).
+
+use core::fmt;
+
+use http::HeaderValue;
+use orbgate::{Decision, Reason};
+
+/// What a denied caller is told in `WWW-Authenticate`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Challenge {
+    /// `Bearer`, with every 401 and 403.
+    #[default]
+    Minimal,
+    /// The error as RFC 6750 names it, and the scope that is missing.
+    Full(FullChallenge),
+    /// Nothing at all: the bare 403 of the specification, whatever the reason.
+    None,
+}
+
+/// What a full challenge says besides the error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FullChallenge {
+    realm: Option<String>,
+    resource_metadata: Option<String>,
+}
+
+impl FullChallenge {
+    /// Errors and scopes, and nothing besides.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            realm: None,
+            resource_metadata: None,
+        }
+    }
+
+    /// Names the realm (RFC 9110 §11.5).
+    ///
+    /// # Errors
+    ///
+    /// Where the text has other than printable ASCII, `"` or `\`.
+    pub fn realm(self, realm: &str) -> Result<Self, ChallengeError> {
+        let realm = Some(quotable(realm)?);
+        Ok(Self { realm, ..self })
+    }
+
+    /// Names the URL of this service's metadata (RFC 9728 §5.1). It is never made of a request's `Host`.
+    ///
+    /// # Errors
+    ///
+    /// Where it is no absolute `https` URL, or has a character as in [`FullChallenge::realm`].
+    pub fn resource_metadata(self, url: &str) -> Result<Self, ChallengeError> {
+        let uri: Option<http::Uri> = url.parse().ok();
+        let absolute = uri.is_some_and(|uri| uri.scheme_str() == Some("https"));
+        if !absolute {
+            return Err(ChallengeError);
+        }
+        let resource_metadata = Some(quotable(url)?);
+        Ok(Self {
+            resource_metadata,
+            ..self
+        })
+    }
+
+    fn value(&self, refusal: Refusal<'_>) -> Option<HeaderValue> {
+        let (error, scope) = match refusal {
+            Refusal::Header => (Some("invalid_request"), None),
+            Refusal::Decision(decision) => match decision.reason() {
+                Reason::InvalidToken => (Some("invalid_token"), None),
+                Reason::ScopeMissing | Reason::UserTokenRequired => (
+                    Some("insufficient_scope"),
+                    decision.scope().map(|scope| scope.name()),
+                ),
+                _ => (None, None),
+            },
+        };
+        let parameters = [
+            ("realm", self.realm.as_deref()),
+            ("error", error),
+            ("scope", scope),
+            ("resource_metadata", self.resource_metadata.as_deref()),
+        ];
+        let stated = parameters
+            .iter()
+            .filter_map(|(name, value)| Some(format!("{name}=\"{}\"", (*value)?)));
+        let text = format!("Bearer {}", stated.collect::<Vec<_>>().join(", "));
+        HeaderValue::from_str(text.trim_end()).ok()
+    }
+}
+
+/// Why a request is refused.
+#[derive(Clone, Copy)]
+pub(crate) enum Refusal<'a> {
+    /// Its `Authorization` cannot be read.
+    Header,
+    /// The decision.
+    Decision(&'a Decision<'a>),
+}
+
+impl Challenge {
+    /// The header of a denial with this status.
+    pub(crate) fn value(&self, status: u16, refusal: Refusal<'_>) -> Option<HeaderValue> {
+        if !matches!(status, 401 | 403) {
+            return None;
+        }
+        match self {
+            Self::None => None,
+            Self::Minimal => Some(HeaderValue::from_static("Bearer")),
+            Self::Full(full) => full.value(refusal),
+        }
+    }
+}
+
+/// A text as it can stand between quotation marks (RFC 9110 §5.6.4), without escapes.
+fn quotable(text: &str) -> Result<String, ChallengeError> {
+    let plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+    if text.bytes().all(plain) {
+        Ok(text.to_owned())
+    } else {
+        Err(ChallengeError)
+    }
+}
+
+/// A text that cannot stand in a challenge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChallengeError;
+
+impl fmt::Display for ChallengeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "a realm is printable ASCII without `\"` and `\\`; resource metadata is an absolute https URL",
+        )
+    }
+}
+
+impl core::error::Error for ChallengeError {}
+
+#[cfg(test)]
+mod tests {
+    use super::{Challenge, ChallengeError, FullChallenge, Refusal};
+    use orbgate::{Engine, Request, Token};
+
+    fn full(challenge: &Challenge, token: Option<Token<'_>>) -> Option<String> {
+        let decision = Engine::external().decide(&Request {
+            method: b"GET",
+            target: b"/api/v1/external/orbs",
+            token,
+            allow_bonus_orbs_use: false,
+        });
+        let value = challenge.value(decision.status()?, Refusal::Decision(&decision))?;
+        Some(value.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn a_full_challenge_names_the_error_as_rfc_6750_does() {
+        let challenge = Challenge::Full(FullChallenge::new().realm("orbs").unwrap());
+        let said = |token| full(&challenge, token);
+        assert_eq!(said(None).unwrap(), "Bearer realm=\"orbs\"");
+        assert_eq!(
+            said(Some(Token::user("read:account"))).unwrap(),
+            "Bearer realm=\"orbs\", error=\"insufficient_scope\", scope=\"read:orbs\""
+        );
+        let bare = Challenge::Full(FullChallenge::new());
+        assert_eq!(full(&bare, None).unwrap(), "Bearer");
+        let header = bare.value(401, Refusal::Header).unwrap();
+        assert_eq!(header, "Bearer error=\"invalid_request\"");
+        assert_eq!(full(&Challenge::None, None), None);
+    }
+
+    #[test]
+    fn nothing_breaks_out_of_the_quotation_marks() {
+        for text in ["a\"b", "a\\b", "a\r\nX: y", "é", "\u{7f}"] {
+            assert_eq!(FullChallenge::new().realm(text), Err(ChallengeError));
+        }
+        for url in [
+            "/metadata",
+            "http://a.example/m",
+            "https://a.example/\"m",
+            "",
+        ] {
+            let refused = FullChallenge::new().resource_metadata(url);
+            assert_eq!(refused, Err(ChallengeError), "{url}");
+        }
+        let url = "https://a.example/.well-known/oauth-protected-resource";
+        let value = FullChallenge::new().resource_metadata(url).unwrap();
+        let value = value.value(Refusal::Header).unwrap();
+        assert!(
+            value
+                .to_str()
+                .unwrap()
+                .ends_with(&format!("resource_metadata=\"{url}\""))
+        );
+    }
+}

@@ -1,0 +1,155 @@
+//! The layer and its settings.
+
+use core::fmt;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tower_layer::Layer;
+
+use crate::audit::AuditLog;
+use crate::challenge::Challenge;
+use crate::engines::Engines;
+use crate::service::Gate;
+
+/// Lets a request through to a service only where its token may make the call: the policy enforcement point.
+///
+/// Works for every service of `http` requests: axum, tonic, hyper. See the [crate's page](crate).
+pub struct GateLayer<V> {
+    settings: Arc<Settings<V>>,
+}
+
+pub(crate) struct Settings<V> {
+    pub(crate) engines: Engines,
+    pub(crate) verifier: Arc<V>,
+    pub(crate) challenge: Challenge,
+    pub(crate) flat_403: bool,
+    /// How many bytes to read for `allowBonusOrbsUse`, by route.
+    pub(crate) bonus: HashMap<String, u64>,
+    pub(crate) audit: Option<AuditLog>,
+}
+
+impl<V> GateLayer<V> {
+    /// Decides with these engines on tokens that this verifier verifies.
+    #[must_use]
+    pub fn new(engines: Engines, verifier: V) -> Self {
+        let settings = Settings {
+            engines,
+            verifier: Arc::new(verifier),
+            challenge: Challenge::default(),
+            flat_403: false,
+            bonus: HashMap::new(),
+            audit: None,
+        };
+        Self {
+            settings: Arc::new(settings),
+        }
+    }
+
+    /// What a denied caller is told in `WWW-Authenticate`: [`Challenge::Minimal`] unless it is set.
+    #[must_use]
+    pub fn challenge(self, challenge: Challenge) -> Self {
+        self.with(|settings| settings.challenge = challenge)
+    }
+
+    /// Answers every denial with 403, so that a caller cannot tell an unknown route from a missing scope.
+    ///
+    /// [`Challenge::None`] does so by itself; a full challenge would still name the error.
+    #[must_use]
+    pub fn flat_403(self) -> Self {
+        self.with(|settings| settings.flat_403 = true)
+    }
+
+    /// Reads `allowBonusOrbsUse` in the bodies of this route's allowed requests, as far as `limit` bytes; the
+    /// service still gets the whole body. A longer body counts as one that does not allow bonus orbs.
+    ///
+    /// The route as the policy has it: `POST /api/v1/external/voxies/prompt/run`. The service waits for the
+    /// whole body, as long as the server lets the client take.
+    ///
+    /// # Errors
+    ///
+    /// Where the current policy has no such route.
+    pub fn bonus_from_body(self, route: &str, limit: u64) -> Result<Self, UnknownRoute> {
+        let engine = self.settings.engines.current();
+        if !engine.routes().any(|known| known.as_str() == route) {
+            return Err(UnknownRoute(route.to_owned()));
+        }
+        Ok(self.with(|settings| {
+            settings.bonus.insert(route.to_owned(), limit);
+        }))
+    }
+
+    /// Records every decision; none is recorded unless this is set.
+    #[must_use]
+    pub fn audit(self, audit: AuditLog) -> Self {
+        self.with(|settings| settings.audit = Some(audit))
+    }
+
+    fn with(mut self, set: impl FnOnce(&mut Settings<V>)) -> Self {
+        set(Arc::make_mut(&mut self.settings));
+        self
+    }
+}
+
+impl<S, V> Layer<S> for GateLayer<V> {
+    type Service = Gate<S, V>;
+
+    fn layer(&self, inner: S) -> Gate<S, V> {
+        Gate::new(inner, Arc::clone(&self.settings))
+    }
+}
+
+// By hand: a derive would ask that the verifier can be cloned.
+impl<V> Clone for GateLayer<V> {
+    fn clone(&self) -> Self {
+        let settings = Arc::clone(&self.settings);
+        Self { settings }
+    }
+}
+
+impl<V> Clone for Settings<V> {
+    fn clone(&self) -> Self {
+        Self {
+            engines: self.engines.clone(),
+            verifier: Arc::clone(&self.verifier),
+            challenge: self.challenge.clone(),
+            flat_403: self.flat_403,
+            bonus: self.bonus.clone(),
+            audit: self.audit.clone(),
+        }
+    }
+}
+
+impl<V> fmt::Debug for GateLayer<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.settings.fmt(f)
+    }
+}
+
+impl<V> fmt::Debug for Settings<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GateLayer")
+            .field("engines", &self.engines)
+            .field("challenge", &self.challenge)
+            .field("flat_403", &self.flat_403)
+            .field("bonus", &self.bonus)
+            .field("audit", &self.audit)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A setting names a route that the policy does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownRoute(String);
+
+impl fmt::Display for UnknownRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the policy has no route `{}`; a route is written with its method and base path, \
+             as in `GET /api/v1/external/orbs`",
+            self.0
+        )
+    }
+}
+
+impl core::error::Error for UnknownRoute {}

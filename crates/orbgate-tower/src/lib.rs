@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+
+mod allowed;
+mod audit;
+mod body;
+mod challenge;
+mod engines;
+mod layer;
+mod observe;
+mod service;
+mod target;
+mod verify;
+mod watch;
+
+// The public interface is:
+pub use crate::allowed::Allowed;
+pub use crate::audit::AuditLog;
+pub use crate::body::RequestBody;
+pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
+pub use crate::engines::{Engines, LoadError, Loaded};
+pub use crate::layer::{GateLayer, UnknownRoute};
+pub use crate::service::{Gate, GateFuture};
+pub use crate::verify::{Refused, Snapshot, Verified, VerifyToken};
+pub use crate::watch::Watch;

@@ -1,0 +1,202 @@
+//! Every decision case with a target, over raw sockets: what the wire carries is what is decided on.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    reason = "a test reads files and fails by panicking"
+)]
+
+#[path = "../../orbgate-token/tests/support/mod.rs"]
+mod signer;
+mod support;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use axum::Router;
+use axum::extract::OriginalUri;
+use orbgate::{Engine, Request, Token};
+use orbgate_tower::{Engines, GateLayer};
+use support::{Tokens, raw, request, serve};
+
+/// A service that lets everything through and says what target it saw.
+fn echo() -> Router {
+    let handler = async |OriginalUri(uri): OriginalUri| uri.to_string();
+    Router::new().fallback(handler)
+}
+
+fn policies() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policy")
+}
+
+fn engines(policy: &str) -> Engines {
+    match policy {
+        "external" => Engines::external(),
+        name => Engines::from_file(policies().join(format!("cases/policies/{name}.yaml"))).unwrap(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_case_of_a_target_is_answered_as_it_says() {
+    let tokens = Tokens::new();
+    let mut services: HashMap<String, (String, Engines)> = HashMap::new();
+    let mut signed: HashMap<(String, String), String> = HashMap::new();
+    let (mut by_layer, mut by_server) = (0, 0);
+    for (place, row) in ["hostile", "targets"].into_iter().flat_map(rows) {
+        let [policy, kind, scopes] = [&row[1], &row[5], &row[6]].map(Clone::clone);
+        if !services.contains_key(&policy) {
+            let engines = engines(&policy);
+            let gate = GateLayer::new(engines.clone(), tokens.verifier());
+            let address = serve(echo().layer(gate)).await;
+            services.insert(policy.clone(), (address, engines));
+        }
+        let (address, engines) = &services[&policy];
+        let token = (!kind.is_empty()).then(|| {
+            let signed = signed.entry((kind.clone(), scopes.clone()));
+            &**signed.or_insert_with(|| tokens.token(&kind, &scopes))
+        });
+        let (method, target) = (unescape(&row[2]), unescape(&row[3]));
+        let answer = raw(address, &request(&method, &target, token, "")).await;
+        if !carried(&method, &target) {
+            assert_eq!(answer.status, 400, "{place}: the server itself refuses it");
+            by_server += 1;
+            continue;
+        }
+        by_layer += 1;
+        // Nothing behind a `#` reaches the layer or the service: hyper drops it.
+        let seen = target.split(|byte| *byte == b'#').next().unwrap();
+        let expected = if seen.len() == target.len() {
+            row[9].parse().unwrap_or(200)
+        } else {
+            let engine = engines.current();
+            let decision = engine.decide(&Request {
+                method: &method,
+                target: seen,
+                token: (!kind.is_empty()).then(|| Token::user(scopes.as_str())),
+                allow_bonus_orbs_use: false,
+            });
+            decision.status().unwrap_or(200)
+        };
+        assert_eq!(answer.status, expected, "{place}: {}", row[0]);
+        if answer.status == 200 {
+            assert_eq!(
+                answer.body, seen,
+                "{place}: the service saw what was decided on"
+            );
+        } else {
+            answer.assert_bare(&place);
+        }
+    }
+    assert!(by_layer > 700 && by_server > 0, "{by_layer}, {by_server}");
+}
+
+/// Whether hyper takes a request line with these: the rest never reaches a layer.
+fn carried(method: &[u8], target: &[u8]) -> bool {
+    let visible = target.iter().all(|byte| *byte > b' ' && *byte != 0x7f);
+    visible && http::Method::from_bytes(method).is_ok() && http::Uri::try_from(target).is_ok()
+}
+
+#[tokio::test]
+async fn a_second_authorization_is_no_token_at_all() {
+    let tokens = Tokens::new();
+    let gate = GateLayer::new(Engines::external(), tokens.verifier());
+    let address = serve(echo().layer(gate)).await;
+    let token = tokens.token("user", "read:orbs");
+    let get = |headers: &str| {
+        let line = "GET /api/v1/external/orbs HTTP/1.1\r\nhost: a\r\nconnection: close\r\n";
+        format!("{line}{headers}\r\n").into_bytes()
+    };
+    let table = [
+        (format!("authorization: Bearer {token}\r\n"), 200),
+        (format!("AUTHORIZATION: bearer {token}\r\n"), 200),
+        (
+            format!("authorization: Bearer {token}\r\nauthorization: Bearer {token}\r\n"),
+            401,
+        ),
+        (
+            format!("authorization: Basic YQ==\r\nauthorization: Bearer {token}\r\n"),
+            401,
+        ),
+        (
+            format!("authorization: Basic YQ==, Bearer {token}\r\n"),
+            401,
+        ),
+        (format!("authorization: Bearer  {token}\r\n"), 401),
+        (format!("authorization: {token}\r\n"), 401),
+        (format!("cookie: access_token={token}\r\n"), 401),
+        (
+            format!(
+                "x-original-uri: /api/v1/external/account\r\nauthorization: Bearer {token}\r\n"
+            ),
+            200,
+        ),
+    ];
+    for (headers, status) in table {
+        let answer = raw(&address, &get(&headers)).await;
+        assert_eq!(answer.status, status, "{headers}");
+    }
+    let query = format!("/api/v1/external/orbs?access_token={token}");
+    let answer = raw(&address, &request(b"GET", query.as_bytes(), None, "")).await;
+    assert_eq!(answer.status, 401);
+    // Neither a header nor a query chooses the route or the method.
+    let sly = get(&format!(
+        "authorization: Bearer {token}\r\nx-http-method-override: DELETE\r\nx-forwarded-uri: /x\r\n"
+    ));
+    assert_eq!(raw(&address, &sly).await.status, 200);
+    assert!(Engine::external().routes().len() == 37);
+}
+
+#[tokio::test]
+async fn a_nested_router_decides_on_the_whole_target() {
+    let tokens = Tokens::new();
+    let gate = GateLayer::new(Engines::external(), tokens.verifier());
+    let app = Router::new().nest("/api/v1/external", echo().layer(gate));
+    let address = serve(app).await;
+    let token = tokens.token("user", "read:orbs");
+    let ask = async |target: &str| {
+        let request = request(b"GET", target.as_bytes(), Some(&token), "");
+        raw(&address, &request).await.status
+    };
+    assert_eq!(ask("/api/v1/external/orbs").await, 200);
+    assert_eq!(ask("/api/v1/external/account").await, 403);
+    assert_eq!(ask("/api/v1/external//orbs").await, 400);
+}
+
+/// The rows of a file that have a target, each with its place.
+fn rows(file: &str) -> Vec<(String, Vec<String>)> {
+    let text = fs::read_to_string(policies().join(format!("cases/{file}.tsv"))).unwrap();
+    let lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.starts_with('#'));
+    let rows = lines.skip(1).map(|(number, line)| {
+        let cells = line.split('\t').map(str::to_owned).collect();
+        (format!("{file}.tsv:{}", number + 1), cells)
+    });
+    rows.filter(|(_, row): &(_, Vec<String>)| row[4].is_empty())
+        .collect()
+}
+
+/// `\xNN` and `\\`, as `policy/cases/README.md` says.
+fn unescape(cell: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = cell;
+    while let Some(at) = rest.find('\\') {
+        bytes.extend(&rest.as_bytes()[..at]);
+        let escape = &rest[at + 1..];
+        rest = match escape.strip_prefix('x') {
+            Some(digits) => {
+                bytes.push(u8::from_str_radix(&digits[..2], 16).unwrap());
+                &digits[2..]
+            }
+            None => {
+                bytes.push(b'\\');
+                &escape[1..]
+            }
+        };
+    }
+    bytes.extend(rest.as_bytes());
+    bytes
+}

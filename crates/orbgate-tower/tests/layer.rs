@@ -1,0 +1,512 @@
+//! What the layer answers and passes on, without a network.
+#![allow(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    reason = "a test writes files, waits and fails by panicking"
+)]
+
+use core::convert::Infallible;
+use core::future::{Future, ready};
+use core::pin::Pin;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::task::{Context, Poll};
+use core::time::Duration;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::{Body, Frame};
+use http_body_util::{BodyExt as _, Full};
+use metrics_exporter_prometheus::PrometheusBuilder;
+use orbgate::{Engine, Policy, Token, TokenKind};
+use orbgate_tower::{
+    Allowed, AuditLog, Challenge, Engines, FullChallenge, GateLayer, Refused, RequestBody,
+    Verified, VerifyToken,
+};
+use serde_json::Value;
+use tower::{Layer as _, ServiceExt as _, service_fn};
+
+/// Takes a token for what it says: `user.read_orbs+read_files`. Verifying has tests of its own.
+#[derive(Clone)]
+struct Spoken;
+
+#[derive(Clone)]
+struct Said(TokenKind, String);
+
+impl VerifyToken for Spoken {
+    type Verified = Said;
+
+    fn verify(&self, token: &str) -> impl Future<Output = Result<Said, Refused>> + Send {
+        let said = token.split_once('.');
+        let said = said.map(|(kind, scope)| {
+            Said(
+                TokenKind::from_name(kind),
+                scope.replace('_', ":").replace('+', " "),
+            )
+        });
+        ready(said.ok_or(Refused("unspoken")))
+    }
+}
+
+impl Verified for Said {
+    fn token(&self) -> Token<'_> {
+        Token {
+            kind: self.0,
+            scopes: self.1.as_str().into(),
+        }
+    }
+
+    fn fingerprint(&self) -> Option<String> {
+        Some("0123456789abcdef".to_owned())
+    }
+}
+
+fn layer() -> GateLayer<Spoken> {
+    GateLayer::new(Engines::external(), Spoken)
+}
+
+type Answer = Response<Full<Bytes>>;
+
+/// Asks a service behind the layer that answers with what its extensions say.
+async fn ask(gate: &GateLayer<Spoken>, method: &str, path: &str, token: &str) -> Answer {
+    let service = service_fn(async |request: Request<RequestBody<Full<Bytes>>>| {
+        let allowed = request.extensions().get::<Allowed>().unwrap();
+        let said = request.extensions().get::<Said>().unwrap();
+        let text = format!("{} {:?}", allowed.route().unwrap().as_str(), said.0);
+        Ok::<_, Infallible>(Response::new(Full::from(text)))
+    });
+    let mut request = Request::builder()
+        .method(method)
+        .uri(format!("/api/v1/external{path}"));
+    if !token.is_empty() {
+        request = request.header("authorization", format!("Bearer {token}"));
+    }
+    let request = request.body(Full::default()).unwrap();
+    gate.layer(service).oneshot(request).await.unwrap()
+}
+
+/// Status, challenge and `Allow`.
+async fn refusal(gate: &GateLayer<Spoken>, method: &str, path: &str, token: &str) -> String {
+    let answer = ask(gate, method, path, token).await;
+    let header = |name: &str| {
+        let value = answer.headers().get(name);
+        value
+            .map_or("-", |value| value.to_str().unwrap())
+            .to_owned()
+    };
+    let text = format!(
+        "{} {} {}",
+        answer.status().as_u16(),
+        header("www-authenticate"),
+        header("allow")
+    );
+    assert!(answer.headers().len() <= 1, "{:?}", answer.headers());
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "");
+    text
+}
+
+#[tokio::test]
+async fn a_service_learns_the_decision_and_the_token() {
+    let answer = ask(&layer(), "GET", "/orbs", "user.read_orbs").await;
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(body, "GET /api/v1/external/orbs User");
+}
+
+#[tokio::test]
+async fn every_denial_is_bare_and_has_its_status() {
+    // Method, path, token; what each setting answers.
+    let table = [
+        ("GET", "//orbs", "user.read_orbs", ["400 - -", "400 - -"]),
+        ("GET", "/orbs", "", ["401 Bearer -", "401 Bearer -"]),
+        (
+            "GET",
+            "/orbs",
+            "nobody",
+            ["401 Bearer -", "401 Bearer error=\"invalid_token\" -"],
+        ),
+        (
+            "GET",
+            "/orbs",
+            "robot.read_orbs",
+            ["401 Bearer -", "401 Bearer error=\"invalid_token\" -"],
+        ),
+        (
+            "GET",
+            "/orbs",
+            "a b",
+            ["401 Bearer -", "401 Bearer error=\"invalid_request\" -"],
+        ),
+        ("GET", "/orbits", "user.read_orbs", ["404 - -", "404 - -"]),
+        (
+            "PUT",
+            "/voxies/1",
+            "user.read_orbs",
+            ["405 - DELETE, GET, PATCH", "405 - DELETE, GET, PATCH"],
+        ),
+        (
+            "HEAD",
+            "/orbs",
+            "user.read_orbs",
+            ["405 - GET", "405 - GET"],
+        ),
+        (
+            "GET",
+            "/orbs",
+            "user.write_orbs",
+            [
+                "403 Bearer -",
+                "403 Bearer error=\"insufficient_scope\", scope=\"read:orbs\" -",
+            ],
+        ),
+    ];
+    let full = layer().challenge(Challenge::Full(FullChallenge::new()));
+    let flat = layer().flat_403();
+    let none = layer().challenge(Challenge::None);
+    for (method, path, token, [minimal_says, full_says]) in table {
+        let asked = format!("{method} {path} {token}");
+        assert_eq!(
+            refusal(&layer(), method, path, token).await,
+            minimal_says,
+            "{asked}"
+        );
+        assert_eq!(
+            refusal(&full, method, path, token).await,
+            full_says,
+            "{asked}"
+        );
+        assert_eq!(
+            refusal(&flat, method, path, token).await,
+            "403 Bearer -",
+            "{asked}"
+        );
+        assert_eq!(
+            refusal(&none, method, path, token).await,
+            "403 - -",
+            "{asked}"
+        );
+    }
+}
+
+const RUN: &str = "POST /api/v1/external/voxies/prompt/run";
+
+/// The frames of a body, and what the layer and the service make of it.
+async fn bonus(frames: &[&'static str], limit: Option<u64>) -> (Option<bool>, String) {
+    let gate = match limit {
+        Some(limit) => layer().bonus_from_body(RUN, limit).unwrap(),
+        None => layer(),
+    };
+    let service = service_fn(async |request: Request<RequestBody<_>>| {
+        let allowed = request.extensions().get::<Allowed>().unwrap();
+        let bonus = allowed.charge().map(|charge| charge.bonus_allowed);
+        let body = request.into_body().collect().await.unwrap();
+        assert_eq!(body.trailers().unwrap()["x-sum"], "7");
+        let mut response = Response::new(Full::new(body.to_bytes()));
+        response.extensions_mut().insert(bonus);
+        Ok::<_, Infallible>(response)
+    });
+    let trailers = http::HeaderMap::from_iter([(
+        http::HeaderName::from_static("x-sum"),
+        http::HeaderValue::from_static("7"),
+    )]);
+    let frames = frames
+        .iter()
+        .map(|text| Frame::data(Bytes::from_static(text.as_bytes())));
+    let frames: Vec<_> = frames.chain([Frame::trailers(trailers)]).collect();
+    let body = Frames(frames.into_iter());
+    let request = Request::builder()
+        .method("POST")
+        .uri("/api/v1/external/voxies/prompt/run")
+        .header("authorization", "Bearer user.write_voxies");
+    let answer = gate
+        .layer(service)
+        .oneshot(request.body(body).unwrap())
+        .await
+        .unwrap();
+    let bonus = *answer.extensions().get::<Option<bool>>().unwrap();
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    (bonus, String::from_utf8(body.to_vec()).unwrap())
+}
+
+/// A body of frames that are all there.
+struct Frames(std::vec::IntoIter<Frame<Bytes>>);
+
+impl Body for Frames {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.next().map(Ok))
+    }
+}
+
+#[tokio::test]
+async fn bonus_orbs_are_read_where_it_is_set_and_the_body_passes_intact() {
+    type Row = (&'static [&'static str], Option<u64>, bool);
+    let table: &[Row] = &[
+        (&[r#"{"allowBonusOrbsUse": true}"#], Some(100), true),
+        (
+            &[r#"{"allowBonus"#, "", r#"OrbsUse": true}"#],
+            Some(100),
+            true,
+        ),
+        (&[r#"{"allowBonusOrbsUse": true}"#], Some(27), true),
+        (&[r#"{"allowBonusOrbsUse": true}"#], Some(26), false),
+        (&[r#"{"allowBonusOrbsUse":"#, "true", "}"], Some(22), false),
+        (&[r#"{"allowBonusOrbsUse": true}"#], None, false),
+        (&[r#"{"allowBonusOrbsUse": false}"#], Some(100), false),
+        (&[r#"{"allowBonusOrbsUse": "true"}"#], Some(100), false),
+        (
+            &[r#"{"allowBonusOrbsUse": true, "allowBonusOrbsUse": true}"#],
+            Some(100),
+            false,
+        ),
+        (&[r#"{"a": {"allowBonusOrbsUse": true}}"#], Some(100), false),
+        (&["{}"], Some(100), false),
+        (&["not JSON"], Some(100), false),
+        (&[], Some(100), false),
+    ];
+    for (frames, limit, allowed) in table {
+        let expected = (Some(*allowed), frames.concat());
+        assert_eq!(
+            bonus(frames, *limit).await,
+            expected,
+            "{frames:?} {limit:?}"
+        );
+    }
+    let error = layer()
+        .bonus_from_body("POST /voxies/prompt/run", 1)
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("no route `POST /voxies/prompt/run`")
+    );
+}
+
+/// Two policies that agree on a route and on nothing else of it: scope, amount.
+fn policies() -> [String; 2] {
+    [("a", 1), ("b", 2)].map(|(scope, orbs)| {
+        format!(
+            "orbgate: 1
+apis:
+  api:
+    base_path: /api
+    scopes:
+      {scope}: {{ orbs: true, routes: [{{ route: GET /all, orbs: {orbs} }}] }}
+"
+        )
+    })
+}
+
+fn compiled() -> [Engine; 2] {
+    policies().map(|text| Engine::new(&Policy::from_yaml(&text).unwrap()))
+}
+
+/// All that a decision says of its policy.
+fn says(allowed: &Allowed) -> (String, String, Option<u64>) {
+    let scope = allowed.scope().unwrap().name().to_owned();
+    let amount = allowed.charge().unwrap().amount;
+    (allowed.policy().to_string(), scope, amount)
+}
+
+#[test]
+fn each_decision_during_ten_thousand_swaps_is_of_one_policy() {
+    let [first, second] = compiled().map(|engine| engine.digest().to_string());
+    let right = [
+        (first, "a".to_owned(), Some(1)),
+        (second, "b".to_owned(), Some(2)),
+    ];
+    let engines = Engines::external();
+    engines.reload(policies()[0].as_bytes()).unwrap();
+    let gate = GateLayer::new(engines.clone(), Spoken);
+    let (done, decided) = (AtomicBool::new(false), AtomicU64::new(0));
+    let shared = compiled().map(Arc::new);
+    let reader = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = runtime.unwrap();
+        let mut seen = [0_u64; 2];
+        while !done.load(Ordering::Relaxed) {
+            let service = service_fn(async |request: Request<RequestBody<Full<Bytes>>>| {
+                let mut response = Response::new(Full::<Bytes>::default());
+                let allowed = request.extensions().get::<Allowed>();
+                response.extensions_mut().insert(says(allowed.unwrap()));
+                Ok::<_, Infallible>(response)
+            });
+            let request = Request::get("/api/all").header("authorization", "Bearer user.a+b");
+            let request = request.body(Full::<Bytes>::default()).unwrap();
+            let answer = gate.layer(service).oneshot(request);
+            let answer = runtime.block_on(answer).unwrap();
+            assert_eq!(answer.status(), 200);
+            let said = answer.extensions().get::<(String, String, Option<u64>)>();
+            let policy = right.iter().position(|right| Some(right) == said);
+            seen[policy.expect("a decision of one policy")] += 1;
+            decided.fetch_add(1, Ordering::Relaxed);
+        }
+        seen
+    };
+    let seen = thread::scope(|scope| {
+        let readers: Vec<_> = (0..32).map(|_| scope.spawn(reader)).collect();
+        let mut swaps = 0;
+        // So many swaps, and readers beside them all along: a swap is much shorter than a decision.
+        while swaps < 10_000 || decided.load(Ordering::Relaxed) < 10_000 {
+            for engine in &shared {
+                engines.swap(Arc::clone(engine));
+                swaps += 1;
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+        let seen = readers.into_iter().map(|reader| reader.join().unwrap());
+        seen.collect::<Vec<_>>()
+    });
+    for policy in 0..2 {
+        assert!(
+            seen.iter().map(|seen| seen[policy]).sum::<u64>() > 0,
+            "{seen:?}"
+        );
+    }
+}
+
+/// Waits until it is so.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn a_bad_file_never_replaces_a_good_policy() {
+    let [first, second] = policies();
+    let [first_digest, second_digest] = compiled().map(|engine| engine.digest());
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("watched-policy.yaml");
+    std::fs::write(&file, &first).unwrap();
+    let engines = Engines::external();
+    let watch = engines.watch(&file, Duration::from_millis(5)).unwrap();
+    let now = || engines.current().digest();
+    assert_eq!(now(), first_digest);
+    // The truncated file is an editor's that writes in place.
+    for bad in ["", "orbgate: 1\n", "orbgate: [", &first[..first.len() / 2]] {
+        std::fs::write(&file, bad).unwrap();
+        thread::sleep(Duration::from_millis(30));
+        assert_eq!(now(), first_digest, "{bad}");
+    }
+    std::fs::remove_file(&file).unwrap();
+    thread::sleep(Duration::from_millis(30));
+    assert_eq!(now(), first_digest);
+    // As editors and `ConfigMap`s do it: another file takes its name.
+    let other = file.with_extension("new");
+    std::fs::write(&other, &second).unwrap();
+    std::fs::rename(&other, &file).unwrap();
+    until("the second policy is loaded", || now() == second_digest);
+    drop(watch);
+    std::fs::write(&file, &first).unwrap();
+    thread::sleep(Duration::from_millis(30));
+    assert_eq!(now(), second_digest, "nobody watches");
+    std::fs::remove_file(&file).unwrap();
+    assert!(Engines::from_file(&file).is_err());
+}
+
+#[test]
+fn a_scrape_has_reasons_and_templates_and_no_path() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    metrics::with_local_recorder(&recorder, || {
+        runtime.unwrap().block_on(async {
+            for (method, path, token) in CALLS {
+                ask(&layer(), method, path, token).await;
+            }
+        });
+        Engines::external().reload(b"orbgate: 2").unwrap_err();
+    });
+    let scrape = recorder.handle().render();
+    for line in [
+        r#"orbgate_decisions_total{decision="allow",reason="scope_held",route="GET /api/v1/external/voxies/{voxieId}"} 2"#,
+        r#"orbgate_decisions_total{decision="deny",reason="scope_missing",route="GET /api/v1/external/orbs"} 1"#,
+        r#"orbgate_decisions_total{decision="deny",reason="no_route",route=""} 1"#,
+        r#"orbgate_decisions_total{decision="deny",reason="method_not_declared",route="/api/v1/external/voxies/{voxieId}"} 1"#,
+        r#"orbgate_tokens_refused_total{reason="unspoken"} 1"#,
+        r#"orbgate_policy_loads_total{result="refused"} 1"#,
+    ] {
+        assert!(scrape.contains(line), "{line}\n{scrape}");
+    }
+    assert!(!scrape.contains("secret"), "{scrape}");
+}
+
+/// Calls whose paths and tokens have a word that nothing may repeat.
+const CALLS: [(&str, &str, &str); 6] = [
+    ("GET", "/voxies/secret-1", "user.read_voxies+secret"),
+    (
+        "GET",
+        "/voxies/secret-2?secret=3",
+        "organisation.read_voxies+secret",
+    ),
+    ("GET", "/orbs?secret=1", "user.secret"),
+    ("GET", "/secret", "user.secret"),
+    ("PUT", "/voxies/secret", "user.secret"),
+    ("GET", "/orbs", "secret"),
+];
+
+/// A file whose content can be looked at when it is closed.
+struct Sheet(Vec<u8>, Sender<Vec<u8>>);
+
+impl Write for Sheet {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Sheet {
+    fn drop(&mut self) {
+        let _ = self.1.send(core::mem::take(&mut self.0));
+    }
+}
+
+#[tokio::test]
+async fn the_audit_has_a_line_for_each_decision_and_nothing_of_tokens() {
+    let (sender, written) = channel();
+    let audit = AuditLog::to_writer(Sheet(Vec::new(), sender)).unwrap();
+    let gate = layer().audit(audit);
+    for (method, path, token) in CALLS {
+        ask(&gate, method, path, token).await;
+    }
+    drop(gate);
+    let text = String::from_utf8(written.recv().unwrap()).unwrap();
+    assert!(!text.contains("secret"), "{text}");
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), CALLS.len());
+    let digest = Engine::external().digest().to_string();
+    for line in &lines {
+        assert_eq!(line["policy"], digest);
+        assert!(line["time_ms"].as_u64() > Some(1_700_000_000_000), "{line}");
+    }
+    assert_eq!(lines[1]["reason"], "scope_held");
+    assert_eq!(lines[1]["token_kind"], "organisation");
+    assert_eq!(lines[1]["token"], "0123456789abcdef");
+    assert_eq!(lines[1]["route"], "GET /api/v1/external/voxies/{voxieId}");
+    assert_eq!(lines[5]["reason"], "invalid_token");
+    assert_eq!(lines[5]["token_refused"], "unspoken");
+    assert_eq!(lines[5]["token_kind"], Value::Null);
+}
+
+#[tokio::test]
+async fn what_may_be_printed_has_nothing_of_a_token() {
+    let gate = layer();
+    let shown = format!("{gate:?} {:?} {:?}", gate.layer(()), Refused("expired"));
+    assert!(!shown.contains("Spoken"), "{shown}");
+}
