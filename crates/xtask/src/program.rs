@@ -1,6 +1,7 @@
 //! Programs that a command runs, each printed as a person would type it.
 
 use core::fmt;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -116,6 +117,9 @@ impl Program {
         };
         let mut command = Command::new(program);
         command.args(arguments);
+        if let Some(libraries) = library_path() {
+            command.env(LIBRARY_PATH, libraries);
+        }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
@@ -126,6 +130,18 @@ impl Program {
     fn not_started(&self) -> String {
         format!("`{self}` could not be started")
     }
+}
+
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+
+/// Where programs look for libraries first, without the folders that `cargo run` has put there for us: in them is
+/// the library of whatever was built last, and a program that we start shall have the one that it was linked with.
+fn library_path() -> Option<OsString> {
+    let path = std::env::var_os(LIBRARY_PATH)?;
+    let own = std::env::current_exe().ok()?;
+    let own = own.parent()?;
+    let others = std::env::split_paths(&path).filter(|folder| !folder.starts_with(own));
+    std::env::join_paths(others).ok()
 }
 
 impl fmt::Display for Program {
