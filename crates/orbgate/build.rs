@@ -22,7 +22,7 @@ mod hash;
 mod list;
 #[path = "src/policy/mod.rs"]
 mod policy;
-#[path = "src/scan.rs"]
+#[path = "src/scan/mod.rs"]
 mod scan;
 #[path = "src/tables.rs"]
 mod tables;

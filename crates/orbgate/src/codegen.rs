@@ -2,11 +2,11 @@
 
 use core::fmt::{self, Display, Write};
 
-use crate::hash::{Method, PerfectHash};
+use crate::hash::{HINTS, Method, PerfectHash};
 use crate::list::{Span, Text};
 use crate::tables::{
-    ApiRow, Edge, MethodColumn, Node, OtherWord, Prefix, RouteRow, Run, ScopeRow, Shape, Tables,
-    Word, WordRow,
+    ApiRow, Edge, MethodColumn, Node, OtherWord, Outline, Outlines, Prefix, RouteRow, Run,
+    ScopeRow, Shape, Tables, Variants, Word, WordRow,
 };
 use crate::terms::{OrganisationRule, Place, Profile};
 
@@ -57,8 +57,8 @@ macro_rules! expression {
 
 expression! {
     Tables {
-        digest, profile, name, prefix, words, word_rows, others, position_shares, parameter_shares, shapes, nodes, edges, methods,
-        shape_routes, routes, scopes, scope_ids, scope_routes, apis, headings, text,
+        digest, profile, name, prefix, words, word_rows, others, position_shares, parameter_shares, shapes, outlines, nodes, edges, methods,
+        method_words, shape_routes, routes, scopes, scope_ids, scope_routes, apis, headings, text,
     }
     Run { start, length }
     Span { start, length }
@@ -68,11 +68,14 @@ expression! {
     WordRow { text, lengths, others }
     OtherWord { text, lengths, symbol }
     Shape { key, id, first_route, columns }
+    Outlines { hints, depth, below, variants, rows, others, next, shapes }
+    Variants { parameters, are_more }
+    Outline { text }
     Node { edges, parameter, shape }
     Edge { symbol, node, text }
     Method { letters, length }
     MethodColumn { method, column }
-    RouteRow { method, text, template, orbs, scope, organisation, place }
+    RouteRow { method, text, template, orbs, scope, scope_name, organisation, place }
     ScopeRow { name, permits, api, organisation, orbs, routes, place }
     ApiRow { name }
 }
@@ -88,7 +91,7 @@ macro_rules! literal {
     )*};
 }
 
-literal! { u8 u16 u32 u64 bool [u8; 8] [u8; 16] [u8; 32] }
+literal! { u8 u16 u32 u64 bool [u8; 16] [u8; 32] [u8; 64] [u16; 16] [u16; HINTS] [u32; 8] [u64; 2] [u64; 8] }
 
 impl Expression for i64 {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,16 +1,23 @@
 //! The engine: a compiled, immutable policy, the policy decision point.
 
 use core::fmt;
+use core::marker::PhantomData;
 
 use crate::decision::{Decision, Subject};
 use crate::hash::{Method, index, method_hash, scope_hash};
 use crate::inference;
+use crate::list::Span;
 use crate::listing::{Route, Scope};
 use crate::matcher;
+use crate::outline::{self, Found};
 use crate::reason::{Detail, Reason};
 use crate::request::Request;
 use crate::route_id::RouteId;
-use crate::tables::{NONE, NOT_DECLARED, RouteRow, SEARCH, Shape, Tables, slice};
+#[cfg(all(target_arch = "x86_64", not(any(orbgate_portable, orbgate_narrow))))]
+use crate::scan::avx512::Avx512;
+use crate::scan::wide::{Plain, Steps, Wide};
+use crate::scan::{Mask, Narrow, Search};
+use crate::tables::{COLUMNS, NONE, RouteRow, ScopeRow, Shape, Tables, slice};
 use crate::terms::{Digest, OrganisationRule, Profile};
 use crate::token::{ScopeSet, Token, TokenKind};
 
@@ -54,6 +61,56 @@ impl Engine {
     /// ```
     #[inline]
     pub fn decide(&self, request: &Request<'_>) -> Decision<'_> {
+        #[cfg(all(target_arch = "x86_64", not(any(orbgate_portable, orbgate_narrow))))]
+        if let Some(wide) = Avx512::here() {
+            return self.decide_apart(wide, request);
+        }
+        self.decide_narrow(request)
+    }
+
+    /// The same decision in every way that this processor and any other have, for tests: they must agree.
+    #[doc(hidden)]
+    pub fn decide_every_way(&self, request: &Request<'_>) -> [Decision<'_>; 3] {
+        [
+            self.decide(request),
+            self.decide_narrow(request),
+            self.decide_apart(Plain, request),
+        ]
+    }
+
+    /// Decides with wide registers, in one of two lengths.
+    #[inline(always)]
+    fn decide_apart(&self, wide: impl Wide, request: &Request<'_>) -> Decision<'_> {
+        match request.target.len() {
+            ..=64 => wide.apart(Decide::<u64>(self, request, PhantomData)),
+            _ => wide.apart(Decide::<u128>(self, request, PhantomData)),
+        }
+    }
+
+    /// Decides with wide registers, for a target of at most as many bytes as the mask has bits.
+    #[inline(always)]
+    fn decide_wide<W: Wide, M: Mask>(&self, wide: W, request: &Request<'_>) -> Decision<'_> {
+        if request.method.len() > 7 {
+            return self.decide_narrow(request);
+        }
+        let column = index(wide.find(&self.tables.method_words, wide.word(request.method)));
+        if column >= COLUMNS {
+            return self.decide_narrow(request);
+        }
+        let shape = match outline::find::<W, M>(wide, &self.tables, request.target) {
+            Found::Shape(shape) => Some(shape),
+            Found::Nothing => None,
+            Found::Malformed(detail) => return Decision::malformed(self, detail),
+            Found::Closer => return self.decide_narrow(request),
+        };
+        self.decide_found(wide, request, shape, |shape| {
+            shape.columns.get(column).copied().unwrap_or(NONE)
+        })
+    }
+
+    /// Decides with the registers that every processor has.
+    #[inline]
+    fn decide_narrow(&self, request: &Request<'_>) -> Decision<'_> {
         let column = self.column(request.method);
         if column.is_none() && !is_method(request.method) {
             return Decision::malformed(self, Detail::Method);
@@ -62,6 +119,24 @@ impl Engine {
             Err(detail) => return Decision::malformed(self, detail),
             Ok(shape) => shape,
         };
+        let column = |shape: &Shape| match column {
+            Some(column) => shape.columns.get(usize::from(column)).copied(),
+            None => self.search_method(shape, request.method),
+        };
+        self.decide_found(Narrow, request, shape, |shape| {
+            column(shape).unwrap_or(NONE)
+        })
+    }
+
+    /// Decides once it is known what shape fits, if one does, and what its route of the method is.
+    #[inline(always)]
+    fn decide_found<'e>(
+        &'e self,
+        search: impl Search,
+        request: &Request<'_>,
+        shape: Option<&'e Shape>,
+        route_of: impl FnOnce(&Shape) -> u32,
+    ) -> Decision<'e> {
         let token = match read_token(request.token) {
             Err(reason) => return self.deny(reason, Subject::NOTHING),
             Ok(token) => token,
@@ -69,14 +144,14 @@ impl Engine {
         let Some(shape) = shape else {
             return self.deny(Reason::NoRoute, Subject::NOTHING);
         };
-        let declared = self.declared(shape, column, request.method);
-        let Some((route, row)) = declared else {
+        let route = route_of(shape);
+        let Some(row) = self.tables.routes.get(index(route)) else {
             let subject = Subject::shape(shape.first_route);
             return self.deny(Reason::MethodNotDeclared, subject);
         };
-        self.decide_subject(
-            Subject::route(route, row),
-            row.organisation,
+        self.decide_need(
+            search,
+            Need::route(route, row),
             token,
             request.allow_bonus_orbs_use,
         )
@@ -103,14 +178,14 @@ impl Engine {
             Err(reason) => return self.deny(reason, Subject::NOTHING),
             Ok(token) => token,
         };
-        let found = route.index_in(self.fingerprint()).and_then(|id| {
+        let need = route.index_in(self.fingerprint()).and_then(|id| {
             let row = self.tables.routes.get(index(id))?;
-            Some((Subject::route(id, row), row.organisation))
+            Some(Need::route(id, row))
         });
-        let Some((subject, organisation)) = found else {
+        let Some(need) = need else {
             return self.deny(Reason::NoRoute, Subject::NOTHING);
         };
-        self.decide_subject(subject, organisation, token, allow_bonus_orbs_use)
+        self.decide_need(Narrow, need, token, allow_bonus_orbs_use)
     }
 
     /// Decides by scope, without a route: the inference api's routes are not shown (specification
@@ -126,14 +201,14 @@ impl Engine {
             Err(reason) => return self.deny(reason, Subject::NOTHING),
             Ok(token) => token,
         };
-        let found = self.scope_id(scope.as_ref()).and_then(|id| {
+        let need = self.scope_id(scope.as_ref()).and_then(|id| {
             let row = self.tables.scopes.get(index(u32::from(id)))?;
-            Some((Subject::scope(id, row.orbs), row.organisation))
+            Some(Need::scope(id, row))
         });
-        let Some((subject, organisation)) = found else {
+        let Some(need) = need else {
             return self.deny(Reason::NoRoute, Subject::NOTHING);
         };
-        self.decide_subject(subject, organisation, token, allow_bonus_orbs_use)
+        self.decide_need(Narrow, need, token, allow_bonus_orbs_use)
     }
 
     /// Interns a token's scopes, separated by spaces, once for many decisions. Allocates only where
@@ -271,48 +346,33 @@ impl Engine {
         (found.method == method).then_some(found.column)
     }
 
-    /// The shape's route of this method.
-    #[inline(always)]
-    fn declared(
-        &self,
-        shape: &Shape,
-        column: Option<u8>,
-        method: &[u8],
-    ) -> Option<(u32, &RouteRow)> {
-        let at = column.and_then(|column| shape.columns.get(usize::from(column)));
-        match at {
-            Some(&NOT_DECLARED) => None,
-            None | Some(&SEARCH) => self.search_method(shape, method),
-            Some(at) => {
-                let route = shape.first_route.wrapping_add(u32::from(*at));
-                Some((route, self.tables.routes.get(index(route))?))
-            }
-        }
-    }
-
-    /// The same for a method without a column, or one of very many.
+    /// The shape's route of a method without a column.
     #[cold]
-    fn search_method(&self, shape: &Shape, method: &[u8]) -> Option<(u32, &RouteRow)> {
+    fn search_method(&self, shape: &Shape, method: &[u8]) -> Option<u32> {
         let mut key = [0; 16];
         let letters = key.iter_mut().zip(method);
         letters.for_each(|(slot, byte)| *slot = *byte);
         let run = self.tables.shape_routes.get(index(shape.id)).copied()?;
         let routes = slice(&self.tables.routes, run);
         let at = routes.binary_search_by_key(&key, |row| row.method).ok()?;
-        let route = run.start.checked_add(u32::try_from(at).ok()?)?;
-        Some((route, routes.get(at)?))
+        run.start.checked_add(u32::try_from(at).ok()?)
     }
 
     /// Decides what is left once a route or scope is found and the token is one: the scope.
     #[inline(always)]
-    fn decide_subject(
+    fn decide_need(
         &self,
-        subject: Subject,
-        organisation: Option<OrganisationRule>,
+        search: impl Search,
+        need: Need,
         token: Token<'_>,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'_> {
-        let held = token.scopes.hold(self, subject.scope);
+        let Need {
+            subject,
+            scope_name,
+            organisation,
+        } = need;
+        let held = token.scopes.hold(search, self, subject.scope, scope_name);
         let reason = match organisation {
             Some(rule) => inference::decide(token.kind, rule, held),
             None if held => Reason::ScopeHeld,
@@ -324,6 +384,19 @@ impl Engine {
     #[inline(always)]
     const fn deny(&self, reason: Reason, subject: Subject) -> Decision<'_> {
         Decision::new(self, reason, subject, false)
+    }
+}
+
+/// A decision with wide registers, about a target of at most as many bytes as the mask has bits.
+struct Decide<'e, 'r, M>(&'e Engine, &'r Request<'r>, PhantomData<M>);
+
+impl<'e, W: Wide, M: Mask> Steps<W> for Decide<'e, '_, M> {
+    type Result = Decision<'e>;
+
+    #[inline(always)]
+    fn take(self, wide: W) -> Decision<'e> {
+        let Self(engine, request, _) = self;
+        engine.decide_wide::<_, M>(wide, request)
     }
 }
 
@@ -345,6 +418,32 @@ fn read_token(token: Option<Token<'_>>) -> Result<Token<'_>, Reason> {
         None => Err(Reason::NoToken),
         Some(token) if token.kind == TokenKind::Unknown => Err(Reason::InvalidToken),
         Some(token) => Ok(token),
+    }
+}
+
+/// What a call needs, found by its route or its scope.
+struct Need {
+    subject: Subject,
+    scope_name: Span,
+    organisation: Option<OrganisationRule>,
+}
+
+impl Need {
+    #[inline(always)]
+    const fn route(id: u32, row: &RouteRow) -> Self {
+        Self {
+            subject: Subject::route(id, row),
+            scope_name: row.scope_name,
+            organisation: row.organisation,
+        }
+    }
+
+    const fn scope(id: u16, row: &ScopeRow) -> Self {
+        Self {
+            subject: Subject::scope(id, row.orbs),
+            scope_name: row.name,
+            organisation: row.organisation,
+        }
     }
 }
 

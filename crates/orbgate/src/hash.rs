@@ -27,8 +27,14 @@ impl<T> PerfectHash<T> {
     /// The only entry that can have a key of this hash; the caller compares the key.
     #[inline(always)]
     pub(crate) fn probe(&self, hash: u64) -> Option<&T> {
+        self.slots.get(self.slot(hash)?)
+    }
+
+    /// The only slot that can have a key of this hash; nothing where there is no hash, only slots.
+    #[inline(always)]
+    pub(crate) fn slot(&self, hash: u64) -> Option<usize> {
         let pilot = *self.pilots.get(bucket(hash, self.pilots.len()))?;
-        self.slots.get(slot(hash, pilot, self.slots.len()))
+        Some(slot(hash, pilot, self.slots.len()))
     }
 }
 
@@ -193,6 +199,45 @@ pub(crate) fn scope_hash(seed: u64, bytes: &[u8]) -> u64 {
 pub(crate) const fn shape_hash(seed: u64, key: u64) -> u64 {
     // Keys come in long regular series, which one product would not break up.
     mix(mix(key ^ seed, K1), K0)
+}
+
+/// What hints are made with: odd, so that nothing is lost.
+pub(crate) const HINT: u16 = 0x9e37;
+
+/// Sixteen bits about a segment, from four of its bytes in lower case: the first and the last three, where
+/// the slash before it stands for what it does not have. Equal segments have equal hints; most others differ,
+/// most of all in the highest bits.
+pub(crate) const fn hint(first: u8, lasts: [u8; 3]) -> u16 {
+    let [third, second, last] = lasts;
+    let ends = u16::from_le_bytes([first, last]).wrapping_mul(HINT);
+    ends.wrapping_add(u16::from_le_bytes([third, second]))
+}
+
+/// How many bits of a hint a table of hints tells apart.
+const HINT_BITS: u32 = 13;
+
+/// How many hints such a table has.
+pub(crate) const HINTS: usize = 1 << HINT_BITS;
+
+/// The place of a hint in such a table.
+#[inline(always)]
+pub(crate) const fn hint_place(hint: u16) -> usize {
+    hint as usize >> (u16::BITS - HINT_BITS)
+}
+
+/// What the hints beyond the first four add to the key of an outline: hints of words, four to a word of the
+/// processor, with zeros for parameters.
+#[inline(always)]
+pub(crate) const fn outline_key_rest(hints: [u64; 3]) -> u64 {
+    let [b, c, d] = hints;
+    b.wrapping_mul(K1) ^ c.wrapping_mul(K0) ^ d.wrapping_mul(K1 ^ K0)
+}
+
+/// The hash of an outline of `count` segments.
+#[inline(always)]
+pub(crate) const fn outline_hash(seed: u64, count: usize, key: u64) -> u64 {
+    let seed = seed.wrapping_add((count as u64).wrapping_mul(K1));
+    mix(key ^ seed, K0)
 }
 
 /// The hash of a method.

@@ -21,6 +21,7 @@ mod json;
 mod list;
 mod listing;
 mod matcher;
+mod outline;
 #[cfg(feature = "yaml")]
 pub mod policy;
 mod reason;
@@ -72,8 +73,8 @@ pub mod generated {
     pub use crate::hash::{Method, PerfectHash};
     pub use crate::list::{List, Span, Text};
     pub use crate::tables::{
-        ApiRow, Edge, MethodColumn, Node, OtherWord, Prefix, RouteRow, Run, ScopeRow, Shape,
-        Tables, Word, WordRow,
+        ApiRow, Edge, MethodColumn, Node, OtherWord, Outline, Outlines, Prefix, RouteRow, Run,
+        ScopeRow, Shape, Tables, Variants, Word, WordRow,
     };
     pub use crate::terms::{OrganisationRule, Place, Profile};
 }

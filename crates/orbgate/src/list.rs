@@ -46,6 +46,18 @@ pub enum Text {
 }
 
 impl Text {
+    /// The bytes at `span`.
+    #[inline(always)]
+    pub(crate) fn bytes(&self, span: Span) -> &[u8] {
+        let all: &str = match self {
+            Self::Static(all) => all,
+            Self::Owned(all) => all,
+        };
+        let start = crate::hash::index(span.start);
+        let end = start.saturating_add(crate::hash::index(span.length));
+        all.as_bytes().get(start..end).unwrap_or_default()
+    }
+
     /// The piece at `span`. A span always comes from the engine that owns the text.
     #[inline(always)]
     pub(crate) fn get(&self, span: Span) -> &str {

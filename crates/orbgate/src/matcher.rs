@@ -8,6 +8,7 @@
 use core::hint::select_unpredictable;
 
 use crate::hash::{Ends, FOLD, POSITION, index, shape_hash, tag, word_hash};
+use crate::outline::Found;
 use crate::reason::Detail;
 use crate::scan::{Mask, Window};
 use crate::tables::{CLOSER, COUNT, NONE, Node, Shape, Tables, Word, WordRow, slice};
@@ -25,34 +26,22 @@ pub(crate) fn find<'e>(tables: &'e Tables, target: &[u8]) -> Result<Option<&'e S
         _ => long(tables, target),
     };
     match found {
-        Short::Shape(shape) => Ok(Some(shape)),
-        Short::Nothing => Ok(None),
-        Short::EmptySegment => Err(Detail::EmptySegment),
-        Short::Closer => closer(tables, target),
+        Found::Shape(shape) => Ok(Some(shape)),
+        Found::Nothing => Ok(None),
+        Found::Malformed(detail) => Err(detail),
+        Found::Closer => closer(tables, target),
     }
 }
 
 #[inline(never)]
-fn long<'e>(tables: &'e Tables, target: &[u8]) -> Short<'e> {
+fn long<'e>(tables: &'e Tables, target: &[u8]) -> Found<'e> {
     short::<u128>(tables, target)
 }
 
 #[inline(never)]
-fn closer<'e>(tables: &'e Tables, target: &[u8]) -> Result<Option<&'e Shape>, Detail> {
+pub(crate) fn closer<'e>(tables: &'e Tables, target: &[u8]) -> Result<Option<&'e Shape>, Detail> {
     let path = target::split(target, tables.profile)?;
     known(tables, &path)
-}
-
-/// What the short way finds.
-enum Short<'e> {
-    /// The shape.
-    Shape(&'e Shape),
-    /// The path is in order and no shape fits it.
-    Nothing,
-    /// The target breaks P10 and no rule before it.
-    EmptySegment,
-    /// This one needs a closer look.
-    Closer,
 }
 
 /// Most segments beyond the prefix that the short way looks at, in groups of three.
@@ -60,25 +49,25 @@ const GROUPS: usize = 4;
 
 /// The short way. Whatever is not simple is left to the closer look.
 #[inline(always)]
-fn short<'e, M: Mask>(tables: &'e Tables, target: &[u8]) -> Short<'e> {
+fn short<'e, M: Mask>(tables: &'e Tables, target: &[u8]) -> Found<'e> {
     let prefix = index(tables.prefix.text.length);
     // The window is the whole target, or its end where all before it is prefix.
     let base = target.len().saturating_sub(M::BITS);
     let Some(bytes) = target.get(base..) else {
-        return Short::Closer;
+        return Found::Closer;
     };
     let Some(window) = Window::<M>::of(bytes) else {
-        return Short::Closer;
+        return Found::Closer;
     };
     if base > prefix || target.len() > MAX_TARGET_BYTES {
-        return Short::Closer;
+        return Found::Closer;
     }
     if window.has_odd_segment() {
         // `/` alone, before a query, is the root and has no segment.
         let is_whole = base == 0 && window.slashes().has(0) && window.end() > 1;
         return match is_whole && window.has_empty_segment() {
-            true => Short::EmptySegment,
-            false => Short::Closer,
+            true => Found::Malformed(Detail::EmptySegment),
+            false => Found::Closer,
         };
     }
     let (slashes, end, inside) = (window.slashes(), window.end(), prefix.wrapping_sub(base));
@@ -87,8 +76,8 @@ fn short<'e, M: Mask>(tables: &'e Tables, target: &[u8]) -> Short<'e> {
         // Of 64 bytes there are at most 32 segments, of more there could be too many.
         let is_path = base == 0 && slashes.has(0) && M::BITS <= 2 * MAX_SEGMENTS;
         return match is_path {
-            true => Short::Nothing,
-            false => Short::Closer,
+            true => Found::Nothing,
+            false => Found::Closer,
         };
     }
     // Where segments begin, and where the last one ends.
@@ -122,7 +111,7 @@ fn below_prefix<'e, M: Mask, const ROOM: bool>(
     tables: &'e Tables,
     window: &Window<'_, M>,
     mut bounds: M,
-) -> Short<'e> {
+) -> Found<'e> {
     let end = window.end();
     let has_segments = bounds.first() < end;
     let mut position = tables.prefix.segments.wrapping_mul(POSITION);
@@ -140,7 +129,7 @@ fn below_prefix<'e, M: Mask, const ROOM: bool>(
             position = position.wrapping_add(POSITION);
             let ends = Ends::within::<M, ROOM>(window, start, stop);
             let Some(word) = tables.words.probe(word_hash(tables.words.seed, tag, ends)) else {
-                return Short::Closer;
+                return Found::Closer;
             };
             // A perfect hash sends strangers to some slot: the whole key is compared.
             let bytes = (word.first ^ ends.first) | (word.last ^ ends.last);
@@ -152,7 +141,7 @@ fn below_prefix<'e, M: Mask, const ROOM: bool>(
             if (place & !CLOSER) | u32::from(same) == 0 {
                 match share_of(tables, word, ends, window.segment(start, stop)) {
                     Some(found) => share = found,
-                    None => return Short::Closer,
+                    None => return Found::Closer,
                 }
             }
             key |= share;
@@ -162,15 +151,15 @@ fn below_prefix<'e, M: Mask, const ROOM: bool>(
         }
     }
     if bounds.first() < end {
-        return Short::Closer;
+        return Found::Closer;
     }
     let count = usize::try_from(key & COUNT).unwrap_or(usize::MAX);
     match tables.shapes.probe(shape_hash(tables.shapes.seed, key)) {
-        Some(shape) if shape.key == key => Short::Shape(shape),
-        _ if index(tables.prefix.segments).saturating_add(count) > MAX_SEGMENTS => Short::Closer,
-        Some(_) if has_segments && key & tables.prefix.first_share == 0 => Short::Nothing,
+        Some(shape) if shape.key == key => Found::Shape(shape),
+        _ if index(tables.prefix.segments).saturating_add(count) > MAX_SEGMENTS => Found::Closer,
+        Some(_) if has_segments && key & tables.prefix.first_share == 0 => Found::Nothing,
         Some(_) => fewer_words(tables, key, count),
-        None => Short::Closer,
+        None => Found::Closer,
     }
 }
 
@@ -180,7 +169,7 @@ fn below_prefix<'e, M: Mask, const ROOM: bool>(
 /// that fits. Of the others each subset may be the words of a shape; the one that keeps the word at the
 /// first position where two differ is more specific, so the subsets are tried in that order.
 #[inline(never)]
-fn fewer_words<'e>(tables: &'e Tables, key: u64, count: usize) -> Short<'e> {
+fn fewer_words<'e>(tables: &'e Tables, key: u64, count: usize) -> Found<'e> {
     let parameters = tables.parameter_shares.get(count).copied().unwrap_or(0);
     let mut shares = [0; 3];
     let mut free = 0_usize;
@@ -189,7 +178,7 @@ fn fewer_words<'e>(tables: &'e Tables, key: u64, count: usize) -> Short<'e> {
         if share != 0 {
             let Some(slot) = shares.get_mut(free) else {
                 // So many subsets that the tree is better.
-                return Short::Closer;
+                return Found::Closer;
             };
             *slot = share;
             free = free.saturating_add(1);
@@ -202,11 +191,11 @@ fn fewer_words<'e>(tables: &'e Tables, key: u64, count: usize) -> Short<'e> {
             fewer |= share & u64::from(kept >> place & 1 == 1).wrapping_neg();
         }
         match tables.shapes.probe(shape_hash(tables.shapes.seed, fewer)) {
-            Some(shape) if shape.key == fewer => return Short::Shape(shape),
+            Some(shape) if shape.key == fewer => return Found::Shape(shape),
             _ => {}
         }
     }
-    Short::Nothing
+    Found::Nothing
 }
 
 /// The share of a word for a segment of its length in its place, with ends that may differ: nothing
@@ -281,7 +270,7 @@ fn leads_to_prefix(tables: &Tables, path: &Path<'_>) -> bool {
 }
 
 /// A word as a path has it.
-struct Found {
+struct FoundWord {
     symbol: u32,
     key: u64,
     /// Whether it is spelt exactly so and there is no other spelling.
@@ -289,7 +278,7 @@ struct Found {
 }
 
 /// The word that a segment is at its position, without regard to case.
-fn word(tables: &Tables, position: usize, segment: &[u8]) -> Option<Found> {
+fn word(tables: &Tables, position: usize, segment: &[u8]) -> Option<FoundWord> {
     let tag = tag(segment.len(), position);
     let ends = Ends::of(segment);
     let word = tables
@@ -303,7 +292,7 @@ fn word(tables: &Tables, position: usize, segment: &[u8]) -> Option<Found> {
     let text = |span| tables.text.get(span).as_bytes();
     if text(row.text).eq_ignore_ascii_case(segment) {
         let is_exact = text(row.text) == segment && row.others.length == 0;
-        return Some(Found {
+        return Some(FoundWord {
             symbol: word.symbol,
             key: word.key,
             is_exact,
@@ -311,7 +300,7 @@ fn word(tables: &Tables, position: usize, segment: &[u8]) -> Option<Found> {
     }
     let mut others = slice(&tables.others, row.others).iter();
     let other = others.find(|other| text(other.text).eq_ignore_ascii_case(segment))?;
-    Some(Found {
+    Some(FoundWord {
         symbol: other.symbol,
         key: 0,
         is_exact: false,

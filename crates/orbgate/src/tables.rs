@@ -3,7 +3,7 @@
 //!
 //! INVARIANT: every id in these tables indexes the table it names. Only `compile` makes them.
 
-use crate::hash::{Method, PerfectHash};
+use crate::hash::{HINTS, Method, PerfectHash};
 use crate::list::{List, Span, Text};
 use crate::terms::{OrganisationRule, Place, Profile};
 
@@ -34,12 +34,16 @@ pub struct Tables {
     pub parameter_shares: List<u64>,
     /// The shapes of all templates, by their keys.
     pub shapes: PerfectHash<Shape>,
+    /// The same shapes by what they look like without the values of parameters.
+    pub outlines: Outlines,
     /// The same shapes as a tree, for paths that a key does not settle. The root is first.
     pub nodes: List<Node>,
     /// The tree's literal branches; those of one node stand together, sorted by symbol.
     pub edges: List<Edge>,
     /// The columns of [`Shape::columns`].
     pub methods: PerfectHash<MethodColumn>,
+    /// The methods of the columns in one word each: their letters, and their length on top.
+    pub method_words: [u64; COLUMNS],
     /// Where the routes of each shape stand in `routes`, by shape id.
     pub shape_routes: List<Run>,
     /// The routes; those of one shape stand together, sorted by method.
@@ -152,12 +156,6 @@ pub struct OtherWord {
 /// How many methods have a column in a shape. A policy with more is legal; its rarer ones are searched.
 pub(crate) const COLUMNS: usize = 8;
 
-/// In a column: the shape does not declare the method.
-pub(crate) const NOT_DECLARED: u8 = 0xff;
-
-/// In a column: the shape has so many routes that this one must be searched.
-pub(crate) const SEARCH: u8 = 0xfe;
-
 /// A method that has a column.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MethodColumn {
@@ -177,8 +175,8 @@ pub struct Shape {
     pub id: u32,
     /// Its first route.
     pub first_route: u32,
-    /// For each column, which of its routes has that method.
-    pub columns: [u8; COLUMNS],
+    /// For each column, the route of that method, or [`u32::MAX`].
+    pub columns: [u32; COLUMNS],
 }
 
 impl Default for Shape {
@@ -187,8 +185,54 @@ impl Default for Shape {
             key: u64::MAX,
             id: NONE,
             first_route: 0,
-            columns: [NOT_DECLARED; COLUMNS],
+            columns: [NONE; COLUMNS],
         }
+    }
+}
+
+/// The outlines of all templates of up to 16 segments below the prefix and 64 bytes of literals.
+#[derive(Debug)]
+pub struct Outlines {
+    /// By the highest bits of a segment's hint: the positions below the prefix where a literal has it, as
+    /// bits. One table, of a size that the compiler knows.
+    pub hints: List<[u16; HINTS]>,
+    /// How many segments below the prefix any of the templates has, in fours.
+    pub depth: u32,
+    /// The bytes of a target that can be slashes below the prefix.
+    pub below: [u64; 2],
+    /// By the number of segments below the prefix.
+    pub variants: List<Variants>,
+    /// The outlines, found by the hints of their words.
+    pub rows: PerfectHash<Outline>,
+    /// Outlines that have the same hints as one of these.
+    pub others: List<Outline>,
+    /// By slot, and then by place in `others`: where the next with the same hints stands in `others`, or
+    /// [`u32::MAX`].
+    pub next: List<u32>,
+    /// In the same order, the shapes.
+    pub shapes: List<Shape>,
+}
+
+/// Where the templates of so many segments have parameters.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Variants {
+    /// The positions, as bits, the most specific first; 0 after the last.
+    pub parameters: [u16; 16],
+    /// Whether there are more than are listed.
+    pub are_more: bool,
+}
+
+/// A template with its parameters left out. Never across two lines of a cache, which is slower to read.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Outline {
+    /// The literals and all slashes; zeros after the last.
+    pub text: [u8; 64],
+}
+
+impl Default for Outline {
+    fn default() -> Self {
+        Self { text: [0; 64] }
     }
 }
 
@@ -227,6 +271,8 @@ pub struct RouteRow {
     pub orbs: i64,
     /// The scope it needs.
     pub scope: u16,
+    /// That scope's name, here so that it need not be looked for.
+    pub scope_name: Span,
     /// What an organisation's token gets, as in [`ScopeRow::organisation`].
     pub organisation: Option<OrganisationRule>,
     /// Where it stands in the policy file.

@@ -4,9 +4,8 @@
 //! [`split`] proves that a target is plain in one pass; what is not plain gets the exact reading of
 //! [`read`], rule by rule, which names the first rule broken or accepts the rare rest.
 
-use crate::hash::index;
 use crate::reason::Detail;
-use crate::scan::{self, is_query};
+use crate::scan::{self, is_plain, is_query};
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, Profile};
 
 /// An accepted path, cut into segments.
@@ -254,33 +253,6 @@ impl Decoded {
     }
 }
 
-/// `/` and the characters that RFC 3986 allows raw in a path, but for `;` and `%`.
-#[inline(always)]
-fn is_plain(byte: u8) -> bool {
-    CLASSES.get(index(u32::from(byte))) == Some(&true)
-}
-
-/// Which bytes are plain.
-static CLASSES: [bool; 256] = {
-    let mut classes = [false; 256];
-    let mut rest = PLAIN.as_slice();
-    while let [byte, tail @ ..] = rest {
-        #[allow(
-            clippy::indexing_slicing,
-            clippy::as_conversions,
-            reason = "evaluated by the compiler, which refuses an index out of range"
-        )]
-        {
-            classes[*byte as usize] = true;
-        }
-        rest = tail;
-    }
-    classes
-};
-
-const PLAIN: &[u8; 79] =
-    b"/ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,=:@";
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -306,18 +278,6 @@ mod tests {
                     None => prop_assert!(exact.is_err() || target.contains('%')),
                 }
             }
-        }
-    }
-
-    #[test]
-    fn every_byte_is_classed_as_rfc_3986_has_it() {
-        for byte in 0..=u8::MAX {
-            let sub_delims_and_more = b"!$&'()*+,=:@-._~/".contains(&byte);
-            assert_eq!(
-                is_plain(byte),
-                byte.is_ascii_alphanumeric() || sub_delims_and_more,
-                "{byte:#x}"
-            );
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Tokens and the scopes they carry.
 
 use crate::engine::Engine;
-use crate::scan::has_piece;
+use crate::list::Span;
+use crate::scan::Search;
 
 /// A *verified* bearer token (RFC 9068): verifying is the token layer's business, not the engine's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,11 +125,12 @@ impl<'a> From<&'a ScopeSet> for Scopes<'a> {
 }
 
 impl Scopes<'_> {
-    /// Whether the exact bytes of the engine's scope are one of these (specification §5.3).
+    /// Whether the exact bytes of the engine's scope, which has this id and name, are one of these
+    /// (specification §5.3).
     #[inline(always)]
-    pub(crate) fn hold(self, engine: &Engine, scope: u16) -> bool {
+    pub(crate) fn hold(self, search: impl Search, engine: &Engine, scope: u16, name: Span) -> bool {
         match self {
-            Self::Text(text) => has_piece(text, engine.scope_name(scope).as_bytes()),
+            Self::Text(text) => search.has_piece(text, engine.tables.text.bytes(name)),
             Self::Set(set) => set.policy == engine.fingerprint() && set.has(scope),
         }
     }

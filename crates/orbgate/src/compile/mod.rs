@@ -3,6 +3,7 @@
 //! Everything is numbered in an order that does not depend on the file's, so two spellings of one
 //! policy give equal tables but for the places.
 
+mod outlines;
 mod perfect;
 mod shapes;
 mod templates;
@@ -16,8 +17,11 @@ use crate::policy::{Api, Policy};
 use crate::tables::{ApiRow, NONE, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, Run, ScopeRow, Tables};
 use crate::terms::{Orbs, Place};
 
+use outlines::outlines;
 use perfect::perfect_hash;
-use shapes::{Tree, hash_methods, hash_shapes, lay_out_routes, method_columns};
+use shapes::{
+    Tree, hash_methods, hash_shapes, lay_out_routes, method_columns, method_words, shape_entries,
+};
 use templates::{ScopeOf, Templates};
 use words::{Words, parameter_shares, position_shares, prefix};
 
@@ -40,7 +44,10 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
     let by_position = position_shares(&words.symbols);
     let (routes, shapes) = lay_out_routes(&templates, common, &words, &mut text);
     let columns = method_columns(&routes);
-    let (shape_slots, slot_of) = hash_shapes(&shapes, &routes, &columns, words.keys_fit);
+    let entries = shape_entries(&shapes, &routes, &columns);
+    let (shape_slots, slot_of) = hash_shapes(&entries, words.keys_fit);
+    let prefix = prefix(&templates, common, &words.symbols, &mut text);
+    let outlines = outlines(&shapes, &entries, common, prefix.text);
     let tree = Tree::of(&shapes, &slot_of, &mut text);
     let (scope_rows, scope_routes) = lay_out_scopes(&scopes, &routes, &mut text);
 
@@ -48,16 +55,18 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
         digest: *policy.digest().as_bytes(),
         profile: policy.target(),
         name: policy.name().map(|name| text.span(name)),
-        prefix: prefix(&templates, common, &words.symbols, &mut text),
+        prefix,
         words: words.hash,
         word_rows: words.rows.into(),
         others: words.others.into(),
         position_shares: collect(by_position.iter().skip(common).copied()),
         parameter_shares: parameter_shares(&templates, common, &by_position).into(),
         shapes: shape_slots,
+        outlines,
         nodes: tree.nodes.into(),
         edges: tree.edges.into(),
         methods: hash_methods(&columns),
+        method_words: method_words(&columns),
         shape_routes: collect(shapes.iter().map(|shape| shape.routes)),
         routes: routes.into(),
         scopes: scope_rows.into(),

@@ -8,9 +8,7 @@ use super::words::Words;
 use super::{TextPool, id};
 use crate::hash::{self, Method, PerfectHash};
 use crate::list::Span;
-use crate::tables::{
-    COLUMNS, Edge, MethodColumn, NONE, NOT_DECLARED, Node, RouteRow, Run, SEARCH, Shape,
-};
+use crate::tables::{COLUMNS, Edge, MethodColumn, NONE, Node, RouteRow, Run, Shape};
 
 /// A shape and its routes.
 pub(super) struct ShapeOf {
@@ -71,6 +69,7 @@ pub(super) fn route_row(template: &Template<'_>, text: &mut TextPool) -> RouteRo
         },
         orbs: template.orbs,
         scope: template.scope,
+        scope_name: text.span(template.scope_name),
         organisation: template.organisation,
         place: template.rule.place(),
     }
@@ -106,34 +105,60 @@ pub(super) fn hash_methods(columns: &[MethodColumn]) -> PerfectHash<MethodColumn
     })
 }
 
-/// The shapes by their keys, and the slot of each. Where keys do not fit there is no hash, only slots,
-/// and every path takes the tree.
-pub(super) fn hash_shapes(
+/// The columns' methods as words; after the last a word that is no method.
+pub(super) fn method_words(columns: &[MethodColumn]) -> [u64; COLUMNS] {
+    let mut words = [u64::MAX; COLUMNS];
+    let all = words.iter_mut().zip(columns);
+    all.for_each(|(word, column)| *word = method_word(column.method));
+    words
+}
+
+/// A method as [`crate::scan::wide::Wide::word`] reads it; of 8 letters a word that it never reads.
+fn method_word(method: Method) -> u64 {
+    if method.length > 7 {
+        return u64::MAX;
+    }
+    let last = usize::from(method.length).saturating_sub(2);
+    let pairs = method.letters.to_le_bytes();
+    let mut bytes = [0, 0, 0, 0, 0, 0, 0, method.length];
+    for (at, pair) in (0..).step_by(2).zip(pairs.as_chunks::<2>().0) {
+        let at = usize::min(at, last);
+        if let Some(place) = bytes.get_mut(at..at.saturating_add(2)) {
+            place.copy_from_slice(pair);
+        }
+    }
+    u64::from_le_bytes(bytes)
+}
+
+/// The shapes as they are looked up, by id.
+pub(super) fn shape_entries(
     shapes: &[ShapeOf],
     routes: &[RouteRow],
     columns: &[MethodColumn],
-    keys_fit: bool,
-) -> (PerfectHash<Shape>, Vec<u32>) {
-    let entries: Vec<_> = (0..)
-        .zip(shapes)
-        .map(|(id, shape)| Shape {
-            key: shape.key,
-            id,
-            first_route: shape.routes.start,
-            columns: lay_out_columns(shape.routes, routes, columns),
-        })
-        .collect();
+) -> Vec<Shape> {
+    let entries = (0..).zip(shapes).map(|(id, shape)| Shape {
+        key: shape.key,
+        id,
+        first_route: shape.routes.start,
+        columns: lay_out_columns(shape.routes, routes, columns),
+    });
+    entries.collect()
+}
+
+/// The shapes by their keys, and the slot of each. Where keys do not fit there is no hash, only slots,
+/// and every path takes the tree.
+pub(super) fn hash_shapes(entries: &[Shape], keys_fit: bool) -> (PerfectHash<Shape>, Vec<u32>) {
     let hash = if keys_fit {
         let keys: Vec<_> = entries.iter().map(|shape| shape.key).collect();
-        perfect_hash(&keys, &entries, |key, seed| hash::shape_hash(seed, *key))
+        perfect_hash(&keys, entries, |key, seed| hash::shape_hash(seed, *key))
     } else {
         PerfectHash {
             seed: 0,
             pilots: Vec::new().into(),
-            slots: entries.into(),
+            slots: entries.to_vec().into(),
         }
     };
-    let mut slot_of = vec![NONE; shapes.len()];
+    let mut slot_of = vec![NONE; entries.len()];
     for (slot, shape) in (0..).zip(hash.slots.iter()) {
         if let Some(of) = slot_of.get_mut(hash::index(shape.id)) {
             *of = slot;
@@ -147,15 +172,15 @@ pub(super) fn lay_out_columns(
     run: Run,
     routes: &[RouteRow],
     columns: &[MethodColumn],
-) -> [u8; COLUMNS] {
-    let mut laid_out = [NOT_DECLARED; COLUMNS];
+) -> [u32; COLUMNS] {
+    let mut laid_out = [NONE; COLUMNS];
     let of_shape = crate::tables::slice(routes, run);
-    for (at, route) in of_shape.iter().enumerate() {
+    for (id, route) in (run.start..).zip(of_shape) {
         let method = Method::of(name(&route.method));
         let column = columns.iter().find(|column| Some(column.method) == method);
         let place = column.and_then(|column| laid_out.get_mut(usize::from(column.column)));
         if let Some(place) = place {
-            *place = u8::try_from(at).unwrap_or(SEARCH).min(SEARCH);
+            *place = id;
         }
     }
     laid_out

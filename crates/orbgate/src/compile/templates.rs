@@ -15,6 +15,7 @@ pub(super) struct Templates<'p> {
 /// A route, its api's base path prepended.
 pub(super) struct Template<'p> {
     pub(super) scope: u16,
+    pub(super) scope_name: &'p str,
     pub(super) organisation: Option<OrganisationRule>,
     pub(super) rule: &'p RouteRule,
     pub(super) orbs: i64,
@@ -75,7 +76,7 @@ impl<'p> Templates<'p> {
 pub(super) fn template<'p>(
     scope: u16,
     api: &Api,
-    rule: &ScopeRule,
+    rule: &'p ScopeRule,
     route: &'p RouteRule,
 ) -> Template<'p> {
     let base = api.base_path().unwrap_or_default();
@@ -102,6 +103,7 @@ pub(super) fn template<'p>(
     };
     Template {
         scope,
+        scope_name: rule.name(),
         organisation: api.organisation(),
         rule: route,
         orbs,

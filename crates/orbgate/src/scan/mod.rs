@@ -5,7 +5,8 @@
 //! instructions that every such processor has, and [`Window::words`] reads eight without a slice's
 //! checks. The masks have safe twins, for every other processor (and for this one with
 //! `--cfg orbgate_portable`, which measures and tests them); property tests hold each to its twin or to
-//! the same read byte by byte.
+//! the same read byte by byte. [`avx512`] reads 64 at a time where the processor can; [`wide`] has its
+//! safe twin (`--cfg orbgate_narrow` leaves it out).
 #![allow(
     clippy::as_conversions,
     reason = "places in a piece are far below 2³², and so are numbers of bits"
@@ -14,6 +15,10 @@
     target_arch = "x86_64",
     allow(unsafe_code, reason = "see each block; the masks have safe twins")
 )]
+
+#[cfg(all(target_arch = "x86_64", not(any(orbgate_portable, orbgate_narrow))))]
+pub(crate) mod avx512;
+pub(crate) mod wide;
 
 use core::ops::{BitAnd, BitOr, BitOrAssign, Not};
 
@@ -161,12 +166,36 @@ pub(crate) fn usual(bytes: &[u8], mut visit: impl FnMut(usize)) -> usize {
     at
 }
 
+/// How texts are searched.
+pub(crate) trait Search: Copy {
+    /// Whether one of the pieces between the spaces of a text is exactly these bytes, which have no space.
+    fn has_piece(self, text: &[u8], piece: &[u8]) -> bool;
+}
+
+/// With the registers that every processor has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Narrow;
+
+impl Search for Narrow {
+    #[inline(always)]
+    fn has_piece(self, text: &[u8], piece: &[u8]) -> bool {
+        has_piece(text, piece)
+    }
+}
+
+impl<W: wide::Wide> Search for W {
+    #[inline(always)]
+    fn has_piece(self, text: &[u8], piece: &[u8]) -> bool {
+        wide::has_piece(self, text, piece)
+    }
+}
+
 /// Whether one of the pieces between the spaces of a text is exactly these bytes, which have no space.
 ///
 /// A mask of the spaces says at once where a piece of the right length starts, which is rarely more
 /// than once: no branch on how many pieces there are, or how long they are.
 #[inline(always)]
-pub(crate) fn has_piece(text: &[u8], piece: &[u8]) -> bool {
+fn has_piece(text: &[u8], piece: &[u8]) -> bool {
     const WINDOW: usize = 64;
     let length = piece.len();
     if text.len() < BLOCK || !(1..WINDOW / 2).contains(&length) {
@@ -270,6 +299,33 @@ const fn is_usual(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'/' | b'_')
 }
 
+/// `/` and the characters that RFC 3986 allows raw in a path, but for `;` and `%`.
+#[inline(always)]
+pub(crate) fn is_plain(byte: u8) -> bool {
+    CLASSES.get(usize::from(byte)) == Some(&true)
+}
+
+/// Which bytes are plain.
+static CLASSES: [bool; 256] = {
+    let mut classes = [false; 256];
+    let mut rest = PLAIN.as_slice();
+    while let [byte, tail @ ..] = rest {
+        #[allow(
+            clippy::indexing_slicing,
+            clippy::as_conversions,
+            reason = "evaluated by the compiler, which refuses an index out of range"
+        )]
+        {
+            classes[*byte as usize] = true;
+        }
+        rest = tail;
+    }
+    classes
+};
+
+const PLAIN: &[u8; 79] =
+    b"/ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,=:@";
+
 /// Any byte of a query: visible ASCII, but for `#`.
 pub(crate) const fn is_query(byte: u8) -> bool {
     byte.is_ascii_graphic() && byte != b'#'
@@ -287,6 +343,21 @@ pub(crate) trait Mask:
     /// A block's bits, moved to where the block starts.
     fn at(block: u64, start: usize) -> Self;
 
+    /// The bits of one block or two.
+    fn of(first: u64, second: u64) -> Self;
+
+    /// The bits of the first block and of the second.
+    fn halves(self) -> [u64; 2];
+
+    /// `self - other`, without the bits that do not fit.
+    fn minus(self, other: Self) -> Self;
+
+    /// How many bits are set.
+    fn count(self) -> usize;
+
+    /// Whether a run of bits that starts at one of `starts` ends at one of `stops`.
+    fn runs_into(self, starts: Self, stops: Self) -> bool;
+
     /// The bits before `end`, which is one of the mask or the next after it.
     fn before(end: usize) -> Self;
 
@@ -302,6 +373,9 @@ pub(crate) trait Mask:
     /// Every bit one further on.
     fn moved_on(self) -> Self;
 
+    /// Every bit one further back.
+    fn moved_back(self) -> Self;
+
     /// Whether there is a bit at a place.
     fn has(self, place: usize) -> bool;
 }
@@ -315,6 +389,33 @@ macro_rules! mask {
             #[inline(always)]
             fn at(block: u64, start: usize) -> Self {
                 Self::from(block).wrapping_shl(start as u32)
+            }
+
+            #[inline(always)]
+            fn of(first: u64, second: u64) -> Self {
+                (u128::from(second) << 64 | u128::from(first)) as Self
+            }
+
+            #[inline(always)]
+            fn halves(self) -> [u64; 2] {
+                [self as u64, (self as u128 >> 64) as u64]
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+
+            #[inline(always)]
+            fn count(self) -> usize {
+                self.count_ones() as usize
+            }
+
+            #[inline(always)]
+            fn runs_into(self, starts: Self, stops: Self) -> bool {
+                // The carry of the addition goes through each such run and clears it.
+                let cleared = self & !self.wrapping_add(self & starts);
+                cleared & stops != 0
             }
 
             #[inline(always)]
@@ -343,6 +444,11 @@ macro_rules! mask {
             #[inline(always)]
             fn moved_on(self) -> Self {
                 self << 1
+            }
+
+            #[inline(always)]
+            fn moved_back(self) -> Self {
+                self >> 1
             }
 
             #[inline(always)]
@@ -443,6 +549,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn every_byte_is_classed_as_rfc_3986_has_it() {
+        for byte in 0..=u8::MAX {
+            let sub_delims_and_more = b"!$&'()*+,=:@-._~/".contains(&byte);
+            assert_eq!(
+                is_plain(byte),
+                byte.is_ascii_alphanumeric() || sub_delims_and_more,
+                "{byte:#x}"
+            );
+        }
+    }
 
     /// What the marks mean, byte by byte.
     fn plainly(block: &[u8]) -> Marks {

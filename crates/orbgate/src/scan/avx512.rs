@@ -1,0 +1,371 @@
+//! [`Wide`] with AVX-512 (VBMI2) and BMI2: Intel from Ice Lake and AMD from Zen 4 on. Found out when the
+//! program runs.
+#![allow(
+    unsafe_code,
+    reason = "every instruction here is one that the processor has: there is no `Avx512` without it"
+)]
+
+use core::arch::x86_64::*;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use super::Mask;
+use super::wide::{BLOCK, Marks, Oddities, PLACES, Steps, Wide};
+use crate::hash::HINT;
+
+/// Proof that the processor has these instructions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(());
+
+/// What was found out about the processor: 0 is nothing yet.
+static FOUND: AtomicU8 = AtomicU8::new(0);
+const ABSENT: u8 = 1;
+const PRESENT: u8 = 2;
+
+impl Avx512 {
+    /// The proof, if it can be had.
+    #[inline(always)]
+    pub(crate) fn here() -> Option<Self> {
+        match FOUND.load(Ordering::Relaxed) {
+            PRESENT => Some(Self(())),
+            ABSENT => None,
+            _ => Self::find_out(),
+        }
+    }
+
+    #[cold]
+    fn find_out() -> Option<Self> {
+        let is_here = std::is_x86_feature_detected!("avx512f")
+            && std::is_x86_feature_detected!("avx512bw")
+            && std::is_x86_feature_detected!("avx512vl")
+            && std::is_x86_feature_detected!("avx512vbmi")
+            && std::is_x86_feature_detected!("avx512vbmi2")
+            && std::is_x86_feature_detected!("bmi1")
+            && std::is_x86_feature_detected!("bmi2")
+            && std::is_x86_feature_detected!("lzcnt")
+            && std::is_x86_feature_detected!("popcnt");
+        FOUND.store(if is_here { PRESENT } else { ABSENT }, Ordering::Relaxed);
+        is_here.then_some(Self(()))
+    }
+}
+
+/// Takes steps with these instructions, compiled into them in place.
+#[inline(never)]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn take<S: Steps<Avx512>>(wide: Avx512, steps: S) -> S::Result {
+    steps.take(wide)
+}
+
+/// A number of bits; 64 of those that are more.
+#[inline(always)]
+const fn before(end: usize) -> u32 {
+    if end < BLOCK {
+        end as u32
+    } else {
+        BLOCK as u32
+    }
+}
+
+// SAFETY, of every block below: `self` is the proof that the processor has the instructions. Those that
+// read memory say how much of what.
+impl Wide for Avx512 {
+    type Block = __m512i;
+    type Hints = [__m128i; 2];
+
+    #[inline(always)]
+    fn apart<S: Steps<Self>>(self, steps: S) -> S::Result {
+        // SAFETY: `self` is the proof that the processor has the features that `take` names.
+        unsafe { take(self, steps) }
+    }
+
+    #[inline(always)]
+    fn load(self, bytes: &[u8]) -> __m512i {
+        // SAFETY: the bytes past the last are masked out, and what is masked out is not read.
+        unsafe {
+            let mask = _bzhi_u64(u64::MAX, before(bytes.len()));
+            _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast())
+        }
+    }
+
+    #[inline(always)]
+    fn marks(self, block: __m512i) -> Marks {
+        Marks {
+            slashes: same(block, b'/'),
+            dots: same(block, b'.'),
+            unusual: !usual(block),
+        }
+    }
+
+    #[inline(always)]
+    fn oddities(self, block: __m512i) -> Oddities {
+        let extras = within(block, b'&', 7) | same(block, b'!') | same(block, b'$');
+        let extras = extras | same(block, b':') | same(block, b'=') | same(block, b'@');
+        let extras = extras | same(block, b'~');
+        Oddities {
+            invisible: !within(block, 0x21, 94),
+            hashes: same(block, b'#'),
+            questions: same(block, b'?'),
+            backslashes: same(block, b'\\'),
+            illegal: !(usual(block) | extras),
+        }
+    }
+
+    #[inline(always)]
+    fn folded(self, block: __m512i) -> __m512i {
+        // SAFETY: see above; no memory is read.
+        unsafe { _mm512_or_si512(block, _mm512_set1_epi8(0x20)) }
+    }
+
+    #[inline(always)]
+    fn hints<M: Mask>(self, blocks: [__m512i; 2], marks: [M; 4]) -> [__m128i; 2] {
+        let [a, b, c, d] = marks;
+        let (a, b) = (self.keep(blocks, a), self.keep(blocks, b));
+        let (c, d) = (self.keep(blocks, c), self.keep(blocks, d));
+        // SAFETY: see above; no memory is read.
+        unsafe {
+            let (a, b) = (_mm512_castsi512_si128(a), _mm512_castsi512_si128(b));
+            let (c, d) = (_mm512_castsi512_si128(c), _mm512_castsi512_si128(d));
+            let factor = _mm_set1_epi16(HINT.cast_signed());
+            [
+                _mm_add_epi16(
+                    _mm_mullo_epi16(_mm_unpacklo_epi8(a, d), factor),
+                    _mm_unpacklo_epi8(b, c),
+                ),
+                _mm_add_epi16(
+                    _mm_mullo_epi16(_mm_unpackhi_epi8(a, d), factor),
+                    _mm_unpackhi_epi8(b, c),
+                ),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    fn four<const AT: usize>(self, hints: [__m128i; 2]) -> u64 {
+        let [low, high] = hints;
+        // SAFETY: see above; no memory is read.
+        let four = unsafe {
+            match AT {
+                0 => _mm_cvtsi128_si64(low),
+                1 => _mm_extract_epi64::<1>(low),
+                2 => _mm_cvtsi128_si64(high),
+                _ => _mm_extract_epi64::<1>(high),
+            }
+        };
+        four.cast_unsigned()
+    }
+
+    #[inline(always)]
+    fn spread(self, bits: u64, marks: u64) -> u64 {
+        // SAFETY: see above; no memory is read.
+        unsafe { _pdep_u64(bits, marks) }
+    }
+
+    #[inline(always)]
+    fn keep<M: Mask>(self, blocks: [__m512i; 2], marks: M) -> __m512i {
+        let ([low, high], [first, second]) = (blocks, marks.halves());
+        // SAFETY: see above; no memory is read.
+        unsafe {
+            let kept = _mm512_maskz_compress_epi8(first, low);
+            if M::BITS == BLOCK {
+                return kept;
+            }
+            let more = _mm512_maskz_compress_epi8(second, high);
+            let after = !_bzhi_u64(u64::MAX, first.count_ones());
+            _mm512_mask_expand_epi8(kept, after, more)
+        }
+    }
+
+    #[inline(always)]
+    fn before(self, end: usize) -> u64 {
+        // SAFETY: see above; no memory is read.
+        unsafe { _bzhi_u64(u64::MAX, before(end)) }
+    }
+
+    #[inline(always)]
+    fn places_of(self, block: __m512i, byte: u8) -> u64 {
+        same(block, byte)
+    }
+
+    #[inline(always)]
+    fn are_same(self, block: __m512i, other: __m512i) -> bool {
+        // SAFETY: see above; no memory is read.
+        unsafe { _mm512_cmpneq_epi8_mask(block, other) == 0 }
+    }
+
+    #[inline(always)]
+    fn whole(self, bytes: &[u8; BLOCK]) -> __m512i {
+        // SAFETY: see above; the bytes are a whole block.
+        unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn supersets(self, sets: &[u16; PLACES], part: u64) -> u16 {
+        // SAFETY: see above; the sets are as long as the register.
+        unsafe {
+            let sets = _mm256_loadu_si256(sets.as_ptr().cast());
+            let part = _mm256_set1_epi16(part as i16);
+            let missing = _mm256_andnot_si256(sets, part);
+            _mm256_cmpneq_epi16_mask(sets, part) & !_mm256_test_epi16_mask(missing, missing)
+        }
+    }
+
+    #[inline(always)]
+    fn word(self, bytes: &[u8]) -> u64 {
+        // SAFETY: the bytes past the last are masked out, and what is masked out is not read.
+        unsafe {
+            let length = bytes.len() as u64;
+            let mask = _bzhi_u64(0x7f, length as u32);
+            let word = _mm_maskz_loadu_epi8(mask as u16, bytes.as_ptr().cast());
+            _mm_cvtsi128_si64(word).cast_unsigned() | length << 56
+        }
+    }
+
+    #[inline(always)]
+    fn find(self, words: &[u64; 8], word: u64) -> u32 {
+        // SAFETY: see above; the words are a whole block.
+        unsafe {
+            let words = _mm512_loadu_si512(words.as_ptr().cast());
+            let word = _mm512_set1_epi64(word.cast_signed());
+            let found = u32::from(_mm512_cmpeq_epi64_mask(words, word));
+            (found | 1 << 8).trailing_zeros()
+        }
+    }
+}
+
+/// Where a block has letters, digits, `-`, `.`, `/` and `_`.
+#[inline(always)]
+fn usual(block: __m512i) -> u64 {
+    // SAFETY: there is no block without the proof; no memory is read.
+    let letters = unsafe { _mm512_or_si512(block, _mm512_set1_epi8(0x20)) };
+    within(letters, b'a', 26) | within(block, b'-', 13) | same(block, b'_')
+}
+
+/// Where a block has a byte.
+#[inline(always)]
+fn same(block: __m512i, byte: u8) -> u64 {
+    // SAFETY: there is no block without the proof; no memory is read.
+    unsafe { _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8(byte.cast_signed())) }
+}
+
+/// Where a block has one of `count` bytes from `first` on.
+#[inline(always)]
+fn within(block: __m512i, first: u8, count: u8) -> u64 {
+    // SAFETY: there is no block without the proof; no memory is read.
+    unsafe {
+        let moved = _mm512_sub_epi8(block, _mm512_set1_epi8(first.cast_signed()));
+        _mm512_cmplt_epu8_mask(moved, _mm512_set1_epi8(count.cast_signed()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::wide::{self, Plain};
+    use super::*;
+
+    /// Bytes as targets have them, and any.
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
+        prop_oneof![
+            "(/[a-zA-Z0-9._-]{0,9}){0,16}(\\?[ -~]{0,20})?".prop_map(String::into_bytes),
+            proptest::collection::vec(any::<u8>(), 0..130),
+        ]
+    }
+
+    /// What every step makes of the same bytes, as far as it is not a block itself.
+    fn steps<W: Wide, M: Mask + core::fmt::Debug>(
+        wide: W,
+        bytes: &[u8],
+        marks: M,
+        more: u64,
+    ) -> String {
+        let high = bytes.get(BLOCK..).unwrap_or_default();
+        let blocks = [wide.load(bytes), wide.load(high)];
+        let [low, _] = blocks;
+        let read = |block| (wide.marks(block), wide.oddities(block));
+        // What is kept is read back byte by byte.
+        let bytes_of = |block| {
+            (0..=u8::MAX)
+                .map(|byte| wide.places_of(block, byte))
+                .collect::<Vec<_>>()
+        };
+        let folded = blocks.map(|block| wide.folded(block));
+        let few = (0..PLACES).fold((M::NONE, marks), |(few, rest), _| {
+            (few | rest & !rest.without_first(), rest.without_first())
+        });
+        let hints = wide.hints(folded, [few.0; 4]);
+        let fours = [
+            wide.four::<0>(hints),
+            wide.four::<1>(hints),
+            wide.four::<2>(hints),
+            wide.four::<3>(hints),
+        ];
+        let kept = (marks.count() <= BLOCK).then(|| bytes_of(wide.keep(blocks, marks)));
+        let sets = core::array::from_fn(|at| (more >> at) as u16);
+        let words = [0, 8, 16, 24, 32, 40, 48, 56].map(|by| more.rotate_left(by));
+        let short = &bytes[..bytes.len().min(7)];
+        format!(
+            "{:?}",
+            (
+                blocks.map(read),
+                folded.map(bytes_of),
+                (kept, fours),
+                (wide.spread(more, !more), wide.before(bytes.len())),
+                (
+                    wide.are_same(low, low),
+                    wide.are_same(low, wide.folded(low))
+                ),
+                (wide.supersets(&sets, more & 7), wide.word(short)),
+                (
+                    wide.find(&words, more.rotate_left(24)),
+                    wide.find(&words, !more)
+                ),
+            )
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn every_step_is_as_the_plain_one(bytes in bytes(), marks: u128, few: u128, more: u64) {
+            let Some(wide) = Avx512::here() else {
+                // The steps are not taken on such a processor, so nothing is left to test.
+                return Ok(());
+            };
+            for marks in [marks, marks & few] {
+                prop_assert_eq!(
+                    steps::<_, u128>(wide, &bytes, marks, more),
+                    steps::<_, u128>(Plain, &bytes, marks, more)
+                );
+                prop_assert_eq!(
+                    steps::<_, u64>(wide, &bytes, marks as u64, more),
+                    steps::<_, u64>(Plain, &bytes, marks as u64, more)
+                );
+            }
+        }
+
+        #[test]
+        fn pieces_are_found_as_split_finds_them(
+            pieces in proptest::collection::vec("[ab ]{0,3}|[a-c:]{0,40}|scope:[0-9]{1,2}", 0..30),
+            other in "[ab]{0,2}|scope:[0-9]{1,2}|[a-c:]{28,70}",
+            which: proptest::sample::Index,
+        ) {
+            let text = pieces.join(" ");
+            let mut asked = vec![other.as_bytes()];
+            if !pieces.is_empty() {
+                asked.push(pieces[which.index(pieces.len())].as_bytes());
+            }
+            asked.extend(text.as_bytes().split(|byte| *byte == b' '));
+            for piece in asked.into_iter().filter(|piece| !piece.contains(&b' ')) {
+                let mut split = text.as_bytes().split(|byte| *byte == b' ');
+                let expected = !piece.is_empty() && split.any(|other| other == piece);
+                let found = wide::has_piece(Plain, text.as_bytes(), piece);
+                prop_assert_eq!(found, expected, "{:?} in {:?}", piece, text);
+                if let Some(wide) = Avx512::here() {
+                    let found = wide::has_piece(wide, text.as_bytes(), piece);
+                    prop_assert_eq!(found, expected, "{:?} in {:?}", piece, text);
+                }
+            }
+        }
+    }
+}
