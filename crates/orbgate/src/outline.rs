@@ -257,19 +257,19 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
             return Try::Closer;
         }
         // Perhaps another one with the same hints. Of very many the hash of words knows better.
-        let mut next = outlines.next.get(slot).map_or(NONE, |next| *next);
+        let mut at = slot;
         for _ in 0..LONGEST_CHAIN {
+            let next = outlines.next.get(at).map_or(NONE, |next| *next);
             let Some(row) = outlines.others.get(index(next)) else {
                 return Try::Nothing;
             };
-            let at = rows.slots.len().saturating_add(index(next));
+            at = rows.slots.len().saturating_add(index(next));
             let other = self.wide.whole(&row.text);
             if self.wide.are_same(folded, self.wide.folded(other)) {
                 let is_same = self.wide.are_same(outline, other);
                 let shape = outlines.shapes.get(at).filter(|_| is_same);
                 return shape.map_or(Try::Closer, Try::Shape);
             }
-            next = outlines.next.get(at).map_or(NONE, |next| *next);
         }
         Try::Closer
     }

@@ -57,35 +57,55 @@ fn hash_rows(outlines: &mut Outlines, shapes: &[ShapeOf], entries: &[Shape], com
     }
     let keys: Vec<_> = chains.keys().copied().collect();
     let mut rows = Vec::with_capacity(chains.len());
-    let mut others = Vec::new();
+    let mut others: Vec<Row> = Vec::new();
     for chain in chains.into_values() {
-        let mut next = NONE;
-        let mut chain = chain.into_iter().rev().peekable();
-        while let Some((outline, shape)) = chain.next() {
-            if chain.peek().is_none() {
-                rows.push((outline, (next, shape)));
-            } else {
-                others.push((outline, (next, shape)));
-                next = super::id(others.len()).wrapping_sub(1);
-            }
+        // From the last on, so that each knows the next.
+        let mut chain = chain.into_iter().rev();
+        let mut row = chain
+            .next()
+            .map_or_else(Row::default, |of| Row::new(of, NONE));
+        for of in chain {
+            others.push(row);
+            row = Row::new(of, super::id(others.len()).wrapping_sub(1));
         }
+        rows.push(row);
     }
-    let PerfectHash {
-        seed,
-        pilots,
-        slots,
-    } = perfect_hash(&keys, &rows, |(count, key), seed| {
+    let hash = perfect_hash(&keys, &rows, |(count, key), seed| {
         hash::outline_hash(seed, *count, *key)
     });
-    let all = || slots.iter().chain(&others);
-    outlines.next = collect(all().map(|(_, (next, _))| *next));
-    outlines.shapes = collect(all().map(|(_, (_, shape))| *shape));
-    outlines.others = collect(others.iter().map(|(outline, _)| *outline));
+    let all = || hash.slots.iter().chain(&others);
+    outlines.next = collect(all().map(|row| row.next));
+    outlines.shapes = collect(all().map(|row| row.shape));
+    outlines.others = collect(others.iter().map(|row| row.outline));
     outlines.rows = PerfectHash {
-        seed,
-        pilots,
-        slots: collect(slots.iter().map(|(outline, _)| *outline)),
+        seed: hash.seed,
+        slots: collect(hash.slots.iter().map(|row| row.outline)),
+        pilots: hash.pilots,
     };
+}
+
+/// An outline, its shape, and the place of the next with the same hints.
+#[derive(Clone, Copy)]
+struct Row {
+    outline: Outline,
+    shape: Shape,
+    next: u32,
+}
+
+impl Row {
+    const fn new((outline, shape): (Outline, Shape), next: u32) -> Self {
+        Self {
+            outline,
+            shape,
+            next,
+        }
+    }
+}
+
+impl Default for Row {
+    fn default() -> Self {
+        Self::new((Outline::default(), Shape::default()), NONE)
+    }
 }
 
 /// The outline of a shape, with its key; of the root and of what does not fit there is none.
