@@ -17,7 +17,7 @@ use std::path::Path;
 
 use axum::Router;
 use axum::extract::OriginalUri;
-use orbgate::{Engine, Request, Token};
+use orbgate::{Request, Token};
 use orbgate_tower::{Engines, GateLayer};
 use support::{Tokens, raw, request, serve};
 
@@ -145,7 +145,6 @@ async fn a_second_authorization_is_no_token_at_all() {
         "authorization: Bearer {token}\r\nx-http-method-override: DELETE\r\nx-forwarded-uri: /x\r\n"
     ));
     assert_eq!(raw(&address, &sly).await.status, 200);
-    assert!(Engine::external().routes().len() == 37);
 }
 
 #[tokio::test]

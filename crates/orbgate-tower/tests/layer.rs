@@ -11,12 +11,10 @@ use core::future::{Future, ready};
 use core::pin::Pin;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::task::{Context, Poll};
-use core::time::Duration;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
-use std::time::Instant;
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -372,47 +370,6 @@ fn each_decision_during_ten_thousand_swaps_is_of_one_policy() {
             "{seen:?}"
         );
     }
-}
-
-/// Waits until it is so.
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
-        thread::sleep(Duration::from_millis(2));
-    }
-}
-
-#[test]
-fn a_bad_file_never_replaces_a_good_policy() {
-    let [first, second] = policies();
-    let [first_digest, second_digest] = compiled().map(|engine| engine.digest());
-    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("watched-policy.yaml");
-    std::fs::write(&file, &first).unwrap();
-    let engines = Engines::external();
-    let watch = engines.watch(&file, Duration::from_millis(5)).unwrap();
-    let now = || engines.current().digest();
-    assert_eq!(now(), first_digest);
-    // The truncated file is an editor's that writes in place.
-    for bad in ["", "orbgate: 1\n", "orbgate: [", &first[..first.len() / 2]] {
-        std::fs::write(&file, bad).unwrap();
-        thread::sleep(Duration::from_millis(30));
-        assert_eq!(now(), first_digest, "{bad}");
-    }
-    std::fs::remove_file(&file).unwrap();
-    thread::sleep(Duration::from_millis(30));
-    assert_eq!(now(), first_digest);
-    // As editors and `ConfigMap`s do it: another file takes its name.
-    let other = file.with_extension("new");
-    std::fs::write(&other, &second).unwrap();
-    std::fs::rename(&other, &file).unwrap();
-    until("the second policy is loaded", || now() == second_digest);
-    drop(watch);
-    std::fs::write(&file, &first).unwrap();
-    thread::sleep(Duration::from_millis(30));
-    assert_eq!(now(), second_digest, "nobody watches");
-    std::fs::remove_file(&file).unwrap();
-    assert!(Engines::from_file(&file).is_err());
 }
 
 #[test]
