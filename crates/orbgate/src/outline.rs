@@ -239,8 +239,9 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
             return Try::Closer;
         };
         // Each difference is the bytes from a slash on, without the last one.
-        let slashes = self.spread(!words, segments.slashes);
-        let lasts = self.spread(!words, segments.lasts);
+        let parameters = words ^ before::<W, u64>(self.wide, segments.count);
+        let slashes = self.spread(parameters, segments.slashes);
+        let lasts = self.spread(parameters, segments.lasts);
         let values = lasts.minus(slashes).moved_on();
         if M::BITS > BLOCK && self.bytes.len().wrapping_sub(values.count()) > BLOCK {
             return Try::Closer;

@@ -12,7 +12,7 @@ use core::fmt::Write;
 use core::time::Duration;
 use std::time::Instant;
 
-use orbgate::{Engine, Policy, Request, Token};
+use orbgate::{Engine, Policy, Reason, Request, Token};
 
 /// A policy with these templates, all of one scope.
 fn policy(templates: impl Iterator<Item = String>) -> Policy {
@@ -80,6 +80,27 @@ fn literals_that_differ_in_the_middle_are_told_apart() {
         (0..2_000).map(|n| format!("GET /abcdefgh{n:04}abcdefgh/{{id}}")),
     ));
     check(&engine);
+}
+
+/// A policy of one path is nothing but prefix, and no processor's way ends before or after a length.
+#[test]
+fn one_path_of_any_length_is_found_in_every_way() {
+    for length in 1..150 {
+        let template = format!("/{}", "a".repeat(length));
+        let engine = Engine::new(&policy([format!("GET {template}")].into_iter()));
+        let path = format!("/api/v1{template}");
+        for target in [path.clone(), format!("{path}?{path}")] {
+            let decisions = engine.decide_every_way(&Request {
+                method: b"GET",
+                target: target.as_bytes(),
+                token: Some(Token::user(engine.scope_table().next().unwrap().name())),
+                allow_bonus_orbs_use: false,
+            });
+            for decision in decisions {
+                assert_eq!(decision.reason(), Reason::ScopeHeld, "{target}");
+            }
+        }
+    }
 }
 
 /// So many words at so many positions that a shape's key cannot hold them: the tree decides.
