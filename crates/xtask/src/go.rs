@@ -76,11 +76,11 @@ impl Go {
     fn go(&self, command: &str) -> Program {
         let lib = self.prefix.join("lib");
         Program::parse(&format!("CGO_ENABLED=1 GOWORK=off go {command}"))
-            .variable(
+            .env(
                 "PKG_CONFIG_PATH",
                 lib.join("pkgconfig").display().to_string(),
             )
-            .variable("LD_LIBRARY_PATH", lib.display().to_string())
+            .env("LD_LIBRARY_PATH", lib.display().to_string())
             .within(&self.module)
     }
 
@@ -106,7 +106,7 @@ impl Go {
         let build = options.iter().copied().fold(self.go("build"), Program::arg);
         build.path("-o", &program).arg("./conformance").run()?;
         let lib = self.prefix.join("lib").display().to_string();
-        Ok(Program::at(&program).variable("LD_LIBRARY_PATH", lib))
+        Ok(Program::at(&program).env("LD_LIBRARY_PATH", lib))
     }
 
     /// Every program in the guide builds and runs, in a module made as the guide says.

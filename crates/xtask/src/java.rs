@@ -120,7 +120,7 @@ impl Kits {
         let maven = Program::parse("mvn --quiet --batch-mode --file bindings/java/pom.xml");
         let maven = goals.split(' ').fold(maven, Program::arg);
         let maven = maven
-            .variable("JAVA_HOME", self.newest().display().to_string())
+            .env("JAVA_HOME", self.newest().display().to_string())
             .arg(format!("-Doutput={}", output(project).display()))
             .arg(format!("-Dorbgate.library={}", file.display()));
         match (&self.foreign, &self.older) {

@@ -108,7 +108,7 @@ impl Node {
     /// Node with our library, and arguments separated by spaces.
     fn node(&self, words: &str) -> Program {
         let library = self.library.display().to_string();
-        let node = Program::parse("node").variable("ORBGATE_LIBRARY", library);
+        let node = Program::parse("node").env("ORBGATE_LIBRARY", library);
         words.split_whitespace().fold(node, Program::arg)
     }
 

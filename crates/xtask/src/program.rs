@@ -47,20 +47,14 @@ impl Program {
     }
 
     /// One more variable of its environment, whose value may contain spaces.
-    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
-        self.variables.push((name.to_owned(), value.to_owned()));
+    pub(crate) fn env(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.variables.push((name.to_owned(), value.into()));
         self
     }
 
     /// Two more arguments: an option and a path.
     pub(crate) fn path(self, option: &str, path: &Path) -> Self {
         self.arg(option).arg(path.display().to_string())
-    }
-
-    /// Sets a variable of its environment.
-    pub(crate) fn variable(mut self, name: &str, value: impl Into<String>) -> Self {
-        self.variables.push((name.to_owned(), value.into()));
-        self
     }
 
     /// Runs in this directory instead of the root.

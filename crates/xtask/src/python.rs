@@ -280,7 +280,7 @@ impl Installed {
         // With `--verifytypes` it looks for packages through the path alone.
         let path = std::env::var("PATH").unwrap_or_default();
         let path = format!("{}:{path}", self.programs.display());
-        let pyright = || program(&self.programs, "pyright").variable("PATH", &path);
+        let pyright = || program(&self.programs, "pyright").env("PATH", &path);
         words(pyright(), "--ignoreexternal --verifytypes orbgate")
             .within(&self.programs)
             .run()?;
