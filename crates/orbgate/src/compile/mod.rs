@@ -10,6 +10,7 @@ mod templates;
 mod words;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::hash::{self, PerfectHash};
 use crate::list::{List, Span, Text};
@@ -20,35 +21,37 @@ use crate::terms::{Orbs, Place};
 use outlines::outlines;
 use perfect::perfect_hash;
 use shapes::{
-    Tree, hash_methods, hash_shapes, lay_out_routes, method_columns, method_words, shape_entries,
+    Tree, hash_methods, hash_shapes, method_columns, method_words, route_rows, shape_entries,
+    shapes,
 };
 use templates::{ScopeOf, Templates};
 use words::{Words, parameter_shares, position_shares, prefix};
 
 /// Compiles a policy. Time and memory are linear in the size of its templates.
 pub(crate) fn compile(policy: &Policy) -> Tables {
-    let mut text = TextPool::default();
     let mut apis: Vec<_> = policy.apis().iter().collect();
     apis.sort_by_key(|api| api.name());
-    let api_rows: Vec<_> = apis.iter().map(|api| api_row(api, &mut text)).collect();
-
     let mut scopes: Vec<_> = (0..)
         .zip(&apis)
         .flat_map(|(id, api)| api.scopes().iter().map(move |scope| (id, *api, scope)))
         .collect();
     scopes.sort_by_key(|(_, _, scope)| scope.name());
 
-    let templates = Templates::of(&scopes);
+    let route_texts = templates::texts(&scopes);
+    let templates = Templates::of(&scopes, &route_texts);
+    let mut text = TextPool::with_room(&templates, scopes.len());
+    let api_rows: Vec<_> = apis.iter().map(|api| api_row(api, &mut text)).collect();
     let common = templates.common_segments();
     let words = Words::of(&templates, common, &mut text);
-    let by_position = position_shares(&words.symbols);
-    let (routes, shapes) = lay_out_routes(&templates, common, &words, &mut text);
+    let by_position = position_shares(&templates, &words);
+    let shapes = shapes(&templates, common, &words);
+    let routes = route_rows(&templates, &scopes, &mut text);
     let columns = method_columns(&routes);
     let entries = shape_entries(&shapes, &routes, &columns);
     let (shape_slots, slot_of) = hash_shapes(&entries, words.keys_fit);
-    let prefix = prefix(&templates, common, &words.symbols, &mut text);
+    let prefix = prefix(&templates, common, &by_position, &mut text);
     let outlines = outlines(&shapes, &entries, common, prefix.text);
-    let tree = Tree::of(&shapes, &slot_of, &mut text);
+    let tree = Tree::of(&templates, &words, &shapes, &slot_of);
     let (scope_rows, scope_routes) = lay_out_scopes(&scopes, &routes, &mut text);
 
     Tables {
@@ -82,37 +85,44 @@ fn collect<T>(items: impl Iterator<Item = T>) -> List<T> {
     items.collect::<Vec<_>>().into()
 }
 
-fn api_row(api: &Api, text: &mut TextPool) -> ApiRow {
+fn api_row<'t>(api: &'t Api, text: &mut TextPool<'t>) -> ApiRow {
     ApiRow {
         name: text.span(api.name()),
     }
 }
 
 /// Names and templates, end to end; equal ones are kept once.
-#[derive(Default)]
-struct TextPool {
+struct TextPool<'t> {
     all: String,
-    spans: HashMap<String, Span>,
+    spans: HashMap<&'t str, Span>,
 }
 
-impl TextPool {
-    fn span(&mut self, piece: &str) -> Span {
-        if let Some(span) = self.spans.get(piece) {
-            return *span;
+impl<'t> TextPool<'t> {
+    /// With room for the texts of these templates and scopes.
+    fn with_room(templates: &Templates<'_>, scopes: usize) -> Self {
+        let routes = templates.routes.iter().map(|route| route.text.len());
+        let pieces = templates
+            .routes
+            .len()
+            .saturating_add(templates.literals.len());
+        Self {
+            all: String::with_capacity(routes.sum()),
+            spans: HashMap::with_capacity(pieces.saturating_add(scopes)),
         }
-        let span = Span {
-            start: id(self.all.len()),
-            length: id(piece.len()),
-        };
-        self.all.push_str(piece);
-        self.spans.insert(piece.to_owned(), span);
-        span
     }
 
-    fn get(&self, span: Span) -> &str {
-        let start = hash::index(span.start);
-        let end = start.saturating_add(hash::index(span.length));
-        self.all.get(start..end).unwrap_or_default()
+    fn span(&mut self, piece: &'t str) -> Span {
+        match self.spans.entry(piece) {
+            Entry::Occupied(span) => *span.get(),
+            Entry::Vacant(free) => {
+                let span = Span {
+                    start: id(self.all.len()),
+                    length: id(piece.len()),
+                };
+                self.all.push_str(piece);
+                *free.insert(span)
+            }
+        }
     }
 }
 
@@ -126,10 +136,10 @@ fn column(orbs: Option<Orbs>) -> i64 {
     }
 }
 
-fn lay_out_scopes(
-    scopes: &[ScopeOf<'_>],
+fn lay_out_scopes<'t>(
+    scopes: &[ScopeOf<'t>],
     routes: &[RouteRow],
-    text: &mut TextPool,
+    text: &mut TextPool<'t>,
 ) -> (Vec<ScopeRow>, Vec<u32>) {
     let mut by_scope: Vec<(u16, Place, u32)> = (0..)
         .zip(routes)

@@ -3,76 +3,86 @@
 use std::collections::BTreeMap;
 
 use super::perfect::perfect_hash;
-use super::templates::{Template, Templates};
-use super::words::Words;
-use super::{TextPool, id};
+use super::templates::{PARAMETER, ScopeOf, Template, Templates};
+use super::words::{Sign, Words};
+use super::{TextPool, column, id};
 use crate::hash::{self, Method, PerfectHash};
 use crate::list::Span;
 use crate::tables::{COLUMNS, Edge, MethodColumn, NONE, Node, RouteRow, Run, Shape};
+use crate::terms::Orbs;
 
 /// A shape and its routes.
 pub(super) struct ShapeOf {
-    pub(super) symbols: Vec<u32>,
     pub(super) key: u64,
     pub(super) routes: Run,
+    /// Where its segments stand among those of all templates.
+    pub(super) segments: Run,
     /// The literals as the templates spell them; those of one shape spell them alike.
     pub(super) literals: Vec<Option<String>>,
 }
 
-/// The route rows, those of one shape together, and the shapes.
-pub(super) fn lay_out_routes(
-    templates: &Templates<'_>,
-    common: usize,
-    words: &Words,
-    text: &mut TextPool,
-) -> (Vec<RouteRow>, Vec<ShapeOf>) {
-    let mut rows = Vec::with_capacity(templates.routes.len());
-    let mut shapes: Vec<ShapeOf> = Vec::new();
-    for template in &templates.routes {
-        let (symbols, key) = words.symbols(template, common);
-        match shapes.last_mut() {
-            Some(shape) if shape.symbols == symbols => {
-                shape.routes.length = shape.routes.length.saturating_add(1);
-            }
-            _ => shapes.push(ShapeOf {
-                symbols,
-                key,
-                routes: Run {
-                    start: id(rows.len()),
-                    length: 1,
-                },
-                literals: template
-                    .literals()
-                    .map(|literal| literal.map(str::to_owned))
-                    .collect(),
-            }),
-        }
-        rows.push(route_row(template, text));
+/// The shapes of the templates, and for each which of the routes are its.
+pub(super) fn shapes(templates: &Templates<'_>, common: usize, words: &Words) -> Vec<ShapeOf> {
+    let segments = |template: &Template<'_>| templates.segments(template.segments);
+    let of_shapes = templates.routes.chunk_by(|a, b| segments(a) == segments(b));
+    let mut start = 0_u32;
+    let mut shapes = Vec::with_capacity(templates.routes.len());
+    for routes in of_shapes {
+        let Some(first) = routes.first() else {
+            continue;
+        };
+        let segments = segments(first);
+        let literal = |number: &u32| Some(templates.literal(*number)?.text.to_owned());
+        let routes = Run {
+            start,
+            length: id(routes.len()),
+        };
+        start = start.saturating_add(routes.length);
+        shapes.push(ShapeOf {
+            key: words.key(segments, common),
+            routes,
+            segments: first.segments,
+            literals: segments.iter().map(literal).collect(),
+        });
     }
-    (rows, shapes)
+    shapes
 }
 
-pub(super) fn route_row(template: &Template<'_>, text: &mut TextPool) -> RouteRow {
-    let method = template.rule.method();
-    let mut key = [0; 16];
-    key.iter_mut()
-        .zip(method.bytes())
-        .for_each(|(slot, byte)| *slot = byte);
-    let route = text.span(&format!("{method} {}", template.full));
-    let skipped = id(method.len().saturating_add(1));
-    RouteRow {
-        method: key,
-        text: route,
-        template: Span {
-            start: route.start.saturating_add(skipped),
-            length: route.length.saturating_sub(skipped),
-        },
-        orbs: template.orbs,
-        scope: template.scope,
-        scope_name: text.span(template.scope_name),
-        organisation: template.organisation,
-        place: template.rule.place(),
+/// The route rows, those of one shape together.
+pub(super) fn route_rows<'t>(
+    templates: &Templates<'t>,
+    scopes: &[ScopeOf<'t>],
+    text: &mut TextPool<'t>,
+) -> Vec<RouteRow> {
+    let mut names = vec![None; scopes.len()];
+    let mut rows = Vec::with_capacity(templates.routes.len());
+    for template in &templates.routes {
+        let scope = usize::from(template.scope);
+        let Some(((_, api, rule), name)) = scopes.get(scope).zip(names.get_mut(scope)) else {
+            continue;
+        };
+        let method = template.rule.method();
+        let mut key = [0; 16];
+        let letters = key.iter_mut().zip(method.bytes());
+        letters.for_each(|(slot, byte)| *slot = byte);
+        let route = text.span(template.text);
+        let skipped = id(method.len().saturating_add(1));
+        let amount = template.rule.orbs().map(Orbs::Amount);
+        rows.push(RouteRow {
+            method: key,
+            text: route,
+            template: Span {
+                start: route.start.saturating_add(skipped),
+                length: route.length.saturating_sub(skipped),
+            },
+            orbs: column(amount.or(rule.orbs())),
+            scope: template.scope,
+            scope_name: *name.get_or_insert_with(|| text.span(rule.name())),
+            organisation: api.organisation(),
+            place: template.rule.place(),
+        });
     }
+    rows
 }
 
 /// The methods that most routes have, those with a column first.
@@ -193,48 +203,54 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn of(shapes: &[ShapeOf], slot_of: &[u32], text: &mut TextPool) -> Self {
+    pub(super) fn of(
+        templates: &Templates<'_>,
+        words: &Words,
+        shapes: &[ShapeOf],
+        slot_of: &[u32],
+    ) -> Self {
         let empty = Node {
             edges: Run::default(),
             parameter: NONE,
             shape: NONE,
         };
         let mut nodes = vec![empty];
-        // By parent and symbol: sorted, so the edges of one node come together and in order.
-        let mut children: BTreeMap<(u32, u32), Edge> = BTreeMap::new();
+        // By parent.
+        let mut branches: Vec<(u32, Edge)> = Vec::new();
+        // The segments of the shape before, and the node behind each. The shapes are sorted: what one
+        // has in common with any before, it has in common with this one.
+        let mut before: &[u32] = &[];
+        let mut way = Vec::new();
         for (slot, shape) in slot_of.iter().zip(shapes) {
-            let mut node = 0_u32;
-            for (symbol, literal) in shape.symbols.iter().zip(&shape.literals) {
+            let segments = templates.segments(shape.segments);
+            let pairs = before.iter().zip(segments);
+            way.truncate(pairs.take_while(|(before, own)| before == own).count());
+            before = segments;
+            let mut node = way.last().copied().unwrap_or(0);
+            for number in segments.iter().skip(way.len()) {
                 let new = id(nodes.len());
-                let child = match literal {
-                    Some(literal) => {
-                        let edge = Edge {
-                            symbol: *symbol,
-                            node: new,
-                            text: text.span(literal),
-                        };
-                        children.entry((node, *symbol)).or_insert(edge).node
-                    }
-                    None => match nodes.get_mut(hash::index(node)) {
-                        Some(parent) if parent.parameter == NONE => {
-                            parent.parameter = new;
-                            new
-                        }
-                        Some(parent) => parent.parameter,
-                        None => NONE,
-                    },
-                };
-                if child == new {
-                    nodes.push(empty);
+                if *number != PARAMETER {
+                    let Sign { symbol, text, .. } = words.sign(*number);
+                    let edge = Edge {
+                        symbol,
+                        node: new,
+                        text,
+                    };
+                    branches.push((node, edge));
+                } else if let Some(parent) = nodes.get_mut(hash::index(node)) {
+                    parent.parameter = new;
                 }
-                node = child;
+                nodes.push(empty);
+                way.push(new);
+                node = new;
             }
             if let Some(end) = nodes.get_mut(hash::index(node)) {
                 end.shape = *slot;
             }
         }
-        let mut edges: Vec<Edge> = Vec::with_capacity(children.len());
-        for ((parent, _), edge) in children {
+        branches.sort_unstable_by_key(|(parent, edge)| (*parent, edge.symbol));
+        let mut edges: Vec<Edge> = Vec::with_capacity(branches.len());
+        for (parent, edge) in branches {
             if let Some(parent) = nodes.get_mut(hash::index(parent)) {
                 if parent.edges.length == 0 {
                     parent.edges.start = id(edges.len());

@@ -1,63 +1,97 @@
 //! The routes of a policy with their full templates.
 
-use super::column;
-use crate::policy::{Api, RouteRule, ScopeRule, full_template};
-use crate::terms::{Orbs, OrganisationRule};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::id;
+use crate::policy::{Api, RouteRule, ScopeRule, full_template, segments};
+use crate::tables::{Run, slice};
 
 /// A scope, with the id and the rule of its api.
 pub(super) type ScopeOf<'p> = (u32, &'p Api, &'p ScopeRule);
 
+/// In the segments of a template: a parameter. Literals are numbered from 1.
+pub(super) const PARAMETER: u32 = 0;
+
 /// The routes of all scopes with their full templates, sorted by shape and method.
-pub(super) struct Templates<'p> {
-    pub(super) routes: Vec<Template<'p>>,
+pub(super) struct Templates<'t> {
+    pub(super) routes: Vec<Template<'t>>,
+    /// The literals of all templates, sorted by position and text; each one's number is its place here,
+    /// from 1. So templates compare as their segments do, and a parameter comes before every literal.
+    pub(super) literals: Vec<Literal<'t>>,
+    /// The segments of all templates, each template's together.
+    segments: Vec<u32>,
 }
 
 /// A route, its api's base path prepended.
-pub(super) struct Template<'p> {
+#[derive(Clone, Copy)]
+pub(super) struct Template<'t> {
     pub(super) scope: u16,
-    pub(super) scope_name: &'p str,
-    pub(super) organisation: Option<OrganisationRule>,
-    pub(super) rule: &'p RouteRule,
-    pub(super) orbs: i64,
-    /// `/base/path/{parameter}`.
-    pub(super) full: String,
-    /// Where the literals and parameters of `full` stand.
-    pub(super) segments: Vec<Segment>,
+    pub(super) rule: &'t RouteRule,
+    /// `METHOD /base/path/{parameter}`.
+    pub(super) text: &'t str,
+    /// Where its segments stand in the list of all.
+    pub(super) segments: Run,
 }
 
-/// A segment of a template.
-pub(super) struct Segment {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) is_literal: bool,
+/// A literal at its position.
+#[derive(Clone, Copy)]
+pub(super) struct Literal<'t> {
+    pub(super) position: usize,
+    pub(super) text: &'t str,
+    /// Bit `n - 1` is set where a template of `n` segments has it.
+    pub(super) lengths: u32,
 }
 
-impl Template<'_> {
-    /// The segments in order: a literal, or `None` for a parameter.
-    pub(super) fn literals(&self) -> impl Iterator<Item = Option<&str>> {
-        self.segments.iter().map(|segment| {
-            let text = self.full.get(segment.start..segment.end);
-            text.filter(|_| segment.is_literal)
-        })
+/// `METHOD /base/path/{parameter}` of every route in the order of the scopes, a line each.
+pub(super) fn texts(scopes: &[ScopeOf<'_>]) -> String {
+    let mut texts = String::new();
+    for (_, api, scope) in scopes {
+        let base = api.base_path().unwrap_or_default();
+        for rule in scope.routes() {
+            let [base, template] = full_template(base, rule.template());
+            texts.extend([rule.method(), " ", base, template, "\n"]);
+        }
     }
+    texts
 }
 
-impl<'p> Templates<'p> {
-    pub(super) fn of(scopes: &[ScopeOf<'p>]) -> Self {
-        let mut routes: Vec<_> = (0..)
+impl<'t> Templates<'t> {
+    /// `texts` has a line for each route of the scopes, in their order.
+    pub(super) fn of(scopes: &[ScopeOf<'t>], texts: &'t str) -> Self {
+        let rules = (0..)
             .zip(scopes)
-            .flat_map(|(id, (_, api, scope))| {
-                scope
-                    .routes()
-                    .iter()
-                    .map(move |rule| template(id, api, scope, rule))
-            })
-            .collect();
-        routes.sort_by(|a, b| {
-            let shapes = a.literals().cmp(b.literals());
-            shapes.then_with(|| a.rule.method().cmp(b.rule.method()))
-        });
-        Self { routes }
+            .flat_map(|(id, (_, _, scope))| scope.routes().iter().map(move |rule| (id, rule)));
+        let mut literals = Literals::default();
+        let mut segments = Vec::new();
+        let mut routes = Vec::new();
+        for (text, (scope, rule)) in texts.split_terminator('\n').zip(rules) {
+            let mut template = Template {
+                scope,
+                rule,
+                text,
+                segments: Run::default(),
+            };
+            template.segments = literals.number(template.full(), &mut segments);
+            routes.push(template);
+        }
+        let literals = literals.sorted(&mut segments);
+        Self {
+            routes: sorted(routes, &segments, literals.len()),
+            literals,
+            segments,
+        }
+    }
+
+    /// The segments of a template: the number of a literal, or `PARAMETER`.
+    pub(super) fn segments(&self, run: Run) -> &[u32] {
+        slice(&self.segments, run)
+    }
+
+    /// The literal of this number; a parameter has none.
+    pub(super) fn literal(&self, number: u32) -> Option<&Literal<'t>> {
+        let place = crate::hash::index(number).checked_sub(1)?;
+        self.literals.get(place)
     }
 
     /// How many literals all templates start with in common.
@@ -65,49 +99,128 @@ impl<'p> Templates<'p> {
         let Some((first, others)) = self.routes.split_first() else {
             return 0;
         };
-        let literals: Vec<_> = first.literals().map_while(|literal| literal).collect();
-        others.iter().fold(literals.len(), |common, other| {
-            let pairs = literals.iter().zip(other.literals()).take(common);
-            pairs.take_while(|(a, b)| *b == Some(**a)).count()
+        let first = self.segments(first.segments);
+        let literals = first.iter().take_while(|number| **number != PARAMETER);
+        others.iter().fold(literals.count(), |common, other| {
+            let pairs = first.iter().zip(self.segments(other.segments)).take(common);
+            pairs.take_while(|(a, b)| a == b).count()
         })
     }
 }
 
-pub(super) fn template<'p>(
-    scope: u16,
-    api: &Api,
-    rule: &'p ScopeRule,
-    route: &'p RouteRule,
-) -> Template<'p> {
-    let base = api.base_path().unwrap_or_default();
-    let full = full_template(base, route.template());
-    let mut segments = Vec::new();
-    let mut start = 1_usize;
-    for piece in full
-        .get(1..)
-        .unwrap_or_default()
-        .split('/')
-        .filter(|piece| !piece.is_empty())
-    {
-        let end = start.saturating_add(piece.len());
-        segments.push(Segment {
-            start,
-            end,
-            is_literal: !piece.starts_with('{'),
-        });
-        start = end.saturating_add(1);
+impl<'t> Template<'t> {
+    /// `/base/path/{parameter}`.
+    pub(super) fn full(&self) -> &'t str {
+        let behind_method = self.rule.method().len().saturating_add(1);
+        self.text.get(behind_method..).unwrap_or_default()
     }
-    let orbs = match route.orbs() {
-        Some(amount) => column(Some(Orbs::Amount(amount))),
-        None => column(rule.orbs()),
+}
+
+impl Literal<'_> {
+    /// Whether the two stand at one position and differ at most in case.
+    pub(super) const fn is_one_word_with(&self, other: &Self) -> bool {
+        self.position == other.position && self.text.eq_ignore_ascii_case(other.text)
+    }
+}
+
+/// Sorted by the numbers of their segments, and then by method. No two routes are equal in both.
+fn sorted<'t>(routes: Vec<Template<'t>>, segments: &[u32], literals: usize) -> Vec<Template<'t>> {
+    // The first segments, as many as fit side by side into a word: few comparisons have to look further.
+    let greatest = u64::from(id(literals)).saturating_add(1);
+    let bits = u64::BITS.saturating_sub(greatest.leading_zeros());
+    let start = |route: &Template<'_>| {
+        let mut numbers = slice(segments, route.segments).iter();
+        (0..u64::BITS.checked_div(bits).unwrap_or_default()).fold(0_u64, |start, _| {
+            // After the last segment nothing, which is less than a parameter.
+            let number = numbers.next();
+            let number = number.map_or(0, |number| u64::from(*number).saturating_add(1));
+            start.wrapping_shl(bits) | number
+        })
     };
-    Template {
-        scope,
-        scope_name: rule.name(),
-        organisation: api.organisation(),
-        rule: route,
-        orbs,
-        full,
-        segments,
+    let mut routes: Vec<_> = routes
+        .into_iter()
+        .map(|route| (start(&route), route))
+        .collect();
+    routes.sort_unstable_by(|(start_of_a, a), (start_of_b, b)| {
+        let segments = |route: &Template<'_>| slice(segments, route.segments);
+        let starts = start_of_a.cmp(start_of_b);
+        let shapes = starts.then_with(|| segments(a).cmp(segments(b)));
+        shapes.then_with(|| a.rule.method().cmp(b.rule.method()))
+    });
+    routes.into_iter().map(|(_, route)| route).collect()
+}
+
+/// Gives numbers to literals as they come.
+#[derive(Default)]
+struct Literals<'t> {
+    all: Vec<Literal<'t>>,
+    numbers: HashMap<(usize, &'t str), u32>,
+    /// The segments of the template before, with their numbers: routes that stand together are often alike.
+    before: Vec<(&'t str, u32)>,
+}
+
+impl<'t> Literals<'t> {
+    /// Adds a template's segments to the list of all, and says where.
+    fn number(&mut self, template: &'t str, segments_of_all: &mut Vec<u32>) -> Run {
+        let start = segments_of_all.len();
+        // `/` alone has no segment.
+        for (position, text) in segments(template)
+            .filter(|text| !text.is_empty())
+            .enumerate()
+        {
+            let number = match self.before.get(position) {
+                Some((before, number)) if *before == text => *number,
+                _ if text.starts_with('{') => PARAMETER,
+                _ => self.number_of(position, text),
+            };
+            match self.before.get_mut(position) {
+                Some(before) => *before = (text, number),
+                None => self.before.push((text, number)),
+            }
+            segments_of_all.push(number);
+        }
+        let own = segments_of_all.get(start..).unwrap_or_default();
+        let length = 1_u32.wrapping_shl(id(own.len().saturating_sub(1)));
+        for number in own {
+            let place = crate::hash::index(*number).checked_sub(1);
+            if let Some(literal) = place.and_then(|place| self.all.get_mut(place)) {
+                literal.lengths |= length;
+            }
+        }
+        Run {
+            start: id(start),
+            length: id(own.len()),
+        }
+    }
+
+    fn number_of(&mut self, position: usize, text: &'t str) -> u32 {
+        match self.numbers.entry((position, text)) {
+            Entry::Occupied(number) => *number.get(),
+            Entry::Vacant(free) => {
+                self.all.push(Literal {
+                    position,
+                    text,
+                    lengths: 0,
+                });
+                *free.insert(id(self.all.len()))
+            }
+        }
+    }
+
+    /// The literals in their order, with their numbers in the list of all segments changed to it.
+    fn sorted(self, segments_of_all: &mut [u32]) -> Vec<Literal<'t>> {
+        let mut sorted: Vec<(u32, Literal<'t>)> = (1..).zip(self.all).collect();
+        sorted.sort_unstable_by_key(|(_, literal)| (literal.position, literal.text));
+        let mut places = vec![PARAMETER; sorted.len().saturating_add(1)];
+        for (place, (number, _)) in (1..).zip(&sorted) {
+            if let Some(slot) = places.get_mut(crate::hash::index(*number)) {
+                *slot = place;
+            }
+        }
+        for number in segments_of_all {
+            let place = places.get(crate::hash::index(*number));
+            *number = place.copied().unwrap_or_default();
+        }
+        sorted.into_iter().map(|(_, literal)| literal).collect()
     }
 }

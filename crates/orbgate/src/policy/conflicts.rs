@@ -29,7 +29,7 @@ impl FullRoute<'_> {
     }
 
     pub(super) fn segments(&self) -> impl Iterator<Item = Segment<'_>> {
-        self.template.split('/').skip(1).map(Segment::of)
+        grammar::segments(&self.template).map(Segment::of)
     }
 }
 
@@ -62,7 +62,7 @@ pub(super) fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
             routes.extend(scope.routes.iter().map(|route| {
                 FullRoute {
                     method: &route.method,
-                    template: grammar::full_template(base_path, &route.template),
+                    template: grammar::full_template(base_path, &route.template).concat(),
                     place: route.place,
                     scope: &scope.name,
                     orbs: route

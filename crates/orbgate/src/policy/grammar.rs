@@ -37,7 +37,7 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
     // `GET /` means the base path itself.
     if template != "/" {
         let mut parameters = Vec::new();
-        for segment in segments(template)? {
+        for segment in sound_segments(template)? {
             check_segment(segment, template)?;
             if !segment.starts_with('{') {
                 continue;
@@ -69,7 +69,7 @@ pub(super) fn base_path(text: &str) -> Result<(), String> {
             quoted(text)
         ));
     }
-    for segment in segments(text)? {
+    for segment in sound_segments(text)? {
         if segment.contains(['{', '}']) {
             return Err(format!(
                 "base path {} must be literal, and {} is not",
@@ -90,21 +90,32 @@ pub(super) fn parameter_of_another_format(segment: &str) -> Option<String> {
         .then_some(parameter)
 }
 
-/// The path template that requests are compared with.
-pub(crate) fn full_template(base_path: &str, template: &str) -> String {
-    match template {
-        "/" if !base_path.is_empty() => base_path.to_owned(),
-        _ => [base_path, template].concat(),
+/// The path template that requests are compared with, in two parts. Both start with a slash or are empty:
+/// no segment reaches from one into the other.
+pub(crate) const fn full_template<'a>(base_path: &'a str, template: &'a str) -> [&'a str; 2] {
+    match template.as_bytes() {
+        b"/" if !base_path.is_empty() => [base_path, ""],
+        _ => [base_path, template],
     }
+}
+
+/// The segments of a path: what stands behind each of its slashes.
+pub(crate) fn segments(path: &str) -> impl Iterator<Item = &str> {
+    let mut rest = path.strip_prefix('/');
+    core::iter::from_fn(move || {
+        let path = rest?;
+        // Segments are short: a search that looks at whole words first would only begin to pay.
+        let end = path.bytes().position(|byte| byte == b'/');
+        let (segment, behind) = path.split_at_checked(end.unwrap_or(path.len()))?;
+        rest = behind.get(1..);
+        Some(segment)
+    })
 }
 
 /// Why no request could ever match the full template of these two.
 pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), String> {
-    let shown = || quoted(&full_template(base_path, template));
-    let parts = match template {
-        "/" if !base_path.is_empty() => [base_path, ""],
-        _ => [base_path, template],
-    };
+    let parts = full_template(base_path, template);
+    let shown = || quoted(&parts.concat());
     let bytes: usize = parts.map(str::len).iter().sum();
     if bytes > MAX_TARGET_BYTES {
         return Err(format!(
@@ -112,8 +123,7 @@ pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), Strin
             shown()
         ));
     }
-    // Both parts start with a slash: no segment reaches from one into the other.
-    let segments = || parts.iter().flat_map(|part| part.split('/').skip(1));
+    let segments = || parts.iter().flat_map(|part| segments(part));
     let count = segments().count();
     if count > MAX_SEGMENTS {
         return Err(format!(
@@ -175,14 +185,14 @@ pub(super) fn text(text: &str, what: &str) -> Result<(), String> {
     }
 }
 
-fn segments(path: &str) -> Result<impl Iterator<Item = &str>, String> {
+fn sound_segments(path: &str) -> Result<impl Iterator<Item = &str>, String> {
     if path.ends_with('/') {
         return Err(format!("path {} must not end with `/`", quoted(path)));
     }
     if path.contains("//") {
         return Err(format!("path {} has an empty segment", quoted(path)));
     }
-    Ok(path.split('/').skip(1))
+    Ok(segments(path))
 }
 
 fn check_segment(segment: &str, path: &str) -> Result<(), String> {
