@@ -34,13 +34,10 @@ pub(crate) unsafe fn optional<'a, T>(pointer: *const T) -> Outcome<Option<&'a T>
 /// An array. A null pointer is an array of length 0 only.
 #[inline(always)]
 pub(crate) unsafe fn slice<'a, T>(data: *const T, len: usize) -> Outcome<&'a [T]> {
-    if len == 0 {
-        return Ok(&[]);
-    }
     let bytes = len.checked_mul(size_of::<T>());
     let fits = bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok());
     if data.is_null() || !data.is_aligned() || !fits {
-        return Err(INVALID);
+        return if len == 0 { Ok(&[]) } else { Err(INVALID) };
     }
     // SAFETY: neither null nor misaligned nor too long, and the caller vouches for the rest.
     Ok(unsafe { core::slice::from_raw_parts(data, len) })
@@ -106,16 +103,23 @@ pub(crate) unsafe fn read_sized<T: Sized32>(pointer: *const T) -> Outcome<T> {
         from.copy_to_nonoverlapping(to, known);
         value.assume_init()
     };
-    // What a newer caller says beyond what is known here must not be ignored.
-    // SAFETY: the caller's struct has `size` bytes.
-    let beyond = unsafe {
-        let start = pointer.cast::<u8>().wrapping_add(known);
-        slice(start, size.saturating_sub(known))
-    };
-    if beyond?.iter().any(|byte| *byte != 0) {
-        return Err(INVALID);
+    if size > known {
+        // SAFETY: the caller's struct has `size` bytes.
+        unsafe { read_beyond(pointer.cast(), known, size) }?;
     }
     Ok(value)
+}
+
+/// What a newer caller says beyond what is known here must not be ignored.
+#[cold]
+#[inline(never)]
+unsafe fn read_beyond(start: *const u8, known: usize, size: usize) -> Outcome {
+    // SAFETY: the caller's, see `read_sized`.
+    let beyond = unsafe { slice(start.wrapping_add(known), size.saturating_sub(known)) }?;
+    match beyond.iter().all(|byte| *byte == 0) {
+        true => Ok(()),
+        false => Err(INVALID),
+    }
 }
 
 /// Writes a caller-sized struct, up to the size that the caller knows, but for the size itself.

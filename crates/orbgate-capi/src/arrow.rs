@@ -85,7 +85,8 @@ pub unsafe extern "C" fn orbgate_engine_decide_arrow(
         if out_len < table.len {
             return Err(INVALID);
         }
-        let decide = |row| table.decide(engine, row);
+        // SAFETY: only rows of the table are asked for.
+        let decide = |row| unsafe { table.decide(engine, row) };
         // SAFETY: `out` has room for `out_len` decisions, which are enough.
         unsafe {
             decide_rows(engine, table.len, Out::new(out), decide, |decision| {
@@ -175,15 +176,20 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The decision of a row, none where it is null.
-    fn decide<'e>(&self, engine: &'e OrbgateEngine, row: usize) -> Option<Decision<'e>> {
+    /// The decision of a row that the table has; none where it is null.
+    unsafe fn decide<'e>(&self, engine: &'e OrbgateEngine, row: usize) -> Option<Decision<'e>> {
         if !is_valid(self.validity.as_ref(), row) {
             return None;
         }
+        // SAFETY: every column has the table's rows.
+        let (method, target, token) = unsafe {
+            let texts = (self.method.of(row)?, self.target.of(row)?);
+            (texts.0, texts.1, self.token_of(row))
+        };
         let request = Request {
-            method: self.method.of(row)?,
-            target: self.target.of(row)?,
-            token: self.token_of(row),
+            method,
+            target,
+            token,
             allow_bonus_orbs_use: match &self.allow_bonus_orbs {
                 None => self.bonus,
                 Some(rows) => rows.of(row),
@@ -192,12 +198,16 @@ impl<'a> Table<'a> {
         Some(engine.engine().decide(&request))
     }
 
-    fn token_of(&self, row: usize) -> Option<Token<'a>> {
+    unsafe fn token_of(&self, row: usize) -> Option<Token<'a>> {
         let Some(kinds) = &self.kind else {
             return self.token;
         };
-        let kind = str::from_utf8(kinds.of(row)?).unwrap_or_default();
-        let scopes = self.scopes.as_ref().and_then(|scopes| scopes.of(row));
+        // SAFETY: every column has the table's rows.
+        let (kind, scopes) = unsafe {
+            let scopes = self.scopes.as_ref().and_then(|scopes| scopes.of(row));
+            (kinds.of(row)?, scopes)
+        };
+        let kind = str::from_utf8(kind).unwrap_or_default();
         Some(Token {
             kind: TokenKind::from_name(kind),
             scopes: scopes.unwrap_or_default().into(),
@@ -236,7 +246,13 @@ impl Rows {
 /// A column of texts.
 struct Strings<'a> {
     validity: Option<Bitmap<'a>>,
-    texts: Texts<'a>,
+    texts: Lengths<'a>,
+}
+
+/// Arrow's utf8 and its large utf8.
+enum Lengths<'a> {
+    Short(Texts<'a, u32>),
+    Long(Texts<'a, u64>),
 }
 
 impl<'a> Strings<'a> {
@@ -246,8 +262,18 @@ impl<'a> Strings<'a> {
         unsafe {
             let (offsets, data) = (buffer(array, 3, 1)?, buffer(array, 3, 2)?);
             let texts = match text(schema.format)? {
-                b"u" => Texts::arrow(offsets.cast(), data.cast(), rows.start, rows.len)?,
-                b"U" => Texts::arrow_large(offsets.cast(), data.cast(), rows.start, rows.len)?,
+                b"u" => Lengths::Short(Texts::arrow(
+                    offsets.cast(),
+                    data.cast(),
+                    rows.start,
+                    rows.len,
+                )?),
+                b"U" => Lengths::Long(Texts::arrow(
+                    offsets.cast(),
+                    data.cast(),
+                    rows.start,
+                    rows.len,
+                )?),
                 _ => return Err(INVALID),
             };
             let validity = validity(array, 3, &rows)?;
@@ -255,8 +281,18 @@ impl<'a> Strings<'a> {
         }
     }
 
-    fn of(&self, row: usize) -> Option<&'a [u8]> {
-        is_valid(self.validity.as_ref(), row).then(|| self.texts.of(row))
+    /// The text of a row that the column has; none where it is null.
+    unsafe fn of(&self, row: usize) -> Option<&'a [u8]> {
+        if !is_valid(self.validity.as_ref(), row) {
+            return None;
+        }
+        // SAFETY: the column has the row.
+        Some(unsafe {
+            match &self.texts {
+                Lengths::Short(texts) => texts.of(row),
+                Lengths::Long(texts) => texts.of(row),
+            }
+        })
     }
 }
 

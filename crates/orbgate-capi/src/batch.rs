@@ -1,6 +1,6 @@
 //! Many decisions in one call, over columns as Arrow lays out utf8.
 
-use orbgate::{Decision, Request, Token};
+use orbgate::{Decision, Request, Scopes, Token, TokenKind};
 
 use crate::arguments::{Out, Sized32, optional, read_sized, shared, slice};
 use crate::columns::{Bitmap, OrbgateColumn, Texts};
@@ -95,7 +95,8 @@ unsafe fn run<T: Default>(
         if out_len < batch.len {
             return Err(OrbgateStatus::InvalidArgument);
         }
-        let decide = |row| batch.decide(engine, row);
+        // SAFETY: only rows of the batch are asked for.
+        let decide = |row| unsafe { batch.decide(engine, row) };
         // SAFETY: `out` has room for `out_len` decisions, which are enough.
         unsafe { decide_rows(engine, batch.len, Out::new(out), decide, form) }
     })
@@ -118,12 +119,13 @@ pub(crate) unsafe fn decide_rows<'e, T: Default>(
     for row in 0..len {
         // SAFETY: the caller's array has `len` elements.
         let place = unsafe { places.at(row) };
-        let answer = match decide(row) {
-            Some(decision) => form(OrbgateDecision::new(engine, &decision)),
-            None => T::default(),
-        };
         // SAFETY: the caller's, see the preamble.
-        unsafe { place.write(answer) }
+        unsafe {
+            match decide(row) {
+                Some(decision) => place.write(form(OrbgateDecision::new(engine, &decision))),
+                None => place.write(T::default()),
+            }
+        }
     }
     Ok(())
 }
@@ -138,9 +140,10 @@ struct Rows<'a> {
     validity: Option<Bitmap<'a>>,
 }
 
-/// Where the tokens of the rows come from.
+/// Where the tokens of the rows come from. The one of all rows is in parts: a `Token` copied row by row would be
+/// copied with its padding, in pieces.
 enum Tokens<'a> {
-    One(Option<Token<'a>>),
+    One(Option<TokenKind>, Scopes<'a>),
     Text(&'a [u8], Texts<'a>),
     Sets(&'a [u8], &'a [*const OrbgateScopeSet]),
 }
@@ -169,16 +172,24 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The decision of a row, none where it is null.
+    /// The decision of a row that the batch has; none where it is null.
     #[inline(always)]
-    fn decide<'e>(&self, engine: &'e OrbgateEngine, row: usize) -> Option<Decision<'e>> {
+    unsafe fn decide<'e>(&self, engine: &'e OrbgateEngine, row: usize) -> Option<Decision<'e>> {
         if !self.validity.as_ref().is_none_or(|bitmap| bitmap.has(row)) {
             return None;
         }
+        // SAFETY: every column has the batch's rows.
+        let (method, target, token) = unsafe {
+            (
+                self.method.of(row),
+                self.target.of(row),
+                self.tokens.of(row),
+            )
+        };
         Some(engine.engine().decide(&Request {
-            method: self.method.of(row),
-            target: self.target.of(row),
-            token: self.tokens.of(row),
+            method,
+            target,
+            token,
             allow_bonus_orbs_use: match self.bonus {
                 Bonus::All(bonus) => bonus,
                 Bonus::Each(rows) => rows.get(row) == Some(&1),
@@ -196,7 +207,9 @@ impl<'a> Tokens<'a> {
                 return Err(OrbgateStatus::InvalidArgument);
             }
             // SAFETY: the caller's, see the preamble.
-            return Ok(Self::One(unsafe { OrbgateToken::read(batch.token) }?));
+            let token = unsafe { OrbgateToken::read(batch.token) }?;
+            let scopes = token.map_or(Scopes::Text(&[]), |token| token.scopes);
+            return Ok(Self::One(token.map(|token| token.kind), scopes));
         }
         if !batch.token.is_null() || (text && sets) {
             return Err(OrbgateStatus::InvalidArgument);
@@ -225,24 +238,29 @@ impl<'a> Tokens<'a> {
         Ok(Self::Sets(kinds, sets))
     }
 
+    /// The token of a row that the batch has.
     #[inline(always)]
-    fn of(&self, row: usize) -> Option<Token<'a>> {
-        let kind = |kinds: &[u8]| read_kind(u32::from(*kinds.get(row)?)).ok()?;
-        match self {
-            Self::One(token) => *token,
-            Self::Text(kinds, texts) => {
-                let scopes = texts.of(row).into();
-                kind(kinds).map(|kind| Token { kind, scopes })
-            }
+    unsafe fn of(&self, row: usize) -> Option<Token<'a>> {
+        let (kind, scopes) = match self {
+            Self::One(kind, scopes) => (*kind, *scopes),
+            // SAFETY: the column has the row.
+            Self::Text(kinds, texts) => (kind_of(kinds, row), unsafe { texts.of(row) }.into()),
             Self::Sets(kinds, sets) => {
                 let set = sets.get(row).copied().unwrap_or(core::ptr::null());
                 // SAFETY: null or checked by `read`; the rest is the caller's.
                 let set = unsafe { set.as_ref() };
-                let scopes = set.map_or(b"".into(), |set| (&set.set).into());
-                kind(kinds).map(|kind| Token { kind, scopes })
+                let scopes = set.map_or(Scopes::Text(&[]), |set| (&set.set).into());
+                (kind_of(kinds, row), scopes)
             }
-        }
+        };
+        kind.map(|kind| Token { kind, scopes })
     }
+}
+
+/// The kind of a row's token; none where it has none.
+#[inline(always)]
+fn kind_of(kinds: &[u8], row: usize) -> Option<TokenKind> {
+    read_kind(u32::from(*kinds.get(row)?)).ok()?
 }
 
 impl Bonus<'_> {

@@ -19,16 +19,10 @@ pub struct OrbgateColumn {
     pub offsets: *const u32,
 }
 
-/// A column that has been checked.
-pub(crate) struct Texts<'a> {
+/// A column that has been checked. Its offsets are `u32`, or `u64` as those of Arrow's large utf8.
+pub(crate) struct Texts<'a, O = u32> {
     data: &'a [u8],
-    offsets: Offsets<'a>,
-}
-
-enum Offsets<'a> {
-    Short(&'a [u32]),
-    /// Those of Arrow's large utf8.
-    Long(&'a [u64]),
+    offsets: &'a [O],
 }
 
 impl<'a> Texts<'a> {
@@ -40,13 +34,18 @@ impl<'a> Texts<'a> {
                 0 => &[],
                 _ => slice(column.data.cast(), column.data_len)?,
             };
-            Self::checked(data, Offsets::Short(offsets))
+            Self::checked(data, offsets)
         }
     }
+}
 
+impl<'a, O: Copy + Default + Ord> Texts<'a, O>
+where
+    usize: TryFrom<O>,
+{
     /// A column of Arrow's: only its last offset says how long the data is.
     pub(crate) unsafe fn arrow(
-        offsets: *const u32,
+        offsets: *const O,
         data: *const u8,
         start: usize,
         len: usize,
@@ -55,44 +54,35 @@ impl<'a> Texts<'a> {
         unsafe {
             let offsets = ends(offsets, start, len)?;
             let data = slice(data, index(offsets.last().copied().unwrap_or_default()))?;
-            Self::checked(data, Offsets::Short(offsets))
-        }
-    }
-
-    /// The same with offsets of 64 bits.
-    pub(crate) unsafe fn arrow_large(
-        offsets: *const u64,
-        data: *const u8,
-        start: usize,
-        len: usize,
-    ) -> Outcome<Self> {
-        // SAFETY: the caller's, see the preamble.
-        unsafe {
-            let offsets = ends(offsets, start, len)?;
-            let data = slice(data, index(offsets.last().copied().unwrap_or_default()))?;
-            Self::checked(data, Offsets::Long(offsets))
+            Self::checked(data, offsets)
         }
     }
 
     /// Offsets that never decrease and end within the data.
-    fn checked(data: &'a [u8], offsets: Offsets<'a>) -> Outcome<Self> {
-        let (sorted, last) = match &offsets {
-            Offsets::Short(offsets) => (offsets.is_sorted(), offsets.last().copied().map(index)),
-            Offsets::Long(offsets) => (offsets.is_sorted(), offsets.last().copied().map(index)),
-        };
-        if !sorted || last.is_some_and(|last| last > data.len()) {
+    fn checked(data: &'a [u8], offsets: &'a [O]) -> Outcome<Self> {
+        let last = offsets.last().copied().map(index);
+        if !offsets.is_sorted() || last.is_some_and(|last| last > data.len()) {
             return Err(OrbgateStatus::InvalidArgument);
         }
         Ok(Self { data, offsets })
     }
 
+    /// The text of a row.
+    ///
+    /// # Safety
+    ///
+    /// The column has this row.
     #[inline(always)]
-    pub(crate) fn of(&self, row: usize) -> &'a [u8] {
-        let (start, end) = match self.offsets {
-            Offsets::Short(offsets) => pair(offsets, row),
-            Offsets::Long(offsets) => pair(offsets, row),
-        };
-        self.data.get(start..end).unwrap_or_default()
+    pub(crate) unsafe fn of(&self, row: usize) -> &'a [u8] {
+        // SAFETY: there is one offset more than there are rows, and `checked` has seen that they do not decrease
+        // and end within the data.
+        unsafe {
+            let (start, end) = (
+                *self.offsets.get_unchecked(row),
+                *self.offsets.get_unchecked(row.wrapping_add(1)),
+            );
+            self.data.get_unchecked(index(start)..index(end))
+        }
     }
 }
 
@@ -108,17 +98,6 @@ unsafe fn ends<'a, T>(offsets: *const T, start: usize, len: usize) -> Outcome<&'
     // SAFETY: the caller's, see the preamble.
     let offsets = unsafe { slice(offsets, count.ok_or(INVALID)?) }?;
     offsets.get(start..).ok_or(INVALID)
-}
-
-/// Where a row starts and ends.
-#[inline(always)]
-fn pair<T: Copy + Default>(offsets: &[T], row: usize) -> (usize, usize)
-where
-    usize: TryFrom<T>,
-{
-    let ends = offsets.get(row..).and_then(|offsets| offsets.first_chunk());
-    let [start, end] = ends.copied().unwrap_or_default();
-    (index(start), index(end))
 }
 
 /// An offset as an index. One that is too large for this machine is beyond any data.

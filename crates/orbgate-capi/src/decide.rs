@@ -13,7 +13,7 @@ use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
 use crate::packed::packed;
 use crate::scope_set::OrbgateScopeSet;
-use crate::status::{OrbgateStatus, Outcome, guard};
+use crate::status::{OrbgateStatus, guard};
 use crate::token::{OrbgateToken, parts, read_flags};
 
 /// Decides a request: which scope it needs, whether the token may make the call, what it consumes, and
@@ -46,7 +46,8 @@ pub unsafe extern "C" fn orbgate_engine_decide(
                 Out::new(out)?,
             )
         };
-        out.decided(engine, &decide(engine, method, target, token, flags)?)
+        let bonus = read_flags(flags)?;
+        out.decided(engine, &decide(engine, method, target, token, bonus))
     })
 }
 
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_packed(
                 parts(kind, scopes, scopes_len, scope_set)?,
             )
         };
-        let decision = decide(engine, method, target, token, flags)?;
+        let decision = decide(engine, method, target, token, read_flags(flags)?);
         Ok(OrbgateDecision::new(engine, &decision).pack())
     })
 }
@@ -103,7 +104,8 @@ pub unsafe extern "C" fn orbgate_engine_decide_route(
         // SAFETY: the caller's, see the preamble.
         let (engine, token, out) =
             unsafe { (shared(engine)?, OrbgateToken::read(token)?, Out::new(out)?) };
-        out.decided(engine, &decide_route(engine, route_id, token, flags)?)
+        let bonus = read_flags(flags)?;
+        out.decided(engine, &decide_route(engine, route_id, token, bonus))
     })
 }
 
@@ -126,7 +128,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_route_packed(
         // SAFETY: the caller's, see the preamble.
         let (engine, token) =
             unsafe { (shared(engine)?, parts(kind, scopes, scopes_len, scope_set)?) };
-        let decision = decide_route(engine, route_id, token, flags)?;
+        let decision = decide_route(engine, route_id, token, read_flags(flags)?);
         Ok(OrbgateDecision::new(engine, &decision).pack())
     })
 }
@@ -156,7 +158,9 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope(
                 Out::new(out)?,
             )
         };
-        out.decided(engine, &decide_scope(engine, scope, token, flags)?)
+        let core = engine.engine();
+        let decision = core.decide_scope(scope, token, read_flags(flags)?);
+        out.decided(engine, &decision)
     })
 }
 
@@ -185,46 +189,39 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope_packed(
                 parts(kind, scopes, scopes_len, scope_set)?,
             )
         };
-        let decision = decide_scope(engine, scope, token, flags)?;
+        let core = engine.engine();
+        let decision = core.decide_scope(scope, token, read_flags(flags)?);
         Ok(OrbgateDecision::new(engine, &decision).pack())
     })
 }
 
+/// Asks the core about a request.
 #[inline(always)]
 pub(crate) fn decide<'e>(
     engine: &'e OrbgateEngine,
     method: &[u8],
     target: &[u8],
     token: Option<Token<'_>>,
-    flags: u32,
-) -> Outcome<Decision<'e>> {
-    Ok(engine.engine().decide(&Request {
+    allow_bonus_orbs_use: bool,
+) -> Decision<'e> {
+    engine.engine().decide(&Request {
         method,
         target,
         token,
-        allow_bonus_orbs_use: read_flags(flags)?,
-    }))
+        allow_bonus_orbs_use,
+    })
 }
 
+/// Asks the core about a route.
 #[inline(always)]
 fn decide_route<'e>(
     engine: &'e OrbgateEngine,
     route_id: u64,
     token: Option<Token<'_>>,
-    flags: u32,
-) -> Outcome<Decision<'e>> {
+    allow_bonus_orbs_use: bool,
+) -> Decision<'e> {
     let route = RouteId::from_bits(route_id);
-    let bonus = read_flags(flags)?;
-    Ok(engine.engine().decide_route(route, token, bonus))
-}
-
-#[inline(always)]
-fn decide_scope<'e>(
-    engine: &'e OrbgateEngine,
-    scope: &[u8],
-    token: Option<Token<'_>>,
-    flags: u32,
-) -> Outcome<Decision<'e>> {
-    let bonus = read_flags(flags)?;
-    Ok(engine.engine().decide_scope(scope, token, bonus))
+    engine
+        .engine()
+        .decide_route(route, token, allow_bonus_orbs_use)
 }

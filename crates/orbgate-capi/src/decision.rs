@@ -45,49 +45,33 @@ pub struct OrbgateDecision {
     pub policy: u64,
 }
 
+#[expect(
+    clippy::as_conversions,
+    reason = "the number of an effect is its discriminant"
+)]
+const EFFECTS: (u8, u8) = (OrbgateEffect::Deny as u8, OrbgateEffect::Allow as u8);
+
 impl OrbgateDecision {
     #[inline(always)]
     pub(crate) fn new(engine: &OrbgateEngine, decision: &Decision<'_>) -> Self {
-        #[expect(
-            clippy::as_conversions,
-            reason = "the number of an effect is its discriminant"
-        )]
-        const EFFECTS: (u8, u8) = (OrbgateEffect::Deny as u8, OrbgateEffect::Allow as u8);
-        let policy = engine.policy();
-        match decision {
-            Decision::Allow(allow) => {
-                let (charge, amount) = allow.charge().map_or((0, 0), charge_bits);
-                Self {
-                    effect: EFFECTS.1,
-                    reason: reason_number(allow.reason()),
-                    detail: 0,
-                    charge,
-                    http_status: 0,
-                    scope: allow.scope().index().wrapping_add(1),
-                    route: allow
-                        .route()
-                        .map_or(0, |route| route.index().wrapping_add(1)),
-                    reserved: 0,
-                    amount,
-                    policy,
-                }
-            }
-            Decision::Deny(deny) => Self {
-                effect: EFFECTS.0,
-                reason: reason_number(deny.reason()),
-                detail: deny.detail().map_or(0, detail_number),
-                charge: 0,
-                http_status: deny.status(),
-                scope: deny
-                    .scope()
-                    .map_or(0, |scope| scope.index().wrapping_add(1)),
-                route: deny
-                    .route()
-                    .map_or(0, |route| route.index().wrapping_add(1)),
-                reserved: 0,
-                amount: 0,
-                policy,
+        let scope = decision.scope_index();
+        let route = decision.route_index();
+        let (charge, amount) = decision.charge().map_or((0, 0), charge_bits);
+        Self {
+            effect: if decision.is_allow() {
+                EFFECTS.1
+            } else {
+                EFFECTS.0
             },
+            reason: reason_number(decision.reason()),
+            detail: decision.detail().map_or(0, detail_number),
+            charge,
+            http_status: decision.status().unwrap_or(0),
+            scope: scope.map_or(0, |index| index.wrapping_add(1)),
+            route: route.map_or(0, |index| index.wrapping_add(1)),
+            reserved: 0,
+            amount,
+            policy: engine.policy(),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::decide::decide;
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
 use crate::status::{OrbgateStatus, Outcome, guard};
-use crate::token::OrbgateToken;
+use crate::token::{OrbgateToken, read_flags};
 
 /// A place that holds an engine, for hot reload: readers never wait, and every decision comes from exactly
 /// one engine. Shared by reference counting.
@@ -109,8 +109,9 @@ pub unsafe extern "C" fn orbgate_handle_decide(
                 Out::new(out)?,
             )
         };
+        let bonus = read_flags(flags)?;
         let engine = handle.current.load();
-        out.decided(&engine, &decide(&engine, method, target, token, flags)?)
+        out.decided(&engine, &decide(&engine, method, target, token, bonus))
     })
 }
 

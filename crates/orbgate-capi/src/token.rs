@@ -55,12 +55,12 @@ pub(crate) unsafe fn parts<'a>(
     scopes_len: usize,
     scope_set: *const OrbgateScopeSet,
 ) -> Outcome<Option<Token<'a>>> {
-    // SAFETY: the caller's, see the preamble.
-    let (text, set) = unsafe { (bytes(scopes, scopes_len)?, optional(scope_set)?) };
     let kind = read_kind(kind)?;
-    let scopes = match set {
-        None => text.into(),
-        Some(set) if text.is_empty() => (&set.set).into(),
+    // SAFETY: the caller's, see the preamble.
+    let scopes = match unsafe { optional(scope_set) }? {
+        // SAFETY: the caller's, see the preamble.
+        None => unsafe { bytes(scopes, scopes_len) }?.into(),
+        Some(set) if scopes_len == 0 => (&set.set).into(),
         Some(_) => return Err(OrbgateStatus::InvalidArgument),
     };
     Ok(kind.map(|kind| Token { kind, scopes }))
@@ -68,22 +68,21 @@ pub(crate) unsafe fn parts<'a>(
 
 /// A kind by its number; the number of no token is none.
 #[inline(always)]
-pub(crate) const fn read_kind(kind: u32) -> Outcome<Option<TokenKind>> {
-    match kind {
-        0 => Ok(Some(TokenKind::Unknown)),
-        1 => Ok(Some(TokenKind::User)),
-        2 => Ok(Some(TokenKind::Organisation)),
-        255 => Ok(None),
-        _ => Err(OrbgateStatus::InvalidArgument),
+pub(crate) fn read_kind(kind: u32) -> Outcome<Option<TokenKind>> {
+    const KINDS: [TokenKind; 3] = [TokenKind::Unknown, TokenKind::User, TokenKind::Organisation];
+    const NONE: u32 = 255;
+    let known = usize::try_from(kind).ok().and_then(|kind| KINDS.get(kind));
+    match known {
+        None if kind != NONE => Err(OrbgateStatus::InvalidArgument),
+        known => Ok(known.copied()),
     }
 }
 
 /// Whether the flags allow bonus orbs.
 #[inline(always)]
 pub(crate) const fn read_flags(flags: u32) -> Outcome<bool> {
-    match flags {
-        0 => Ok(false),
-        ORBGATE_ALLOW_BONUS_ORBS => Ok(true),
-        _ => Err(OrbgateStatus::InvalidArgument),
+    if flags > ORBGATE_ALLOW_BONUS_ORBS {
+        return Err(OrbgateStatus::InvalidArgument);
     }
+    Ok(flags == ORBGATE_ALLOW_BONUS_ORBS)
 }

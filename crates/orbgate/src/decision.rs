@@ -286,6 +286,23 @@ impl<'e> Decision<'e> {
         }
     }
 
+    /// The [index](Route::index) of the route, where one was found. For `method_not_declared` it is one of
+    /// the routes that share the path's template.
+    #[inline]
+    #[must_use]
+    pub const fn route_index(&self) -> Option<u32> {
+        let (Self::Allow(Allow { route, .. }) | Self::Deny(Deny { route, .. })) = *self;
+        if route == NONE { None } else { Some(route) }
+    }
+
+    /// The [index](Scope::index) of the scope that the call needs, where one was found.
+    #[inline]
+    #[must_use]
+    pub const fn scope_index(&self) -> Option<u16> {
+        let (Self::Allow(Allow { scope, .. }) | Self::Deny(Deny { scope, .. })) = *self;
+        if scope == NO_SCOPE { None } else { Some(scope) }
+    }
+
     /// What the call consumes. Only an allow carries a charge.
     #[must_use]
     pub fn charge(&self) -> Option<Charge> {

@@ -37,6 +37,7 @@ fn every_row_decides_as_it_says() {
         for interned in [false, true] {
             let found = ask(engine, &row, interned);
             assert_eq!(answer(&found), expected, "{file}:{line}: {}", row["name"]);
+            check_indices(engine, &found);
         }
         count += 1;
     }
@@ -206,6 +207,19 @@ fn ask<'e>(engine: &'e Engine, row: &Row, interned: bool) -> Decision<'e> {
     } else {
         engine.decide_scope(unescape(&row["by_scope"]), token, bonus)
     }
+}
+
+/// The indices of a decision are those of the route and the scope that it names.
+fn check_indices(engine: &Engine, decision: &Decision<'_>) {
+    let route = decision.route_index().and_then(|at| engine.route(at));
+    let is_template = decision.reason() == Reason::MethodNotDeclared;
+    let named = route.map(|route| match is_template {
+        true => route.template(),
+        false => route.as_str(),
+    });
+    assert_eq!(named, decision.route());
+    let scope = decision.scope_index().and_then(|at| engine.scope(at));
+    assert_eq!(scope, decision.scope());
 }
 
 /// The answer in the words of the last eight columns.
