@@ -9,6 +9,8 @@ import pytest
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+# Where there is a cluster, `test_spark` runs the others.
+BLOCKS = [block for block in BLOCKS if "pyspark" not in block]
 
 
 def test_there_are_examples() -> None:

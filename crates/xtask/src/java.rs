@@ -68,6 +68,13 @@ pub(crate) fn benchmarks(
     Ok(there.collect())
 }
 
+/// The newest JDK that Spark runs in as it is: it is not made for 22 and newer ones.
+pub(crate) fn for_spark() -> Option<PathBuf> {
+    let homes = homes();
+    let newest = homes.range(OLDEST..FOREIGN).next_back();
+    newest.map(|(_, home)| home.clone())
+}
+
 /// The JDKs to build with and to test in: at least one of them.
 struct Kits {
     /// The newest one with the Foreign Function and Memory API.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use crate::conformance::Runner;
+use crate::java;
 use crate::program::Program;
 use crate::project::Project;
 use crate::setup;
@@ -25,18 +26,22 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
         Ok(build) => build,
         Err(what) => return Ok(Outcome::Skipped(what)),
     };
+    let java = java::for_spark();
     let newest = build.newest();
     for version in build.pythons.keys() {
         let installed = build.install(version)?;
         if Some(version) == newest {
-            installed.test(&build, "")?;
+            installed.test_everything(&build, java.as_deref())?;
             installed.check_types(&build)?;
         } else {
-            installed.test(&build, "not once")?;
+            installed.tests(&build, "not once")?.run()?;
         }
     }
     build.say_what_was_tested();
-    Ok(Outcome::Passed)
+    Ok(match java {
+        Some(_) => Outcome::Passed,
+        None => Outcome::Skipped("the tests with Spark, for want of Java 17 or 21".to_owned()),
+    })
 }
 
 /// The package's runner of the cases, with the package installed in the newest Python.
@@ -254,15 +259,32 @@ impl Installed {
         install.path("--python", &self.python)
     }
 
-    /// Runs the package's tests with these marks and the examples of its documentation.
-    fn test(&self, build: &Build, marked: &str) -> Result<()> {
+    /// All of the package's tests; those with Spark where there is a Java for it.
+    fn test_everything(&self, build: &Build, java: Option<&Path>) -> Result<()> {
+        let needs = build.package.join("tests").join("requirements-once.txt");
+        // Spark comes as a source archive, which holds what is compiled for Java.
+        let install = words(
+            self.install(build),
+            "--only-binary :all: --no-binary pyspark",
+        );
+        install.path("-r", &needs).run()?;
+        let tests = self.tests(build, "")?;
+        let tests = match java {
+            Some(home) => tests.env("JAVA_HOME", home.display().to_string()),
+            None => tests.arg("--ignore=tests/test_spark.py"),
+        };
+        tests.run()
+    }
+
+    /// The package's tests with these marks and the examples of its documentation.
+    fn tests(&self, build: &Build, marked: &str) -> Result<Program> {
         let needs = build.package.join("tests").join("requirements.txt");
         let install = words(self.install(build), "--only-binary :all:");
         install.path("-r", &needs).run()?;
         let pytest =
             "-m pytest --quiet -p no:cacheprovider --doctest-modules --pyargs orbgate tests";
         let pytest = words(self.python(), pytest).arg("-m").arg(marked);
-        pytest.within(&build.package).run()
+        Ok(pytest.within(&build.package))
     }
 
     /// Compares the stubs with the module, and checks the types of package, tests and runner.
@@ -276,7 +298,9 @@ impl Installed {
         // Where no source lies around, a package is the installed one.
         let mypy = || words(self.python(), "-m mypy --strict --cache-dir=/dev/null");
         words(mypy(), "-p orbgate").within(&self.programs).run()?;
-        words(mypy(), "tests conformance").within(package).run()?;
+        words(mypy(), "tests conformance examples")
+            .within(package)
+            .run()?;
         // With `--verifytypes` it looks for packages through the path alone.
         let path = std::env::var("PATH").unwrap_or_default();
         let path = format!("{}:{path}", self.programs.display());
@@ -284,7 +308,9 @@ impl Installed {
         words(pyright(), "--ignoreexternal --verifytypes orbgate")
             .within(&self.programs)
             .run()?;
-        words(pyright(), "tests conformance").within(package).run()
+        words(pyright(), "tests conformance examples")
+            .within(package)
+            .run()
     }
 }
 

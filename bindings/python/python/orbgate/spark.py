@@ -1,0 +1,133 @@
+"""Decides the DataFrames of Spark, on as many machines as Spark has.
+
+Needs pyspark 4 or newer with pyarrow and pandas, which `pip install "orbgate[spark]"` brings, and this package on every
+executor. The policy travels with the tasks as a pickle. What a partition answers depends on its rows and the policy alone:
+a task that is run again answers the same.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ._errors import TableError
+from ._extras import needs
+from ._policy import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from pyspark.sql import DataFrame
+
+    # A batch of pyarrow, which has no types, and a table: columns of the batch, then others.
+    _Kernel = Callable[[Any], Any]
+
+
+def decide(log: DataFrame, policy: Policy, *, prefix: str = "", **options: Any) -> DataFrame:
+    """The rows of a DataFrame, each with its decision in columns behind its own.
+
+    `options` are those of `Policy.decide_table`, and so are the columns, whose names begin with `prefix`:
+
+    | column | type | null |
+    |---|---|---|
+    | `decision` | string: `allow` or `deny` | never |
+    | `status` | smallint: the HTTP status of a denial | where allowed |
+    | `reason` | string | never |
+    | `detail` | string: the rule that a malformed request breaks | everywhere else |
+    | `api`, `route`, `scope` | string | where none was found |
+    | `consumes`, `bonus_allowed` | boolean | where denied, and where the policy states no orb column |
+    | `amount` | bigint | the same, and where the policy states no amount |
+    | `policy` | string: the digest of the policy | never |
+
+    No row is lost: a bad one has its reason. Each task decides with one thread, because Spark runs a task on every core.
+    Raises `TableError`, before anything runs, where a column is missing or of another type, or where the DataFrame has a
+    column of such a name already.
+    """
+    decided = partial(_decided, policy=policy, kept=log.columns, prefix=prefix, options=options)
+    return _map(log, log.columns, decided)
+
+
+def count(
+    log: DataFrame, policy: Policy, *, by: str | Iterable[str] = (), prefix: str = "", **options: Any
+) -> DataFrame:
+    """How many rows of a DataFrame have which decision: a row for each, with the columns of `decide` and a bigint `calls`.
+
+    `by` are columns of the DataFrame that rows are told apart by, too, as the caller or the day; they come first. The
+    answer is small, because a route stands for all the paths that it fits, and little travels between machines: rows
+    are decided and counted where they lie. `prefix` and `options` are those of `decide`, as are the errors.
+
+    What changes under a new policy, counted:
+
+        before = orbgate.spark.decide(log, old, prefix="old_")
+        orbgate.spark.count(before, new, by=["old_decision"]).filter("old_decision <> decision")
+    """
+    kept = [by] if isinstance(by, str) else list(dict.fromkeys(by))
+    needed = dict.fromkeys([*_asked(options), *kept])
+    # Columns that nobody asks for need not be read. Where one is missing, the error names all that there are.
+    if needed.keys() <= set(log.columns):
+        log = log.select(*(log[f"`{name}`"] for name in needed))
+    decided = partial(_decided, policy=policy, kept=kept, prefix=prefix, options=options)
+    counted = _map(log, kept, partial(_counted, decided=decided, name=prefix + "calls"))
+    *names, calls = counted.columns
+    return counted.groupBy(*names).sum(calls).toDF(*names, calls)
+
+
+def _asked(options: dict[str, Any]) -> list[str]:
+    """The names of the columns that `Policy.decide_table` looks at."""
+    texts = ["method", "target"] if options.get("token") else ["method", "target", "kind", "scopes"]
+    bonus = options.get("allow_bonus_orbs_use")
+    return [*(options.get(name, name) for name in texts), *([bonus] if isinstance(bonus, str) else [])]
+
+
+def _map(log: DataFrame, kept: list[str], kernel: _Kernel) -> DataFrame:
+    """What a kernel makes of the rows of a DataFrame, of whose columns it keeps some."""
+    pa = needs("pyarrow", "spark")
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    # What comes of no rows says here, and not in the middle of a job, what is wrong; and what columns there will be.
+    nothing = pa.RecordBatch.from_pylist([], schema=to_arrow_schema(log.schema, timezone="UTC"))
+    new = from_arrow_schema(_plain(kernel(nothing)).schema).fields[len(kept) :]
+    return log.mapInArrow(partial(_each, kernel=kernel), StructType([*(log.schema[name] for name in kept), *new]))
+
+
+def _each(batches: Iterable[Any], kernel: _Kernel) -> Iterator[Any]:
+    for batch in batches:
+        yield from _plain(kernel(batch)).to_batches()
+
+
+def _decided(rows: Any, policy: Policy, kept: list[str], prefix: str, options: dict[str, Any]) -> Any:
+    """The rows, or some columns of them, with their decisions."""
+    pa = needs("pyarrow", "spark")
+    # A stream without rows has no batches to look at, an array has its columns even then.
+    found = policy.decide_table(rows.to_struct_array(), **{"threads": 1, **options}).to_pyarrow()
+    there = rows.schema.names
+    if missing := [name for name in kept if name not in there]:
+        raise TableError(f"there is no column `{missing[0]}`; the columns are `{'`, `'.join(there)}`")
+    _all_different([*kept, *(prefix + name for name in found.column_names)])
+    fields = [*map(rows.schema.field, kept), *(field.with_name(prefix + field.name) for field in found.schema)]
+    return pa.table([*map(rows.column, kept), *found.columns], schema=pa.schema(fields))
+
+
+def _counted(rows: Any, decided: _Kernel, name: str) -> Any:
+    """How many of the rows have which decision."""
+    table = decided(rows)
+    names = [*table.column_names, name]
+    _all_different(names)
+    counted = table.group_by(table.column_names, use_threads=False).aggregate([([], "count_all")])
+    return counted.rename_columns(names)
+
+
+def _all_different(names: list[str]) -> None:
+    # Spark does not tell `Status` from `status`.
+    lower = [name.lower() for name in names]
+    if twice := [name for name in lower if lower.count(name) > 1]:
+        raise TableError(f"there would be two columns `{twice[0]}`: give the new ones a prefix")
+
+
+def _plain(table: Any) -> Any:
+    """The table without dictionaries, which Spark does not read."""
+    pa = needs("pyarrow", "spark")
+    coded = pa.types.is_dictionary
+    plain = (field.with_type(field.type.value_type) if coded(field.type) else field for field in table.schema)
+    return table.cast(pa.schema(list(plain)))
