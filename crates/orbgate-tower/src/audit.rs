@@ -1,7 +1,9 @@
 //! The audit: a record of each decision, as JSON Lines.
 
 use core::fmt;
-use std::io::{BufWriter, Write};
+use core::sync::atomic::{AtomicBool, Ordering};
+use std::io::Write;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -21,15 +23,32 @@ use crate::verify::Refused;
 /// {"time_ms":1795174800000,"decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"GET /api/v1/external/orbs","scope":"read:orbs","orbs":{"consumes":true,"amount":null,"bonus_allowed":false},"policy":"sha256:…","token_kind":"user","token":"8f14e45fceea167a","token_refused":null}
 /// ```
 ///
-/// Requests never wait for the writer, which has a thread of its own. Where it is 65,536 records behind, or
-/// fails, records are lost, counted in `orbgate_audit_lost_total` and reported as a `tracing` error.
+/// Requests never wait for the writer, which has a thread of its own, and no decision depends on it:
+///
+/// - Of a slow writer, 65,536 records wait (about 32 MiB), and those beyond are lost.
+/// - A writer that fails loses the records that it was given together, 64 KiB or a little more, and gets the next
+///   ones all the same. Because it may have begun a line, an end of line comes before them.
+///
+/// Every lost record counts in `orbgate_audit_lost_total`; a `tracing` error says when losing begins.
 #[derive(Clone)]
 pub struct AuditLog {
-    lines: SyncSender<Vec<u8>>,
+    entries: SyncSender<Entry>,
+    /// Records are being lost, and that has been said.
+    losing: Arc<AtomicBool>,
+}
+
+enum Entry {
+    /// A line.
+    Record(Vec<u8>),
+    /// Closes the channel in it once everything before it is written.
+    Flush { _done: SyncSender<()> },
 }
 
 /// How many records may wait for the writer.
 const WAITING: usize = 65_536;
+
+/// As many bytes are written at a time, or a record more.
+const BATCH: usize = 64 * 1024;
 
 impl AuditLog {
     /// Writes records to a file opened for appending, say.
@@ -40,11 +59,25 @@ impl AuditLog {
     ///
     /// Where there is no thread to be had.
     pub fn to_writer(writer: impl Write + Send + 'static) -> std::io::Result<Self> {
-        let (lines, waiting) = sync_channel(WAITING);
+        let (entries, waiting) = sync_channel(WAITING);
+        let losing = Arc::new(AtomicBool::new(false));
+        let caught_up = Arc::clone(&losing);
         thread::Builder::new()
             .name("orbgate-audit".to_owned())
-            .spawn(move || write(&waiting, writer))?;
-        Ok(Self { lines })
+            .spawn(move || write(&waiting, writer, &caught_up))?;
+        Ok(Self { entries, losing })
+    }
+
+    /// Waits until every record so far is written, or lost: before a program ends, because that ends the writer's
+    /// thread, too.
+    ///
+    /// It blocks the thread for as long as the writer takes.
+    pub fn flush(&self) {
+        let (done, wait) = sync_channel(0);
+        // Where the thread has ended, there is nothing to wait for; nothing is ever sent, only the end comes.
+        if self.entries.send(Entry::Flush { _done: done }).is_ok() {
+            let _ = wait.recv();
+        }
     }
 
     pub(crate) fn record(&self, decision: &Decision<'_>, token: TokenFacts) {
@@ -54,12 +87,14 @@ impl AuditLog {
             token,
         };
         let Ok(mut line) = serde_json::to_vec(&record) else {
-            return observe::audit_lost();
+            return observe::audit_lost(1);
         };
         line.push(b'\n');
-        if self.lines.try_send(line).is_err() {
-            observe::audit_lost();
-            tracing::error!("an audit record is lost: the writer is behind, or has failed");
+        if self.entries.try_send(Entry::Record(line)).is_err() {
+            observe::audit_lost(1);
+            if !self.losing.swap(true, Ordering::Relaxed) {
+                tracing::error!("audit records are lost: the writer is too far behind");
+            }
         }
     }
 }
@@ -92,30 +127,79 @@ fn code<S: serde::Serializer>(refused: &Option<Refused>, to: S) -> Result<S::Ok,
     refused.map(|Refused(code)| code).serialize(to)
 }
 
-fn write(waiting: &Receiver<Vec<u8>>, writer: impl Write) {
-    let mut writer = BufWriter::new(writer);
-    while let Some(line) = next(waiting, &mut writer) {
-        let written = line.and_then(|line| writer.write_all(&line));
-        if let Err(error) = written {
-            // The channel closes with this thread, so every later record is counted as lost.
-            observe::audit_lost();
-            return tracing::error!(%error, "the audit cannot be written and ends here");
+fn write(waiting: &Receiver<Entry>, writer: impl Write, losing: &AtomicBool) {
+    let mut batch = Batch::new(writer);
+    loop {
+        let entry = match waiting.try_recv() {
+            Ok(entry) => entry,
+            Err(TryRecvError::Disconnected) => return batch.write(),
+            Err(TryRecvError::Empty) => {
+                batch.write();
+                losing.store(false, Ordering::Relaxed);
+                match waiting.recv() {
+                    Ok(entry) => entry,
+                    Err(_) => return,
+                }
+            }
+        };
+        match entry {
+            Entry::Record(line) => batch.add(&line),
+            Entry::Flush { _done } => batch.write(),
         }
     }
 }
 
-/// The next line; `None` once nobody can send one. Flushes before it waits.
-fn next(
-    waiting: &Receiver<Vec<u8>>,
-    writer: &mut BufWriter<impl Write>,
-) -> Option<std::io::Result<Vec<u8>>> {
-    match waiting.try_recv() {
-        Ok(line) => Some(Ok(line)),
-        Err(TryRecvError::Empty) => match writer.flush() {
-            Ok(()) => waiting.recv().ok().map(Ok),
-            Err(error) => Some(Err(error)),
-        },
-        Err(TryRecvError::Disconnected) => None,
+/// Records that are written together.
+struct Batch<W> {
+    writer: W,
+    lines: Vec<u8>,
+    records: u64,
+    /// The last batch was lost.
+    failing: bool,
+}
+
+impl<W: Write> Batch<W> {
+    const fn new(writer: W) -> Self {
+        Self {
+            writer,
+            lines: Vec::new(),
+            records: 0,
+            failing: false,
+        }
+    }
+
+    fn add(&mut self, line: &[u8]) {
+        if self.failing && self.records == 0 {
+            self.lines.push(b'\n');
+        }
+        self.lines.extend_from_slice(line);
+        self.records = self.records.saturating_add(1);
+        if self.lines.len() >= BATCH {
+            self.write();
+        }
+    }
+
+    fn write(&mut self) {
+        if self.records == 0 {
+            return;
+        }
+        let written = self.writer.write_all(&self.lines);
+        match written.and_then(|()| self.writer.flush()) {
+            Ok(()) if self.failing => {
+                self.failing = false;
+                tracing::info!("the audit is written again");
+            }
+            Ok(()) => {}
+            Err(error) => {
+                observe::audit_lost(self.records);
+                if !self.failing {
+                    tracing::error!(%error, "audit records are lost: they cannot be written");
+                }
+                self.failing = true;
+            }
+        }
+        self.lines.clear();
+        self.records = 0;
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) struct Settings<V> {
     pub(crate) verifier: Arc<V>,
     pub(crate) challenge: Challenge,
     pub(crate) flat_403: bool,
+    pub(crate) ignore_method_override: bool,
     /// How many bytes to read for `allowBonusOrbsUse`, by route.
     pub(crate) bonus: HashMap<String, u64>,
     pub(crate) audit: Option<AuditLog>,
@@ -37,6 +38,7 @@ impl<V> GateLayer<V> {
             verifier: Arc::new(verifier),
             challenge: Challenge::default(),
             flat_403: false,
+            ignore_method_override: false,
             bonus: HashMap::new(),
             audit: None,
         };
@@ -57,6 +59,15 @@ impl<V> GateLayer<V> {
     #[must_use]
     pub fn flat_403(self) -> Self {
         self.with(|settings| settings.flat_403 = true)
+    }
+
+    /// Decides on a `POST` by its own method, whatever another one `X-HTTP-Method-Override` and its kin name.
+    ///
+    /// Unless this is set, such a `POST` has two methods, and is refused as malformed: a service, or a layer further
+    /// in, may go by the other one. Set it where none does, and clients send the header all the same.
+    #[must_use]
+    pub fn ignore_method_override(self) -> Self {
+        self.with(|settings| settings.ignore_method_override = true)
     }
 
     /// Reads `allowBonusOrbsUse` in the bodies of this route's allowed requests, as far as `limit` bytes; the
@@ -113,6 +124,7 @@ impl<V> Clone for Settings<V> {
             verifier: Arc::clone(&self.verifier),
             challenge: self.challenge.clone(),
             flat_403: self.flat_403,
+            ignore_method_override: self.ignore_method_override,
             bonus: self.bonus.clone(),
             audit: self.audit.clone(),
         }
@@ -131,6 +143,7 @@ impl<V> fmt::Debug for Settings<V> {
             .field("engines", &self.engines)
             .field("challenge", &self.challenge)
             .field("flat_403", &self.flat_403)
+            .field("ignore_method_override", &self.ignore_method_override)
             .field("bonus", &self.bonus)
             .field("audit", &self.audit)
             .finish_non_exhaustive()

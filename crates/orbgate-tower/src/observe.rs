@@ -52,7 +52,7 @@ pub(crate) fn reloaded(result: &'static str) {
     counter!("orbgate_policy_loads_total", "result" => result).increment(1);
 }
 
-/// Counts an audit record that could not be kept.
-pub(crate) fn audit_lost() {
-    counter!("orbgate_audit_lost_total").increment(1);
+/// Counts audit records that could not be kept.
+pub(crate) fn audit_lost(records: u64) {
+    counter!("orbgate_audit_lost_total").increment(records);
 }

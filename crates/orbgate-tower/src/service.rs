@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{ALLOW, AUTHORIZATION, WWW_AUTHENTICATE};
-use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
 use orbgate::{Decision, Deny, Reason, Scopes, Token, TokenKind};
@@ -20,10 +19,9 @@ use crate::allowed::Allowed;
 use crate::audit::TokenFacts;
 use crate::body::RequestBody;
 use crate::challenge::{Challenge, Refusal};
-use crate::engines::Loaded;
 use crate::layer::Settings;
 use crate::observe;
-use crate::target::target;
+use crate::target::{method, target};
 use crate::verify::{Refused, Verified, VerifyToken};
 
 /// A service behind a [`GateLayer`](crate::GateLayer).
@@ -88,8 +86,16 @@ where
     let credentials = credentials(&*settings.verifier, &parts.headers).await;
     // One engine from here on, whatever is swapped in meanwhile.
     let engine = settings.engines.current();
+    let method = method(&parts, settings.ignore_method_override);
     let target = target(&parts);
-    let decide = |bonus| decide(&engine, &parts, &target, &credentials, bonus);
+    let decide = |allow_bonus_orbs_use| {
+        engine.decide(&orbgate::Request {
+            method: method.as_bytes(),
+            target: target.as_bytes(),
+            token: credentials.token(),
+            allow_bonus_orbs_use,
+        })
+    };
     let mut decision = decide(false);
     let limit = decision
         .route()
@@ -114,25 +120,14 @@ where
         Decision::Allow(allow) => Allowed::new(&engine, allow),
     };
     parts.extensions.insert(allowed);
+    if let Some(bearer) = parts.headers.get_mut(AUTHORIZATION) {
+        // A service that prints its headers does not print the token.
+        bearer.set_sensitive(true);
+    }
     if let Credentials::Token(token) = credentials {
         parts.extensions.insert(token);
     }
     Ok(Request::from_parts(parts, body))
-}
-
-fn decide<'e, T: Verified>(
-    engine: &'e Loaded,
-    parts: &Parts,
-    target: &str,
-    credentials: &Credentials<T>,
-    allow_bonus_orbs_use: bool,
-) -> Decision<'e> {
-    engine.decide(&orbgate::Request {
-        method: parts.method.as_str().as_bytes(),
-        target: target.as_bytes(),
-        token: credentials.token(),
-        allow_bonus_orbs_use,
-    })
 }
 
 /// What a request shows of its caller.

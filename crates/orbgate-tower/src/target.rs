@@ -1,7 +1,28 @@
-//! The request target as it came over the wire.
+//! Method and target as they came over the wire.
 
 use http::request::Parts;
-use http::{Uri, Version};
+use http::{Method, Uri, Version};
+
+/// Headers by which frameworks let a `POST` be another method.
+const METHOD_OVERRIDES: [&str; 3] = [
+    "x-http-method-override",
+    "x-http-method",
+    "x-method-override",
+];
+
+/// The method in the one form that an engine takes; of a `POST` that asks to be another what is no method at all,
+/// which the engine refuses (P1).
+pub(crate) fn method(parts: &Parts, ignore_override: bool) -> &str {
+    let overridden = || {
+        let mut names = METHOD_OVERRIDES.iter();
+        names.any(|name| parts.headers.contains_key(*name))
+    };
+    if parts.method == Method::POST && !ignore_override && overridden() {
+        "POST,"
+    } else {
+        parts.method.as_str()
+    }
+}
 
 /// The target of a request in the one form that an engine takes, or what it is instead, which the engine
 /// refuses.

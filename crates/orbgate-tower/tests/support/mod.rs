@@ -3,6 +3,7 @@
     dead_code,
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     reason = "not every test uses all of it, and tests fail by panicking"
 )]
@@ -20,7 +21,7 @@ use crate::signer::{self, Signer};
 
 /// Signs tokens of now.
 pub(crate) struct Tokens {
-    signer: Signer,
+    pub(crate) signer: Signer,
 }
 
 impl Tokens {
@@ -45,23 +46,27 @@ impl Tokens {
     }
 
     fn expiring(&self, kind: &str, scopes: &str, in_seconds: i64) -> String {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        let now = i64::try_from(now.as_secs()).unwrap();
-        let mut claims = signer::claims();
-        for (name, value) in [
-            ("iat", json!(now - 600)),
-            ("exp", json!(now + in_seconds)),
-            ("token_kind", json!(kind)),
-        ] {
-            claims[name] = value;
-        }
+        let mut claims = Self::claims(in_seconds);
+        claims["token_kind"] = json!(kind);
         // What separates scopes is one space; rows of cases have texts that no token may have.
         let scopes: Vec<&str> = scopes
             .split(' ')
             .filter(|scope| !scope.is_empty())
             .collect();
         claims["scope"] = Value::from(scopes.join(" "));
-        self.signer.token(&signer::header(), &claims)
+        self.sign(&signer::header(), &claims)
+    }
+
+    /// The claims of a user's token of now.
+    pub(crate) fn claims(expiring_in_seconds: i64) -> Value {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let now = i64::try_from(now.as_secs()).unwrap();
+        let claims = signer::with(signer::claims(), "iat", now - 600);
+        signer::with(claims, "exp", now + expiring_in_seconds)
+    }
+
+    pub(crate) fn sign(&self, header: &Value, claims: &Value) -> String {
+        self.signer.token(header, claims)
     }
 }
 

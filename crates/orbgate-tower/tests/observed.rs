@@ -1,0 +1,376 @@
+//! What an operator sees: counters, spans, and an audit whose writer is slow or fails.
+#![allow(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../../orbgate-token/tests/support/mod.rs"]
+mod signer;
+mod support;
+
+use core::cell::Cell;
+use core::convert::Infallible;
+use core::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeSet;
+use std::io::{Error, ErrorKind, Write};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Once};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use orbgate::Engine;
+use orbgate_tower::{AuditLog, Engines, GateLayer, RequestBody, Snapshot};
+use serde_json::Value;
+use support::Tokens;
+use tower::{Layer as _, ServiceExt as _, service_fn};
+use tracing_subscriber::fmt::format::FmtSpan;
+
+const WAITING: usize = 65_536;
+
+/// The status of the answer: 200 where the service is reached.
+async fn call(gate: &GateLayer<Snapshot>, method: &str, target: &str, token: Option<&str>) -> u16 {
+    let service = service_fn(async |_: Request<RequestBody<Full<Bytes>>>| {
+        Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
+    });
+    let mut request = Request::builder().method(method).uri(target);
+    if let Some(token) = token {
+        request = request.header("authorization", format!("Bearer {token}"));
+    }
+    let request = request.body(Full::<Bytes>::default()).unwrap();
+    let answer = gate.layer(service).oneshot(request).await.unwrap();
+    answer.status().as_u16()
+}
+
+const FILE: &str = "/api/v1/external/files/1";
+
+/// Where a test asks. The log is there before anybody asks: a span that came first would be silent for good.
+fn runtime() -> tokio::runtime::Runtime {
+    static LOGGING: Once = Once::new();
+    LOGGING.call_once(|| {
+        let subscriber = tracing_subscriber::fmt()
+            .with_span_events(FmtSpan::CLOSE)
+            .without_time()
+            .with_writer(|| Log)
+            .finish();
+        tracing::subscriber::set_global_default(subscriber).unwrap();
+    });
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+}
+
+/// All scopes but those that are left out.
+fn scopes(keep: impl Fn(&str) -> bool) -> String {
+    let scopes = Engine::external().scope_table().map(|scope| scope.name());
+    scopes
+        .filter(|scope| keep(scope))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// A target of this template, each parameter with this value.
+fn filled(template: &str, value: &str) -> String {
+    let segments = template.split('/');
+    let filled = segments.map(|segment| match segment.starts_with('{') {
+        true => value,
+        false => segment,
+    });
+    filled.collect::<Vec<_>>().join("/")
+}
+
+/// What the counter's series are labelled with, each as `decision reason route`.
+fn series(metrics: &PrometheusHandle) -> BTreeSet<String> {
+    let scrape = metrics.render();
+    let lines = scrape
+        .lines()
+        .filter_map(|line| line.strip_prefix("orbgate_decisions_total{"));
+    let labels = lines.map(|line| {
+        let values: Vec<&str> = line.split('"').skip(1).step_by(2).collect();
+        values.join(" ")
+    });
+    labels.collect()
+}
+
+#[test]
+fn the_counters_have_as_many_series_as_the_policy_has_answers() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let metrics = recorder.handle();
+    let tokens = Tokens::new();
+    let gate = GateLayer::new(Engines::external(), tokens.verifier());
+    let runtime = runtime();
+    let every = tokens.token("user", &scopes(|_| true));
+    let none = tokens.token("user", "read:nothing");
+    let ask = |method: &str, target: &str, token: Option<&str>| {
+        runtime.block_on(call(&gate, method, target, token));
+    };
+    let mut expected = BTreeSet::new();
+    metrics::with_local_recorder(&recorder, || {
+        for route in Engine::external().routes() {
+            let target = filled(route.template(), "7");
+            for token in [&every, &none] {
+                ask(route.method(), &target, Some(token));
+            }
+            ask("BREW", &target, Some(&every));
+            expected.insert(format!("allow scope_held {}", route.as_str()));
+            expected.insert(format!("deny scope_missing {}", route.as_str()));
+            expected.insert(format!("deny method_not_declared {}", route.template()));
+        }
+        for (target, token) in [
+            ("//", Some(every.as_str())),
+            (FILE, None),
+            (FILE, Some("x")),
+            ("/elsewhere", Some(&every)),
+        ] {
+            ask("GET", target, token);
+        }
+        for reason in ["malformed_request", "no_token", "invalid_token", "no_route"] {
+            expected.insert(format!("deny {reason} "));
+        }
+        assert_eq!(series(&metrics), expected);
+        // Whatever callers make up, nothing is added.
+        for number in 0..300 {
+            let word = format!("x{number}");
+            for route in [
+                "/{}",
+                "/api/v1/external/files/{}",
+                "/api/v1/external/{}/1?q={}",
+                "/{}//",
+            ] {
+                let target = route.replace("{}", &word);
+                for token in [Some(every.as_str()), Some(&none), Some(&word), None] {
+                    ask(["GET", "DELETE", "BREW"][number % 3], &target, token);
+                }
+            }
+        }
+    });
+    assert_eq!(series(&metrics), expected);
+}
+
+#[test]
+fn a_span_has_reason_and_template_and_never_the_path() {
+    let (log, logged) = channel();
+    let tokens = Tokens::new();
+    let gate = GateLayer::new(Engines::external(), tokens.verifier());
+    let (right, wrong) = (
+        tokens.token("user", "read:files"),
+        tokens.token("user", "write:files"),
+    );
+    let runtime = runtime();
+    let file = r#"route="GET /api/v1/external/files/{fileId}""#;
+    let table = [
+        ("GET", FILE, Some(&right), format!(r#"decision="allow" reason="scope_held" {file}"#)),
+        ("GET", FILE, Some(&wrong), format!(r#"decision="deny" reason="scope_missing" {file}"#)),
+        (
+            "PUT",
+            FILE,
+            Some(&right),
+            r#"decision="deny" reason="method_not_declared" route="/api/v1/external/files/{fileId}""#.to_owned(),
+        ),
+        ("GET", "/files/1", Some(&right), r#"decision="deny" reason="no_route""#.to_owned()),
+        ("GET", "/files//1", Some(&right), r#"decision="deny" reason="malformed_request""#.to_owned()),
+        ("GET", FILE, None, r#"decision="deny" reason="no_token""#.to_owned()),
+    ];
+    let digest = Engine::external().digest();
+    LOG.set(Some(log));
+    for (method, target, token, fields) in table {
+        let token = token.map(String::as_str);
+        runtime.block_on(call(&gate, method, target, token));
+        let bytes: Vec<u8> = logged.try_iter().flatten().collect();
+        let line = String::from_utf8(bytes).unwrap();
+        let span = format!(" orbgate{{{fields} policy={digest}}}: ");
+        assert!(
+            line.contains(&span) && line.lines().count() == 1,
+            "{line}{span}"
+        );
+        assert!(
+            !line.contains("files/1") && !line.contains("files//"),
+            "{line}"
+        );
+    }
+    runtime.block_on(call(&gate, "GET", FILE, Some("x")));
+    let bytes: Vec<u8> = logged.try_iter().flatten().collect();
+    let line = String::from_utf8(bytes).unwrap();
+    assert!(line.contains(r#"token_refused="not_compact""#), "{line}");
+}
+
+/// Passes on what a test's own thread logs, if it wants to know.
+struct Log;
+
+thread_local! {
+    static LOG: Cell<Option<Sender<Vec<u8>>>> = const { Cell::new(None) };
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let log = LOG.take();
+        if let Some(log) = &log {
+            log.send(bytes.to_vec()).map_err(Error::other)?;
+        }
+        LOG.set(log);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn lost(metrics: &PrometheusHandle) -> usize {
+    let scrape = metrics.render();
+    let mut counts = scrape
+        .lines()
+        .filter_map(|line| line.strip_prefix("orbgate_audit_lost_total "));
+    counts.next().map_or(0, |count| count.parse().unwrap())
+}
+
+/// Stands still at what it is given, and says so, until nobody holds it back any more.
+struct Held {
+    given: SyncSender<()>,
+    may: Receiver<()>,
+}
+
+impl Held {
+    fn new() -> (Self, (Receiver<()>, Sender<()>)) {
+        let (given, is_given) = sync_channel(0);
+        let (go_on, may) = channel();
+        (Self { given, may }, (is_given, go_on))
+    }
+
+    fn wait(&self) {
+        let _ = self.given.send(());
+        let _ = self.may.recv();
+    }
+}
+
+struct Slow {
+    held: Held,
+    written: Sender<Vec<u8>>,
+}
+
+impl Write for Slow {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.held.wait();
+        self.written.send(bytes.to_vec()).map_err(Error::other)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Takes most of what it is given, and then fails, for as long as it is told to.
+struct Failing {
+    held: Held,
+    fails: Arc<AtomicBool>,
+    written: Sender<Vec<u8>>,
+}
+
+impl Write for Failing {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.held.wait();
+        let fails = self.fails.load(Ordering::SeqCst);
+        if fails && bytes.len() < 100 {
+            return Err(ErrorKind::StorageFull.into());
+        }
+        let taken = if fails { bytes.len() - 99 } else { bytes.len() };
+        self.written.send(bytes[..taken].to_vec()).unwrap();
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The lines that are JSON, and how many others are not empty.
+fn records(written: &Receiver<Vec<u8>>) -> (Vec<Value>, usize) {
+    let text = String::from_utf8(written.try_iter().flatten().collect()).unwrap();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+    let records: Vec<Value> = lines
+        .iter()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    let others = lines.len() - records.len();
+    (records, others)
+}
+
+/// Here losses are counted by whoever asks, whose recorder is this test's own.
+#[test]
+fn nobody_waits_for_a_slow_writer_and_every_lost_record_is_counted() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let metrics = recorder.handle();
+    let (written, text) = channel();
+    let (held, (is_given, go_on)) = Held::new();
+    let audit = AuditLog::to_writer(Slow { held, written });
+    let audit = audit.unwrap();
+    let gate = GateLayer::new(Engines::external(), Tokens::new().verifier()).audit(audit.clone());
+    let runtime = runtime();
+    let ask = || runtime.block_on(call(&gate, "GET", FILE, None));
+    metrics::with_local_recorder(&recorder, || {
+        assert_eq!(ask(), 401);
+        is_given.recv().unwrap(); // The writer has the first record, and stands still.
+        for _ in 0..WAITING {
+            assert_eq!(ask(), 401);
+        }
+        assert_eq!(lost(&metrics), 0);
+        for more in 1..=100 {
+            assert_eq!(ask(), 401);
+            assert_eq!(lost(&metrics), more);
+        }
+    });
+    drop((go_on, is_given)); // From here on, it is fast.
+    audit.flush();
+    let (records, others) = records(&text);
+    assert_eq!((records.len(), others), (1 + WAITING, 0));
+}
+
+/// Here by the writer's own thread, whose recorder is the program's.
+#[test]
+fn a_failing_writer_changes_no_decision_and_gets_the_next_records_all_the_same() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let metrics = recorder.handle();
+    metrics::set_global_recorder(recorder).unwrap();
+    let (written, text) = channel();
+    let fails = Arc::new(AtomicBool::new(true));
+    let (held, (is_given, go_on)) = Held::new();
+    let audit = AuditLog::to_writer(Failing {
+        held,
+        fails: Arc::clone(&fails),
+        written,
+    });
+    let audit = audit.unwrap();
+    let tokens = Tokens::new();
+    let gate = GateLayer::new(Engines::external(), tokens.verifier()).audit(audit.clone());
+    let (right, wrong) = (
+        tokens.token("user", "read:files"),
+        tokens.token("user", "write:files"),
+    );
+    let runtime = runtime();
+    let ask = || {
+        for (token, status) in [(Some(&right), 200), (Some(&wrong), 403), (None, 401)] {
+            let answer = call(&gate, "GET", FILE, token.map(String::as_str));
+            assert_eq!(runtime.block_on(answer), status);
+        }
+    };
+    ask();
+    is_given.recv().unwrap(); // The writer has the first; the others are written together.
+    ask();
+    drop((is_given, go_on));
+    audit.flush();
+    assert_eq!(lost(&metrics), 6, "all that was given is counted as lost");
+
+    fails.store(false, Ordering::SeqCst);
+    let (_, halves) = records(&text);
+    assert!(halves > 0, "some began to be written");
+    ask();
+    audit.flush();
+    let (records, others) = records(&text);
+    assert_eq!((records.len(), others), (3, 0), "on lines of their own");
+    assert_eq!(records[2]["reason"], "no_token");
+    assert_eq!(lost(&metrics), 6);
+}

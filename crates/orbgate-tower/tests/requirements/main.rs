@@ -1,0 +1,147 @@
+//! What is required of a gate, one test each, through the layer: of tokens (T1 to T18), of servers (S1 to S13) and,
+//! as far as a server can break it, of decisions (C1 to C17).
+//!
+//! | requirement | lies elsewhere |
+//! |---|---|
+//! | T2, T5 | all vectors of Project Wycheproof: `orbgate-token/src/wycheproof.rs` |
+//! | T7 | the ID token of a real provider: `orbgate-token/tests/provider_tokens.rs` |
+//! | T9 | its boundaries, to the second: `orbgate-token/tests/claims.rs`, whose clock stands still |
+//! | T15 | the fetcher's numbers: `orbgate-token/tests/fetch.rs`, `provider_tokens.rs` |
+//! | T17 | beside both providers of jsonwebtoken: `cargo xtask test embed` |
+//! | S1, S2, S4 | forwarding headers and trusted peers: none is read, so there is no mode and nobody to trust |
+//! | S5 | every reason's status and challenge: `tests/layer.rs` |
+//! | S7 | no ext_authz here; gRPC services: `tests/servers.rs` |
+//! | S10 | of gateways |
+//! | S11 | `src/challenge.rs` |
+//! | C1, C3, C8, C9 | every decision case over raw sockets: `tests/hostile.rs` |
+//! | C2, C4, C6, C7, C14 to C17 | the core's: a layer hands a request to it, and decides nothing |
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    reason = "a test waits and fails by panicking"
+)]
+
+mod secrecy;
+mod server;
+#[path = "../../../orbgate-token/tests/support/mod.rs"]
+mod signer;
+#[path = "../support/mod.rs"]
+mod support;
+mod token;
+
+use core::convert::Infallible;
+use std::io::Write;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use bytes::Bytes;
+use http::request::{Builder, Parts};
+use http::{HeaderValue, Request, Response};
+use http_body_util::Full;
+use orbgate_tower::{
+    AuditLog, Challenge, Engines, FullChallenge, GateLayer, RequestBody, VerifyToken,
+};
+use serde_json::Value;
+use tower::{Layer as _, ServiceExt as _, service_fn};
+
+const ORBS: &str = "/api/v1/external/orbs";
+
+/// A service behind a layer that says all it may, to its caller and to its audit.
+struct Gated<V> {
+    gate: GateLayer<V>,
+    audit: AuditLog,
+    /// One record for each request.
+    written: Receiver<Vec<u8>>,
+}
+
+/// What came of a request.
+struct Outcome {
+    status: u16,
+    challenge: String,
+    /// Its record in the audit.
+    record: Value,
+    /// The request as the service got it; `None` where it did not.
+    seen: Option<Parts>,
+}
+
+impl<V: VerifyToken> Gated<V> {
+    fn new(verifier: V) -> Self {
+        Self::with(Engines::external(), verifier)
+    }
+
+    fn with(engines: Engines, verifier: V) -> Self {
+        secrecy::listen();
+        let (sheet, written) = channel();
+        let audit = AuditLog::to_writer(Sheet(sheet)).unwrap();
+        let gate = GateLayer::new(engines, verifier)
+            .challenge(Challenge::Full(FullChallenge::new()))
+            .audit(audit.clone());
+        Self {
+            gate,
+            audit,
+            written,
+        }
+    }
+
+    async fn ask(&self, request: Builder) -> Outcome {
+        let service = service_fn(async |request: Request<RequestBody<Full<Bytes>>>| {
+            let mut response = Response::new(Full::<Bytes>::default());
+            *response.status_mut() = http::StatusCode::NO_CONTENT;
+            response.extensions_mut().insert(request.into_parts().0);
+            Ok::<_, Infallible>(response)
+        });
+        let request = request.body(Full::<Bytes>::default()).unwrap();
+        let answer = self.gate.layer(service).oneshot(request).await.unwrap();
+        self.audit.flush();
+        let lines: Vec<u8> = self.written.try_iter().flatten().collect();
+        let challenge = answer.headers().get("www-authenticate");
+        Outcome {
+            status: answer.status().as_u16(),
+            challenge: challenge.map_or_else(String::new, |text| text.to_str().unwrap().to_owned()),
+            record: serde_json::from_slice(&lines).unwrap(),
+            seen: answer.extensions().get::<Parts>().cloned(),
+        }
+    }
+
+    /// The status of a call that needs `read:orbs`, and why its token is refused.
+    async fn present(&self, token: &str) -> (u16, Option<String>) {
+        let outcome = self.ask(bearing(get(ORBS), token)).await;
+        let refused = outcome.record["token_refused"].as_str().map(str::to_owned);
+        (outcome.status, refused)
+    }
+
+    /// Every token is refused with 401, for its reason.
+    async fn refuses(&self, table: impl IntoIterator<Item = (String, &str)>) {
+        for (token, reason) in table {
+            let expected = (401, Some(reason.to_owned()));
+            assert_eq!(self.present(&token).await, expected, "{token}");
+        }
+    }
+}
+
+fn get(target: &str) -> Builder {
+    Request::get(target)
+}
+
+fn bearing(request: Builder, token: &str) -> Builder {
+    request.header("authorization", format!("Bearer {token}"))
+}
+
+fn value(bytes: impl AsRef<[u8]>) -> HeaderValue {
+    HeaderValue::from_bytes(bytes.as_ref()).unwrap()
+}
+
+/// Passes on what is written.
+struct Sheet(Sender<Vec<u8>>);
+
+impl Write for Sheet {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let _ = self.0.send(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,312 @@
+//! S1 to S13, and what of C1 to C17 a server could break.
+
+use axum::Router;
+use http::{Method, Request, StatusCode, Version};
+use orbgate_tower::{Allowed, Challenge, Engines, GateLayer};
+use serde_json::Value;
+
+use crate::support::{Tokens, raw, request, serve};
+use crate::token::world;
+use crate::{Gated, ORBS, bearing, get};
+
+const VOXIES: &str = "/api/v1/external/voxies";
+
+#[tokio::test]
+async fn s01_no_header_says_what_is_asked_for() {
+    let (gated, tokens, _) = world();
+    let token = tokens.token("user", "read:orbs");
+    let forwarding = [
+        ("x-forwarded-method", "DELETE"),
+        ("x-forwarded-uri", "/api/v1/external/account"),
+        ("x-forwarded-prefix", "/api"),
+        ("x-forwarded-host", "evil.example"),
+        ("x-original-uri", "/api/v1/external/account"),
+        ("x-original-url", "/api/v1/external/account"),
+        ("x-original-method", "DELETE"),
+        ("x-rewrite-url", "/api/v1/external/account"),
+        ("x-envoy-original-path", "/api/v1/external/account"),
+        ("x_forwarded_uri", "/api/v1/external/account"),
+        ("x_original_uri", "/api/v1/external/account"),
+    ];
+    for (name, value) in forwarding {
+        let right = gated
+            .ask(bearing(get(ORBS), &token).header(name, value))
+            .await;
+        assert_eq!(right.status, 204, "{name}");
+        assert_eq!(right.record["route"], "GET /api/v1/external/orbs");
+        // Nor does it open what is closed.
+        let account = get("/api/v1/external/account").header(name, ORBS);
+        let wrong = gated.ask(bearing(account, &token).header(name, ORBS)).await;
+        assert_eq!(wrong.status, 403, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn s03_a_post_that_asks_to_be_another_method_is_malformed() {
+    let (gated, tokens, _) = world();
+    let token = tokens.token("user", "write:voxies read:voxies");
+    let names = [
+        "X-HTTP-Method-Override",
+        "X-HTTP-Method",
+        "X-Method-Override",
+    ];
+    for name in names {
+        for value in ["DELETE", "POST", "", "delete"] {
+            let post = bearing(Request::post(VOXIES), &token).header(name, value);
+            let outcome = gated.ask(post).await;
+            assert_eq!(outcome.status, 400, "{name}: {value}");
+            assert_eq!(outcome.record["detail"], "method");
+        }
+        // No framework lets another method than POST be overridden.
+        let plain = bearing(get(VOXIES), &token).header(name, "DELETE");
+        let outcome = gated.ask(plain).await;
+        assert_eq!(outcome.status, 204, "{name}");
+        assert_eq!(outcome.record["route"], "GET /api/v1/external/voxies");
+    }
+    // A parameter is of the query, which decides nothing.
+    let query = format!("{VOXIES}?_method=DELETE");
+    let outcome = gated.ask(bearing(Request::post(query), &token)).await;
+    assert_eq!(outcome.record["route"], "POST /api/v1/external/voxies");
+    // By a setting it passes, and is still decided on as what it is.
+    let gated = Gated {
+        gate: gated.gate.clone().ignore_method_override(),
+        ..gated
+    };
+    let post = bearing(Request::post(VOXIES), &token).header(names[0], "DELETE");
+    let outcome = gated.ask(post).await;
+    assert_eq!(outcome.status, 204);
+    assert_eq!(outcome.record["route"], "POST /api/v1/external/voxies");
+}
+
+#[tokio::test]
+async fn s06_whatever_is_asked_the_answer_is_no_fault_of_the_server() {
+    let (gated, tokens, _) = world();
+    let token = tokens.token("user", "read:orbs");
+    let long = format!("/{}", "a".repeat(9_000));
+    let deep = "/a".repeat(40);
+    let targets = [
+        ORBS,
+        "/",
+        "//",
+        "*",
+        "/api/v1/external/orbs/",
+        "/api/v1/external/ORBS",
+        "/%",
+        "/%00",
+        "/%2e%2e/x",
+        "/..;/admin",
+        "/a\\b",
+        "/{a}",
+        "/store?x=%zz",
+        "http://h/api/v1/external/orbs",
+        "h:443",
+        &long,
+        &deep,
+    ];
+    let methods = [
+        "GET", "POST", "HEAD", "OPTIONS", "TRACE", "CONNECT", "get", "G-T", "FOO",
+    ];
+    let authorizations = [
+        String::new(),
+        format!("Bearer {token}"),
+        format!("Bearer {token}x"),
+        "Bearer eyJ".to_owned(),
+        "Bearer ..".to_owned(),
+        "Negotiate x".to_owned(),
+        "Bearer \u{ff}".to_owned(),
+    ];
+    let mut passed = 0;
+    for target in targets {
+        for method in methods {
+            for authorization in &authorizations {
+                let mut request = Request::builder().method(method).uri(target);
+                if !authorization.is_empty() {
+                    request = request.header("authorization", crate::value(authorization));
+                }
+                let outcome = gated.ask(request).await;
+                let asked = format!("{method} {target} {authorization}");
+                assert!(
+                    matches!(outcome.status, 204 | 400 | 401 | 403 | 404 | 405),
+                    "{asked}"
+                );
+                passed += u32::from(outcome.status == 204);
+            }
+        }
+    }
+    assert_eq!(passed, 1, "the one that may");
+}
+
+#[tokio::test]
+async fn s07_a_connect_and_an_empty_path_are_denied() {
+    let (gated, tokens, _) = world();
+    let token = tokens.token("user", "read:orbs");
+    for (method, uri, version) in [
+        (Method::CONNECT, "orbs.example:443", Version::HTTP_11),
+        (Method::CONNECT, "orbs.example:443", Version::HTTP_2),
+        (Method::GET, "orbs.example:443", Version::HTTP_11),
+        (Method::OPTIONS, "*", Version::HTTP_11),
+        (Method::OPTIONS, "*", Version::HTTP_2),
+    ] {
+        let request = Request::builder().method(method).uri(uri).version(version);
+        assert_eq!(
+            gated.ask(bearing(request, &token)).await.status,
+            400,
+            "{uri}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn s08_a_preflight_is_no_exception() {
+    let (gated, _, _) = world();
+    let preflight = Request::options(ORBS)
+        .header("origin", "https://app.example")
+        .header("access-control-request-method", "GET")
+        .header("access-control-request-headers", "authorization");
+    assert_eq!(gated.ask(preflight).await.status, 401);
+}
+
+#[tokio::test]
+async fn s09_a_service_gets_the_headers_that_came_and_no_others() {
+    let (gated, tokens, _) = world();
+    let token = tokens.token("user", "read:orbs");
+    let sent = bearing(get(ORBS), &token).header("x-user-id", "somebody");
+    let sent = sent.header("accept", "*/*");
+    let expected = sent.headers_ref().unwrap().clone();
+    let seen = gated.ask(sent).await.seen.unwrap();
+    assert_eq!(seen.headers, expected);
+}
+
+#[tokio::test]
+async fn s12_with_no_challenge_an_unknown_route_and_a_missing_scope_look_the_same() {
+    crate::secrecy::listen();
+    let tokens = Tokens::new();
+    let gate = GateLayer::new(Engines::external(), tokens.verifier()).challenge(Challenge::None);
+    let app = Router::new().fallback(async || StatusCode::NO_CONTENT);
+    let address = serve(app.layer(gate)).await;
+    let token = tokens.token("user", "read:orbs");
+    let mut answers = Vec::new();
+    for (method, target, token) in [
+        ("GET", "/api/v1/external/account", Some(&token)),
+        ("GET", "/api/v1/external/elsewhere", Some(&token)),
+        ("PUT", "/api/v1/external/orbs", Some(&token)),
+        ("GET", "/api/v1//orbs", Some(&token)),
+        ("GET", "/api/v1/external/orbs", None),
+    ] {
+        let token = token.map(String::as_str);
+        let asked = request(method.as_bytes(), target.as_bytes(), token, "");
+        let answer = raw(&address, &asked).await;
+        let lines = answer.head.lines().filter(|line| !line.starts_with("date"));
+        answers.push((lines.collect::<Vec<_>>().join("\n"), answer.body));
+    }
+    assert!(answers[0].0.starts_with("HTTP/1.1 403"), "{}", answers[0].0);
+    assert!(
+        answers.iter().all(|answer| *answer == answers[0]),
+        "{answers:?}"
+    );
+}
+
+#[tokio::test]
+async fn s13_orbs_are_reported_to_the_service_and_charged_by_nobody() {
+    let (gated, tokens, _) = world();
+    let token = tokens.token("user", "read:orbs");
+    // A retry is reported as the first time was.
+    for _ in 0..2 {
+        let outcome = gated.ask(bearing(get(ORBS), &token)).await;
+        let seen = outcome.seen.unwrap();
+        let charge = seen.extensions.get::<Allowed>().unwrap().charge().unwrap();
+        assert!(charge.consumes);
+        assert_eq!(charge.amount, None, "the specification states none");
+        assert_eq!(outcome.record["orbs"]["consumes"], true);
+    }
+}
+
+#[tokio::test]
+async fn c05_a_query_decides_nothing() {
+    let (gated, tokens, _) = world();
+    let token = tokens.token("user", "read:orbs");
+    for query in [
+        "",
+        "a=b",
+        "/../account",
+        "x=/api/v1/external/account",
+        "?",
+        "%2e%2e",
+        "scope=read:account",
+    ] {
+        let right = gated
+            .ask(bearing(get(&format!("{ORBS}?{query}")), &token))
+            .await;
+        assert_eq!(
+            right.record["route"], "GET /api/v1/external/orbs",
+            "{query}"
+        );
+        let account = format!("/api/v1/external/account?{query}");
+        assert_eq!(
+            gated.ask(bearing(get(&account), &token)).await.status,
+            403,
+            "{query}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn c10_no_method_stands_for_another() {
+    let (gated, tokens, _) = world();
+    let token = tokens.token("user", "read:orbs");
+    for method in ["HEAD", "OPTIONS", "TRACE"] {
+        let request = Request::builder().method(method).uri(ORBS);
+        let outcome = gated.ask(bearing(request, &token)).await;
+        assert_eq!(outcome.status, 405, "{method}");
+        assert_eq!(outcome.record["orbs"], Value::Null);
+    }
+}
+
+#[tokio::test]
+async fn c11_a_scope_is_held_byte_for_byte() {
+    let (gated, tokens, _) = world();
+    for scope in [
+        "write:orbs",
+        "read:orbs2",
+        "READ:orbs",
+        "read:*",
+        "read",
+        "read:orb",
+        "*",
+    ] {
+        let token = tokens.token("user", scope);
+        assert_eq!(gated.present(&token).await, (403, None), "{scope}");
+    }
+    let token = tokens.token("user", "read:account read:orbs");
+    assert_eq!(gated.present(&token).await, (204, None));
+}
+
+#[tokio::test]
+async fn c12_a_denial_charges_nothing_and_reaches_nobody() {
+    let (gated, tokens, _) = world();
+    let token = tokens.token("user", "read:account");
+    for target in [ORBS, "/api/v1/external/agents", "/elsewhere", "//"] {
+        let outcome = gated.ask(bearing(get(target), &token)).await;
+        assert!(outcome.status >= 400 && outcome.seen.is_none(), "{target}");
+        assert_eq!(outcome.record["orbs"], Value::Null, "{target}");
+    }
+}
+
+#[tokio::test]
+async fn c13_what_is_too_long_is_refused() {
+    let (gated, tokens, _) = world();
+    let token = tokens.token("user", "read:files");
+    let file = |bytes: usize| format!("/api/v1/external/files/{}", "a".repeat(bytes));
+    for (target, status) in [
+        (file(256), 204),
+        (file(257), 400),
+        (format!("{}?{}", file(1), "a".repeat(9_000)), 400),
+        ("/a".repeat(33), 400),
+        ("/a".repeat(32), 404),
+    ] {
+        assert_eq!(
+            gated.ask(bearing(get(&target), &token)).await.status,
+            status
+        );
+    }
+}
