@@ -3,6 +3,7 @@
 //! All searches walk a tree of segments: the templates that start alike share a node. That keeps the
 //! work proportional to the number of segments, not to the number of pairs.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -15,21 +16,23 @@ use crate::yaml::{Faults, first_place, quoted};
 /// One route under its full template.
 pub(super) struct FullRoute<'p> {
     pub(super) method: &'p str,
-    pub(super) template: String,
+    /// The full template, in two parts.
+    template: [&'p str; 2],
     pub(super) place: Place,
     pub(super) scope: &'p str,
     /// What a call consumes: the route's own amount, else the scope's column.
     pub(super) orbs: Option<Orbs>,
 }
 
-impl FullRoute<'_> {
+impl<'p> FullRoute<'p> {
     /// The route in backticks.
     pub(super) fn shown(&self) -> String {
-        quoted(&format!("{} {}", self.method, self.template))
+        quoted(&format!("{} {}", self.method, self.template.concat()))
     }
 
-    pub(super) fn segments(&self) -> impl Iterator<Item = Segment<'_>> {
-        grammar::segments(&self.template).map(Segment::of)
+    pub(super) fn segments(&self) -> impl Iterator<Item = Segment<'p>> {
+        let parts = self.template.into_iter();
+        parts.flat_map(grammar::segments).map(Segment::of)
     }
 }
 
@@ -61,8 +64,8 @@ pub(super) fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
         for scope in &api.scopes {
             routes.extend(scope.routes.iter().map(|route| {
                 FullRoute {
-                    method: &route.method,
-                    template: grammar::full_template(base_path, &route.template).concat(),
+                    method: route.method(),
+                    template: grammar::full_template(base_path, route.template()),
                     place: route.place,
                     scope: &scope.name,
                     orbs: route
@@ -113,7 +116,7 @@ fn where_too_many(policy: &Policy) -> Option<Place> {
         for route in api.scopes.iter().flat_map(|scope| &scope.routes) {
             bytes = bytes
                 .saturating_add(base_path)
-                .saturating_add(route.template.len());
+                .saturating_add(route.template().len());
             if bytes > ALL_TEMPLATES_BYTES {
                 return Some(route.place);
             }
@@ -124,18 +127,25 @@ fn where_too_many(policy: &Policy) -> Option<Place> {
 
 fn collision(route: &FullRoute<'_>, first: &FullRoute<'_>) -> String {
     let place = first_place(first.place, route.place);
-    if route.template == first.template {
+    if route.template.concat() == first.template.concat() {
         return format!("route {} is listed twice (first on {place})", route.shown());
     }
     let (route, first) = (route.shown(), first.shown());
     format!("route {route} and {first} ({place}) differ only in the names of their parameters")
 }
 
+fn lower_case(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Cow::Owned(text.to_ascii_lowercase());
+    }
+    Cow::Borrowed(text)
+}
+
 struct Tree<'t> {
     /// From a node, by a segment, to the next node. Nodes are numbers; 0 is the root.
     edges: HashMap<(usize, Segment<'t>), usize>,
     /// How a literal below a node was spelled first, and where, by its lower case.
-    spellings: HashMap<(usize, String), (&'t str, Place)>,
+    spellings: HashMap<(usize, Cow<'t, str>), (&'t str, Place)>,
     /// The way of the route before, each segment with the node behind it: routes that stand together
     /// often start alike.
     before: Vec<(Segment<'t>, usize)>,
@@ -143,7 +153,7 @@ struct Tree<'t> {
 
 impl<'t> Tree<'t> {
     /// The node at which the route's template ends.
-    fn walk(&mut self, route: &'t FullRoute<'_>, faults: &mut Faults) -> usize {
+    fn walk(&mut self, route: &FullRoute<'t>, faults: &mut Faults) -> usize {
         let before = self.before.iter().map(|(segment, _)| *segment);
         let alike = before.zip(route.segments());
         let alike = alike.take_while(|(before, own)| before == own).count();
@@ -161,7 +171,7 @@ impl<'t> Tree<'t> {
         &mut self,
         node: usize,
         segment: Segment<'t>,
-        route: &FullRoute<'_>,
+        route: &FullRoute<'t>,
         faults: &mut Faults,
     ) -> usize {
         let next = self.edges.len().saturating_add(1);
@@ -186,7 +196,7 @@ impl<'t> Tree<'t> {
         route: &FullRoute<'_>,
         faults: &mut Faults,
     ) {
-        match self.spellings.entry((node, literal.to_ascii_lowercase())) {
+        match self.spellings.entry((node, lower_case(literal))) {
             Entry::Vacant(free) => {
                 free.insert((literal, route.place));
             }

@@ -33,64 +33,70 @@ fn canonical_form(policy: &Policy) -> String {
     let mut form = String::from("orbgate 1\nname ");
     push_optional(&mut form, policy.name.as_deref());
     form.extend(["\ntarget ", policy.target.as_str(), "\n"]);
-    push_sorted(&mut form, policy.headings.iter().map(|name| heading(name)));
-    push_sorted(&mut form, policy.apis.iter().map(api));
+    push_sorted(&mut form, &policy.headings, |form, name| {
+        push_heading(form, name)
+    });
+    push_sorted(&mut form, &policy.apis, push_api);
     form
 }
 
-fn heading(name: &str) -> String {
-    let mut line = String::from("heading ");
-    push_text(&mut line, name);
-    line.push('\n');
-    line
+fn push_heading(form: &mut String, name: &str) {
+    form.push_str("heading ");
+    push_text(form, name);
+    form.push('\n');
 }
 
-fn api(api: &Api) -> String {
-    let mut block = String::from("api ");
-    push_text(&mut block, &api.name);
-    block.push(' ');
-    push_optional(&mut block, api.base_path.as_deref());
+fn push_api(form: &mut String, api: &Api) {
+    form.push_str("api ");
+    push_text(form, &api.name);
+    form.push(' ');
+    push_optional(form, api.base_path.as_deref());
     let organisation = api.organisation.map_or("-", OrganisationRule::as_str);
-    block.extend([" ", organisation, "\n"]);
-    push_sorted(&mut block, api.scopes.iter().map(scope));
-    block
+    form.extend([" ", organisation, "\n"]);
+    push_sorted(form, &api.scopes, push_scope);
 }
 
-fn scope(scope: &ScopeRule) -> String {
-    let mut block = String::from("scope ");
-    push_text(&mut block, &scope.name);
-    block.push(' ');
-    push_optional(&mut block, scope.permits.as_deref());
+fn push_scope(form: &mut String, scope: &ScopeRule) {
+    form.push_str("scope ");
+    push_text(form, &scope.name);
+    form.push(' ');
+    push_optional(form, scope.permits.as_deref());
     match scope.orbs {
-        None => block.push_str(" -"),
-        Some(Orbs::Free) => block.push_str(" false"),
-        Some(Orbs::Unstated) => block.push_str(" true"),
-        Some(Orbs::Amount(amount)) => push_amount(&mut block, amount),
+        None => form.push_str(" -"),
+        Some(Orbs::Free) => form.push_str(" false"),
+        Some(Orbs::Unstated) => form.push_str(" true"),
+        Some(Orbs::Amount(amount)) => push_amount(form, amount),
     }
-    block.push('\n');
-    push_sorted(&mut block, scope.routes.iter().map(route));
-    block
+    form.push('\n');
+    push_sorted(form, &scope.routes, push_route);
 }
 
-fn route(route: &RouteRule) -> String {
-    // Room for the words, the two lengths and an amount: one allocation.
-    let texts = route.method.len().saturating_add(route.template.len());
-    let mut line = String::with_capacity(texts.saturating_add(48));
-    line.push_str("route ");
-    push_text(&mut line, &route.method);
-    line.push(' ');
-    push_text(&mut line, &route.template);
+fn push_route(form: &mut String, route: &RouteRule) {
+    form.push_str("route ");
+    push_text(form, route.method());
+    form.push(' ');
+    push_text(form, route.template());
     match route.orbs {
-        None => line.push_str(" -"),
-        Some(amount) => push_amount(&mut line, amount),
+        None => form.push_str(" -"),
+        Some(amount) => push_amount(form, amount),
     }
-    line.push('\n');
-    line
+    form.push('\n');
 }
 
 /// Names are unique where blocks are sorted, so sorting whole blocks sorts their first lines.
-fn push_sorted(form: &mut String, blocks: impl Iterator<Item = String>) {
-    let mut blocks: Vec<String> = blocks.collect();
+fn push_sorted<T>(form: &mut String, items: &[T], push: impl Fn(&mut String, &T)) {
+    // One behind the other in one text, because there are many.
+    let mut blocks = String::new();
+    let places: Vec<_> = items
+        .iter()
+        .map(|item| {
+            let start = blocks.len();
+            push(&mut blocks, item);
+            start..blocks.len()
+        })
+        .collect();
+    let blocks = places.into_iter().map(|place| blocks.get(place));
+    let mut blocks: Vec<&str> = blocks.flatten().collect();
     blocks.sort_unstable();
     form.extend(blocks);
 }

@@ -123,15 +123,19 @@ pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), Strin
             shown()
         ));
     }
-    let segments = || parts.iter().flat_map(|part| segments(part));
-    let count = segments().count();
+    let count = parts.iter().flat_map(|part| part.bytes());
+    let count = count.filter(|byte| *byte == b'/').count();
     if count > MAX_SEGMENTS {
         return Err(format!(
             "the full path {} has {count} segments, and {MAX_SEGMENTS} is the limit",
             shown()
         ));
     }
-    match segments().find(|segment| segment.len() > MAX_SEGMENT_BYTES) {
+    if bytes <= MAX_SEGMENT_BYTES {
+        return Ok(());
+    }
+    let mut segments = parts.iter().flat_map(|part| segments(part));
+    match segments.find(|segment| segment.len() > MAX_SEGMENT_BYTES) {
         Some(segment) => Err(format!(
             "segment {} has {} bytes, and {MAX_SEGMENT_BYTES} is the limit",
             quoted(segment),
@@ -189,7 +193,7 @@ fn sound_segments(path: &str) -> Result<impl Iterator<Item = &str>, String> {
     if path.ends_with('/') {
         return Err(format!("path {} must not end with `/`", quoted(path)));
     }
-    if path.contains("//") {
+    if path.as_bytes().windows(2).any(|pair| pair == b"//") {
         return Err(format!("path {} has an empty segment", quoted(path)));
     }
     Ok(segments(path))
@@ -199,15 +203,12 @@ fn check_segment(segment: &str, path: &str) -> Result<(), String> {
     if let Some(name) = segment
         .strip_prefix('{')
         .and_then(|rest| rest.strip_suffix('}'))
-        && !name.contains(['{', '}'])
+        && (is_name(name) || !name.contains(['{', '}']))
     {
         return check_parameter(name, segment);
     }
-    if segment.contains(['{', '}']) {
-        return Err(format!(
-            "a parameter is a whole segment like `{{id}}`, and {} is not",
-            quoted(segment)
-        ));
+    if !segment.bytes().all(is_literal) {
+        return Err(no_literal(segment, path));
     }
     if segment.bytes().all(|byte| byte == b'.') {
         return Err(format!(
@@ -223,47 +224,64 @@ fn check_segment(segment: &str, path: &str) -> Result<(), String> {
             quoted(segment)
         ));
     }
-    match segment.chars().find(|c| !is_literal(*c)) {
-        Some(c) => Err(format!(
-            "path {} has {}, which a literal cannot have",
-            quoted(path),
-            character(c)
-        )),
-        None => Ok(()),
+    Ok(())
+}
+
+/// What is wrong with a segment that has a character which a literal cannot have.
+fn no_literal(segment: &str, path: &str) -> String {
+    if segment.contains(['{', '}']) {
+        return format!(
+            "a parameter is a whole segment like `{{id}}`, and {} is not",
+            quoted(segment)
+        );
     }
+    let wrong = |c: &char| !u8::try_from(*c).is_ok_and(is_literal);
+    let wrong = segment.chars().find(wrong).unwrap_or_default();
+    format!(
+        "path {} has {}, which a literal cannot have",
+        quoted(path),
+        character(wrong)
+    )
 }
 
 fn check_parameter(name: &str, segment: &str) -> Result<(), String> {
-    let mut letters = name.chars();
-    let starts_well = letters
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    if starts_well && letters.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')) {
+    if is_name(name) {
         return Ok(());
     }
     let message = "a parameter's name is a letter or `_`, then letters, digits, `_`, `.` or `-`";
     Err(format!("{message}, and {} is not", quoted(segment)))
 }
 
-const fn is_literal(c: char) -> bool {
-    c.is_ascii_alphanumeric()
+/// Whether a parameter can have this name.
+fn is_name(name: &str) -> bool {
+    let mut letters = name.bytes();
+    let starts_well = letters
+        .next()
+        .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    starts_well
+        && letters.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+}
+
+/// Whether a literal can have this byte.
+const fn is_literal(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
         || matches!(
-            c,
-            '.' | '_'
-                | '~'
-                | '!'
-                | '$'
-                | '&'
-                | '\''
-                | '('
-                | ')'
-                | '*'
-                | '+'
-                | ','
-                | '='
-                | ':'
-                | '@'
-                | '-'
+            byte,
+            b'.' | b'_'
+                | b'~'
+                | b'!'
+                | b'$'
+                | b'&'
+                | b'\''
+                | b'('
+                | b')'
+                | b'*'
+                | b'+'
+                | b','
+                | b'='
+                | b':'
+                | b'@'
+                | b'-'
         )
 }
 

@@ -127,8 +127,10 @@ impl ScopeRule {
 /// A route as the file writes it: method and path template below the api's base path.
 #[derive(Clone, Debug)]
 pub struct RouteRule {
-    pub(crate) method: String,
-    pub(crate) template: String,
+    /// `METHOD /template`.
+    pub(crate) text: String,
+    /// How many bytes of it are the method.
+    pub(crate) method_length: usize,
     pub(crate) orbs: Option<u64>,
     pub(crate) place: Place,
 }
@@ -137,13 +139,14 @@ impl RouteRule {
     /// The method, `[A-Z]{1,16}`.
     #[must_use]
     pub fn method(&self) -> &str {
-        &self.method
+        self.text.get(..self.method_length).unwrap_or_default()
     }
 
     /// The path template as written, without the api's base path.
     #[must_use]
     pub fn template(&self) -> &str {
-        &self.template
+        let behind_method = self.method_length.saturating_add(1);
+        self.text.get(behind_method..).unwrap_or_default()
     }
 
     /// The route's own amount of orbs, from 1 to `i64::MAX`, where the file states one.

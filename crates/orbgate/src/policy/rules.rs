@@ -217,9 +217,9 @@ fn route_rule(
         Ok((method, template))
     });
     match fitting {
-        Ok((method, template)) => Some(RouteRule {
-            method: method.to_owned(),
-            template: template.to_owned(),
+        Ok((method, _)) => Some(RouteRule {
+            text: text.value.clone(),
+            method_length: method.len(),
             orbs,
             place: text.place,
         }),

@@ -17,7 +17,7 @@ impl Policy {
                 warn(base_path, api.base_path_place, &mut literals);
             }
             for route in api.scopes.iter().flat_map(|scope| &scope.routes) {
-                warn(&route.template, route.place, &mut literals);
+                warn(route.template(), route.place, &mut literals);
             }
         }
         let mut warnings = literals.into_list();

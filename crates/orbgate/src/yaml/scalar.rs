@@ -5,6 +5,13 @@
 
 /// What some YAML reader takes this plain scalar for, where that is not text.
 pub(super) fn other_reading(plain: &str) -> Option<&'static str> {
+    // What begins with another character than everything below is text.
+    let is_letter = |byte: u8| matches!(byte | 0x20, b'n' | b'y' | b't' | b'f' | b'o');
+    let is_sign = |byte: u8| matches!(byte, b'+' | b'-' | b'.' | b'~' | b'=');
+    let may_start = |byte: u8| byte.is_ascii_digit() || is_letter(byte) || is_sign(byte);
+    if !plain.bytes().next().is_none_or(may_start) {
+        return None;
+    }
     match plain {
         "" | "~" | "null" | "Null" | "NULL" => return Some("null"),
         "y" | "Y" | "yes" | "Yes" | "YES" | "n" | "N" | "no" | "No" | "NO" | "true" | "True"
