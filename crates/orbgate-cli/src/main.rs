@@ -17,7 +17,6 @@ mod output;
 mod policy_file;
 mod progress;
 mod replay;
-mod request_line;
 mod table;
 mod tally;
 mod validate;

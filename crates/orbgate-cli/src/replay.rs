@@ -6,17 +6,15 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use orbgate::Engine;
+use orbgate_log::{LINE_LIMIT, RequestLine, TOO_LONG};
 use serde::Serialize;
 
 use crate::input::{Input, cannot_read};
 use crate::output::{Outcome, Stop};
 use crate::policy_file::Source;
 use crate::progress::{self, Screen};
-use crate::request_line::RequestLine;
 use crate::tally::Tally;
 
-/// The longest line, in bytes. Longer ones are skipped, not kept.
-const LINE_LIMIT: usize = 16 * 1024 * 1024;
 /// Input and output are moved in pieces of this size, in bytes.
 const BUFFER: usize = 256 * 1024;
 /// The progress bar moves once in so many lines, and whenever there is nothing to do.
@@ -72,7 +70,7 @@ fn decide_all(
         };
         tally.lines = tally.lines.saturating_add(1);
         let request = match length {
-            Length::TooLong => Err("longer than 16 MiB".to_owned()),
+            Length::TooLong => Err(TOO_LONG.to_owned()),
             _ => RequestLine::parse(&line),
         };
         answer.clear();

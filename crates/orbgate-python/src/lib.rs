@@ -7,6 +7,7 @@ mod charge;
 mod column;
 mod decision;
 mod error;
+mod lines;
 mod names;
 mod outcome;
 mod parallel;
@@ -40,6 +41,12 @@ mod _native {
     use super::decision::Decision;
     #[pymodule_export]
     use super::error::break_down;
+    /// Most bytes of a line of a log.
+    #[pymodule_export]
+    const LINE_LIMIT: usize = orbgate_log::LINE_LIMIT;
+
+    #[pymodule_export]
+    use super::lines::{read_access, read_requests};
     #[pymodule_export]
     use super::policy::Policy;
     #[pymodule_export]

@@ -16,6 +16,13 @@ use crate::test::Outcome;
 /// The minor versions of Python 3 that the package is for; newer ones are found, too.
 const MINORS: core::ops::RangeInclusive<u32> = 10..=15;
 
+/// The file of the `orbgate` command.
+const COMMAND: &str = if cfg!(windows) {
+    "orbgate.exe"
+} else {
+    "orbgate"
+};
+
 /// What a Python says of itself: its implementation, version, executable and whether it has no lock.
 const PROBE: &str = "import sys, sysconfig as c; print(sys.implementation.name, *sys.version_info[:2], \
     c.get_config_var('Py_GIL_DISABLED') or 0, sys.executable)";
@@ -28,6 +35,8 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
     };
     let java = java::for_spark();
     let newest = build.newest();
+    // As the workspace's own tests build it.
+    Program::parse("cargo build --workspace --all-features --bin orbgate").run()?;
     for version in build.pythons.keys() {
         let installed = build.install(version)?;
         if Some(version) == newest {
@@ -68,6 +77,8 @@ struct Build {
     package: PathBuf,
     pythons: BTreeMap<Version, PathBuf>,
     wheel: PathBuf,
+    /// The `orbgate` command, to which the package's answers are held.
+    command: PathBuf,
 }
 
 impl Build {
@@ -93,6 +104,7 @@ impl Build {
             package,
             pythons,
             wheel,
+            command: project.target.join("debug").join(COMMAND),
         }))
     }
 
@@ -284,6 +296,7 @@ impl Installed {
         let pytest =
             "-m pytest --quiet -p no:cacheprovider --doctest-modules --pyargs orbgate tests";
         let pytest = words(self.python(), pytest).arg("-m").arg(marked);
+        let pytest = pytest.env("ORBGATE_COMMAND", build.command.display().to_string());
         Ok(pytest.within(&build.package))
     }
 

@@ -62,7 +62,7 @@ class NoRouteError(OrbgateError, LookupError):
 
 
 class TableError(OrbgateError, ValueError):
-    """A table that cannot be decided: a column that is missing or not text, a stream that was read before."""
+    """A table that cannot be decided: a column that is missing or not text, a stream that was read before, a log that breaks off."""
 
 
 class InternalError(OrbgateError, RuntimeError):

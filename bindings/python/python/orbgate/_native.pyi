@@ -10,6 +10,7 @@ from ._arrow import ArrowArray, ArrowStream
 from ._terms import Detail, Effect, Reason, TokenKind
 
 __all__ = [
+    "LINE_LIMIT",
     "MAX_POLICY_BYTES",
     "VERSION",
     "Charge",
@@ -22,6 +23,8 @@ __all__ = [
     "detail",
     "least_scopes",
     "reach",
+    "read_access",
+    "read_requests",
     "reason",
     "records",
     "route_of",
@@ -32,6 +35,7 @@ __all__ = [
     "who_may",
 ]
 
+LINE_LIMIT: int
 MAX_POLICY_BYTES: int
 VERSION: str
 
@@ -152,6 +156,8 @@ def decide_table(
     token: Token | None,
     threads: int | None,
 ) -> DecisionTable: ...
+def read_requests(lines: bytes) -> object: ...
+def read_access(lines: bytes, fields: list[tuple[str, str]]) -> object: ...
 def break_down(message: str) -> None: ...
 def reason(code: str) -> tuple[int, int | None, str]: ...
 def detail(code: str) -> tuple[int, str]: ...

@@ -10,37 +10,50 @@ use serde_json::error::Category;
 
 /// A request by route or by scope.
 #[derive(Debug)]
-pub(crate) struct RequestLine<'a> {
-    subject: Subject<'a>,
-    token: Option<TokenObject<'a>>,
-    allow_bonus_orbs_use: bool,
+pub struct RequestLine<'a> {
+    /// What is asked for.
+    pub subject: Subject<'a>,
+    /// The token, if the request carries one.
+    pub token: Option<TokenObject<'a>>,
+    /// Whether the request lets the call use bonus orbs; absent counts as false.
+    pub allow_bonus_orbs_use: bool,
 }
 
+/// What a request asks for.
 #[derive(Debug)]
-enum Subject<'a> {
+pub enum Subject<'a> {
+    /// A call, by method and target.
     Call {
+        /// The method.
         method: Cow<'a, str>,
+        /// Path and query.
         target: Cow<'a, str>,
     },
+    /// A scope, without a route.
     Scope(Cow<'a, str>),
 }
 
+/// A request's token.
 #[derive(Debug)]
-struct TokenObject<'a> {
-    kind: TokenKind,
-    scopes: ScopeTexts<'a>,
+pub struct TokenObject<'a> {
+    /// Whose it is.
+    pub kind: TokenKind,
+    /// What it carries.
+    pub scopes: ScopeTexts<'a>,
 }
 
 /// A token's scopes: all in one text, or each by itself.
 #[derive(Debug)]
-enum ScopeTexts<'a> {
+pub enum ScopeTexts<'a> {
+    /// Separated by spaces.
     Separated(Cow<'a, str>),
+    /// One by one; what has a space in it is no scope.
     Each(Vec<Cow<'a, str>>),
 }
 
 impl RequestLine<'_> {
     /// Reads a line; the error says what is wrong with it and where.
-    pub(crate) fn parse(line: &[u8]) -> Result<RequestLine<'_>, String> {
+    pub fn parse(line: &[u8]) -> Result<RequestLine<'_>, String> {
         let text = str::from_utf8(line).map_err(|error| {
             let valid = line.get(..error.valid_up_to()).unwrap_or_default();
             format!("not UTF-8 at column {}", column_after(valid))
@@ -55,7 +68,7 @@ impl RequestLine<'_> {
     }
 
     /// Decides the request.
-    pub(crate) fn decide<'e>(&self, engine: &'e Engine) -> Decision<'e> {
+    pub fn decide<'e>(&self, engine: &'e Engine) -> Decision<'e> {
         let set;
         let token = match &self.token {
             None => None,

@@ -1,0 +1,48 @@
+"""`python -m orbgate`: what the package does from a command line."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+from . import __version__
+from ._command import replay
+from ._errors import PolicyError, TableError
+
+FINE, COULD_NOT_RUN = 0, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command; the answer is its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m orbgate", description="Ask a scope and orb policy about logs.")
+    parser.add_argument("--version", action="version", version=f"orbgate {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    replay.add_to(commands)
+    options = parser.parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that cannot show a character, and file names that are no text.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        found: int = options.run(options)
+        sys.stdout.flush()
+        return found
+    except BrokenPipeError:
+        # Nobody reads any more, as in `… | head`; the interpreter must not try once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return COULD_NOT_RUN
+    except PolicyError as error:
+        print(error, file=sys.stderr)
+    except OSError as error:
+        print(f"error: cannot open `{error.filename}`: {error.strerror}", file=sys.stderr)
+    except (ImportError, TableError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        return 130
+    return COULD_NOT_RUN
+
+
+if __name__ == "__main__":
+    sys.exit(main())

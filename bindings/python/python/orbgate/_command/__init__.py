@@ -1,0 +1,1 @@
+"""The commands of `python -m orbgate`, each a module that adds itself to the parser."""

@@ -1,0 +1,154 @@
+"""`python -m orbgate replay`."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .._extras import needs
+from .._policy import Policy
+from ..logs import FORMATS, Reader, read
+from ..logs._columns import NAMES
+from ..logs._input import STANDARD_INPUT
+from ..logs._replay import replay
+from ..logs._times import UNITS
+
+DESCRIPTION = "Decide every request of a log: how many were allowed and why, and what would change under another policy."
+
+EPILOG = f"""\
+formats, by the file's name unless --format says otherwise; text may be compressed with gzip or zstd:
+{chr(10).join(f"  {name:9} {what}" for name, what in FORMATS.items())}
+
+columns, which --column finds under another name, as in --column target=path or --column kind=token.kind:
+  {", ".join(NAMES[:4])},
+  {", ".join(NAMES[4:])}
+An access log has method and target in its request, and the fields host, identity, user, time, status, size,
+referer, agent, and after them extra1, extra2 and so on. Without a kind, a request has no token.
+
+examples:
+  python -m orbgate replay requests.jsonl
+  python -m orbgate replay access.log.gz --kind user --scopes 'read:orbs read:keys'
+  python -m orbgate replay access.log --column scopes=extra1 --column kind=extra2 --column caller=user
+  python -m orbgate replay calls.parquet --column target=path --out decided.parquet
+  python -m orbgate replay calls.csv --policy new.yaml --base old.yaml --json
+  zcat -f access.log* | python -m orbgate replay - --format access
+
+exit codes:
+  0  every row was decided, whatever the decisions
+  2  could not run, or a row could not be read; all others were decided
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Adds the command to a parser."""
+    parser = commands.add_parser(
+        "replay",
+        help="decide every request of a log",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_log_to(parser)
+    parser.add_argument("--policy", metavar="FILE", help="policy to decide with, instead of the built-in one")
+    parser.add_argument(
+        "--base",
+        metavar="FILE",
+        help="policy to compare with: what would change from it to --policy; the built-in one where only --policy is given",
+    )
+    parser.add_argument("--no-base", action="store_true", help="compare with no policy")
+    parser.add_argument("--out", metavar="FILE", help="write each request with its decision to a Parquet file")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    parser.add_argument("--top", type=_count, default=10, metavar="N", help="show the N calls and callers denied most")
+    parser.add_argument("--examples", type=_count, default=3, metavar="N", help="show the first N rows of each change")
+    parser.set_defaults(run=run, parser=parser)
+
+
+def add_log_to(parser: argparse.ArgumentParser) -> None:
+    """Adds what says which log to read, and how."""
+    parser.add_argument("log", metavar="LOG", help="file to read; `-` is standard input")
+    parser.add_argument("--format", choices=FORMATS, help="format of the log")
+    parser.add_argument(
+        "--column", action="append", default=[], type=_column, metavar="COLUMN=NAME", help="what the log calls a column"
+    )
+    parser.add_argument("--kind", choices=("user", "organisation"), help="whose token all requests carry")
+    parser.add_argument("--scopes", help="scopes that the tokens of all requests carry, separated by spaces")
+    parser.add_argument(
+        "--allow-bonus-orbs", action="store_true", default=None, help="all requests let the call use bonus orbs"
+    )
+    parser.add_argument("--time-unit", choices=UNITS, help="what a time counts since 1970 where it is a number")
+
+
+def open_log(options: argparse.Namespace) -> Reader:
+    """The log that the options of `add_log_to` name."""
+    return read(
+        options.log,
+        format=options.format,
+        columns=dict(options.column),
+        kind=options.kind,
+        scopes=options.scopes,
+        allow_bonus_orbs_use=options.allow_bonus_orbs,
+        time_unit=options.time_unit,
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Replays a log and prints what was counted."""
+    needs("pyarrow", "logs")
+    policy, base = _policies(options)
+    log = open_log(options)
+    if options.out and options.log != STANDARD_INPUT and os.path.exists(options.out):
+        if os.path.samefile(options.out, options.log):
+            options.parser.error("--out is the log itself")
+    with progress(log) as watch:
+        summary = replay(
+            log, policy, base=base, out=options.out, top=options.top, examples=options.examples, watch=watch
+        )
+    if options.json:
+        print(json.dumps(summary.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        print(summary, end="")
+    if summary.broken:
+        print(f"error: {summary.broken}", file=sys.stderr)
+    return 0 if summary.is_complete else 2
+
+
+def _policies(options: argparse.Namespace) -> tuple[Policy, Policy | None]:
+    """The policy to decide with, and the one to compare with."""
+    if options.no_base and options.base:
+        options.parser.error("--base and --no-base")
+    policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
+    base = Policy.external() if options.base is None else Policy.from_file(options.base)
+    is_one_given = options.policy is not None or options.base is not None
+    return policy, base if is_one_given and not options.no_base else None
+
+
+@contextlib.contextmanager
+def progress(log: Reader) -> Iterator[Callable[[], None] | None]:
+    """Shows on a terminal how far reading has come."""
+    try:
+        tqdm = needs("tqdm", "logs").tqdm if sys.stderr.isatty() else None
+    except ImportError:
+        tqdm = None
+    if tqdm is None:
+        yield None
+        return
+    with tqdm(total=log.size, unit="B", unit_scale=True, unit_divisor=1024, leave=False, file=sys.stderr) as bar:
+        yield lambda: bar.update(log.position - bar.n)
+
+
+def _column(text: str) -> tuple[str, str]:
+    column, equals, name = text.partition("=")
+    if column not in NAMES or not equals or not name:
+        raise argparse.ArgumentTypeError(f"`{text}` is not COLUMN=NAME, where COLUMN is one of {', '.join(NAMES)}")
+    return column, name
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"`{text}` is no number")
+    return int(text)

@@ -1,0 +1,198 @@
+"""The columns of every log, whatever it calls them and however it writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._errors import TableError
+from .._extras import needs
+from .._terms import TokenKind
+from ._times import Times
+
+# What a log can say of a request, and what its columns are called unless it is said otherwise.
+NAMES = ("method", "target", "kind", "scopes", "allow_bonus_orbs_use", "time", "caller", "by_scope")
+TEXTS = ("method", "target", "kind", "scopes", "caller", "by_scope")
+
+# A space inside one scope of a list, which is no scope: two scopes must not come of it.
+SPACE = "\u2420"
+
+YES = ("true", "yes", "1")
+NO = ("false", "no", "0", "")
+
+
+@dataclass
+class Layout:
+    """Where a log has what it says of a request, and what stands for what it does not say."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    kind: str | None = None
+    scopes: str | None = None
+    allow_bonus_orbs_use: bool | None = None
+    time_unit: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.columns:
+            if name not in NAMES:
+                raise ValueError(f"a log has no column `{name}` to be found; what can be is {', '.join(NAMES)}")
+        for name in ("kind", "scopes", "allow_bonus_orbs_use"):
+            if name in self.columns and getattr(self, name) is not None:
+                raise ValueError(f"`{name}` is both one value for all requests and the column `{self.columns[name]}`")
+        if self.kind is not None:
+            self.kind = str(TokenKind(self.kind))
+
+    @property
+    def is_given(self) -> bool:
+        """Whether anything was said."""
+        return self != Layout(time_unit=self.time_unit)
+
+    def name(self, column: str) -> str:
+        """What the log calls a column."""
+        return self.columns.get(column, column)
+
+    def has_constant(self, column: str) -> bool:
+        """Whether one value stands for all rows of a column."""
+        return getattr(self, column, None) is not None
+
+    def find(self, known: Iterable[str]) -> dict[str, str]:
+        """Which of the log's columns are to be read: those that were named, and those of our names.
+
+        Raises `TableError` where one is missing.
+        """
+        known = list(known)
+        found = {}
+        for column in NAMES:
+            name = self.name(column)
+            # A path into structures starts with a column.
+            there = name in known or name.partition(".")[0] in known
+            if there and not self.has_constant(column):
+                found[column] = name
+            elif column in self.columns or (column in ("method", "target") and "by_scope" not in self.columns):
+                raise TableError(f"there is no column `{name}` for `{column}`; the columns are `{'`, `'.join(known)}`")
+        return found
+
+
+class Normaliser:
+    """Makes the batches of every log alike: texts are bytes, for the engine to judge as they are."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.times = Times(layout.time_unit)
+        self._pa = needs("pyarrow", "logs")
+        self._pc = needs("pyarrow.compute", "logs")
+        self._rows = 0
+
+    def schema(self, text: Any = None) -> Any:
+        """The columns of a batch."""
+        pa = self._pa
+        text = text or pa.string()
+        return pa.schema(
+            [
+                ("method", text),
+                ("target", text),
+                ("kind", text),
+                ("scopes", text),
+                ("allow_bonus_orbs_use", pa.bool_()),
+                ("time", pa.timestamp("us", "UTC")),
+                ("caller", text),
+                ("by_scope", text),
+                ("row", pa.int64()),
+                ("error", pa.string()),
+            ]
+        )
+
+    def batch(self, found: Mapping[str, Any], rows: int) -> Any:
+        """A batch of these columns; what is not among them is absent."""
+        pa = self._pa
+        nothing = pa.nulls(rows)
+        texts = {name: self._text(name, found.get(name, nothing), rows) for name in TEXTS}
+        error = found.get("error", nothing).cast(pa.string())
+        bonus, error = self._flags(found.get("allow_bonus_orbs_use", nothing), error)
+        error = self._missing(texts, error)
+        first = self._rows + 1
+        self._rows += rows
+        columns = {
+            **texts,
+            "allow_bonus_orbs_use": bonus,
+            "time": self.times.column(found.get("time", nothing)),
+            "row": self._pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), rows), first - 1),
+            "error": error,
+        }
+        schema = self.schema(pa.binary())
+        return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+    def shown(self, batch: Any) -> Any:
+        """The batch with texts for people: what is not UTF-8 is shown as U+FFFD."""
+        schema = self.schema()
+        columns = (self._shown(column, kind) for column, kind in zip(batch.columns, schema.types))
+        return self._pa.RecordBatch.from_arrays(list(columns), schema=schema)
+
+    def _text(self, name: str, found: Any, rows: int) -> Any:
+        """A column of bytes, or of one value."""
+        pa = self._pa
+        if (value := getattr(self.layout, name, None)) is not None:
+            return pa.repeat(pa.scalar(value.encode(), pa.binary()), rows)
+        types = pa.types
+        if types.is_dictionary(found.type):
+            found = found.dictionary_decode()
+        if types.is_list(found.type) or types.is_large_list(found.type):
+            found = self._joined(found)
+        if types.is_string_view(found.type) or (types.is_integer(found.type) and name == "caller"):
+            found = found.cast(pa.string())
+        try:
+            return found.cast(pa.binary())
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+            raise TableError(f"column `{self.layout.name(name)}` must be text, not {found.type}") from None
+
+    def _joined(self, found: Any) -> Any:
+        """Lists of scopes as texts of scopes."""
+        lists = found.to_pylist()
+        return self._pa.array([None if scopes is None else joined(scopes) for scopes in lists], self._pa.string())
+
+    def _flags(self, found: Any, error: Any) -> tuple[Any, Any]:
+        """A column of flags, where absent is false; whatever is neither yes nor no is an error."""
+        pa, pc = self._pa, self._pc
+        if (value := self.layout.allow_bonus_orbs_use) is not None:
+            return pa.repeat(pa.scalar(value), len(found)), error
+        if pa.types.is_boolean(found.type) or pa.types.is_null(found.type):
+            return found.cast(pa.bool_()).fill_null(False), error
+        if not pa.types.is_integer(found.type):
+            found = self._shown(self._text("allow_bonus_orbs_use", found, len(found)), pa.string())
+        words = pc.utf8_lower(pc.utf8_trim_whitespace(found.cast(pa.string())))
+        yes = pc.is_in(words, pa.array(YES))
+        known = pc.or_(yes, pc.is_in(words, pa.array([*NO, None], pa.string())))
+        name = self.layout.name("allow_bonus_orbs_use")
+        said = pc.binary_join_element_wise(f"`{name}` is `", found.cast(pa.string()), "`, neither true nor false", "")
+        return yes, pc.if_else(known, error, pc.coalesce(error, said))
+
+    def _missing(self, texts: Mapping[str, Any], error: Any) -> Any:
+        """Says of rows that are no requests what they lack."""
+        pc = self._pc
+        absent = {name: pc.is_null(texts[name]) for name in ("method", "target", "by_scope")}
+        neither = pc.and_(absent["method"], absent["target"])
+        both = pc.and_not(pc.invert(absent["by_scope"]), neither)
+        nothing = pc.and_(neither, absent["by_scope"])
+        for lacks, words in (
+            (both, "`by_scope` stands beside `method` or `target`"),
+            (nothing, "neither `method` and `target` nor `by_scope`"),
+            (absent["method"], "no `method`"),
+            (absent["target"], "no `target`"),
+        ):
+            if words.startswith("no "):
+                lacks = pc.and_(lacks, absent["by_scope"])
+            error = pc.if_else(pc.and_(lacks, pc.is_null(error)), words, error)
+        return error
+
+    def _shown(self, column: Any, kind: Any) -> Any:
+        try:
+            return column.cast(kind)
+        except self._pa.ArrowInvalid:
+            texts = (None if text is None else text.decode("utf-8", "replace") for text in column.to_pylist())
+            return self._pa.array(texts, kind)
+
+
+def joined(scopes: Iterable[Any]) -> str:
+    """A list of scopes as one text."""
+    return " ".join(scope.replace(" ", SPACE) for scope in scopes if scope is not None)
+

@@ -1,0 +1,122 @@
+"""The bytes of a log: from a file or standard input, decompressed, in whole lines."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any
+
+from .._errors import TableError
+from .._extras import needs
+from .._native import LINE_LIMIT
+
+STANDARD_INPUT = "-"
+PIECE = 1 << 20
+
+# How compressed files start. A log of lines never starts so.
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+
+BROKEN = (EOFError, OSError, zlib.error)
+
+
+class Input(io.RawIOBase):
+    """The raw bytes of a log, and how many of them have been read."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        self.position = 0
+        self.size: int | None = None
+        if self.path == STANDARD_INPUT:
+            self.name = "standard input"
+            self._file: IO[bytes] = sys.stdin.buffer
+        else:
+            self.name = f"`{self.path}`"
+            self._file = open(self.path, "rb")
+            self.size = os.fstat(self._file.fileno()).st_size or None
+        self._start = self._file.read(len(ZSTD))
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._start or self._file.read1(len(buffer))  # type: ignore[attr-defined]
+        found, self._start = found[: len(buffer)], self._start[len(buffer) :]
+        buffer[: len(found)] = found
+        self.position += len(found)
+        return len(found)
+
+    def close(self) -> None:
+        if self._file is not sys.stdin.buffer:
+            self._file.close()
+        super().close()
+
+    def blocks(self) -> Iterator[bytes]:
+        """Whole lines, many at once. One that is too long is cut where it is known to be.
+
+        Raises `TableError` where the log breaks off, after all of its whole lines.
+        """
+        pieces: list[bytes] = []
+        kept = 0
+        stream = self._decompressed()
+        while True:
+            try:
+                piece = stream.read1(PIECE)
+            except BROKEN as error:
+                raise TableError(f"cannot read {self.name}: {error}") from error
+            if not piece:
+                break
+            end = piece.rfind(b"\n") + 1
+            if end:
+                yield b"".join([*pieces, piece[:end]])
+                pieces, kept = [], 0
+            rest = piece[end : end + LINE_LIMIT + 1 - kept]
+            pieces.append(rest)
+            kept += len(rest)
+        if kept:
+            yield b"".join(pieces)
+
+    def _decompressed(self) -> Any:
+        if self._start.startswith(GZIP):
+            return gzip.GzipFile(fileobj=io.BufferedReader(self, PIECE))
+        if self._start == ZSTD:
+            return _Arrow(needs("pyarrow", "logs").CompressedInputStream(self, "zstd"))
+        return io.BufferedReader(self, PIECE)
+
+
+class _Arrow:
+    """A stream of pyarrow, with the one method that is used here."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def read1(self, size: int) -> bytes:
+        found: bytes = self._stream.read(size)
+        return found
+
+
+class Lines(io.RawIOBase):
+    """Blocks of lines as a file. It ends where the log breaks off; `broken` says so afterwards."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._block = memoryview(b"")
+        self.broken: TableError | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._block:
+            try:
+                self._block = memoryview(next(self._blocks, b""))
+            except TableError as error:
+                self.broken = error
+        found = self._block[: len(buffer)]
+        buffer[: len(found)] = found
+        self._block = self._block[len(found) :]
+        return len(found)

@@ -1,0 +1,229 @@
+"""What a policy says of a log, and what would change under it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .._errors import TableError
+from .._extras import needs
+from .._policy import Policy
+from .._terms import Reason
+from ._decide import Decider
+from ._tally import Changes, Tally
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import Reader
+
+SHOWN_ERRORS = 5
+
+
+class Summary:
+    """What was counted in a replay. Equal logs and policies have equal summaries."""
+
+    def __init__(self, log: Reader, policy: Policy, base: Policy | None, top: int, examples: int) -> None:
+        self.log = log
+        self.policy = policy
+        self.base = base
+        self.broken: TableError | None = None
+        self._tally = Tally(SHOWN_ERRORS)
+        self._changes = None if base is None else Changes(examples)
+        self._top = top
+
+    @property
+    def rows(self) -> int:
+        """How many rows the log has, also those that could not be read."""
+        return self._tally.rows
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every row was read."""
+        return self.broken is None and not self._tally.errors
+
+    def count(self, batch: Any, decided: Any, before: Any) -> None:
+        """Counts a batch with its decisions, and those of the policy to compare with."""
+        self._tally.count(batch, decided)
+        if self._changes is not None:
+            self._changes.count(batch, before, decided)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as JSON has it."""
+        tally = self._tally
+        rows = tally.rows_of()
+        summary = {
+            "log": self.log.path,
+            "format": self.log.format,
+            "policy": self.policy.digest,
+            "rows": tally.rows,
+            "allowed": sum(count for row, count in rows if row["status"] is None),
+            "denied": sum(count for row, count in rows if row["status"] is not None),
+            "errors": tally.errors,
+            "unread_times": self.log.unread_times,
+            "first_time": tally.first_time and tally.first_time.isoformat(),
+            "last_time": tally.last_time and tally.last_time.isoformat(),
+            "reasons": self._reasons(rows),
+            "routes": self._routes(rows),
+            "orbs": self._orbs(rows),
+            "top_denied": [
+                {"reason": reason, "call": call, "count": count} for (reason, call), count in tally.calls.first(self._top)
+            ],
+            "top_denied_is_exact": tally.calls.is_exact,
+            "top_denied_callers": [
+                {"caller": caller, "count": count} for caller, count in tally.callers.first(self._top)
+            ],
+            "top_denied_callers_is_exact": tally.callers.is_exact,
+            "first_errors": [{"row": row, "message": message} for row, message in tally.first_errors],
+            "broken": self.broken and str(self.broken),
+        }
+        return summary if self._changes is None else {**summary, "changes": self._changed(self._changes)}
+
+    def __str__(self) -> str:
+        from ._text import text
+
+        return text(self.to_dict())
+
+    def _reasons(self, rows: list[tuple[dict[str, Any], int]]) -> list[dict[str, Any]]:
+        counts = _sums(rows, lambda row: row["reason"])
+        return [{"reason": reason.value, "count": counts[reason]} for reason in Reason if reason in counts]
+
+    def _routes(self, rows: list[tuple[dict[str, Any], int]]) -> list[dict[str, Any]]:
+        def sums(belongs: Callable[[dict[str, Any]], bool]) -> Counter[Any]:
+            return _sums([(row, count) for row, count in rows if belongs(row)], lambda row: row["route"] or "")
+
+        calls = sums(lambda row: True)
+        allowed = sums(lambda row: row["status"] is None)
+        consuming = sums(lambda row: bool(row["consumes"]))
+        routes = sorted(calls, key=lambda route: (-calls[route], route))
+        return [
+            {
+                "route": route or None,
+                "calls": calls[route],
+                "allowed": allowed[route],
+                "denied": calls[route] - allowed[route],
+                "consuming": consuming[route],
+            }
+            for route in routes
+        ]
+
+    def _orbs(self, rows: list[tuple[dict[str, Any], int]]) -> dict[str, Any]:
+        consuming = [(row, count) for row, count in rows if row["consumes"]]
+        return {
+            "calls": sum(count for _, count in consuming),
+            "stated_amount": sum(row["amount"] * count for row, count in consuming if row["amount"] is not None),
+            "calls_without_stated_amount": sum(count for row, count in consuming if row["amount"] is None),
+            "calls_that_allow_bonus_orbs": sum(count for row, count in consuming if row["bonus_allowed"]),
+        }
+
+    def _changed(self, changes: Changes) -> dict[str, Any]:
+        assert self.base is not None
+        order = sorted(changes.counts.items(), key=lambda item: (-item[1], *(part or "" for part in item[0])))
+        return {
+            "base": self.base.digest,
+            "unchanged": changes.unchanged,
+            "changed": sum(changes.counts.values()),
+            "by_decision_and_route": [
+                {
+                    "old": change[0],
+                    "new": change[1],
+                    "route": change[2],
+                    "count": count,
+                    "examples": changes.examples[change],
+                }
+                for change, count in order
+            ],
+        }
+
+
+def _sums(rows: list[tuple[dict[str, Any], int]], of: Callable[[dict[str, Any]], Any]) -> Counter[Any]:
+    sums: Counter[Any] = Counter()
+    for row, count in rows:
+        sums[of(row)] += count
+    return sums
+
+
+def replay(
+    log: Reader,
+    policy: Policy,
+    *,
+    base: Policy | None = None,
+    out: str | os.PathLike[str] | None = None,
+    top: int = 10,
+    examples: int = 3,
+    watch: Callable[[], None] | None = None,
+) -> Summary:
+    """Decides every request of a log, in constant memory.
+
+    `base` is another policy: the summary then says what would change from it to `policy`. `out` is a Parquet file to be
+    written, with the requests, their decisions and those of `base`. `top` is how many of what is denied most are
+    counted apart, `examples` how many requests show each change. `watch` is called after each batch.
+
+    A row that cannot be read is counted, and written with its reason and without a decision. Where the log breaks off,
+    the summary is of all rows before, and its `broken` says why.
+    """
+    summary = Summary(log, policy, base, top, examples)
+    new, old = Decider(policy), None if base is None else Decider(base)
+    with contextlib.ExitStack() as stack:
+        write = stack.enter_context(_writer(out)) if out is not None else None
+        try:
+            for batch in log.exact():
+                decided = new.decide(batch)
+                before = old and old.decide(batch)
+                summary.count(batch, decided, before)
+                if write:
+                    write(_row_by_row(log.shown(batch), new.plain(decided), before and new.plain(before)))
+                if watch:
+                    watch()
+        except TableError as error:
+            if not summary.rows:
+                raise
+            summary.broken = error
+        if write and not summary.rows:
+            write(_nothing(log, new, old))
+    return summary
+
+
+def _row_by_row(batch: Any, decided: Any, before: Any) -> Any:
+    """The requests beside their decisions."""
+    columns = {
+        **dict(zip(batch.schema.names, batch.columns)),
+        **dict(zip(decided.column_names, decided.columns)),
+    }
+    if before is not None:
+        columns.update((f"base_{name}", before[name]) for name in before.column_names)
+    return needs("pyarrow", "logs").table(columns)
+
+
+def _nothing(log: Reader, new: Decider, old: Decider | None) -> Any:
+    """What is written of a log without rows: the columns."""
+    schema = log.exact_schema
+    empty = schema.empty_table().to_batches() or [needs("pyarrow", "logs").RecordBatch.from_pylist([], schema=schema)]
+    decided = new.plain(new.decide(empty[0]))
+    return _row_by_row(log.shown(empty[0]), decided, old and new.plain(old.decide(empty[0])))
+
+
+@contextlib.contextmanager
+def _writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Any], None]]:
+    """Writes tables to a Parquet file, which is there once it is whole."""
+    parquet = needs("pyarrow.parquet", "logs")
+    part = f"{os.fspath(path)}.part"
+    writer = None
+
+    def write(table: Any) -> None:
+        nonlocal writer
+        writer = writer or parquet.ParquetWriter(part, table.schema)
+        writer.write_table(table)
+
+    try:
+        yield write
+        if writer:
+            writer.close()
+            os.replace(part, path)
+    except BaseException:
+        if writer:
+            writer.close()
+            os.unlink(part)
+        raise

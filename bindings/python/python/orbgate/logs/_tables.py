@@ -1,0 +1,158 @@
+"""Logs that are tables: CSV and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from .._errors import TableError
+from .._extras import needs
+from ._columns import Layout
+from ._input import Input, Lines
+
+Columns = dict[str, Any]
+
+ROWS_AT_ONCE = 1 << 16
+
+
+def delimited(log: Input, layout: Layout, delimiter: str) -> Iterator[Columns]:
+    """Rows of values with a header (RFC 4180). One that has more or fewer values than it is an error in its place."""
+    pa, reader = needs("pyarrow", "logs"), needs("pyarrow.csv", "logs")
+    blocks = log.blocks()
+    first = next(blocks, b"")
+    if not first:
+        raise TableError(f"cannot read {log.name}: it has no header")
+    header = _header(first, delimiter)
+    found = layout.find(header)
+    broken = BrokenRows()
+    lines = Lines(_as_text(first, blocks))
+    try:
+        batches = reader.open_csv(
+            pa.PythonFile(lines, "r"),
+            # Several threads do not say which row is broken.
+            read_options=reader.ReadOptions(use_threads=False, column_names=header, skip_rows=1, block_size=1 << 21),
+            parse_options=reader.ParseOptions(
+                delimiter=delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=False,
+                invalid_row_handler=broken.add,
+            ),
+            convert_options=reader.ConvertOptions(
+                column_types=dict.fromkeys(header, pa.binary()),
+                include_columns=list(dict.fromkeys(found.values())),
+                strings_can_be_null=False,
+            ),
+        )
+        for batch in batches:
+            columns = {name: _as_bytes(batch.column(column)) for name, column in found.items()}
+            yield broken.among(_present(columns), batch.num_rows)
+    except pa.ArrowInvalid as error:
+        raise TableError(f"cannot read {log.name}: {error}") from error
+    rest = broken.among({name: pa.array([], pa.binary()) for name in found}, 0, at_end=True)
+    if len(rest["error"]):
+        yield rest
+    if lines.broken:
+        raise lines.broken
+
+
+def _header(block: bytes, delimiter: str) -> list[str]:
+    """The names of the columns."""
+    line = block.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
+    if line.count('"') % 2:
+        raise TableError("the header goes on behind the end of its line")
+    names = next(csv.reader([line], delimiter=delimiter), [])
+    for name in names:
+        if names.count(name) > 1:
+            raise TableError(f"the header has column `{name}` twice")
+    return names
+
+
+def _present(columns: Columns) -> Columns:
+    """Makes nulls of what is empty where nothing is meant by it; a method and a target may be empty indeed."""
+    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
+    null = pa.scalar(None, pa.binary())
+    empty = {name: pc.equal(pc.binary_length(column), 0) for name, column in columns.items()}
+    for name in empty.keys() - {"method", "target"}:
+        columns[name] = pc.if_else(empty[name], null, columns[name])
+    nothing = functools.reduce(pc.and_, empty.values())
+    for name in empty.keys() & {"method", "target"}:
+        absent = pc.and_(empty[name], pc.is_valid(columns["by_scope"])) if "by_scope" in columns else nothing
+        columns[name] = pc.if_else(pc.or_(absent, nothing), null, columns[name])
+    return columns
+
+
+def _as_text(first: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Makes one character of each byte: pyarrow cannot tell of a broken row that is no text."""
+    for block in itertools.chain([first], blocks):
+        yield block if block.isascii() else block.decode("latin-1").encode()
+
+
+def _as_bytes(column: Any) -> Any:
+    """Takes that back."""
+    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
+    text = column.cast(pa.string())
+    if pc.all(pc.string_is_ascii(text), min_count=0).as_py():
+        return column
+    return pa.array([value.encode("latin-1") for value in text.to_pylist()], pa.binary())
+
+
+class BrokenRows:
+    """The rows that are none, by their places among all rows."""
+
+    def __init__(self) -> None:
+        self._messages: dict[int, str] = {}
+        self._next = 0
+
+    def add(self, row: Any) -> str:
+        """Notes a row with another number of values than the header has."""
+        found = "1 value" if row.actual_columns == 1 else f"{row.actual_columns} values"
+        self._messages[row.number - 2] = f"{found} where the header has {row.expected_columns}"
+        return "skip"
+
+    def among(self, columns: Columns, rows: int, at_end: bool = False) -> Columns:
+        """Puts rows without values in their places among these, which are not broken."""
+        pa = needs("pyarrow", "logs")
+        places: list[int | None] = []
+        errors: list[str | None] = []
+        taken = 0
+        while taken < rows or (at_end and self._messages):
+            message = self._messages.pop(self._next, None)
+            places.append(taken if message is None else None)
+            errors.append(message)
+            taken += message is None
+            self._next += 1
+        if any(errors):
+            columns = {name: column.take(pa.array(places, pa.int64())) for name, column in columns.items()}
+        return {**columns, "error": pa.array(errors, pa.string())}
+
+
+def parquet(log: Input, layout: Layout) -> Iterator[Columns]:
+    """The columns of a Parquet file, also those inside structures."""
+    pa, pc, pq = (needs(module, "logs") for module in ("pyarrow", "pyarrow.compute", "pyarrow.parquet"))
+    try:
+        file = pq.ParquetFile(log.path)
+        names = file.schema_arrow.names
+        found = layout.find(names)
+        columns = sorted({name if name in names else name.partition(".")[0] for name in found.values()})
+        for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=columns):
+            log.position += round(batch.num_rows / file.metadata.num_rows * (log.size or 0))
+            yield {name: _inside(pc, batch, path) for name, path in found.items()}
+    except (pa.ArrowInvalid, OSError) as error:
+        raise TableError(f"cannot read {log.name}: {error}") from error
+
+
+def _inside(pc: Any, batch: Any, path: str) -> Any:
+    """A column, or one inside a structure: `token.kind`."""
+    if path in batch.schema.names:
+        return batch.column(path)
+    name, *members = path.split(".")
+    column = batch.column(name)
+    for member in members:
+        type = column.type
+        if not hasattr(type, "get_field_index") or type.get_field_index(member) < 0:
+            raise TableError(f"there is no column `{path}`: `{name}` is {column.type}")
+        column = pc.struct_field(column, member)
+    return column

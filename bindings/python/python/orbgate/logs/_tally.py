@@ -1,0 +1,181 @@
+"""What is counted of a log, in memory that does not grow with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any
+
+from .._extras import needs
+from ._decide import FOLLOWERS, KEY
+from ._times import EPOCH
+
+# So many different calls and callers are counted apart; beyond them, the rarest are forgotten.
+DISTINCT = 100_000
+
+
+class Top:
+    """Counts of things of which there may be too many. Where the rarest were forgotten, counts are lower bounds."""
+
+    def __init__(self, distinct: int = DISTINCT) -> None:
+        self.counts: Counter[Any] = Counter()
+        self.is_exact = True
+        self._distinct = distinct
+
+    def add(self, thing: Any, count: int) -> None:
+        self.counts[thing] += count
+        if len(self.counts) > 2 * self._distinct:
+            self.counts = Counter(dict(_first(self.counts, self._distinct)))
+            self.is_exact = False
+
+    def first(self, count: int) -> list[tuple[Any, int]]:
+        """The most frequent ones; of equals, the first by name."""
+        return _first(self.counts, count)
+
+
+def _first(counts: Counter[Any], count: int) -> list[tuple[Any, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))[:count]
+
+
+class Tally:
+    """Counts of rows by their decisions."""
+
+    def __init__(self, shown_errors: int) -> None:
+        self.rows = 0
+        self.errors = 0
+        self.first_errors: list[tuple[int, str]] = []
+        self.first_time: datetime | None = None
+        self.last_time: datetime | None = None
+        self.outcomes: Counter[tuple[Any, ...]] = Counter()
+        self.calls = Top()
+        self.callers = Top()
+        self._shown_errors = shown_errors
+        self._pa = needs("pyarrow", "logs")
+        self._pc = needs("pyarrow.compute", "logs")
+
+    def count(self, batch: Any, decided: Any) -> None:
+        """Counts a batch and its decisions."""
+        self.rows += batch.num_rows
+        self._count_errors(batch)
+        self._count_times(batch["time"])
+        grouped = decided.group_by(list(KEY), use_threads=False).aggregate(
+            [([], "count_all"), *((name, "first") for name in FOLLOWERS)]
+        )
+        for row in grouped.to_pylist():
+            if row["reason"] is not None:
+                names = (*KEY, *(f"{name}_first" for name in FOLLOWERS))
+                self.outcomes[tuple(row[name] for name in names)] += row["count_all"]
+        self._count_denied(batch, decided)
+
+    def rows_of(self) -> list[tuple[dict[str, Any], int]]:
+        """The different outcomes with their counts."""
+        return [(dict(zip((*KEY, *FOLLOWERS), outcome)), count) for outcome, count in self.outcomes.items()]
+
+    def _count_errors(self, batch: Any) -> None:
+        errors = batch.num_rows - batch["error"].null_count
+        if not errors:
+            return
+        self.errors += errors
+        wanted = self._shown_errors - len(self.first_errors)
+        if wanted > 0:
+            unread = batch.filter(self._pc.is_valid(batch["error"])).slice(0, wanted)
+            self.first_errors += zip(unread["row"].to_pylist(), unread["error"].to_pylist())
+
+    def _count_times(self, times: Any) -> None:
+        # As numbers: there may be no time zones on the machine, not even UTC.
+        found = self._pc.min_max(times.cast(self._pa.int64()))
+        if found["min"].is_valid:
+            first, last = (EPOCH + timedelta(microseconds=found[end].as_py()) for end in ("min", "max"))
+            self.first_time = first if self.first_time is None else min(self.first_time, first)
+            self.last_time = last if self.last_time is None else max(self.last_time, last)
+
+    def _count_denied(self, batch: Any, decided: Any) -> None:
+        pa, pc = self._pa, self._pc
+        denied = pc.is_valid(decided["status"])
+        names = ["method", "target", "by_scope", "caller"]
+        columns = {name: batch[name] for name in names}
+        calls = pa.table({**columns, "reason": decided["reason"], "route": decided["route"]}).filter(denied)
+        if not calls.num_rows:
+            return
+        # What reached a route is known by it; only the rest is known by its target.
+        target = pc.if_else(pc.is_valid(calls["route"]), None, calls["target"])
+        calls = calls.set_column(1, "target", target).combine_chunks()
+        keys = ["reason", "route", "method", "target", "by_scope"]
+        for row in calls.group_by(keys, use_threads=False).aggregate([([], "count_all")]).to_pylist():
+            self.calls.add(_call(row), row["count_all"])
+        if calls["caller"].null_count < calls.num_rows:
+            for row in calls.group_by("caller", use_threads=False).aggregate([([], "count_all")]).to_pylist():
+                if row["caller"] is not None:
+                    self.callers.add(_text(row["caller"]), row["count_all"])
+
+
+def _call(row: dict[str, Any]) -> tuple[str, str]:
+    """Why a call was denied, and which it was."""
+    if row["by_scope"] is not None:
+        return row["reason"], f"scope {_text(row['by_scope'])}"
+    method = _text(row["method"])
+    # Where the method is the fault, a route has none.
+    place = row["route"] or _text(row["target"])
+    return row["reason"], place if place.startswith(f"{method} ") else f"{method} {place}"
+
+
+def _text(found: bytes) -> str:
+    return found.decode("utf-8", "replace")
+
+
+class Changes:
+    """Rows that another policy decides otherwise, by both answers and the route, with the first ones of each."""
+
+    def __init__(self, examples: int) -> None:
+        self.counts: Counter[tuple[Any, ...]] = Counter()
+        self.examples: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+        self.unchanged = 0
+        self._wanted = examples
+        self._pa = needs("pyarrow", "logs")
+
+    def count(self, batch: Any, old: Any, new: Any) -> None:
+        """Counts a batch by its old and its new decisions."""
+        names = (*KEY, *FOLLOWERS)
+        both = {f"{side}_{name}": table[name] for side, table in (("old", old), ("new", new)) for name in names}
+        keys = [f"{side}_{name}" for side in ("old", "new") for name in KEY]
+        followers = [name for name in both if name not in keys]
+        table = self._pa.table({**both, "row": batch["row"]})
+        grouped = table.group_by(keys, use_threads=False).aggregate(
+            [("row", "list"), *((name, "first") for name in followers)]
+        )
+        first = batch["row"][0].as_py()
+        for group in grouped.to_pylist():
+            if group["old_reason"] is None:
+                continue
+            before, after = ({name: _of(group, side, name) for name in names} for side in ("old", "new"))
+            rows = group["row_list"]
+            change = (outcome(before), outcome(after), after["route"] or before["route"])
+            if change[0] == change[1]:
+                self.unchanged += len(rows)
+                continue
+            self.counts[change] += len(rows)
+            examples = self.examples.setdefault(change, [])
+            # Several groups may be one change: the first rows of them all are wanted.
+            examples += [_example(batch, row - first) for row in rows[: self._wanted]]
+            examples.sort(key=lambda example: int(example["row"]))
+            del examples[self._wanted :]
+
+
+def _of(group: dict[str, Any], side: str, name: str) -> Any:
+    return group[f"{side}_{name}" if name in KEY else f"{side}_{name}_first"]
+
+
+def _example(batch: Any, at: int) -> dict[str, Any]:
+    names = ("row", "method", "target", "by_scope", "kind", "scopes", "caller")
+    row = batch.slice(at, 1).select(list(names)).to_pylist()[0]
+    return {name: _text(value) if isinstance(value, bytes) else value for name, value in row.items()}
+
+
+def outcome(decision: dict[str, Any]) -> str:
+    """A decision in few words: `allow`, `allow, 5 orbs`, `deny: scope_missing`."""
+    if decision["status"] is not None:
+        return f"deny: {decision['reason']}"
+    if not decision["consumes"]:
+        return "allow"
+    amount = "orbs" if decision["amount"] is None else f"{decision['amount']} orbs"
+    return f"allow, {amount}{' or bonus orbs' if decision['bonus_allowed'] else ''}"

@@ -1,0 +1,104 @@
+"""A summary for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._input import STANDARD_INPUT
+
+# A log may have more routes than anybody reads; the JSON has them all.
+SHOWN_ROUTES = 40
+SHOWN_CHANGES = 40
+
+
+def text(summary: dict[str, Any]) -> str:
+    """The summary in a few tables."""
+    return "\n".join(_lines(summary)) + "\n"
+
+
+def _lines(summary: dict[str, Any]) -> list[str]:
+    rows = summary["rows"]
+    log = "standard input" if summary["log"] == STANDARD_INPUT else shown(summary["log"])
+    lines = [f"{_number(rows)} {'row' if rows == 1 else 'rows'} of {log}, {summary['policy'][:19]}"]
+    if summary["first_time"]:
+        lines.append(f"from {summary['first_time']} to {summary['last_time']}")
+    lines += _table([[_number(summary[name]), name] for name in ("allowed", "denied", "errors")])
+    lines += _section("by reason", [[_number(row["count"]), row["reason"]] for row in summary["reasons"]])
+    lines += _routes(summary["routes"])
+    lines += _orbs(summary["orbs"])
+    denied = [[_number(row["count"]), row["reason"], shown(row["call"])] for row in summary["top_denied"]]
+    lines += _section(f"denied most{_exactly(summary['top_denied_is_exact'])}", denied)
+    callers = [[_number(row["count"]), shown(row["caller"])] for row in summary["top_denied_callers"]]
+    lines += _section(f"callers denied most{_exactly(summary['top_denied_callers_is_exact'])}", callers)
+    if "changes" in summary:
+        lines += _changes(summary["changes"])
+    lines += _section("rows that could not be read, the first", [[f"row {row['row']}:", shown(row["message"])] for row in summary["first_errors"]])
+    if unread := summary["unread_times"]:
+        lines += ["", f"{_number(unread)} times could not be read; of a number, --time-unit says what it counts"]
+    return lines
+
+
+def _exactly(exact: bool) -> str:
+    return "" if exact else ", at least"
+
+
+def _routes(routes: list[dict[str, Any]]) -> list[str]:
+    columns = ("calls", "allowed", "denied", "consuming")
+    rows = [[*(_number(row[name]) for name in columns), shown(row["route"] or "(none)")] for row in routes[:SHOWN_ROUTES]]
+    lines = _section("by route", [[*columns, "route"], *rows] if rows else [])
+    return lines + _more(len(routes) - SHOWN_ROUTES, "routes")
+
+
+def _orbs(orbs: dict[str, Any]) -> list[str]:
+    rows = [
+        [_number(orbs["calls"]), "calls consume orbs"],
+        [_number(orbs["stated_amount"]), "orbs, where the policy states an amount"],
+        [_number(orbs["calls_without_stated_amount"]), "calls whose amount the policy does not state"],
+        [_number(orbs["calls_that_allow_bonus_orbs"]), "calls allow bonus orbs"],
+    ]
+    return _section("orbs", rows if orbs["calls"] else [])
+
+
+def _changes(changes: dict[str, Any]) -> list[str]:
+    found = changes["by_decision_and_route"]
+    lines = ["", f"{_number(changes['changed'])} would change from {changes['base'][:19]}, {_number(changes['unchanged'])} not"]
+    for change in found[:SHOWN_CHANGES]:
+        route = shown(change["route"] or "(none)")
+        lines.append(f"  {_number(change['count'])}  {change['old']} → {change['new']}  {route}")
+        lines += [f"    row {_example(example)}" for example in change["examples"]]
+    return lines + _more(len(found) - SHOWN_CHANGES, "changes")
+
+
+def _example(example: dict[str, Any]) -> str:
+    asked = f"scope {example['by_scope']}" if example["by_scope"] is not None else f"{example['method']} {example['target']}"
+    token = "no token" if example["kind"] is None else f"{example['kind']}: {example['scopes'] or ''}"
+    caller = "" if example["caller"] is None else f", {example['caller']}"
+    return shown(f"{example['row']}: {asked} ({token}{caller})")
+
+
+def _more(count: int, what: str) -> list[str]:
+    return [f"  … and {_number(count)} more {what}, which --json has"] if count > 0 else []
+
+
+def _section(heading: str, rows: list[list[str]]) -> list[str]:
+    return ["", f"{heading}:", *_table(rows)] if rows else []
+
+
+def _table(rows: list[list[str]]) -> list[str]:
+    """Rows in columns: the last one is text, and those before it are flush right where they are numbers."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    numbers = [all(cell[:1].isdigit() for cell in column[1:]) and column[-1][:1].isdigit() for column in zip(*rows)]
+    cells = (
+        (cell.rjust(width) if is_number else cell.ljust(width) for cell, width, is_number in zip(row, widths, numbers))
+        for row in rows
+    )
+    return [f"  {'  '.join(row)}".rstrip() for row in cells]
+
+
+def _number(number: int) -> str:
+    return f"{number:,}"
+
+
+def shown(text: str) -> str:
+    """Text of a log on one line of a terminal: what is not printable is shown, not obeyed."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)

@@ -1,0 +1,283 @@
+"""The same requests in every format of a log get the same answers: those of `decide` and of the `orbgate` command."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import importlib.util
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orbgate import Policy, TableError, Token, logs
+from orbgate.logs import _input
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+ROOT = Path(__file__).resolve().parents[3]
+COLUMNS = ["method", "target", "kind", "scopes", "bonus", "by_scope"]
+Request = dict[str, Any]
+
+
+def cases() -> dict[str, list[Request]]:
+    """Every case of policy/cases as a request, by policy."""
+    spec = importlib.util.spec_from_file_location("conformance", ROOT / "bindings/python/conformance/conformance.py")
+    assert spec and spec.loader
+    runner = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(runner)
+    found: dict[str, list[Request]] = {}
+    for _, _, case in runner.cases(ROOT / "policy" / "cases"):
+        request: Request = {name: runner.unescape(case[name]) for name in ("method", "target", "scopes", "by_scope")}
+        request["kind"] = case["kind"].encode() or None
+        request["bonus"] = case["bonus"] == "yes"
+        if request["by_scope"]:
+            request["method"] = request["target"] = None
+        else:
+            request["by_scope"] = None
+        found.setdefault(case["policy"], []).append(request)
+    return found
+
+
+CASES = cases()
+
+
+def policy_of(name: str) -> Policy:
+    folder = ROOT / "policy"
+    return Policy.from_file(folder / "external.yaml" if name == "external" else folder / "cases/policies" / f"{name}.yaml")
+
+
+def is_text(request: Request) -> bool:
+    """Whether JSON can hold it."""
+    try:
+        return all(value.decode() is not None for value in request.values() if isinstance(value, bytes))
+    except UnicodeDecodeError:
+        return False
+
+
+def is_in_access_logs(request: Request) -> bool:
+    """A request line starts with a method, and a log of calls has no scopes asked for without one."""
+    return bool(request["method"]) and b" " not in request["method"]
+
+
+def text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode()
+
+
+def write_requests(path: Path, requests: list[Request]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for request in requests:
+            if request["by_scope"] is None:
+                line: dict[str, Any] = {"method": text(request["method"]), "target": text(request["target"])}
+            else:
+                line = {"scope": text(request["by_scope"])}
+            if request["kind"] is not None:
+                line["token"] = {"kind": text(request["kind"]), "scopes": text(request["scopes"])}
+            file.write(json.dumps({**line, "allow_bonus_orbs_use": request["bonus"]}) + "\n")
+
+
+def write_flat(path: Path, requests: list[Request]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for request in requests:
+            values = ((name, request[name]) for name in COLUMNS)
+            line = {name: value.decode() if isinstance(value, bytes) else value for name, value in values}
+            file.write(json.dumps({**line, "other": {"things": [1]}}) + "\n")
+
+
+def write_csv(path: Path, requests: list[Request], delimiter: str = ",") -> None:
+    rows = [["id", *COLUMNS]]
+    for number, request in enumerate(requests):
+        values = (request[name] for name in COLUMNS)
+        cells = ("" if value is None else value if isinstance(value, bytes) else str(value).lower() for value in values)
+        rows.append([str(number), *(cell.decode("latin-1") if isinstance(cell, bytes) else cell for cell in cells)])
+    with path.open("w", encoding="latin-1", newline="") as file:
+        csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL).writerows(rows)
+
+
+def write_parquet(path: Path, requests: list[Request]) -> None:
+    binary = {name: pa.array([request[name] for request in requests], pa.binary()) for name in COLUMNS if name != "bonus"}
+    bonus = pa.array([request["bonus"] for request in requests])
+    pq.write_table(pa.table({**binary, "bonus": bonus, "other": bonus}), path, row_group_size=100)
+
+
+def nginx(value: bytes | None) -> str:
+    """A field as nginx writes it."""
+    plain = range(0x20, 0x7F)
+    escaped = (chr(byte) if byte in plain and byte not in b'"\\' else f"\\x{byte:02X}" for byte in value or b"")
+    return "-" if value is None else "".join(escaped)
+
+
+APACHE = {0x22: '\\"', 0x5C: "\\\\", 0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0B: "\\v", 0x0D: "\\r"}
+
+
+def apache(value: bytes | None) -> str:
+    """A field as Apache writes it."""
+    escaped = (APACHE.get(byte) or (chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}") for byte in value or b"")
+    return "-" if value is None else "".join(escaped)
+
+
+def write_access(path: Path, requests: list[Request], escape: Callable[[bytes | None], str] = nginx) -> None:
+    with path.open("w", encoding="ascii", newline="") as file:
+        for request in requests:
+            call, kind = f"{escape(request['method'])} {escape(request['target'])}", escape(request["kind"])
+            file.write(
+                f'10.0.0.1 - ann [20/Nov/2026:13:05:00 +0100] "{call} HTTP/1.1" 200 17 "-" "curl \\x22" '
+                f'"{escape(request["scopes"])}" "{kind}" {str(request["bonus"]).lower()}\n'
+            )
+
+
+NAMED = {"allow_bonus_orbs_use": "bonus"}
+EXTRA = {"scopes": "extra1", "kind": "extra2", "allow_bonus_orbs_use": "extra3"}
+FORMATS: dict[str, tuple[str, Callable[[Path, list[Request]], None], dict[str, Any], Callable[[Request], bool]]] = {
+    "requests": ("a.jsonl", write_requests, {}, is_text),
+    "flat objects": ("a.jsonl", write_flat, {"columns": NAMED}, is_text),
+    "csv": ("a.csv", write_csv, {"columns": NAMED}, lambda request: True),
+    "tsv": ("a.tsv", lambda path, rows: write_csv(path, rows, "\t"), {"columns": NAMED}, lambda request: True),
+    "parquet": ("a.parquet", write_parquet, {"columns": NAMED}, lambda request: True),
+    "nginx": ("a.log", write_access, {"columns": EXTRA}, is_in_access_logs),
+    "apache": ("a.log", lambda path, rows: write_access(path, rows, apache), {"columns": EXTRA}, is_in_access_logs),
+}
+
+
+def answer(policy: Policy, request: Request) -> dict[str, Any]:
+    """What `decide` says of a request."""
+    token = None if request["kind"] is None else Token(request["kind"].decode(), request["scopes"])
+    if request["by_scope"] is not None:
+        decision = policy.decide_scope(request["by_scope"], token, allow_bonus_orbs_use=request["bonus"])
+    else:
+        decision = policy.decide(request["method"], request["target"], token, allow_bonus_orbs_use=request["bonus"])
+    found = decision.to_dict()
+    orbs = found.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
+    return {**found, **orbs}
+
+
+def decided(folder: Path, log: logs.Reader, policy: Policy) -> list[dict[str, Any]]:
+    """The rows that a replay writes."""
+    logs.replay(log, policy, out=folder / "out.parquet")
+    rows: list[dict[str, Any]] = pq.read_table(folder / "out.parquet").to_pylist()
+    return rows
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_gives_the_answers_of_the_cases(tmp_path: Path, format: str) -> None:
+    name, write, options, fits = FORMATS[format]
+    ran = 0
+    for policy_name, requests in CASES.items():
+        policy = policy_of(policy_name)
+        requests = [request for request in requests if fits(request)]
+        write(tmp_path / name, requests)
+        rows = decided(tmp_path, logs.read(tmp_path / name, **options), policy)
+        assert len(rows) == len(requests)
+        for row, request in zip(rows, requests):
+            expected = answer(policy, request)
+            assert {key: row[key] for key in expected} == expected, request
+            assert row["error"] is None
+        ran += len(rows)
+    assert ran > 1_500
+
+
+@pytest.mark.once
+def test_the_orbgate_command_gives_the_same_answers(tmp_path: Path) -> None:
+    """Line by line, over every case of policy/cases that JSON can hold, and lines that are no requests."""
+    orbgate = os.environ.get("ORBGATE_COMMAND")
+    if orbgate is None:
+        pytest.skip("`cargo xtask python` says where the command is, in ORBGATE_COMMAND")
+    ran = 0
+    for name, cases in CASES.items():
+        path = tmp_path / "requests.jsonl"
+        write_requests(path, [request for request in cases if is_text(request)])
+        text = path.read_bytes()
+        path.write_bytes(text[:50] + b"\n" + NO_REQUESTS + text + text[:80])
+        file = "external.yaml" if name == "external" else f"cases/policies/{name}.yaml"
+        line = [orbgate, "replay", str(path), "--policy", str(ROOT / "policy" / file)]
+        answers = subprocess.run(line, capture_output=True, check=False)
+        assert answers.returncode == 2
+        expected = [json.loads(answer) for answer in answers.stdout.splitlines()]
+        logs.replay(logs.read(path), policy_of(name), out=tmp_path / "out.parquet")
+        rows = pq.read_table(tmp_path / "out.parquet").to_pylist()
+        assert len(rows) == len(expected)
+        for row, answer in zip(rows, expected):
+            assert said(row) == answer
+        ran += len(rows)
+    assert ran > 1_900
+
+
+NO_REQUESTS = (
+    b'\n \t\r\n{}\n[]\nnull\n"\n{"method":"GET"}\n{"method":"GET","target":"/","target":"/"}\n\xff\n\xef\xbb\xbf{}\n'
+    b'{"method":"GET","target":"/","kind":"user"}\n{"method":1,"target":"/"}\n{"scope":"a","method":"GET"}\n'
+    b'{"method":"GET","target":"/\\ud800"}\n{"method":"GET","target":"/","token":{}}\n'
+    b'{"method":"GET","target":"/","token":{"kind":"user","scopes":["a b","read:orbs"," "]}}\n'
+    b'{"method":"GET","target":"/","token":{"kind":"User","scopes":[]},"allow_bonus_orbs_use":null}\n'
+)
+
+
+def said(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as the command says it."""
+    if row["error"] is not None:
+        return {"error": {"line": row["row"], "message": row["error"]}}
+    names = ("decision", "status", "reason", "detail", "api", "route", "scope", "policy")
+    orbs = {name: row[name] for name in ("consumes", "amount", "bonus_allowed")}
+    return {**{name: row[name] for name in names}, "orbs": None if orbs["consumes"] is None else orbs}
+
+
+def read_rows(path: Path, content: bytes, **options: Any) -> list[dict[str, Any]]:
+    path.write_bytes(content)
+    rows: list[dict[str, Any]] = pa.table(logs.read(path, **options)).to_pylist()
+    assert [row["row"] for row in rows] == list(range(1, len(rows) + 1))
+    return rows
+
+
+@pytest.mark.parametrize("format", ["requests", "flat objects", "csv", "nginx"])
+@pytest.mark.parametrize("piece", [1, 7, 64, 1 << 20])
+def test_pieces_and_ends_of_lines_change_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, piece: int
+) -> None:
+    name, write, options, fits = FORMATS[format]
+    requests = [request for request in CASES["inference-allow"] if fits(request)][:20]
+    path = tmp_path / name
+    write(path, requests)
+    content = path.read_bytes()
+    expected = read_rows(path, content, **options)
+    assert len(expected) == len(requests)
+    monkeypatch.setattr(_input, "PIECE", piece)
+    unix = content.replace(b"\r\n", b"\n")
+    for text in (unix, unix.replace(b"\n", b"\r\n"), unix.removesuffix(b"\n"), gzip.compress(unix), zstd(unix)):
+        assert read_rows(path, text, **options) == expected
+    # Several compressed pieces one after the other are one log.
+    assert read_rows(path, gzip.compress(unix[:100]) + gzip.compress(unix[100:]), **options) == expected
+
+
+def zstd(content: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(content)
+    return bytes(sink.getvalue())
+
+
+@pytest.mark.parametrize("format", ["requests", "flat objects", "csv", "nginx"])
+def test_a_log_that_breaks_off(tmp_path: Path, policy: Policy, format: str) -> None:
+    """Every whole line before the end counts, and the end is an error."""
+    name, write, options, fits = FORMATS[format]
+    requests = [request for request in CASES["external"] if fits(request)]
+    path = tmp_path / name
+    write(path, requests)
+    whole = gzip.compress(path.read_bytes())
+    expected = read_rows(path, whole, **options)
+    path.write_bytes(whole[: len(whole) * 2 // 3])
+    found, reader = [], logs.read(path, **options)
+    with pytest.raises(TableError, match="cannot read .*: Compressed file ended before the end-of-stream marker"):
+        for batch in reader:
+            found += batch.to_pylist()
+    assert 0 < len(found) < len(expected) and found == expected[: len(found)]
+    summary = logs.replay(logs.read(path, **options), policy)
+    assert summary.rows == len(found) and summary.broken and not summary.is_complete
+    damaged = bytearray(whole)
+    damaged[len(whole) // 2] ^= 0xFF
+    path.write_bytes(bytes(damaged))
+    with pytest.raises(TableError, match="cannot read"):
+        list(logs.read(path, **options))

@@ -1,0 +1,284 @@
+"""Logs as they are: hostile bytes, broken rows, names of columns, times; whatever cannot be read is there with its reason."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orbgate import Policy, TableError, Token, logs
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+def decided(folder: Path, log: logs.Reader, policy: Policy) -> list[dict[str, Any]]:
+    """The rows that a replay writes."""
+    logs.replay(log, policy, out=folder / "out.parquet")
+    rows: list[dict[str, Any]] = pq.read_table(folder / "out.parquet").to_pylist()
+    return rows
+
+
+def read_rows(path: Path, content: bytes, **options: Any) -> list[dict[str, Any]]:
+    path.write_bytes(content)
+    rows: list[dict[str, Any]] = pa.table(logs.read(path, **options)).to_pylist()
+    assert [row["row"] for row in rows] == list(range(1, len(rows) + 1))
+    return rows
+
+
+def errors(path: Path, content: bytes, **options: Any) -> list[str | None]:
+    return [row["error"] for row in read_rows(path, content, **options)]
+
+
+LINE = b'10.0.0.1 - ann [20/Nov/2026:13:05:00 +0100] "GET /a HTTP/1.1" 200 17\n'
+
+
+def test_hostile_bytes_of_an_access_log(tmp_path: Path, policy: Policy) -> None:
+    """The engine judges the bytes that came over the wire, and a reader is shown that they are no text."""
+    log = tmp_path / "access.log"
+    targets = [b"/a\xff", rb"/a\xFF", rb"/\xE2\x80\xAE", rb"/\"", rb"/\x5c", b"/a\xc0\xaf", rb"/\x0aGET", b"/\\q"]
+    log.write_bytes(b"".join(LINE.replace(b"/a ", target + b" ") for target in targets))
+    meant = [b"/a\xff", b"/a\xff", "/\u202e".encode(), b'/"', b"/\\", b"/a\xc0\xaf", b"/\nGET", b"/\\q"]
+    rows = decided(tmp_path, logs.read(log, kind="user", scopes="read:orbs"), policy)
+    for row, target in zip(rows, meant):
+        decision = policy.decide("GET", target, Token("user", "read:orbs"))
+        assert (row["reason"], row["detail"]) == (decision.reason, decision.detail) and row["status"] == 400
+        assert row["target"] == target.decode("utf-8", "replace")
+    # Lengths are those of the bytes, not of what stands for them.
+    log.write_bytes(LINE.replace(b"/a ", b"/" + b"\xff" * 8_000 + b" "))
+    assert decided(tmp_path, logs.read(log, kind="user"), policy)[0]["detail"] == "byte"
+
+
+def test_an_access_log_says_who_and_when(tmp_path: Path) -> None:
+    log = tmp_path / "access.log"
+    [row] = read_rows(log, LINE)
+    assert (row["caller"], row["kind"], row["time"].isoformat()) == ("10.0.0.1", None, "2026-11-20T12:05:00+00:00")
+    [row] = read_rows(log, LINE, columns={"caller": "user"}, kind="organisation", scopes="a b", allow_bonus_orbs_use=True)
+    found = [row[name] for name in ("caller", "kind", "scopes", "allow_bonus_orbs_use")]
+    assert found == ["ann", "organisation", "a b", True]
+    for name in ("access.log.1", "access.log-20261120", "access.LOG.2"):
+        assert len(read_rows(tmp_path / name, LINE)) == 1
+
+
+def test_broken_rows_are_there(tmp_path: Path) -> None:
+    access = b"nothing\n" + LINE + b"\n" + LINE.replace(b"GET /a HTTP/1.1", b"-") + LINE.replace(b"Nov", b"11")
+    assert errors(tmp_path / "a.log", access) == [
+        "no host at the start",
+        None,
+        "blank line",
+        "the request is `-`, no method and target",
+        "no user and `[day/month/year:hour:minute:second zone]` after the identity",
+    ]
+    rows = read_rows(tmp_path / "a.log", LINE.replace(b"GET /a HTTP/1.1", b"-"))
+    assert (rows[0]["caller"], rows[0]["method"]) == ("10.0.0.1", None)
+    table = b"method,target,allow_bonus_orbs_use\nGET,/a,true\nGET\n\n,,\nGET,/a,maybe\nGET,/a,1,2\nGET,,FALSE\n"
+    assert errors(tmp_path / "a.csv", table) == [
+        None,
+        "1 value where the header has 3",
+        "neither `method` and `target` nor `by_scope`",
+        "neither `method` and `target` nor `by_scope`",
+        "`allow_bonus_orbs_use` is `maybe`, neither true nor false",
+        "4 values where the header has 3",
+        None,
+    ]
+    bytes_of_rows = b"method,target\nGET,/\xe9,\xff\n\xff\nGET,/\xff\nG\xc3\xa9T,/\n"
+    rows = read_rows(tmp_path / "a.csv", bytes_of_rows)
+    assert [row["target"] for row in rows] == [None, None, "/\ufffd", "/"] and rows[3]["method"] == "G\xe9T"
+    flat = (
+        b'{"method":"GET","target":"/a"}\n[1]\n{\n\n{"method":"GET"}\n{"method":"GET","method":"PUT","target":"/"}\n'
+        b'{"method":["GET"],"target":"/"}\n\xff\n{"method":"GET","target":"/","by_scope":"a"}\n{"target":"/"}\n'
+        b'{"method":"GET","target":"/","allow_bonus_orbs_use":1}\n' + b'{"a":' * 200_000 + b"\n"
+        b'{"method":"GET","target":"/api/v1/external/orbs\\ud800"}\n'
+    )
+    assert errors(tmp_path / "a.json", flat, format="json") == [
+        None,
+        "not a JSON object",
+        "not JSON: Expecting property name enclosed in double quotes at column 2",
+        "blank line",
+        "no `target`",
+        "duplicate field `method`",
+        "`method` is an array, not text",
+        "not UTF-8 at byte 1",
+        "`by_scope` stands beside `method` or `target`",
+        "no `method`",
+        "`allow_bonus_orbs_use` is a number, not text",
+        "not JSON: nested too deep",
+        "`target` has half a surrogate pair in it, and is no text",
+    ]
+    columns = {"method": ["GET", None, None, "GET"], "target": ["/a", "/a", None, None], "by_scope": [None, None, None, "a"]}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    assert pa.table(logs.read(tmp_path / "a.parquet"))["error"].to_pylist() == [
+        None,
+        "no `method`",
+        "neither `method` and `target` nor `by_scope`",
+        "`by_scope` stands beside `method` or `target`",
+    ]
+
+
+def test_a_row_that_cannot_be_read_has_no_decision(tmp_path: Path, policy: Policy) -> None:
+    (tmp_path / "a.csv").write_text("method,target,by_scope\nGET,/a,\nGET\n,,read:orbs\nGET,/b,\n")
+    rows = decided(tmp_path, logs.read(tmp_path / "a.csv", kind="user", scopes="read:orbs"), policy)
+    assert [row["decision"] for row in rows] == ["deny", None, "allow", "deny"]
+    assert [row["scope"] for row in rows] == [None, None, "read:orbs", None]
+    assert {row["policy"] for row in rows} == {policy.digest}
+    assert rows[1]["error"] == "1 value where the header has 3"
+
+
+def test_an_empty_log(tmp_path: Path, policy: Policy) -> None:
+    nothing = pa.table({"method": pa.array([], pa.string()), "target": pa.array([], pa.string())})
+    pq.write_table(nothing, tmp_path / "a.parquet")
+    parquet = (tmp_path / "a.parquet").read_bytes()
+    for name, content in {"a.log": b"", "a.csv": b"method,target\n", "a.jsonl": b"", "a.parquet": parquet}.items():
+        assert read_rows(tmp_path / name, content) == []
+        assert decided(tmp_path, logs.read(tmp_path / name), policy) == []
+        columns = pq.read_schema(tmp_path / "out.parquet").names
+        assert columns[:3] == ["method", "target", "kind"] and columns[-1] == "policy"
+        if name != "a.parquet":
+            assert read_rows(tmp_path / name, gzip.compress(content)) == []
+
+
+def test_what_is_no_parquet_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"PAR1" + bytes(100))
+    with pytest.raises(TableError, match="cannot read"):
+        list(logs.read(tmp_path / "a.parquet"))
+    with pytest.raises(ValueError, match="standard input"):
+        logs.read("-", format="parquet")
+
+
+def test_a_line_that_is_too_long(tmp_path: Path) -> None:
+    vast = b"x" * (17 << 20)
+    for name, options in (("a.log", {}), ("a.jsonl", {}), ("b.jsonl", {"format": "json"})):
+        found = errors(tmp_path / name, LINE + vast + b"\n" + LINE + vast, **options)
+        assert [found[1], found[3], len(found)] == ["longer than 16 MiB"] * 2 + [4], name
+
+
+TIMES = [
+    ("2026-11-20T13:05:00Z", None, "2026-11-20T13:05:00+00:00"),
+    ("2026-11-20T13:05:00.123456789+01:00", None, "2026-11-20T12:05:00.123456+00:00"),
+    ("2026-11-20 13:05:00", None, "2026-11-20T13:05:00+00:00"),
+    ("20/Nov/2026:13:05:00 -0130", None, "2026-11-20T14:35:00+00:00"),
+    ("1700000000", "s", "2023-11-14T22:13:20+00:00"),
+    ("1700000000.5", "s", "2023-11-14T22:13:20.500000+00:00"),
+    ("1700000000123", "ms", "2023-11-14T22:13:20.123000+00:00"),
+    ("1700000000", None, None),
+    ("20/Foo/2026:13:05:00 +0000", None, None),
+    ("31/Feb/2026:13:05:00 +0000", None, None),
+    ("20/Nov/2026:13:05:00 +9999", None, None),
+    ("yesterday", "s", None),
+    ("nan", "s", None),
+    ("1e300", "s", None),
+]
+
+
+@pytest.mark.parametrize(("written", "unit", "expected"), TIMES)
+def test_times(tmp_path: Path, written: str, unit: str | None, expected: str | None) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"method,target,time\nGET,/,{written}\nGET,/,\n")
+    reader = logs.read(path, time_unit=unit)
+    found = [row["time"] and row["time"].isoformat() for batch in reader for row in batch.to_pylist()]
+    assert found == [expected, None]
+    assert reader.unread_times == (expected is None)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        pa.array([1_700_000_000_000_000_000], pa.timestamp("ns")),
+        pa.array([1_700_000_000], pa.timestamp("s", "Europe/Berlin")),
+        pa.array([1_700_000_000], pa.int64()),
+        pa.array([1_700_000_000.0]),
+        pa.array(["2023-11-14T22:13:20Z"]).dictionary_encode(),
+    ],
+)
+def test_times_of_tables(tmp_path: Path, times: Any) -> None:
+    pq.write_table(pa.table({"method": ["GET"], "target": ["/"], "time": times}), tmp_path / "a.parquet")
+    [row] = pa.table(logs.read(tmp_path / "a.parquet", time_unit="s")).to_pylist()
+    assert row["time"].isoformat() == "2023-11-14T22:13:20+00:00"
+
+
+def test_columns_of_a_table(tmp_path: Path) -> None:
+    """Names, structures, dictionaries, lists of scopes, numbers for callers."""
+    token = [{"kind": "user", "scp": ["read:orbs", "read:keys write:keys"]}, None]
+    table = pa.table({"verb": pa.array(["GET", "GET"]).dictionary_encode(), "target": ["/a", "/b"], "token": token, "who": [7, None]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    columns = {"method": "verb", "kind": "token.kind", "scopes": "token.scp", "caller": "who"}
+    rows = pa.table(logs.read(tmp_path / "a.parquet", columns=columns)).to_pylist()
+    names = ("method", "kind", "scopes", "caller")
+    # What is one scope in a list does not become two.
+    assert [rows[0][name] for name in names] == ["GET", "user", "read:orbs read:keys\u2420write:keys", "7"]
+    assert [rows[1][name] for name in names] == ["GET", None, None, None]
+    line = {"verb": "GET", "target": "/a", "token": token[0], "who": 7}
+    [row] = read_rows(tmp_path / "a.jsonl", json.dumps(line).encode(), columns=columns)
+    assert [row[name] for name in names] == [rows[0][name] for name in names]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "message"),
+    [
+        ("a.csv", b"method,path\n", {}, "there is no column `target` for `target`; the columns are `method`, `path`"),
+        ("a.csv", b"method,target\n", {"columns": {"kind": "k"}}, "there is no column `k` for `kind`; the columns are"),
+        ("a.csv", b"method,target,target\n", {}, "the header has column `target` twice"),
+        ("a.csv", b"", {}, "it has no header"),
+        ("a.csv", b'method,"tar\nget"\n', {}, "the header goes on behind the end of its line"),
+        ("a.log", LINE, {"columns": {"kind": "extra"}}, "an access log has no field `extra`; the fields are `host`"),
+        ("a.log", LINE, {"columns": {"target": "extra1"}}, "an access log has its `target` in the request"),
+    ],
+)
+def test_columns_that_are_not_there(
+    tmp_path: Path, name: str, content: bytes, options: dict[str, Any], message: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(TableError) as caught:
+        list(logs.read(tmp_path / name, **options))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("a.txt", {}, "the format of .* is not clear from its name; say one of parquet, csv"),
+        ("a.csv", {"format": "xml"}, "`xml` is no format of a log"),
+        ("a.csv", {"columns": {"path": "target"}}, "a log has no column `path` to be found"),
+        ("a.csv", {"kind": "user", "columns": {"kind": "k"}}, "`kind` is both one value for all requests and the column `k`"),
+        ("a.csv", {"kind": "root"}, "root"),
+        ("a.csv", {"time_unit": "h"}, "the unit of time is `h`"),
+        ("a.jsonl", {"format": "requests", "kind": "user"}, "requests say all that there is to say"),
+    ],
+)
+def test_arguments_that_do_not_fit(tmp_path: Path, name: str, options: dict[str, Any], message: str) -> None:
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(ValueError, match=message):
+        logs.read(tmp_path / name, **options)
+
+
+def test_a_reader_is_a_table(tmp_path: Path, policy: Policy) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("method,target\nGET,/api/v1/external/orbs\nGET,/\n")
+    found = policy.decide_table(logs.read(path, kind="user", scopes="read:orbs")).to_pyarrow()
+    assert found["decision"].to_pylist() == ["allow", "deny"]
+    reader = logs.read(path)
+    assert next(reader).schema == reader.schema and reader.position == reader.size == path.stat().st_size
+
+
+def broken_rows() -> Iterator[tuple[int, set[int]]]:
+    choose = random.Random(5)
+    for rows in (1, 2, 50, 3_000):
+        yield rows, {row for row in range(rows) if choose.random() < 0.2}
+        yield rows, set(range(rows))
+
+
+@pytest.mark.parametrize(("rows", "broken"), list(broken_rows()), ids=lambda value: str(value)[:12])
+def test_broken_rows_of_a_table_keep_their_places(tmp_path: Path, rows: int, broken: set[int]) -> None:
+    """Also where whole blocks are broken, and quotes have ends of lines in them."""
+    filler = "x" * 2_000
+    lines = ("oops" if row in broken else f'GET,"/{row}\n{filler}",u' for row in range(rows))
+    found = read_rows(tmp_path / "a.csv", "\n".join(["method,target,caller", *lines]).encode())
+    assert len(found) == rows
+    for row in found:
+        at = row["row"] - 1
+        assert (row["target"] is None) == (at in broken) == (row["error"] is not None)
+        assert row["target"] is None or row["target"].startswith(f"/{at}\n")

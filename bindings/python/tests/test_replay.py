@@ -1,0 +1,410 @@
+"""`python -m orbgate replay`: what it counts, by brute force once more; equal to the `orbgate` command; its exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orbgate import Policy, Token, logs
+from orbgate.__main__ import main
+from orbgate.logs import _text
+from orbgate.logs._tally import Top
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+NEW = """
+orbgate: 1
+name: new
+apis:
+  external:
+    base_path: /api/v1/external
+    scopes:
+      read:orbs: { orbs: 5, routes: [GET /orbs, GET /orbs/offers] }
+      read:keys: { orbs: false, routes: [GET /keys] }
+      read:secrets: { orbs: false, routes: [GET /account] }
+      read:later: { orbs: true, routes: [] }
+"""
+
+Request = dict[str, Any]
+
+
+def requests(count: int) -> list[Request]:
+    """Requests of which some are denied in every way, with few callers."""
+    choose = random.Random(3)
+    routes = Policy.external().routes()
+    scopes = ["read:orbs", "read:keys read:account", " ".join(scope.scope for scope in Policy.external().scopes()), ""]
+    found: list[Request] = []
+    for number in range(count):
+        route = choose.choice(routes)
+        target = route.template.replace("{", "").replace("}", "")
+        found.append(
+            {
+                "method": choose.choice([route.method] * 4 + ["PUT"]),
+                "target": choose.choice([target] * 4 + ["/nowhere", target + "/", f"/{number}"]),
+                "kind": choose.choice(["user", "organisation", "robot", None]),
+                "scopes": choose.choice(scopes),
+                "allow_bonus_orbs_use": choose.random() < 0.5,
+                "caller": choose.choice(["ann", "bob", None]),
+            }
+        )
+    return found
+
+
+REQUESTS = requests(3_000)
+
+
+def decide(policy: Policy, request: Request) -> Any:
+    token = None if request["kind"] is None else Token(request["kind"], request["scopes"])
+    bonus = request["allow_bonus_orbs_use"]
+    return policy.decide(request["method"], request["target"], token, allow_bonus_orbs_use=bonus)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "calls.parquet"
+    pq.write_table(pa.Table.from_pylist(REQUESTS), path)
+    return path
+
+
+@pytest.fixture
+def new(tmp_path: Path) -> Path:
+    path = tmp_path / "new.yaml"
+    path.write_text(NEW)
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main(["replay", *map(str, arguments)])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def summary(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    code, out, err = run(capsys, *arguments, "--json")
+    assert (code, err) == (0, "")
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def test_what_is_counted(capsys: pytest.CaptureFixture[str], log: Path) -> None:
+    policy = Policy.external()
+    decisions = [decide(policy, request) for request in REQUESTS]
+    found = summary(capsys, log, "--top", 1_000)
+    assert found["rows"] == len(REQUESTS) and found["errors"] == 0 and found["policy"] == policy.digest
+    assert found["allowed"] == sum(map(bool, decisions)) and found["denied"] == len(REQUESTS) - found["allowed"]
+    reasons = {row["reason"]: row["count"] for row in found["reasons"]}
+    assert reasons == Counter(str(decision.reason) for decision in decisions) and len(reasons) == 7
+    calls = Counter(decision.route for decision in decisions)
+    allowed = Counter(decision.route for decision in decisions if decision)
+    consuming = Counter(decision.route for decision in decisions if decision.orbs and decision.orbs.consumes)
+    assert [row["route"] for row in found["routes"]] == sorted(calls, key=lambda route: (-calls[route], route or ""))
+    for row in found["routes"]:
+        route = row["route"]
+        counts = {"calls": calls[route], "allowed": allowed[route], "denied": calls[route] - allowed[route]}
+        assert row == {"route": route, **counts, "consuming": consuming[route]}
+    assert found["orbs"] == {
+        "calls": consuming.total(),
+        "stated_amount": 0,
+        "calls_without_stated_amount": consuming.total(),
+        "calls_that_allow_bonus_orbs": sum(d.orbs is not None and d.orbs.bonus_allowed for d in decisions),
+    }
+    denied = Counter(
+        (str(decision.reason), decision.route if decision.route and decision.reason != "method_not_declared"
+         else f"{request['method']} {decision.route or request['target']}")
+        for decision, request in zip(decisions, REQUESTS)
+        if not decision
+    )
+    assert {(row["reason"], row["call"]): row["count"] for row in found["top_denied"]} == dict(denied.most_common(1_000))
+    callers = Counter(r["caller"] for decision, r in zip(decisions, REQUESTS) if not decision and r["caller"])
+    assert {row["caller"]: row["count"] for row in found["top_denied_callers"]} == callers
+    assert found["top_denied_is_exact"] and found["top_denied_callers_is_exact"]
+    assert len(summary(capsys, log, "--top", 2)["top_denied"]) == 2
+
+
+def outcome(decision: Any) -> str:
+    if not decision:
+        return f"deny: {decision.reason}"
+    if not (decision.orbs and decision.orbs.consumes):
+        return "allow"
+    amount = "orbs" if decision.orbs.amount is None else f"{decision.orbs.amount} orbs"
+    return f"allow, {amount}" + (" or bonus orbs" if decision.orbs.bonus_allowed else "")
+
+
+@pytest.mark.parametrize("examples", [0, 1, 4])
+def test_what_would_change(capsys: pytest.CaptureFixture[str], log: Path, new: Path, examples: int) -> None:
+    old_policy, new_policy = Policy.external(), Policy.from_yaml(NEW)
+    changes: dict[tuple[str, str, str | None], list[int]] = {}
+    for number, request in enumerate(REQUESTS, start=1):
+        before, after = decide(old_policy, request), decide(new_policy, request)
+        if outcome(before) != outcome(after):
+            changes.setdefault((outcome(before), outcome(after), after.route or before.route), []).append(number)
+    found = summary(capsys, log, "--policy", new, "--examples", examples)["changes"]
+    assert found["base"] == old_policy.digest
+    assert found["changed"] == sum(map(len, changes.values())) == len(REQUESTS) - found["unchanged"]
+    rows = found["by_decision_and_route"]
+    assert [row["count"] for row in rows] == sorted(map(len, changes.values()), reverse=True)
+    for row in rows:
+        numbers = changes.pop((row["old"], row["new"], row["route"]))
+        assert row["count"] == len(numbers)
+        assert [example["row"] for example in row["examples"]] == numbers[:examples]
+        for example in row["examples"]:
+            request = REQUESTS[example["row"] - 1]
+            assert all(example[name] == request[name] for name in ("method", "target", "kind", "scopes", "caller"))
+    assert not changes
+    there_and_back = summary(capsys, log, "--base", new, "--examples", examples)["changes"]
+    assert {(row["new"], row["old"]) for row in there_and_back["by_decision_and_route"]} == {
+        (row["old"], row["new"]) for row in rows
+    }
+    assert "changes" not in summary(capsys, log, "--policy", new, "--no-base")
+    assert "changes" not in summary(capsys, log)
+
+
+def test_batches_change_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path, new: Path) -> None:
+    """The same rows in other pieces have the same summary, and examples."""
+    found = []
+    for size in (7, 3_000):
+        path = tmp_path / "calls.parquet"
+        pq.write_table(pa.Table.from_pylist(REQUESTS), path, row_group_size=size)
+        found.append(summary(capsys, path, "--policy", new))
+    assert found[0] == found[1]
+
+
+def test_what_is_written(capsys: pytest.CaptureFixture[str], log: Path, new: Path, tmp_path: Path) -> None:
+    outs = [tmp_path / f"out{number}.parquet" for number in range(2)]
+    for out in outs:
+        summary(capsys, log, "--policy", new, "--out", out)
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+    rows = pq.read_table(outs[0]).to_pylist()
+    assert [row["row"] for row in rows] == list(range(1, len(REQUESTS) + 1))
+    old_policy, new_policy = Policy.external(), Policy.from_yaml(NEW)
+    for row, request in zip(rows, REQUESTS):
+        assert {name: row[name] for name in request} == request
+        for prefix, policy in (("", new_policy), ("base_", old_policy)):
+            expected = decide(policy, request).to_dict()
+            orbs = expected.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
+            assert {name: row[prefix + name] for name in (*expected, *orbs)} == {**expected, **orbs}
+    assert sorted(os.listdir(tmp_path)) == ["calls.parquet", "new.yaml", "out0.parquet", "out1.parquet"]
+
+
+def test_nothing_half_written_is_left(tmp_path: Path, log: Path, policy: Policy) -> None:
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        logs.replay(logs.read(log), policy, out=tmp_path / "out.parquet", watch=stop)
+    assert os.listdir(tmp_path) == ["calls.parquet"]
+
+
+SHORT = """\
+method,target,kind,scopes,time,caller
+GET,/api/v1/external/orbs,user,read:orbs,2026-11-20T13:05:00Z,ann
+GET,/api/v1/external/orbs,user,read:orbs,2026-11-20T13:06:00Z,ann
+GET,/api/v1/external/orbs,user,,2026-11-20T13:07:00Z,bob
+GET,/\x1b[31m,user,,,bob
+GET
+"""
+
+EXPECTED = """\
+5 rows of short.csv, sha256:c675e88c4582
+from 2026-11-20T13:05:00+00:00 to 2026-11-20T13:07:00+00:00
+  2  allowed
+  2  denied
+  1  errors
+
+by reason:
+  1  malformed_request
+  1  scope_missing
+  2  scope_held
+
+by route:
+  calls  allowed  denied  consuming  route
+      3        2       1          2  GET /api/v1/external/orbs
+      1        0       1          0  (none)
+
+orbs:
+  2  calls consume orbs
+  0  orbs, where the policy states an amount
+  2  calls whose amount the policy does not state
+  0  calls allow bonus orbs
+
+denied most:
+  1  malformed_request  GET /\\x1b[31m
+  1  scope_missing      GET /api/v1/external/orbs
+
+callers denied most:
+  2  bob
+
+2 would change from sha256:c675e88c4582, 2 not
+  2  allow, orbs → allow, 5 orbs  GET /api/v1/external/orbs
+    row 1: GET /api/v1/external/orbs (user: read:orbs, ann)
+
+rows that could not be read, the first:
+  row 5:  1 value where the header has 6
+"""
+
+
+def test_a_summary_for_people(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("short.csv").write_text(SHORT)
+    code, out, err = run(capsys, "short.csv", "--policy", "new.yaml", "--examples", 1)
+    first = EXPECTED.replace("c675e88c4582\nfrom", f"{Policy.from_yaml(NEW).digest[7:19]}\nfrom")
+    assert (code, err) == (2, "")
+    assert out.splitlines()[:2] == first.splitlines()[:2]
+    sections = {part.split("\n")[0]: part for part in out.split("\n\n")}
+    wanted = {part.split("\n")[0]: part for part in first.split("\n\n")}
+    wanted.pop("orbs:")
+    assert {heading: sections[heading] for heading in wanted} == wanted
+    assert sections["orbs:"].split("\n")[1:3] == ["   2  calls consume orbs", "  10  orbs, where the policy states an amount"]
+
+
+def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path, log: Path, new: Path) -> None:
+    assert run(capsys, log)[0] == 0
+    code, out, err = run(capsys, tmp_path / "none.csv")
+    assert (code, out) == (2, "") and err.startswith("error: cannot open `") and "No such file" in err
+    (tmp_path / "bad.yaml").write_text("orbgate: 2\napis: {}")
+    code, out, err = run(capsys, log, "--policy", tmp_path / "bad.yaml")
+    assert (code, out) == (2, "") and "bad.yaml:1:10: `orbgate` must be the plain number 1" in err
+    (tmp_path / "bad.csv").write_text("method\nGET\n")
+    code, out, err = run(capsys, tmp_path / "bad.csv")
+    assert (code, out) == (2, "") and err.startswith("error: there is no column `target`")
+    code, out, err = run(capsys, tmp_path / "unclear")
+    assert (code, out) == (2, "") and "is not clear from its name" in err
+    (tmp_path / "bad.jsonl").write_text("nothing\n")
+    code, out, err = run(capsys, tmp_path / "bad.jsonl")
+    assert code == 2 and "row 1:  not JSON" in out and err == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["a.csv", "--column", "path=target"],
+        ["a.csv", "--column", "target"],
+        ["a.csv", "--kind", "root"],
+        ["a.csv", "--top", "-1"],
+        ["a.csv", "--base", "a", "--no-base"],
+        ["calls.parquet", "--out", "calls.parquet"],
+    ],
+)
+def test_bad_usage(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, log: Path, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(log.parent)
+    with pytest.raises(SystemExit) as stopped:
+        main(["replay", *arguments])
+    assert stopped.value.code == 2 and "usage: " in capsys.readouterr().err
+
+
+def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["replay", "--help"])
+    out = capsys.readouterr().out
+    assert stopped.value.code == 0 and out.count("python -m orbgate replay ") >= 6
+    assert all(f"  {name} " in out for name in logs.FORMATS)
+
+
+def command(*arguments: object, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    line = [sys.executable, "-m", "orbgate", *map(str, arguments)]
+    return subprocess.run(line, capture_output=True, check=False, **options)
+
+
+def test_standard_input() -> None:
+    found = command("replay", "-", "--format", "csv", "--json", input=SHORT.encode())
+    assert (found.returncode, found.stderr) == (2, b"")
+    assert json.loads(found.stdout)["rows"] == 5 and json.loads(found.stdout)["log"] == "-"
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/\xff.csv"
+    Path(os.fsdecode(path)).write_text(SHORT)
+    for option in ("--json", "--top=3"):
+        found = command("replay", os.fsdecode(path), option, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+        assert (found.returncode, found.stderr) == (2, b"") and b"\\udcff.csv" in found.stdout
+
+
+def test_nobody_reads_the_summary(log: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    line = [sys.executable, "-m", "orbgate", "replay", str(log)]
+    found = subprocess.run(line, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (found.returncode, found.stderr) == (2, b"")
+
+
+def test_what_is_not_installed_is_named(log: Path) -> None:
+    script = "import sys; sys.modules['pyarrow'] = None; from orbgate.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    line = [sys.executable, "-c", script, "replay", str(log)]
+    found = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert found.stderr == "error: this needs pyarrow, which is not installed: pip install 'orbgate[logs]'\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals of Unix")
+def test_a_progress_bar_is_for_terminals(log: Path) -> None:
+    pytest.importorskip("tqdm")
+    import fcntl
+    import pty
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    line = [sys.executable, "-m", "orbgate", "replay", str(log)]
+    found = subprocess.run(line, stdout=subprocess.PIPE, stderr=theirs, check=False)
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 1 << 16):
+            shown += part
+    except OSError:
+        pass  # how a terminal ends whose other side is closed
+    os.close(ours)
+    assert found.returncode == 0 and b"%|" in shown and found.stdout.startswith(b"3,000 rows")
+    assert command("replay", log).stderr == b""
+
+
+def test_counts_of_too_many_things_are_lower_bounds() -> None:
+    top = Top(distinct=10)
+    for number in range(1_000):
+        top.add(f"{number}", 1)
+        top.add("often", 2)
+    assert not top.is_exact and len(top.counts) <= 20
+    assert top.first(1) == [("often", 2_000)]
+    few = Top(distinct=10)
+    for name in "baab":
+        few.add(name, 1)
+    assert few.is_exact and few.first(5) == [("a", 2), ("b", 2)]
+
+
+def test_what_is_not_printable_is_shown() -> None:
+    assert _text.shown("a\x1b[2J\u202eb\n\u2028é") == "a\\x1b[2J\\u202eb\\n\\u2028é"
+
+
+@pytest.mark.once
+@pytest.mark.skipif(sys.platform != "linux", reason="what /proc says")
+def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
+    line = '10.0.0.{} - - [20/Nov/2026:13:05:{:02} +0000] "GET /api/v1/external/keys/{} HTTP/1.1" 200 17 "-" "{}"\n'
+    block = "".join(line.format(at % 256, at % 60, at, "x" * 200) for at in range(20_000)).encode()
+    peaks = []
+    for times in (2, 12):
+        (tmp_path / "access.log").write_bytes(block * times)
+        script = (
+            "import sys; from orbgate.__main__ import main; main(sys.argv[1:]);"
+            "print(*(line for line in open('/proc/self/status') if line.startswith('VmHWM')), file=sys.stderr)"
+        )
+        arguments = [sys.executable, "-c", script, "replay", str(tmp_path / "access.log"), "--kind", "user"]
+        found = subprocess.run(arguments, capture_output=True, check=True)
+        assert found.stdout.startswith(f"{20_000 * times:,} rows".encode())
+        peaks.append(int(found.stderr.split()[1]))
+    # The longer log is 60 MB longer.
+    assert peaks[1] - peaks[0] < 20_000, peaks

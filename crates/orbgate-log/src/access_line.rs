@@ -1,0 +1,417 @@
+//! A line of a web server's access log: the common format, the combined one, and fields after them.
+
+use std::borrow::Cow;
+
+use crate::escape::unescape;
+
+/// A line as nginx, Apache and most others write it, field by field:
+///
+/// ```text
+/// host identity user [time] "request" status size "referer" "agent" extra1 extra2 …
+/// ```
+///
+/// The common format ends with the size. A field is bare, in quotes or in brackets; one that is `-` is absent.
+#[derive(Clone, Copy, Debug)]
+pub struct AccessLine<'a> {
+    host: &'a [u8],
+    identity: &'a [u8],
+    user: &'a [u8],
+    time: &'a [u8],
+    request: &'a [u8],
+    /// From the status on.
+    rest: &'a [u8],
+}
+
+/// What came over the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// The method.
+    pub method: Cow<'a, [u8]>,
+    /// Path and query.
+    pub target: Cow<'a, [u8]>,
+}
+
+/// A field by which a log can say more of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// Who was connected, an address or a name.
+    Host,
+    /// What identd said.
+    Identity,
+    /// Whom the server authenticated.
+    User,
+    /// When, as `20/Nov/2026:13:05:00 +0000`.
+    Time,
+    /// The field at this place from the status on, which has place 0.
+    Later(usize),
+}
+
+/// The names of the fields from the status on.
+const LATER: [&str; 4] = ["status", "size", "referer", "agent"];
+
+impl Field {
+    /// The field of this name; fields after the combined format are `extra1`, `extra2` and so on.
+    ///
+    /// ```
+    /// use orbgate_log::Field;
+    /// assert_eq!(Field::from_name("agent"), Some(Field::Later(3)));
+    /// assert_eq!(Field::from_name("extra1"), Some(Field::Later(4)));
+    /// assert_eq!(Field::from_name("extra0"), None);
+    /// ```
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "host" => Self::Host,
+            "identity" => Self::Identity,
+            "user" => Self::User,
+            "time" => Self::Time,
+            later => Self::Later(match LATER.iter().position(|known| *known == later) {
+                Some(place) => place,
+                None => {
+                    let number: usize = later.strip_prefix("extra")?.parse().ok()?;
+                    number.checked_sub(1)?.checked_add(LATER.len())?
+                }
+            }),
+        })
+    }
+}
+
+impl<'a> AccessLine<'a> {
+    /// Reads a line; the error says what is missing. Nothing of the line is copied.
+    pub fn parse(line: &'a [u8]) -> Result<Self, String> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.trim_ascii().is_empty() {
+            return Err("blank line".to_owned());
+        }
+        let (host, after) = word(line).ok_or("no host at the start")?;
+        let (identity, after) = word(after).ok_or("no identity after the host")?;
+        let (user, time, after) = user_and_time(after)
+            .ok_or("no user and `[day/month/year:hour:minute:second zone]` after the identity")?;
+        let (request, rest) = field(after).ok_or("no end of the request's quotes")?;
+        let mut later = Later(rest);
+        let status = later.next().ok_or("no status after the request")??;
+        if !status.iter().all(u8::is_ascii_digit) {
+            return Err(format!(
+                "the status is `{}`, no number",
+                status.escape_ascii()
+            ));
+        }
+        later.next().ok_or("no size after the status")??;
+        for field in later {
+            field?;
+        }
+        Ok(Self {
+            host,
+            identity,
+            user,
+            time,
+            request,
+            rest,
+        })
+    }
+
+    /// A field as it was before the server escaped it; `None` where it is absent.
+    #[must_use]
+    pub fn field(&self, field: Field) -> Option<Cow<'a, [u8]>> {
+        let written = match field {
+            Field::Host => self.host,
+            Field::Identity => self.identity,
+            Field::User => self.user,
+            Field::Time => self.time,
+            Field::Later(place) => Later(self.rest).nth(place)?.ok()?,
+        };
+        (written != b"-").then(|| unescape(written))
+    }
+
+    /// Method and target, the bytes that came over the wire; the error says that no request was written.
+    ///
+    /// ```
+    /// let line = br#"::1 - - [20/Nov/2026:13:05:00 +0000] "GET /a\x22b?c HTTP/1.1" 404 0"#;
+    /// let line = orbgate_log::AccessLine::parse(line)?;
+    /// let call = line.call()?;
+    /// assert_eq!((&*call.method, &*call.target), (&b"GET"[..], &b"/a\"b?c"[..]));
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn call(&self) -> Result<Call<'a>, String> {
+        let no_request = || {
+            let start: Vec<u8> = self.request.iter().take(SHOWN).copied().collect();
+            let dots = if start.len() < self.request.len() {
+                "…"
+            } else {
+                ""
+            };
+            format!(
+                "the request is `{}{dots}`, no method and target",
+                start.escape_ascii()
+            )
+        };
+        match unescape(self.request) {
+            Cow::Borrowed(request) => {
+                let (method, target) = method_and_target(request).ok_or_else(no_request)?;
+                Ok(Call {
+                    method: Cow::Borrowed(method),
+                    target: Cow::Borrowed(target),
+                })
+            }
+            Cow::Owned(request) => {
+                let (method, target) = method_and_target(&request).ok_or_else(no_request)?;
+                Ok(Call {
+                    method: Cow::Owned(method.to_vec()),
+                    target: Cow::Owned(target.to_vec()),
+                })
+            }
+        }
+    }
+}
+
+/// So many bytes of a request are shown in a message.
+const SHOWN: usize = 100;
+
+/// Splits a request line. The version at its end is left out, and may be absent, as in HTTP/0.9; spaces in a target
+/// stay in it, for the engine to refuse.
+fn method_and_target(request: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (method, target) = word(request)?;
+    let version = target.iter().rposition(|byte| *byte == b' ');
+    let version = version.and_then(|space| target.split_at_checked(space));
+    match version {
+        Some((target, version)) if is_version(version) => Some((method, target)),
+        _ => Some((method, target)),
+    }
+}
+
+fn is_version(text: &[u8]) -> bool {
+    let number = text.strip_prefix(b" HTTP/").unwrap_or_default();
+    matches!(number, [b'0'..=b'9'] | [b'0'..=b'9', b'.', b'0'..=b'9'])
+}
+
+/// What stands before the first space, if anything does, and what after it.
+fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let space = text.iter().position(|byte| *byte == b' ')?;
+    let (word, rest) = text.split_at_checked(space)?;
+    (!word.is_empty()).then_some((word, rest.strip_prefix(b" ").unwrap_or(rest)))
+}
+
+/// A user's name may have spaces and brackets in it, but no quotes: the first time that a quote follows ends it.
+fn user_and_time(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let starts = text.windows(2).enumerate();
+    let mut starts = starts.filter(|(_, two)| two == b" [").map(|(at, _)| at);
+    starts.find_map(|at| {
+        let (user, rest) = text.split_at_checked(at)?;
+        let (time, rest) = rest.strip_prefix(b" [")?.split_at_checked(TIME.len())?;
+        let rest = rest.strip_prefix(b"] ")?;
+        let found = !user.is_empty() && is_time(time) && rest.starts_with(b"\"");
+        found.then_some((user, time, rest))
+    })
+}
+
+/// What a time looks like: `0` is a digit, `a` a letter, `+` a sign.
+const TIME: &[u8; 26] = b"00/aaa/0000:00:00:00 +0000";
+
+fn is_time(text: &[u8]) -> bool {
+    text.iter().zip(TIME).all(|(byte, like)| match like {
+        b'0' => byte.is_ascii_digit(),
+        b'a' => byte.is_ascii_alphabetic(),
+        b'+' => matches!(byte, b'+' | b'-'),
+        same => byte == same,
+    })
+}
+
+/// The fields of a text, which are separated by single spaces.
+struct Later<'a>(&'a [u8]);
+
+impl<'a> Iterator for Later<'a> {
+    type Item = Result<&'a [u8], String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let Some((field, rest)) = field(self.0) else {
+            let start: Vec<u8> = self.0.iter().take(SHOWN).copied().collect();
+            self.0 = &[];
+            return Some(Err(format!("no field ends in `{}`", start.escape_ascii())));
+        };
+        self.0 = rest;
+        Some(Ok(field))
+    }
+}
+
+/// The field at the start of a text, without its quotes or brackets, and what stands after it and its space.
+fn field(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (field, rest) = match text.split_first()? {
+        (b'"', quoted) => up_to(quoted, closing_quote(quoted)?)?,
+        (b'[', bracketed) => up_to(bracketed, bracketed.iter().position(|byte| *byte == b']')?)?,
+        _ => {
+            let space = text.iter().position(|byte| *byte == b' ');
+            let (bare, rest) = text.split_at_checked(space.unwrap_or(text.len()))?;
+            (!bare.is_empty()).then_some((bare, rest))?
+        }
+    };
+    match rest.split_first() {
+        None => Some((field, rest)),
+        Some((b' ', rest)) => Some((field, rest)),
+        Some(_) => None,
+    }
+}
+
+/// What stands before a place, and what after the byte there.
+fn up_to(text: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
+    let (before, rest) = text.split_at_checked(at)?;
+    Some((before, rest.split_first()?.1))
+}
+
+/// Where the first quote is that no backslash escapes.
+fn closing_quote(text: &[u8]) -> Option<usize> {
+    let mut escaped = false;
+    text.iter().position(|byte| {
+        let closes = *byte == b'"' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        closes
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{AccessLine, Field};
+
+    const COMBINED: &str = r#"10.0.0.1 - ann [20/Nov/2026:13:05:00 +0000] "GET /orbs HTTP/1.1" 200 17 "https://a.example/" "curl/8 \"x\"" "read:orbs read:keys" user [1 2] -"#;
+
+    fn text(line: &AccessLine<'_>, name: &str) -> Option<String> {
+        let field = line.field(Field::from_name(name).unwrap())?;
+        Some(String::from_utf8(field.into_owned()).unwrap())
+    }
+
+    fn error(line: &str) -> String {
+        AccessLine::parse(line.as_bytes()).map(|_| ()).unwrap_err()
+    }
+
+    #[test]
+    fn every_field_has_a_name() {
+        let line = AccessLine::parse(COMBINED.as_bytes()).unwrap();
+        for (name, found) in [
+            ("host", Some("10.0.0.1")),
+            ("identity", None),
+            ("user", Some("ann")),
+            ("time", Some("20/Nov/2026:13:05:00 +0000")),
+            ("status", Some("200")),
+            ("size", Some("17")),
+            ("referer", Some("https://a.example/")),
+            ("agent", Some(r#"curl/8 "x""#)),
+            ("extra1", Some("read:orbs read:keys")),
+            ("extra2", Some("user")),
+            ("extra3", Some("1 2")),
+            ("extra4", None),
+            ("extra5", None),
+        ] {
+            assert_eq!(text(&line, name).as_deref(), found, "{name}");
+        }
+        for name in ["", "extra", "extra0", "extra-1", "scopes"] {
+            assert_eq!(Field::from_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_a_method_and_a_target() {
+        for (request, method, target) in [
+            ("GET /orbs HTTP/1.1", "GET", "/orbs"),
+            ("GET /orbs HTTP/2", "GET", "/orbs"),
+            ("GET /orbs", "GET", "/orbs"),
+            ("GET /a b HTTP/1.1", "GET", "/a b"),
+            ("GET /a HTTP/1.11", "GET", "/a HTTP/1.11"),
+            ("get  HTTP/1.0", "get", ""),
+            (r"GET /\x22\x5Cq HTTP/1.1", "GET", r#"/"\q"#),
+            (r"GET /a\x20HTTP/1.1", "GET", "/a"),
+            ("GET ", "GET", ""),
+        ] {
+            let line = format!(r#"h - - [20/Nov/2026:13:05:00 +0000] "{request}" 200 -"#);
+            let line = AccessLine::parse(line.as_bytes()).unwrap();
+            let call = line.call().unwrap();
+            assert_eq!(
+                (&*call.method, &*call.target),
+                (method.as_bytes(), target.as_bytes())
+            );
+        }
+        for (request, shown) in [
+            ("-", "-"),
+            ("", ""),
+            (r"\x16\x03", r"\\x16\\x03"),
+            (" GET", " GET"),
+        ] {
+            let line = format!(r#"h - - [20/Nov/2026:13:05:00 +0000] "{request}" 400 0"#);
+            let message = AccessLine::parse(line.as_bytes())
+                .unwrap()
+                .call()
+                .unwrap_err();
+            assert_eq!(
+                message,
+                format!("the request is `{shown}`, no method and target")
+            );
+        }
+    }
+
+    #[test]
+    fn a_name_cannot_pass_for_a_time() {
+        let user = r"a [b] [01/Jan/2020:00:00:00 +0000] \x22GET / HTTP/1.1\x22";
+        let line = format!(r#"h - {user} [20/Nov/2026:13:05:00 +0000] "POST /b HTTP/1.1" 200 0"#);
+        let line = AccessLine::parse(line.as_bytes()).unwrap();
+        assert_eq!(text(&line, "time").unwrap(), "20/Nov/2026:13:05:00 +0000");
+        assert_eq!(&*line.call().unwrap().method, b"POST");
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        for (line, message) in [
+            ("", "blank line"),
+            (" \r", "blank line"),
+            ("GET", "no host at the start"),
+            (" - - [", "no host at the start"),
+            ("h -", "no identity after the host"),
+            (
+                r#"h - - [20/11/2026:13:05:00 +0000] "GET / HTTP/1.1" 200 0"#,
+                "no user and `[day/month/year:hour:minute:second zone]` after the identity",
+            ),
+            (
+                r#"h - - [20/Nov/2026:13:05:00 +0000] "GET / HTTP/1.1\" 200 0"#,
+                "no end of the request's quotes",
+            ),
+            (
+                r#"h - - [20/Nov/2026:13:05:00 +0000] "GET /""#,
+                "no status after the request",
+            ),
+            (
+                r#"h - - [20/Nov/2026:13:05:00 +0000] "GET /" ok 0"#,
+                "the status is `ok`, no number",
+            ),
+            (
+                r#"h - - [20/Nov/2026:13:05:00 +0000] "GET /" 200"#,
+                "no size after the status",
+            ),
+            (
+                r#"h - - [20/Nov/2026:13:05:00 +0000] "GET /" 200 0 "a"#,
+                "no field ends in `\\\"a`",
+            ),
+            (
+                r#"h - - [20/Nov/2026:13:05:00 +0000] "GET /" 200  0"#,
+                "no field ends in ` 0`",
+            ),
+        ] {
+            assert_eq!(error(line), message, "{line}");
+        }
+        assert!(AccessLine::parse(format!("{COMBINED}\r").as_bytes()).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_are_too_much(line: Vec<u8>, start in 0..COMBINED.len()) {
+            let _ = AccessLine::parse(&line).map(|line| line.call());
+            let mut mixed = COMBINED.as_bytes()[..start].to_vec();
+            mixed.extend(line);
+            if let Ok(line) = AccessLine::parse(&mixed) {
+                let _ = line.call();
+                let _ = line.field(Field::Later(7));
+            }
+        }
+    }
+}

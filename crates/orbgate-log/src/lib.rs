@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+
+mod access_line;
+mod escape;
+mod request_line;
+
+/// The longest line, in bytes. Who reads a log need not keep more than one byte more of a line.
+pub const LINE_LIMIT: usize = 16 * 1024 * 1024;
+
+/// What is wrong with a line of more than [`LINE_LIMIT`] bytes.
+pub const TOO_LONG: &str = "longer than 16 MiB";
+
+// The public interface is:
+pub use crate::access_line::{AccessLine, Call, Field};
+pub use crate::request_line::{RequestLine, ScopeTexts, Subject, TokenObject};

@@ -1,0 +1,205 @@
+//! Lines of logs as columns, each line a row.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, BooleanBuilder, StringBuilder};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_schema::ArrowError;
+use orbgate_log::{AccessLine, Field, LINE_LIMIT, RequestLine, ScopeTexts, Subject, TOO_LONG};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule};
+
+use crate::capsule::STREAM;
+use crate::error::{self, guarded};
+
+/// Reads requests, one JSON object on each line, into a stream of Arrow's C interface: what each asks for and
+/// with which token, or what is wrong with its line.
+#[pyfunction]
+pub(crate) fn read_requests<'py>(lines: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyCapsule>> {
+    guarded(|| {
+        let text = lines.as_bytes();
+        stream(lines.py(), || {
+            let mut columns = RequestColumns::default();
+            each_line(text).for_each(|line| columns.append(line));
+            columns.finish()
+        })
+    })
+}
+
+/// Reads the lines of an access log into a stream of Arrow's C interface: method, target, and these fields under
+/// these names, all of them bytes; and what is wrong with a line.
+#[pyfunction]
+pub(crate) fn read_access<'py>(
+    lines: &Bound<'py, PyBytes>,
+    fields: Vec<(String, String)>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    guarded(|| {
+        let py = lines.py();
+        let fields = fields.into_iter().map(|(column, name)| {
+            let field = Field::from_name(&name);
+            field.map(|field| (column, field)).ok_or_else(|| {
+                let message = format!(
+                    "an access log has no field `{name}`; the fields are `host`, `identity`, `user`, `time`, `status`, \
+                     `size`, `referer`, `agent`, and after them `extra1`, `extra2` and so on"
+                );
+                error::table(py, &message)
+            })
+        });
+        let mut columns = AccessColumns::new(fields.collect::<PyResult<_>>()?);
+        let text = lines.as_bytes();
+        stream(py, || {
+            each_line(text).for_each(|line| columns.append(line));
+            columns.finish()
+        })
+    })
+}
+
+/// The lines of a text without their ends; one that is too long says so.
+fn each_line(text: &[u8]) -> impl Iterator<Item = Result<&[u8], String>> {
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    text.split(|byte| *byte == b'\n').map(|line| {
+        let fits = line.len() <= LINE_LIMIT;
+        fits.then_some(line).ok_or_else(|| TOO_LONG.to_owned())
+    })
+}
+
+/// A stream of one batch, which is made without the interpreter's lock.
+fn stream<'py>(
+    py: Python<'py>,
+    read: impl FnOnce() -> Result<RecordBatch, ArrowError> + Send,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let batch = py.detach(read);
+    let batch = batch.map_err(|error| error::table(py, &error.to_string()))?;
+    let schema = batch.schema();
+    let reader = RecordBatchIterator::new([Ok(batch)], schema);
+    let stream = FFI_ArrowArrayStream::new(Box::new(reader));
+    PyCapsule::new_with_value(py, stream, STREAM)
+}
+
+/// The columns of requests.
+#[derive(Debug, Default)]
+struct RequestColumns {
+    method: StringBuilder,
+    target: StringBuilder,
+    by_scope: StringBuilder,
+    kind: StringBuilder,
+    scopes: StringBuilder,
+    allow_bonus_orbs_use: BooleanBuilder,
+    error: StringBuilder,
+}
+
+impl RequestColumns {
+    fn append(&mut self, line: Result<&[u8], String>) {
+        let (request, error) = match line.and_then(RequestLine::parse) {
+            Ok(request) => (Some(request), None),
+            Err(error) => (None, Some(error)),
+        };
+        let (method, target, by_scope) = match request.as_ref().map(|request| &request.subject) {
+            Some(Subject::Call { method, target }) => (Some(method), Some(target), None),
+            Some(Subject::Scope(scope)) => (None, None, Some(scope)),
+            None => (None, None, None),
+        };
+        self.method.append_option(method);
+        self.target.append_option(target);
+        self.by_scope.append_option(by_scope);
+        let token = request.as_ref().and_then(|request| request.token.as_ref());
+        self.kind
+            .append_option(token.map(|token| token.kind.as_str()));
+        match token.map(|token| &token.scopes) {
+            None => self.scopes.append_null(),
+            Some(ScopeTexts::Separated(text)) => self.scopes.append_value(text),
+            Some(ScopeTexts::Each(each)) => self.scopes.append_value(joined(each)),
+        }
+        let bonus = request.map(|request| request.allow_bonus_orbs_use);
+        self.allow_bonus_orbs_use.append_option(bonus);
+        self.error.append_option(error);
+    }
+
+    fn finish(mut self) -> Result<RecordBatch, ArrowError> {
+        let bonus = self.allow_bonus_orbs_use.finish();
+        let texts = [
+            ("method", self.method),
+            ("target", self.target),
+            ("by_scope", self.by_scope),
+            ("kind", self.kind),
+            ("scopes", self.scopes),
+            ("error", self.error),
+        ];
+        let mut columns: Vec<(&str, ArrayRef)> = vec![("allow_bonus_orbs_use", Arc::new(bonus))];
+        for (name, mut column) in texts {
+            columns.push((name, Arc::new(column.finish())));
+        }
+        let columns = columns.into_iter();
+        RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true)))
+    }
+}
+
+/// Scopes as one text. One with a space in it is no scope, and must not become two: the space is shown.
+fn joined(scopes: &[impl AsRef<str>]) -> String {
+    let mut text = String::new();
+    for scope in scopes {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.extend(scope.as_ref().chars().map(|letter| match letter {
+            ' ' => '\u{2420}',
+            other => other,
+        }));
+    }
+    text
+}
+
+/// The columns of an access log.
+#[derive(Debug)]
+struct AccessColumns {
+    method: BinaryBuilder,
+    target: BinaryBuilder,
+    fields: Vec<(String, Field, BinaryBuilder)>,
+    error: StringBuilder,
+}
+
+impl AccessColumns {
+    fn new(fields: Vec<(String, Field)>) -> Self {
+        let fields = fields.into_iter();
+        Self {
+            method: BinaryBuilder::new(),
+            target: BinaryBuilder::new(),
+            fields: fields
+                .map(|(column, field)| (column, field, BinaryBuilder::new()))
+                .collect(),
+            error: StringBuilder::new(),
+        }
+    }
+
+    /// A line without a request still has its fields.
+    fn append(&mut self, line: Result<&[u8], String>) {
+        let line = line.and_then(AccessLine::parse);
+        for (_, field, column) in &mut self.fields {
+            let line = line.as_ref().ok();
+            column.append_option(line.and_then(|line| line.field(*field)));
+        }
+        let (method, target, error) = match line.and_then(|line| line.call()) {
+            Ok(call) => (Some(call.method), Some(call.target), None),
+            Err(error) => (None, None, Some(error)),
+        };
+        self.method.append_option(method);
+        self.target.append_option(target);
+        self.error.append_option(error);
+    }
+
+    fn finish(mut self) -> Result<RecordBatch, ArrowError> {
+        let column = |mut column: BinaryBuilder| -> ArrayRef { Arc::new(column.finish()) };
+        let mut columns = vec![
+            ("method".to_owned(), column(self.method)),
+            ("target".to_owned(), column(self.target)),
+            ("error".to_owned(), Arc::new(self.error.finish())),
+        ];
+        let fields = self.fields.into_iter();
+        columns.extend(fields.map(|(name, _, field)| (name, column(field))));
+        let columns = columns
+            .into_iter()
+            .map(|(name, column)| (name, column, true));
+        RecordBatch::try_from_iter_with_nullable(columns)
+    }
+}
