@@ -7,7 +7,7 @@
 //   single    one call, scopes interned
 //   route     one call by route
 //   batch     a decision in batches of 256, columns laid out before
-//   strings   the same, from arrays of strings
+//   filled    the same, from arrays of strings
 "use strict";
 const fs = require("node:fs");
 const koffi = require("koffi");
@@ -113,4 +113,4 @@ time("empty", requests, 1, () => (empty() === 0 ? 0 : 1));
 time("single", requests, 1, ({ method, target, token }) => (engine.decide(method, target, token).isAllow ? 1 : 0));
 time("route", byRoute, 1, ({ id, token }) => (engine.decideRoute(id, token).isAllow ? 1 : 0));
 time("batch", columns, BATCH, ({ laidOut }) => allowedOf(engine.decideBatch(laidOut)));
-time("strings", columns, BATCH, ({ strings }) => allowedOf(engine.decideBatch(strings)));
+time("filled", columns, BATCH, ({ strings }) => allowedOf(engine.decideBatch(strings)));

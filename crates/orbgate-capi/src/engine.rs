@@ -14,6 +14,7 @@ use orbgate::{Digest, Engine, Policy};
 
 use crate::arguments::{Out, bytes, shared};
 use crate::error::OrbgateError;
+use crate::owners::{release, retain};
 use crate::status::{OrbgateStatus, Outcome, caught, guard};
 use crate::text::OrbgateStr;
 
@@ -214,11 +215,8 @@ fn native(path: &[u8]) -> io::Result<PathBuf> {
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_retain(engine: *const OrbgateEngine) -> *mut OrbgateEngine {
-    if !engine.is_null() {
-        // SAFETY: made by `Arc::into_raw`, and the caller vouches that it has an owner.
-        unsafe { Arc::increment_strong_count(engine) }
-    }
-    engine.cast_mut()
+    // SAFETY: the caller's, see the preamble.
+    unsafe { retain(engine) }
 }
 
 /// Takes an owner away from an engine; the last one frees it. Null is fine.
@@ -228,13 +226,8 @@ pub unsafe extern "C" fn orbgate_engine_retain(engine: *const OrbgateEngine) -> 
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_free(engine: *mut OrbgateEngine) {
-    let _ = guard(|| {
-        if !engine.is_null() {
-            // SAFETY: made by `Arc::into_raw`, and an owner of the caller's.
-            drop(unsafe { Arc::from_raw(engine.cast_const()) });
-        }
-        Ok(())
-    });
+    // SAFETY: the caller's, see the preamble.
+    unsafe { release(engine) }
 }
 
 /// The SHA-256 of the policy's canonical form: 32 bytes.

@@ -9,6 +9,7 @@ use crate::arguments::{Out, bytes, shared};
 use crate::decide::decide;
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
+use crate::owners::{release, retain};
 use crate::status::{OrbgateStatus, Outcome, guard};
 use crate::token::{OrbgateToken, read_flags};
 
@@ -122,11 +123,8 @@ pub unsafe extern "C" fn orbgate_handle_decide(
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_retain(handle: *const OrbgateHandle) -> *mut OrbgateHandle {
-    if !handle.is_null() {
-        // SAFETY: made by `Arc::into_raw`, and the caller vouches that it has an owner.
-        unsafe { Arc::increment_strong_count(handle) }
-    }
-    handle.cast_mut()
+    // SAFETY: the caller's, see the preamble.
+    unsafe { retain(handle) }
 }
 
 /// Takes an owner away from a handle; the last one frees it and gives up its engine. Null is fine.
@@ -135,13 +133,8 @@ pub unsafe extern "C" fn orbgate_handle_retain(handle: *const OrbgateHandle) -> 
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_free(handle: *mut OrbgateHandle) {
-    let _ = guard(|| {
-        if !handle.is_null() {
-            // SAFETY: made by `Arc::into_raw`, and an owner of the caller's.
-            drop(unsafe { Arc::from_raw(handle.cast_const()) });
-        }
-        Ok(())
-    });
+    // SAFETY: the caller's, see the preamble.
+    unsafe { release(handle) }
 }
 
 /// One more owner of an engine.

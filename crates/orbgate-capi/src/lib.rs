@@ -25,6 +25,7 @@ pub mod error;
 pub mod handle;
 pub mod listing;
 pub mod names;
+mod owners;
 pub mod packed;
 pub mod scope_set;
 pub mod status;

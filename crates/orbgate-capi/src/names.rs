@@ -5,7 +5,7 @@ use core::ffi::c_char;
 use orbgate::{Detail, Reason, TokenKind};
 
 use crate::arguments::{Out, bytes};
-use crate::status::{OrbgateStatus, guard};
+use crate::status::{OrbgateStatus, caught, guard};
 use crate::text::OrbgateStr;
 
 /// What a decision says. All zeros is no decision: whoever meets it must deny.
@@ -139,6 +139,11 @@ pub(crate) const fn detail_number(detail: Detail) -> u8 {
     detail as u8
 }
 
+/// A text that is there for the whole program, or none.
+fn static_text(find: impl FnOnce() -> Option<&'static str>) -> OrbgateStr {
+    OrbgateStr::optional(caught(|| Ok(find())).ok().flatten())
+}
+
 /// A status's name, as in `invalid_argument`; no text for a number that is none.
 ///
 /// Ownership: the text is static.
@@ -149,10 +154,11 @@ pub extern "C" fn orbgate_status_name(status: i32) -> OrbgateStr {
         clippy::as_conversions,
         reason = "the number of a code is its discriminant"
     )]
-    let found = OrbgateStatus::ALL
-        .into_iter()
-        .find(|it| *it as i32 == status);
-    OrbgateStr::optional(found.map(OrbgateStatus::name))
+    let is_it = |it: &OrbgateStatus| *it as i32 == status;
+    static_text(|| {
+        let mut all = OrbgateStatus::ALL.into_iter();
+        all.find(is_it).map(OrbgateStatus::name)
+    })
 }
 
 /// An effect's name, `allow` or `deny`; no text for any other number.
@@ -161,7 +167,7 @@ pub extern "C" fn orbgate_status_name(status: i32) -> OrbgateStr {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_effect_name(effect: u8) -> OrbgateStr {
-    OrbgateStr::optional(effect_name(effect))
+    static_text(|| effect_name(effect))
 }
 
 #[expect(
@@ -184,7 +190,7 @@ pub(crate) const fn effect_name(effect: u8) -> Option<&'static str> {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_reason_name(reason: u8) -> OrbgateStr {
-    OrbgateStr::optional(self::reason(reason).map(Reason::as_str))
+    static_text(|| self::reason(reason).map(Reason::as_str))
 }
 
 /// A reason in one sentence for a person; no text for a number that is none.
@@ -193,7 +199,7 @@ pub extern "C" fn orbgate_reason_name(reason: u8) -> OrbgateStr {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_reason_explanation(reason: u8) -> OrbgateStr {
-    OrbgateStr::optional(self::reason(reason).map(Reason::explanation))
+    static_text(|| self::reason(reason).map(Reason::explanation))
 }
 
 /// The HTTP status of a denial for this reason; 0 for the reasons that allow and numbers that are none.
@@ -202,7 +208,8 @@ pub extern "C" fn orbgate_reason_explanation(reason: u8) -> OrbgateStr {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_reason_http_status(reason: u8) -> u16 {
-    self::reason(reason).and_then(Reason::status).unwrap_or(0)
+    let status = || self::reason(reason).and_then(Reason::status);
+    caught(|| Ok(status())).ok().flatten().unwrap_or(0)
 }
 
 /// A detail's name, as in `empty_segment`; no text for a number that is none.
@@ -211,7 +218,7 @@ pub extern "C" fn orbgate_reason_http_status(reason: u8) -> u16 {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_detail_name(detail: u8) -> OrbgateStr {
-    OrbgateStr::optional(self::detail(detail).map(Detail::as_str))
+    static_text(|| self::detail(detail).map(Detail::as_str))
 }
 
 /// A detail in one sentence for a person; no text for a number that is none.
@@ -220,7 +227,7 @@ pub extern "C" fn orbgate_detail_name(detail: u8) -> OrbgateStr {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_detail_explanation(detail: u8) -> OrbgateStr {
-    OrbgateStr::optional(self::detail(detail).map(Detail::explanation))
+    static_text(|| self::detail(detail).map(Detail::explanation))
 }
 
 /// The token kind of a name, `user` or `organisation`; any other text is

@@ -7,6 +7,7 @@ use orbgate::ScopeSet;
 
 use crate::arguments::{Out, bytes, shared, slice};
 use crate::engine::OrbgateEngine;
+use crate::owners::{release, retain};
 use crate::status::{OrbgateStatus, Outcome, guard};
 use crate::text::OrbgateStr;
 
@@ -81,11 +82,8 @@ fn hand_over(out: Out<*mut OrbgateScopeSet>, set: ScopeSet) -> Outcome {
 pub unsafe extern "C" fn orbgate_scope_set_retain(
     set: *const OrbgateScopeSet,
 ) -> *mut OrbgateScopeSet {
-    if !set.is_null() {
-        // SAFETY: made by `Arc::into_raw`, and the caller vouches that it has an owner.
-        unsafe { Arc::increment_strong_count(set) }
-    }
-    set.cast_mut()
+    // SAFETY: the caller's, see the preamble.
+    unsafe { retain(set) }
 }
 
 /// Takes an owner away from a scope set; the last one frees it. Null is fine.
@@ -94,11 +92,6 @@ pub unsafe extern "C" fn orbgate_scope_set_retain(
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_scope_set_free(set: *mut OrbgateScopeSet) {
-    let _ = guard(|| {
-        if !set.is_null() {
-            // SAFETY: made by `Arc::into_raw`, and an owner of the caller's.
-            drop(unsafe { Arc::from_raw(set.cast_const()) });
-        }
-        Ok(())
-    });
+    // SAFETY: the caller's, see the preamble.
+    unsafe { release(set) }
 }

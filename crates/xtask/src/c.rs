@@ -43,7 +43,7 @@ const WRAPPER: &[&str] = &[
 ];
 
 /// All tests, each to be run plainly, under valgrind and under the sanitizers.
-const TESTS: [Test; 8] = [
+const TESTS: [Test; 9] = [
     test(
         "usage",
         Compiler::C,
@@ -56,6 +56,7 @@ const TESTS: [Test; 8] = [
         &["bindings/c/tests/arguments.c"],
         &[],
     ),
+    test("arrow", Compiler::C, &["bindings/c/tests/arrow.c"], &[]),
     test("panics", Compiler::C, &["bindings/c/tests/panics.c"], &[]),
     test(
         "reload",

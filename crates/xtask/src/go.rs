@@ -36,8 +36,19 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
 /// What `cargo xtask conformance go` runs.
 pub(crate) fn runner(project: &Project) -> Result<Runner> {
     Ok(match Go::set_up(project)? {
-        Ok(go) => Runner::Ready(go.build_runner("static", &[])?),
+        Ok(go) => Runner::Ready(go.build("conformance", "static", &[])?),
         Err(missing) => Runner::Missing(missing),
+    })
+}
+
+/// The program of `cargo xtask bench --bindings`, unless a tool is missing.
+pub(crate) fn benchmark(project: &Project) -> Result<Option<(&'static str, Program)>> {
+    Ok(match Go::set_up(project)? {
+        Ok(go) => Some(("go", go.build("bench", "bench", &[])?)),
+        Err(missing) => {
+            println!("go: skipped: {missing}");
+            None
+        }
     })
 }
 
@@ -94,17 +105,19 @@ impl Go {
         self.go("test -race .").run()?;
         self.guide()?;
         for (name, options) in [("static", [].as_slice()), ("shared", &[SHARED])] {
-            let runner = self.build_runner(name, options)?;
+            let runner = self.build("conformance", name, options)?;
             install::links(&self.home.join(name), name == "shared")?;
             runner.arg("policy/cases").run()?;
         }
         Ok(())
     }
 
-    fn build_runner(&self, name: &str, options: &[&str]) -> Result<Program> {
+    /// Builds a command of the module under a name.
+    fn build(&self, command: &str, name: &str, options: &[&str]) -> Result<Program> {
         let program = self.home.join(name);
         let build = options.iter().copied().fold(self.go("build"), Program::arg);
-        build.path("-o", &program).arg("./conformance").run()?;
+        let command = format!("./{command}");
+        build.path("-o", &program).arg(command).run()?;
         let lib = self.prefix.join("lib").display().to_string();
         Ok(Program::at(&program).env("LD_LIBRARY_PATH", lib))
     }

@@ -2,36 +2,79 @@ package io.github.orbgate;
 
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
- * Methods and targets of many requests, for one call: see {@link Engine#decide(Batch, Token)}. It keeps its memory from
- * one use to the next. Threads that share one take turns.
+ * Many requests, for one call: all with one token ({@link Engine#decide(Batch, Token)}), or each with its own
+ * ({@link Engine#decide(Batch)}). It keeps its memory from one use to the next. Threads that share one take turns.
  */
 public final class Batch {
     private final Column methods = new Column();
     private final Column targets = new Column();
+    private final Column scopes = new Column();
+    private NativeBuffer kinds = new NativeBuffer(256);
+    private NativeBuffer sets = new NativeBuffer(2048);
+    private NativeBuffer bonus = new NativeBuffer(256);
+    /** Those of the rows, which their scope sets live as long as; none where the rows have none of their own. */
+    private final List<Token> tokens = new ArrayList<>();
+
     private final NativeBuffer batch = NativeBuffer.struct(136);
     private final NativeBuffer token = NativeBuffer.struct(32);
-    private NativeBuffer scopes = new NativeBuffer(0);
+    private NativeBuffer text = new NativeBuffer(0);
     private NativeBuffer out = new NativeBuffer(0);
     private int size;
 
-    /** Adds a request; the method and the target as they came over the wire. */
+    /** Adds a request without a token of its own; the method and the target as they came over the wire. */
     public void add(String method, String target) {
         add(Text.bytes(method), Text.bytes(target));
     }
 
     /**
-     * Adds a request that is there in bytes.
+     * Adds a request without a token of its own that is there in bytes.
      *
-     * @throws IllegalStateException if the batch would have more than 2 GiB
+     * @throws IllegalStateException if the batch would have more than 2 GiB, or other rows have tokens of their own
      */
     public synchronized void add(byte[] method, byte[] target) {
+        if (!tokens.isEmpty()) {
+            throw new IllegalStateException("the other rows have tokens of their own");
+        }
+        addTexts(method, target);
+        size++;
+    }
+
+    /** Adds a request with a token of its own. */
+    public void add(String method, String target, Token token, BonusOrbs bonus) {
+        add(Text.bytes(method), Text.bytes(target), token, bonus);
+    }
+
+    /**
+     * Adds a request with a token of its own that is there in bytes.
+     *
+     * @throws IllegalStateException if the batch would have more than 2 GiB, or other rows have no tokens of their own
+     */
+    public synchronized void add(byte[] method, byte[] target, Token token, BonusOrbs bonus) {
+        if (tokens.size() != size) {
+            throw new IllegalStateException("the other rows have no tokens of their own");
+        }
+        scopes.reserve(size, token.scopes.length);
+        kinds = kinds.grown(size, size + 1L);
+        sets = sets.grown(size * 8L, size * 8L + 8);
+        this.bonus = this.bonus.grown(size, size + 1L);
+        this.bonus.bytes.put(size, (byte) bonus.flags);
+        addTexts(method, target);
+        scopes.add(size, token.scopes);
+        kinds.bytes.put(size, (byte) token.kind);
+        sets.bytes.putLong(size * 8, token.scopeSet());
+        tokens.add(token);
+        size++;
+    }
+
+    private void addTexts(byte[] method, byte[] target) {
         methods.reserve(size, method.length);
         targets.reserve(size, target.length);
         methods.add(size, method);
         targets.add(size, target);
-        size++;
     }
 
     /** How many requests there are. */
@@ -44,38 +87,87 @@ public final class Batch {
         size = 0;
         methods.length = 0;
         targets.length = 0;
+        scopes.length = 0;
+        tokens.clear();
     }
 
+    /** With one token for all. */
     synchronized long[] decide(Core core, Token token, BonusOrbs bonus) {
-        if (out.bytes.capacity() < size * 8L) {
-            out = new NativeBuffer(Math.multiplyExact(size, 8));
+        if (!tokens.isEmpty()) {
+            throw new IllegalStateException("the rows have tokens of their own");
         }
         describe(token);
         ByteBuffer fields = batch.bytes;
         fields.putInt(4, bonus.flags);
-        fields.putLong(8, size);
-        methods.describe(fields, 16);
-        targets.describe(fields, 40);
         fields.putLong(64, this.token.address);
+        fields.putLong(72, 0);
+        Column.describeNone(fields, 80);
+        fields.putLong(104, 0);
+        fields.putLong(112, 0);
+        makeRoom();
+        decideRows(core, 0, size);
+        Reference.reachabilityFence(token);
+        return decided();
+    }
+
+    /** With the tokens of the rows: at once those whose scopes are interned, or those whose are not. */
+    synchronized long[] decide(Core core) {
+        if (tokens.size() != size) {
+            throw new IllegalStateException("the rows have no tokens of their own");
+        }
+        ByteBuffer fields = batch.bytes;
+        fields.putInt(4, 0);
+        fields.putLong(64, 0);
+        makeRoom();
+        for (int first = 0, last; first < size; first = last) {
+            boolean interned = isInterned(first);
+            for (last = first + 1; last < size && isInterned(last) == interned; last++) {}
+            fields.putLong(72, kinds.address + first);
+            if (interned) {
+                Column.describeNone(fields, 80);
+            } else {
+                scopes.describe(fields, 80, first);
+            }
+            fields.putLong(104, interned ? sets.address + first * 8L : 0);
+            fields.putLong(112, bonus.address + first);
+            decideRows(core, first, last);
+        }
+        return decided();
+    }
+
+    private boolean isInterned(int row) {
+        return sets.bytes.getLong(row * 8) != 0;
+    }
+
+    private void makeRoom() {
+        out = out.grown(0, size * 8L);
+    }
+
+    private void decideRows(Core core, int first, int last) {
+        ByteBuffer fields = batch.bytes;
+        fields.putLong(8, last - first);
+        methods.describe(fields, 16, first);
+        targets.describe(fields, 40, first);
         try {
-            Core.check(Library.ABI.decideBatch(core.engine, batch.address, out.address, size));
+            Core.check(
+                    Library.ABI.decideBatch(core.engine, batch.address, out.address + first * 8L, last - first));
         } finally {
-            Reference.reachabilityFence(token);
             Reference.reachabilityFence(core);
         }
+    }
+
+    private long[] decided() {
         long[] packed = new long[size];
         out.bytes.asLongBuffer().get(packed);
         return packed;
     }
 
     private void describe(Token of) {
-        if (scopes.bytes.capacity() < of.scopes.length) {
-            scopes = new NativeBuffer(of.scopes.length);
-        }
-        scopes.bytes.put(0, of.scopes);
+        text = text.grown(0, of.scopes.length);
+        text.bytes.put(0, of.scopes);
         ByteBuffer fields = token.bytes;
         fields.putInt(4, of.kind);
-        fields.putLong(8, scopes.address);
+        fields.putLong(8, text.address);
         fields.putLong(16, of.scopes.length);
         fields.putLong(24, of.scopeSet());
     }
@@ -91,8 +183,8 @@ public final class Batch {
             if (bytes > Integer.MAX_VALUE - length || row > Integer.MAX_VALUE / 4 - 2) {
                 throw new IllegalStateException("the batch is full");
             }
-            data = grown(data, length, length + bytes);
-            offsets = grown(offsets, (row + 1) * 4, (row + 2) * 4);
+            data = data.grown(length, (long) length + bytes);
+            offsets = offsets.grown((row + 1) * 4L, (row + 2) * 4L);
         }
 
         void add(int row, byte[] text) {
@@ -101,19 +193,17 @@ public final class Batch {
             offsets.bytes.putInt((row + 1) * 4, length);
         }
 
-        void describe(ByteBuffer fields, int at) {
+        /** From a row on. */
+        void describe(ByteBuffer fields, int at, int first) {
             fields.putLong(at, data.address);
             fields.putLong(at + 8, length);
-            fields.putLong(at + 16, offsets.address);
+            fields.putLong(at + 16, offsets.address + first * 4L);
         }
 
-        private static NativeBuffer grown(NativeBuffer old, int used, int needed) {
-            if (needed <= old.bytes.capacity()) {
-                return old;
-            }
-            NativeBuffer larger = new NativeBuffer((int) Math.min(Integer.MAX_VALUE, Math.max(needed, used * 2L)));
-            larger.bytes.put(0, old.bytes, 0, used);
-            return larger;
+        static void describeNone(ByteBuffer fields, int at) {
+            fields.putLong(at, 0);
+            fields.putLong(at + 8, 0);
+            fields.putLong(at + 16, 0);
         }
     }
 }

@@ -181,12 +181,26 @@ public final class Engine implements AutoCloseable {
         return open().decideScope(Text.bytes(scope), token, bonus);
     }
 
+    /**
+     * Decides every request of a batch, each with its own token.
+     *
+     * @throws IllegalStateException if the requests have no tokens of their own
+     */
+    public Decisions decide(Batch batch) {
+        Core core = open();
+        return new Decisions(core, batch.decide(core));
+    }
+
     /** Decides every request of a batch, all with one token and without bonus orbs. */
     public Decisions decide(Batch batch, Token token) {
         return decide(batch, token, BonusOrbs.REFUSE);
     }
 
-    /** Decides every request of a batch, all with one token. */
+    /**
+     * Decides every request of a batch, all with one token.
+     *
+     * @throws IllegalStateException if the requests have tokens of their own
+     */
     public Decisions decide(Batch batch, Token token, BonusOrbs bonus) {
         Core core = open();
         return new Decisions(core, batch.decide(core, token, bonus));

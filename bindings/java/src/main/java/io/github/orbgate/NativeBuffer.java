@@ -29,6 +29,23 @@ final class NativeBuffer {
         return buffer;
     }
 
+    /**
+     * This one, or a larger one that begins with what is used of it.
+     *
+     * @throws IllegalStateException if it would have more than 2 GiB
+     */
+    NativeBuffer grown(long used, long needed) {
+        if (needed <= bytes.capacity()) {
+            return this;
+        }
+        if (needed > Integer.MAX_VALUE) {
+            throw new IllegalStateException("the batch is full");
+        }
+        NativeBuffer larger = new NativeBuffer((int) Math.min(Integer.MAX_VALUE, Math.max(needed, used * 2)));
+        larger.bytes.put(0, bytes, 0, (int) used);
+        return larger;
+    }
+
     /** The {@code OrbgateStr} at an offset; null where it has no text. */
     String text(int offset) {
         long data = bytes.getLong(offset);

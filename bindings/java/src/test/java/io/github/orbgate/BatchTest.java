@@ -38,8 +38,50 @@ class BatchTest {
     }
 
     @Test
+    void eachRowMayHaveItsOwnToken() {
+        List<Token> tokens = List.of(
+                Token.user("read:orbs"),
+                Token.user(engine.scopes("read:orbs")),
+                Token.organisation(engine.scopes("read:account")),
+                Token.none(),
+                Token.organisation("read:account read:orbs"),
+                Token.of(TokenKind.UNKNOWN, "read:orbs"));
+        Batch batch = new Batch();
+        for (int rows : new int[] {1000, 1, 0}) {
+            batch.clear();
+            List<Decision> singles = new ArrayList<>();
+            for (int row = 0; row < rows; row++) {
+                String target = TARGETS.get(row % TARGETS.size());
+                Token token = tokens.get(row / 5 % tokens.size());
+                BonusOrbs bonus = row % 7 < 3 ? BonusOrbs.ALLOW : BonusOrbs.REFUSE;
+                batch.add("GET", target, token, bonus);
+                singles.add(engine.decide("GET", target, token, bonus));
+            }
+            assertEquals(singles, engine.decide(batch));
+        }
+    }
+
+    @Test
+    void tokensAreThoseOfTheRowsOrOneForAll() {
+        Batch own = new Batch();
+        own.add("GET", "/", Token.none(), BonusOrbs.REFUSE);
+        assertThrows(IllegalStateException.class, () -> own.add("GET", "/"));
+        assertThrows(IllegalStateException.class, () -> engine.decide(own, Token.none()));
+        assertEquals(1, own.size());
+        Batch one = new Batch();
+        one.add("GET", "/");
+        assertThrows(IllegalStateException.class, () -> one.add("GET", "/", Token.none(), BonusOrbs.REFUSE));
+        assertThrows(IllegalStateException.class, () -> engine.decide(one));
+        assertThrows(NullPointerException.class, () -> own.add("GET", "/", null, BonusOrbs.REFUSE));
+        assertThrows(NullPointerException.class, () -> own.add("GET", "/", Token.none(), null));
+        assertThrows(NullPointerException.class, () -> own.add("GET", (String) null, Token.none(), BonusOrbs.REFUSE));
+        assertEquals(1, engine.decide(own).size());
+    }
+
+    @Test
     void anEmptyBatchHasNoDecisions() {
         assertTrue(engine.decide(new Batch(), Token.none()).isEmpty());
+        assertTrue(engine.decide(new Batch()).isEmpty());
     }
 
     @Test
