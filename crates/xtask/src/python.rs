@@ -34,13 +34,14 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
         Err(what) => return Ok(Outcome::Skipped(what)),
     };
     let java = java::for_spark();
+    let browser = setup::apt("chromium", "chromium")?;
     let newest = build.newest();
     // As the workspace's own tests build it.
     Program::parse("cargo build --workspace --all-features --bin orbgate").run()?;
     for version in build.pythons.keys() {
         let installed = build.install(version)?;
         if Some(version) == newest {
-            installed.test_everything(&build, java.as_deref())?;
+            installed.test_everything(&build, java.as_deref(), &browser)?;
             installed.check_types(&build)?;
         } else {
             installed.tests(&build, "not once")?.run()?;
@@ -48,7 +49,7 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
     }
     build.say_what_was_tested();
     Ok(match java {
-        Some(_) => Outcome::Passed,
+        Some(_) => browser,
         None => Outcome::Skipped("the tests with Spark, for want of Java 17 or 21".to_owned()),
     })
 }
@@ -271,8 +272,8 @@ impl Installed {
         install.path("--python", &self.python)
     }
 
-    /// All of the package's tests; those with Spark where there is a Java for it.
-    fn test_everything(&self, build: &Build, java: Option<&Path>) -> Result<()> {
+    /// All of the package's tests; those with Spark where there is a Java for it, those with a browser where there is one.
+    fn test_everything(&self, build: &Build, java: Option<&Path>, browser: &Outcome) -> Result<()> {
         let needs = build.package.join("tests").join("requirements-once.txt");
         // Spark comes as a source archive, which holds what is compiled for Java.
         let install = words(
@@ -280,7 +281,11 @@ impl Installed {
             "--only-binary :all: --no-binary pyspark",
         );
         install.path("-r", &needs).run()?;
-        let tests = self.tests(build, "")?;
+        let marked = match browser {
+            Outcome::Passed => "",
+            Outcome::Skipped(_) => "not browser",
+        };
+        let tests = self.tests(build, marked)?;
         let tests = match java {
             Some(home) => tests.env("JAVA_HOME", home.display().to_string()),
             None => tests.arg("--ignore=tests/test_spark.py"),

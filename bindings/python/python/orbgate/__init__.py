@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Scope,
         ScopeUse,
     )
+    from ._report import Report, report
     from ._rows import Rows
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "Reason",
     "Record",
     "Refusal",
+    "Report",
     "Route",
     "Rows",
     "Scope",
@@ -57,6 +59,7 @@ __all__ = [
     "TableError",
     "Token",
     "TokenKind",
+    "report",
 ]
 
 # Tracebacks and pickles name them as users do.
@@ -68,9 +71,10 @@ def __getattr__(name: str) -> object:
     # The answers' types need `typing`, which takes longer to import than all the rest: only when asked for.
     if name not in __all__:
         raise AttributeError(f"module 'orbgate' has no attribute {name!r}")
-    from . import _audit, _rows
+    from . import _audit, _report, _rows
 
-    return getattr(_rows if name == "Rows" else _audit, name)
+    module = {"Rows": _rows, "Report": _report, "report": _report}.get(name, _audit)
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

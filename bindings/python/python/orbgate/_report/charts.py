@@ -1,0 +1,129 @@
+"""The charts of a report: Vega-Lite, drawn to SVG by vl-convert. Colours are the page's own, so they follow its scheme."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import vl_convert
+
+from .spans import Span
+
+VERSION = "6.4"
+# vl-convert brings it along, so text is measured alike on every machine; it is as wide as Arial.
+FONT = "Liberation Sans"
+# A chart is drawn for a wide page and for a narrow one; text has the same size in both.
+WIDTHS = {"wide": 560, "narrow": 330}
+ROW_HEIGHT = 38
+MOST_BARS = 12
+# Of a row's width, what its value may take.
+VALUE_SHARE = 0.46
+
+CHART = {
+    "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+    "background": None,
+    "padding": 0,
+    "autosize": {"type": "fit-x", "contains": "padding"},
+    "config": {"aria": False, "font": FONT, "text": {"fontSize": 13}, "view": {"stroke": None}},
+}
+FEW_TICKS = {"tickCount": 4, "tickMinStep": 1, "labelExpr": "format(datum.value, datum.value < 10000 ? ',' : '~s')"}
+AXIS = {"title": None, "labelColor": "var(--quiet)", "labelFontSize": 12}
+
+
+class Series(NamedTuple):
+    """What a colour stands for; `colour` is a variable of the page's style."""
+
+    name: str
+    colour: str
+
+
+class Bar(NamedTuple):
+    """A row of a bar chart: what it is, its value in words, and the number of each series."""
+
+    label: str
+    value: str
+    numbers: Sequence[int]
+
+
+def bars(rows: Sequence[Bar], series: Sequence[Series]) -> list[str]:
+    """Horizontal bars, each under its label and its value; as SVG, in each of `WIDTHS`."""
+    rows = rows[:MOST_BARS]
+    texts = [{"row": at, "label": row.label, "value": row.value} for at, row in enumerate(rows)]
+    parts = [part for at, row in enumerate(rows) for part in _parts({"row": at}, row.numbers, series)]
+    place = {"field": "row", "type": "ordinal", "axis": None}
+
+    def words(field: str, align: str, x: int | str, limit: float, colour: str) -> dict[str, Any]:
+        mark = {"type": "text", "align": align, "baseline": "bottom", "dy": 3, "limit": limit, "color": colour}
+        text = {"field": field, "type": "nominal"}
+        return {"data": {"values": texts}, "mark": mark, "encoding": {"y": place, "x": {"value": x}, "text": text}}
+
+    def spec(width: int) -> dict[str, Any]:
+        of_value = width * VALUE_SHARE
+        number = {"field": "from", "type": "quantitative", "axis": None, "scale": {"nice": False}}
+        bar = {
+            "data": {"values": parts},
+            "mark": {"type": "bar", "height": 10, "yOffset": 11},
+            "encoding": {"y": place, "x": number, "x2": {"field": "to"}, "color": _colours(series)},
+        }
+        label = words("label", "left", 0, width - of_value - 8, "var(--ink)")
+        value = words("value", "right", "width", of_value, "var(--quiet)")
+        return {"width": width, "height": {"step": ROW_HEIGHT}, "layer": [bar, label, value]}
+
+    return _draw(spec)
+
+
+def timeline(spans: Sequence[Span], numbers: Sequence[Sequence[int]], series: Sequence[Series]) -> list[str]:
+    """A bar for each span of time, of as many parts as there are series; as SVG, in each of `WIDTHS`."""
+    parts = [
+        part
+        for span, of_span in zip(spans, numbers)
+        for part in _parts({"start": _utc(span.start), "end": _utc(span.end)}, of_span, series)
+    ]
+
+    def spec(width: int) -> dict[str, Any]:
+        time_axis = {**AXIS, "grid": False, "domainColor": "var(--rule)", "tickColor": "var(--rule)"}
+        time = {"type": "temporal", "scale": {"type": "utc"}, "axis": {**time_axis, "tickCount": width // 90}}
+        number_axis = {**AXIS, "domain": False, "ticks": False, "gridColor": "var(--rule)", **FEW_TICKS}
+        return {
+            "width": width,
+            "height": 190,
+            # Where neither font is there, another may be wider.
+            "padding": {"left": 8, "right": 12, "top": 6, "bottom": 4},
+            "data": {"values": parts},
+            "mark": {"type": "rect", "xOffset": 0.5, "x2Offset": -0.5},
+            "encoding": {
+                "x": {"field": "start", **time},
+                "x2": {"field": "end"},
+                "y": {"field": "from", "type": "quantitative", "axis": number_axis},
+                "y2": {"field": "to"},
+                "color": _colours(series),
+            },
+        }
+
+    return _draw(spec)
+
+
+def _parts(where: dict[str, Any], numbers: Sequence[int], series: Sequence[Series]) -> list[dict[str, Any]]:
+    """The parts of a bar, one after the other."""
+    ends = [0, *accumulate(numbers)]
+    return [{**where, "from": start, "to": end, "series": of.name} for start, end, of in zip(ends, ends[1:], series)]
+
+
+def _utc(time: datetime) -> str:
+    return f"{time.isoformat(timespec='milliseconds')}Z"
+
+
+def _colours(series: Sequence[Series]) -> dict[str, Any]:
+    scale = {"domain": [of.name for of in series], "range": [f"var(--{of.colour})" for of in series]}
+    return {"field": "series", "type": "nominal", "scale": scale, "legend": None}
+
+
+def _draw(spec: Callable[[int], dict[str, Any]]) -> list[str]:
+    drawn = []
+    for name, width in WIDTHS.items():
+        svg = vl_convert.vegalite_to_svg({**CHART, **spec(width)}, vl_version=VERSION)
+        # The page's style decides which of them is seen, and the page says what it shows.
+        drawn.append(svg.replace('class="marks"', f'class="{name}"', 1))
+    return drawn

@@ -1,0 +1,79 @@
+"""Counting what comes batch by batch, in Arrow: memory grows with what differs, not with the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+# So many rows of counts may wait until they are put together.
+WAITING_ROWS = 1 << 20
+# More different times than these are told apart by the next longer unit; still it is shorter than a chart's spans.
+MOST_TIMES = 1 << 16
+UNITS = ("second", "minute", "hour", "day")
+
+FIRST = pc.ScalarAggregateOptions(skip_nulls=False, min_count=0)
+
+
+class Counts:
+    """How many rows have the same `keys`, and what the first of them has in the columns `first`."""
+
+    def __init__(self, keys: Sequence[str], first: Sequence[str] = ()) -> None:
+        self._keys = list(keys)
+        self._first = list(first)
+        self._parts: list[Any] = []
+        self._settled = 0
+
+    def add(self, table: Any) -> None:
+        """Counts the rows of a table."""
+        ones = pa.repeat(pa.scalar(1, pa.int64()), table.num_rows)
+        self._parts.append(self._grouped(table.append_column("calls", ones)))
+        # Twice what is there already: where nearly all rows differ, they are not grouped again for each batch.
+        self.settle(max(WAITING_ROWS, 2 * self._settled))
+
+    def settle(self, most: int) -> int:
+        """Puts the counts together where they have more rows than `most`, and says how many they have."""
+        if len(self._parts) > 1 and self._rows() > most:
+            self.change(lambda table: table)
+        return self._rows()
+
+    def change(self, change: Callable[[Any], Any]) -> None:
+        """Changes the keys, and puts together the counts of those that are the same now."""
+        self._parts = [self._grouped(change(pa.concat_tables(self._parts)))]
+        self._settled = self._rows()
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The counts, each as its keys, its firsts and `calls`."""
+        if self._parts:
+            self.settle(0)
+            yield from self._parts[0].to_pylist()
+
+    def _rows(self) -> int:
+        return sum(part.num_rows for part in self._parts)
+
+    def _grouped(self, table: Any) -> Any:
+        # What is first is told only by one thread, which takes the rows in their order.
+        groups = table.group_by(self._keys, use_threads=not self._first)
+        found = groups.aggregate([("calls", "sum"), *((name, "first", FIRST) for name in self._first)])
+        found = found.select([*self._keys, *(f"{name}_first" for name in self._first), "calls_sum"])
+        return found.rename_columns([*self._keys, *self._first, "calls"])
+
+
+class Times(Counts):
+    """Counts by time and other keys: by the second, or by a longer unit where the log has too many."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        super().__init__(["time", *keys])
+        self._unit = 0
+
+    def add(self, table: Any) -> None:
+        super().add(self._floored(table))
+        while self.settle(MOST_TIMES) > MOST_TIMES and self._unit + 1 < len(UNITS):
+            self._unit += 1
+            self.change(self._floored)
+
+    def _floored(self, table: Any) -> Any:
+        time = pc.floor_temporal(table["time"], unit=UNITS[self._unit])
+        return table.set_column(table.column_names.index("time"), "time", time)

@@ -1,0 +1,256 @@
+"""The figures of a report: the engine's decisions, counted."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from .._audit import ScopeUse
+from .._rows import Rows
+from .._terms import Detail, Effect, Reason
+from .counts import Counts, Times
+from .log import Columns, batches, names_as_bytes, plain
+from .spans import Span, Unit, spans
+
+if TYPE_CHECKING:
+    from .._policy import Policy
+
+# Of the scopes that a log names and the policy does not have, so many are counted.
+MOST_UNKNOWN_SCOPES = 10_000
+
+
+class Outcome(NamedTuple):
+    """Calls that were decided alike, and the method and target of the first of them, without its query."""
+
+    decision: Effect
+    reason: Reason
+    detail: Detail | None
+    route: str | None
+    scope: str | None
+    consumes: bool | None
+    amount: int | None
+    bonus_allowed: bool | None
+    calls: int
+    method: str | None
+    target: str | None
+
+
+class ReasonCount(NamedTuple):
+    """The calls of a reason."""
+
+    reason: Reason
+    decision: Effect
+    calls: int
+
+
+class RouteCount(NamedTuple):
+    """The calls of a route, and why most of its denials were; `route` is None for calls that reached none."""
+
+    route: str | None
+    scope: str | None
+    allowed: int
+    denied: int
+    consuming: int
+    denied_for: Reason | None
+
+
+class MissingScope(NamedTuple):
+    """A scope that denied calls lacked, and the routes that they called."""
+
+    scope: str
+    calls: int
+    routes: tuple[str, ...]
+
+
+class CallerCount(NamedTuple):
+    """A caller's calls, and why most of the denials were."""
+
+    caller: str
+    allowed: int
+    denied: int
+    denied_for: Reason | None
+
+
+class Figures(NamedTuple):
+    """What the page is made of; each list starts with what there is most of, `times` with the first."""
+
+    outcomes: Rows[Outcome]
+    reasons: Rows[ReasonCount]
+    routes: Rows[RouteCount]
+    scopes: Rows[ScopeUse]
+    missing: Rows[MissingScope]
+    callers: Rows[CallerCount]
+    times: Rows[Span]
+    unit: Unit | None
+    first: datetime | None
+    last: datetime | None
+    without_caller: int
+
+    @property
+    def calls(self) -> int:
+        """How many calls the log has."""
+        return sum(outcome.calls for outcome in self.outcomes)
+
+    @property
+    def allowed(self) -> int:
+        """How many were allowed."""
+        return sum(outcome.calls for outcome in self.outcomes if outcome.decision == Effect.ALLOW)
+
+    @property
+    def denied(self) -> int:
+        """How many were denied."""
+        return self.calls - self.allowed
+
+    @property
+    def consuming(self) -> int:
+        """How many consumed orbs."""
+        return sum(outcome.calls for outcome in self.outcomes if outcome.consumes)
+
+    @property
+    def bonus_allowed(self) -> int:
+        """How many might consume bonus orbs."""
+        return sum(outcome.calls for outcome in self.outcomes if outcome.bonus_allowed)
+
+    @property
+    def amount(self) -> int:
+        """The orbs consumed where the policy states an amount."""
+        return sum(outcome.calls * (outcome.amount or 0) for outcome in self.outcomes)
+
+    @property
+    def without_amount(self) -> int:
+        """How many calls consumed orbs, and the policy does not state how many."""
+        return sum(outcome.calls for outcome in self.outcomes if outcome.consumes and outcome.amount is None)
+
+    @property
+    def without_time(self) -> int:
+        """How many calls have no time."""
+        return self.calls - sum(span.allowed + span.denied for span in self.times)
+
+    @property
+    def unused(self) -> list[ScopeUse]:
+        """The scopes that were granted and never used."""
+        return [use for use in self.scopes if not use.used]
+
+
+def count(log: Any, policy: Policy, names: Columns) -> Figures:
+    """Decides a log and counts the decisions."""
+    keys = Outcome._fields[: Outcome._fields.index("calls")]
+    outcomes = Counts(keys, first=("method", "target"))
+    callers, times = Counts(("caller", "decision", "reason")), Times(("decision", "consumes"))
+    usage: dict[str, ScopeUse] = {}
+    for calls in batches(log, names):
+        decided = policy.decide_table(calls, allow_bonus_orbs_use="allow_bonus_orbs_use").to_pyarrow()
+        usages = policy.scope_usage(calls)
+        columns = {name: plain(decided[name]) for name in keys}
+        columns |= {name: names_as_bytes(calls[name]) for name in ("method", "target", "caller")}
+        counted = pa.table({**columns, "time": calls["time"]})
+        for counts in (outcomes, times, callers):
+            counts.add(counted)
+        for use in usages:
+            before = usage.get(use.scope)
+            if before is not None:
+                use = use._replace(granted=use.granted + before.granted, used=use.used + before.used)
+            elif not use.in_policy and len(usage) >= MOST_UNKNOWN_SCOPES:
+                continue
+            usage[use.scope] = use
+    return _figures(outcomes, callers, times, usage)
+
+
+def _figures(outcomes: Counts, callers: Counts, times: Counts, usage: dict[str, ScopeUse]) -> Figures:
+    found = _outcomes(outcomes)
+    by_caller, without_caller = _callers(callers)
+    timed = [row for row in times.rows() if row["time"] is not None]
+    by_time, unit = spans(timed)
+    return Figures(
+        found,
+        _reasons(found),
+        _routes(found),
+        Rows(ScopeUse, sorted(usage.values(), key=lambda use: (-use.granted, use.scope))),
+        _missing(found),
+        by_caller,
+        by_time,
+        unit,
+        min((row["time"] for row in timed), default=None),
+        max((row["time"] for row in timed), default=None),
+        without_caller,
+    )
+
+
+def _outcomes(counts: Counts) -> Rows[Outcome]:
+    outcomes = []
+    for row in counts.rows():
+        row["decision"], row["reason"] = Effect(row["decision"]), Reason(row["reason"])
+        row["detail"] = None if row["detail"] is None else Detail(row["detail"])
+        # A query may carry what nobody should read in a report.
+        row["target"] = None if row["target"] is None else re.split("[?#]", _text(row["target"]), maxsplit=1)[0]
+        row["method"] = None if row["method"] is None else _text(row["method"])
+        outcomes.append(Outcome(**row))
+    return Rows(Outcome, sorted(outcomes, key=lambda row: (-row.calls, row.reason.number, repr(row))))
+
+
+def _reasons(outcomes: Rows[Outcome]) -> Rows[ReasonCount]:
+    calls: Counter[Reason] = Counter()
+    for outcome in outcomes:
+        calls[outcome.reason] += outcome.calls
+    ordered = sorted(calls.items(), key=lambda item: (-item[1], item[0].number))
+    effect = {outcome.reason: outcome.decision for outcome in outcomes}
+    return Rows(ReasonCount, (ReasonCount(reason, effect[reason], count) for reason, count in ordered))
+
+
+def _routes(outcomes: Rows[Outcome]) -> Rows[RouteCount]:
+    by_route: defaultdict[tuple[str | None, str | None], list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        by_route[outcome.route, outcome.scope].append(outcome)
+    rows = []
+    for (route, scope), of_route in by_route.items():
+        denials: Counter[Reason] = Counter()
+        for outcome in of_route:
+            denials[outcome.reason] += outcome.calls if outcome.decision == Effect.DENY else 0
+        allowed = sum(outcome.calls for outcome in of_route) - denials.total()
+        consuming = sum(outcome.calls for outcome in of_route if outcome.consumes)
+        rows.append(RouteCount(route, scope, allowed, denials.total(), consuming, _most(denials)))
+    return Rows(RouteCount, sorted(rows, key=lambda row: (-row.allowed - row.denied, row.route or "")))
+
+
+def _missing(outcomes: Rows[Outcome]) -> Rows[MissingScope]:
+    by_scope: defaultdict[str, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        if outcome.reason == Reason.SCOPE_MISSING and outcome.scope is not None:
+            by_scope[outcome.scope].append(outcome)
+    rows = []
+    for scope, of_scope in by_scope.items():
+        routes = dict.fromkeys(outcome.route for outcome in of_scope if outcome.route is not None)
+        rows.append(MissingScope(scope, sum(outcome.calls for outcome in of_scope), tuple(routes)))
+    return Rows(MissingScope, sorted(rows, key=lambda row: (-row.calls, row.scope)))
+
+
+def _callers(counts: Counts) -> tuple[Rows[CallerCount], int]:
+    """The callers, and how many calls have none."""
+    allowed: Counter[bytes | None] = Counter()
+    denied: defaultdict[bytes | None, Counter[Reason]] = defaultdict(Counter)
+    for row in counts.rows():
+        if row["decision"] == Effect.ALLOW:
+            allowed[row["caller"]] += row["calls"]
+        else:
+            denied[row["caller"]][Reason(row["reason"])] += row["calls"]
+    nobody = allowed.pop(None, 0) + denied.pop(None, Counter()).total()
+    rows = []
+    for caller in allowed.keys() | denied.keys():
+        denials = denied.get(caller, Counter())
+        rows.append(CallerCount(_text(caller or b""), allowed[caller], denials.total(), _most(denials)))
+    return Rows(CallerCount, sorted(rows, key=lambda row: (-row.denied, -row.allowed, row.caller))), nobody
+
+
+def _most(reasons: Counter[Reason]) -> Reason | None:
+    """The reason with the most calls; of several, the one that is tried first."""
+    found = {reason: calls for reason, calls in reasons.items() if calls}
+    return min(found, key=lambda reason: (-found[reason], reason.number), default=None)
+
+
+def _text(name: bytes) -> str:
+    """A name as text; bytes that are none are written out."""
+    return name.decode("utf-8", "backslashreplace")

@@ -1,0 +1,71 @@
+"""The page of a report: sections of charts and tables, ready to print."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from .sections import sections
+from .words import number, period, share, shown
+
+if TYPE_CHECKING:
+    from .._policy import Policy
+    from .figures import Figures
+
+
+class Tile(NamedTuple):
+    """A figure of the summary."""
+
+    name: str
+    figure: str
+    note: str
+
+
+def render(found: Figures, policy: Policy, title: str, top: int) -> str:
+    """The page, which needs nothing else: no script, no file, no network."""
+    environment = Environment(
+        loader=PackageLoader("orbgate._report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    style = (files(__package__) / "page.css").read_text("utf-8")
+    # Nothing but this very style may be loaded or run, whatever a log has in it.
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    return environment.get_template("page.html").render(
+        title=title,
+        style=Markup(style),
+        security=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+        policy=policy,
+        policy_name=shown(policy.name or "without a name"),
+        routes=number(len(policy.routes()), "route"),
+        period=period(found.first, found.last),
+        tiles=_tiles(found),
+        sections=sections(found, policy, top) if found.calls else [],
+    )
+
+
+def _tiles(found: Figures) -> Sequence[Tile]:
+    orbs = f"{share(found.consuming, found.calls)} of all"
+    if found.amount:
+        orbs = f"{number(found.amount, 'orb')} stated"
+    granted, unused = len(found.scopes), len(found.unused)
+    denied = sum(caller.denied > 0 for caller in found.callers)
+    callers = f"{number(denied)} denied at least once" if found.callers else "the log names none"
+    return (
+        Tile("Calls", number(found.calls), "in the log"),
+        Tile("Allowed", number(found.allowed), f"{share(found.allowed, found.calls)} of all"),
+        Tile("Denied", number(found.denied), f"{share(found.denied, found.calls)} of all"),
+        Tile("Consume orbs", number(found.consuming), orbs),
+        Tile("Scopes unused", number(unused), f"of {number(granted)} granted"),
+        Tile("Scopes missing", number(len(found.missing)), "in denied calls"),
+        Tile("Callers", number(len(found.callers)), callers),
+    )

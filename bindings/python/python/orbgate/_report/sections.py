@@ -1,0 +1,251 @@
+"""The sections of a report: each a sentence, its charts and the tables with their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from markupsafe import Markup
+
+from .._terms import Effect
+from .charts import MOST_BARS, Bar, Series, bars, timeline
+from .words import number, routes, share, shown
+
+if TYPE_CHECKING:
+    from .._policy import Policy
+    from .figures import Figures
+
+NO_ROUTE = "(no route)"
+# What a column has: words, names that are not broken, code of any length, numbers.
+WORDS, NAME, CODE, NUMBER = "words", "name", "code", "number"
+ALLOWED, DENIED = Series("allowed", "allow"), Series("denied", "deny")
+CONSUMING, UNUSED = Series("consume orbs", "orbs"), Series("granted, never used", "idle")
+
+
+class Chart(NamedTuple):
+    """A chart: what it shows, in its widths, and what its colours stand for."""
+
+    about: str
+    drawings: Sequence[Markup]
+    series: Sequence[Series]
+
+
+class Table(NamedTuple):
+    """A table of columns, each with what it has; `more` is how many rows it leaves out."""
+
+    caption: str
+    columns: dict[str, str]
+    rows: Sequence[Sequence[str]]
+    more: int
+
+
+class Section(NamedTuple):
+    """A part of the page; without anything to draw or list it is its sentence."""
+
+    name: str
+    finding: str
+    charts: Sequence[Chart]
+    tables: Sequence[Table]
+
+
+def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
+    """The sections, in their order; each table has at most `top` rows."""
+    return (
+        _reasons(found),
+        _routes(found, policy, top),
+        _times(found),
+        _unused(found, policy, top),
+        _missing(found, top),
+        _callers(found, top),
+        _denials(found, top),
+    )
+
+
+def _reasons(found: Figures) -> Section:
+    denials = [row for row in found.reasons if row.decision == Effect.DENY]
+    finding = "Every call was allowed."
+    if denials:
+        of_all = f"{number(found.denied)} of {number(found.calls, 'call')}, {share(found.denied, found.calls)}"
+        finding = f"Denied: {of_all}; most often because {denials[0].reason.explanation}."
+    drawn = []
+    rows = []
+    for row in found.reasons:
+        calls, part = number(row.calls), share(row.calls, found.calls)
+        numbers = (row.calls, 0) if row.decision == Effect.ALLOW else (0, row.calls)
+        drawn.append(Bar(str(row.reason), f"{calls} · {part}", numbers))
+        rows.append((str(row.reason), row.reason.explanation, str(row.decision), calls, part))
+    columns = {"reason": NAME, "meaning": WORDS, "decision": WORDS, "calls": NUMBER, "share": NUMBER}
+    name = "Calls by reason"
+    return Section(
+        "Allowed and denied", finding, [_bars(name, drawn, ALLOWED, DENIED)], [_table(name, columns, rows, len(rows))]
+    )
+
+
+def _routes(found: Figures, policy: Policy, top: int) -> Section:
+    called = {row.route for row in found.routes if row.scope is not None}
+    finding = f"Called: {number(len(called))} of the policy's {number(len(policy.routes()), 'route')}."
+    nowhere = sum(row.denied for row in found.routes if row.route is None)
+    if nowhere:
+        finding += f" Denied before a route was known: {number(nowhere, 'call')}."
+    names = routes([row.route or NO_ROUTE for row in found.routes[:MOST_BARS]])
+    drawn = [
+        Bar(name, _denied(row.allowed, row.denied), (row.allowed, row.denied)) for name, row in zip(names, found.routes)
+    ]
+    rows = [
+        (
+            row.route or NO_ROUTE,
+            row.scope or "–",
+            number(row.allowed),
+            number(row.denied),
+            share(row.denied, row.allowed + row.denied),
+            number(row.consuming),
+            str(row.denied_for or "–"),
+        )
+        for row in found.routes
+    ]
+    columns = {"route": CODE, "scope": CODE, "allowed": NUMBER, "denied": NUMBER, "share denied": NUMBER}
+    columns |= {"consume orbs": NUMBER, "denied mostly for": NAME}
+    name = "Calls by route"
+    charts = [_bars(name, drawn, ALLOWED, DENIED)]
+    consuming = sorted((row for row in found.routes if row.consuming), key=lambda row: -row.consuming)[:MOST_BARS]
+    if consuming:
+        names = routes([row.route or NO_ROUTE for row in consuming])
+        orbs = [Bar(name, number(row.consuming), (row.consuming,)) for name, row in zip(names, consuming)]
+        charts.append(_bars("Calls that consume orbs, by route", orbs, CONSUMING))
+    return Section("Routes", finding, charts, [_table(name, columns, rows, top)])
+
+
+def _times(found: Figures) -> Section:
+    name = "Over time"
+    if found.unit is None:
+        return Section(name, "The log has no times, so nothing can be said of when calls were made.", [], [])
+    most = max(found.times, key=lambda span: span.consuming)
+    finding = f"Each bar: {found.unit.name}, in UTC."
+    if most.consuming:
+        finding += (
+            f" Orbs were consumed most from {found.unit.label(most.start)} on, by {number(most.consuming, 'call')}."
+        )
+    else:
+        finding += " No call consumed orbs."
+    if found.without_time:
+        finding += f" Left out, for want of a time: {number(found.without_time, 'call')}."
+    orbs = timeline(found.times, [(span.consuming,) for span in found.times], [CONSUMING])
+    calls = timeline(found.times, [(span.allowed, span.denied) for span in found.times], [ALLOWED, DENIED])
+    charts = [
+        _chart("Calls that consume orbs, over time", orbs, CONSUMING),
+        _chart("Calls allowed and denied, over time", calls, ALLOWED, DENIED),
+    ]
+    rows = [
+        (found.unit.label(span.start), number(span.allowed), number(span.denied), number(span.consuming))
+        for span in found.times
+    ]
+    columns = {"from (UTC)": NAME, "allowed": NUMBER, "denied": NUMBER, "consume orbs": NUMBER}
+    return Section(name, finding, charts, [_table("Calls over time", columns, rows, len(rows))])
+
+
+def _unused(found: Figures, policy: Policy, top: int) -> Section:
+    name = "Unused scopes"
+    if not found.scopes:
+        return Section(name, "No token of the log carries a scope.", [], [])
+    if not found.unused:
+        return Section(name, f"None: {number(len(found.scopes), 'granted scope')}, all of them used.", [], [])
+    of_all = f"{number(len(found.unused))} of {number(len(found.scopes), 'scope')}"
+    finding = f"Granted and never used: {of_all}. Without them, every call of this log would have been decided alike."
+    permits = {scope.scope: scope.permits or "–" for scope in policy.scopes()}
+    drawn = [Bar(shown(use.scope), f"in {number(use.granted, 'call')}", (use.granted,)) for use in found.unused]
+    rows = [
+        (shown(use.scope), permits.get(use.scope, "not in this policy"), number(use.granted)) for use in found.unused
+    ]
+    columns = {"scope": CODE, "permits": WORDS, "granted in calls": NUMBER}
+    chart = _bars("Calls whose token carries an unused scope", drawn, UNUSED)
+    return Section(name, finding, [chart], [_table("Scopes granted and never used", columns, rows, top)])
+
+
+def _missing(found: Figures, top: int) -> Section:
+    name = "Missing scopes"
+    if not found.missing:
+        return Section(name, "No call was denied for want of a scope.", [], [])
+    calls = sum(row.calls for row in found.missing)
+    lacked = number(len(found.missing), "scope")
+    finding = f"Denied for nothing but the want of a scope: {number(calls, 'call')}, which lacked {lacked}."
+    drawn = [Bar(row.scope, number(row.calls, "denied call"), (row.calls,)) for row in found.missing]
+    short = iter(routes([route for row in found.missing for route in row.routes]))
+    rows = [(row.scope, number(row.calls), _some([next(short) for _ in row.routes])) for row in found.missing]
+    columns = {"scope": CODE, "denied calls": NUMBER, "routes that were called": CODE}
+    chart = _bars("Denied calls by the scope that they lacked", drawn, DENIED)
+    return Section(name, finding, [chart], [_table("Scopes that denied calls lacked", columns, rows, top)])
+
+
+def _callers(found: Figures, top: int) -> Section:
+    name = "Denied callers"
+    if not found.callers:
+        return Section(name, "The log does not say who called.", [], [])
+    denied = [row for row in found.callers if row.denied]
+    if not denied:
+        return Section(name, f"None of {number(len(found.callers), 'caller')}.", [], [])
+    finding = f"Denied at least once: {number(len(denied))} of {number(len(found.callers), 'caller')}."
+    if len(denied) > MOST_BARS:
+        first = sum(row.denied for row in denied[:MOST_BARS])
+        finding += f" The first {MOST_BARS} have {share(first, sum(row.denied for row in denied))} of these denials."
+    if found.without_caller:
+        finding += f" Left out, for want of a caller: {number(found.without_caller, 'call')}."
+    drawn = [
+        Bar(shown(row.caller), f"{number(row.denied)} of {number(row.allowed + row.denied)}", (row.denied,))
+        for row in denied[:MOST_BARS]
+    ]
+    rows = [
+        (
+            shown(row.caller),
+            number(row.denied),
+            number(row.allowed + row.denied),
+            share(row.denied, row.allowed + row.denied),
+            str(row.denied_for),
+        )
+        for row in denied[:top]
+    ]
+    columns = {"caller": CODE, "denied": NUMBER, "calls": NUMBER, "share denied": NUMBER, "mostly for": NAME}
+    chart = _bars("Callers denied most: denied calls", drawn, DENIED)
+    return Section(name, finding, [chart], [_table("Callers denied most", columns, rows, top, len(denied))])
+
+
+def _denials(found: Figures, top: int) -> Section:
+    name = "Denials"
+    denials = [row for row in found.outcomes if row.decision == Effect.DENY]
+    if not denials:
+        return Section(name, "No call was denied.", [], [])
+    finding = "Denied calls by reason and route, each with its first call as an example; queries are left out."
+    rows = [
+        (
+            str(row.reason) if row.detail is None else f"{row.reason}: {row.detail}",
+            row.route or NO_ROUTE,
+            number(row.calls),
+            f"{shown(row.method)} {shown(row.target)}",
+        )
+        for row in denials
+    ]
+    columns = {"reason": NAME, "route": CODE, "calls": NUMBER, "for example": CODE}
+    return Section(name, finding, [], [_table("Denied calls by reason and route", columns, rows, top)])
+
+
+def _bars(about: str, rows: Sequence[Bar], *series: Series) -> Chart:
+    return _chart(about, bars(rows, series), *series)
+
+
+def _chart(about: str, drawings: Sequence[str], *series: Series) -> Chart:
+    # vl-convert escapes what it writes.
+    return Chart(about, [Markup(drawing) for drawing in drawings], series)
+
+
+def _table(
+    caption: str, columns: dict[str, str], rows: Sequence[Sequence[str]], top: int, count: int | None = None
+) -> Table:
+    return Table(caption, columns, rows[:top], max(0, (len(rows) if count is None else count) - top))
+
+
+def _denied(allowed: int, denied: int) -> str:
+    return f"{number(allowed + denied)} · {share(denied, allowed + denied)} denied"
+
+
+def _some(names: Sequence[str], most: int = 4) -> str:
+    more = [f"and {number(len(names) - most)} more"] if len(names) > most else []
+    return "\n".join([*names[:most], *more])

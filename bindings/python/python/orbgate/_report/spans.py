@@ -1,0 +1,102 @@
+"""What happened when: counts by time, in spans that a person reads at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from .._rows import Rows
+
+# A chart has at most so many spans.
+MOST_SPANS = 62
+
+
+class Span(NamedTuple):
+    """The calls from `start` on and before `end`, both in UTC."""
+
+    start: datetime
+    end: datetime
+    allowed: int
+    denied: int
+    consuming: int
+
+
+class Unit(NamedTuple):
+    """How long a span is: in seconds, or in months."""
+
+    name: str
+    seconds: int
+    months: int = 0
+    form: str = "%Y-%m-%d"
+
+    def floor(self, time: datetime) -> datetime:
+        """The start of the span of a time."""
+        if not self.months:
+            # The calendar's first day is a Monday, and so are the first days of weeks.
+            return time - (time - datetime.min) % timedelta(seconds=self.seconds)
+        return _month(time.year * 12 + time.month - 1, self.months)
+
+    def after(self, start: datetime) -> datetime:
+        """The start of the next span; the last span ends with the calendar."""
+        if self.months:
+            return _month(start.year * 12 + start.month - 1 + self.months, self.months)
+        return start + min(timedelta(seconds=self.seconds), datetime.max - start)
+
+    def label(self, start: datetime) -> str:
+        """A span's start, as exact as the spans are long."""
+        # Not every platform's `%Y` has four digits.
+        return start.strftime(self.form.replace("%Y", f"{start.year:04}"))
+
+
+_MINUTES, _SECONDS = "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"
+UNITS = (
+    Unit("second", 1, form=_SECONDS),
+    Unit("10 seconds", 10, form=_SECONDS),
+    Unit("minute", 60, form=_MINUTES),
+    Unit("5 minutes", 300, form=_MINUTES),
+    Unit("15 minutes", 900, form=_MINUTES),
+    Unit("hour", 3_600, form=_MINUTES),
+    Unit("6 hours", 21_600, form=_MINUTES),
+    Unit("day", 86_400),
+    Unit("week", 604_800),
+    Unit("month", 0, 1, "%Y-%m"),
+    Unit("quarter", 0, 3, "%Y-%m"),
+    Unit("year", 0, 12, "%Y"),
+    Unit("10 years", 0, 120, "%Y"),
+    Unit("century", 0, 1_200, "%Y"),
+    Unit("millennium", 0, 12_000, "%Y"),
+)
+
+
+def unit(first: datetime, last: datetime) -> Unit:
+    """The shortest unit of which there are not too many from one time to another."""
+    return next(unit for unit in UNITS if len(list(_starts(unit, first, last, MOST_SPANS + 1))) <= MOST_SPANS)
+
+
+def spans(counts: Sequence[dict[str, Any]]) -> tuple[Rows[Span], Unit | None]:
+    """The spans from the first time to the last, also those without calls, and how long they are."""
+    if not counts:
+        return Rows(Span), None
+    times = [count["time"] for count in counts]
+    chosen = unit(min(times), max(times))
+    calls = {start: [0, 0, 0] for start in _starts(chosen, min(times), max(times), MOST_SPANS)}
+    for count in counts:
+        of_span = calls[chosen.floor(count["time"])]
+        of_span[count["decision"] != "allow"] += count["calls"]
+        of_span[2] += count["calls"] if count["consumes"] else 0
+    return Rows(Span, (Span(start, chosen.after(start), *found) for start, found in calls.items())), chosen
+
+
+def _starts(unit: Unit, first: datetime, last: datetime, most: int) -> Iterator[datetime]:
+    start = unit.floor(first)
+    while start <= last and most:
+        yield start
+        start, most = unit.after(start), most - 1
+
+
+def _month(months: int, step: int) -> datetime:
+    year, month = divmod(months // step * step, 12)
+    if year > datetime.max.year:
+        return datetime.max
+    return datetime(year, month + 1, 1) if year else datetime.min

@@ -1,0 +1,77 @@
+"""Figures and names as people read them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from datetime import datetime
+
+# A longer text is cut in its middle: its end often says most.
+MOST_CHARACTERS = 120
+# What is not seen, or changes how the rest is seen: a log may use it to look like something else.
+UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def number(count: int, noun: str = "") -> str:
+    """A number, and what it counts.
+
+    >>> number(1), number(1, "call"), number(12345, "call")
+    ('1', '1 call', '12,345 calls')
+    """
+    return f"{count:,}" if not noun else f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def share(part: int, whole: int) -> str:
+    """A part of a whole in percent; not all is never 100 %, and something never 0 %.
+
+    >>> share(1, 3), share(999_999, 1_000_000), share(1, 1_000_000), share(0, 5), share(0, 0)
+    ('33.3%', '>99.9%', '<0.1%', '0%', '–')
+    """
+    if not whole:
+        return "–"
+    if part in (0, whole):
+        return "100%" if part else "0%"
+    # In whole numbers: a log of any length has the same percentages on every machine.
+    thousandths = (2_000 * part + whole) // (2 * whole)
+    if thousandths in (0, 1_000):
+        return ">99.9%" if thousandths else "<0.1%"
+    return f"{thousandths // 10}.{thousandths % 10}%"
+
+
+def shown(text: str | None, most: int = MOST_CHARACTERS) -> str:
+    """A text of a log, with nothing in it that cannot be seen, and not too long.
+
+    >>> shown("a\\nb\\u202ec"), shown("x" * 50, most=9), shown(None)
+    ('a\\\\nb\\\\u202ec', 'xxxx…xxxx', '–')
+    """
+    if text is None:
+        return "–"
+    if len(text) > most:
+        half = (most - 1) // 2
+        text = f"{text[:half]}…{text[-half:]}"
+    return "".join(_escape(char) if unicodedata.category(char) in UNSEEN else char for char in text)
+
+
+def routes(names: Sequence[str]) -> list[str]:
+    """Names of routes that are short enough for a chart: without the folders that all have in common.
+
+    >>> routes(["GET /api/v1/keys", "POST /api/v1/keys/agent"]), routes(["GET /a", "GET /b"])
+    (['GET …/keys', 'POST …/keys/agent'], ['GET /a', 'GET /b'])
+    """
+    paths = [name[name.find("/") :].split("/") for name in names if "/" in name]
+    common = 0
+    while paths and all(len(path) > common + 1 and path[common] == paths[0][common] for path in paths):
+        common += 1
+    prefix = "/".join(paths[0][:common]) if common > 1 else ""
+    return [name.replace(prefix, "…", 1) if prefix else name for name in names]
+
+
+def period(first: datetime | None, last: datetime | None) -> str:
+    """From when to when there are calls, or that nobody knows."""
+    if first is None or last is None:
+        return "not known: the log has no times"
+    return f"{first.isoformat(' ', 'minutes')} to {last.isoformat(' ', 'minutes')} UTC"
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
