@@ -59,12 +59,13 @@ pub(super) fn texts(scopes: &[ScopeOf<'_>]) -> String {
 impl<'t> Templates<'t> {
     /// `texts` has a line for each route of the scopes, in their order.
     pub(super) fn of(scopes: &[ScopeOf<'t>], texts: &'t str) -> Self {
+        let count = scopes.iter().map(|(_, _, scope)| scope.routes().len());
+        let mut routes = Vec::with_capacity(count.sum());
         let rules = (0..)
             .zip(scopes)
             .flat_map(|(id, (_, _, scope))| scope.routes().iter().map(move |rule| (id, rule)));
         let mut literals = Literals::default();
         let mut segments = Vec::new();
-        let mut routes = Vec::new();
         for (text, (scope, rule)) in texts.split_terminator('\n').zip(rules) {
             let mut template = Template {
                 scope,

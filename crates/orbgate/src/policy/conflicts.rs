@@ -55,7 +55,8 @@ impl<'t> Segment<'t> {
 
 /// Every route of the policy, in the order of the file.
 pub(super) fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
-    let mut routes = Vec::new();
+    let scopes = policy.apis.iter().flat_map(|api| &api.scopes);
+    let mut routes = Vec::with_capacity(scopes.map(|scope| scope.routes.len()).sum());
     for api in &policy.apis {
         // Without a sound base path the full templates are not known.
         let Some(base_path) = &api.base_path else {

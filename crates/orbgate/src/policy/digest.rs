@@ -18,8 +18,6 @@
 //! the empty text `0:`. Words on a line are separated by one space. Headings, apis, scopes and routes
 //! are sorted by the bytes of their whole line; the lines below a line move with it.
 
-use core::fmt::Write as _;
-
 use sha2::{Digest as _, Sha256};
 
 use super::model::{Api, Policy, RouteRule, ScopeRule};
@@ -102,9 +100,8 @@ fn push_sorted<T>(form: &mut String, items: &[T], push: impl Fn(&mut String, &T)
 }
 
 fn push_text(line: &mut String, text: &str) {
-    // Writing to a text never fails.
-    let _ = write!(line, "{}:", text.len());
-    line.push_str(text);
+    push_decimal(line, u64::try_from(text.len()).unwrap_or(u64::MAX));
+    line.extend([":", text]);
 }
 
 fn push_optional(line: &mut String, value: Option<&str>) {
@@ -115,7 +112,17 @@ fn push_optional(line: &mut String, value: Option<&str>) {
 }
 
 fn push_amount(line: &mut String, amount: u64) {
-    let _ = write!(line, " {amount}");
+    line.push(' ');
+    push_decimal(line, amount);
+}
+
+/// `write!` would take as long as all the rest of a line.
+fn push_decimal(line: &mut String, number: u64) {
+    if number > 9 {
+        push_decimal(line, number / 10);
+    }
+    let digit = u32::try_from(number % 10).ok();
+    line.extend(digit.and_then(|digit| char::from_digit(digit, 10)));
 }
 
 #[cfg(test)]

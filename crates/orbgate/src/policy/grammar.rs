@@ -36,22 +36,24 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
     }
     // `GET /` means the base path itself.
     if template != "/" {
-        let mut parameters = Vec::new();
+        // A path with more segments is refused for that, and must not take long.
+        let mut parameters = [""; MAX_SEGMENTS];
+        let mut count = 0_usize;
         for segment in sound_segments(template)? {
             check_segment(segment, template)?;
             if !segment.starts_with('{') {
                 continue;
             }
-            if parameters.contains(&segment) {
+            if parameters.iter().take(count).any(|known| *known == segment) {
                 return Err(format!(
                     "parameter {} stands twice in {}",
                     quoted(segment),
                     quoted(template)
                 ));
             }
-            // A path with more segments is refused for that, and must not take long.
-            if parameters.len() < MAX_SEGMENTS {
-                parameters.push(segment);
+            if let Some(free) = parameters.get_mut(count) {
+                *free = segment;
+                count = count.saturating_add(1);
             }
         }
     }
