@@ -68,9 +68,9 @@ expression! {
     WordRow { text, lengths, others }
     OtherWord { text, lengths, symbol }
     Shape { key, id, first_route, columns }
-    Outlines { hints, depth, below, variants, rows, others, next, shapes }
+    Outlines { hints, depth, below, variants, rows, others }
     Variants { parameters, are_more }
-    Outline { text }
+    Outline { text, routes, scopes, first_route, next }
     Node { edges, parameter, shape }
     Edge { symbol, node, text }
     Method { letters, length }
@@ -91,7 +91,7 @@ macro_rules! literal {
     )*};
 }
 
-literal! { u8 u16 u32 u64 bool [u8; 16] [u8; 32] [u8; 64] [u16; 16] [u16; HINTS] [u32; 8] [u64; 2] [u64; 8] }
+literal! { u8 u16 u32 u64 bool [u8; 16] [u8; 32] [u8; 64] [u16; 8] [u16; 16] [u16; HINTS] [u32; 8] [u64; 2] [u64; 8] }
 
 impl Expression for i64 {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,25 +1,21 @@
 //! The engine: a compiled, immutable policy, the policy decision point.
 
 use core::fmt;
-use core::marker::PhantomData;
 
+use crate::decide::{Need, read_token};
 use crate::decision::{Decision, Subject};
-use crate::hash::{Method, index, method_hash, scope_hash};
-use crate::inference;
-use crate::list::Span;
+use crate::hash::{index, scope_hash};
 use crate::listing::{Route, Scope};
-use crate::matcher;
-use crate::outline::{self, Found};
-use crate::reason::{Detail, Reason};
+use crate::reason::Reason;
 use crate::request::Request;
 use crate::route_id::RouteId;
+use crate::scan::Narrow;
 #[cfg(all(target_arch = "x86_64", not(any(orbgate_portable, orbgate_narrow))))]
 use crate::scan::avx512::Avx512;
-use crate::scan::wide::{Plain, Steps, Wide};
-use crate::scan::{Mask, Narrow, Search};
-use crate::tables::{COLUMNS, NONE, RouteRow, ScopeRow, Shape, Tables, slice};
-use crate::terms::{Digest, OrganisationRule, Profile};
-use crate::token::{ScopeSet, Token, TokenKind};
+use crate::scan::wide::Plain;
+use crate::tables::{NONE, Tables};
+use crate::terms::{Digest, Profile};
+use crate::token::{ScopeSet, Token};
 
 /// A compiled, immutable policy.
 ///
@@ -78,85 +74,6 @@ impl Engine {
         ]
     }
 
-    /// Decides with wide registers, in one of two lengths.
-    #[inline(always)]
-    fn decide_apart(&self, wide: impl Wide, request: &Request<'_>) -> Decision<'_> {
-        match request.target.len() {
-            ..=64 => wide.apart(Decide::<u64>(self, request, PhantomData)),
-            _ => wide.apart(Decide::<u128>(self, request, PhantomData)),
-        }
-    }
-
-    /// Decides with wide registers, for a target of at most as many bytes as the mask has bits.
-    #[inline(always)]
-    fn decide_wide<W: Wide, M: Mask>(&self, wide: W, request: &Request<'_>) -> Decision<'_> {
-        if request.method.len() > 7 {
-            return self.decide_narrow(request);
-        }
-        let column = index(wide.find(&self.tables.method_words, wide.word(request.method)));
-        if column >= COLUMNS {
-            return self.decide_narrow(request);
-        }
-        let shape = match outline::find::<W, M>(wide, &self.tables, request.target) {
-            Found::Shape(shape) => Some(shape),
-            Found::Nothing => None,
-            Found::Malformed(detail) => return Decision::malformed(self, detail),
-            Found::Closer => return self.decide_narrow(request),
-        };
-        self.decide_found(wide, request, shape, |shape| {
-            shape.columns.get(column).copied().unwrap_or(NONE)
-        })
-    }
-
-    /// Decides with the registers that every processor has.
-    #[inline]
-    fn decide_narrow(&self, request: &Request<'_>) -> Decision<'_> {
-        let column = self.column(request.method);
-        if column.is_none() && !is_method(request.method) {
-            return Decision::malformed(self, Detail::Method);
-        }
-        let shape = match matcher::find(&self.tables, request.target) {
-            Err(detail) => return Decision::malformed(self, detail),
-            Ok(shape) => shape,
-        };
-        let column = |shape: &Shape| match column {
-            Some(column) => shape.columns.get(usize::from(column)).copied(),
-            None => self.search_method(shape, request.method),
-        };
-        self.decide_found(Narrow, request, shape, |shape| {
-            column(shape).unwrap_or(NONE)
-        })
-    }
-
-    /// Decides once it is known what shape fits, if one does, and what its route of the method is.
-    #[inline(always)]
-    fn decide_found<'e>(
-        &'e self,
-        search: impl Search,
-        request: &Request<'_>,
-        shape: Option<&'e Shape>,
-        route_of: impl FnOnce(&Shape) -> u32,
-    ) -> Decision<'e> {
-        let token = match read_token(request.token) {
-            Err(reason) => return self.deny(reason, Subject::NOTHING),
-            Ok(token) => token,
-        };
-        let Some(shape) = shape else {
-            return self.deny(Reason::NoRoute, Subject::NOTHING);
-        };
-        let route = route_of(shape);
-        let Some(row) = self.tables.routes.get(index(route)) else {
-            let subject = Subject::shape(shape.first_route);
-            return self.deny(Reason::MethodNotDeclared, subject);
-        };
-        self.decide_need(
-            search,
-            Need::route(route, row),
-            token,
-            request.allow_bonus_orbs_use,
-        )
-    }
-
     /// Decides by route, for a server that knows which route it has matched: no text is looked at. The
     /// same order and reasons from `no_token` on; a route of another policy is `no_route`.
     ///
@@ -178,10 +95,9 @@ impl Engine {
             Err(reason) => return self.deny(reason, Subject::NOTHING),
             Ok(token) => token,
         };
-        let need = route.index_in(self.fingerprint()).and_then(|id| {
-            let row = self.tables.routes.get(index(id))?;
-            Some(Need::route(id, row))
-        });
+        let need = route
+            .index_in(self.fingerprint())
+            .and_then(|route| self.need(route));
         let Some(need) = need else {
             return self.deny(Reason::NoRoute, Subject::NOTHING);
         };
@@ -335,69 +251,6 @@ impl Engine {
         // A perfect hash sends strangers to some slot: the whole name is compared.
         (self.scope_name(id).as_bytes() == scope && !scope.is_empty()).then_some(id)
     }
-
-    /// The column of a method that is common in the policy.
-    #[inline(always)]
-    fn column(&self, method: &[u8]) -> Option<u8> {
-        let method = Method::of(method)?;
-        let methods = &self.tables.methods;
-        let found = methods.probe(method_hash(methods.seed, method))?;
-        // A perfect hash sends strangers to some slot: the whole method is compared.
-        (found.method == method).then_some(found.column)
-    }
-
-    /// The shape's route of a method without a column.
-    #[cold]
-    fn search_method(&self, shape: &Shape, method: &[u8]) -> Option<u32> {
-        let mut key = [0; 16];
-        let letters = key.iter_mut().zip(method);
-        letters.for_each(|(slot, byte)| *slot = *byte);
-        let run = self.tables.shape_routes.get(index(shape.id)).copied()?;
-        let routes = slice(&self.tables.routes, run);
-        let at = routes.binary_search_by_key(&key, |row| row.method).ok()?;
-        run.start.checked_add(u32::try_from(at).ok()?)
-    }
-
-    /// Decides what is left once a route or scope is found and the token is one: the scope.
-    #[inline(always)]
-    fn decide_need(
-        &self,
-        search: impl Search,
-        need: Need,
-        token: Token<'_>,
-        allow_bonus_orbs_use: bool,
-    ) -> Decision<'_> {
-        let Need {
-            subject,
-            scope_name,
-            organisation,
-        } = need;
-        let held = token.scopes.hold(search, self, subject.scope, scope_name);
-        let reason = match organisation {
-            Some(rule) => inference::decide(token.kind, rule, held),
-            None if held => Reason::ScopeHeld,
-            None => Reason::ScopeMissing,
-        };
-        Decision::new(self, reason, subject, allow_bonus_orbs_use)
-    }
-
-    #[inline(always)]
-    const fn deny(&self, reason: Reason, subject: Subject) -> Decision<'_> {
-        Decision::new(self, reason, subject, false)
-    }
-}
-
-/// A decision with wide registers, about a target of at most as many bytes as the mask has bits.
-struct Decide<'e, 'r, M>(&'e Engine, &'r Request<'r>, PhantomData<M>);
-
-impl<'e, W: Wide, M: Mask> Steps<W> for Decide<'e, '_, M> {
-    type Result = Decision<'e>;
-
-    #[inline(always)]
-    fn take(self, wide: W) -> Decision<'e> {
-        let Self(engine, request, _) = self;
-        engine.decide_wide::<_, M>(wide, request)
-    }
 }
 
 impl fmt::Debug for Engine {
@@ -409,48 +262,6 @@ impl fmt::Debug for Engine {
             .field("scopes", &self.tables.scopes.len())
             .finish()
     }
-}
-
-/// The token, if it is one that can be allowed anything.
-#[inline(always)]
-fn read_token(token: Option<Token<'_>>) -> Result<Token<'_>, Reason> {
-    match token {
-        None => Err(Reason::NoToken),
-        Some(token) if token.kind == TokenKind::Unknown => Err(Reason::InvalidToken),
-        Some(token) => Ok(token),
-    }
-}
-
-/// What a call needs, found by its route or its scope.
-struct Need {
-    subject: Subject,
-    scope_name: Span,
-    organisation: Option<OrganisationRule>,
-}
-
-impl Need {
-    #[inline(always)]
-    const fn route(id: u32, row: &RouteRow) -> Self {
-        Self {
-            subject: Subject::route(id, row),
-            scope_name: row.scope_name,
-            organisation: row.organisation,
-        }
-    }
-
-    const fn scope(id: u16, row: &ScopeRow) -> Self {
-        Self {
-            subject: Subject::scope(id, row.orbs),
-            scope_name: row.name,
-            organisation: row.organisation,
-        }
-    }
-}
-
-/// P1: a method is 1 to 16 capital letters.
-#[inline(always)]
-fn is_method(method: &[u8]) -> bool {
-    (1..=16).contains(&method.len()) && method.iter().all(u8::is_ascii_uppercase)
 }
 
 #[cfg(feature = "yaml")]

@@ -201,16 +201,15 @@ pub(crate) const fn shape_hash(seed: u64, key: u64) -> u64 {
     mix(mix(key ^ seed, K1), K0)
 }
 
-/// What hints are made with: odd, so that nothing is lost.
-pub(crate) const HINT: u16 = 0x9e37;
+/// How far the first bytes of a hint are moved, where letters and digits differ in their lowest bits.
+pub(crate) const HINT_SHIFT: u32 = 3;
 
-/// Sixteen bits about a segment, from four of its bytes in lower case: the first and the last three, where
-/// the slash before it stands for what it does not have. Equal segments have equal hints; most others differ,
-/// most of all in the highest bits.
-pub(crate) const fn hint(first: u8, lasts: [u8; 3]) -> u16 {
-    let [third, second, last] = lasts;
-    let ends = u16::from_le_bytes([first, last]).wrapping_mul(HINT);
-    ends.wrapping_add(u16::from_le_bytes([third, second]))
+/// Sixteen bits about a segment, from four of its bytes in lower case: the first two and the last two, where a
+/// slash stands for what it does not have. Equal segments have equal hints; most others differ, most of all
+/// in the highest bits.
+pub(crate) const fn hint([first, second]: [u8; 2], lasts: [u8; 2]) -> u16 {
+    let firsts = u16::from_le_bytes([first << HINT_SHIFT, second << HINT_SHIFT]);
+    firsts.wrapping_add(u16::from_le_bytes(lasts))
 }
 
 /// How many bits of a hint a table of hints tells apart.
@@ -219,10 +218,10 @@ const HINT_BITS: u32 = 13;
 /// How many hints such a table has.
 pub(crate) const HINTS: usize = 1 << HINT_BITS;
 
-/// The place of a hint in such a table.
+/// The place of a hint, the lowest sixteen bits, in such a table.
 #[inline(always)]
-pub(crate) const fn hint_place(hint: u16) -> usize {
-    hint as usize >> (u16::BITS - HINT_BITS)
+pub(crate) const fn hint_place(hint: u64) -> usize {
+    (hint >> (u16::BITS - HINT_BITS)) as usize & (HINTS - 1)
 }
 
 /// What the hints beyond the first four add to the key of an outline: hints of words, four to a word of the

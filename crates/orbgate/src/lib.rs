@@ -10,6 +10,7 @@ pub mod build;
 mod codegen;
 #[cfg(feature = "yaml")]
 mod compile;
+mod decide;
 mod decision;
 mod engine;
 mod external;

@@ -5,7 +5,6 @@ use core::fmt;
 use crate::engine::Engine;
 use crate::hash::index;
 use crate::route_id::RouteId;
-use crate::scan::Narrow;
 use crate::tables::{ApiRow, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeRow, slice};
 use crate::terms::{Orbs, OrganisationRule, Place};
 use crate::token::Scopes;
@@ -154,7 +153,7 @@ impl<'e> Scope<'e> {
     /// Whether these scopes have it (specification §5.3).
     pub(crate) fn is_among(self, scopes: Scopes<'_>) -> bool {
         let row = self.row();
-        row.is_some_and(|row| scopes.hold(Narrow, self.engine, self.id, row.name))
+        row.is_some_and(|row| scopes.hold(self.engine, self.id, row.name))
     }
 
     /// The permitted action, where the policy states one (specification §4.2).

@@ -26,7 +26,7 @@ pub(crate) fn find<'e>(tables: &'e Tables, target: &[u8]) -> Result<Option<&'e S
         _ => long(tables, target),
     };
     match found {
-        Found::Shape(shape) => Ok(Some(shape)),
+        Found::This(shape) => Ok(Some(shape)),
         Found::Nothing => Ok(None),
         Found::Malformed(detail) => Err(detail),
         Found::Closer => closer(tables, target),
@@ -34,7 +34,7 @@ pub(crate) fn find<'e>(tables: &'e Tables, target: &[u8]) -> Result<Option<&'e S
 }
 
 #[inline(never)]
-fn long<'e>(tables: &'e Tables, target: &[u8]) -> Found<'e> {
+fn long<'e>(tables: &'e Tables, target: &[u8]) -> Found<'e, Shape> {
     short::<u128>(tables, target)
 }
 
@@ -49,7 +49,7 @@ const GROUPS: usize = 4;
 
 /// The short way. Whatever is not simple is left to the closer look.
 #[inline(always)]
-fn short<'e, M: Mask>(tables: &'e Tables, target: &[u8]) -> Found<'e> {
+fn short<'e, M: Mask>(tables: &'e Tables, target: &[u8]) -> Found<'e, Shape> {
     let prefix = index(tables.prefix.text.length);
     // The window is the whole target, or its end where all before it is prefix.
     let base = target.len().saturating_sub(M::BITS);
@@ -111,7 +111,7 @@ fn below_prefix<'e, M: Mask, const ROOM: bool>(
     tables: &'e Tables,
     window: &Window<'_, M>,
     mut bounds: M,
-) -> Found<'e> {
+) -> Found<'e, Shape> {
     let end = window.end();
     let has_segments = bounds.first() < end;
     let mut position = tables.prefix.segments.wrapping_mul(POSITION);
@@ -155,7 +155,7 @@ fn below_prefix<'e, M: Mask, const ROOM: bool>(
     }
     let count = usize::try_from(key & COUNT).unwrap_or(usize::MAX);
     match tables.shapes.probe(shape_hash(tables.shapes.seed, key)) {
-        Some(shape) if shape.key == key => Found::Shape(shape),
+        Some(shape) if shape.key == key => Found::This(shape),
         _ if index(tables.prefix.segments).saturating_add(count) > MAX_SEGMENTS => Found::Closer,
         Some(_) if has_segments && key & tables.prefix.first_share == 0 => Found::Nothing,
         Some(_) => fewer_words(tables, key, count),
@@ -169,7 +169,7 @@ fn below_prefix<'e, M: Mask, const ROOM: bool>(
 /// that fits. Of the others each subset may be the words of a shape; the one that keeps the word at the
 /// first position where two differ is more specific, so the subsets are tried in that order.
 #[inline(never)]
-fn fewer_words<'e>(tables: &'e Tables, key: u64, count: usize) -> Found<'e> {
+fn fewer_words<'e>(tables: &'e Tables, key: u64, count: usize) -> Found<'e, Shape> {
     let parameters = tables.parameter_shares.get(count).copied().unwrap_or(0);
     let mut shares = [0; 3];
     let mut free = 0_usize;
@@ -191,7 +191,7 @@ fn fewer_words<'e>(tables: &'e Tables, key: u64, count: usize) -> Found<'e> {
             fewer |= share & u64::from(kept >> place & 1 == 1).wrapping_neg();
         }
         match tables.shapes.probe(shape_hash(tables.shapes.seed, fewer)) {
-            Some(shape) if shape.key == fewer => return Found::Shape(shape),
+            Some(shape) if shape.key == fewer => return Found::This(shape),
             _ => {}
         }
     }

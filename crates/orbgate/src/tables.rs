@@ -204,13 +204,8 @@ pub struct Outlines {
     pub variants: List<Variants>,
     /// The outlines, found by the hints of their words.
     pub rows: PerfectHash<Outline>,
-    /// Outlines that have the same hints as one of these.
+    /// Outlines that have the same hints as one of these, or as one another.
     pub others: List<Outline>,
-    /// By slot, and then by place in `others`: where the next with the same hints stands in `others`, or
-    /// [`u32::MAX`].
-    pub next: List<u32>,
-    /// In the same order, the shapes.
-    pub shapes: List<Shape>,
 }
 
 /// Where the templates of so many segments have parameters.
@@ -222,17 +217,32 @@ pub struct Variants {
     pub are_more: bool,
 }
 
-/// A template with its parameters left out. Never across two lines of a cache, which is slower to read.
+/// A template with its parameters left out. Its text is never across two lines of a cache, which would be
+/// slower to read.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub struct Outline {
     /// The literals and all slashes; zeros after the last.
     pub text: [u8; 64],
+    /// As in [`Shape::columns`].
+    pub routes: [u32; COLUMNS],
+    /// The scopes that these need, here so that they need not be looked for; 0 where there is no route.
+    pub scopes: [u16; COLUMNS],
+    /// As in [`Shape::first_route`].
+    pub first_route: u32,
+    /// Where the next with the same hints stands in [`Outlines::others`], or [`u32::MAX`].
+    pub next: u32,
 }
 
 impl Default for Outline {
     fn default() -> Self {
-        Self { text: [0; 64] }
+        Self {
+            text: [0; 64],
+            routes: [NONE; COLUMNS],
+            scopes: [0; COLUMNS],
+            first_route: 0,
+            next: NONE,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::list::Span;
-use crate::scan::Search;
+use crate::scan::{Narrow, Search as _};
 
 /// A *verified* bearer token (RFC 9068): verifying is the token layer's business, not the engine's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,11 +127,10 @@ impl<'a> From<&'a ScopeSet> for Scopes<'a> {
 impl Scopes<'_> {
     /// Whether the exact bytes of the engine's scope, which has this id and name, are one of these
     /// (specification §5.3).
-    #[inline(always)]
-    pub(crate) fn hold(self, search: impl Search, engine: &Engine, scope: u16, name: Span) -> bool {
+    pub(crate) fn hold(self, engine: &Engine, scope: u16, name: Span) -> bool {
         match self {
-            Self::Text(text) => search.has_piece(text, engine.tables.text.bytes(name)),
-            Self::Set(set) => set.policy == engine.fingerprint() && set.has(scope),
+            Self::Text(text) => Narrow.has_piece(text, engine.tables.text.bytes(name)),
+            Self::Set(set) => set.holds(engine.fingerprint(), scope),
         }
     }
 }
@@ -172,15 +171,16 @@ impl ScopeSet {
         }
     }
 
-    /// Whether a scope is in the set.
+    /// Whether the scope that has this id in this policy is one of these (specification §5.3).
     #[inline(always)]
-    fn has(&self, scope: u16) -> bool {
+    pub(crate) fn holds(&self, policy: u128, scope: u16) -> bool {
         let word = usize::from(scope >> 6);
         let word = match self.few.get(word) {
             Some(word) => Some(word),
             None => self.more.get(word.wrapping_sub(2)),
         };
-        word.is_some_and(|word| word.wrapping_shr(u32::from(scope)) & 1 == 1)
+        let is_in = word.is_some_and(|word| word.wrapping_shr(u32::from(scope)) & 1 == 1);
+        self.policy == policy && is_in
     }
 }
 

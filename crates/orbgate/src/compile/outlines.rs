@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::collect;
 use super::perfect::perfect_hash;
 use super::shapes::ShapeOf;
-use crate::hash::{self, HINTS, PerfectHash};
+use crate::hash::{self, HINTS};
 use crate::list::Span;
 use crate::scan::wide::{BLOCK, PLACES};
-use crate::tables::{NONE, Outline, Outlines, Shape, Variants};
+use crate::tables::{NONE, Outline, Outlines, RouteRow, Shape, Variants};
 
 /// The outlines of the shapes that have one; `entries` has the shapes as they are looked up.
 pub(super) fn outlines(
     shapes: &[ShapeOf],
     entries: &[Shape],
+    routes: &[RouteRow],
     common: usize,
     prefix: Span,
 ) -> Outlines {
@@ -40,76 +40,56 @@ pub(super) fn outlines(
         variants: variants(known()).into(),
         rows: perfect_hash(&[], &[], |(), _| 0),
         others: Vec::new().into(),
-        next: Vec::new().into(),
-        shapes: Vec::new().into(),
     };
-    hash_rows(&mut outlines, shapes, entries, common);
+    hash_rows(&mut outlines, shapes, entries, routes, common);
     outlines
 }
 
 /// The outlines by the hints of their words, with those that share them in a chain.
-fn hash_rows(outlines: &mut Outlines, shapes: &[ShapeOf], entries: &[Shape], common: usize) {
-    let mut chains: BTreeMap<(usize, u64), Vec<(Outline, Shape)>> = BTreeMap::new();
+fn hash_rows(
+    outlines: &mut Outlines,
+    shapes: &[ShapeOf],
+    entries: &[Shape],
+    routes: &[RouteRow],
+    common: usize,
+) {
+    let mut chains: BTreeMap<(usize, u64), Vec<Outline>> = BTreeMap::new();
     for (shape, entry) in shapes.iter().zip(entries) {
-        if let Some((key, outline)) = outline(shape, common) {
-            chains.entry(key).or_default().push((outline, *entry));
+        if let Some((key, text)) = outline(shape, common) {
+            let scope = |route| routes.get(hash::index(route)).map(|route| route.scope);
+            let outline = Outline {
+                text,
+                routes: entry.columns,
+                scopes: entry.columns.map(|route| scope(route).unwrap_or_default()),
+                first_route: entry.first_route,
+                next: NONE,
+            };
+            chains.entry(key).or_default().push(outline);
         }
     }
     let keys: Vec<_> = chains.keys().copied().collect();
     let mut rows = Vec::with_capacity(chains.len());
-    let mut others: Vec<Row> = Vec::new();
+    let mut others: Vec<Outline> = Vec::new();
     for chain in chains.into_values() {
         // From the last on, so that each knows the next.
-        let mut chain = chain.into_iter().rev();
-        let mut row = chain
-            .next()
-            .map_or_else(Row::default, |of| Row::new(of, NONE));
-        for of in chain {
-            others.push(row);
-            row = Row::new(of, super::id(others.len()).wrapping_sub(1));
-        }
-        rows.push(row);
+        let row = chain.into_iter().rev().reduce(|next, outline| {
+            let place = super::id(others.len());
+            others.push(next);
+            Outline {
+                next: place,
+                ..outline
+            }
+        });
+        rows.extend(row);
     }
-    let hash = perfect_hash(&keys, &rows, |(count, key), seed| {
+    outlines.rows = perfect_hash(&keys, &rows, |(count, key), seed| {
         hash::outline_hash(seed, *count, *key)
     });
-    let all = || hash.slots.iter().chain(&others);
-    outlines.next = collect(all().map(|row| row.next));
-    outlines.shapes = collect(all().map(|row| row.shape));
-    outlines.others = collect(others.iter().map(|row| row.outline));
-    outlines.rows = PerfectHash {
-        seed: hash.seed,
-        slots: collect(hash.slots.iter().map(|row| row.outline)),
-        pilots: hash.pilots,
-    };
-}
-
-/// An outline, its shape, and the place of the next with the same hints.
-#[derive(Clone, Copy)]
-struct Row {
-    outline: Outline,
-    shape: Shape,
-    next: u32,
-}
-
-impl Row {
-    const fn new((outline, shape): (Outline, Shape), next: u32) -> Self {
-        Self {
-            outline,
-            shape,
-            next,
-        }
-    }
-}
-
-impl Default for Row {
-    fn default() -> Self {
-        Self::new((Outline::default(), Shape::default()), NONE)
-    }
+    outlines.others = others.into();
 }
 
 /// The outline of a shape, with its key; of the root and of what does not fit there is none.
-fn outline(shape: &ShapeOf, common: usize) -> Option<((usize, u64), Outline)> {
+fn outline(shape: &ShapeOf, common: usize) -> Option<((usize, u64), [u8; BLOCK])> {
     let below = shape.literals.get(common..).unwrap_or_default();
     if shape.literals.is_empty() || below.len() > PLACES {
         return None;
@@ -131,7 +111,7 @@ fn outline(shape: &ShapeOf, common: usize) -> Option<((usize, u64), Outline)> {
     }
     let [first, rest @ ..] = hints;
     let key = (below.len(), first ^ hash::outline_key_rest(rest));
-    Some((key, Outline { text: block }))
+    Some((key, block))
 }
 
 /// The positions by hint.
@@ -140,7 +120,7 @@ fn hints<'s>(shapes: impl Iterator<Item = &'s [Option<String>]>) -> [u16; HINTS]
     for literals in shapes {
         for (position, literal) in (0_u32..).zip(literals) {
             let Some(literal) = literal else { continue };
-            let place = hash::hint_place(hint(literal.as_bytes()));
+            let place = hash::hint_place(hint(literal.as_bytes()).into());
             if let Some(positions) = hints.get_mut(place) {
                 *positions |= 1_u16.wrapping_shl(position);
             }
@@ -151,9 +131,10 @@ fn hints<'s>(shapes: impl Iterator<Item = &'s [Option<String>]>) -> [u16; HINTS]
 
 /// The hint of a literal, as a path has it after a slash.
 fn hint(literal: &[u8]) -> u16 {
-    let from_end = |place: usize| literal.iter().rev().nth(place).copied().unwrap_or(b'/') | 0x20;
-    let first = literal.first().copied().unwrap_or_default() | 0x20;
-    hash::hint(first, [from_end(2), from_end(1), from_end(0)])
+    let folded = |byte: Option<&u8>| byte.copied().unwrap_or(b'/') | 0x20;
+    let first = |place: usize| folded(literal.get(place));
+    let last = |place: usize| folded(literal.iter().rev().nth(place));
+    hash::hint([first(0), first(1)], [last(1), last(0)])
 }
 
 /// By the number of segments, where there are parameters.

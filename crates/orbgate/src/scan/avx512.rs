@@ -8,9 +8,9 @@
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use super::Mask;
 use super::wide::{BLOCK, Marks, Oddities, PLACES, Steps, Wide};
-use crate::hash::HINT;
+use super::{Mask, PLAIN, USUAL};
+use crate::hash::HINT_SHIFT;
 
 /// Proof that the processor has these instructions.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ const fn before(end: usize) -> u32 {
 // read memory say how much of what.
 impl Wide for Avx512 {
     type Block = __m512i;
-    type Hints = [__m128i; 2];
+    type Hints = __m256i;
 
     #[inline(always)]
     fn apart<S: Steps<Self>>(self, steps: S) -> S::Result {
@@ -84,30 +84,32 @@ impl Wide for Avx512 {
         // SAFETY: the bytes past the last are masked out, and what is masked out is not read.
         unsafe {
             let mask = _bzhi_u64(u64::MAX, before(bytes.len()));
-            _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast())
+            let slashes = _mm512_set1_epi8(b'/'.cast_signed());
+            _mm512_mask_loadu_epi8(slashes, mask, bytes.as_ptr().cast())
         }
     }
 
     #[inline(always)]
     fn marks(self, block: __m512i) -> Marks {
+        // SAFETY: see above; no memory is read.
+        let stops = unsafe { _mm512_or_si512(block, _mm512_set1_epi8(1)) };
         Marks {
             slashes: same(block, b'/'),
-            dots: same(block, b'.'),
-            unusual: !usual(block),
+            stops: same(stops, b'.' | 1),
+            unusual: other(block, &USUAL_KIND),
         }
     }
 
     #[inline(always)]
     fn oddities(self, block: __m512i) -> Oddities {
-        let extras = within(block, b'&', 7) | same(block, b'!') | same(block, b'$');
-        let extras = extras | same(block, b':') | same(block, b'=') | same(block, b'@');
-        let extras = extras | same(block, b'~');
         Oddities {
             invisible: !within(block, 0x21, 94),
             hashes: same(block, b'#'),
             questions: same(block, b'?'),
             backslashes: same(block, b'\\'),
-            illegal: !(usual(block) | extras),
+            semicolons: same(block, b';'),
+            percents: same(block, b'%'),
+            illegal: other(block, &PLAIN_KIND),
         }
     }
 
@@ -118,33 +120,28 @@ impl Wide for Avx512 {
     }
 
     #[inline(always)]
-    fn hints<M: Mask>(self, blocks: [__m512i; 2], marks: [M; 4]) -> [__m128i; 2] {
-        let [a, b, c, d] = marks;
-        let (a, b) = (self.keep(blocks, a), self.keep(blocks, b));
-        let (c, d) = (self.keep(blocks, c), self.keep(blocks, d));
+    fn hints<M: Mask>(self, blocks: [__m512i; 2], marks: [M; 2]) -> __m256i {
+        let ([firsts, lasts], [low, high]) = (marks, blocks);
+        let firsts = self.keep([moved(low), moved(high)], firsts);
+        let lasts = self.keep(blocks, lasts);
         // SAFETY: see above; no memory is read.
         unsafe {
-            let (a, b) = (_mm512_castsi512_si128(a), _mm512_castsi512_si128(b));
-            let (c, d) = (_mm512_castsi512_si128(c), _mm512_castsi512_si128(d));
-            let factor = _mm_set1_epi16(HINT.cast_signed());
-            [
-                _mm_add_epi16(
-                    _mm_mullo_epi16(_mm_unpacklo_epi8(a, d), factor),
-                    _mm_unpacklo_epi8(b, c),
-                ),
-                _mm_add_epi16(
-                    _mm_mullo_epi16(_mm_unpackhi_epi8(a, d), factor),
-                    _mm_unpackhi_epi8(b, c),
-                ),
-            ]
+            let (firsts, lasts) = (
+                _mm512_castsi512_si256(firsts),
+                _mm512_castsi512_si256(lasts),
+            );
+            _mm256_add_epi16(firsts, lasts)
         }
     }
 
     #[inline(always)]
-    fn four<const AT: usize>(self, hints: [__m128i; 2]) -> u64 {
-        let [low, high] = hints;
+    fn four<const AT: usize>(self, hints: __m256i) -> u64 {
         // SAFETY: see above; no memory is read.
         let four = unsafe {
+            let (low, high) = (
+                _mm256_castsi256_si128(hints),
+                _mm256_extracti128_si256::<1>(hints),
+            );
             match AT {
                 0 => _mm_cvtsi128_si64(low),
                 1 => _mm_extract_epi64::<1>(low),
@@ -233,12 +230,57 @@ impl Wide for Avx512 {
     }
 }
 
-/// Where a block has letters, digits, `-`, `.`, `/` and `_`.
+/// Each byte of a block, moved as the first ones of a hint are.
 #[inline(always)]
-fn usual(block: __m512i) -> u64 {
+fn moved(block: __m512i) -> __m512i {
     // SAFETY: there is no block without the proof; no memory is read.
-    let letters = unsafe { _mm512_or_si512(block, _mm512_set1_epi8(0x20)) };
-    within(letters, b'a', 26) | within(block, b'-', 13) | same(block, b'_')
+    unsafe {
+        let moved = _mm512_slli_epi16::<HINT_SHIFT>(block);
+        _mm512_and_si512(
+            moved,
+            _mm512_set1_epi8((u8::MAX << HINT_SHIFT).cast_signed()),
+        )
+    }
+}
+
+static USUAL_KIND: Kind = Kind::of(USUAL);
+static PLAIN_KIND: Kind = Kind::of(PLAIN);
+
+/// Characters of ASCII, as bits by the halves of a byte: bit `upper` of entry `lower`.
+struct Kind([u8; 16]);
+
+impl Kind {
+    const fn of(bytes: &[u8]) -> Self {
+        let (mut kind, mut rest) = ([0; 16], bytes);
+        while let [byte, tail @ ..] = rest {
+            assert!(byte.is_ascii());
+            #[allow(
+                clippy::indexing_slicing,
+                reason = "evaluated by the compiler, which refuses an index out of range"
+            )]
+            {
+                kind[(*byte & 15) as usize] |= 1 << (*byte >> 4);
+            }
+            rest = tail;
+        }
+        Self(kind)
+    }
+}
+
+/// Where a block has any other byte.
+#[inline(always)]
+fn other(block: __m512i, kind: &'static Kind) -> u64 {
+    const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
+    // SAFETY: there is no block without the proof; the tables are as long as what is read of them.
+    unsafe {
+        let kinds = _mm512_broadcast_i32x4(_mm_loadu_si128(kind.0.as_ptr().cast()));
+        let bits = _mm512_broadcast_i32x4(_mm_loadu_si128(BITS.as_ptr().cast()));
+        let uppers = _mm512_and_si512(_mm512_srli_epi16::<4>(block), _mm512_set1_epi8(15));
+        _mm512_testn_epi8_mask(
+            _mm512_shuffle_epi8(kinds, block),
+            _mm512_shuffle_epi8(bits, uppers),
+        )
+    }
 }
 
 /// Where a block has a byte.
@@ -291,10 +333,10 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let folded = blocks.map(|block| wide.folded(block));
-        let few = (0..PLACES).fold((M::NONE, marks), |(few, rest), _| {
+        let few = (0..2 * PLACES).fold((M::NONE, marks), |(few, rest), _| {
             (few | rest & !rest.without_first(), rest.without_first())
         });
-        let hints = wide.hints(folded, [few.0; 4]);
+        let hints = wide.hints(folded, [few.0, few.0.moved_on()]);
         let fours = [
             wide.four::<0>(hints),
             wide.four::<1>(hints),

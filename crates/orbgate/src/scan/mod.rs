@@ -22,6 +22,8 @@ pub(crate) mod wide;
 
 use core::ops::{BitAnd, BitOr, BitOrAssign, Not};
 
+use wide::Steps;
+
 /// Fewest bytes that can be read at a time.
 const BLOCK: usize = 16;
 
@@ -170,6 +172,9 @@ pub(crate) fn usual(bytes: &[u8], mut visit: impl FnMut(usize)) -> usize {
 pub(crate) trait Search: Copy {
     /// Whether one of the pieces between the spaces of a text is exactly these bytes, which have no space.
     fn has_piece(self, text: &[u8], piece: &[u8]) -> bool;
+
+    /// Takes steps, apart from those around it where that is of use.
+    fn aside<S: Steps<Self>>(self, steps: S) -> S::Result;
 }
 
 /// With the registers that every processor has.
@@ -181,12 +186,22 @@ impl Search for Narrow {
     fn has_piece(self, text: &[u8], piece: &[u8]) -> bool {
         has_piece(text, piece)
     }
+
+    #[inline(always)]
+    fn aside<S: Steps<Self>>(self, steps: S) -> S::Result {
+        steps.take(self)
+    }
 }
 
 impl<W: wide::Wide> Search for W {
     #[inline(always)]
     fn has_piece(self, text: &[u8], piece: &[u8]) -> bool {
         wide::has_piece(self, text, piece)
+    }
+
+    #[inline(always)]
+    fn aside<S: Steps<Self>>(self, steps: S) -> S::Result {
+        self.apart(steps)
     }
 }
 
@@ -294,6 +309,9 @@ struct Marks {
     unusual: u64,
 }
 
+/// What nearly all bytes of a path are.
+const USUAL: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-./_";
+
 /// Letters, digits, `-`, `.`, `/` and `_`.
 const fn is_usual(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'/' | b'_')
@@ -308,7 +326,7 @@ pub(crate) fn is_plain(byte: u8) -> bool {
 /// Which bytes are plain.
 static CLASSES: [bool; 256] = {
     let mut classes = [false; 256];
-    let mut rest = PLAIN.as_slice();
+    let mut rest = PLAIN;
     while let [byte, tail @ ..] = rest {
         #[allow(
             clippy::indexing_slicing,
@@ -323,7 +341,7 @@ static CLASSES: [bool; 256] = {
     classes
 };
 
-const PLAIN: &[u8; 79] =
+const PLAIN: &[u8] =
     b"/ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,=:@";
 
 /// Any byte of a query: visible ASCII, but for `#`.

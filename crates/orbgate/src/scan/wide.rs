@@ -18,8 +18,8 @@ pub(crate) const PLACES: usize = 16;
 pub(crate) struct Marks {
     /// `/`
     pub(crate) slashes: u64,
-    /// `.`
-    pub(crate) dots: u64,
+    /// `.` and `/`
+    pub(crate) stops: u64,
     /// Anything but letters, digits, `-`, `.`, `/` and `_`.
     pub(crate) unusual: u64,
 }
@@ -35,6 +35,10 @@ pub(crate) struct Oddities {
     pub(crate) questions: u64,
     /// `\`
     pub(crate) backslashes: u64,
+    /// `;`
+    pub(crate) semicolons: u64,
+    /// `%`
+    pub(crate) percents: u64,
     /// Anything that a path can never have as it stands.
     pub(crate) illegal: u64,
 }
@@ -58,7 +62,7 @@ pub(crate) trait Wide: Copy {
     /// Takes steps apart from those around it: what is rare shall not cost what is common its registers.
     fn apart<S: Steps<Self>>(self, steps: S) -> S::Result;
 
-    /// The first 64 of the bytes; zeros after the last.
+    /// The first 64 of the bytes; slashes after the last.
     fn load(self, bytes: &[u8]) -> Self::Block;
 
     /// What is where.
@@ -70,9 +74,9 @@ pub(crate) trait Wide: Copy {
     /// The block with the bit set that tells small letters from capitals.
     fn folded(self, block: Self::Block) -> Self::Block;
 
-    /// The hints of segments: [`hash::hint`] of the bytes at the marks of each, in this order.
-    /// `blocks` are folded; there are at most 16 marks of a kind.
-    fn hints<M: Mask>(self, blocks: [Self::Block; 2], marks: [M; 4]) -> Self::Hints;
+    /// The hints of segments: [`hash::hint`] of the two bytes at the marks of each, first and last ones.
+    /// `blocks` are folded; there are at most 64 marks of a kind.
+    fn hints<M: Mask>(self, blocks: [Self::Block; 2], marks: [M; 2]) -> Self::Hints;
 
     /// The first four hints side by side, the next four, and so on.
     fn four<const AT: usize>(self, hints: Self::Hints) -> u64;
@@ -126,7 +130,7 @@ impl Wide for Plain {
     }
 
     fn load(self, bytes: &[u8]) -> Self::Block {
-        let mut block = [0; BLOCK];
+        let mut block = [b'/'; BLOCK];
         block
             .iter_mut()
             .zip(bytes)
@@ -137,7 +141,7 @@ impl Wide for Plain {
     fn marks(self, block: Self::Block) -> Marks {
         Marks {
             slashes: Self::mask(block, |byte| byte == b'/'),
-            dots: Self::mask(block, |byte| byte == b'.'),
+            stops: Self::mask(block, |byte| matches!(byte, b'.' | b'/')),
             unusual: Self::mask(block, |byte| !super::is_usual(byte)),
         }
     }
@@ -148,6 +152,8 @@ impl Wide for Plain {
             hashes: Self::mask(block, |byte| byte == b'#'),
             questions: Self::mask(block, |byte| byte == b'?'),
             backslashes: Self::mask(block, |byte| byte == b'\\'),
+            semicolons: Self::mask(block, |byte| byte == b';'),
+            percents: Self::mask(block, |byte| byte == b'%'),
             illegal: Self::mask(block, |byte| !super::is_plain(byte)),
         }
     }
@@ -156,11 +162,10 @@ impl Wide for Plain {
         block.map(|byte| byte | 0x20)
     }
 
-    fn hints<M: Mask>(self, blocks: [Self::Block; 2], marks: [M; 4]) -> Self::Hints {
-        let [firsts, thirds, seconds, lasts] = marks.map(|marks| self.keep(blocks, marks));
-        let segments = firsts.into_iter().zip(thirds).zip(seconds).zip(lasts);
-        let mut hints = segments
-            .map(|(((first, third), second), last)| hash::hint(first, [third, second, last]));
+    fn hints<M: Mask>(self, blocks: [Self::Block; 2], marks: [M; 2]) -> Self::Hints {
+        let [firsts, lasts] = marks.map(|marks| self.keep(blocks, marks));
+        let segments = firsts.as_chunks().0.iter().zip(lasts.as_chunks().0);
+        let mut hints = segments.map(|(firsts, lasts)| hash::hint(*firsts, *lasts));
         [(); PLACES / 4].map(|()| {
             let four = [(); 4].map(|()| hints.next().unwrap_or_default().to_le_bytes());
             u64::from_le_bytes(four.as_flattened().try_into().unwrap_or_default())
@@ -237,13 +242,14 @@ pub(crate) fn has_piece<W: Wide>(wide: W, text: &[u8], piece: &[u8]) -> bool {
     if length == 0 || length >= BLOCK {
         return super::has_piece(text, piece);
     }
-    let wanted = wide.load(piece);
+    let whole = wide.before(length);
+    let block = wide.load(piece);
+    let wanted = wide.keep([block, block], whole);
     let (middle, last) = (length / 2, length.saturating_sub(1));
     let at = |place: usize| piece.get(place).copied().unwrap_or_default();
-    let mut base = 0_usize;
+    let mut rest = text;
     let mut starts_piece = true;
     loop {
-        let rest = text.get(base..).unwrap_or_default();
         let inside = wide.before(rest.len());
         let block = wide.load(rest);
         let spaces = wide.places_of(block, b' ');
@@ -259,9 +265,8 @@ pub(crate) fn has_piece<W: Wide>(wide: W, text: &[u8], piece: &[u8]) -> bool {
         let has_last = wide.places_of(block, at(last)) >> (last & 63);
         let mut found = starts & !others & has_middle & has_last;
         while found != 0 {
-            let at = base.saturating_add(found.first());
-            let here = text.get(at..at.saturating_add(length)).unwrap_or_default();
-            if wide.are_same(wide.load(here), wanted) {
+            let here = whole << (found.first() & 63);
+            if wide.are_same(wide.keep([block, block], here), wanted) {
                 return true;
             }
             found = found.without_first();
@@ -272,6 +277,6 @@ pub(crate) fn has_piece<W: Wide>(wide: W, text: &[u8], piece: &[u8]) -> bool {
         // A piece that starts in what is left of this block did not end in it.
         let step = BLOCK.saturating_sub(length);
         starts_piece = spaces.has(step.wrapping_sub(1));
-        base = base.saturating_add(step);
+        rest = rest.get(step..).unwrap_or_default();
     }
 }
