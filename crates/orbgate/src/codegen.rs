@@ -58,7 +58,7 @@ macro_rules! expression {
 expression! {
     Tables {
         digest, profile, name, prefix, words, word_rows, others, position_shares, parameter_shares, shapes, outlines, nodes, edges, methods,
-        method_words, shape_routes, routes, scopes, scope_ids, scope_routes, apis, headings, text,
+        method_factor, method_words, shape_routes, routes, scopes, scope_ids, scope_routes, apis, headings, text,
     }
     Run { start, length }
     Span { start, length }

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use crate::decision::{Decision, Subject};
 use crate::engine::Engine;
-use crate::hash::{Method, index, method_hash};
+use crate::hash::{Method, index, method_column, method_hash};
 use crate::inference;
 use crate::list::Span;
 use crate::matcher;
@@ -37,7 +37,12 @@ impl Engine {
         if method.len() > 7 {
             return COLUMNS;
         }
-        index(wide.find(&self.tables.method_words, wide.word(method)))
+        let word = wide.word(method);
+        let column = method_column(self.tables.method_factor, word);
+        match self.tables.method_words.get(column) {
+            Some(other) if *other == word => column,
+            _ => COLUMNS,
+        }
     }
 
     /// Decides with wide registers what is found of a target.

@@ -12,6 +12,7 @@ use core::fmt;
 
 use crate::list::List;
 use crate::scan::{Mask, Window};
+use crate::tables::COLUMNS;
 
 /// Slots for a known set of keys, no two of which share one.
 pub struct PerfectHash<T: 'static> {
@@ -243,6 +244,19 @@ pub(crate) const fn outline_hash(seed: u64, count: usize, key: u64) -> u64 {
 #[inline(always)]
 pub(crate) const fn method_hash(seed: u64, method: Method) -> u64 {
     mix(method.letters ^ seed, K0 ^ method.length as u64)
+}
+
+/// Factors to choose from for [`method_column`].
+pub(crate) const fn method_factor(number: u64) -> u64 {
+    mix(number, K1) | 1
+}
+
+const METHOD_SHIFT: u32 = u64::BITS - COLUMNS.ilog2();
+
+/// The only column that can be of the method with this word.
+#[inline(always)]
+pub(crate) const fn method_column(factor: u64, word: u64) -> usize {
+    (word.wrapping_mul(factor) >> METHOD_SHIFT) as usize
 }
 
 /// A method of 2 to 8 letters in one word.

@@ -42,6 +42,8 @@ pub struct Tables {
     pub edges: List<Edge>,
     /// The columns of [`Shape::columns`].
     pub methods: PerfectHash<MethodColumn>,
+    /// What the word of a method is multiplied with: the highest bits are its column.
+    pub method_factor: u64,
     /// The methods of the columns in one word each: their letters, and their length on top.
     pub method_words: [u64; COLUMNS],
     /// Where the routes of each shape stand in `routes`, by shape id.

@@ -46,7 +46,7 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
     let by_position = position_shares(&templates, &words);
     let shapes = shapes(&templates, common, &words);
     let routes = route_rows(&templates, &scopes, &mut text);
-    let columns = method_columns(&routes);
+    let (method_factor, columns) = method_columns(&routes);
     let entries = shape_entries(&shapes, &routes, &columns);
     let (shape_slots, slot_of) = hash_shapes(&entries, words.keys_fit);
     let prefix = prefix(&templates, common, &by_position, &mut text);
@@ -69,6 +69,7 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
         nodes: tree.nodes.into(),
         edges: tree.edges.into(),
         methods: hash_methods(&columns),
+        method_factor,
         method_words: method_words(&columns),
         shape_routes: collect(shapes.iter().map(|shape| shape.routes)),
         routes: routes.into(),

@@ -85,8 +85,8 @@ pub(super) fn route_rows<'t>(
     rows
 }
 
-/// The methods that most routes have, those with a column first.
-pub(super) fn method_columns(routes: &[RouteRow]) -> Vec<MethodColumn> {
+/// The methods that most routes have, in columns that a multiplication with the factor tells apart.
+pub(super) fn method_columns(routes: &[RouteRow]) -> (u64, Vec<MethodColumn>) {
     let mut counts: BTreeMap<[u8; 16], u32> = BTreeMap::new();
     for route in routes {
         let count = counts.entry(route.method).or_default();
@@ -97,11 +97,29 @@ pub(super) fn method_columns(routes: &[RouteRow]) -> Vec<MethodColumn> {
     let short = methods
         .iter()
         .filter_map(|(method, _)| Method::of(name(method)));
-    short
-        .zip(0..)
-        .take(COLUMNS)
-        .map(|(method, column)| MethodColumn { method, column })
-        .collect()
+    let methods: Vec<_> = short.take(COLUMNS).collect();
+    // For eight methods one factor in 420 is good; without one, methods are searched.
+    let factors = (1..1 << 16).map(hash::method_factor);
+    let found = factors.map(|factor| (factor, place_methods(&methods, factor)));
+    let good = found
+        .into_iter()
+        .find_map(|(factor, columns)| Some((factor, columns?)));
+    good.unwrap_or_default()
+}
+
+/// The columns of the methods, if this factor tells them apart.
+fn place_methods(methods: &[Method], factor: u64) -> Option<Vec<MethodColumn>> {
+    let mut taken = [false; COLUMNS];
+    let columns = methods.iter().map(|method| {
+        let column = hash::method_column(factor, method_word(*method));
+        let is_free = !core::mem::replace(taken.get_mut(column)?, true);
+        let column = u8::try_from(column).ok().filter(|_| is_free)?;
+        Some(MethodColumn {
+            method: *method,
+            column,
+        })
+    });
+    columns.collect()
 }
 
 /// A method without the zeros that pad it.
@@ -115,18 +133,21 @@ pub(super) fn hash_methods(columns: &[MethodColumn]) -> PerfectHash<MethodColumn
     })
 }
 
-/// The columns' methods as words; after the last a word that is no method.
+/// The columns' methods as words; a word that is no method where there is none.
 pub(super) fn method_words(columns: &[MethodColumn]) -> [u64; COLUMNS] {
     let mut words = [u64::MAX; COLUMNS];
-    let all = words.iter_mut().zip(columns);
-    all.for_each(|(word, column)| *word = method_word(column.method));
+    for column in columns {
+        if let Some(word) = words.get_mut(usize::from(column.column)) {
+            *word = method_word(column.method);
+        }
+    }
     words
 }
 
-/// A method as [`crate::scan::wide::Wide::word`] reads it; of 8 letters a word that it never reads.
+/// A method as [`crate::scan::wide::Wide::word`] reads it; of 8 letters themselves, which it never reads.
 fn method_word(method: Method) -> u64 {
     if method.length > 7 {
-        return u64::MAX;
+        return method.letters;
     }
     let last = usize::from(method.length).saturating_sub(2);
     let pairs = method.letters.to_le_bytes();

@@ -217,17 +217,6 @@ impl Wide for Avx512 {
             _mm_cvtsi128_si64(word).cast_unsigned() | length << 56
         }
     }
-
-    #[inline(always)]
-    fn find(self, words: &[u64; 8], word: u64) -> u32 {
-        // SAFETY: see above; the words are a whole block.
-        unsafe {
-            let words = _mm512_loadu_si512(words.as_ptr().cast());
-            let word = _mm512_set1_epi64(word.cast_signed());
-            let found = u32::from(_mm512_cmpeq_epi64_mask(words, word));
-            (found | 1 << 8).trailing_zeros()
-        }
-    }
 }
 
 /// Each byte of a block, moved as the first ones of a hint are.
@@ -345,7 +334,6 @@ mod tests {
         ];
         let kept = (marks.count() <= BLOCK).then(|| bytes_of(wide.keep(blocks, marks)));
         let sets = core::array::from_fn(|at| (more >> at) as u16);
-        let words = [0, 8, 16, 24, 32, 40, 48, 56].map(|by| more.rotate_left(by));
         let short = &bytes[..bytes.len().min(7)];
         format!(
             "{:?}",
@@ -359,10 +347,6 @@ mod tests {
                     wide.are_same(low, wide.folded(low))
                 ),
                 (wide.supersets(&sets, more & 7), wide.word(short)),
-                (
-                    wide.find(&words, more.rotate_left(24)),
-                    wide.find(&words, !more)
-                ),
             )
         )
     }

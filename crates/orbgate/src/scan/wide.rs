@@ -104,9 +104,6 @@ pub(crate) trait Wide: Copy {
 
     /// At most seven bytes in one word, little-endian, with their number on top.
     fn word(self, bytes: &[u8]) -> u64;
-
-    /// Which of the words is the first that is equal; 8 where none is.
-    fn find(self, words: &[u64; 8], word: u64) -> u32;
 }
 
 /// The safe twin: what each step means, for tests.
@@ -225,13 +222,6 @@ impl Wide for Plain {
         let [.., length] = &mut word;
         *length = u8::try_from(bytes.len()).unwrap_or_default();
         u64::from_le_bytes(word)
-    }
-
-    fn find(self, words: &[u64; 8], word: u64) -> u32 {
-        (0..8)
-            .zip(words)
-            .find(|(_, other)| **other == word)
-            .map_or(8, |(at, _)| at)
     }
 }
 
