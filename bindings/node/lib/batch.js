@@ -1,8 +1,8 @@
 "use strict";
-const { functions, sizes } = require("./native.js");
+const { functions, Struct, addressOf } = require("./native.js");
 const { OK, check } = require("./errors.js");
 const { ALLOW } = require("./decision.js");
-const { Column, Tokens, NO_TEXTS, partsOfColumn, partsOfTokens } = require("./column.js");
+const { Column, Tokens, FIELDS, putColumn, putTokens } = require("./column.js");
 const { kindOf, scopesOf, lengthOfScopes, setOf, flagsOf } = require("./token.js");
 
 /** @typedef {import("../index.js").Text} Text */
@@ -12,6 +12,16 @@ const { kindOf, scopesOf, lengthOfScopes, setOf, flagsOf } = require("./token.js
 const LOW = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 0 : 1;
 const HALF = 2 ** 32;
 const EFFECT = 3;
+
+/** The structs of a call, written anew for each. */
+const given = new Struct(FIELDS.count);
+const givenToken = new Struct(3);
+
+/**
+ * What the structs have addresses of, for as long as the call.
+ * @type {unknown}
+ */
+let held = null;
 
 class Decisions {
   #words;
@@ -32,7 +42,7 @@ class Decisions {
 
   /** @param {number} row */
   isAllow(row) {
-    return Number.isInteger(row) && ((this.#words[2 * row + LOW] ?? 0) & EFFECT) === ALLOW;
+    return row >>> 0 === row && ((this.#words[2 * row + LOW] ?? 0) & EFFECT) === ALLOW;
   }
 
   /** @param {number} row */
@@ -61,19 +71,20 @@ function decideBatch(engine, batch, decision) {
   const [methods, targets] = [columnOf(batch.methods), columnOf(batch.targets)];
   const rows = methods.length;
   sameLength("targets", targets, rows);
-  const words = new Uint32Array(2 * rows);
-  const given = {
-    struct_size: sizes.Batch,
-    len: rows,
-    method: partsOfColumn(methods),
-    target: partsOfColumn(targets),
-    ...tokenColumns(batch, rows),
-    ...bonusColumn(batch.allowBonusOrbs, rows),
-    validity: null,
-    validity_offset: 0,
-  };
+  const tokens = tokensOf(batch, rows);
+  const bonus = bonusColumn(batch.allowBonusOrbs, rows);
+  const memory = Buffer.allocUnsafe(2 * rows * Uint32Array.BYTES_PER_ELEMENT);
+  const words = new Uint32Array(memory.buffer, memory.byteOffset, 2 * rows);
+  held = [methods, targets, tokens, bonus, words];
+  given.begin(bonus.flags);
+  given.put(FIELDS.length, rows);
+  putColumn(methods, given, FIELDS.methods);
+  putColumn(targets, given, FIELDS.targets);
+  putTokensOf(tokens);
+  given.put(FIELDS.allowBonusOrbs, addressOf(bonus.column));
   // Arrays of nothing have null pointers, which say that there is no such column.
-  const status = rows === 0 ? OK : functions.decideBatch(engine, given, words, rows);
+  const status = rows === 0 ? OK : functions.decideBatch(engine, given.address, addressOf(words), rows);
+  held = null;
   check(status, "cannot decide a batch whose offsets do not fit its data");
   return new Decisions(words, decision);
 }
@@ -93,34 +104,41 @@ function sameLength(name, column, rows) {
 }
 
 /**
- * The one token of all rows, or the columns of theirs.
+ * The columns of the rows' tokens, or the one token of all rows with the bytes of its scopes.
  * @param {{ token?: Token, tokens?: any }} batch
  * @param {number} rows
  */
-function tokenColumns({ token, tokens }, rows) {
+function tokensOf({ token, tokens }, rows) {
   if (tokens === undefined) {
-    return { token: oneToken(token ?? null), kinds: null, scopes: NO_TEXTS, scope_sets: null };
+    const scopes = scopesOf(token);
+    return { token: token ?? null, scopes: typeof scopes === "string" ? Buffer.from(scopes) : scopes };
   }
   if (token !== undefined) {
     throw new TypeError("a batch has one `token`, or `tokens` for its rows, not both");
   }
   sameLength("tokens", tokens, rows);
-  return partsOfTokens(tokens instanceof Tokens ? tokens : Tokens.from(tokens));
+  return tokens instanceof Tokens ? tokens : Tokens.from(tokens);
 }
 
-/** @param {Token} token */
-function oneToken(token) {
-  if (token === null) {
-    return null;
+/**
+ * Writes them into the struct.
+ * @param {ReturnType<typeof tokensOf>} tokens
+ */
+function putTokensOf(tokens) {
+  if (tokens instanceof Tokens) {
+    given.put(FIELDS.token, 0);
+    putTokens(tokens, given);
+    return;
   }
-  const scopes = scopesOf(token);
-  return {
-    struct_size: sizes.Token,
-    kind: kindOf(token),
-    scopes,
-    scopes_len: lengthOfScopes(scopes),
-    scope_set: setOf(token),
-  };
+  const { token, scopes } = tokens;
+  givenToken.begin(kindOf(token));
+  givenToken.put(0, addressOf(scopes));
+  givenToken.put(1, lengthOfScopes(scopes));
+  givenToken.put(2, setOf(token));
+  given.put(FIELDS.token, token === null ? 0 : givenToken.address);
+  given.put(FIELDS.kinds, 0);
+  putColumn(null, given, FIELDS.scopes);
+  given.put(FIELDS.scopeSets, 0);
 }
 
 /**
@@ -129,10 +147,10 @@ function oneToken(token) {
  */
 function bonusColumn(allowed, rows) {
   if (typeof allowed !== "object") {
-    return { flags: flagsOf(allowed), allow_bonus_orbs: null };
+    return { flags: flagsOf(allowed), column: null };
   }
   sameLength("allowBonusOrbs", allowed, rows);
-  return { flags: 0, allow_bonus_orbs: Uint8Array.from(allowed, flagsOf) };
+  return { flags: 0, column: Uint8Array.from(allowed, flagsOf) };
 }
 
 module.exports = { Decisions, decideBatch };

@@ -1,14 +1,20 @@
 "use strict";
 // What a batch is made of: columns of texts and of tokens.
-const { sizes, lengthOf } = require("./native.js");
+const { sizes, addressOf, lengthOf } = require("./native.js");
 const { kindOf, scopesOf, setOf } = require("./token.js");
 const { pointerOf } = require("./scope-set.js");
 
 /** @typedef {import("../index.js").Text} Text */
+/** @typedef {InstanceType<typeof import("./native.js").Struct>} Struct */
 /** @typedef {import("../index.js").Token | null} Token */
 
-const NO_TEXTS = { data: null, data_len: 0, offsets: null };
 const MOST_BYTES = 2 ** 32;
+
+/** Where an `OrbgateBatch` has its fields behind the first two. */
+const FIELDS = {
+  length: 0, methods: 1, targets: 4, token: 7, kinds: 8, scopes: 9, scopeSets: 12, allowBonusOrbs: 13, validity: 14,
+  validityOffset: 15, count: 16,
+};
 
 class Column {
   /**
@@ -61,10 +67,10 @@ function laidOut(texts, offsets) {
 }
 
 /**
- * A batch's `tokens` as the library takes them.
- * @type {(tokens: Tokens) => object}
+ * Writes a batch's `tokens` into its struct, where kinds, scopes and scope sets are.
+ * @type {(tokens: Tokens, into: Struct) => void}
  */
-let partsOfTokens;
+let putTokens;
 
 class Tokens {
   #kinds;
@@ -99,11 +105,12 @@ class Tokens {
   }
 
   static {
-    partsOfTokens = (tokens) => {
+    putTokens = (tokens, into) => {
       // A set that has been closed meanwhile throws.
       tokens.#sets.forEach(pointerOf);
-      const scopes = tokens.#scopes === null ? NO_TEXTS : partsOfColumn(tokens.#scopes);
-      return { token: null, kinds: tokens.#kinds, scopes, scope_sets: tokens.#pointers };
+      into.put(FIELDS.kinds, addressOf(tokens.#kinds));
+      putColumn(tokens.#scopes, into, FIELDS.scopes);
+      into.put(FIELDS.scopeSets, addressOf(tokens.#pointers));
     };
   }
 }
@@ -116,7 +123,16 @@ function pointers(tokens) {
   return sizes.Pointer === 8 ? BigUint64Array.from(tokens, (one) => BigInt(setOf(one))) : Uint32Array.from(tokens, setOf);
 }
 
-/** @param {Column} column */
-const partsOfColumn = ({ data, offsets }) => ({ data, data_len: data.length, offsets });
+/**
+ * Writes a column into a struct, or that there is none.
+ * @param {Column | null} column
+ * @param {Struct} into
+ * @param {number} at
+ */
+function putColumn(column, into, at) {
+  into.put(at, column === null ? 0 : addressOf(column.data));
+  into.put(at + 1, column === null ? 0 : column.data.length);
+  into.put(at + 2, column === null ? 0 : addressOf(column.offsets));
+}
 
-module.exports = { Column, Tokens, NO_TEXTS, partsOfColumn, partsOfTokens };
+module.exports = { Column, Tokens, FIELDS, putColumn, putTokens };

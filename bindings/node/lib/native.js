@@ -41,8 +41,6 @@ const Str = koffi.struct({ data: POINTER, len: SIZE });
 /** A text of ours, for the length of a call. */
 const GivenStr = koffi.struct({ data: BYTES, len: SIZE });
 
-const Token = koffi.struct({ struct_size: "uint32_t", kind: "uint32_t", scopes: BYTES, scopes_len: SIZE, scope_set: POINTER });
-
 const Decision = koffi.struct({
   effect: "uint8_t", reason: "uint8_t", detail: "uint8_t", charge: "uint8_t", http_status: "uint16_t", scope: "uint16_t",
   route: "uint32_t", reserved: "uint32_t", amount: "uint64_t", policy: "uint64_t",
@@ -51,14 +49,6 @@ const Decision = koffi.struct({
 const DecisionText = koffi.struct({
   struct_size: "uint32_t", reserved: "uint32_t", decision: Str, reason: Str, detail: Str, api: Str, route: Str, scope: Str,
   policy: Str,
-});
-
-const BatchColumn = koffi.struct({ data: "void *", data_len: SIZE, offsets: "void *" });
-
-const Batch = koffi.struct({
-  struct_size: "uint32_t", flags: "uint32_t", len: SIZE, method: BatchColumn, target: BatchColumn, token: koffi.pointer(Token),
-  kinds: "void *", scopes: BatchColumn, scope_sets: "void *", allow_bonus_orbs: "void *", validity: "void *",
-  validity_offset: SIZE,
 });
 
 const Route = koffi.struct({
@@ -103,7 +93,7 @@ const functions = {
   decide: declare("engine_decide_packed", "uint64_t", [POINTER, BYTES, SIZE, BYTES, SIZE, ...TOKEN]),
   decideScope: declare("engine_decide_scope_packed", "uint64_t", [POINTER, BYTES, SIZE, ...TOKEN]),
   decideRoute: declare("engine_decide_route_packed", "uint64_t", [POINTER, "uint64_t", ...TOKEN]),
-  decideBatch: declare("engine_decide_batch_packed", STATUS, [POINTER, koffi.pointer(Batch), "void *", SIZE]),
+  decideBatch: declare("engine_decide_batch_packed", STATUS, [POINTER, POINTER, POINTER, SIZE]),
   unpack: declare("engine_unpack", STATUS, [POINTER, "uint64_t", out(Decision)]),
   decisionText: declare("engine_decision_text", STATUS, [POINTER, koffi.pointer(Decision), inout(DecisionText)]),
 
@@ -120,13 +110,57 @@ const functions = {
 
 const sizes = {
   Pointer: koffi.sizeof("void *"),
-  Token: koffi.sizeof(Token),
-  Batch: koffi.sizeof(Batch),
   DecisionText: koffi.sizeof(DecisionText),
   Route: koffi.sizeof(Route),
   ErrorInfo: koffi.sizeof(ErrorInfo),
   Fault: koffi.sizeof(Fault),
 };
+
+/** Integers as wide as a pointer. */
+const Words = sizes.Pointer === 8 ? BigUint64Array : Uint32Array;
+
+/**
+ * A struct of two 32-bit integers, its size and another one, and then fields as wide as a pointer. Written here and not by
+ * koffi, which takes microseconds for one with columns in it.
+ */
+class Struct {
+  #head;
+  #fields;
+
+  /** @param {number} fields */
+  constructor(fields) {
+    const buffer = new ArrayBuffer(2 * Uint32Array.BYTES_PER_ELEMENT + fields * sizes.Pointer);
+    this.#head = new Uint32Array(buffer, 0, 2);
+    this.#head[0] = buffer.byteLength;
+    this.#fields = new Words(buffer, this.#head.byteLength);
+    this.address = addressOf(this.#head);
+  }
+
+  /**
+   * Writes the integer behind the size.
+   * @param {number} second
+   */
+  begin(second) {
+    this.#head[1] = second;
+  }
+
+  /**
+   * Writes a field. Whoever calls keeps alive what it is the address of.
+   * @param {number} at
+   * @param {number | bigint} field
+   */
+  put(at, field) {
+    const fields = /** @type {any} */ (this.#fields);
+    fields[at] = sizes.Pointer === 8 ? BigInt(field) : Number(field);
+  }
+}
+
+/**
+ * Where the memory of an array is; 0 for none.
+ * @param {ArrayBufferView | null} array
+ * @returns {number | bigint}
+ */
+const addressOf = (array) => (array === null ? 0 : koffi.address(array));
 
 /**
  * Copies a text of the library; `null` where there is none.
@@ -154,4 +188,4 @@ function lengthOf(value) {
 
 const version = /** @type {string} */ (text(declare("version", Str, [])()));
 
-module.exports = { functions, sizes, text, lengthOf, version };
+module.exports = { functions, sizes, Struct, addressOf, text, lengthOf, version };
