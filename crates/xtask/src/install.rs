@@ -38,11 +38,14 @@ impl Install {
         install(project, &self.prefix)?;
         let prefix = self.prefix.display();
         println!("installed; to build against it:");
-        println!(
-            "  PKG_CONFIG_PATH={prefix}/lib/pkgconfig cc program.c $(pkg-config --cflags --libs orbgate)"
-        );
+        println!("  export PKG_CONFIG_PATH={prefix}/lib/pkgconfig");
+        println!("  cc program.c $(pkg-config --cflags --libs orbgate) -o program");
         println!(
             "  cmake -DCMAKE_PREFIX_PATH={prefix} …    # find_package(orbgate CONFIG REQUIRED)"
+        );
+        println!("and for the loader to find it:");
+        println!(
+            "  ldconfig    # or, where it does not look there: export LD_LIBRARY_PATH={prefix}/lib"
         );
         Ok(())
     }
