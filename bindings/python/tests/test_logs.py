@@ -166,6 +166,7 @@ TIMES = [
     ("1700000000123", "ms", "2023-11-14T22:13:20.123000+00:00"),
     ("1700000000", None, None),
     ("20/Foo/2026:13:05:00 +0000", None, None),
+    ("20-Nov-2026:13:05:00 +0000", None, None),
     ("31/Feb/2026:13:05:00 +0000", None, None),
     ("20/Nov/2026:13:05:00 +9999", None, None),
     ("yesterday", "s", None),
@@ -182,6 +183,19 @@ def test_times(tmp_path: Path, written: str, unit: str | None, expected: str | N
     found = [row["time"] and row["time"].isoformat() for batch in reader for row in batch.to_pylist()]
     assert found == [expected, None]
     assert reader.unread_times == (expected is None)
+
+
+def test_times_of_every_kind_in_one_log(tmp_path: Path) -> None:
+    """One by one, and all at once where all are alike."""
+    read = [(written, expected) for written, unit, expected in TIMES if unit is None]
+    for chosen in (read, read[:2], read[:1] * 3, read[2:3] * 3, read[3:4] * 3):
+        rows = "".join(f"GET,/,{written}\n" for written, _ in chosen)
+        found = read_rows(tmp_path / "a.csv", f"method,target,time\n{rows}".encode())
+        assert [row["time"] and row["time"].isoformat() for row in found] == [expected for _, expected in chosen]
+    lines = [{"method": "GET", "target": "/", "time": time} for time in (1_700_000_000, 1.7e9, "1700000000", 10**30, True)]
+    text = "\n".join(map(json.dumps, lines)).encode()
+    found = read_rows(tmp_path / "a.json", text, format="json", time_unit="s")
+    assert [row["time"] and row["time"].isoformat() for row in found] == ["2023-11-14T22:13:20+00:00"] * 3 + [None] * 2
 
 
 @pytest.mark.parametrize(
@@ -214,6 +228,24 @@ def test_columns_of_a_table(tmp_path: Path) -> None:
     line = {"verb": "GET", "target": "/a", "token": token[0], "who": 7}
     [row] = read_rows(tmp_path / "a.jsonl", json.dumps(line).encode(), columns=columns)
     assert [row[name] for name in names] == [rows[0][name] for name in names]
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("method", pa.array([1])),
+        ("target", pa.array([["/a", "/b"]])),
+        ("scopes", pa.array([[1]])),
+        ("scopes", pa.array([{"read": "orbs"}])),
+        ("kind", pa.array([1.5])),
+        ("allow_bonus_orbs_use", pa.array([1.5])),
+    ],
+)
+def test_columns_that_are_no_text(tmp_path: Path, name: str, column: Any) -> None:
+    table = {"method": pa.array(["GET"]), "target": pa.array(["/a"]), name: column}
+    pq.write_table(pa.table(table), tmp_path / "a.parquet")
+    with pytest.raises(TableError, match=f"column `{name}` must be text, not "):
+        list(logs.read(tmp_path / "a.parquet"))
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ class Normaliser:
         types = pa.types
         if types.is_dictionary(found.type):
             found = found.dictionary_decode()
-        if types.is_list(found.type) or types.is_large_list(found.type):
+        if name == "scopes" and types.is_nested(found.type):
             found = self._joined(found)
         if types.is_string_view(found.type) or (types.is_integer(found.type) and name == "caller"):
             found = found.cast(pa.string())
@@ -146,9 +146,12 @@ class Normaliser:
             raise TableError(f"column `{self.layout.name(name)}` must be text, not {found.type}") from None
 
     def _joined(self, found: Any) -> Any:
-        """Lists of scopes as texts of scopes."""
-        lists = found.to_pylist()
-        return self._pa.array([None if scopes is None else joined(scopes) for scopes in lists], self._pa.string())
+        """Lists of scopes as texts of scopes; what is no such list stays what it is."""
+        pa = self._pa
+        inner = getattr(found.type, "value_type", pa.null())
+        if not (pa.types.is_string(inner) or pa.types.is_large_string(inner)):
+            return found
+        return pa.array([None if scopes is None else joined(scopes) for scopes in found.to_pylist()], pa.string())
 
     def _flags(self, found: Any, error: Any) -> tuple[Any, Any]:
         """A column of flags, where absent is false; whatever is neither yes nor no is an error."""
@@ -162,6 +165,8 @@ class Normaliser:
         words = pc.utf8_lower(pc.utf8_trim_whitespace(found.cast(pa.string())))
         yes = pc.is_in(words, pa.array(YES))
         known = pc.or_(yes, pc.is_in(words, pa.array([*NO, None], pa.string())))
+        if pc.all(known, min_count=0).as_py():
+            return yes, error
         name = self.layout.name("allow_bonus_orbs_use")
         said = pc.binary_join_element_wise(f"`{name}` is `", found.cast(pa.string()), "`, neither true nor false", "")
         return yes, pc.if_else(known, error, pc.coalesce(error, said))
@@ -169,6 +174,8 @@ class Normaliser:
     def _missing(self, texts: Mapping[str, Any], error: Any) -> Any:
         """Says of rows that are no requests what they lack."""
         pc = self._pc
+        if not texts["method"].null_count and not texts["target"].null_count and texts["by_scope"].null_count == len(error):
+            return error
         absent = {name: pc.is_null(texts[name]) for name in ("method", "target", "by_scope")}
         neither = pc.and_(absent["method"], absent["target"])
         both = pc.and_not(pc.invert(absent["by_scope"]), neither)

@@ -48,38 +48,46 @@ def _columns(capsule: object) -> Columns:
 def flat(log: Input, layout: Layout) -> Iterator[Columns]:
     """JSON objects that have what a request is made of among their members, also in objects in them."""
     pa = needs("pyarrow", "logs")
-    members = {name: layout.name(name) for name in NAMES if not layout.has_constant(name)}
+    members = [(name, layout.name(name)) for name in NAMES if not layout.has_constant(name)]
+    nothing = [None] * len(members)
     for block in log.blocks():
-        found = [_object(line, members) for line in block.removesuffix(b"\n").split(b"\n")]
-        columns: Columns = {
-            name: pa.array([row.get(name) for row in found], pa.string()) for name in (*members, "error") if name != "time"
-        }
-        times = [row.get("time") for row in found]
-        if any(isinstance(time, str) for time in times):
-            times = [None if time is None else str(time) for time in times]
-        columns["time"] = pa.array(times)
-        yield columns
+        rows: list[list[Any]] = []
+        errors: list[str | None] = []
+        for line in block.removesuffix(b"\n").split(b"\n"):
+            try:
+                rows.append(_object(line, members))
+                errors.append(None)
+            except ValueError as error:
+                rows.append(nothing)
+                errors.append(str(error))
+        columns = {name: pa.array(values, pa.string()) for (name, _), values in zip(members, zip(*rows))}
+        yield {**columns, "error": pa.array(errors, pa.string())}
 
 
-def _object(line: bytes, members: dict[str, str]) -> dict[str, Any]:
-    """What a line says, or what is wrong with it."""
+def _object(line: bytes, members: list[tuple[str, str]]) -> list[Any]:
+    """What a line says, member by member; raises `ValueError`, which says what is wrong with it."""
+    if len(line) > LINE_LIMIT:
+        raise ValueError("longer than 16 MiB")
+    if not line.strip():
+        raise ValueError("blank line")
     try:
-        if len(line) > LINE_LIMIT:
-            raise ValueError("longer than 16 MiB")
-        if not line.strip():
-            raise ValueError("blank line")
-        record = json.loads(line.decode("utf-8"), object_pairs_hook=_once)
-        if not isinstance(record, dict):
-            raise ValueError("not a JSON object")
-        return {name: _value(name, member, _find(record, member)) for name, member in members.items()}
+        record = _DECODER.decode(line.decode())
     except UnicodeDecodeError as error:
-        return {"error": f"not UTF-8 at byte {error.start + 1}"}
+        raise ValueError(f"not UTF-8 at byte {error.start + 1}") from None
     except json.JSONDecodeError as error:
-        return {"error": f"not JSON: {error.msg} at column {error.colno}"}
+        raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from None
     except RecursionError:
-        return {"error": "not JSON: nested too deep"}
-    except ValueError as error:
-        return {"error": str(error)}
+        raise ValueError("not JSON: nested too deep") from None
+    if not isinstance(record, dict):
+        raise ValueError("not a JSON object")
+    found = []
+    for name, member in members:
+        value = record.get(member)
+        # Most members are plain text, or absent.
+        if not (isinstance(value, str) and value.isascii()) and (value is not None or "." in member):
+            value = _value(name, member, _find(record, member))
+        found.append(value)
+    return found
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -102,7 +110,7 @@ def _find(record: dict[str, Any], path: str) -> Any:
 
 def _value(name: str, member: str, value: Any) -> Any:
     """The text of a member."""
-    if value is None or (name == "time" and isinstance(value, (int, float))):
+    if value is None:
         return value
     if isinstance(value, str):
         if not value.isascii() and _HALVES.search(value):
@@ -112,10 +120,11 @@ def _value(name: str, member: str, value: Any) -> Any:
         return joined(value)
     if name == "allow_bonus_orbs_use" and isinstance(value, bool):
         return str(value)
-    if name == "caller" and isinstance(value, int):
+    if name in ("caller", "time") and isinstance(value, (int, float)):
         return str(value)
     raise ValueError(f"`{member}` is {_KINDS.get(type(value), 'a number')}, not text")
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 _HALVES = re.compile("[\ud800-\udfff]")
 _KINDS: dict[type, str] = {dict: "an object", list: "an array", bool: "a boolean"}

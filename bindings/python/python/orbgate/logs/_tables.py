@@ -63,7 +63,10 @@ def _header(block: bytes, delimiter: str) -> list[str]:
     line = block.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
     if line.count('"') % 2:
         raise TableError("the header goes on behind the end of its line")
-    names = next(csv.reader([line], delimiter=delimiter), [])
+    try:
+        names = next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error as error:
+        raise TableError(f"cannot read the header: {error}") from None
     for name in names:
         if names.count(name) > 1:
             raise TableError(f"the header has column `{name}` twice")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -18,9 +19,6 @@ FRACTION = re.compile(r"[.,](\d+)", re.ASCII)
 # Microseconds of the years that Python knows.
 FIRST, LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
 
-# More different texts than this are forgotten again: a log is in the order of its times.
-REMEMBERED = 100_000
-
 
 class Times:
     """Reads times. One that cannot be read is absent and counted, and takes nothing from its request."""
@@ -30,38 +28,29 @@ class Times:
             raise ValueError(f"the unit of time is `{unit}`, not one of {', '.join(UNITS)}")
         self.unread = 0
         self._unit = unit
-        self._known: dict[Any, int | None] = {}
 
     def column(self, found: Any) -> Any:
         """A column of times."""
         pa = needs("pyarrow", "logs")
-        instant = pa.timestamp("us", "UTC")
-        if pa.types.is_null(found.type):
-            return found.cast(instant)
-        if pa.types.is_temporal(found.type):
+        types = pa.types
+        if types.is_timestamp(found.type) or types.is_date(found.type) or types.is_null(found.type):
             # Without a zone it is in UTC; a nanosecond more or less is nobody's business.
-            return self._known_to_calendars(found.cast(instant, safe=False))
-        coded = found if pa.types.is_dictionary(found.type) else found.dictionary_encode()
-        times = pa.array([self._one(value) for value in coded.dictionary.to_pylist()], pa.int64())
-        times = times.take(coded.indices)
-        self.unread += times.null_count - found.null_count
-        return times.cast(instant)
-
-    def _known_to_calendars(self, found: Any) -> Any:
-        """Years beyond 9999 are no times of a log."""
-        pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
-        count = found.cast(pa.int64())
-        known = pc.and_(pc.greater_equal(count, FIRST), pc.less_equal(count, LAST))
-        times = pc.if_else(known, found, None)
+            times = _known_to_calendars(found.cast(pa.timestamp("us", "UTC"), safe=False))
+        else:
+            coded = found if types.is_dictionary(found.type) else found.dictionary_encode()
+            times = self._different(coded.dictionary).take(coded.indices)
         self.unread += times.null_count - found.null_count
         return times
 
-    def _one(self, value: Any) -> int | None:
-        if value not in self._known:
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            self._known[value] = self._read(value)
-        return self._known[value]
+    def _different(self, found: Any) -> Any:
+        """Times that are different: all at once where they are alike, as in most logs, or one by one."""
+        pa = needs("pyarrow", "logs")
+        instant = pa.timestamp("us", "UTC")
+        if pa.types.is_string(found.type) or pa.types.is_binary(found.type):
+            for read in (_iso, _access):
+                with contextlib.suppress(pa.ArrowInvalid):
+                    return read(found.cast(pa.string())).cast(instant)
+        return pa.array([self._read(value) for value in found.to_pylist()], pa.int64()).cast(instant)
 
     def _read(self, value: Any) -> int | None:
         if isinstance(value, bytes):
@@ -80,6 +69,36 @@ class Times:
             return None
         count = round(number * UNITS[self._unit])
         return count if FIRST <= count <= LAST else None
+
+
+def _known_to_calendars(found: Any) -> Any:
+    """Years beyond 9999 are no times of a log."""
+    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
+    count = found.cast(pa.int64())
+    return pc.if_else(pc.and_(pc.greater_equal(count, FIRST), pc.less_equal(count, LAST)), found, None)
+
+
+def _iso(found: Any) -> Any:
+    """Texts in ISO 8601, all with a zone or all without one."""
+    pa = needs("pyarrow", "logs")
+    with contextlib.suppress(pa.ArrowInvalid):
+        return found.cast(pa.timestamp("us", "UTC"))
+    return found.cast(pa.timestamp("us"))
+
+
+def _access(found: Any) -> Any:
+    """Texts as access logs have them, `20/Nov/2026:13:05:00 +0000`."""
+    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
+    day, month, year, time, zone = (
+        pc.utf8_slice_codeunits(found, start, stop) for start, stop in ((0, 2), (3, 6), (7, 11), (12, 20), (21, 26))
+    )
+    number = pa.array([f"-{at:02}-" for at in MONTHS.values()]).take(pc.index_in(month, pa.array(list(MONTHS))))
+    # A month of another name is null, and so is what has it: it is not for here.
+    texts = pc.binary_join_element_wise(year, number, day, "T", time, zone, "")
+    alike = pc.all(pc.match_like(found, "__/___/____:__:__:__ _____"), min_count=0).as_py()
+    if texts.null_count > found.null_count or not alike:
+        raise pa.ArrowInvalid("not all as in access logs")
+    return texts.cast(pa.timestamp("us", "UTC"))
 
 
 def _number(text: str) -> float | None:
