@@ -67,9 +67,13 @@ ROWS = rows(3_000)
 TABLE = table(ROWS)
 
 
+def count(calls: Any, names: log.Columns = NAMES) -> figures.Figures:
+    return figures.count(log.Log(calls, POLICY, names), POLICY)
+
+
 @pytest.fixture(scope="module")
 def found() -> figures.Figures:
-    return figures.count(TABLE, POLICY, NAMES)
+    return count(TABLE)
 
 
 @pytest.fixture(scope="module")
@@ -164,19 +168,19 @@ def test_figures_do_not_depend_on_the_batches(found: figures.Figures, monkeypatc
     seconds = TABLE["time"].cast(pa.timestamp("s", "Europe/Paris"))
     in_paris = coded.set_column(coded.column_names.index("time"), "time", seconds)
     for other in (in_batches(700), TABLE.to_reader(max_chunksize=999), coded, in_paris, TABLE.to_struct_array()):
-        assert figures.count(other, POLICY, NAMES) == found
+        assert count(other) == found
     monkeypatch.setattr(log, "BATCH_ROWS", 256)
     monkeypatch.setattr(counts, "WAITING_ROWS", 64)
-    assert figures.count(TABLE, POLICY, NAMES) == found
+    assert count(TABLE) == found
     renamed = TABLE.rename_columns([f"their {name}" for name in TABLE.column_names])
-    assert figures.count(renamed, POLICY, log.Columns(*renamed.column_names)) == found
+    assert count(renamed, log.Columns(*renamed.column_names)) == found
 
 
 def test_many_different_times_are_counted_by_longer_units(
     found: figures.Figures, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counts, "MOST_TIMES", 2_000)
-    coarse = figures.count(in_batches(100), POLICY, NAMES)
+    coarse = count(in_batches(100))
     assert coarse.times == found.times and coarse.first != found.first
 
 
@@ -210,7 +214,7 @@ def test_spans_reach_to_both_ends_of_the_calendar() -> None:
     assert [made[0].denied, made[-1].denied] == [2, 2] and len(made) <= spans.MOST_SPANS
     odd = pa.array([-(2**62), 0, 2**62], pa.timestamp("us", "UTC"))
     calls = TABLE.slice(0, 3).set_column(TABLE.column_names.index("time"), "time", odd)
-    assert figures.count(calls, POLICY, NAMES).without_time == 2
+    assert count(calls).without_time == 2
 
 
 class Page(HTMLParser):
@@ -391,7 +395,7 @@ def test_what_is_missing_is_named(module: str) -> None:
         f"import sys; sys.modules[{module!r}] = None; import orbgate; orbgate.report([], orbgate.Policy.external())"
     )
     failed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert f"`orbgate.report` needs {module}, which is not installed: pip install 'orbgate[report]'" in failed.stderr
+    assert f"this needs {module}, which is not installed: pip install 'orbgate[report]'" in failed.stderr
 
 
 def test_names_of_routes_are_short_and_still_differ() -> None:

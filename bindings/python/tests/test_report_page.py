@@ -48,7 +48,15 @@ def look(page: str, folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
     assert chromium is not None, "chromium is missing: apt-get install chromium, or leave it out with -m 'not browser'"
     (folder / "report.html").write_text(page, encoding="utf-8")
     shutil.copy(LOOK, folder / "look.html")
-    command = [chromium, "--headless", "--disable-gpu", "--hide-scrollbars", "--dump-dom", "--enable-logging=stderr"]
+    command = [
+        chromium,
+        "--headless",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+        "--dump-dom",
+        "--enable-logging=stderr",
+    ]
     # The frames' pages are files, which a page of a file may read only so.
     command += ["--allow-file-access-from-files", f"--user-data-dir={folder / 'profile'}"]
     if os.geteuid() == 0:
@@ -86,6 +94,8 @@ def faults(frame: dict[str, Any]) -> list[str]:
                 found.append(f"a chart's text is small or cut off: {texts[at]} in {chart['room']}")
             if any(l < other[2] and other[0] < r and t < other[3] and other[1] < b for other in texts[:at]):
                 found.append(f"a chart's text is over another: {texts[at]}")
+    if frame["scrolled"] and frame["width"] > 1_000:
+        found.append(f"{frame['scrolled']} tables are wider than their place")
     if frame["sideways"]:
         found.append(f"{frame['sideways']} pixels do not fit")
     found += [f"loads {name}" for name in frame["loaded"]]

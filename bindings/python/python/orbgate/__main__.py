@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from ._command import replay
+from ._command import replay, report
 from ._errors import PolicyError, TableError
 
 FINE, COULD_NOT_RUN = 0, 2
@@ -21,6 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"orbgate {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     replay.add_to(commands)
+    report.add_to(commands)
     options = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot show a character, and file names that are no text.

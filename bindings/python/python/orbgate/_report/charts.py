@@ -1,4 +1,4 @@
-"""The charts of a report: Vega-Lite, drawn to SVG by vl-convert. Colours are the page's own, so they follow its scheme."""
+"""The charts of a report: Vega-Lite, drawn to SVG by vl-convert, in the colours of the page and its scheme."""
 
 from __future__ import annotations
 

@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._audit import ScopeUse
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
 from .counts import Counts, Times
-from .log import Columns, batches, names_as_bytes, plain
+from .log import Log, names_as_bytes, plain
 from .spans import Span, Unit, spans
 
 if TYPE_CHECKING:
@@ -75,6 +76,13 @@ class CallerCount(NamedTuple):
     denied_for: Reason | None
 
 
+class UnreadRow(NamedTuple):
+    """A row that could not be read; rows are counted from 1."""
+
+    row: int
+    why: str
+
+
 class Figures(NamedTuple):
     """What the page is made of; each list starts with what there is most of, `times` with the first."""
 
@@ -89,6 +97,9 @@ class Figures(NamedTuple):
     first: datetime | None
     last: datetime | None
     without_caller: int
+    unread: int
+    first_unread: Rows[UnreadRow]
+    broken: str | None
 
     @property
     def calls(self) -> int:
@@ -136,48 +147,68 @@ class Figures(NamedTuple):
         return [use for use in self.scopes if not use.used]
 
 
-def count(log: Any, policy: Policy, names: Columns) -> Figures:
-    """Decides a log and counts the decisions."""
+def count(log: Log, policy: Policy) -> Figures:
+    """Counts the decisions of a log."""
     keys = Outcome._fields[: Outcome._fields.index("calls")]
     outcomes = Counts(keys, first=("method", "target"))
     callers, times = Counts(("caller", "decision", "reason")), Times(("decision", "consumes"))
-    usage: dict[str, ScopeUse] = {}
-    for calls in batches(log, names):
-        decided = policy.decide_table(calls, allow_bonus_orbs_use="allow_bonus_orbs_use").to_pyarrow()
-        usages = policy.scope_usage(calls)
+    usage = Usage()
+    for calls, decided in log.parts():
         columns = {name: plain(decided[name]) for name in keys}
         columns |= {name: names_as_bytes(calls[name]) for name in ("method", "target", "caller")}
         counted = pa.table({**columns, "time": calls["time"]})
         for counts in (outcomes, times, callers):
             counts.add(counted)
-        for use in usages:
-            before = usage.get(use.scope)
-            if before is not None:
-                use = use._replace(granted=use.granted + before.granted, used=use.used + before.used)
-            elif not use.in_policy and len(usage) >= MOST_UNKNOWN_SCOPES:
-                continue
-            usage[use.scope] = use
-    return _figures(outcomes, callers, times, usage)
-
-
-def _figures(outcomes: Counts, callers: Counts, times: Counts, usage: dict[str, ScopeUse]) -> Figures:
+        usage.add(policy, calls, counted)
     found = _outcomes(outcomes)
     by_caller, without_caller = _callers(callers)
     timed = [row for row in times.rows() if row["time"] is not None]
     by_time, unit = spans(timed)
     return Figures(
-        found,
-        _reasons(found),
-        _routes(found),
-        Rows(ScopeUse, sorted(usage.values(), key=lambda use: (-use.granted, use.scope))),
-        _missing(found),
-        by_caller,
-        by_time,
-        unit,
-        min((row["time"] for row in timed), default=None),
-        max((row["time"] for row in timed), default=None),
-        without_caller,
+        outcomes=found,
+        reasons=_reasons(found),
+        routes=_routes(found),
+        scopes=usage.rows(),
+        missing=_missing(found),
+        callers=by_caller,
+        times=by_time,
+        unit=unit,
+        first=min((row["time"] for row in timed), default=None),
+        last=max((row["time"] for row in timed), default=None),
+        without_caller=without_caller,
+        unread=log.unread,
+        first_unread=Rows(UnreadRow, (UnreadRow(*row) for row in log.first_unread)),
+        broken=log.broken,
     )
+
+
+class Usage:
+    """How often the scopes of tokens were granted and used."""
+
+    def __init__(self) -> None:
+        self._scopes: dict[str, ScopeUse] = {}
+
+    def add(self, policy: Policy, calls: Any, decided: Any) -> None:
+        """Counts calls with their decisions."""
+        for use in policy.scope_usage(calls):
+            self._add(use)
+        if "by_scope" in calls.column_names:
+            # The audit looks at routes: what is asked by scope uses the scope that it is allowed by.
+            is_held = pc.and_(pc.is_valid(calls["by_scope"]), pc.equal(decided["reason"], Reason.SCOPE_HELD.value))
+            for used in decided["scope"].filter(is_held).value_counts().to_pylist():
+                self._add(ScopeUse(used["values"], 0, used["counts"], in_policy=True))
+
+    def rows(self) -> Rows[ScopeUse]:
+        """The scopes, first what was granted most."""
+        return Rows(ScopeUse, sorted(self._scopes.values(), key=lambda use: (-use.granted, use.scope)))
+
+    def _add(self, use: ScopeUse) -> None:
+        before = self._scopes.get(use.scope)
+        if before is not None:
+            use = use._replace(granted=use.granted + before.granted, used=use.used + before.used)
+        elif not use.in_policy and len(self._scopes) >= MOST_UNKNOWN_SCOPES:
+            return
+        self._scopes[use.scope] = use
 
 
 def _outcomes(counts: Counts) -> Rows[Outcome]:

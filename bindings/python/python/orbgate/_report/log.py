@@ -1,17 +1,25 @@
-"""The log of a report, as tables that are small enough and have the columns that are counted."""
+"""The log of a report, decided: tables that are small enough, and have the columns that are counted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
+from .. import logs
 from .._errors import TableError
+from ..logs._decide import Decider
+
+if TYPE_CHECKING:
+    from .._policy import Policy
 
 # How many rows are decided at once: what is held of a log is no more, however long it is.
 BATCH_ROWS = 1 << 18
+# So many of the rows that could not be read are shown.
+FIRST_UNREAD = 5
 # The years that Python's calendar has; microseconds since 1970.
 EARLIEST, LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999
 
@@ -28,7 +36,52 @@ class Columns(NamedTuple):
     caller: str
 
 
-def batches(log: Any, names: Columns) -> Iterator[Any]:
+class Log:
+    """A log with its decisions, part by part, and what is wrong with the rest of it."""
+
+    def __init__(self, log: Any, policy: Policy, names: Columns, watch: Callable[[], None] | None = None) -> None:
+        self.unread = 0
+        self.first_unread: list[tuple[int, str]] = []
+        self.broken: str | None = None
+        self._log = logs.read(log) if isinstance(log, (str, os.PathLike)) else log
+        self._policy = policy
+        self._names = names
+        self._watch = watch
+
+    def parts(self) -> Iterator[tuple[Any, Any]]:
+        """Calls and their decisions, row by row."""
+        if isinstance(self._log, logs.Reader):
+            yield from self._of_reader(self._log)
+            return
+        for calls in _batches(self._log, self._names):
+            yield calls, self._policy.decide_table(calls, allow_bonus_orbs_use="allow_bonus_orbs_use").to_pyarrow()
+
+    def _of_reader(self, reader: logs.Reader) -> Iterator[tuple[Any, Any]]:
+        decider = Decider(self._policy)
+        any_rows = False
+        try:
+            for batch in reader.exact():
+                calls, decided = pa.table(batch), decider.plain(decider.decide(batch))
+                is_read = pc.is_null(calls["error"])
+                self._set_aside(calls.filter(pc.invert(is_read)))
+                calls = calls.set_column(calls.column_names.index("time"), "time", _time(calls["time"]))
+                yield calls.filter(is_read), decided.filter(is_read)
+                if self._watch is not None:
+                    self._watch()
+                any_rows = True
+        except TableError as error:
+            # Of the rows before, something can be said.
+            if not any_rows:
+                raise
+            self.broken = str(error)
+
+    def _set_aside(self, rows: Any) -> None:
+        self.unread += rows.num_rows
+        first = rows.slice(0, max(0, FIRST_UNREAD - len(self.first_unread)))
+        self.first_unread += zip(first["row"].to_pylist(), first["error"].to_pylist())
+
+
+def _batches(log: Any, names: Columns) -> Iterator[Any]:
     """Tables of at most `BATCH_ROWS` rows, with the columns of `Columns` and no others."""
     if hasattr(log, "__arrow_c_stream__"):
         log = pa.RecordBatchReader.from_stream(log)

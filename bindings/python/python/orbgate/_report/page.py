@@ -49,7 +49,7 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         routes=number(len(policy.routes()), "route"),
         period=period(found.first, found.last),
         tiles=_tiles(found),
-        sections=sections(found, policy, top) if found.calls else [],
+        sections=sections(found, policy, top),
     )
 
 
@@ -61,7 +61,9 @@ def _tiles(found: Figures) -> Sequence[Tile]:
     denied = sum(caller.denied > 0 for caller in found.callers)
     callers = f"{number(denied)} denied at least once" if found.callers else "the log names none"
     return (
-        Tile("Calls", number(found.calls), "in the log"),
+        Tile(
+            "Calls", number(found.calls), f"and {number(found.unread, 'unread row')}" if found.unread else "in the log"
+        ),
         Tile("Allowed", number(found.allowed), f"{share(found.allowed, found.calls)} of all"),
         Tile("Denied", number(found.denied), f"{share(found.denied, found.calls)} of all"),
         Tile("Consume orbs", number(found.consuming), orbs),

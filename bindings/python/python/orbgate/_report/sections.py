@@ -13,7 +13,7 @@ from .words import number, routes, share, shown
 
 if TYPE_CHECKING:
     from .._policy import Policy
-    from .figures import Figures
+    from .figures import Figures, Outcome, RouteCount
 
 NO_ROUTE = "(no route)"
 # What a column has: words, names that are not broken, code of any length, numbers.
@@ -50,7 +50,12 @@ class Section(NamedTuple):
 
 def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
     """The sections, in their order; each table has at most `top` rows."""
-    return (
+    unread = [_unread(found)] if found.unread or found.broken else []
+    if not found.calls:
+        nothing = "The log has no calls, so there is nothing to decide, to draw or to list."
+        return [*unread, Section("No calls", nothing, [], [])]
+    return [
+        *unread,
         _reasons(found),
         _routes(found, policy, top),
         _times(found),
@@ -58,7 +63,17 @@ def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
         _missing(found, top),
         _callers(found, top),
         _denials(found, top),
-    )
+    ]
+
+
+def _unread(found: Figures) -> Section:
+    finding = f"Not decided, and not counted below: {number(found.unread, 'row')}."
+    if found.broken:
+        finding += f" After the rows before, the log breaks off: {shown(found.broken)}."
+    rows = [(number(row.row), shown(row.why)) for row in found.first_unread]
+    more = found.unread - len(rows)
+    table = Table("The first rows that could not be read", {"row": NUMBER, "why": WORDS}, rows, more)
+    return Section("Unread rows", finding, [], [table] if rows else [])
 
 
 def _reasons(found: Figures) -> Section:
@@ -74,7 +89,7 @@ def _reasons(found: Figures) -> Section:
         numbers = (row.calls, 0) if row.decision == Effect.ALLOW else (0, row.calls)
         drawn.append(Bar(str(row.reason), f"{calls} · {part}", numbers))
         rows.append((str(row.reason), row.reason.explanation, str(row.decision), calls, part))
-    columns = {"reason": NAME, "meaning": WORDS, "decision": WORDS, "calls": NUMBER, "share": NUMBER}
+    columns = {"reason": NAME, "meaning": WORDS, "decision": NAME, "calls": NUMBER, "share": NUMBER}
     name = "Calls by reason"
     return Section(
         "Allowed and denied", finding, [_bars(name, drawn, ALLOWED, DENIED)], [_table(name, columns, rows, len(rows))]
@@ -82,18 +97,18 @@ def _reasons(found: Figures) -> Section:
 
 
 def _routes(found: Figures, policy: Policy, top: int) -> Section:
-    called = {row.route for row in found.routes if row.scope is not None}
+    called = {row.route for row in found.routes if row.route is not None and row.scope is not None}
     finding = f"Called: {number(len(called))} of the policy's {number(len(policy.routes()), 'route')}."
-    nowhere = sum(row.denied for row in found.routes if row.route is None)
+    nowhere = sum(row.denied for row in found.routes if row.route is None and row.scope is None)
     if nowhere:
         finding += f" Denied before a route was known: {number(nowhere, 'call')}."
-    names = routes([row.route or NO_ROUTE for row in found.routes[:MOST_BARS]])
+    names = routes([_place(row) for row in found.routes[:MOST_BARS]])
     drawn = [
         Bar(name, _denied(row.allowed, row.denied), (row.allowed, row.denied)) for name, row in zip(names, found.routes)
     ]
     rows = [
         (
-            row.route or NO_ROUTE,
+            _place(row),
             row.scope or "–",
             number(row.allowed),
             number(row.denied),
@@ -109,7 +124,7 @@ def _routes(found: Figures, policy: Policy, top: int) -> Section:
     charts = [_bars(name, drawn, ALLOWED, DENIED)]
     consuming = sorted((row for row in found.routes if row.consuming), key=lambda row: -row.consuming)[:MOST_BARS]
     if consuming:
-        names = routes([row.route or NO_ROUTE for row in consuming])
+        names = routes([_place(row) for row in consuming])
         orbs = [Bar(name, number(row.consuming), (row.consuming,)) for name, row in zip(names, consuming)]
         charts.append(_bars("Calls that consume orbs, by route", orbs, CONSUMING))
     return Section("Routes", finding, charts, [_table(name, columns, rows, top)])
@@ -217,14 +232,25 @@ def _denials(found: Figures, top: int) -> Section:
     rows = [
         (
             str(row.reason) if row.detail is None else f"{row.reason}: {row.detail}",
-            row.route or NO_ROUTE,
+            _place(row),
             number(row.calls),
-            f"{shown(row.method)} {shown(row.target)}",
+            _example(row),
         )
         for row in denials
     ]
     columns = {"reason": NAME, "route": CODE, "calls": NUMBER, "for example": CODE}
     return Section(name, finding, [], [_table("Denied calls by reason and route", columns, rows, top)])
+
+
+def _place(row: RouteCount | Outcome) -> str:
+    """The route; or, without one, the scope that was asked for."""
+    return row.route or (f"{row.scope} (by scope)" if row.scope is not None else NO_ROUTE)
+
+
+def _example(denial: Outcome) -> str:
+    if denial.method is None and denial.target is None and denial.detail is None:
+        return "asked by scope"
+    return f"{shown(denial.method)} {shown(denial.target)}"
 
 
 def _bars(about: str, rows: Sequence[Bar], *series: Series) -> Chart:
