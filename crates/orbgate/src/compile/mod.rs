@@ -50,7 +50,7 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
     let entries = shape_entries(&shapes, &routes, &columns);
     let (shape_slots, slot_of) = hash_shapes(&entries, words.keys_fit);
     let prefix = prefix(&templates, common, &by_position, &mut text);
-    let outlines = outlines(&shapes, &entries, &routes, common, prefix.text);
+    let outlines = outlines(&templates, &shapes, &entries, &routes, common, prefix.text);
     let tree = Tree::of(&templates, &words, &shapes, &slot_of);
     let (scope_rows, scope_routes) = lay_out_scopes(&scopes, &routes, &mut text);
 

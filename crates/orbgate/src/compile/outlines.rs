@@ -1,9 +1,10 @@
 //! The shapes by their outlines: what a path looks like with the values of its parameters left out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::perfect::perfect_hash;
 use super::shapes::ShapeOf;
+use super::templates::{PARAMETER, Templates};
 use crate::hash::{self, HINTS};
 use crate::list::Span;
 use crate::scan::wide::{BLOCK, PLACES};
@@ -11,19 +12,22 @@ use crate::tables::{NONE, Outline, Outlines, RouteRow, Shape, Variants};
 
 /// The outlines of the shapes that have one; `entries` has the shapes as they are looked up.
 pub(super) fn outlines(
+    templates: &Templates<'_>,
     shapes: &[ShapeOf],
     entries: &[Shape],
     routes: &[RouteRow],
     common: usize,
     prefix: Span,
 ) -> Outlines {
+    let segments = |shape: &ShapeOf| templates.segments(shape.segments);
     let known = || {
         let below = shapes
             .iter()
-            .map(|shape| shape.literals.get(common..).unwrap_or_default());
-        below.filter(|literals| literals.len() <= PLACES)
+            .map(|shape| segments(shape).get(common..).unwrap_or_default());
+        below.filter(|numbers| numbers.len() <= PLACES)
     };
     let depth = known().map(<[_]>::len).max();
+    let words = Hints::of(templates);
     let prefix = u128::MAX
         .checked_shl(prefix.length)
         .unwrap_or(0)
@@ -34,45 +38,44 @@ pub(super) fn outlines(
         .iter()
         .map(|half| u64::from_le_bytes(*half));
     let mut outlines = Outlines {
-        hints: vec![hints(known())].into(),
+        hints: vec![hints(&words, known())].into(),
         depth: super::id(depth.unwrap_or_default().div_ceil(4)),
         below: [(); 2].map(|()| below.next().unwrap_or_default()),
         variants: variants(known()).into(),
         rows: perfect_hash(&[], &[], |(), _| 0),
         others: Vec::new().into(),
     };
-    hash_rows(&mut outlines, shapes, entries, routes, common);
+    let all = shapes.iter().zip(entries).filter_map(|(shape, entry)| {
+        let (key, text) = outline(templates, &words, segments(shape), common)?;
+        let scope = |route| routes.get(hash::index(route)).map(|route| route.scope);
+        let outline = Outline {
+            text,
+            routes: entry.columns,
+            scopes: entry.columns.map(|route| scope(route).unwrap_or_default()),
+            first_route: entry.first_route,
+            next: NONE,
+        };
+        Some((key, outline))
+    });
+    hash_rows(&mut outlines, all.collect());
     outlines
 }
 
+/// What the hash of outlines sees of one: the number of segments, and their hints.
+type Key = (usize, u64);
+
 /// The outlines by the hints of their words, with those that share them in a chain.
-fn hash_rows(
-    outlines: &mut Outlines,
-    shapes: &[ShapeOf],
-    entries: &[Shape],
-    routes: &[RouteRow],
-    common: usize,
-) {
-    let mut chains: BTreeMap<(usize, u64), Vec<Outline>> = BTreeMap::new();
-    for (shape, entry) in shapes.iter().zip(entries) {
-        if let Some((key, text)) = outline(shape, common) {
-            let scope = |route| routes.get(hash::index(route)).map(|route| route.scope);
-            let outline = Outline {
-                text,
-                routes: entry.columns,
-                scopes: entry.columns.map(|route| scope(route).unwrap_or_default()),
-                first_route: entry.first_route,
-                next: NONE,
-            };
-            chains.entry(key).or_default().push(outline);
-        }
-    }
-    let keys: Vec<_> = chains.keys().copied().collect();
-    let mut rows = Vec::with_capacity(chains.len());
+fn hash_rows(outlines: &mut Outlines, mut all: Vec<(Key, Outline)>) {
+    // Stable: those of one chain stay in the order of the shapes.
+    all.sort_by_key(|(key, _)| *key);
+    let mut keys = Vec::with_capacity(all.len());
+    let mut rows = Vec::with_capacity(all.len());
     let mut others: Vec<Outline> = Vec::new();
-    for chain in chains.into_values() {
+    for chain in all.chunk_by(|(a, _), (b, _)| a == b) {
+        keys.extend(chain.first().map(|(key, _)| *key));
         // From the last on, so that each knows the next.
-        let row = chain.into_iter().rev().reduce(|next, outline| {
+        let chain = chain.iter().rev().map(|(_, outline)| *outline);
+        let row = chain.reduce(|next, outline| {
             let place = super::id(others.len());
             others.push(next);
             Outline {
@@ -89,24 +92,33 @@ fn hash_rows(
 }
 
 /// The outline of a shape, with its key; of the root and of what does not fit there is none.
-fn outline(shape: &ShapeOf, common: usize) -> Option<((usize, u64), [u8; BLOCK])> {
-    let below = shape.literals.get(common..).unwrap_or_default();
-    if shape.literals.is_empty() || below.len() > PLACES {
+fn outline(
+    templates: &Templates<'_>,
+    words: &Hints,
+    segments: &[u32],
+    common: usize,
+) -> Option<(Key, [u8; BLOCK])> {
+    let below = segments.get(common..).unwrap_or_default();
+    if segments.is_empty() || below.len() > PLACES {
         return None;
     }
-    let literals = shape.literals.iter();
-    let text = literals.fold(String::new(), |text, literal| {
-        text + "/" + literal.as_deref().unwrap_or_default()
-    });
     let mut block = [0; BLOCK];
-    block
-        .get_mut(..text.len())?
-        .copy_from_slice(text.as_bytes());
+    let mut free = block.as_mut_slice();
+    for number in segments {
+        let text = templates
+            .literal(*number)
+            .map_or("", |literal| literal.text);
+        let (slash, behind) = free.split_first_mut()?;
+        *slash = b'/';
+        let (own, behind) = behind.split_at_mut_checked(text.len())?;
+        own.copy_from_slice(text.as_bytes());
+        free = behind;
+    }
     let mut hints = [0; PLACES / 4];
-    for (position, literal) in below.iter().enumerate() {
-        if let (Some(word), Some(literal)) = (hints.get_mut(position / 4), literal) {
+    for (position, number) in below.iter().enumerate() {
+        if let Some(word) = hints.get_mut(position / 4) {
             let shift = super::id(position % 4).wrapping_mul(16);
-            *word |= u64::from(hint(literal.as_bytes())).wrapping_shl(shift);
+            *word |= u64::from(words.get(*number)).wrapping_shl(shift);
         }
     }
     let [first, rest @ ..] = hints;
@@ -115,18 +127,36 @@ fn outline(shape: &ShapeOf, common: usize) -> Option<((usize, u64), [u8; BLOCK])
 }
 
 /// The positions by hint.
-fn hints<'s>(shapes: impl Iterator<Item = &'s [Option<String>]>) -> [u16; HINTS] {
+fn hints<'s>(words: &Hints, shapes: impl Iterator<Item = &'s [u32]>) -> [u16; HINTS] {
     let mut hints = [0; HINTS];
-    for literals in shapes {
-        for (position, literal) in (0_u32..).zip(literals) {
-            let Some(literal) = literal else { continue };
-            let place = hash::hint_place(hint(literal.as_bytes()).into());
+    for numbers in shapes {
+        for (position, number) in (0_u32..).zip(numbers) {
+            if *number == PARAMETER {
+                continue;
+            }
+            let place = hash::hint_place(words.get(*number).into());
             if let Some(positions) = hints.get_mut(place) {
                 *positions |= 1_u16.wrapping_shl(position);
             }
         }
     }
     hints
+}
+
+/// The hints of the literals, by their numbers; 0 for a parameter.
+struct Hints(Vec<u16>);
+
+impl Hints {
+    fn of(templates: &Templates<'_>) -> Self {
+        let literals = templates.literals.iter();
+        let literals = literals.map(|literal| hint(literal.text.as_bytes()));
+        Self(core::iter::once(0).chain(literals).collect())
+    }
+
+    fn get(&self, number: u32) -> u16 {
+        let hint = self.0.get(hash::index(number));
+        hint.copied().unwrap_or_default()
+    }
 }
 
 /// The hint of a literal, as a path has it after a slash.
@@ -138,13 +168,13 @@ fn hint(literal: &[u8]) -> u16 {
 }
 
 /// By the number of segments, where there are parameters.
-fn variants<'s>(shapes: impl Iterator<Item = &'s [Option<String>]>) -> Vec<Variants> {
+fn variants<'s>(shapes: impl Iterator<Item = &'s [u32]>) -> Vec<Variants> {
     let mut sets = vec![BTreeSet::new(); PLACES.saturating_add(1)];
-    for literals in shapes {
-        let parameters = (0_u32..).zip(literals).fold(0, |set, (position, literal)| {
-            set | u16::from(literal.is_none()).wrapping_shl(position)
+    for numbers in shapes {
+        let parameters = (0_u32..).zip(numbers).fold(0, |set, (position, number)| {
+            set | u16::from(*number == PARAMETER).wrapping_shl(position)
         });
-        if let Some(sets) = sets.get_mut(literals.len()) {
+        if let Some(sets) = sets.get_mut(numbers.len()) {
             // The first position counts most, and a literal before a parameter.
             sets.insert(parameters.reverse_bits());
         }

@@ -17,8 +17,6 @@ pub(super) struct ShapeOf {
     pub(super) routes: Run,
     /// Where its segments stand among those of all templates.
     pub(super) segments: Run,
-    /// The literals as the templates spell them; those of one shape spell them alike.
-    pub(super) literals: Vec<Option<String>>,
 }
 
 /// The shapes of the templates, and for each which of the routes are its.
@@ -32,7 +30,6 @@ pub(super) fn shapes(templates: &Templates<'_>, common: usize, words: &Words) ->
             continue;
         };
         let segments = segments(first);
-        let literal = |number: &u32| Some(templates.literal(*number)?.text.to_owned());
         let routes = Run {
             start,
             length: id(routes.len()),
@@ -42,7 +39,6 @@ pub(super) fn shapes(templates: &Templates<'_>, common: usize, words: &Words) ->
             key: words.key(segments, common),
             routes,
             segments: first.segments,
-            literals: segments.iter().map(literal).collect(),
         });
     }
     shapes
