@@ -51,8 +51,10 @@ class Input(io.RawIOBase):
         return len(found)
 
     def close(self) -> None:
-        if self._file is not sys.stdin.buffer:
-            self._file.close()
+        # Also called where the file could not be opened.
+        file = getattr(self, "_file", None)
+        if file is not None and self.path != STANDARD_INPUT:
+            file.close()
         super().close()
 
     def blocks(self) -> Iterator[bytes]:
