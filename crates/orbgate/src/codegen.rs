@@ -68,9 +68,9 @@ expression! {
     WordRow { text, lengths, others }
     OtherWord { text, lengths, symbol }
     Shape { key, id, first_route, columns }
-    Outlines { hints, depth, below, variants, rows, others }
+    Outlines { hints, depth, below, variants, rows, others, has_others }
     Variants { parameters, are_more }
-    Outline { text, routes, scopes, first_route, next }
+    Outline { text, routes, scopes, first_route, is_alone }
     Node { edges, parameter, shape }
     Edge { symbol, node, text }
     Method { letters, length }

@@ -79,7 +79,7 @@ const fn mix(a: u64, b: u64) -> u64 {
 }
 
 /// Two odd constants with about as many ones as zeros.
-const K0: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const K0: u64 = 0x9e37_79b9_7f4a_7c15;
 const K1: u64 = 0xd6e8_feb8_6659_fd93;
 
 /// The parts of a byte string that its hash and its comparison read first. Up to 16 bytes they are
@@ -233,6 +233,35 @@ pub(crate) const fn outline_key_rest(hints: [u64; 3]) -> u64 {
     b.wrapping_mul(K1) ^ c.wrapping_mul(K0) ^ d.wrapping_mul(K1 ^ K0)
 }
 
+/// What the words of 32 bits of a block are added to for its digest, in pairs.
+pub(crate) const DIGEST_KEYS: [u64; 8] = {
+    const fn key(number: u64) -> u64 {
+        mix(number, K1)
+    }
+    [
+        key(1),
+        key(2),
+        key(3),
+        key(4),
+        key(5),
+        key(6),
+        key(7),
+        key(8),
+    ]
+};
+
+/// The sum of the products of neighbours (NH, of RFC 4418): different blocks hardly ever have the same one.
+pub(crate) fn digest(block: [u8; 64]) -> u64 {
+    let words = block.as_chunks().0.iter().zip(DIGEST_KEYS);
+    words.fold(0, |sum, (word, key)| {
+        let (word, upper) = (u64::from_le_bytes(*word), u64::from(u32::MAX) << 32);
+        // Two additions of 32 bits side by side.
+        let low = word.wrapping_add(key) & !upper;
+        let high = (word & upper).wrapping_add(key & upper) >> 32;
+        u64::wrapping_add(sum, low.wrapping_mul(high))
+    })
+}
+
 /// The hash of an outline of `count` segments.
 #[inline(always)]
 pub(crate) const fn outline_hash(seed: u64, count: usize, key: u64) -> u64 {
@@ -244,11 +273,6 @@ pub(crate) const fn outline_hash(seed: u64, count: usize, key: u64) -> u64 {
 #[inline(always)]
 pub(crate) const fn method_hash(seed: u64, method: Method) -> u64 {
     mix(method.letters ^ seed, K0 ^ method.length as u64)
-}
-
-/// Factors to choose from for [`method_column`].
-pub(crate) const fn method_factor(number: u64) -> u64 {
-    mix(number, K1) | 1
 }
 
 const METHOD_SHIFT: u32 = u64::BITS - COLUMNS.ilog2();

@@ -11,7 +11,7 @@ use crate::hash::{HINTS, hint_place, index, outline_hash, outline_key_rest};
 use crate::reason::Detail;
 use crate::scan::Mask;
 use crate::scan::wide::{BLOCK, Wide};
-use crate::tables::{NONE, Outline, Outlines};
+use crate::tables::{Outline, Outlines};
 use crate::terms::{MAX_SEGMENTS, Profile};
 
 /// What is found of a target.
@@ -185,7 +185,7 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
         let Some(fitting) = self.fitting(outlines, count, words) else {
             return First::Closer;
         };
-        if fitting == 0 && row.next == NONE && !self.is_folded(outline, row) {
+        if fitting == 0 && row.is_alone && !self.is_folded(outline, row) {
             return First::Nothing;
         }
         First::Other(Tried {
@@ -196,7 +196,7 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
         })
     }
 
-    /// What is found where a first look did not find it: a row further on in the chain, or values that are
+    /// What is found where a first look did not find it: another row with the same hints, or values that are
     /// words.
     #[inline(always)]
     pub(crate) fn look_on<'e, const FOURS: usize>(
@@ -265,7 +265,7 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
         words & before::<W, u64>(wide, count)
     }
 
-    /// The only row that can have the outline with these words, or start its chain.
+    /// The only row that can have the outline with these words, or its hints.
     #[inline(always)]
     fn row<'e, const FOURS: usize>(
         &self,
@@ -319,34 +319,38 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
         self.wide.are_same(self.wide.folded(outline), row)
     }
 
-    /// What is found in a chain of rows.
+    /// What is found in a row, or among others with the same hints.
     #[inline(always)]
     fn follow<'e>(
         &self,
         outlines: &'e Outlines,
-        first: &'e Outline,
+        row: &'e Outline,
         segments: &Segments<M>,
         words: u64,
     ) -> Found<'e, Outline> {
         let Some(outline) = self.outline(segments, words) else {
             return Found::Closer;
         };
-        let mut row = first;
-        // Of very many the hash of words knows better.
-        for _ in 0..LONGEST_CHAIN {
-            if self.is_folded(outline, row) {
-                return match self.wide.are_same(outline, self.wide.whole(&row.text)) {
-                    true => Found::This(row),
-                    // Perhaps P21, which the tree knows about.
-                    false => Found::Closer,
-                };
-            }
-            match outlines.others.get(index(row.next)) {
-                Some(next) => row = next,
-                None => return Found::Nothing,
+        let others = &outlines.others;
+        let mut row = row;
+        if !row.is_alone && !self.is_folded(outline, row) {
+            let digest = self.wide.digest(self.wide.folded(outline));
+            match others.probe(outline_hash(others.seed, 0, digest)) {
+                Some(other) => row = other,
+                None => return Found::Closer,
             }
         }
-        Found::Closer
+        if self.is_folded(outline, row) {
+            return match self.wide.are_same(outline, self.wide.whole(&row.text)) {
+                true => Found::This(row),
+                // Perhaps P21, which the tree knows about.
+                false => Found::Closer,
+            };
+        }
+        match outlines.has_others {
+            true => Found::Nothing,
+            false => Found::Closer,
+        }
     }
 
     /// The lowest bits, one for each mark, moved to where the marks are.
@@ -377,9 +381,6 @@ const FAULTS: [Detail; 9] = [
 
 /// The place of [`Detail::Percent`] among them.
 const PERCENT: u32 = 5;
-
-/// How many outlines with the same hints are compared one after the other.
-const LONGEST_CHAIN: usize = 8;
 
 /// The segments below the prefix.
 struct Segments<M> {

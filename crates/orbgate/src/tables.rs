@@ -206,8 +206,10 @@ pub struct Outlines {
     pub variants: List<Variants>,
     /// The outlines, found by the hints of their words.
     pub rows: PerfectHash<Outline>,
-    /// Outlines that have the same hints as one of these, or as one another.
-    pub others: List<Outline>,
+    /// Outlines that have the same hints as one of these, found by their whole text without regard to case.
+    pub others: PerfectHash<Outline>,
+    /// Whether all of them are there: of those that the hash cannot tell apart none is.
+    pub has_others: bool,
 }
 
 /// Where the templates of so many segments have parameters.
@@ -232,8 +234,8 @@ pub struct Outline {
     pub scopes: [u16; COLUMNS],
     /// As in [`Shape::first_route`].
     pub first_route: u32,
-    /// Where the next with the same hints stands in [`Outlines::others`], or [`u32::MAX`].
-    pub next: u32,
+    /// Whether no other has the same hints.
+    pub is_alone: bool,
 }
 
 impl Default for Outline {
@@ -243,7 +245,7 @@ impl Default for Outline {
             routes: [NONE; COLUMNS],
             scopes: [0; COLUMNS],
             first_route: 0,
-            next: NONE,
+            is_alone: true,
         }
     }
 }

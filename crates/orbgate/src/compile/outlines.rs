@@ -8,7 +8,7 @@ use super::templates::{PARAMETER, Templates};
 use crate::hash::{self, HINTS};
 use crate::list::Span;
 use crate::scan::wide::{BLOCK, PLACES};
-use crate::tables::{NONE, Outline, Outlines, RouteRow, Shape, Variants};
+use crate::tables::{Outline, Outlines, RouteRow, Shape, Variants};
 
 /// The outlines of the shapes that have one; `entries` has the shapes as they are looked up.
 pub(super) fn outlines(
@@ -43,7 +43,8 @@ pub(super) fn outlines(
         below: [(); 2].map(|()| below.next().unwrap_or_default()),
         variants: variants(known()).into(),
         rows: perfect_hash(&[], &[], |(), _| 0),
-        others: Vec::new().into(),
+        others: perfect_hash(&[], &[], |(), _| 0),
+        has_others: true,
     };
     let all = shapes.iter().zip(entries).filter_map(|(shape, entry)| {
         let (key, text) = outline(templates, &words, segments(shape), common)?;
@@ -53,7 +54,7 @@ pub(super) fn outlines(
             routes: entry.columns,
             scopes: entry.columns.map(|route| scope(route).unwrap_or_default()),
             first_route: entry.first_route,
-            next: NONE,
+            is_alone: true,
         };
         Some((key, outline))
     });
@@ -64,31 +65,43 @@ pub(super) fn outlines(
 /// What the hash of outlines sees of one: the number of segments, and their hints.
 type Key = (usize, u64);
 
-/// The outlines by the hints of their words, with those that share them in a chain.
+/// The outlines by the hints of their words, and those that share them by their text.
 fn hash_rows(outlines: &mut Outlines, mut all: Vec<(Key, Outline)>) {
-    // Stable: those of one chain stay in the order of the shapes.
+    // Stable: the first of those that share a key is the first of the shapes.
     all.sort_by_key(|(key, _)| *key);
     let mut keys = Vec::with_capacity(all.len());
     let mut rows = Vec::with_capacity(all.len());
-    let mut others: Vec<Outline> = Vec::new();
-    for chain in all.chunk_by(|(a, _), (b, _)| a == b) {
-        keys.extend(chain.first().map(|(key, _)| *key));
-        // From the last on, so that each knows the next.
-        let chain = chain.iter().rev().map(|(_, outline)| *outline);
-        let row = chain.reduce(|next, outline| {
-            let place = super::id(others.len());
-            others.push(next);
-            Outline {
-                next: place,
-                ..outline
-            }
+    let mut others = Vec::new();
+    for same in all.chunk_by(|(a, _), (b, _)| a == b) {
+        let Some(((key, first), rest)) = same.split_first() else {
+            continue;
+        };
+        keys.push(*key);
+        rows.push(Outline {
+            is_alone: rest.is_empty(),
+            ..*first
         });
-        rows.extend(row);
+        others.extend(rest.iter().map(|(_, outline)| (digest(outline), *outline)));
     }
     outlines.rows = perfect_hash(&keys, &rows, |(count, key), seed| {
         hash::outline_hash(seed, *count, *key)
     });
-    outlines.others = others.into();
+    others.sort_by_key(|(digest, _)| *digest);
+    let clear = others.chunk_by(|(a, _), (b, _)| a == b);
+    let clear = clear.filter_map(|same| match same {
+        [one] => Some(*one),
+        _ => None,
+    });
+    let (digests, rows): (Vec<_>, Vec<_>) = clear.unzip();
+    outlines.has_others = rows.len() == others.len();
+    outlines.others = perfect_hash(&digests, &rows, |digest, seed| {
+        hash::outline_hash(seed, 0, *digest)
+    });
+}
+
+/// The digest of an outline's text, without regard to case.
+fn digest(outline: &Outline) -> u64 {
+    hash::digest(outline.text.map(|byte| byte | 0x20))
 }
 
 /// The outline of a shape, with its key; of the root and of what does not fit there is none.

@@ -95,7 +95,7 @@ pub(super) fn method_columns(routes: &[RouteRow]) -> (u64, Vec<MethodColumn>) {
         .filter_map(|(method, _)| Method::of(name(method)));
     let methods: Vec<_> = short.take(COLUMNS).collect();
     // For eight methods one factor in 420 is good; without one, methods are searched.
-    let factors = (1..1 << 16).map(hash::method_factor);
+    let factors = (1..1 << 16).map(|number: u64| number.wrapping_mul(hash::K0) | 1);
     let found = factors.map(|factor| (factor, place_methods(&methods, factor)));
     let good = found
         .into_iter()

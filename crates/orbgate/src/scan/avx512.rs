@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use super::wide::{BLOCK, Marks, Oddities, PLACES, Steps, Wide};
 use super::{Mask, PLAIN, USUAL};
-use crate::hash::HINT_SHIFT;
+use crate::hash::{DIGEST_KEYS, HINT_SHIFT};
 
 /// Proof that the processor has these instructions.
 #[derive(Clone, Copy, Debug)]
@@ -197,6 +197,17 @@ impl Wide for Avx512 {
     }
 
     #[inline(always)]
+    fn digest(self, block: __m512i) -> u64 {
+        // SAFETY: see above; the keys are a whole block.
+        unsafe {
+            let keys = _mm512_loadu_si512(DIGEST_KEYS.as_ptr().cast());
+            let words = _mm512_add_epi32(block, keys);
+            let products = _mm512_mul_epu32(words, _mm512_srli_epi64::<32>(words));
+            _mm512_reduce_add_epi64(products).cast_unsigned()
+        }
+    }
+
+    #[inline(always)]
     fn supersets(self, sets: &[u16; PLACES], part: u64) -> u16 {
         // SAFETY: see above; the sets are as long as the register.
         unsafe {
@@ -347,6 +358,7 @@ mod tests {
                     wide.are_same(low, wide.folded(low))
                 ),
                 (wide.supersets(&sets, more & 7), wide.word(short)),
+                blocks.map(|block| wide.digest(block)),
             )
         )
     }

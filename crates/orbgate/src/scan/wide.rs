@@ -99,6 +99,9 @@ pub(crate) trait Wide: Copy {
     /// A whole block.
     fn whole(self, bytes: &[u8; BLOCK]) -> Self::Block;
 
+    /// [`hash::digest`] of a block.
+    fn digest(self, block: Self::Block) -> u64;
+
     /// Which of the sets, as bits, contain `part` and more.
     fn supersets(self, sets: &[u16; PLACES], part: u64) -> u16;
 
@@ -204,6 +207,10 @@ impl Wide for Plain {
 
     fn whole(self, bytes: &[u8; BLOCK]) -> Self::Block {
         *bytes
+    }
+
+    fn digest(self, block: Self::Block) -> u64 {
+        hash::digest(block)
     }
 
     fn supersets(self, sets: &[u16; PLACES], part: u64) -> u16 {
