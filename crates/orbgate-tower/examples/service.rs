@@ -75,13 +75,16 @@ pub(crate) fn gate<V: VerifyToken>(
 
 /// All routes of the specification, behind the layer.
 pub(crate) fn app<V: VerifyToken>(gate: GateLayer<V>) -> Router {
+    routes().layer(gate)
+}
+
+pub(crate) fn routes() -> Router {
     // The policy writes templates as axum does.
     let routes = Engine::external().routes();
-    let router = routes.fold(Router::new(), |router, route| {
+    routes.fold(Router::new(), |router, route| {
         let handler = handler(route.as_str(), route.method());
         router.route(route.template(), handler)
-    });
-    router.layer(gate)
+    })
 }
 
 fn handler(route: &str, method: &str) -> MethodRouter {

@@ -18,12 +18,14 @@ mod go;
 mod header;
 mod install;
 mod java;
+mod load;
 mod miri;
 mod msrv;
 mod native;
 mod node;
 mod package;
 mod portable;
+mod process;
 mod program;
 mod project;
 mod python;
@@ -60,6 +62,7 @@ Examples:
   cargo xtask install --prefix /usr/local
   cargo xtask header                   rewrite bindings/c/include/orbgate.h
   cargo xtask soak replay --lines 1000000
+  cargo xtask load                     what the layer costs a service, and its memory over ten minutes
   cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
   cargo xtask bench --gate             no hot path has grown, in instructions
   cargo xtask portable                 the code for other processors: its tests and its speed
@@ -82,6 +85,8 @@ enum Command {
     Install(install::Install),
     /// Runs the command for long and watches its answers and its memory
     Soak(soak::Soak),
+    /// Puts a service with and without the layer under load and watches its memory
+    Load(load::Load),
     /// Runs orbgate beside its peers on the same requests and records the figures in benches/record
     Bench(bench::Bench),
     /// Checks the licences and sources of every dependency
@@ -124,6 +129,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Install(install) => install.run(&project),
         Command::Conformance(conformance) => conformance.run(&project),
         Command::Soak(soak) => soak.run(&project),
+        Command::Load(load) => load.run(&project),
         Command::Bench(bench) => bench.run(&project),
         Command::Deny(deny) => deny.run(),
         Command::Miri => miri::run(),

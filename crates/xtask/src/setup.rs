@@ -10,6 +10,15 @@ use crate::test::Outcome;
 /// Installs Debian's packages where a program of theirs is missing, if this user may.
 pub(crate) fn apt(program: &str, packages: &str) -> Result<Outcome> {
     let there = || Program::parse(program).arg("--version").succeeds();
+    apt_until(there, program, packages)
+}
+
+/// The same for a program that says otherwise whether it is there.
+pub(crate) fn apt_until(
+    there: impl Fn() -> bool,
+    program: &str,
+    packages: &str,
+) -> Result<Outcome> {
     if there() {
         return Ok(Outcome::Passed);
     }

@@ -1,7 +1,6 @@
 //! `cargo xtask soak replay`: the command answers millions of lines, in order and in constant memory.
 
 use core::ops::Range;
-use std::fs;
 use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::process::{Child, Stdio};
 use std::thread;
@@ -10,6 +9,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, Subcommand};
 
+use crate::process;
 use crate::program::Program;
 use crate::project::Project;
 
@@ -115,7 +115,7 @@ fn feed(child: &mut Child, lines: u64) -> Result<Vec<u64>> {
                 written => written?,
             }
         }
-        let peak = peak_kib(child.id());
+        let peak = process::memory_kib(child.id(), "VmHWM");
         let memory = peak.map_or_else(|| "not known here".to_owned(), |peak| format!("{peak} KiB"));
         println!("{last:>12} lines written, peak memory {memory}");
         peaks.extend(peak);
@@ -127,19 +127,6 @@ fn feed(child: &mut Child, lines: u64) -> Result<Vec<u64>> {
 fn tenths(lines: u64) -> impl Iterator<Item = Range<u64>> {
     let end = move |tenth: u64| lines.saturating_mul(tenth).div_ceil(10).saturating_add(1);
     (1..=10).map(move |tenth: u64| end(tenth.saturating_sub(1))..end(tenth))
-}
-
-/// The most memory that a process ever had, where the system says so.
-fn peak_kib(process: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    vm_hwm(&status)
-}
-
-fn vm_hwm(status: &str) -> Option<u64> {
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
 fn check_memory(peaks: &[u64]) -> Result<()> {
@@ -380,14 +367,5 @@ mod tests {
         assert!(check_memory(&[4000, 6000]).is_err());
         assert!(check_memory(&[70_000, 70_000]).is_err());
         assert!(check_memory(&[]).is_ok(), "not every system says");
-    }
-
-    #[test]
-    fn the_peak_is_read_from_the_status() {
-        assert_eq!(
-            vm_hwm("VmPeak:\t 9000 kB\nVmHWM:\t    4312 kB\n"),
-            Some(4312)
-        );
-        assert_eq!(vm_hwm("Name:\torbgate\n"), None);
     }
 }

@@ -1,0 +1,49 @@
+//! What the system says of a running process: Linux alone.
+
+use std::fs;
+
+/// A figure of `/proc/PID/status` in KiB: `VmRSS`, the memory that it has, or `VmHWM`, the most that it ever had.
+pub(crate) fn memory_kib(process: u32, figure: &str) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    kib(&status, figure)
+}
+
+fn kib(status: &str, figure: &str) -> Option<u64> {
+    let mut lines = status.lines();
+    let value = lines.find_map(|line| line.strip_prefix(figure)?.strip_prefix(':'))?;
+    value.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+/// The processor time that it has taken, in hundredths of a second, which is what Linux counts for programs.
+pub(crate) fn processor_centiseconds(process: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    ticks(&stat)
+}
+
+/// The program's name, in brackets, may have spaces and brackets itself: the fields are counted from behind it.
+fn ticks(stat: &str) -> Option<u64> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut times = fields.split_whitespace().skip(11);
+    let (user, system): (u64, u64) = (times.next()?.parse().ok()?, times.next()?.parse().ok()?);
+    user.checked_add(system)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{kib, ticks};
+
+    #[test]
+    fn figures_are_read_from_the_status() {
+        let status = "VmPeak:\t 9000 kB\nVmHWM:\t    4312 kB\nVmRSS:\t 4000 kB\n";
+        assert_eq!(kib(status, "VmHWM"), Some(4312));
+        assert_eq!(kib(status, "VmRSS"), Some(4000));
+        assert_eq!(kib("Name:\torbgate\n", "VmHWM"), None);
+    }
+
+    #[test]
+    fn user_and_system_time_are_added_whatever_the_program_is_called() {
+        let stat = "7 (a) b (c) S 1 7 7 0 -1 4194560 100 0 0 0 120 34 0 0 20 0 1 0 5 6 7\n";
+        assert_eq!(ticks(stat), Some(154));
+        assert_eq!(ticks("7 (a"), None);
+    }
+}
