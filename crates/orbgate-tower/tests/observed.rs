@@ -31,17 +31,24 @@ use tracing_subscriber::fmt::format::FmtSpan;
 
 const WAITING: usize = 65_536;
 
+async fn service(
+    _: Request<RequestBody<Full<Bytes>>>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    Ok(Response::new(Full::default()))
+}
+
 /// The status of the answer: 200 where the service is reached.
 async fn call(gate: &GateLayer<Snapshot>, method: &str, target: &str, token: Option<&str>) -> u16 {
-    let service = service_fn(async |_: Request<RequestBody<Full<Bytes>>>| {
-        Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
-    });
     let mut request = Request::builder().method(method).uri(target);
     if let Some(token) = token {
         request = request.header("authorization", format!("Bearer {token}"));
     }
     let request = request.body(Full::<Bytes>::default()).unwrap();
-    let answer = gate.layer(service).oneshot(request).await.unwrap();
+    let answer = gate
+        .layer(service_fn(service))
+        .oneshot(request)
+        .await
+        .unwrap();
     answer.status().as_u16()
 }
 
