@@ -28,12 +28,12 @@ def executed() -> Any:
 
 
 def shown(notebook: Any) -> list[str]:
-    """What a reader sees below each cell, without its layout, which is not ours."""
-    return [
-        " ".join(words(output) for output in cell["outputs"])
-        for cell in notebook["cells"]
-        if cell["cell_type"] == "code"
-    ]
+    """What a reader sees below each cell, without its layout, which is not ours.
+
+    What a cell prints comes in as many pieces as the kernel likes.
+    """
+    cells = (cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code")
+    return [" ".join(" ".join(map(words, outputs)).split()) for outputs in cells]
 
 
 def words(output: Any) -> str:
