@@ -1,4 +1,4 @@
-//! A target of up to 128 bytes as one or two blocks of 64, looked at whole: what processors with wide
+//! A target of fewer than 128 bytes as one or two blocks of 64, looked at whole: what processors with wide
 //! registers do in an instruction or two.
 //!
 //! [`Wide`] names the steps. [`super::avx512`] takes them on the processors that can; [`Plain`] is the
