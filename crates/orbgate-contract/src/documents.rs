@@ -173,7 +173,9 @@ impl Reading {
                 }
                 // More may come of it.
                 Some(Ok(value)) if !is_whole && end == text.len() && is_open(&value) => break,
-                Some(Err(error)) if !is_whole && error.is_eof() => break,
+                Some(Err(error)) if !is_whole && (error.is_eof() || is_in_number(&error, text)) => {
+                    break;
+                }
                 Some(Ok(value)) => {
                     self.document(text.get(start..end).unwrap_or_default(), &value);
                     self.pass(text, start, end);
@@ -227,6 +229,16 @@ impl Reading {
 /// Whether a value does not say itself where it ends, as `1`, which may become `12`.
 const fn is_open(value: &Value) -> bool {
     matches!(value, Value::Null | Value::Bool(_) | Value::Number(_))
+}
+
+/// Whether what cannot be read is the number that the text ends in: a number out of range comes back into it with an
+/// exponent below zero.
+fn is_in_number(error: &serde_json::Error, text: &str) -> bool {
+    let mut lines = text.split('\n').skip(error.line().saturating_sub(1));
+    let line = lines.next().unwrap_or_default();
+    let rest = line.as_bytes().get(error.column().saturating_sub(1)..);
+    let of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+    lines.next().is_none() && rest.is_some_and(|rest| rest.iter().all(of_number))
 }
 
 /// What cannot be read, in the reader's words, and at which character of its line.

@@ -169,6 +169,26 @@ proptest! {
 }
 
 #[test]
+fn a_number_may_come_back_into_range() {
+    for (first, second) in [
+        (NINES, "e-399"),
+        ("1e400", "0"),
+        ("\n1e400", "0"),
+        ("[0, 1e400", "]"),
+    ] {
+        let mut checker = Checker::new(Contract::RunRecord, Mode::Strict);
+        assert_eq!(checker.push(first.as_bytes()), [], "{first}");
+        checker.push(second.as_bytes());
+        let whole = Contract::RunRecord.check((first.to_owned() + second).as_bytes(), Mode::Strict);
+        assert_eq!(
+            checker.finish().documents,
+            whole.documents,
+            "{first}{second}"
+        );
+    }
+}
+
+#[test]
 fn a_server_is_told_of_so_many_findings_and_an_audit_of_all() {
     let numbers = vec!["1"; 500].join(",");
     let request = format!(r#"{{"prompt": "", "stream": false, "fileIds": [{numbers}]}}"#);
@@ -179,6 +199,12 @@ fn a_server_is_told_of_so_many_findings_and_an_audit_of_all() {
     let report = Contract::RunRequest.check(request.as_bytes(), Mode::Lenient);
     assert_eq!(report.findings.len(), 500);
 }
+
+/// Out of range, unless an exponent below zero follows.
+const NINES: &str = match str::from_utf8(&[b'9'; 400]) {
+    Ok(nines) => nines,
+    Err(_) => "",
+};
 
 /// Pieces that mean something in JSON or in a contract.
 const PIECES: &[&str] = &[
@@ -197,6 +223,8 @@ const PIECES: &[&str] = &[
     "0",
     "-1",
     "1e400",
+    "e-399",
+    NINES,
     "1.5",
     "\"prompt\":",
     "\"stream\":",
