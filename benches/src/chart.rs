@@ -29,7 +29,7 @@ const STYLE: &str = r#"<style>
 "#;
 
 /// Whom the chart shows, and under which name.
-const SHOWN: [(&str, &str, Group); 13] = [
+const SHOWN: [(&str, &str, Group); 14] = [
     (
         "orbgate-set",
         "orbgate: whole decision, scopes interned",
@@ -50,6 +50,7 @@ const SHOWN: [(&str, &str, Group); 13] = [
     ("path-tree", "path-tree: routing only", Group::Router),
     ("actix-router", "actix-router: routing only", Group::Slow),
     ("regorus-routed", "regorus: route given", Group::Slow),
+    ("regorus-matchit", "regorus: route by matchit", Group::Slow),
     ("regorus-paths", "regorus: finds the route", Group::Slow),
     ("cedar-sliced", "Cedar: route and policy given", Group::Slow),
     ("cedar-routed", "Cedar: route given", Group::Slow),

@@ -57,7 +57,7 @@ struct Beside {
     wanted: f64,
 }
 
-const BESIDE: [Beside; 6] = [
+const BESIDE: [Beside; 7] = [
     Beside {
         what: "a decision, scopes interned ÷ matchit's routing",
         stream: "hits",
@@ -90,6 +90,13 @@ const BESIDE: [Beside; 6] = [
         what: "a decision ÷ the fastest policy engine's, which is given the route",
         stream: "hits",
         peers: &["cedar", "regorus-routed", "casbin-routed"],
+        as_text: false,
+        wanted: 1.0 / 30.0,
+    },
+    Beside {
+        what: "a decision ÷ the same engine's, which a router gives the route",
+        stream: "hits",
+        peers: &["regorus-matchit"],
         as_text: false,
         wanted: 1.0 / 30.0,
     },

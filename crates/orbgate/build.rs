@@ -18,6 +18,8 @@ mod codegen;
 mod compile;
 #[path = "src/hash.rs"]
 mod hash;
+#[path = "src/keyed.rs"]
+mod keyed;
 #[path = "src/list.rs"]
 mod list;
 #[path = "src/policy/mod.rs"]

@@ -3,9 +3,11 @@
 //! ```text
 //! paths                the names
 //! paths count NAME     does one path's work once, within `measured`, and prints how many pieces it had
+//! paths step           counts decisions with the instructions of this very processor: NAME TAB instructions each
 //! paths time           times every path: NAME TAB nanoseconds per piece, the best of some rounds
 //! ```
 
+use std::error::Error;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -18,6 +20,10 @@ use orbgate_bench::{peers, support};
 /// Requests of a stream whose instructions are counted: few, because callgrind is fifty times slower than
 /// the machine, and enough that the mean is that of the whole stream.
 const COUNTED: usize = 1_024;
+/// Requests of a stream that are taken step by step, the first of them: few, because on a virtual machine a step
+/// can take 50 microseconds, and each growth shows in any of them.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+const STEPPED: usize = 32;
 /// Requests of a stream that is timed: more than a branch predictor learns.
 const TIMED: usize = 16_384;
 const ROUNDS: usize = 25;
@@ -36,29 +42,49 @@ const STREAMS: [(&str, &str); 7] = [
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-    match arguments[..] {
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
+    match *arguments {
         [] => paths().iter().for_each(|path| println!("{}", path.name)),
-        ["count", name] => match paths().iter().find(|path| path.name == name) {
-            Some(path) => {
-                let mut work = (path.prepare)(COUNTED);
-                measured(&mut *work.run);
-                println!("{}", work.pieces);
+        ["count", name] => {
+            let mut work = (named(name)?.prepare)(COUNTED);
+            measured(&mut *work.run);
+            println!("{}", work.pieces);
+        }
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        ["step"] => {
+            for Path { name, .. } in paths().iter().filter(|path| path.is_stepped()) {
+                let steps = orbgate_bench::ptrace::count(&["stepped", name])?;
+                println!("{name}\t{}", steps as f64 / STEPPED as f64);
             }
-            None => return refuse(&format!("no path is called {name}")),
-        },
+        }
+        // Started by the above.
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        ["stepped", name] => {
+            let mut work = (named(name)?.prepare)(STEPPED);
+            orbgate_bench::ptrace::counted(&mut || measured(&mut *work.run))?;
+        }
         ["time"] => {
             for path in paths() {
                 println!("{}\t{:.2}", path.name, time((path.prepare)(TIMED)));
             }
         }
-        _ => return refuse("usage: paths [count NAME | time]"),
+        _ => return Err("usage: paths [count NAME | step | time]".into()),
     }
-    ExitCode::SUCCESS
+    Ok(())
 }
 
-fn refuse(why: &str) -> ExitCode {
-    eprintln!("error: {why}");
-    ExitCode::from(2)
+fn named(name: &str) -> Result<Path, String> {
+    let path = paths().into_iter().find(|path| path.name == name);
+    path.ok_or_else(|| format!("no path is called {name}"))
 }
 
 /// What callgrind counts: all that happens between the call of this function and its return.
@@ -83,6 +109,14 @@ struct Path {
     name: String,
     /// Makes the work ready, with so many requests.
     prepare: Box<dyn Fn(usize) -> Work>,
+}
+
+impl Path {
+    /// Decisions on requests, the only work that picks instructions by the processor.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    fn is_stepped(&self) -> bool {
+        self.name.contains("/orbgate-")
+    }
 }
 
 struct Work {

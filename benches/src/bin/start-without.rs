@@ -18,11 +18,12 @@ fn knows_processor() -> bool {
         && std::is_x86_feature_detected!("avx512vl")
         && std::is_x86_feature_detected!("avx512vbmi")
         && std::is_x86_feature_detected!("avx512vbmi2");
+    let narrower = std::is_x86_feature_detected!("avx2");
     let bits = std::is_x86_feature_detected!("bmi1")
         && std::is_x86_feature_detected!("bmi2")
         && std::is_x86_feature_detected!("lzcnt")
         && std::is_x86_feature_detected!("popcnt");
-    black_box((wide, bits));
+    black_box((wide, narrower, bits));
     true
 }
 

@@ -34,6 +34,8 @@ pub(super) fn add(table: &'static Table, add: &mut Add<'_>) {
     add("regorus-routed", &|| {
         Box::new(Regorus::new(table, Rego::Routed))
     });
+    #[cfg(feature = "routers")]
+    add("regorus-matchit", &|| Box::new(RegorusMatchit::new(table)));
     add("regorus-paths", &|| {
         Box::new(Regorus::new(table, Rego::Paths))
     });
@@ -274,11 +276,25 @@ impl Regorus {
 
     #[inline(always)]
     fn allows(&self, machine: &mut RegoVM, ask: &Ask) -> bool {
-        machine.set_input(self.inputs[ask.id as usize].clone());
-        machine
-            .execute()
-            .is_ok_and(|value| value == Value::from(true))
+        rego_allows(machine, self.inputs[ask.id as usize].clone())
     }
+}
+
+#[inline(always)]
+fn rego_allows(machine: &mut RegoVM, input: Value) -> bool {
+    machine.set_input(input);
+    machine
+        .execute()
+        .is_ok_and(|value| value == Value::from(true))
+}
+
+/// The scopes of each token, made once.
+fn rego_scopes(stream: &Stream) -> Vec<Value> {
+    let scopes = stream.tokens.iter().map(|token| {
+        let scopes = token.text.split(' ').map(Value::from);
+        Value::from(scopes.collect::<BTreeSet<_>>())
+    });
+    scopes.collect()
 }
 
 impl Contestant for Regorus {
@@ -291,14 +307,7 @@ impl Contestant for Regorus {
     }
 
     fn prepare(&mut self, stream: &Stream) {
-        let scopes: Vec<Value> = stream
-            .tokens
-            .iter()
-            .map(|token| {
-                let scopes = token.text.split(' ').map(Value::from);
-                Value::from(scopes.collect::<BTreeSet<_>>())
-            })
-            .collect();
+        let scopes = rego_scopes(stream);
         let inputs = stream
             .asks
             .iter()
@@ -319,6 +328,79 @@ impl Contestant for Regorus {
                 Value::from(input)
             });
         self.inputs = inputs.collect();
+    }
+
+    fn answer(&self, ask: &Ask) -> Answer {
+        Answer::Allowed(self.allows(&mut self.machine.lock().expect("one user"), ask))
+    }
+
+    fn pass(&self, asks: &[Ask]) -> usize {
+        let mut machine = self.machine.lock().expect("one user");
+        asks.iter()
+            .filter(|ask| black_box(self.allows(&mut machine, black_box(ask))))
+            .count()
+    }
+}
+
+/// `regorus-routed` as a service asks it: matchit finds the route, one router for each method, and the input is made of
+/// it and of the token's scopes. Those, the routes' names and the keys are values already, and only shared.
+#[cfg(feature = "routers")]
+struct RegorusMatchit {
+    routers: Vec<matchit::Router<Value>>,
+    machine: Mutex<RegoVM>,
+    keys: [Value; 2],
+    scopes: Vec<Value>,
+    /// The token of each request.
+    tokens: Vec<usize>,
+}
+
+#[cfg(feature = "routers")]
+impl RegorusMatchit {
+    fn new(table: &'static Table) -> Self {
+        let mut routers: Vec<_> = table
+            .methods
+            .iter()
+            .map(|_| matchit::Router::new())
+            .collect();
+        for row in &table.rows {
+            routers[row.method]
+                .insert(table.shapes[row.shape].as_str(), Value::from(row.name))
+                .expect("a template");
+        }
+        let (text, data) = rego_routed(table);
+        Self {
+            routers,
+            machine: Mutex::new(rego_load(&text, &data)),
+            keys: ["route".into(), "scopes".into()],
+            scopes: Vec::new(),
+            tokens: Vec::new(),
+        }
+    }
+
+    #[inline(always)]
+    fn allows(&self, machine: &mut RegoVM, ask: &Ask) -> bool {
+        let Ok(found) = self.routers[usize::from(ask.method_id)].at(ask.target) else {
+            return false;
+        };
+        let scopes = &self.scopes[self.tokens[ask.id as usize]];
+        let [route, held] = &self.keys;
+        let input = [
+            (route.clone(), found.value.clone()),
+            (held.clone(), scopes.clone()),
+        ];
+        rego_allows(machine, BTreeMap::from(input).into())
+    }
+}
+
+#[cfg(feature = "routers")]
+impl Contestant for RegorusMatchit {
+    fn name(&self) -> String {
+        "regorus-matchit".to_owned()
+    }
+
+    fn prepare(&mut self, stream: &Stream) {
+        self.scopes = rego_scopes(stream);
+        self.tokens = stream.facts.iter().map(|(token, _)| *token).collect();
     }
 
     fn answer(&self, ask: &Ask) -> Answer {

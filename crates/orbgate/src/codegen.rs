@@ -2,11 +2,11 @@
 
 use core::fmt::{self, Display, Write};
 
-use crate::hash::{HINTS, Method, PerfectHash};
+use crate::hash::{DisplacedHash, HINTS, Method, PerfectHash};
 use crate::list::{Span, Text};
 use crate::tables::{
     ApiRow, Edge, MethodColumn, Node, OtherWord, Outline, Outlines, Prefix, RouteRow, Run,
-    ScopeRow, Shape, Tables, Variants, Word, WordRow,
+    ScopeRow, Shape, Tables, Terms, Variants, Word, WordRow,
 };
 use crate::terms::{OrganisationRule, Place, Profile};
 
@@ -68,15 +68,16 @@ expression! {
     WordRow { text, lengths, others }
     OtherWord { text, lengths, symbol }
     Shape { key, id, first_route, columns }
-    Outlines { hints, depth, below, variants, rows, others, has_others }
+    Outlines { hints, depth, below, lengths, variants, rows, others, is_complete }
     Variants { parameters, are_more }
-    Outline { text, routes, scopes, first_route, is_alone }
+    Outline { text, routes, scopes, first_route, has_amounts, is_alone }
     Node { edges, parameter, shape }
     Edge { symbol, node, text }
     Method { letters, length }
     MethodColumn { method, column }
-    RouteRow { method, text, template, orbs, scope, scope_name, organisation, place }
-    ScopeRow { name, permits, api, organisation, orbs, routes, place }
+    RouteRow { method, text, template, scope, terms, place }
+    Terms { scope, organisation, orbs }
+    ScopeRow { terms, permits, api, routes, place }
     ApiRow { name }
 }
 
@@ -143,6 +144,27 @@ impl<T: Expression> Expression for PerfectHash<T> {
             "PerfectHash {{ seed: {}, pilots: {}, slots: {} }}",
             Code(seed),
             Code(pilots),
+            Code(slots)
+        )
+    }
+}
+
+impl<T: Expression> Expression for DisplacedHash<T> {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            seed,
+            bucket_shift,
+            slot_shift,
+            displacements,
+            slots,
+        } = self;
+        write!(
+            f,
+            "DisplacedHash {{ seed: {}, bucket_shift: {}, slot_shift: {}, displacements: {}, slots: {} }}",
+            Code(seed),
+            Code(bucket_shift),
+            Code(slot_shift),
+            Code(displacements),
             Code(slots)
         )
     }

@@ -2,19 +2,18 @@
 
 use core::marker::PhantomData;
 
+use crate::condense::Condensed;
 use crate::decision::{Decision, Subject};
 use crate::engine::Engine;
 use crate::hash::{Method, index, method_column, method_hash};
 use crate::inference;
-use crate::list::Span;
 use crate::matcher;
 use crate::outline::{First, Found, Target, Tried};
 use crate::reason::{Detail, Reason};
 use crate::request::Request;
 use crate::scan::wide::{PLACES, Steps, Wide};
 use crate::scan::{Mask, Narrow, Search};
-use crate::tables::{COLUMNS, NONE, Outline, RouteRow, ScopeRow, Shape, slice};
-use crate::terms::OrganisationRule;
+use crate::tables::{COLUMNS, NONE, Outline, Outlines, RouteRow, ScopeRow, Shape, Terms, slice};
 use crate::token::{Scopes, Token, TokenKind};
 
 impl Engine {
@@ -27,7 +26,7 @@ impl Engine {
             (1..64, true) => wide.apart(Decide::<u64, 2>(self, request, PhantomData)),
             (64..128, false) => wide.apart(Decide::<u128, 1>(self, request, PhantomData)),
             (64..128, true) => wide.apart(Decide::<u128, 2>(self, request, PhantomData)),
-            _ => self.decide_closer(request),
+            _ => wide.apart(DecideLong(self, request)),
         }
     }
 
@@ -47,7 +46,7 @@ impl Engine {
 
     /// Decides with wide registers what is found of a target.
     #[inline(always)]
-    fn decide_wide<'e>(
+    pub(crate) fn decide_wide<'e>(
         &'e self,
         wide: impl Wide,
         request: &Request<'_>,
@@ -63,17 +62,19 @@ impl Engine {
             Found::Malformed(detail) => return Decision::malformed(self, detail),
             Found::Closer => return self.decide_closer(request),
         };
+        if outline.is_some_and(|outline| outline.has_amounts) {
+            return wide.rarely(DecideAmounts(self, request, outline, column));
+        }
         self.decide_found(wide, request, outline, |outline| {
-            let cell = (outline.routes.get(column), outline.scopes.get(column));
-            let (Some(route), Some(scope)) = cell else {
-                return Err(outline.first_route);
-            };
-            let need = self.need(*route).ok_or(outline.first_route)?;
-            let subject = Subject {
-                scope: *scope,
-                ..need.subject
-            };
-            Ok(Need { subject, ..need })
+            // The scope's row is nearer than the route's, and has the same terms.
+            let scope = outline.scopes.get(column).copied().unwrap_or_default();
+            let row = self.tables.scopes.get(index(u32::from(scope)));
+            let route = outline.routes.get(column).copied().unwrap_or(NONE);
+            let need = row.filter(|_| route != NONE).map(|row| Need {
+                route,
+                ..Need::scope(scope, row)
+            });
+            need.ok_or(outline.first_route)
         })
     }
 
@@ -113,7 +114,7 @@ impl Engine {
         search: S,
         request: &Request<'_>,
         found: Option<T>,
-        need_of: impl FnOnce(T) -> Result<Need, u32>,
+        need_of: impl FnOnce(T) -> Result<Need<'e>, u32>,
     ) -> Decision<'e> {
         let token = match read_token(request.token) {
             Err(reason) => return self.deny(reason, Subject::NOTHING),
@@ -128,7 +129,7 @@ impl Engine {
 
     /// What a route needs.
     #[inline(always)]
-    pub(crate) fn need(&self, route: u32) -> Option<Need> {
+    pub(crate) fn need(&self, route: u32) -> Option<Need<'_>> {
         let row = self.tables.routes.get(index(route))?;
         Some(Need::route(route, row))
     }
@@ -160,13 +161,13 @@ impl Engine {
     pub(crate) fn decide_need<'e, S: Search>(
         &'e self,
         search: S,
-        need: Need,
+        need: Need<'e>,
         token: Token<'_>,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'e> {
         match token.scopes {
             Scopes::Set(set) => {
-                let held = set.holds(self.fingerprint(), need.subject.scope);
+                let held = set.holds(self.fingerprint(), need.scope);
                 self.decide_held(need, token.kind, held, allow_bonus_orbs_use)
             }
             Scopes::Text(text) => search.aside(SearchText {
@@ -183,17 +184,22 @@ impl Engine {
     #[inline(always)]
     const fn decide_held(
         &self,
-        need: Need,
+        need: Need<'_>,
         kind: TokenKind,
         held: bool,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'_> {
-        let reason = match need.organisation {
+        let reason = match need.terms.organisation {
             Some(rule) => inference::decide(kind, rule, held),
             None if held => Reason::ScopeHeld,
             None => Reason::ScopeMissing,
         };
-        Decision::new(self, reason, need.subject, allow_bonus_orbs_use)
+        let subject = Subject {
+            route: need.route,
+            scope: need.scope,
+            orbs: need.terms.orbs,
+        };
+        Decision::new(self, reason, subject, allow_bonus_orbs_use)
     }
 
     #[inline(always)]
@@ -217,14 +223,14 @@ impl<'e, W: Wide, M: Mask, const FOURS: usize> Steps<W> for Decide<'e, '_, M, FO
         let Self(engine, request, _) = self;
         let target = Target::<W, M>::of(wide, request.target);
         if target.is_odd() {
-            return wide.apart(DecideOdd::<M>(engine, request, PhantomData));
+            return wide.rarely(DecideOdd::<M, FOURS>(engine, request, PhantomData));
         }
         match target.look::<FOURS>(&engine.tables.outlines) {
             First::This(outline) => engine.decide_wide(wide, request, Found::This(outline)),
             First::Nothing => engine.decide_wide(wide, request, Found::Nothing),
-            First::Other(tried) => wide.apart(DecideOther::<M, FOURS>(engine, request, tried)),
+            First::Other(tried) => wide.rarely(DecideOther::<M, FOURS>(engine, request, tried)),
             First::Closer if FOURS < MOST_FOURS => {
-                wide.apart(Decide::<M, MOST_FOURS>(engine, request, PhantomData))
+                wide.rarely(Decide::<M, MOST_FOURS>(engine, request, PhantomData))
             }
             First::Closer => engine.decide_closer(request),
         }
@@ -247,9 +253,9 @@ impl<'e, W: Wide, M: Mask, const FOURS: usize> Steps<W> for DecideOther<'e, '_, 
 }
 
 /// The same about a target that is odd.
-struct DecideOdd<'e, 'r, M>(&'e Engine, &'r Request<'r>, PhantomData<M>);
+struct DecideOdd<'e, 'r, M, const FOURS: usize>(&'e Engine, &'r Request<'r>, PhantomData<M>);
 
-impl<'e, W: Wide, M: Mask> Steps<W> for DecideOdd<'e, '_, M> {
+impl<'e, W: Wide, M: Mask, const FOURS: usize> Steps<W> for DecideOdd<'e, '_, M, FOURS> {
     type Result = Decision<'e>;
 
     #[inline(always)]
@@ -259,21 +265,66 @@ impl<'e, W: Wide, M: Mask> Steps<W> for DecideOdd<'e, '_, M> {
         if let Some(found) = target.read_odd(engine.tables.profile) {
             return engine.decide_wide(wide, request, found);
         }
-        let outlines = &engine.tables.outlines;
-        let found = match target.look::<MOST_FOURS>(outlines) {
-            First::This(outline) => Found::This(outline),
-            First::Nothing => Found::Nothing,
-            First::Other(tried) => target.look_on::<MOST_FOURS>(outlines, &tried),
-            First::Closer => Found::Closer,
-        };
+        let found = find::<W, M, FOURS>(&target, &engine.tables.outlines);
         engine.decide_wide(wide, request, found)
+    }
+}
+
+/// A decision about a target of any other length.
+struct DecideLong<'e, 'r>(&'e Engine, &'r Request<'r>);
+
+impl<'e, W: Wide> Steps<W> for DecideLong<'e, '_> {
+    type Result = Decision<'e>;
+
+    #[inline(always)]
+    fn take(self, wide: W) -> Decision<'e> {
+        let Self(engine, request) = self;
+        let outlines = &engine.tables.outlines;
+        // A literal that is longer than an outline looks like a value.
+        let condensed = Condensed::of(wide, request.target, outlines.lengths);
+        let Some(condensed) = condensed.filter(|_| outlines.is_complete) else {
+            return engine.decide_closer(request);
+        };
+        let target = Target::<W, u128>::of(wide, condensed.path());
+        let found = find::<W, u128, MOST_FOURS>(&target, outlines);
+        engine.decide_wide(wide, request, found)
+    }
+}
+
+/// What is found of a target that is not odd, however many looks it takes.
+#[inline(always)]
+fn find<'e, W: Wide, M: Mask, const FOURS: usize>(
+    target: &Target<'_, W, M>,
+    outlines: &'e Outlines,
+) -> Found<'e, Outline> {
+    match target.look::<FOURS>(outlines) {
+        First::This(outline) => Found::This(outline),
+        First::Nothing => Found::Nothing,
+        First::Other(tried) => target.look_on::<FOURS>(outlines, &tried),
+        First::Closer => Found::Closer,
+    }
+}
+
+/// What is left of a decision when an outline is found of which a route has an amount of orbs of its own.
+struct DecideAmounts<'e, 'r>(&'e Engine, &'r Request<'r>, Option<&'e Outline>, usize);
+
+impl<'e, W: Wide> Steps<W> for DecideAmounts<'e, '_> {
+    type Result = Decision<'e>;
+
+    #[inline(always)]
+    fn take(self, wide: W) -> Decision<'e> {
+        let Self(engine, request, outline, column) = self;
+        engine.decide_found(wide, request, outline, |outline| {
+            let route = outline.routes.get(column).copied().unwrap_or(NONE);
+            engine.need(route).ok_or(outline.first_route)
+        })
     }
 }
 
 /// What is left of a decision when the token's scopes are text.
 struct SearchText<'e, 't> {
     engine: &'e Engine,
-    need: Need,
+    need: Need<'e>,
     kind: TokenKind,
     text: &'t [u8],
     allow_bonus_orbs_use: bool,
@@ -285,7 +336,7 @@ impl<'e, S: Search> Steps<S> for SearchText<'e, '_> {
     #[inline(always)]
     fn take(self, search: S) -> Decision<'e> {
         let Self { engine, need, .. } = self;
-        let name = engine.tables.text.bytes(need.scope_name);
+        let name = engine.tables.text.bytes(need.terms.scope);
         let held = search.has_piece(self.text, name);
         engine.decide_held(need, self.kind, held, self.allow_bonus_orbs_use)
     }
@@ -302,27 +353,30 @@ pub(crate) fn read_token(token: Option<Token<'_>>) -> Result<Token<'_>, Reason> 
 }
 
 /// What a call needs, found by its route or its scope.
-pub(crate) struct Need {
-    subject: Subject,
-    scope_name: Span,
-    organisation: Option<OrganisationRule>,
+#[derive(Clone, Copy)]
+pub(crate) struct Need<'e> {
+    /// [`NONE`] where it was found by its scope.
+    route: u32,
+    scope: u16,
+    terms: &'e Terms,
 }
 
-impl Need {
+impl<'e> Need<'e> {
     #[inline(always)]
-    const fn route(id: u32, row: &RouteRow) -> Self {
+    const fn route(id: u32, row: &'e RouteRow) -> Self {
         Self {
-            subject: Subject::route(id, row),
-            scope_name: row.scope_name,
-            organisation: row.organisation,
+            route: id,
+            scope: row.scope,
+            terms: &row.terms,
         }
     }
 
-    pub(crate) const fn scope(id: u16, row: &ScopeRow) -> Self {
+    #[inline(always)]
+    pub(crate) const fn scope(id: u16, row: &'e ScopeRow) -> Self {
         Self {
-            subject: Subject::scope(id, row.orbs),
-            scope_name: row.name,
-            organisation: row.organisation,
+            route: NONE,
+            scope: id,
+            terms: &row.terms,
         }
     }
 }

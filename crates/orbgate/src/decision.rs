@@ -5,7 +5,7 @@ use core::fmt;
 use crate::engine::Engine;
 use crate::listing::{Route, Scope};
 use crate::reason::{Detail, Reason};
-use crate::tables::{NONE, ORBS_UNKNOWN, RouteRow};
+use crate::tables::{NONE, ORBS_UNKNOWN};
 use crate::terms::{Digest, Place};
 
 /// An engine's answer. A denial is an answer, not an error.
@@ -69,25 +69,6 @@ impl Subject {
         Self {
             route,
             ..Self::NOTHING
-        }
-    }
-
-    /// A route was found, or asked for.
-    #[inline(always)]
-    pub(crate) const fn route(route: u32, row: &RouteRow) -> Self {
-        Self {
-            route,
-            scope: row.scope,
-            orbs: row.orbs,
-        }
-    }
-
-    /// A scope was asked for without a route.
-    pub(crate) const fn scope(scope: u16, orbs: i64) -> Self {
-        Self {
-            route: NONE,
-            scope,
-            orbs,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::request::Request;
 use crate::route_id::RouteId;
 use crate::scan::Narrow;
 #[cfg(all(target_arch = "x86_64", not(any(orbgate_portable, orbgate_narrow))))]
-use crate::scan::avx512::Avx512;
+use crate::scan::processor::{Avx2, Processor};
 use crate::scan::wide::Plain;
 use crate::tables::{NONE, Tables};
 use crate::terms::{Digest, Profile};
@@ -58,18 +58,35 @@ impl Engine {
     #[inline]
     pub fn decide(&self, request: &Request<'_>) -> Decision<'_> {
         #[cfg(all(target_arch = "x86_64", not(any(orbgate_portable, orbgate_narrow))))]
-        if let Some(wide) = Avx512::here() {
+        if let Some(wide) = Processor::avx512() {
             return self.decide_apart(wide, request);
+        }
+        self.decide_otherwise(request)
+    }
+
+    /// Decides with what else the processor has. A call, so that what is compiled into callers stays short.
+    #[inline(never)]
+    fn decide_otherwise(&self, request: &Request<'_>) -> Decision<'_> {
+        #[cfg(all(target_arch = "x86_64", not(any(orbgate_portable, orbgate_narrow))))]
+        match Processor::here() {
+            Processor::Avx512(wide) => return self.decide_apart(wide, request),
+            Processor::Avx2(wide) => return self.decide_apart(wide, request),
+            Processor::Other => {}
         }
         self.decide_narrow(request)
     }
 
     /// The same decision in every way that this processor and any other have, for tests: they must agree.
     #[doc(hidden)]
-    pub fn decide_every_way(&self, request: &Request<'_>) -> [Decision<'_>; 3] {
+    pub fn decide_every_way(&self, request: &Request<'_>) -> [Decision<'_>; 4] {
+        let narrow = self.decide_narrow(request);
+        let avx2 = narrow;
+        #[cfg(all(target_arch = "x86_64", not(any(orbgate_portable, orbgate_narrow))))]
+        let avx2 = Avx2::found_out().map_or(avx2, |wide| self.decide_apart(wide, request));
         [
             self.decide(request),
-            self.decide_narrow(request),
+            avx2,
+            narrow,
             self.decide_apart(Plain, request),
         ]
     }
@@ -241,7 +258,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn scope_name(&self, id: u16) -> &str {
         let row = self.tables.scopes.get(index(u32::from(id)));
-        row.map_or("", |row| self.tables.text.get(row.name))
+        row.map_or("", |row| self.tables.text.get(row.terms.scope))
     }
 
     /// The id of a scope token.

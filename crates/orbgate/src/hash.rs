@@ -1,8 +1,8 @@
 //! Perfect hashing: the hash of a key, and the one slot it can stand in.
 //!
-//! The tables are laid out by phf's generator (its `ptrhash` form): a key's hash picks a bucket, the
-//! bucket's pilot picks the slot. A stranger lands in some slot too, so whoever probes compares the
-//! key it finds there in full.
+//! A key's hash picks a bucket, the bucket's pilot picks the slot; phf's generator finds the pilots of names
+//! (`compile::names`), `compile::perfect` those of large tables. A stranger lands in some slot too, so whoever
+//! probes compares the key it finds there in full.
 #![allow(
     clippy::as_conversions,
     reason = "the hash takes the halves of wider integers apart on purpose"
@@ -16,7 +16,7 @@ use crate::tables::COLUMNS;
 
 /// Slots for a known set of keys, no two of which share one.
 pub struct PerfectHash<T: 'static> {
-    /// Found by the generator; every hash of this table starts from it.
+    /// Found with the pilots; every hash of this table starts from it.
     pub seed: u64,
     /// One for each bucket: what sends the bucket's keys to free slots.
     pub pilots: List<u32>,
@@ -45,14 +45,56 @@ impl<T: fmt::Debug> fmt::Debug for PerfectHash<T> {
     }
 }
 
+/// The same, with as many slots and buckets as make a shift of what is a multiplication above: for the one table
+/// that a decision waits for. phf's generator never makes such a table, so `compile` displaces the keys itself.
+pub struct DisplacedHash<T: 'static> {
+    /// Every hash of this table starts from it.
+    pub seed: u64,
+    /// How far the lower half of a hash is shifted to be a bucket.
+    pub bucket_shift: u32,
+    /// How far the upper half of a hash is shifted to be a slot, once it is displaced.
+    pub slot_shift: u32,
+    /// One for each bucket: what sends the bucket's keys to free slots.
+    pub displacements: List<u32>,
+    /// The entries; a slot that no key owns holds one that equals no key.
+    pub slots: List<T>,
+}
+
+impl<T> DisplacedHash<T> {
+    /// The only entry that can have a key of this hash; the caller compares the key.
+    #[inline(always)]
+    pub(crate) fn probe(&self, hash: u64) -> Option<&T> {
+        let displacement = *self.displacements.get(self.bucket(hash))?;
+        self.slots.get(self.slot(hash, displacement))
+    }
+
+    /// The bucket of a key.
+    #[inline(always)]
+    pub(crate) const fn bucket(&self, hash: u64) -> usize {
+        index((hash as u32).wrapping_shr(self.bucket_shift))
+    }
+
+    /// The slot of a key whose bucket is displaced so far.
+    #[inline(always)]
+    pub(crate) const fn slot(&self, hash: u64, displacement: u32) -> usize {
+        let place = (hash >> 32) as u32 ^ displacement;
+        index(place.wrapping_shr(self.slot_shift))
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for DisplacedHash<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.slots.fmt(f)
+    }
+}
+
 /// The bucket of a key.
 #[inline(always)]
 pub(crate) const fn bucket(hash: u64, buckets: usize) -> usize {
     reduce(hash as u32, buckets)
 }
 
-/// Where phf's generator puts a key: the arithmetic of its own lookup, without its remapping, because
-/// our tables keep the few slots beyond the number of keys.
+/// The slot of a key whose bucket has this pilot.
 #[inline(always)]
 pub(crate) const fn slot(hash: u64, pilot: u32, slots: usize) -> usize {
     reduce((hash >> 32) as u32 ^ pilot, slots)
@@ -213,6 +255,14 @@ pub(crate) const fn hint([first, second]: [u8; 2], lasts: [u8; 2]) -> u16 {
     firsts.wrapping_add(u16::from_le_bytes(lasts))
 }
 
+/// What the hints of a path of so many segments below the prefix are combined with (by exclusive or), four at a
+/// time: a word of paths of another length is none there.
+#[inline(always)]
+pub(crate) const fn hint_salt(count: usize) -> u64 {
+    const FOUR: u64 = 0x7c15_7c15_7c15_7c15;
+    (count as u64).wrapping_mul(FOUR)
+}
+
 /// How many bits of a hint a table of hints tells apart.
 const HINT_BITS: u32 = 13;
 
@@ -225,12 +275,36 @@ pub(crate) const fn hint_place(hint: u64) -> usize {
     (hint >> (u16::BITS - HINT_BITS)) as usize & (HINTS - 1)
 }
 
-/// What the hints beyond the first four add to the key of an outline: hints of words, four to a word of the
-/// processor, with zeros for parameters.
+/// Sixteen ones for each of the four lowest bits.
 #[inline(always)]
-pub(crate) const fn outline_key_rest(hints: [u64; 3]) -> u64 {
-    let [b, c, d] = hints;
-    b.wrapping_mul(K1) ^ c.wrapping_mul(K0) ^ d.wrapping_mul(K1 ^ K0)
+pub(crate) fn lanes(bits: u64) -> u64 {
+    LANES.get(bits as usize & 15).copied().unwrap_or_default()
+}
+
+/// The same as a table, which is faster than to compute it.
+static LANES: [u64; 16] = {
+    let mut all = [0; 16];
+    let mut bits = 0;
+    while bits < 16 {
+        // Four copies, each so far along that another bit is the lowest of its lane.
+        let copies = (bits as u64).wrapping_mul(1 | 1 << 15 | 1 << 30 | 1 << 45);
+        #[allow(
+            clippy::indexing_slicing,
+            reason = "evaluated by the compiler, which refuses an index out of range"
+        )]
+        {
+            all[bits] = (copies & 0x0001_0001_0001_0001).wrapping_mul(0xffff);
+        }
+        bits += 1;
+    }
+    all
+};
+
+/// The hints of an outline's words, four to a word of the processor, with zeros for parameters: the first four,
+/// and all others in one.
+#[inline(always)]
+pub(crate) const fn outline_key([a, b, c, d]: [u64; 4]) -> [u64; 2] {
+    [a, b ^ c.wrapping_mul(K1) ^ d.wrapping_mul(K1 ^ K0)]
 }
 
 /// What the words of 32 bits of a block are added to for its digest, in pairs.
@@ -264,9 +338,13 @@ pub(crate) fn digest(block: [u8; 64]) -> u64 {
 
 /// The hash of an outline of `count` segments.
 #[inline(always)]
-pub(crate) const fn outline_hash(seed: u64, count: usize, key: u64) -> u64 {
-    let seed = seed.wrapping_add((count as u64).wrapping_mul(K1));
-    mix(key ^ seed, K0)
+pub(crate) const fn outline_hash(seed: u64, count: usize, key: [u64; 2]) -> u64 {
+    let [first, rest] = key;
+    // The seed is in both factors: no key can make one of them zero for every seed.
+    mix(
+        first ^ seed.wrapping_add(hint_salt(count)),
+        rest ^ (seed ^ K1),
+    )
 }
 
 /// The hash of a method.

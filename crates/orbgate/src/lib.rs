@@ -4,12 +4,14 @@
 extern crate self as orbgate;
 
 pub mod analysis;
+mod batch;
 #[cfg(feature = "build")]
 pub mod build;
 #[cfg(feature = "build")]
 mod codegen;
 #[cfg(feature = "yaml")]
 mod compile;
+mod condense;
 mod decide;
 mod decision;
 mod engine;
@@ -19,6 +21,8 @@ mod hash;
 mod inference;
 #[cfg(feature = "serde")]
 mod json;
+#[cfg(feature = "yaml")]
+mod keyed;
 mod list;
 mod listing;
 mod matcher;
@@ -40,6 +44,7 @@ mod token;
 pub mod yaml;
 
 // The public interface is:
+pub use crate::batch::Batch;
 pub use crate::decision::{Allow, Charge, Decision, Deny};
 pub use crate::engine::Engine;
 pub use crate::grant::{Grant, MissingStep};
@@ -71,11 +76,11 @@ macro_rules! include_policy {
 #[doc(hidden)]
 pub mod generated {
     pub use crate::engine::Engine;
-    pub use crate::hash::{Method, PerfectHash};
+    pub use crate::hash::{DisplacedHash, Method, PerfectHash};
     pub use crate::list::{List, Span, Text};
     pub use crate::tables::{
         ApiRow, Edge, MethodColumn, Node, OtherWord, Outline, Outlines, Prefix, RouteRow, Run,
-        ScopeRow, Shape, Tables, Variants, Word, WordRow,
+        ScopeRow, Shape, Tables, Terms, Variants, Word, WordRow,
     };
     pub use crate::terms::{OrganisationRule, Place, Profile};
 }

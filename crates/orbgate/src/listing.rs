@@ -63,7 +63,7 @@ impl<'e> Route<'e> {
     #[must_use]
     pub fn orbs(&self) -> Orbs {
         // A scope with routes always states an orb column; if one did not, the amount is not known.
-        orbs(self.row.orbs).unwrap_or(Orbs::Unstated)
+        orbs(self.row.terms.orbs).unwrap_or(Orbs::Unstated)
     }
 
     /// Where the route stands in the policy file.
@@ -153,7 +153,7 @@ impl<'e> Scope<'e> {
     /// Whether these scopes have it (specification §5.3).
     pub(crate) fn is_among(self, scopes: Scopes<'_>) -> bool {
         let row = self.row();
-        row.is_some_and(|row| scopes.hold(self.engine, self.id, row.name))
+        row.is_some_and(|row| scopes.hold(self.engine, self.id, row.terms.scope))
     }
 
     /// The permitted action, where the policy states one (specification §4.2).
@@ -167,13 +167,13 @@ impl<'e> Scope<'e> {
     /// The orb column; `None` where the policy states none (only on a scope with no routes).
     #[must_use]
     pub fn orbs(&self) -> Option<Orbs> {
-        orbs(self.row()?.orbs)
+        orbs(self.row()?.terms.orbs)
     }
 
     /// What an organisation's token gets, where the scope applies only to a user's token.
     #[must_use]
     pub fn organisation(&self) -> Option<OrganisationRule> {
-        self.row()?.organisation
+        self.row()?.terms.organisation
     }
 
     /// The routes that need the scope, in the order of the policy file.

@@ -7,10 +7,10 @@
 //! 3. Where that is no outline, values may be words: the variants of parameters that templates of so many
 //!    segments have are tried, the most specific first.
 
-use crate::hash::{HINTS, hint_place, index, outline_hash, outline_key_rest};
+use crate::hash::{HINTS, hint_place, hint_salt, index, lanes, outline_hash, outline_key};
 use crate::reason::Detail;
 use crate::scan::Mask;
-use crate::scan::wide::{BLOCK, Wide};
+use crate::scan::wide::{BLOCK, PLACES, Wide};
 use crate::tables::{Outline, Outlines};
 use crate::terms::{MAX_SEGMENTS, Profile};
 
@@ -60,6 +60,7 @@ pub(crate) struct Target<'t, W: Wide, M> {
     slashes: M,
     /// Dots and slashes, those after the last byte, too.
     stops: M,
+    /// Any bits where there is anything unusual.
     unusual: M,
 }
 
@@ -94,7 +95,8 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
     /// The byte after the last: a slash, where the last segment stops.
     #[inline(always)]
     fn end(&self) -> M {
-        M::at(1, self.bytes.len())
+        // One more than all the bits before it.
+        M::NONE.minus(!self.path)
     }
 
     /// Whether anything is unusual, the first byte no slash, a segment empty (as after a slash at the end), or
@@ -103,7 +105,15 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
     pub(crate) fn is_odd(&self) -> bool {
         let odd = (self.slashes & self.path).moved_on() & self.stops;
         let first = !self.slashes & M::bit(0);
+        // One test: no processor can guess which of these it is.
         self.unusual | odd | first != M::NONE
+    }
+
+    /// Where the bytes are that are unusual.
+    #[inline(always)]
+    fn unusual_bytes(&self) -> M {
+        let [low, high] = self.blocks;
+        M::of(self.wide.unusual(low), self.wide.unusual(high))
     }
 
     /// P3 to P18 of an odd target; nothing if there is only a query in order, or a name like `.env`.
@@ -141,12 +151,15 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
         faults |= u32::from(!is_root & (begins & ends != M::NONE)) << 7;
         let dots = self.stops & !self.slashes;
         faults |= u32::from(dots.runs_into(begins, ends.moved_back())) << 8;
-        let fault = faults.trailing_zeros();
-        match FAULTS.get(index(fault)) {
-            // Escapes are read one by one.
-            Some(_) if profile == Profile::EncodedParams && fault == PERCENT => Some(Found::Closer),
+        let first_fault = faults & faults.wrapping_neg();
+        // Escapes are read one by one.
+        let closer = u32::from(profile == Profile::EncodedParams) << PERCENT;
+        if first_fault & closer != 0 {
+            return Some(Found::Closer);
+        }
+        match FAULTS.get(index(faults.trailing_zeros())) {
             Some(detail) => Some(Found::Malformed(*detail)),
-            None if is_root || self.unusual & path != M::NONE => Some(Found::Closer),
+            None if is_root || self.unusual_bytes() & path != M::NONE => Some(Found::Closer),
             None => None,
         }
     }
@@ -160,32 +173,40 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
         let [low, high] = outlines.below;
         let slashes = self.slashes & (M::of(low, high) & self.path | self.end());
         let count = slashes.count().wrapping_sub(1);
-        // Of 64 bytes there are never too many segments.
-        let are_many = M::BITS > BLOCK && (self.slashes & self.path).count() > MAX_SEGMENTS;
-        if count > FOURS.wrapping_mul(4) || are_many {
+        if count > FOURS.wrapping_mul(4) {
             return First::Closer;
         }
-        let segments = Segments {
-            slashes,
-            lasts: slashes.without_first().moved_back(),
-            count,
-        };
-        let hints = self.hints(&segments);
-        let words = self.words::<FOURS>(known, hints, count);
-        let Some(row) = self.row::<FOURS>(outlines, hints, count, words) else {
+        let segments = Segments { slashes, count };
+        let hints = self.hints::<FOURS>(&segments);
+        let fours = self.words::<FOURS>(known, hints, count);
+        let Some(row) = self.row::<FOURS>(outlines, hints, count, fours) else {
             return First::Closer;
         };
-        let Some(outline) = self.outline(&segments, words) else {
-            return First::Closer;
-        };
+        let [a, b, c, d] = fours;
+        let words = a | b | c | d;
+        let outline = self.outline::<FOURS>(&segments, words);
         // A perfect hash sends strangers to some slot: the whole outline is compared.
         if self.wide.are_same(outline, self.wide.whole(&row.text)) {
             return First::This(row);
         }
+        // Where words are many and alike, this is the usual way.
+        if !row.is_alone
+            && let Some(row) = self.other(outlines, outline)
+            && self.wide.are_same(outline, self.wide.whole(&row.text))
+        {
+            return First::This(row);
+        }
+        // Of a block there are never too many segments, and no outline is too long.
+        let are_many = (self.slashes & self.path).count() > MAX_SEGMENTS;
+        if M::BITS > BLOCK && (are_many || !outlines.is_complete) {
+            return First::Closer;
+        }
         let Some(fitting) = self.fitting(outlines, count, words) else {
             return First::Closer;
         };
-        if fitting == 0 && row.is_alone && !self.is_folded(outline, row) {
+        // Nothing else has these hints, and no template with fewer words fits: nothing is left that case could
+        // confuse (P21).
+        if fitting == 0 && row.is_alone {
             return First::Nothing;
         }
         First::Other(Tried {
@@ -210,21 +231,21 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
             row,
             fitting,
         } = tried;
-        match self.follow(outlines, row, segments, *words) {
+        match self.follow::<FOURS>(outlines, row, segments, *words) {
             Found::Nothing => {}
             found => return found,
         }
         let used = before::<W, u64>(self.wide, segments.count);
-        let hints = self.hints(segments);
+        let hints = self.hints::<FOURS>(segments);
         let mut fitting = *fitting;
         while fitting != 0 {
             let variants = outlines.variants.get(segments.count);
             let variant = variants.and_then(|variants| variants.parameters.get(fitting.first()));
             let words = u64::from(variant.copied().unwrap_or_default()) ^ used;
-            let Some(row) = self.row::<FOURS>(outlines, hints, segments.count, words) else {
+            let Some(row) = self.row::<FOURS>(outlines, hints, segments.count, [words; 4]) else {
                 return Found::Closer;
             };
-            match self.follow(outlines, row, segments, words) {
+            match self.follow::<FOURS>(outlines, row, segments, words) {
                 Found::Nothing => {}
                 found => return found,
             }
@@ -233,36 +254,47 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
         Found::Nothing
     }
 
-    /// The hints of the segments, and one of none.
+    /// The hints of the segments, four to a word, and hints of nothing after the last.
     #[inline(always)]
-    fn hints(&self, segments: &Segments<M>) -> W::Hints {
+    fn hints<const FOURS: usize>(&self, segments: &Segments<M>) -> [u64; PLACES / 4] {
+        let wide = self.wide;
         let [low, high] = self.blocks;
-        let folded = [self.wide.folded(low), self.wide.folded(high)];
-        let firsts = segments.slashes.moved_on();
-        let lasts = segments.lasts;
-        // Of a segment of one byte its slashes are the second ones: there are always two each.
-        let pairs = [firsts | firsts.moved_on(), lasts | lasts.moved_back()];
-        self.wide.hints(folded, pairs)
+        let folded = [wide.folded(low), wide.folded(high)];
+        let hints = wide.hints::<M, FOURS>(folded, segments.slashes);
+        let salt = hint_salt(segments.count);
+        let mut fours = [wide.four::<0>(hints) ^ salt, 0, 0, 0];
+        let [_, second, third, fourth] = &mut fours;
+        if FOURS > 1 {
+            *second = wide.four::<1>(hints) ^ salt;
+        }
+        if FOURS > 2 {
+            *third = wide.four::<2>(hints) ^ salt;
+            *fourth = wide.four::<3>(hints) ^ salt;
+        }
+        fours
     }
 
-    /// The positions of the segments that can be words there, as bits.
+    /// The positions of the segments that can be words there, as bits, of every four segments apart: nothing waits
+    /// for all of them.
     #[inline(always)]
     fn words<const FOURS: usize>(
         &self,
         known: &[u16; HINTS],
-        hints: W::Hints,
+        hints: [u64; PLACES / 4],
         count: usize,
-    ) -> u64 {
-        let wide = self.wide;
-        let mut words = words_of(known, wide.four::<0>(hints), 1);
+    ) -> [u64; PLACES / 4] {
+        let [first, second, third, fourth] = hints;
+        let inside = before::<W, u64>(self.wide, count);
+        let mut words = [words_of(known, first, 1) & inside, 0, 0, 0];
+        let [_, b, c, d] = &mut words;
         if FOURS > 1 {
-            words |= words_of(known, wide.four::<1>(hints), 1 << 4);
+            *b = words_of(known, second, 1 << 4) & inside;
         }
         if FOURS > 2 {
-            words |= words_of(known, wide.four::<2>(hints), 1 << 8);
-            words |= words_of(known, wide.four::<3>(hints), 1 << 12);
+            *c = words_of(known, third, 1 << 8) & inside;
+            *d = words_of(known, fourth, 1 << 12) & inside;
         }
-        words & before::<W, u64>(wide, count)
+        words
     }
 
     /// The only row that can have the outline with these words, or its hints.
@@ -270,37 +302,35 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
     fn row<'e, const FOURS: usize>(
         &self,
         outlines: &'e Outlines,
-        hints: W::Hints,
+        hints: [u64; PLACES / 4],
         count: usize,
-        words: u64,
+        words: [u64; PLACES / 4],
     ) -> Option<&'e Outline> {
-        let wide = self.wide;
-        let first = wide.four::<0>(hints) & lanes(wide, words);
-        let second = || wide.four::<1>(hints) & lanes(wide, words >> 4);
-        let third = || wide.four::<2>(hints) & lanes(wide, words >> 8);
-        let fourth = || wide.four::<3>(hints) & lanes(wide, words >> 12);
-        let key = match FOURS {
-            1 => first,
-            2 => first ^ outline_key_rest([second(), 0, 0]),
-            _ => first ^ outline_key_rest([second(), third(), fourth()]),
-        };
+        let [first, second, third, fourth] = hints;
+        let [a, b, c, d] = words;
+        let mut key = [first & lanes(a), 0, 0, 0];
+        let [_, rest @ ..] = &mut key;
+        if FOURS > 1 {
+            let [second_key, ..] = rest;
+            *second_key = second & lanes(b >> 4);
+        }
+        if FOURS > 2 {
+            let [_, third_key, fourth_key] = rest;
+            *third_key = third & lanes(c >> 8);
+            *fourth_key = fourth & lanes(d >> 12);
+        }
         let rows = &outlines.rows;
-        rows.probe(outline_hash(rows.seed, count, key))
+        rows.probe(outline_hash(rows.seed, count, outline_key(key)))
     }
 
-    /// The outline with words at these positions, as bits, and parameters at all others; nothing if it does
-    /// not fit.
+    /// The first 64 bytes of the outline with words at these positions, as bits, and parameters at all others. Those in
+    /// rows are shorter, so one that goes on is none of them.
     #[inline(always)]
-    fn outline(&self, segments: &Segments<M>, words: u64) -> Option<W::Block> {
-        // Each difference is the bytes from a slash on, without the last one.
+    fn outline<const FOURS: usize>(&self, segments: &Segments<M>, words: u64) -> W::Block {
         let parameters = words ^ before::<W, u64>(self.wide, segments.count);
-        let slashes = self.spread(parameters, segments.slashes);
-        let lasts = self.spread(parameters, segments.lasts);
-        let values = lasts.minus(slashes).moved_on();
-        if M::BITS > BLOCK && self.bytes.len().wrapping_sub(values.count()) > BLOCK {
-            return None;
-        }
-        Some(self.wide.keep::<M>(self.blocks, self.path & !values))
+        let slashes = segments.slashes;
+        self.wide
+            .without::<M, FOURS>(self.blocks, self.path, slashes, parameters)
     }
 
     /// Which variants of parameters fit besides, as bits; nothing if there are too many.
@@ -321,21 +351,21 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
 
     /// What is found in a row, or among others with the same hints.
     #[inline(always)]
-    fn follow<'e>(
+    fn follow<'e, const FOURS: usize>(
         &self,
         outlines: &'e Outlines,
         row: &'e Outline,
         segments: &Segments<M>,
         words: u64,
     ) -> Found<'e, Outline> {
-        let Some(outline) = self.outline(segments, words) else {
-            return Found::Closer;
+        let nothing = match outlines.is_complete {
+            true => Found::Nothing,
+            false => Found::Closer,
         };
-        let others = &outlines.others;
+        let outline = self.outline::<FOURS>(segments, words);
         let mut row = row;
         if !row.is_alone && !self.is_folded(outline, row) {
-            let digest = self.wide.digest(self.wide.folded(outline));
-            match others.probe(outline_hash(others.seed, 0, digest)) {
+            match self.other(outlines, outline) {
                 Some(other) => row = other,
                 None => return Found::Closer,
             }
@@ -347,22 +377,15 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
                 false => Found::Closer,
             };
         }
-        match outlines.has_others {
-            true => Found::Nothing,
-            false => Found::Closer,
-        }
+        nothing
     }
 
-    /// The lowest bits, one for each mark, moved to where the marks are.
+    /// The only row that can have an outline whose hints are another's, too.
     #[inline(always)]
-    fn spread(&self, bits: u64, marks: M) -> M {
-        let [low, high] = marks.halves();
-        let first = self.wide.spread(bits, low);
-        if M::BITS == BLOCK {
-            return M::of(first, 0);
-        }
-        let rest = bits.wrapping_shr(low.count_ones());
-        M::of(first, self.wide.spread(rest, high))
+    fn other<'e>(&self, outlines: &'e Outlines, outline: W::Block) -> Option<&'e Outline> {
+        let digest = self.wide.digest(self.wide.folded(outline));
+        let others = &outlines.others;
+        others.probe(outline_hash(others.seed, 0, [digest, 0]))
     }
 }
 
@@ -386,16 +409,7 @@ const PERCENT: u32 = 5;
 struct Segments<M> {
     /// The slashes before them, and the one after the last.
     slashes: M,
-    /// Their last bytes.
-    lasts: M,
     count: usize,
-}
-
-/// Sixteen bits for each of the four lowest.
-#[inline(always)]
-fn lanes<W: Wide>(wide: W, words: u64) -> u64 {
-    let lowest = wide.spread(words, 0x0001_0001_0001_0001);
-    (lowest << 16).wrapping_sub(lowest)
 }
 
 /// The positions of four segments that can be words there, as bits; `first` is the first one's.

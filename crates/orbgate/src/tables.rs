@@ -3,7 +3,7 @@
 //!
 //! INVARIANT: every id in these tables indexes the table it names. Only `compile` makes them.
 
-use crate::hash::{HINTS, Method, PerfectHash};
+use crate::hash::{DisplacedHash, HINTS, Method, PerfectHash};
 use crate::list::{List, Span, Text};
 use crate::terms::{OrganisationRule, Place, Profile};
 
@@ -192,7 +192,7 @@ impl Default for Shape {
     }
 }
 
-/// The outlines of all templates of up to 16 segments below the prefix and 64 bytes of literals.
+/// The outlines of all templates of up to 16 segments below the prefix and 63 bytes of literals and slashes.
 #[derive(Debug)]
 pub struct Outlines {
     /// By the highest bits of a segment's hint: the positions below the prefix where a literal has it, as
@@ -202,14 +202,17 @@ pub struct Outlines {
     pub depth: u32,
     /// The bytes of a target that can be slashes below the prefix.
     pub below: [u64; 2],
+    /// The lengths that literals have, as bits; longer ones than 63 bytes are in no outline.
+    pub lengths: u64,
     /// By the number of segments below the prefix.
     pub variants: List<Variants>,
     /// The outlines, found by the hints of their words.
-    pub rows: PerfectHash<Outline>,
+    pub rows: DisplacedHash<Outline>,
     /// Outlines that have the same hints as one of these, found by their whole text without regard to case.
-    pub others: PerfectHash<Outline>,
-    /// Whether all of them are there: of those that the hash cannot tell apart none is.
-    pub has_others: bool,
+    pub others: DisplacedHash<Outline>,
+    /// Whether every template has an outline here: one that is too long has none, nor have those whose digests are
+    /// equal.
+    pub is_complete: bool,
 }
 
 /// Where the templates of so many segments have parameters.
@@ -234,6 +237,8 @@ pub struct Outline {
     pub scopes: [u16; COLUMNS],
     /// As in [`Shape::first_route`].
     pub first_route: u32,
+    /// Whether a route has an amount of orbs of its own.
+    pub has_amounts: bool,
     /// Whether no other has the same hints.
     pub is_alone: bool,
 }
@@ -245,6 +250,7 @@ impl Default for Outline {
             routes: [NONE; COLUMNS],
             scopes: [0; COLUMNS],
             first_route: 0,
+            has_amounts: false,
             is_alone: true,
         }
     }
@@ -281,31 +287,34 @@ pub struct RouteRow {
     pub text: Span,
     /// The template alone.
     pub template: Span,
-    /// What a call consumes, as in [`ScopeRow::orbs`].
-    pub orbs: i64,
     /// The scope it needs.
     pub scope: u16,
-    /// That scope's name, here so that it need not be looked for.
-    pub scope_name: Span,
-    /// What an organisation's token gets, as in [`ScopeRow::organisation`].
-    pub organisation: Option<OrganisationRule>,
+    /// That scope's terms, but for an amount of the route's own.
+    pub terms: Terms,
     /// Where it stands in the policy file.
     pub place: Place,
+}
+
+/// On which terms a call is allowed, and what it consumes.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// The scope token that it needs.
+    pub scope: Span,
+    /// What an organisation's token gets, where the scope applies only to a user's token.
+    pub organisation: Option<OrganisationRule>,
+    /// What a call consumes: an amount, 0 for nothing, or one of the two constants below.
+    pub orbs: i64,
 }
 
 /// A scope.
 #[derive(Clone, Copy, Debug)]
 pub struct ScopeRow {
-    /// The scope token.
-    pub name: Span,
+    /// What a decision about it reads.
+    pub terms: Terms,
     /// The permitted action, where the policy states one.
     pub permits: Option<Span>,
     /// Its api.
     pub api: u32,
-    /// What an organisation's token gets, where the scope applies only to a user's token.
-    pub organisation: Option<OrganisationRule>,
-    /// What a call consumes: an amount, 0 for nothing, or one of the two constants below.
-    pub orbs: i64,
     /// Its routes, in [`Tables::scope_routes`].
     pub routes: Run,
     /// Where its name stands in the policy file.

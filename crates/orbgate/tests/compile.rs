@@ -147,6 +147,27 @@ fn every_method_of_a_crowded_path_is_found() {
     assert_eq!(decision.route(), Some("/api/v1/crowd/{id}"));
 }
 
+/// What a template has in common with the one before is not read again.
+#[test]
+fn templates_that_start_alike_are_told_apart() {
+    let templates = "GET / POST / GET /a POST /a GET /a/b GET /ab GET /a/bc GET /a/{b} PUT /a/{b} GET /a/{b}/c \
+                     GET /a/{c}/d GET /{a} GET /{a}/b GET /{b}/bc DELETE /";
+    let words: Vec<_> = templates.split_whitespace().collect();
+    let routes = words.chunks(2).map(|pair| pair.join(" "));
+    for base_path in ["", "/api", "/a/b"] {
+        let list: String = routes
+            .clone()
+            .map(|route| format!("          - {route}\n"))
+            .collect();
+        let yaml = format!(
+            "orbgate: 1\napis:\n  all:\n    base_path: \"{base_path}\"\n    scopes:\n      use:all:\n        orbs: false\n        routes:\n{list}"
+        );
+        let engine = Engine::new(&Policy::from_yaml(&yaml).unwrap());
+        assert_eq!(engine.routes().len(), words.len() / 2);
+        check(&engine);
+    }
+}
+
 /// Scope sets on both sides of every boundary of their representation.
 #[test]
 fn sets_of_many_scopes_agree_with_their_text() {

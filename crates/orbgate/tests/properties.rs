@@ -16,7 +16,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use orbgate::{
-    Decision, Detail, Engine, Policy, Reason, Request, ScopeSet, Scopes, Token, TokenKind,
+    Batch, Decision, Detail, Engine, Policy, Reason, Request, ScopeSet, Scopes, Token, TokenKind,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -59,6 +59,38 @@ fn ask_engine<'e>(engine: &'e Engine, ask: &Ask) -> Decision<'e> {
     decision
 }
 
+/// Requests that go on while there are so many, and their answers.
+struct Asks<'a> {
+    asks: &'a [Ask],
+    rows: usize,
+    answers: Vec<Answer>,
+}
+
+impl<'a> Batch<'a> for Asks<'a> {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn target(&self, row: usize) -> &'a [u8] {
+        self.request(row).target
+    }
+
+    fn request(&self, row: usize) -> Request<'a> {
+        let ask = &self.asks[row % self.asks.len()];
+        Request {
+            method: &ask.method,
+            target: &ask.target,
+            token: token(ask, None),
+            allow_bonus_orbs_use: ask.bonus,
+        }
+    }
+
+    fn answer(&mut self, row: usize, decision: Decision<'_>) {
+        assert_eq!(row, self.answers.len(), "each row once, in its turn");
+        self.answers.push(answer(&decision));
+    }
+}
+
 /// An engine's answer in the reference's terms.
 fn answer(decision: &Decision<'_>) -> Answer {
     let charge = decision.charge();
@@ -87,6 +119,19 @@ proptest! {
         for ask in &asks {
             prop_assert_eq!(answer(&ask_engine(&engine, ask)), reference::decide(&model, ask), "{:?}", ask);
         }
+    }
+
+    #[test]
+    fn a_batch_is_decided_as_its_requests_alone((model, asks) in policy_and_asks(48), rows in 0..100_usize) {
+        let engine = engine(&model);
+        let alone = |row| answer(&ask_engine(&engine, &asks[row % asks.len()]));
+        let alone: Vec<_> = (0..rows).map(alone).collect();
+        let new = || Asks { asks: &asks, rows, answers: Vec::new() };
+        let (mut batch, mut plain) = (new(), new());
+        engine.decide_batch(&mut batch);
+        engine.decide_batch_plain(&mut plain);
+        prop_assert_eq!(&batch.answers, &alone);
+        prop_assert_eq!(&plain.answers, &alone);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 )]
 
 mod aarch64;
+mod avx512;
 mod bench;
 mod bench_bindings;
 mod c;

@@ -3,28 +3,30 @@
 //! Everything is numbered in an order that does not depend on the file's, so two spellings of one
 //! policy give equal tables but for the places.
 
+mod displaced;
+mod names;
 mod outlines;
 mod perfect;
 mod shapes;
 mod templates;
 mod words;
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use crate::hash::{self, PerfectHash};
+use crate::keyed::{Key, KeyedMap};
 use crate::list::{List, Span, Text};
 use crate::policy::{Api, Policy};
-use crate::tables::{ApiRow, NONE, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, Run, ScopeRow, Tables};
-use crate::terms::{Orbs, Place};
+use crate::tables::{ApiRow, NONE, ORBS_UNKNOWN, ORBS_UNSTATED, Run, ScopeRow, Tables, Terms};
+use crate::terms::Orbs;
 
+use names::hash_names;
 use outlines::outlines;
-use perfect::perfect_hash;
 use shapes::{
     Tree, hash_methods, hash_shapes, method_columns, method_words, route_rows, shape_entries,
     shapes,
 };
-use templates::{ScopeOf, Templates};
+use templates::{ScopeOf, Templates, Texts};
 use words::{Words, parameter_shares, position_shares, prefix};
 
 /// Compiles a policy. Time and memory are linear in the size of its templates.
@@ -37,7 +39,7 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
         .collect();
     scopes.sort_by_key(|(_, _, scope)| scope.name());
 
-    let route_texts = templates::texts(&scopes);
+    let route_texts = Texts::of(&scopes);
     let templates = Templates::of(&scopes, &route_texts);
     let mut text = TextPool::with_room(&templates, scopes.len());
     let api_rows: Vec<_> = apis.iter().map(|api| api_row(api, &mut text)).collect();
@@ -52,7 +54,7 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
     let prefix = prefix(&templates, common, &by_position, &mut text);
     let outlines = outlines(&templates, &shapes, &entries, &routes, common, prefix.text);
     let tree = Tree::of(&templates, &words, &shapes, &slot_of);
-    let (scope_rows, scope_routes) = lay_out_scopes(&scopes, &routes, &mut text);
+    let scope_rows = scope_rows(&scopes, &mut text);
 
     Tables {
         digest: *policy.digest().as_bytes(),
@@ -75,7 +77,7 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
         routes: routes.into(),
         scopes: scope_rows.into(),
         scope_ids: scope_ids(&scopes),
-        scope_routes: scope_routes.into(),
+        scope_routes: scope_routes(&templates).into(),
         apis: api_rows.into(),
         headings: collect(policy.headings().iter().map(|heading| text.span(heading))),
         text: Text::Owned(text.all.into_boxed_str()),
@@ -92,39 +94,44 @@ fn api_row<'t>(api: &'t Api, text: &mut TextPool<'t>) -> ApiRow {
     }
 }
 
-/// Names and templates, end to end; equal ones are kept once.
+/// Names and templates, end to end; equal names are kept once.
 struct TextPool<'t> {
     all: String,
-    spans: HashMap<&'t str, Span>,
+    spans: KeyedMap<&'t str, Span>,
 }
 
 impl<'t> TextPool<'t> {
     /// With room for the texts of these templates and scopes.
     fn with_room(templates: &Templates<'_>, scopes: usize) -> Self {
         let routes = templates.routes.iter().map(|route| route.text.len());
-        let pieces = templates
-            .routes
-            .len()
-            .saturating_add(templates.literals.len());
+        let names = templates.literals.len().saturating_add(scopes);
         Self {
             all: String::with_capacity(routes.sum()),
-            spans: HashMap::with_capacity(pieces.saturating_add(scopes)),
+            spans: KeyedMap::with_capacity_and_hasher(names, Key::default()),
         }
     }
 
-    fn span(&mut self, piece: &'t str) -> Span {
-        match self.spans.entry(piece) {
+    /// A name.
+    fn span(&mut self, name: &'t str) -> Span {
+        match self.spans.entry(name) {
             Entry::Occupied(span) => *span.get(),
-            Entry::Vacant(free) => {
-                let span = Span {
-                    start: id(self.all.len()),
-                    length: id(piece.len()),
-                };
-                self.all.push_str(piece);
-                *free.insert(span)
-            }
+            Entry::Vacant(free) => *free.insert(push(&mut self.all, name)),
         }
     }
+
+    /// A text that is no other's.
+    fn unique(&mut self, text: &str) -> Span {
+        push(&mut self.all, text)
+    }
+}
+
+fn push(all: &mut String, text: &str) -> Span {
+    let span = Span {
+        start: id(all.len()),
+        length: id(text.len()),
+    };
+    all.push_str(text);
+    span
 }
 
 /// An orb column as the tables hold it. An amount that does not fit would be refused by the reader.
@@ -137,46 +144,38 @@ fn column(orbs: Option<Orbs>) -> i64 {
     }
 }
 
-fn lay_out_scopes<'t>(
-    scopes: &[ScopeOf<'t>],
-    routes: &[RouteRow],
-    text: &mut TextPool<'t>,
-) -> (Vec<ScopeRow>, Vec<u32>) {
-    let mut by_scope: Vec<(u16, Place, u32)> = (0..)
-        .zip(routes)
-        .map(|(id, row)| (row.scope, row.place, id))
-        .collect();
-    by_scope.sort_unstable();
-    let mut rest = by_scope.as_slice();
+fn scope_rows<'t>(scopes: &[ScopeOf<'t>], text: &mut TextPool<'t>) -> Vec<ScopeRow> {
     let mut start = 0_u32;
-    let rows = (0..)
-        .zip(scopes)
-        .map(|(scope_id, (api, api_of, scope))| {
-            let length = rest
-                .iter()
-                .take_while(|(scope, _, _)| *scope == scope_id)
-                .count();
-            rest = rest.get(length..).unwrap_or_default();
-            let routes = Run {
-                start,
-                length: id(length),
-            };
-            start = start.saturating_add(routes.length);
-            ScopeRow {
-                name: text.span(scope.name()),
+    let rows = scopes.iter().map(|(api, api_of, scope)| {
+        let routes = Run {
+            start,
+            length: id(scope.routes().len()),
+        };
+        start = start.saturating_add(routes.length);
+        ScopeRow {
+            terms: Terms {
+                scope: text.span(scope.name()),
                 organisation: api_of.organisation(),
-                permits: scope.permits().map(|permits| text.span(permits)),
-                api: *api,
                 orbs: column(scope.orbs()),
-                routes,
-                place: scope.place(),
-            }
-        })
-        .collect();
-    (
-        rows,
-        by_scope.into_iter().map(|(_, _, route)| route).collect(),
-    )
+            },
+            permits: scope.permits().map(|permits| text.span(permits)),
+            api: *api,
+            routes,
+            place: scope.place(),
+        }
+    });
+    rows.collect()
+}
+
+/// The ids of the routes in the order of the scopes and, within each, of the file.
+fn scope_routes(templates: &Templates<'_>) -> Vec<u32> {
+    let mut ids = vec![NONE; templates.routes.len()];
+    for (id, template) in (0..).zip(&templates.routes) {
+        if let Some(slot) = ids.get_mut(hash::index(template.place)) {
+            *slot = id;
+        }
+    }
+    ids
 }
 
 fn scope_ids(scopes: &[ScopeOf<'_>]) -> PerfectHash<u16> {
@@ -185,7 +184,7 @@ fn scope_ids(scopes: &[ScopeOf<'_>]) -> PerfectHash<u16> {
         .map(|(_, _, scope)| scope.name().as_bytes())
         .collect();
     let ids: Vec<u16> = (0..).zip(scopes).map(|(id, _)| id).collect();
-    perfect_hash(&names, &ids, |name, seed| hash::scope_hash(seed, name))
+    hash_names(&names, &ids, |name, seed| hash::scope_hash(seed, name))
 }
 
 /// A number of entries or bytes as an id. The limits on a policy keep every one far below 2³².

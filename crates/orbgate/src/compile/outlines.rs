@@ -1,11 +1,13 @@
 //! The shapes by their outlines: what a path looks like with the values of its parameters left out.
 
 use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 
-use super::perfect::perfect_hash;
+use super::displaced::displaced_hash;
 use super::shapes::ShapeOf;
 use super::templates::{PARAMETER, Templates};
 use crate::hash::{self, HINTS};
+use crate::keyed::KeyedMap;
 use crate::list::Span;
 use crate::scan::wide::{BLOCK, PLACES};
 use crate::tables::{Outline, Outlines, RouteRow, Shape, Variants};
@@ -37,66 +39,84 @@ pub(super) fn outlines(
         .0
         .iter()
         .map(|half| u64::from_le_bytes(*half));
+    let lengths = templates.literals.iter().fold(0, |lengths, literal| {
+        let bit = 1_u64.checked_shl(super::id(literal.text.len()));
+        lengths | bit.unwrap_or(0)
+    });
     let mut outlines = Outlines {
+        lengths,
         hints: vec![hints(&words, known())].into(),
         depth: super::id(depth.unwrap_or_default().div_ceil(4)),
         below: [(); 2].map(|()| below.next().unwrap_or_default()),
         variants: variants(known()).into(),
-        rows: perfect_hash(&[], &[], |(), _| 0),
-        others: perfect_hash(&[], &[], |(), _| 0),
-        has_others: true,
+        rows: displaced_hash(&[], &[], |(), _| 0),
+        others: displaced_hash(&[], &[], |(), _| 0),
+        is_complete: true,
     };
     let all = shapes.iter().zip(entries).filter_map(|(shape, entry)| {
         let (key, text) = outline(templates, &words, segments(shape), common)?;
-        let scope = |route| routes.get(hash::index(route)).map(|route| route.scope);
+        let scope = |id| routes.get(hash::index(id)).map(|route| route.scope);
+        let has_amount = |id| {
+            let route = templates.routes.get(hash::index(id));
+            route.is_some_and(|route| route.rule.orbs().is_some())
+        };
         let outline = Outline {
             text,
             routes: entry.columns,
             scopes: entry.columns.map(|route| scope(route).unwrap_or_default()),
             first_route: entry.first_route,
+            has_amounts: entry.columns.into_iter().any(has_amount),
             is_alone: true,
         };
         Some((key, outline))
     });
-    hash_rows(&mut outlines, all.collect());
+    let count = hash_rows(&mut outlines, all);
+    let with_segments = shapes.iter().filter(|shape| shape.segments.length > 0);
+    outlines.is_complete &= count == with_segments.count();
     outlines
 }
 
 /// What the hash of outlines sees of one: the number of segments, and their hints.
-type Key = (usize, u64);
+type Key = (usize, [u64; 2]);
 
-/// The outlines by the hints of their words, and those that share them by their text.
-fn hash_rows(outlines: &mut Outlines, mut all: Vec<(Key, Outline)>) {
-    // Stable: the first of those that share a key is the first of the shapes.
-    all.sort_by_key(|(key, _)| *key);
-    let mut keys = Vec::with_capacity(all.len());
-    let mut rows = Vec::with_capacity(all.len());
+/// The outlines by the hints of their words, and those that share them by their text; how many there are.
+fn hash_rows(outlines: &mut Outlines, all: impl Iterator<Item = (Key, Outline)>) -> usize {
+    let mut keys = Vec::new();
+    let mut rows: Vec<Outline> = Vec::new();
     let mut others = Vec::new();
-    for same in all.chunk_by(|(a, _), (b, _)| a == b) {
-        let Some(((key, first), rest)) = same.split_first() else {
-            continue;
-        };
-        keys.push(*key);
-        rows.push(Outline {
-            is_alone: rest.is_empty(),
-            ..*first
-        });
-        others.extend(rest.iter().map(|(_, outline)| (digest(outline), *outline)));
+    let mut first_of = KeyedMap::default();
+    for (key, outline) in all {
+        match first_of.entry(key) {
+            Entry::Vacant(free) => {
+                free.insert(rows.len());
+                keys.push(key);
+                rows.push(outline);
+            }
+            Entry::Occupied(first) => {
+                if let Some(first) = rows.get_mut(*first.get()) {
+                    first.is_alone = false;
+                }
+                others.push(outline);
+            }
+        }
     }
-    outlines.rows = perfect_hash(&keys, &rows, |(count, key), seed| {
+    let count = rows.len().saturating_add(others.len());
+    outlines.rows = displaced_hash(&keys, &rows, |(count, key), seed| {
         hash::outline_hash(seed, *count, *key)
     });
-    others.sort_by_key(|(digest, _)| *digest);
-    let clear = others.chunk_by(|(a, _), (b, _)| a == b);
+    let mut order: Vec<_> = others.iter().map(digest).zip(0_usize..).collect();
+    order.sort_unstable();
+    let clear = order.chunk_by(|(a, _), (b, _)| a == b);
     let clear = clear.filter_map(|same| match same {
-        [one] => Some(*one),
+        [(digest, place)] => Some((*digest, *others.get(*place)?)),
         _ => None,
     });
     let (digests, rows): (Vec<_>, Vec<_>) = clear.unzip();
-    outlines.has_others = rows.len() == others.len();
-    outlines.others = perfect_hash(&digests, &rows, |digest, seed| {
-        hash::outline_hash(seed, 0, *digest)
+    outlines.is_complete &= rows.len() == others.len();
+    outlines.others = displaced_hash(&digests, &rows, |digest, seed| {
+        hash::outline_hash(seed, 0, [*digest, 0])
     });
+    count
 }
 
 /// The digest of an outline's text, without regard to case.
@@ -127,15 +147,17 @@ fn outline(
         own.copy_from_slice(text.as_bytes());
         free = behind;
     }
+    // One that goes on after the block must not look like this one.
+    free.first()?;
     let mut hints = [0; PLACES / 4];
     for (position, number) in below.iter().enumerate() {
+        let hint = words.get(*number, position, below.len());
         if let Some(word) = hints.get_mut(position / 4) {
             let shift = super::id(position % 4).wrapping_mul(16);
-            *word |= u64::from(words.get(*number)).wrapping_shl(shift);
+            *word |= u64::from(hint).wrapping_shl(shift);
         }
     }
-    let [first, rest @ ..] = hints;
-    let key = (below.len(), first ^ hash::outline_key_rest(rest));
+    let key = (below.len(), hash::outline_key(hints));
     Some((key, block))
 }
 
@@ -143,20 +165,20 @@ fn outline(
 fn hints<'s>(words: &Hints, shapes: impl Iterator<Item = &'s [u32]>) -> [u16; HINTS] {
     let mut hints = [0; HINTS];
     for numbers in shapes {
-        for (position, number) in (0_u32..).zip(numbers) {
+        for (position, number) in numbers.iter().enumerate() {
             if *number == PARAMETER {
                 continue;
             }
-            let place = hash::hint_place(words.get(*number).into());
-            if let Some(positions) = hints.get_mut(place) {
-                *positions |= 1_u16.wrapping_shl(position);
+            let hint = words.get(*number, position, numbers.len());
+            if let Some(positions) = hints.get_mut(hash::hint_place(hint.into())) {
+                *positions |= 1_u16.wrapping_shl(super::id(position));
             }
         }
     }
     hints
 }
 
-/// The hints of the literals, by their numbers; 0 for a parameter.
+/// The hints of the literals, by their numbers.
 struct Hints(Vec<u16>);
 
 impl Hints {
@@ -166,9 +188,15 @@ impl Hints {
         Self(core::iter::once(0).chain(literals).collect())
     }
 
-    fn get(&self, number: u32) -> u16 {
-        let hint = self.0.get(hash::index(number));
-        hint.copied().unwrap_or_default()
+    /// The hint of a literal at a position below the prefix, where there are so many; 0 of a parameter.
+    fn get(&self, number: u32, position: usize, count: usize) -> u16 {
+        let hint = self.0.get(hash::index(number)).copied();
+        let salt = hash::hint_salt(count).to_le_bytes();
+        let salt = salt.as_chunks().0.get(position % 4).copied();
+        match number {
+            PARAMETER => 0,
+            _ => hint.unwrap_or_default() ^ u16::from_le_bytes(salt.unwrap_or_default()),
+        }
     }
 }
 

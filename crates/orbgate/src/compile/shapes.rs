@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::names::hash_names;
 use super::perfect::perfect_hash;
 use super::templates::{PARAMETER, ScopeOf, Template, Templates};
 use super::words::{Sign, Words};
 use super::{TextPool, column, id};
 use crate::hash::{self, Method, PerfectHash};
 use crate::list::Span;
-use crate::tables::{COLUMNS, Edge, MethodColumn, NONE, Node, RouteRow, Run, Shape};
+use crate::tables::{COLUMNS, Edge, MethodColumn, NONE, Node, RouteRow, Run, Shape, Terms};
 use crate::terms::Orbs;
 
 /// A shape and its routes.
@@ -61,7 +62,7 @@ pub(super) fn route_rows<'t>(
         let mut key = [0; 16];
         let letters = key.iter_mut().zip(method.bytes());
         letters.for_each(|(slot, byte)| *slot = byte);
-        let route = text.span(template.text);
+        let route = text.unique(template.text);
         let skipped = id(method.len().saturating_add(1));
         let amount = template.rule.orbs().map(Orbs::Amount);
         rows.push(RouteRow {
@@ -71,10 +72,12 @@ pub(super) fn route_rows<'t>(
                 start: route.start.saturating_add(skipped),
                 length: route.length.saturating_sub(skipped),
             },
-            orbs: column(amount.or(rule.orbs())),
             scope: template.scope,
-            scope_name: *name.get_or_insert_with(|| text.span(rule.name())),
-            organisation: api.organisation(),
+            terms: Terms {
+                scope: *name.get_or_insert_with(|| text.span(rule.name())),
+                organisation: api.organisation(),
+                orbs: column(amount.or(rule.orbs())),
+            },
             place: template.rule.place(),
         });
     }
@@ -124,7 +127,7 @@ pub(super) fn name(method: &[u8; 16]) -> &[u8] {
 }
 
 pub(super) fn hash_methods(columns: &[MethodColumn]) -> PerfectHash<MethodColumn> {
-    perfect_hash(columns, columns, |column, seed| {
+    hash_names(columns, columns, |column, seed| {
         hash::method_hash(seed, column.method)
     })
 }
@@ -265,7 +268,9 @@ impl Tree {
                 end.shape = *slot;
             }
         }
-        branches.sort_unstable_by_key(|(parent, edge)| (*parent, edge.symbol));
+        branches.sort_unstable_by_key(|(parent, edge)| {
+            u64::from(*parent).wrapping_shl(32) | u64::from(edge.symbol)
+        });
         let mut edges: Vec<Edge> = Vec::with_capacity(branches.len());
         for (parent, edge) in branches {
             if let Some(parent) = nodes.get_mut(hash::index(parent)) {

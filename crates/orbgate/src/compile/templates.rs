@@ -1,10 +1,10 @@
 //! The routes of a policy with their full templates.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::id;
-use crate::policy::{Api, RouteRule, ScopeRule, full_template, segments};
+use crate::keyed::KeyedMap;
+use crate::policy::{Api, RouteRule, ScopeRule, common_segments, full_template, segments};
 use crate::tables::{Run, slice};
 
 /// A scope, with the id and the rule of its api.
@@ -26,6 +26,8 @@ pub(super) struct Templates<'t> {
 /// A route, its api's base path prepended.
 #[derive(Clone, Copy)]
 pub(super) struct Template<'t> {
+    /// Its place among the routes of all scopes, in their order.
+    pub(super) place: u32,
     pub(super) scope: u16,
     pub(super) rule: &'t RouteRule,
     /// `METHOD /base/path/{parameter}`.
@@ -43,31 +45,56 @@ pub(super) struct Literal<'t> {
     pub(super) lengths: u32,
 }
 
-/// `METHOD /base/path/{parameter}` of every route in the order of the scopes, a line each.
-pub(super) fn texts(scopes: &[ScopeOf<'_>]) -> String {
-    let mut texts = String::new();
-    for (_, api, scope) in scopes {
-        let base = api.base_path().unwrap_or_default();
-        for rule in scope.routes() {
+/// `METHOD /base/path/{parameter}` of every route in the order of the scopes.
+pub(super) struct Texts {
+    /// End to end.
+    all: String,
+    /// Where each one ends.
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    pub(super) fn of(scopes: &[ScopeOf<'_>]) -> Self {
+        let base = |api: &Api| api.base_path().map_or(0, str::len);
+        let rules = || {
+            let scopes = scopes.iter();
+            scopes.flat_map(|(_, api, scope)| scope.routes().iter().map(move |rule| (*api, rule)))
+        };
+        let lengths = rules().map(|(api, rule)| base(api).saturating_add(rule.text.len()));
+        let mut all = String::with_capacity(lengths.sum());
+        let ends = rules().map(|(api, rule)| {
+            let base = api.base_path().unwrap_or_default();
             let [base, template] = full_template(base, rule.template());
-            texts.extend([rule.method(), " ", base, template, "\n"]);
-        }
+            all.extend([rule.method(), " ", base, template]);
+            all.len()
+        });
+        let ends = ends.collect();
+        Self { all, ends }
     }
-    texts
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let text = self.all.get(start..*end);
+            start = *end;
+            text.unwrap_or_default()
+        })
+    }
 }
 
 impl<'t> Templates<'t> {
-    /// `texts` has a line for each route of the scopes, in their order.
-    pub(super) fn of(scopes: &[ScopeOf<'t>], texts: &'t str) -> Self {
-        let count = scopes.iter().map(|(_, _, scope)| scope.routes().len());
-        let mut routes = Vec::with_capacity(count.sum());
+    /// `texts` has the routes of these scopes.
+    pub(super) fn of(scopes: &[ScopeOf<'t>], texts: &'t Texts) -> Self {
+        let count = texts.ends.len();
+        let mut routes = Vec::with_capacity(count);
         let rules = (0..)
             .zip(scopes)
             .flat_map(|(id, (_, _, scope))| scope.routes().iter().map(move |rule| (id, rule)));
         let mut literals = Literals::default();
-        let mut segments = Vec::new();
-        for (text, (scope, rule)) in texts.split_terminator('\n').zip(rules) {
+        let mut segments = Vec::with_capacity(count.saturating_mul(8));
+        for ((place, text), (scope, rule)) in (0..).zip(texts.iter()).zip(rules) {
             let mut template = Template {
+                place,
                 scope,
                 rule,
                 text,
@@ -78,7 +105,7 @@ impl<'t> Templates<'t> {
         }
         let literals = literals.sorted(&mut segments);
         Self {
-            routes: sorted(routes, &segments, literals.len()),
+            routes: sorted(&routes, &segments, literals.len()),
             literals,
             segments,
         }
@@ -125,7 +152,7 @@ impl Literal<'_> {
 }
 
 /// Sorted by the numbers of their segments, and then by method. No two routes are equal in both.
-fn sorted<'t>(routes: Vec<Template<'t>>, segments: &[u32], literals: usize) -> Vec<Template<'t>> {
+fn sorted<'t>(routes: &[Template<'t>], segments: &[u32], literals: usize) -> Vec<Template<'t>> {
     // The first segments, as many as fit side by side into a word: few comparisons have to look further.
     let greatest = u64::from(id(literals)).saturating_add(1);
     let bits = u64::BITS.saturating_sub(greatest.leading_zeros());
@@ -138,46 +165,40 @@ fn sorted<'t>(routes: Vec<Template<'t>>, segments: &[u32], literals: usize) -> V
             start.wrapping_shl(bits) | number
         })
     };
-    let mut routes: Vec<_> = routes
-        .into_iter()
-        .map(|route| (start(&route), route))
-        .collect();
-    routes.sort_unstable_by(|(start_of_a, a), (start_of_b, b)| {
+    let mut order: Vec<_> = routes.iter().map(|route| (start(route), route)).collect();
+    order.sort_unstable_by(|(start_of_a, a), (start_of_b, b)| {
         let segments = |route: &Template<'_>| slice(segments, route.segments);
         let starts = start_of_a.cmp(start_of_b);
         let shapes = starts.then_with(|| segments(a).cmp(segments(b)));
         shapes.then_with(|| a.rule.method().cmp(b.rule.method()))
     });
-    routes.into_iter().map(|(_, route)| route).collect()
+    order.into_iter().map(|(_, route)| *route).collect()
 }
 
 /// Gives numbers to literals as they come.
 #[derive(Default)]
 struct Literals<'t> {
     all: Vec<Literal<'t>>,
-    numbers: HashMap<(usize, &'t str), u32>,
-    /// The segments of the template before, with their numbers: routes that stand together are often alike.
-    before: Vec<(&'t str, u32)>,
+    numbers: KeyedMap<(u64, &'t str), u32>,
+    /// The template before, and where its segments stand: routes that stand together often start alike.
+    before: (&'t str, usize),
 }
 
 impl<'t> Literals<'t> {
     /// Adds a template's segments to the list of all, and says where.
     fn number(&mut self, template: &'t str, segments_of_all: &mut Vec<u32>) -> Run {
+        // The root has no segment.
+        let template = if template == "/" { "" } else { template };
         let start = segments_of_all.len();
-        // `/` alone has no segment.
-        for (position, text) in segments(template)
-            .filter(|text| !text.is_empty())
-            .enumerate()
-        {
-            let number = match self.before.get(position) {
-                Some((before, number)) if *before == text => *number,
-                _ if text.starts_with('{') => PARAMETER,
-                _ => self.number_of(position, text),
+        let (before, start_before) = core::mem::replace(&mut self.before, (template, start));
+        let (alike, length) = common_segments(before, template);
+        segments_of_all.extend_from_within(start_before..start_before.saturating_add(alike));
+        let rest = segments(template.get(length..).unwrap_or_default());
+        for (position, text) in (alike..).zip(rest) {
+            let number = match text.starts_with('{') {
+                true => PARAMETER,
+                false => self.number_of(position, text),
             };
-            match self.before.get_mut(position) {
-                Some(before) => *before = (text, number),
-                None => self.before.push((text, number)),
-            }
             segments_of_all.push(number);
         }
         let own = segments_of_all.get(start..).unwrap_or_default();
@@ -195,7 +216,8 @@ impl<'t> Literals<'t> {
     }
 
     fn number_of(&mut self, position: usize, text: &'t str) -> u32 {
-        match self.numbers.entry((position, text)) {
+        let there = u64::from(id(position));
+        match self.numbers.entry((there, text)) {
             Entry::Occupied(number) => *number.get(),
             Entry::Vacant(free) => {
                 self.all.push(Literal {
@@ -210,8 +232,14 @@ impl<'t> Literals<'t> {
 
     /// The literals in their order, with their numbers in the list of all segments changed to it.
     fn sorted(self, segments_of_all: &mut [u32]) -> Vec<Literal<'t>> {
-        let mut sorted: Vec<(u32, Literal<'t>)> = (1..).zip(self.all).collect();
-        sorted.sort_unstable_by_key(|(_, literal)| (literal.position, literal.text));
+        let mut sorted: Vec<_> = (1..).zip(self.all).collect();
+        // By the first bytes as one number: few comparisons have to look further.
+        sorted.sort_by_cached_key(|(_, literal)| {
+            let mut first = [0; 8];
+            let bytes = first.iter_mut().zip(literal.text.bytes());
+            bytes.for_each(|(first, byte)| *first = byte);
+            (literal.position, u64::from_be_bytes(first), literal.text)
+        });
         let mut places = vec![PARAMETER; sorted.len().saturating_add(1)];
         for (place, (number, _)) in (1..).zip(&sorted) {
             if let Some(slot) = places.get_mut(crate::hash::index(*number)) {

@@ -4,11 +4,11 @@
 //! work proportional to the number of segments, not to the number of pairs.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::grammar;
 use super::model::Policy;
+use crate::keyed::{Key, KeyedMap};
 use crate::terms::Orbs;
 use crate::terms::Place;
 use crate::yaml::{Faults, first_place, quoted};
@@ -37,7 +37,7 @@ impl<'p> FullRoute<'p> {
 }
 
 /// A segment as far as matching goes: the name of a parameter means nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 pub(super) enum Segment<'t> {
     Parameter,
     Literal(&'t str),
@@ -92,12 +92,9 @@ pub(super) fn check(policy: &Policy, faults: &mut Faults) {
         return;
     }
     let routes = full_routes(policy);
-    let mut tree = Tree {
-        edges: HashMap::with_capacity(routes.len()),
-        spellings: HashMap::with_capacity(routes.len()),
-        before: Vec::new(),
-    };
-    let mut ends: HashMap<(usize, &str), &FullRoute<'_>> = HashMap::with_capacity(routes.len());
+    let mut tree = Tree::default();
+    let mut ends: KeyedMap<(usize, &str), &FullRoute<'_>> =
+        KeyedMap::with_capacity_and_hasher(routes.len(), Key::default());
     for route in &routes {
         let end = tree.walk(route, faults);
         match ends.entry((end, route.method)) {
@@ -142,27 +139,47 @@ fn lower_case(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
+/// The templates that start alike share nodes. Nodes are numbers; 0 is the root.
+#[derive(Default)]
 struct Tree<'t> {
-    /// From a node, by a segment, to the next node. Nodes are numbers; 0 is the root.
-    edges: HashMap<(usize, Segment<'t>), usize>,
-    /// How a literal below a node was spelled first, and where, by its lower case.
-    spellings: HashMap<(usize, Cow<'t, str>), (&'t str, Place)>,
-    /// The way of the route before, each segment with the node behind it: routes that stand together
-    /// often start alike.
-    before: Vec<(Segment<'t>, usize)>,
+    /// From a node, by a literal in lower case or a parameter, to the next node.
+    edges: KeyedMap<(usize, Cow<'t, str>), Edge<'t>>,
+    /// The same by a literal that an edge has in another spelling.
+    respelt: KeyedMap<(usize, &'t str), usize>,
+    /// The template before, in its two parts, and the node behind each of its segments: routes that stand
+    /// together often start alike.
+    before: [&'t str; 2],
+    way: Vec<usize>,
 }
+
+struct Edge<'t> {
+    /// How the literal was spelled first, and where.
+    spelling: &'t str,
+    place: Place,
+    node: usize,
+}
+
+/// Stands for every parameter; no literal has braces.
+const PARAMETER: &str = "{}";
 
 impl<'t> Tree<'t> {
     /// The node at which the route's template ends.
     fn walk(&mut self, route: &FullRoute<'t>, faults: &mut Faults) -> usize {
-        let before = self.before.iter().map(|(segment, _)| *segment);
-        let alike = before.zip(route.segments());
-        let alike = alike.take_while(|(before, own)| before == own).count();
-        self.before.truncate(alike);
-        let mut node = self.before.last().map_or(0, |(_, node)| *node);
-        for segment in route.segments().skip(alike) {
-            node = self.step(node, segment, route, faults);
-            self.before.push((segment, node));
+        let [base_path, template] = route.template;
+        let [base_before, before] = core::mem::replace(&mut self.before, route.template);
+        let rest = if base_path == base_before {
+            let (alike, length) = grammar::common_segments(before, template);
+            let alike = grammar::slashes(base_path).saturating_add(alike);
+            self.way.truncate(alike);
+            ["", template.get(length..).unwrap_or_default()]
+        } else {
+            self.way.clear();
+            route.template
+        };
+        let mut node = self.way.last().copied().unwrap_or(0);
+        for segment in rest.into_iter().flat_map(grammar::segments) {
+            node = self.step(node, Segment::of(segment), route, faults);
+            self.way.push(node);
         }
         node
     }
@@ -175,42 +192,38 @@ impl<'t> Tree<'t> {
         route: &FullRoute<'t>,
         faults: &mut Faults,
     ) -> usize {
-        let next = self.edges.len().saturating_add(1);
-        match self.edges.entry((node, segment)) {
-            Entry::Occupied(edge) => *edge.get(),
-            Entry::Vacant(edge) => {
-                edge.insert(next);
-                if let Segment::Literal(literal) = segment {
-                    self.compare_spelling(node, literal, route, faults);
-                }
-                next
-            }
+        let next = self.edges.len().saturating_add(self.respelt.len());
+        let next = next.saturating_add(1);
+        let (spelling, name) = match segment {
+            Segment::Parameter => (PARAMETER, Cow::Borrowed(PARAMETER)),
+            Segment::Literal(literal) => (literal, lower_case(literal)),
+        };
+        let edge = match self.edges.entry((node, name)) {
+            Entry::Vacant(free) => free.insert(Edge {
+                spelling,
+                place: route.place,
+                node: next,
+            }),
+            Entry::Occupied(edge) => edge.into_mut(),
+        };
+        if edge.spelling == spelling {
+            return edge.node;
         }
-    }
-
-    /// The engine refuses a path that differs from a literal only in case (rule P21), so two such
-    /// literals at one place would lock each other out.
-    fn compare_spelling(
-        &mut self,
-        node: usize,
-        literal: &'t str,
-        route: &FullRoute<'_>,
-        faults: &mut Faults,
-    ) {
-        match self.spellings.entry((node, lower_case(literal))) {
+        match self.respelt.entry((node, spelling)) {
             Entry::Vacant(free) => {
-                free.insert((literal, route.place));
+                faults.push(route.place, respelling(spelling, edge, route));
+                *free.insert(next)
             }
-            Entry::Occupied(first) => {
-                let (spelling, first) = first.get();
-                let (literal, spelling) = (quoted(literal), quoted(spelling));
-                let first = first_place(*first, route.place);
-                let message = format!(
-                    "{literal} in route {} differs only in case from {spelling} ({first})",
-                    route.shown()
-                );
-                faults.push(route.place, message);
-            }
+            Entry::Occupied(node) => *node.get(),
         }
     }
+}
+
+/// The engine refuses a path that differs from a literal only in case (rule P21), so two such literals at
+/// one place would lock each other out.
+fn respelling(literal: &str, first: &Edge<'_>, route: &FullRoute<'_>) -> String {
+    let (literal, spelling) = (quoted(literal), quoted(first.spelling));
+    let first = first_place(first.place, route.place);
+    let route = route.shown();
+    format!("{literal} in route {route} differs only in case from {spelling} ({first})")
 }

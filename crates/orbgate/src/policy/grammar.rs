@@ -114,6 +114,24 @@ pub(crate) fn segments(path: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// How many segments two paths have in common at their start, and how many bytes those take.
+pub(crate) fn common_segments(a: &str, b: &str) -> (usize, usize) {
+    let bytes = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b);
+    let bytes = bytes.count();
+    let is_end = |path: &str| path.as_bytes().get(bytes).is_none_or(|byte| *byte == b'/');
+    let mut common = a.get(..bytes).unwrap_or_default();
+    if !(is_end(a) && is_end(b)) {
+        // The last one is only begun.
+        common = common.rsplit_once('/').map_or("", |(whole, _)| whole);
+    }
+    (slashes(common), common.len())
+}
+
+/// How many slashes a path has.
+pub(super) fn slashes(path: &str) -> usize {
+    path.bytes().filter(|byte| *byte == b'/').count()
+}
+
 /// Why no request could ever match the full template of these two.
 pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), String> {
     let parts = full_template(base_path, template);
@@ -125,8 +143,7 @@ pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), Strin
             shown()
         ));
     }
-    let count = parts.iter().flat_map(|part| part.bytes());
-    let count = count.filter(|byte| *byte == b'/').count();
+    let count: usize = parts.map(slashes).iter().sum();
     if count > MAX_SEGMENTS {
         return Err(format!(
             "the full path {} has {count} segments, and {MAX_SEGMENTS} is the limit",
@@ -195,7 +212,9 @@ fn sound_segments(path: &str) -> Result<impl Iterator<Item = &str>, String> {
     if path.ends_with('/') {
         return Err(format!("path {} must not end with `/`", quoted(path)));
     }
-    if path.as_bytes().windows(2).any(|pair| pair == b"//") {
+    // All pairs are looked at, many at a time.
+    let pairs = path.bytes().zip(path.bytes().skip(1));
+    if pairs.fold(false, |any, pair| any | (pair == (b'/', b'/'))) {
         return Err(format!("path {} has an empty segment", quoted(path)));
     }
     Ok(segments(path))

@@ -22,7 +22,7 @@ mod warnings;
 
 pub use crate::yaml::Fault;
 pub use fault::{InFile, PolicyError};
-pub(crate) use grammar::{full_template, segments};
+pub(crate) use grammar::{common_segments, full_template, segments};
 pub use model::{Api, Policy, RouteRule, ScopeRule};
 
 use crate::yaml::{self, Faults, Format};

@@ -5,6 +5,7 @@
 //! safe twin, byte by byte, which says what each step means and which the tests hold the other to.
 
 use super::Mask;
+use super::pieces::{self, Pieces, Search};
 use crate::hash;
 
 /// Bytes of a block.
@@ -20,7 +21,7 @@ pub(crate) struct Marks {
     pub(crate) slashes: u64,
     /// `.` and `/`
     pub(crate) stops: u64,
-    /// Anything but letters, digits, `-`, `.`, `/` and `_`.
+    /// Any bits if there is anything but letters, digits, `-`, `.`, `/` and `_`; they do not say where.
     pub(crate) unusual: u64,
 }
 
@@ -53,14 +54,17 @@ pub(crate) trait Steps<W> {
 }
 
 /// The steps. Where two blocks are taken, the second counts only if the mask has bits for it.
-pub(crate) trait Wide: Copy {
+pub(crate) trait Wide: Search {
     /// 64 bytes.
     type Block: Copy;
     /// The hints of up to 16 segments.
     type Hints: Copy;
 
-    /// Takes steps apart from those around it: what is rare shall not cost what is common its registers.
+    /// Takes steps, compiled for the processor, in a call of its own.
     fn apart<S: Steps<Self>>(self, steps: S) -> S::Result;
+
+    /// The same within other steps: what is rare shall not cost what is common its registers.
+    fn rarely<S: Steps<Self>>(self, steps: S) -> S::Result;
 
     /// The first 64 of the bytes; slashes after the last.
     fn load(self, bytes: &[u8]) -> Self::Block;
@@ -68,36 +72,47 @@ pub(crate) trait Wide: Copy {
     /// What is where.
     fn marks(self, block: Self::Block) -> Marks;
 
+    /// Where anything is but letters, digits, `-`, `.`, `/` and `_`.
+    fn unusual(self, block: Self::Block) -> u64;
+
     /// What is where that is unusual.
     fn oddities(self, block: Self::Block) -> Oddities;
 
     /// The block with the bit set that tells small letters from capitals.
     fn folded(self, block: Self::Block) -> Self::Block;
 
-    /// The hints of segments: [`hash::hint`] of the two bytes at the marks of each, first and last ones.
-    /// `blocks` are folded; there are at most 64 marks of a kind.
-    fn hints<M: Mask>(self, blocks: [Self::Block; 2], marks: [M; 2]) -> Self::Hints;
+    /// [`hash::hint`] of the segments that begin after the slashes, none of which is empty; at most so many times
+    /// four. `blocks` are folded. What stands after the last one, which only ends a segment, means nothing.
+    fn hints<M: Mask, const FOURS: usize>(
+        self,
+        blocks: [Self::Block; 2],
+        slashes: M,
+    ) -> Self::Hints;
 
     /// The first four hints side by side, the next four, and so on.
     fn four<const AT: usize>(self, hints: Self::Hints) -> u64;
 
-    /// The lowest bits, one for each mark, moved to where the marks are.
-    fn spread(self, bits: u64, marks: u64) -> u64;
-
-    /// The marked bytes, side by side; zeros after the last. There are at most 64.
-    fn keep<M: Mask>(self, blocks: [Self::Block; 2], marks: M) -> Self::Block;
+    /// The first 64 bytes of a path without the segments whose bits are set, of those that
+    /// [`Self::hints`] is asked about; zeros after the last.
+    fn without<M: Mask, const FOURS: usize>(
+        self,
+        blocks: [Self::Block; 2],
+        path: M,
+        slashes: M,
+        segments: u64,
+    ) -> Self::Block;
 
     /// The lowest bits, so many of them.
     fn before(self, end: usize) -> u64;
-
-    /// Where a block has a byte.
-    fn places_of(self, block: Self::Block, byte: u8) -> u64;
 
     /// Whether two blocks are the same.
     fn are_same(self, block: Self::Block, other: Self::Block) -> bool;
 
     /// A whole block.
     fn whole(self, bytes: &[u8; BLOCK]) -> Self::Block;
+
+    /// The bytes of a block.
+    fn bytes(self, block: Self::Block) -> [u8; BLOCK];
 
     /// [`hash::digest`] of a block.
     fn digest(self, block: Self::Block) -> u64;
@@ -119,9 +134,34 @@ impl Plain {
         let bits = (0..).zip(block).map(|(at, byte)| u64::from(is(byte)) << at);
         bits.fold(0, |mask, bit| mask | bit)
     }
+
+    /// The first 64 of the marked bytes, side by side; zeros after the last.
+    fn keep<M: Mask>(blocks: [[u8; BLOCK]; 2], marks: M) -> [u8; BLOCK] {
+        let halves = blocks.iter().zip(marks.halves());
+        let kept = halves.flat_map(|(block, marks)| {
+            let marked = block.iter().enumerate();
+            marked.filter(move |(at, _)| marks.has(*at))
+        });
+        let mut bytes = [0; BLOCK];
+        bytes
+            .iter_mut()
+            .zip(kept)
+            .for_each(|(to, (_, byte))| *to = *byte);
+        bytes
+    }
+
+    /// The slashes before and after each segment.
+    fn segments<M: Mask>(slashes: M) -> impl Iterator<Item = (usize, usize)> {
+        let places = || (0..M::BITS).filter(move |place| slashes.has(*place));
+        places().zip(places().skip(1))
+    }
 }
 
 impl Wide for Plain {
+    fn rarely<S: Steps<Self>>(self, steps: S) -> S::Result {
+        steps.take(self)
+    }
+
     type Block = [u8; BLOCK];
     type Hints = [u64; PLACES / 4];
 
@@ -142,8 +182,12 @@ impl Wide for Plain {
         Marks {
             slashes: Self::mask(block, |byte| byte == b'/'),
             stops: Self::mask(block, |byte| matches!(byte, b'.' | b'/')),
-            unusual: Self::mask(block, |byte| !super::is_usual(byte)),
+            unusual: self.unusual(block),
         }
+    }
+
+    fn unusual(self, block: Self::Block) -> u64 {
+        Self::mask(block, |byte| !super::is_usual(byte))
     }
 
     fn oddities(self, block: Self::Block) -> Oddities {
@@ -162,10 +206,23 @@ impl Wide for Plain {
         block.map(|byte| byte | 0x20)
     }
 
-    fn hints<M: Mask>(self, blocks: [Self::Block; 2], marks: [M; 2]) -> Self::Hints {
-        let [firsts, lasts] = marks.map(|marks| self.keep(blocks, marks));
-        let segments = firsts.as_chunks().0.iter().zip(lasts.as_chunks().0);
-        let mut hints = segments.map(|(firsts, lasts)| hash::hint(*firsts, *lasts));
+    fn hints<M: Mask, const FOURS: usize>(
+        self,
+        blocks: [Self::Block; 2],
+        slashes: M,
+    ) -> Self::Hints {
+        let byte = |place: usize| {
+            blocks
+                .as_flattened()
+                .get(place)
+                .copied()
+                .unwrap_or_default()
+        };
+        let mut hints = Self::segments(slashes).map(|(slash, end)| {
+            let firsts = [slash.wrapping_add(1), slash.wrapping_add(2)];
+            let lasts = [end.wrapping_sub(2), end.wrapping_sub(1)];
+            hash::hint(firsts.map(byte), lasts.map(byte))
+        });
         [(); PLACES / 4].map(|()| {
             let four = [(); 4].map(|()| hints.next().unwrap_or_default().to_le_bytes());
             u64::from_le_bytes(four.as_flattened().try_into().unwrap_or_default())
@@ -176,29 +233,23 @@ impl Wide for Plain {
         hints.get(AT).copied().unwrap_or_default()
     }
 
-    fn spread(self, bits: u64, marks: u64) -> u64 {
-        let places = (0..64_u32).filter(|at| marks >> at & 1 == 1);
-        let spread = places.zip(0_u32..).filter(|(_, bit)| bits >> bit & 1 == 1);
-        spread.fold(0, |all, (place, _)| all | 1 << place)
-    }
-
-    fn keep<M: Mask>(self, blocks: [Self::Block; 2], marks: M) -> Self::Block {
-        let bytes = blocks.into_iter().flatten().enumerate().take(M::BITS);
-        let kept = bytes.filter(|(at, _)| marks.has(*at));
-        let mut block = [0; BLOCK];
-        block
-            .iter_mut()
-            .zip(kept)
-            .for_each(|(to, (_, byte))| *to = byte);
-        block
+    fn without<M: Mask, const FOURS: usize>(
+        self,
+        blocks: [Self::Block; 2],
+        path: M,
+        slashes: M,
+        segments: u64,
+    ) -> Self::Block {
+        let all = Self::segments(slashes).zip(0_u32..);
+        let left_out = all.filter(|(_, at)| segments >> at & 1 == 1);
+        let kept = left_out.fold(path, |kept, ((slash, end), _)| {
+            kept & (!M::before(end) | M::before(slash.wrapping_add(1)))
+        });
+        Self::keep(blocks, kept)
     }
 
     fn before(self, end: usize) -> u64 {
         <u64 as Mask>::before(end)
-    }
-
-    fn places_of(self, block: Self::Block, byte: u8) -> u64 {
-        Self::mask(block, |other| other == byte)
     }
 
     fn are_same(self, block: Self::Block, other: Self::Block) -> bool {
@@ -207,6 +258,10 @@ impl Wide for Plain {
 
     fn whole(self, bytes: &[u8; BLOCK]) -> Self::Block {
         *bytes
+    }
+
+    fn bytes(self, block: Self::Block) -> [u8; BLOCK] {
+        block
     }
 
     fn digest(self, block: Self::Block) -> u64 {
@@ -232,48 +287,23 @@ impl Wide for Plain {
     }
 }
 
-/// Whether one of the pieces between the spaces of a text is exactly these bytes, which have no space.
-#[inline(always)]
-pub(crate) fn has_piece<W: Wide>(wide: W, text: &[u8], piece: &[u8]) -> bool {
-    let length = piece.len();
-    if length == 0 || length >= BLOCK {
-        return super::has_piece(text, piece);
+impl Search for Plain {
+    fn has_piece(self, text: &[u8], piece: &[u8]) -> bool {
+        pieces::has_piece_wide(self, text, piece)
     }
-    let whole = wide.before(length);
-    let block = wide.load(piece);
-    let wanted = wide.keep([block, block], whole);
-    let (middle, last) = (length / 2, length.saturating_sub(1));
-    let at = |place: usize| piece.get(place).copied().unwrap_or_default();
-    let mut rest = text;
-    let mut starts_piece = true;
-    loop {
-        let inside = wide.before(rest.len());
-        let block = wide.load(rest);
-        let spaces = wide.places_of(block, b' ');
-        // What is behind the last byte ends a piece, too; behind the block nothing is known.
-        let others = inside & !spaces;
-        let unknown = if rest.len() > BLOCK { u64::MAX } else { 0 };
-        let length_bits = u32::try_from(length).unwrap_or(0);
-        let others =
-            others.wrapping_shr(length_bits) | unknown & !(u64::MAX.wrapping_shr(length_bits));
-        let starts = (spaces << 1 | u64::from(starts_piece)) & inside;
-        // Two bytes tell most pieces of one length apart, so that hardly ever more than one is compared.
-        let has_middle = wide.places_of(block, at(middle)) >> (middle & 63);
-        let has_last = wide.places_of(block, at(last)) >> (last & 63);
-        let mut found = starts & !others & has_middle & has_last;
-        while found != 0 {
-            let here = whole << (found.first() & 63);
-            if wide.are_same(wide.keep([block, block], here), wanted) {
-                return true;
-            }
-            found = found.without_first();
-        }
-        if rest.len() <= BLOCK {
-            return false;
-        }
-        // A piece that starts in what is left of this block did not end in it.
-        let step = BLOCK.saturating_sub(length);
-        starts_piece = spaces.has(step.wrapping_sub(1));
-        rest = rest.get(step..).unwrap_or_default();
+
+    fn aside<S: Steps<Self>>(self, steps: S) -> S::Result {
+        steps.take(self)
+    }
+}
+
+impl Pieces for Plain {
+    fn piece(self, block: Self::Block, start: usize, length: usize) -> Self::Block {
+        let marks = u64::before(length).wrapping_shl(start as u32);
+        Self::keep([block; 2], marks)
+    }
+
+    fn places_of(self, block: Self::Block, byte: u8) -> u64 {
+        Self::mask(block, |other| other == byte)
     }
 }

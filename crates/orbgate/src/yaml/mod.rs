@@ -7,11 +7,13 @@
 //! ```
 //!
 //! The second is plain `serde_yaml`. Neither reader of YAML is strict enough alone, and a file that two
-//! readers understand differently is refused.
+//! readers understand differently is refused. Where the file is so simple that no library is needed to see what
+//! it says, line by line, `simple` is the second reader.
 
 mod fault;
 mod faults;
 mod scalar;
+mod simple;
 mod spanned;
 mod syntax;
 mod text;
@@ -59,7 +61,9 @@ pub fn read<D: DeserializeOwned + PartialEq, T>(
         let root = tree::parse(&visible, format, &mut faults)?;
         let document = document(&root, &mut faults)?;
         let judged = judge(&document, &mut faults);
-        if faults.is_empty() {
+        // Where speed is not asked for, and so in every test, the library is asked all the same.
+        let is_asked = |root| !simple::says(text, root) || cfg!(debug_assertions);
+        if faults.is_empty() && is_asked(&root) {
             read_again(text, &document, &mut faults);
         }
         Some(judged)

@@ -280,6 +280,12 @@ fn values(segment: &str) -> BoxedStrategy<String> {
         1 => "(%[0-9a-fA-F]{2}|%20|%40me|%40ME|%40mE|a%2Bb|A%2bb|a%3Ab|[a-z.]){1,4}",
         1 => select(&[".", "..", "...", "", "a..b", "%", "%2", "%u002e"][..]).prop_map(str::to_owned),
         1 => (250..260_usize).prop_map(|length| "x".repeat(length)),
+        1 => "[a-z0-9-]{20,140}",
+        // A word with so much in it that only its ends are left of it.
+        1 => (select(WORDS), "[a-z]{60,70}").prop_map(|(word, middle)| {
+            let (start, end) = word.split_at(word.len() / 2);
+            format!("{start}{middle}{end}")
+        }),
     ];
     if is_parameter(segment) {
         any_value.boxed()

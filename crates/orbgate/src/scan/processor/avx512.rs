@@ -1,39 +1,24 @@
-//! [`Wide`] with AVX-512 (VBMI2) and BMI2: Intel from Ice Lake and AMD from Zen 4 on. Found out when the
-//! program runs.
+//! [`Wide`] with AVX-512 (VBMI2) and BMI2: Intel from Ice Lake and AMD from Zen 4 on.
 #![allow(
     unsafe_code,
     reason = "every instruction here is one that the processor has: there is no `Avx512` without it"
 )]
 
 use core::arch::x86_64::*;
-use core::sync::atomic::{AtomicU8, Ordering};
 
-use super::wide::{BLOCK, Marks, Oddities, PLACES, Steps, Wide};
-use super::{Mask, PLAIN, USUAL};
+use super::kind::{Kind, PLAIN_KIND, USUAL_KIND};
 use crate::hash::{DIGEST_KEYS, HINT_SHIFT};
+use crate::scan::Mask;
+use crate::scan::pieces::{self, Pieces, Search};
+use crate::scan::wide::{BLOCK, Marks, Oddities, PLACES, Steps, Wide};
 
 /// Proof that the processor has these instructions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512(());
-
-/// What was found out about the processor: 0 is nothing yet.
-static FOUND: AtomicU8 = AtomicU8::new(0);
-const ABSENT: u8 = 1;
-const PRESENT: u8 = 2;
+pub(crate) struct Avx512(pub(super) ());
 
 impl Avx512 {
     /// The proof, if it can be had.
-    #[inline(always)]
-    pub(crate) fn here() -> Option<Self> {
-        match FOUND.load(Ordering::Relaxed) {
-            PRESENT => Some(Self(())),
-            ABSENT => None,
-            _ => Self::find_out(),
-        }
-    }
-
-    #[cold]
-    fn find_out() -> Option<Self> {
+    pub(crate) fn found_out() -> Option<Self> {
         let is_here = std::is_x86_feature_detected!("avx512f")
             && std::is_x86_feature_detected!("avx512bw")
             && std::is_x86_feature_detected!("avx512vl")
@@ -43,17 +28,25 @@ impl Avx512 {
             && std::is_x86_feature_detected!("bmi2")
             && std::is_x86_feature_detected!("lzcnt")
             && std::is_x86_feature_detected!("popcnt");
-        FOUND.store(if is_here { PRESENT } else { ABSENT }, Ordering::Relaxed);
         is_here.then_some(Self(()))
     }
 }
 
 /// Takes steps with these instructions, compiled into them in place.
-#[inline(never)]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
 )]
 fn take<S: Steps<Avx512>>(wide: Avx512, steps: S) -> S::Result {
+    steps.take(wide)
+}
+
+/// The same of steps that are rare. Cold, so that they stay a call: `inline(never)` would export every one of them, and
+/// the loader would have an address to adjust for each.
+#[cold]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn take_rare<S: Steps<Avx512>>(wide: Avx512, steps: S) -> S::Result {
     steps.take(wide)
 }
 
@@ -67,11 +60,30 @@ const fn before(end: usize) -> u32 {
     }
 }
 
+impl Search for Avx512 {
+    #[inline(always)]
+    fn has_piece(self, text: &[u8], piece: &[u8]) -> bool {
+        pieces::has_piece_wide(self, text, piece)
+    }
+
+    #[inline(always)]
+    fn aside<S: Steps<Self>>(self, steps: S) -> S::Result {
+        // Not rare, but a call: this search would take registers from all that needs none.
+        self.rarely(steps)
+    }
+}
+
 // SAFETY, of every block below: `self` is the proof that the processor has the instructions. Those that
 // read memory say how much of what.
 impl Wide for Avx512 {
     type Block = __m512i;
     type Hints = __m256i;
+
+    #[inline(always)]
+    fn rarely<S: Steps<Self>>(self, steps: S) -> S::Result {
+        // SAFETY: `self` is the proof that the processor has the features that `take_rare` names.
+        unsafe { take_rare(self, steps) }
+    }
 
     #[inline(always)]
     fn apart<S: Steps<Self>>(self, steps: S) -> S::Result {
@@ -96,8 +108,13 @@ impl Wide for Avx512 {
         Marks {
             slashes: same(block, b'/'),
             stops: same(stops, b'.' | 1),
-            unusual: other(block, &USUAL_KIND),
+            unusual: self.unusual(block),
         }
+    }
+
+    #[inline(always)]
+    fn unusual(self, block: __m512i) -> u64 {
+        other(block, &USUAL_KIND)
     }
 
     #[inline(always)]
@@ -120,10 +137,12 @@ impl Wide for Avx512 {
     }
 
     #[inline(always)]
-    fn hints<M: Mask>(self, blocks: [__m512i; 2], marks: [M; 2]) -> __m256i {
-        let ([firsts, lasts], [low, high]) = (marks, blocks);
-        let firsts = self.keep([moved(low), moved(high)], firsts);
-        let lasts = self.keep(blocks, lasts);
+    fn hints<M: Mask, const FOURS: usize>(self, blocks: [__m512i; 2], slashes: M) -> __m256i {
+        let (firsts, lasts) = (slashes.moved_on(), slashes.without_first().moved_back());
+        let [low, high] = blocks;
+        // Of a segment of one byte its slashes are the second ones: there are always two each.
+        let firsts = keep([moved(low), moved(high)], firsts | firsts.moved_on());
+        let lasts = keep(blocks, lasts | lasts.moved_back());
         // SAFETY: see above; no memory is read.
         unsafe {
             let (firsts, lasts) = (
@@ -153,35 +172,25 @@ impl Wide for Avx512 {
     }
 
     #[inline(always)]
-    fn spread(self, bits: u64, marks: u64) -> u64 {
-        // SAFETY: see above; no memory is read.
-        unsafe { _pdep_u64(bits, marks) }
-    }
-
-    #[inline(always)]
-    fn keep<M: Mask>(self, blocks: [__m512i; 2], marks: M) -> __m512i {
-        let ([low, high], [first, second]) = (blocks, marks.halves());
-        // SAFETY: see above; no memory is read.
-        unsafe {
-            let kept = _mm512_maskz_compress_epi8(first, low);
-            if M::BITS == BLOCK {
-                return kept;
-            }
-            let more = _mm512_maskz_compress_epi8(second, high);
-            let after = !_bzhi_u64(u64::MAX, first.count_ones());
-            _mm512_mask_expand_epi8(kept, after, more)
-        }
+    fn without<M: Mask, const FOURS: usize>(
+        self,
+        blocks: [__m512i; 2],
+        path: M,
+        slashes: M,
+        segments: u64,
+    ) -> __m512i {
+        let lasts = slashes.without_first().moved_back();
+        // Each difference is the bytes from a slash on, without the last one.
+        let values = spread(segments, lasts)
+            .minus(spread(segments, slashes))
+            .moved_on();
+        keep(blocks, path & !values)
     }
 
     #[inline(always)]
     fn before(self, end: usize) -> u64 {
         // SAFETY: see above; no memory is read.
         unsafe { _bzhi_u64(u64::MAX, before(end)) }
-    }
-
-    #[inline(always)]
-    fn places_of(self, block: __m512i, byte: u8) -> u64 {
-        same(block, byte)
     }
 
     #[inline(always)]
@@ -194,6 +203,14 @@ impl Wide for Avx512 {
     fn whole(self, bytes: &[u8; BLOCK]) -> __m512i {
         // SAFETY: see above; the bytes are a whole block.
         unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn bytes(self, block: __m512i) -> [u8; BLOCK] {
+        let mut bytes = [0; BLOCK];
+        // SAFETY: see above; the bytes are a whole block.
+        unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), block) };
+        bytes
     }
 
     #[inline(always)]
@@ -230,6 +247,49 @@ impl Wide for Avx512 {
     }
 }
 
+impl Pieces for Avx512 {
+    #[inline(always)]
+    fn piece(self, block: __m512i, start: usize, length: usize) -> __m512i {
+        let whole = self.before(length);
+        keep([block; 2], whole << (start & (BLOCK - 1)))
+    }
+
+    #[inline(always)]
+    fn places_of(self, block: __m512i, byte: u8) -> u64 {
+        same(block, byte)
+    }
+}
+
+/// The first 64 of the marked bytes, side by side; zeros after the last.
+#[inline(always)]
+fn keep<M: Mask>(blocks: [__m512i; 2], marks: M) -> __m512i {
+    let ([low, high], [first, second]) = (blocks, marks.halves());
+    // SAFETY: there is no block without the proof; no memory is read.
+    unsafe {
+        let kept = _mm512_maskz_compress_epi8(first, low);
+        if M::BITS == BLOCK {
+            return kept;
+        }
+        let more = _mm512_maskz_compress_epi8(second, high);
+        let after = !_bzhi_u64(u64::MAX, first.count_ones());
+        _mm512_mask_expand_epi8(kept, after, more)
+    }
+}
+
+/// The lowest bits, one for each mark, moved to where the marks are.
+#[inline(always)]
+fn spread<M: Mask>(bits: u64, marks: M) -> M {
+    let [low, high] = marks.halves();
+    // SAFETY: there is no block without the proof; no memory is read.
+    unsafe {
+        let first = _pdep_u64(bits, low);
+        if M::BITS == BLOCK {
+            return M::of(first, 0);
+        }
+        M::of(first, _pdep_u64(bits.wrapping_shr(low.count_ones()), high))
+    }
+}
+
 /// Each byte of a block, moved as the first ones of a hint are.
 #[inline(always)]
 fn moved(block: __m512i) -> __m512i {
@@ -243,38 +303,13 @@ fn moved(block: __m512i) -> __m512i {
     }
 }
 
-static USUAL_KIND: Kind = Kind::of(USUAL);
-static PLAIN_KIND: Kind = Kind::of(PLAIN);
-
-/// Characters of ASCII, as bits by the halves of a byte: bit `upper` of entry `lower`.
-struct Kind([u8; 16]);
-
-impl Kind {
-    const fn of(bytes: &[u8]) -> Self {
-        let (mut kind, mut rest) = ([0; 16], bytes);
-        while let [byte, tail @ ..] = rest {
-            assert!(byte.is_ascii());
-            #[allow(
-                clippy::indexing_slicing,
-                reason = "evaluated by the compiler, which refuses an index out of range"
-            )]
-            {
-                kind[(*byte & 15) as usize] |= 1 << (*byte >> 4);
-            }
-            rest = tail;
-        }
-        Self(kind)
-    }
-}
-
 /// Where a block has any other byte.
 #[inline(always)]
 fn other(block: __m512i, kind: &'static Kind) -> u64 {
-    const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
     // SAFETY: there is no block without the proof; the tables are as long as what is read of them.
     unsafe {
         let kinds = _mm512_broadcast_i32x4(_mm_loadu_si128(kind.0.as_ptr().cast()));
-        let bits = _mm512_broadcast_i32x4(_mm_loadu_si128(BITS.as_ptr().cast()));
+        let bits = _mm512_broadcast_i32x4(_mm_loadu_si128(Kind::BITS.as_ptr().cast()));
         let uppers = _mm512_and_si512(_mm512_srli_epi16::<4>(block), _mm512_set1_epi8(15));
         _mm512_testn_epi8_mask(
             _mm512_shuffle_epi8(kinds, block),
@@ -297,113 +332,5 @@ fn within(block: __m512i, first: u8, count: u8) -> u64 {
     unsafe {
         let moved = _mm512_sub_epi8(block, _mm512_set1_epi8(first.cast_signed()));
         _mm512_cmplt_epu8_mask(moved, _mm512_set1_epi8(count.cast_signed()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::super::wide::{self, Plain};
-    use super::*;
-
-    /// Bytes as targets have them, and any.
-    fn bytes() -> impl Strategy<Value = Vec<u8>> {
-        prop_oneof![
-            "(/[a-zA-Z0-9._-]{0,9}){0,16}(\\?[ -~]{0,20})?".prop_map(String::into_bytes),
-            proptest::collection::vec(any::<u8>(), 0..130),
-        ]
-    }
-
-    /// What every step makes of the same bytes, as far as it is not a block itself.
-    fn steps<W: Wide, M: Mask + core::fmt::Debug>(
-        wide: W,
-        bytes: &[u8],
-        marks: M,
-        more: u64,
-    ) -> String {
-        let high = bytes.get(BLOCK..).unwrap_or_default();
-        let blocks = [wide.load(bytes), wide.load(high)];
-        let [low, _] = blocks;
-        let read = |block| (wide.marks(block), wide.oddities(block));
-        // What is kept is read back byte by byte.
-        let bytes_of = |block| {
-            (0..=u8::MAX)
-                .map(|byte| wide.places_of(block, byte))
-                .collect::<Vec<_>>()
-        };
-        let folded = blocks.map(|block| wide.folded(block));
-        let few = (0..2 * PLACES).fold((M::NONE, marks), |(few, rest), _| {
-            (few | rest & !rest.without_first(), rest.without_first())
-        });
-        let hints = wide.hints(folded, [few.0, few.0.moved_on()]);
-        let fours = [
-            wide.four::<0>(hints),
-            wide.four::<1>(hints),
-            wide.four::<2>(hints),
-            wide.four::<3>(hints),
-        ];
-        let kept = (marks.count() <= BLOCK).then(|| bytes_of(wide.keep(blocks, marks)));
-        let sets = core::array::from_fn(|at| (more >> at) as u16);
-        let short = &bytes[..bytes.len().min(7)];
-        format!(
-            "{:?}",
-            (
-                blocks.map(read),
-                folded.map(bytes_of),
-                (kept, fours),
-                (wide.spread(more, !more), wide.before(bytes.len())),
-                (
-                    wide.are_same(low, low),
-                    wide.are_same(low, wide.folded(low))
-                ),
-                (wide.supersets(&sets, more & 7), wide.word(short)),
-                blocks.map(|block| wide.digest(block)),
-            )
-        )
-    }
-
-    proptest! {
-        #[test]
-        fn every_step_is_as_the_plain_one(bytes in bytes(), marks: u128, few: u128, more: u64) {
-            let Some(wide) = Avx512::here() else {
-                // The steps are not taken on such a processor, so nothing is left to test.
-                return Ok(());
-            };
-            for marks in [marks, marks & few] {
-                prop_assert_eq!(
-                    steps::<_, u128>(wide, &bytes, marks, more),
-                    steps::<_, u128>(Plain, &bytes, marks, more)
-                );
-                prop_assert_eq!(
-                    steps::<_, u64>(wide, &bytes, marks as u64, more),
-                    steps::<_, u64>(Plain, &bytes, marks as u64, more)
-                );
-            }
-        }
-
-        #[test]
-        fn pieces_are_found_as_split_finds_them(
-            pieces in proptest::collection::vec("[ab ]{0,3}|[a-c:]{0,40}|scope:[0-9]{1,2}", 0..30),
-            other in "[ab]{0,2}|scope:[0-9]{1,2}|[a-c:]{28,70}",
-            which: proptest::sample::Index,
-        ) {
-            let text = pieces.join(" ");
-            let mut asked = vec![other.as_bytes()];
-            if !pieces.is_empty() {
-                asked.push(pieces[which.index(pieces.len())].as_bytes());
-            }
-            asked.extend(text.as_bytes().split(|byte| *byte == b' '));
-            for piece in asked.into_iter().filter(|piece| !piece.contains(&b' ')) {
-                let mut split = text.as_bytes().split(|byte| *byte == b' ');
-                let expected = !piece.is_empty() && split.any(|other| other == piece);
-                let found = wide::has_piece(Plain, text.as_bytes(), piece);
-                prop_assert_eq!(found, expected, "{:?} in {:?}", piece, text);
-                if let Some(wide) = Avx512::here() {
-                    let found = wide::has_piece(wide, text.as_bytes(), piece);
-                    prop_assert_eq!(found, expected, "{:?} in {:?}", piece, text);
-                }
-            }
-        }
     }
 }

@@ -1,0 +1,346 @@
+//! The second reading of a simple file: does it say, line by line, what the first reading found?
+//!
+//! Most files are written in block style: a value is a line or stands in the lines below that are indented
+//! further, and a text is written as it is or in quotes without escapes. What such a file says takes no library
+//! to see, and all readers of YAML agree on it. What is not as simple (flow style, blocks of text, escapes, texts
+//! over several lines, numbers other than whole ones …) is not judged here.
+
+use super::scalar::other_reading;
+use super::tree::{Entry, Kind, Node, Scalar};
+
+/// Whether the text is simple and says this.
+pub(super) fn says(text: &str, root: &Node<'_>) -> bool {
+    let has_other_layout = text
+        .bytes()
+        .fold(false, |has, byte| has | matches!(byte, b'\t' | b'\r'));
+    let mut lines = Lines::of(text);
+    !has_other_layout && lines.are(root, 0) && lines.next.is_none()
+}
+
+/// A line that is neither blank nor a comment.
+#[derive(Clone, Copy)]
+struct Line<'t> {
+    indent: usize,
+    content: &'t str,
+}
+
+/// The lines that have not been read yet.
+struct Lines<'t> {
+    next: Option<Line<'t>>,
+    rest: &'t str,
+}
+
+impl<'t> Lines<'t> {
+    fn of(text: &'t str) -> Self {
+        let mut lines = Self {
+            next: None,
+            rest: text,
+        };
+        lines.advance();
+        lines
+    }
+
+    fn advance(&mut self) {
+        self.next = loop {
+            if self.rest.is_empty() {
+                break None;
+            }
+            // Lines are short: a search that looks at whole words first would only begin to pay.
+            let end = self.rest.bytes().position(|byte| byte == b'\n');
+            let end = end.unwrap_or(self.rest.len());
+            let line = self.rest.get(..end).unwrap_or_default();
+            self.rest = self.rest.get(end.saturating_add(1)..).unwrap_or_default();
+            let content = line.trim_start_matches(' ');
+            if !content.is_empty() && !content.starts_with('#') {
+                let indent = line.len().saturating_sub(content.len());
+                break Some(Line { indent, content });
+            }
+        }
+    }
+
+    /// Whether the next lines, indented by `least` or more, are this mapping or list.
+    fn are(&mut self, node: &Node<'_>, least: usize) -> bool {
+        let Some(Line { indent, .. }) = self.next.filter(|line| line.indent >= least) else {
+            return false;
+        };
+        match &node.kind {
+            Kind::Mapping(entries) if !entries.is_empty() => {
+                entries.iter().all(|entry| self.are_entry(entry, indent))
+            }
+            Kind::Sequence(items) if !items.is_empty() => {
+                items.iter().all(|item| self.are_item(item, indent))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the next lines are `key: value`, or a key with its value below.
+    fn are_entry(&mut self, entry: &Entry<'_>, indent: usize) -> bool {
+        let value = self.at(indent).and_then(|content| {
+            let behind_key = content.strip_prefix(entry.key.text.as_ref())?;
+            let is_key = entry.key.plain && is_key(&entry.key.text);
+            behind_key.strip_prefix(':').filter(|_| is_key)
+        });
+        match value {
+            None => false,
+            Some(value) if is_end(value) => {
+                self.advance();
+                // The dashes of a list may stand right below its key.
+                let is_list = matches!(entry.value.kind, Kind::Sequence(_));
+                self.are(&entry.value, indent.saturating_add((!is_list).into()))
+            }
+            Some(value) => {
+                self.advance();
+                value.starts_with(' ') && is_value(value.trim_start_matches(' '), &entry.value)
+            }
+        }
+    }
+
+    /// Whether the next lines are an item of a list.
+    fn are_item(&mut self, item: &Node<'_>, indent: usize) -> bool {
+        let Some(content) = self.at(indent).and_then(|line| line.strip_prefix("- ")) else {
+            return false;
+        };
+        if matches!(item.kind, Kind::Mapping(_)) {
+            // Its first key stands behind the dash, the others right below that.
+            let indent = indent.saturating_add(2);
+            self.next = Some(Line { indent, content });
+            return self.are(item, indent);
+        }
+        self.advance();
+        is_value(content, item)
+    }
+
+    /// What stands in the next line, if it is indented like this.
+    fn at(&self, indent: usize) -> Option<&'t str> {
+        let line = self.next.filter(|line| line.indent == indent);
+        line.map(|line| line.content)
+    }
+}
+
+/// Whether the rest of a line is this value, and nothing but a comment behind it.
+fn is_value(rest: &str, node: &Node<'_>) -> bool {
+    let behind = match &node.kind {
+        Kind::Scalar(Scalar { text, plain: true }) if is_plain(text) => {
+            rest.strip_prefix(text.as_ref())
+        }
+        Kind::Scalar(Scalar { text, plain: false }) if is_same_in_quotes(text) => {
+            let inner = |quote: char| {
+                let inner = rest.strip_prefix(quote)?.strip_prefix(text.as_ref())?;
+                inner.strip_prefix(quote)
+            };
+            inner('\'').or_else(|| inner('"'))
+        }
+        Kind::Sequence(items) if items.is_empty() => rest.strip_prefix("[]"),
+        _ => None,
+    };
+    behind.is_some_and(is_end)
+}
+
+/// Whether a line ends here, perhaps with a comment.
+fn is_end(rest: &str) -> bool {
+    let behind = rest.trim_start_matches(' ');
+    behind.is_empty() || (behind.starts_with('#') && rest.starts_with(' '))
+}
+
+/// A key without a space, so that the first colon with one behind it ends it.
+fn is_key(text: &str) -> bool {
+    // YAML wants to see the colon within 1,024 characters.
+    let fits = text.len() <= 256 && starts_like_text(text) && !text.ends_with(':');
+    let mut bytes = text.bytes();
+    fits && other_reading(text).is_none()
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"_:./-~".contains(&byte))
+}
+
+/// What every reader takes for the same: a text, a whole number, `true` or `false`.
+fn is_plain(text: &str) -> bool {
+    let is_number = || {
+        let is_short = (1..=18).contains(&text.len()) && !text.starts_with('0');
+        is_short && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let goes_on = |pair: &[u8]| matches!(pair, b": " | b" #");
+    let is_text = || {
+        let ends_well = !text.ends_with([' ', ':']);
+        let is_known = matches!(text, "true" | "false") || other_reading(text).is_none();
+        ends_well && is_known && is_visible(text) && !text.as_bytes().windows(2).any(goes_on)
+    };
+    if starts_like_text(text) {
+        is_text()
+    } else {
+        is_number()
+    }
+}
+
+fn starts_like_text(text: &str) -> bool {
+    let first = text.bytes().next();
+    first.is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'_'))
+}
+
+fn is_same_in_quotes(text: &str) -> bool {
+    is_visible(text) && !text.contains(['"', '\'', '\\'])
+}
+
+fn is_visible(text: &str) -> bool {
+    let is_visible = |byte| matches!(byte, b' '..=b'~');
+    text.bytes().fold(true, |all, byte| all & is_visible(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::{Index, select};
+    use serde_yaml::Value;
+
+    use super::super::{Faults, Format, Kind, Node, tree};
+    use super::says;
+
+    const FORMAT: Format = Format {
+        file: "a file",
+        start: "anything",
+        keys: &[],
+    };
+
+    const SIMPLE: &str = "
+# Everything that is simple.
+number: 12
+text: it's text, \"all\" of it {a} [b] x#y & more
+empty: ''   # a comment
+quoted: \"a # b: c\"
+  # An indented comment.
+nested:
+    read:all:
+      orbs: true
+      none: []
+      routes:
+        - GET /a/{b}
+
+        - /c   # another
+        - 'GET /d'
+    write: no text for nobody
+list: # the dashes may stand right below
+- route: POST /e
+  orbs: 5
+- route: PUT /f
+  more:
+  - x
+  - inner:
+      deep: z
+last: false";
+
+    /// What a line of a file may be in the way of, and what it may begin or end with.
+    const PIECES: [&str; 40] = [
+        "\n", "\n", "\n  ", "\r", "\t", " ", "  ", "    ", "-", "- ", "? ", ": ", ":", ":\n", ",",
+        "[", "]", "{", "}", "#", " #", "&a ", "*a", "!", "|", ">", "'", "\"", "''", "%", "`",
+        "---", "...", "~", "null", "0", "7", "x", "\\", "é",
+    ];
+
+    fn parsed(text: &str) -> Option<Node<'_>> {
+        let mut faults = Faults::default();
+        tree::parse(text, &FORMAT, &mut faults).filter(|_| faults.is_empty())
+    }
+
+    /// Whether the library reads the same.
+    fn is(node: &Node<'_>, value: &Value) -> bool {
+        match (&node.kind, value) {
+            (Kind::Scalar(scalar), Value::String(text)) => scalar.text == text.as_str(),
+            (Kind::Scalar(scalar), Value::Bool(is)) => scalar.text == is.to_string(),
+            (Kind::Scalar(scalar), Value::Number(number)) => scalar.text == number.to_string(),
+            (Kind::Sequence(items), Value::Sequence(values)) => {
+                let mut pairs = items.iter().zip(values);
+                items.len() == values.len() && pairs.all(|(item, value)| is(item, value))
+            }
+            (Kind::Mapping(entries), Value::Mapping(values)) => {
+                let mut pairs = entries.iter().zip(values);
+                let is_entry = |(name, value): (&Value, &Value), entry: &super::Entry<'_>| {
+                    name.as_str() == Some(&entry.key.text) && is(&entry.value, value)
+                };
+                entries.len() == values.len() && pairs.all(|(entry, pair)| is_entry(pair, entry))
+            }
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn a_simple_text_is_read_line_by_line() {
+        let root = parsed(SIMPLE).unwrap();
+        assert!(says(SIMPLE, &root));
+        assert!(is(&root, &serde_yaml::from_str(SIMPLE).unwrap()));
+    }
+
+    #[test]
+    fn what_is_not_simple_is_left_to_a_library() {
+        for text in [
+            "",
+            "a",
+            "[]",
+            "a: {}",
+            "a: [b]",
+            "{a: b}",
+            "'a': b",
+            "a:\tb",
+            "a: b\r\n",
+            "a: |\n  b",
+            "a: >-\n  b",
+            "a: b\n  c",
+            "a: 'b\n  c'",
+            "a: \"b\\n\"",
+            "a: 'it''s'",
+            "a: é",
+            "a:",
+            "a: null",
+            "a: yes",
+            "a: 0x1F",
+            "a: 012",
+            "a: 1.5",
+            "a: -1",
+            "a: +1",
+            "a: 1_000",
+            "a: 2001-12-14",
+            "a: .inf",
+            "a: ~",
+            "yes: b",
+            "1: b",
+            "--- # b\na: b",
+            "a: b\n...",
+            "? a\n: b",
+            "- - a",
+            "-  a: b\n   c: d",
+            "a: :b",
+            "a: @b",
+            "a: '1' 2",
+            "a:\n  []",
+            "a b: c",
+            "a:\n-\n  b",
+            "a: 'b'#c",
+        ] {
+            if let Some(root) = parsed(text) {
+                assert!(!says(text, &root), "{text}");
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_library_reads_the_same(
+            edits in vec((any::<Index>(), 0_usize..4, select(&PIECES[..])), 1..4),
+        ) {
+            let mut letters: Vec<String> = SIMPLE.chars().map(String::from).collect();
+            for (place, removed, piece) in edits {
+                let at = place.index(letters.len());
+                let end = letters.len().min(at.saturating_add(removed));
+                letters.splice(at..end, [piece.to_owned()]);
+            }
+            let text = letters.concat();
+            let before = parsed(SIMPLE).unwrap();
+            for root in [Some(before), parsed(&text)].into_iter().flatten() {
+                if says(&text, &root) {
+                    let value = serde_yaml::from_str(&text);
+                    prop_assert!(value.is_ok_and(|value| is(&root, &value)), "{}", text);
+                }
+            }
+        }
+    }
+}
