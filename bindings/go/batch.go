@@ -1,19 +1,47 @@
 package orbgate
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Batch is requests by columns, to be decided in one call. The zero Batch is empty. Several goroutines may decide one batch at
 // once, while none adds to it.
 type Batch struct {
 	methods, targets, scopes column
 	kinds, bonus             []uint8
-	sets                     []*reference
+	sets                     sets
 	err                      error
 }
 
-// So many rows are decided in one crossing, with room on the stack: a crossing then costs nothing per row, and the scheduler
+// Scope sets of rows as C has them, 0 for none, and what keeps them alive.
+type sets struct {
+	pointers []uintptr
+	held     []*reference
+	// How many rows have one.
+	count int
+}
+
+func (s *sets) add(set *reference) {
+	s.pointers = append(s.pointers, uintptr(set.get()))
+	if set == nil {
+		return
+	}
+	s.count++
+	// Rows of one token follow each other.
+	if last := len(s.held) - 1; last < 0 || s.held[last] != set {
+		s.held = append(s.held, set)
+	}
+}
+
+func (s *sets) reset() {
+	clear(s.held)
+	s.pointers, s.held, s.count = s.pointers[:0], s.held[:0], 0
+}
+
+// So many rows are decided in one crossing, with room on the stack: a crossing then costs little per row, and the scheduler
 // never waits long.
-const chunk = 512
+const chunk = 256
 
 // Offsets into a column are 32 bits wide. Smaller in tests.
 var columnLimit = math.MaxUint32
@@ -49,7 +77,7 @@ func (b *Batch) Add(method, target string, token Token, options ...Option) {
 	b.scopes.add(scopes)
 	b.kinds = append(b.kinds, uint8(token.Kind))
 	b.bonus = append(b.bonus, uint8(min(flags(options), math.MaxUint8)))
-	b.sets = append(b.sets, set)
+	b.sets.add(set)
 }
 
 // Len is how many requests there are.
@@ -60,27 +88,31 @@ func (b *Batch) Reset() {
 	b.methods.reset()
 	b.targets.reset()
 	b.scopes.reset()
-	clear(b.sets)
-	b.kinds, b.bonus, b.sets, b.err = b.kinds[:0], b.bonus[:0], b.sets[:0], nil
+	b.sets.reset()
+	b.kinds, b.bonus, b.err = b.kinds[:0], b.bonus[:0], nil
 }
 
-// DecideBatch decides every request of a batch, each as [Engine.Decide] would, in one crossing for 512 of them, and appends the decisions to a slice, which may
-// be nil or the last one cut to nothing: then nothing is allocated. With an error nothing is appended.
+// DecideBatch decides every request of a batch, each as [Engine.Decide] would, in one crossing for 256 of them, and appends the
+// decisions to a slice, which may be nil or the last one cut to nothing: then nothing is allocated. With an error nothing is
+// appended.
 func (e *Engine) DecideBatch(decisions []Decision, batch *Batch) ([]Decision, error) {
 	held := e.reference()
 	if held == nil || batch.err != nil {
 		return decisions, StatusInvalidArgument
 	}
-	decided := decisions
+	decided := slices.Grow(decisions, batch.Len())
 	var packed [chunk]uint64
 	for first := 0; first < batch.Len(); {
 		rows, interned := batch.chunk(first)
 		if status := held.decideRows(batch, first, interned, packed[:rows]); status != statusOK {
 			return decisions, status
 		}
-		for _, packed := range packed[:rows] {
-			decided = append(decided, Decision{held, packed})
+		// Within the room that has grown: an append for each would look for it again.
+		room := decided[len(decided) : len(decided)+rows]
+		for row := range room {
+			room[row] = Decision{held, packed[row]}
 		}
+		decided = decided[:len(decided)+rows]
 		first += rows
 	}
 	return decided, nil
@@ -89,8 +121,11 @@ func (e *Engine) DecideBatch(decisions []Decision, batch *Batch) ([]Decision, er
 // How many rows from `first` on can be asked for at once, and whether their scopes are interned.
 func (b *Batch) chunk(first int) (rows int, interned bool) {
 	last := min(first+chunk, b.Len())
-	interned = b.sets[first] != nil
-	for rows = 1; first+rows < last && (b.sets[first+rows] != nil) == interned; rows++ {
+	interned = b.sets.pointers[first] != 0
+	if b.sets.count == 0 || b.sets.count == b.Len() {
+		return last - first, interned
+	}
+	for rows = 1; first+rows < last && (b.sets.pointers[first+rows] != 0) == interned; rows++ {
 	}
 	return rows, interned
 }

@@ -24,7 +24,7 @@ static OrbgateStatus go_orbgate_decide_batch(
     const char *targets, size_t targets_len, const uint32_t *target_offsets,
     const uint8_t *kinds,
     const char *scopes, size_t scopes_len, const uint32_t *scope_offsets,
-    const OrbgateScopeSet *const *scope_sets,
+    const uintptr_t *scope_sets,
     const uint8_t *allow_bonus_orbs, uint64_t *out)
 {
     OrbgateBatch batch = orbgate_batch_init();
@@ -33,7 +33,7 @@ static OrbgateStatus go_orbgate_decide_batch(
     batch.target = (OrbgateColumn){targets, targets_len, target_offsets};
     batch.kinds = kinds;
     batch.scopes = (OrbgateColumn){scopes, scopes_len, scope_offsets};
-    batch.scope_sets = scope_sets;
+    batch.scope_sets = (const OrbgateScopeSet *const *)scope_sets;
     batch.allow_bonus_orbs = allow_bonus_orbs;
     return orbgate_engine_decide_batch_packed(engine, &batch, out, len);
 }
@@ -209,24 +209,16 @@ func (held *reference) decideScope(scope string, token Token, options []Option) 
 
 // Decides the rows from `first` on, as many as `out` has room for. They must have scope sets all or none.
 func (held *reference) decideRows(batch *Batch, first int, interned bool, out []uint64) Status {
-	last := first + len(out)
-	var sets [chunk]*C.OrbgateScopeSet
-	var scopeSets **C.OrbgateScopeSet
-	var scopes *column
+	scopes, sets := &batch.scopes, (*C.uintptr_t)(nil)
 	if interned {
-		for row, set := range batch.sets[first:last] {
-			sets[row] = set.scopeSet()
-		}
-		scopeSets = &sets[0]
-		scopes = &column{}
-	} else {
-		scopes = &batch.scopes
+		// As integers: pointers would be looked at one by one, whether they are Go's.
+		scopes, sets = &column{}, (*C.uintptr_t)(unsafe.Pointer(&batch.sets.pointers[first]))
 	}
 	status := C.go_orbgate_decide_batch(held.engine(), C.size_t(len(out)),
 		batch.methods.chars(), batch.methods.size(), batch.methods.from(first),
 		batch.targets.chars(), batch.targets.size(), batch.targets.from(first),
 		(*C.uint8_t)(&batch.kinds[first]),
-		scopes.chars(), scopes.size(), scopes.from(first), scopeSets,
+		scopes.chars(), scopes.size(), scopes.from(first), sets,
 		(*C.uint8_t)(&batch.bonus[first]), (*C.uint64_t)(&out[0]))
 	runtime.KeepAlive(batch)
 	runtime.KeepAlive(held)

@@ -22,7 +22,8 @@
  *
  *   Ownership    who frees what, and how long a pointer lives
  *   Thread-safe  yes: any thread, at any time, also with the same arguments
- *   Allocates    whether it takes memory from the heap
+ *   Allocates    whether it takes memory from the heap. Once a thread: some dozens of bytes with a thread's
+ *                first such call, kept for the next thread when this one ends
  *   Blocks       whether it may wait: for a file, or for another thread
  *   Cost         constant  a few instructions
  *                decision  tens of nanoseconds for a usual request; linear in the bytes handed over, of which
@@ -1134,7 +1135,7 @@ OrbgateStatus orbgate_handle_new(const struct OrbgateEngine *engine,
  * Puts another engine into the handle. Calls under way end with the engine they began with.
  *
  * Ownership: the handle becomes one more owner of `engine`, and gives up the engine it held.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+ * Thread-safe: yes. Allocates: once a thread. Blocks: no. Cost: policy.
  */
 ORBGATE_API
 ORBGATE_NODISCARD
@@ -1145,7 +1146,7 @@ OrbgateStatus orbgate_handle_store(const struct OrbgateHandle *handle,
  * The engine that the handle holds now, for several questions to one policy.
  *
  * Ownership: `*out` is the caller's, to free with `orbgate_engine_free`.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ * Thread-safe: yes. Allocates: once a thread. Blocks: no. Cost: constant.
  */
 ORBGATE_API
 ORBGATE_NODISCARD
@@ -1158,7 +1159,7 @@ OrbgateStatus orbgate_handle_load(const struct OrbgateHandle *handle,
  * policy than its own, so a token's text is the safe choice across reloads.
  *
  * Ownership: nothing; everything is only read.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ * Thread-safe: yes. Allocates: once a thread. Blocks: no. Cost: decision.
  */
 ORBGATE_API
 ORBGATE_NODISCARD

@@ -297,7 +297,7 @@ public:
         methods_.add(method);
         targets_.add(target);
     }
-    [[nodiscard]] std::size_t size() const noexcept { return methods_.offsets.size() - 1; }
+    [[nodiscard]] std::size_t size() const noexcept { return methods_.size(); }
     void clear()
     {
         methods_.clear();
@@ -306,15 +306,19 @@ public:
 
 private:
     friend class Engine;
-    // Texts as Arrow lays out utf8.
+    // Texts as Arrow lays out utf8; without offsets, as what has been moved from, there are none.
     struct Column {
         std::string data;
-        std::vector<std::uint32_t> offsets = {0};
-
+        std::vector<std::uint32_t> offsets;
         bool full = false;
 
+        [[nodiscard]] std::size_t size() const noexcept { return offsets.empty() ? 0 : offsets.size() - 1; }
         void add(std::string_view text)
         {
+            if (offsets.empty()) {
+                clear();
+                offsets.push_back(0);
+            }
             // An offset has 32 bits: what does not fit makes the whole batch invalid.
             full = full || text.size() > UINT32_MAX - data.size();
             if (!full) {
@@ -322,10 +326,7 @@ private:
             }
             offsets.push_back(static_cast<std::uint32_t>(data.size()));
         }
-        void clear()
-        {
-            *this = Column();
-        }
+        void clear() { *this = Column(); }
         [[nodiscard]] OrbgateColumn raw() const noexcept { return {data.data(), data.size(), offsets.data()}; }
     };
     Column methods_, targets_;

@@ -98,6 +98,12 @@ static void batches(const Engine &engine)
     CHECK(engine.decide(bad).error().status == ORBGATE_STATUS_INVALID_ARGUMENT);
 }
 
+template <typename T>
+static void to_itself(T &object, T &same)
+{
+    object = std::move(same);
+}
+
 static void moves(Engine engine)
 {
     auto second = std::move(engine);
@@ -106,17 +112,39 @@ static void moves(Engine engine)
     CHECK(!engine.decide("GET", orbs, Token::user("read:orbs")) && engine.digest().empty());
     CHECK(!engine.decide_scope("read:orbs", Token::none()) && !engine.find_route("GET", orbs));
     CHECK(!engine.scopes("read:orbs") && !Handle::holding(engine) && engine.share().raw() == nullptr);
-    auto &same = second;
-    second = std::move(same);
-    CHECK(second.raw() == nullptr || second.decide("GET", orbs, Token::user("read:orbs")));
     engine = Engine::external().value();
     CHECK(engine.decide("GET", orbs, Token::user("read:orbs")));
+    // Nothing is lost by moving to oneself, which the compiler must not see to be one.
+    to_itself(second, second);
+    CHECK(second.decide("GET", orbs, Token::user("read:orbs")));
 
     auto set = engine.scopes("read:orbs").value();
     const auto shared = set.share();
     const auto moved = std::move(set);
     CHECK(engine.decide("GET", orbs, Token::user(moved)) && engine.decide("GET", orbs, Token::user(shared)));
     CHECK(!engine.decide("GET", orbs, Token::user(set)));
+    set = engine.scopes("read:orbs").value();
+    to_itself(set, set);
+    CHECK(engine.decide("GET", orbs, Token::user(set)));
+
+    auto handle = Handle::holding(engine).value();
+    to_itself(handle, handle);
+    CHECK(handle.decide("GET", orbs, Token::user("read:orbs")));
+    const auto other = std::move(handle);
+    CHECK(other.decide("GET", orbs, Token::user("read:orbs")));
+    CHECK(!handle.decide("GET", orbs, Token::user("read:orbs")) && !handle.store(engine));
+    CHECK(handle.load().raw() == nullptr && !handle.share().decide("GET", orbs, Token::user("read:orbs")));
+
+    orbgate::Batch batch;
+    batch.add("GET", orbs);
+    auto rows = std::move(batch);
+    CHECK(rows.size() == 1 && engine.decide(rows, Token::user("read:orbs")).value()[0]);
+    // What has been moved from has no rows, and takes new ones.
+    CHECK(batch.size() == 0 && engine.decide(batch, Token::none()).value().empty());
+    batch.add("GET", "/nowhere");
+    CHECK(batch.size() == 1 && !engine.decide(batch, Token::user("read:orbs")).value()[0]);
+    to_itself(rows, rows);
+    CHECK(engine.decide(rows, Token::user("read:orbs")).value().size() == rows.size());
 }
 
 static void failures()

@@ -1,15 +1,13 @@
 "use strict";
-const { functions, Struct, addressOf } = require("./native.js");
+const { functions, LOW, Struct, Located } = require("./native.js");
 const { OK, check } = require("./errors.js");
 const { ALLOW } = require("./decision.js");
 const { Column, Tokens, FIELDS, putColumn, putTokens } = require("./column.js");
-const { kindOf, scopesOf, lengthOfScopes, setOf, flagsOf } = require("./token.js");
+const { kindOf, scopesOf, setOf, flagsOf } = require("./token.js");
 
 /** @typedef {import("../index.js").Text} Text */
 /** @typedef {import("../index.js").Token | null} Token */
 
-/** Where a 64-bit integer has its lower half. */
-const LOW = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 0 : 1;
 const HALF = 2 ** 32;
 const EFFECT = 3;
 
@@ -23,36 +21,77 @@ const givenToken = new Struct(3);
  */
 let held = null;
 
-class Decisions {
+/** Where decisions are written: pieces of one array, because making one takes longer than many decisions. */
+class Room {
   #words;
-  #decision;
+  #located;
+  #taken = 0;
+
+  /** @param {number} rows */
+  constructor(rows) {
+    this.#words = new Uint32Array(2 * rows);
+    this.#located = new Located(this.#words);
+  }
+
+  /** @param {number} rows */
+  has(rows) {
+    return this.#taken + 2 * rows <= this.#words.length;
+  }
 
   /**
-   * @param {Uint32Array} words
+   * Takes the next rows, which are there.
+   * @param {number} rows
    * @param {(packed: number) => import("../index.js").Decision} decision
    */
-  constructor(words, decision) {
-    this.#words = words;
-    this.#decision = decision;
+  take(rows, decision) {
+    const start = this.#taken;
+    this.#taken += 2 * rows;
+    return new Decisions(this.#words, start, rows, decision);
+  }
+
+  /** Where the next rows are. */
+  get address() {
+    return this.#located.after(this.#taken);
+  }
+}
+
+/** Rows of a room, some for each batch. */
+const ROOM = 8192;
+let room = new Room(ROOM);
+
+class Decisions {
+  /**
+   * @param {Uint32Array} words
+   * @param {number} start
+   * @param {number} length
+   * @param {(packed: number) => import("../index.js").Decision} decision
+   */
+  constructor(words, start, length, decision) {
+    // Not `#words`: fields that are declared first and set later take V8 longer to read than a row.
+    this._words = words;
+    this._start = start;
+    this._length = length;
+    this._decision = decision;
   }
 
   get length() {
-    return this.#words.length / 2;
+    return this._length;
   }
 
   /** @param {number} row */
   isAllow(row) {
-    return row >>> 0 === row && ((this.#words[2 * row + LOW] ?? 0) & EFFECT) === ALLOW;
+    return row >>> 0 === row && row < this._length
+      && (/** @type {number} */ (this._words[this._start + 2 * row + LOW]) & EFFECT) === ALLOW;
   }
 
   /** @param {number} row */
   at(row) {
-    const low = this.#words[2 * row + LOW];
-    const high = this.#words[2 * row + 1 - LOW];
-    if (!Number.isInteger(row) || low === undefined || high === undefined) {
+    const [words, first] = [this._words, this._start + 2 * row];
+    const [low, high] = [words[first + LOW], words[first + 1 - LOW]];
+    if (row >>> 0 !== row || row >= this.length || low === undefined || high === undefined) {
       throw new RangeError(`there is no row ${row}: the batch has ${this.length}`);
     }
-    return this.#decision(high * HALF + low);
+    return this._decision(high * HALF + low);
   }
 
   *[Symbol.iterator]() {
@@ -73,24 +112,28 @@ function decideBatch(engine, batch, decision) {
   sameLength("targets", targets, rows);
   const tokens = tokensOf(batch, rows);
   const bonus = bonusColumn(batch.allowBonusOrbs, rows);
-  const memory = Buffer.allocUnsafe(2 * rows * Uint32Array.BYTES_PER_ELEMENT);
-  const words = new Uint32Array(memory.buffer, memory.byteOffset, 2 * rows);
-  held = [methods, targets, tokens, bonus, words];
+  if (!room.has(rows)) {
+    room = new Room(Math.max(ROOM, rows));
+  }
+  held = [methods, targets, tokens, bonus];
   given.begin(bonus.flags);
   given.put(FIELDS.length, rows);
   putColumn(methods, given, FIELDS.methods);
   putColumn(targets, given, FIELDS.targets);
   putTokensOf(tokens);
-  given.put(FIELDS.allowBonusOrbs, addressOf(bonus.column));
+  given.putAddress(FIELDS.allowBonusOrbs, bonus.column);
   // Arrays of nothing have null pointers, which say that there is no such column.
-  const status = rows === 0 ? OK : functions.decideBatch(engine, given.address, addressOf(words), rows);
+  const status = rows === 0 ? OK : functions.decideBatch(engine, given.address, room.address, rows);
   held = null;
   check(status, "cannot decide a batch whose offsets do not fit its data");
-  return new Decisions(words, decision);
+  return room.take(rows, decision);
 }
 
-/** @param {InstanceType<typeof Column> | readonly Text[]} column */
-const columnOf = (column) => (column instanceof Column ? column : Column.from(column));
+/**
+ * @param {import("../index.js").Batch["methods"]} column
+ * @returns {any}
+ */
+const columnOf = (column) => (column instanceof Column ? column : Column.from(/** @type {readonly Text[]} */ (column)));
 
 /**
  * @param {string} name
@@ -111,7 +154,8 @@ function sameLength(name, column, rows) {
 function tokensOf({ token, tokens }, rows) {
   if (tokens === undefined) {
     const scopes = scopesOf(token);
-    return { token: token ?? null, scopes: typeof scopes === "string" ? Buffer.from(scopes) : scopes };
+    const bytes = typeof scopes === "string" ? Buffer.from(scopes) : scopes;
+    return { token: token ?? null, scopes: bytes === null ? null : new Located(bytes) };
   }
   if (token !== undefined) {
     throw new TypeError("a batch has one `token`, or `tokens` for its rows, not both");
@@ -132,8 +176,7 @@ function putTokensOf(tokens) {
   }
   const { token, scopes } = tokens;
   givenToken.begin(kindOf(token));
-  givenToken.put(0, addressOf(scopes));
-  givenToken.put(1, lengthOfScopes(scopes));
+  givenToken.putArray(0, scopes);
   givenToken.put(2, setOf(token));
   given.put(FIELDS.token, token === null ? 0 : givenToken.address);
   given.put(FIELDS.kinds, 0);
@@ -150,7 +193,7 @@ function bonusColumn(allowed, rows) {
     return { flags: flagsOf(allowed), column: null };
   }
   sameLength("allowBonusOrbs", allowed, rows);
-  return { flags: 0, column: Uint8Array.from(allowed, flagsOf) };
+  return { flags: 0, column: new Located(Uint8Array.from(allowed, flagsOf)) };
 }
 
 module.exports = { Decisions, decideBatch };

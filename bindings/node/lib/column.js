@@ -1,6 +1,6 @@
 "use strict";
 // What a batch is made of: columns of texts and of tokens.
-const { sizes, addressOf, lengthOf } = require("./native.js");
+const { sizes, Located, lengthOf } = require("./native.js");
 const { kindOf, scopesOf, setOf } = require("./token.js");
 const { pointerOf } = require("./scope-set.js");
 
@@ -16,7 +16,16 @@ const FIELDS = {
   validityOffset: 15, count: 16,
 };
 
+/**
+ * Writes a column into a struct, or that there is none.
+ * @type {(column: Column | null, into: Struct, at: number) => void}
+ */
+let putColumn;
+
 class Column {
+  #data;
+  #offsets;
+
   /**
    * @param {Uint8Array} data
    * @param {Uint32Array | Int32Array} offsets
@@ -30,7 +39,16 @@ class Column {
     }
     this.data = data;
     this.offsets = offsets;
+    this.#data = new Located(data);
+    this.#offsets = new Located(offsets);
     Object.freeze(this);
+  }
+
+  static {
+    putColumn = (column, into, at) => {
+      into.putArray(at, column === null ? null : column.#data);
+      into.putAddress(at + 2, column === null ? null : column.#offsets);
+    };
   }
 
   /** @param {readonly Text[]} texts */
@@ -73,25 +91,30 @@ function laidOut(texts, offsets) {
 let putTokens;
 
 class Tokens {
+  #rows;
   #kinds;
   /** @type {Column | null} */
   #scopes = null;
-  /** @type {BigUint64Array | Uint32Array | null} */
+  /** @type {InstanceType<typeof Located> | null} */
   #pointers = null;
-  /** Behind the pointers. */
-  #sets = new Set();
+  /**
+   * Behind the pointers.
+   * @type {any[]}
+   */
+  #sets = [];
 
   /** @param {readonly Token[]} tokens */
   constructor(tokens) {
-    this.#kinds = Uint8Array.from(tokens, kindOf);
+    this.#rows = tokens.length;
+    this.#kinds = new Located(Uint8Array.from(tokens, kindOf));
     const sets = tokens.filter((token) => setOf(token) !== 0);
     if (sets.length === 0) {
       this.#scopes = Column.from(tokens.map((token) => scopesOf(token) ?? ""));
     } else if (tokens.some((token) => scopesOf(token) !== null)) {
       throw new TypeError("`tokens` have their scopes all as text or all as scope sets");
     } else {
-      this.#pointers = pointers(tokens);
-      this.#sets = new Set(sets.map((token) => token?.scopes));
+      this.#pointers = new Located(pointers(tokens));
+      this.#sets = [...new Set(sets.map((token) => token?.scopes))];
     }
   }
 
@@ -101,16 +124,17 @@ class Tokens {
   }
 
   get length() {
-    return this.#kinds.length;
+    return this.#rows;
   }
 
   static {
     putTokens = (tokens, into) => {
-      // A set that has been closed meanwhile throws.
-      tokens.#sets.forEach(pointerOf);
-      into.put(FIELDS.kinds, addressOf(tokens.#kinds));
+      for (const set of tokens.#sets) {
+        pointerOf(set); // One that has been closed meanwhile throws.
+      }
+      into.putAddress(FIELDS.kinds, tokens.#kinds);
       putColumn(tokens.#scopes, into, FIELDS.scopes);
-      into.put(FIELDS.scopeSets, addressOf(tokens.#pointers));
+      into.putAddress(FIELDS.scopeSets, tokens.#pointers);
     };
   }
 }
@@ -121,18 +145,6 @@ class Tokens {
  */
 function pointers(tokens) {
   return sizes.Pointer === 8 ? BigUint64Array.from(tokens, (one) => BigInt(setOf(one))) : Uint32Array.from(tokens, setOf);
-}
-
-/**
- * Writes a column into a struct, or that there is none.
- * @param {Column | null} column
- * @param {Struct} into
- * @param {number} at
- */
-function putColumn(column, into, at) {
-  into.put(at, column === null ? 0 : addressOf(column.data));
-  into.put(at + 1, column === null ? 0 : column.data.length);
-  into.put(at + 2, column === null ? 0 : addressOf(column.offsets));
 }
 
 module.exports = { Column, Tokens, FIELDS, putColumn, putTokens };

@@ -22,7 +22,8 @@
  *
  *   Ownership    who frees what, and how long a pointer lives
  *   Thread-safe  yes: any thread, at any time, also with the same arguments
- *   Allocates    whether it takes memory from the heap
+ *   Allocates    whether it takes memory from the heap. Once a thread: some dozens of bytes with a thread's
+ *                first such call, kept for the next thread when this one ends
  *   Blocks       whether it may wait: for a file, or for another thread
  *   Cost         constant  a few instructions
  *                decision  tens of nanoseconds for a usual request; linear in the bytes handed over, of which

@@ -31,6 +31,13 @@ pub(crate) unsafe fn optional<'a, T>(pointer: *const T) -> Outcome<Option<&'a T>
     unsafe { shared(pointer) }.map(Some)
 }
 
+/// Whether what pointers point to can be read, as far as can be seen: null ones are fine.
+pub(crate) fn are_aligned<T>(pointers: &[*const T]) -> bool {
+    // To the end: a processor compares many at a time.
+    let aligned = pointers.iter().map(|pointer| pointer.is_aligned());
+    aligned.fold(true, |all, one| all & one)
+}
+
 /// An array. A null pointer is an array of length 0 only.
 #[inline(always)]
 pub(crate) unsafe fn slice<'a, T>(data: *const T, len: usize) -> Outcome<&'a [T]> {

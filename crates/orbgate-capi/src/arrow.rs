@@ -4,13 +4,13 @@
 
 use core::ffi::{CStr, c_char, c_void};
 
-use orbgate::{Decision, Request, Token, TokenKind};
+use orbgate::{Request, Token, TokenKind};
 
 use crate::arguments::{Out, shared, slice};
-use crate::batch::decide_rows;
 use crate::columns::{Bitmap, Texts};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
+use crate::rows::{Rows, decide_rows};
 use crate::status::{OrbgateStatus, Outcome, guard};
 use crate::token::{OrbgateToken, read_flags};
 
@@ -85,14 +85,8 @@ pub unsafe extern "C" fn orbgate_engine_decide_arrow(
         if out_len < table.len {
             return Err(INVALID);
         }
-        // SAFETY: only rows of the table are asked for.
-        let decide = |row| unsafe { table.decide(engine, row) };
         // SAFETY: `out` has room for `out_len` decisions, which are enough.
-        unsafe {
-            decide_rows(engine, table.len, Out::new(out), decide, |decision| {
-                decision
-            })
-        }
+        unsafe { decide_rows(engine, table, Out::new(out)) }
     })
 }
 
@@ -122,7 +116,7 @@ impl<'a> Table<'a> {
         if format != b"+s" || !there || array.release.is_null() {
             return Err(INVALID);
         }
-        let rows = Rows::of(array, 0)?;
+        let rows = Range::of(array, 0)?;
         let (mut method, mut target, mut kind, mut scopes, mut allow) =
             (None, None, None, None, None);
         let count = usize::try_from(array.n_children).map_err(|_| INVALID)?;
@@ -176,28 +170,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The decision of a row that the table has; none where it is null.
-    unsafe fn decide<'e>(&self, engine: &'e OrbgateEngine, row: usize) -> Option<Decision<'e>> {
-        if !is_valid(self.validity.as_ref(), row) {
-            return None;
-        }
-        // SAFETY: every column has the table's rows.
-        let (method, target, token) = unsafe {
-            let texts = (self.method.of(row)?, self.target.of(row)?);
-            (texts.0, texts.1, self.token_of(row))
-        };
-        let request = Request {
-            method,
-            target,
-            token,
-            allow_bonus_orbs_use: match &self.allow_bonus_orbs {
-                None => self.bonus,
-                Some(rows) => rows.of(row),
-            },
-        };
-        Some(engine.engine().decide(&request))
-    }
-
+    /// The token of a row that the table has.
     unsafe fn token_of(&self, row: usize) -> Option<Token<'a>> {
         let Some(kinds) = &self.kind else {
             return self.token;
@@ -215,13 +188,54 @@ impl<'a> Table<'a> {
     }
 }
 
+impl<'a> Rows<'a> for Table<'a> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    unsafe fn is_null(&self, row: usize) -> bool {
+        let columns = [self.method.validity.as_ref(), self.target.validity.as_ref()];
+        !is_valid(self.validity.as_ref(), row)
+            || columns.iter().any(|column| !is_valid(*column, row))
+    }
+
+    #[inline(always)]
+    unsafe fn target(&self, row: usize) -> &'a [u8] {
+        // SAFETY: every column has the table's rows.
+        unsafe { self.target.of(row) }.unwrap_or_default()
+    }
+
+    #[inline(always)]
+    unsafe fn request(&self, row: usize) -> Request<'a> {
+        // SAFETY: every column has the table's rows.
+        unsafe {
+            Request {
+                method: self.method.of(row).unwrap_or_default(),
+                target: self.target(row),
+                token: self.token_of(row),
+                allow_bonus_orbs_use: self.allows_bonus_orbs(row),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn allows_bonus_orbs(&self, row: usize) -> bool {
+        match &self.allow_bonus_orbs {
+            None => self.bonus,
+            Some(rows) => rows.of(row),
+        }
+    }
+}
+
 /// Which rows of an array are meant.
-struct Rows {
+struct Range {
     start: usize,
     len: usize,
 }
 
-impl Rows {
+impl Range {
     /// The rows of an array from one of its rows on.
     fn of(array: &ArrowArray, from: usize) -> Outcome<Self> {
         let index = |number: i64| usize::try_from(number).map_err(|_| INVALID);
@@ -256,7 +270,7 @@ enum Lengths<'a> {
 }
 
 impl<'a> Strings<'a> {
-    unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Rows) -> Outcome<Self> {
+    unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Range) -> Outcome<Self> {
         let rows = rows.within(array)?;
         // SAFETY: the caller's, see the preamble.
         unsafe {
@@ -303,7 +317,7 @@ struct Booleans<'a> {
 }
 
 impl<'a> Booleans<'a> {
-    unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Rows) -> Outcome<Self> {
+    unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Range) -> Outcome<Self> {
         let rows = rows.within(array)?;
         // SAFETY: the caller's, see the preamble.
         unsafe {
@@ -332,7 +346,7 @@ fn is_valid(validity: Option<&Bitmap<'_>>, row: usize) -> bool {
 unsafe fn validity<'a>(
     array: &'a ArrowArray,
     buffers: i64,
-    rows: &Rows,
+    rows: &Range,
 ) -> Outcome<Option<Bitmap<'a>>> {
     // SAFETY: the caller's, see the preamble.
     let bits = unsafe { buffer(array, buffers, 0) }?;

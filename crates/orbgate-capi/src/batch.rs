@@ -1,11 +1,13 @@
 //! Many decisions in one call, over columns as Arrow lays out utf8.
 
-use orbgate::{Decision, Request, Scopes, Token, TokenKind};
+use orbgate::{Request, Scopes, Token, TokenKind};
 
-use crate::arguments::{Out, Sized32, optional, read_sized, shared, slice};
+use crate::answers::Form;
+use crate::arguments::{Out, Sized32, are_aligned, read_sized, shared, slice};
 use crate::columns::{Bitmap, OrbgateColumn, Texts};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
+use crate::rows::{Rows, decide_rows};
 use crate::scope_set::OrbgateScopeSet;
 use crate::status::{OrbgateStatus, Outcome, guard};
 use crate::token::{OrbgateToken, read_flags, read_kind};
@@ -61,7 +63,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_batch(
     out_len: usize,
 ) -> OrbgateStatus {
     // SAFETY: the caller's, see the preamble.
-    unsafe { run(engine, batch, out, out_len, |decision| decision) }
+    unsafe { run(engine, batch, out, out_len) }
 }
 
 /// The same, each decision packed; 0 for a row that is null.
@@ -78,86 +80,50 @@ pub unsafe extern "C" fn orbgate_engine_decide_batch_packed(
     out_len: usize,
 ) -> OrbgateStatus {
     // SAFETY: the caller's, see the preamble.
-    unsafe { run(engine, batch, out, out_len, |decision| decision.pack()) }
+    unsafe { run(engine, batch, out, out_len) }
 }
 
 #[inline(always)]
-unsafe fn run<T: Default>(
+unsafe fn run<T: Form>(
     engine: *const OrbgateEngine,
     batch: *const OrbgateBatch,
     out: *mut T,
     out_len: usize,
-    form: impl Fn(OrbgateDecision) -> T,
 ) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller's, see the preamble.
-        let (engine, batch) = unsafe { (shared(engine)?, Rows::read(batch)?) };
+        let (engine, batch) = unsafe { (shared(engine)?, read_sized(batch)?) };
+        // SAFETY: the caller's, see the preamble.
+        let (columns, tokens) = unsafe { (Columns::read(&batch)?, Tokens::read(&batch)?) };
         if out_len < batch.len {
             return Err(OrbgateStatus::InvalidArgument);
         }
-        // SAFETY: only rows of the batch are asked for.
-        let decide = |row| unsafe { batch.decide(engine, row) };
+        let out = Out::new(out);
+        // A loop for each kind of tokens, so that no row asks which it is.
         // SAFETY: `out` has room for `out_len` decisions, which are enough.
-        unsafe { decide_rows(engine, batch.len, Out::new(out), decide, form) }
+        unsafe {
+            match tokens {
+                Tokens::One(one) => decide_rows(engine, columns.with(one), out),
+                Tokens::Text(texts) => decide_rows(engine, columns.with(texts), out),
+                Tokens::Sets(sets) => decide_rows(engine, columns.with(sets), out),
+            }
+        }
     })
 }
 
-/// Decides rows that have been checked, and writes each decision in its form.
-#[inline(always)]
-pub(crate) unsafe fn decide_rows<'e, T: Default>(
-    engine: &'e OrbgateEngine,
-    len: usize,
-    out: Outcome<Out<T>>,
-    decide: impl Fn(usize) -> Option<Decision<'e>>,
-    form: impl Fn(OrbgateDecision) -> T,
-) -> Outcome {
-    if len == 0 {
-        return Ok(());
-    }
-    // Only the places are checked here: what they hold may never have been written.
-    let places = out?;
-    for row in 0..len {
-        // SAFETY: the caller's array has `len` elements.
-        let place = unsafe { places.at(row) };
-        // SAFETY: the caller's, see the preamble.
-        unsafe {
-            match decide(row) {
-                Some(decision) => place.write(form(OrbgateDecision::new(engine, &decision))),
-                None => place.write(T::default()),
-            }
-        }
-    }
-    Ok(())
-}
-
-/// A batch that has been checked.
-struct Rows<'a> {
+/// The columns of a batch that have been checked.
+struct Columns<'a, T = ()> {
     len: usize,
     method: Texts<'a>,
     target: Texts<'a>,
-    tokens: Tokens<'a>,
+    tokens: T,
     bonus: Bonus<'a>,
     validity: Option<Bitmap<'a>>,
 }
 
-/// Where the tokens of the rows come from. The one of all rows is in parts: a `Token` copied row by row would be
-/// copied with its padding, in pieces.
-enum Tokens<'a> {
-    One(Option<TokenKind>, Scopes<'a>),
-    Text(&'a [u8], Texts<'a>),
-    Sets(&'a [u8], &'a [*const OrbgateScopeSet]),
-}
-
-/// Where the rows' flags come from.
-enum Bonus<'a> {
-    All(bool),
-    Each(&'a [u8]),
-}
-
-impl<'a> Rows<'a> {
-    unsafe fn read(batch: *const OrbgateBatch) -> Outcome<Self> {
-        // SAFETY: the caller's, see the preamble.
-        let batch = unsafe { read_sized(batch) }?;
+impl<'a> Columns<'a> {
+    /// All but the tokens.
+    unsafe fn read(batch: &OrbgateBatch) -> Outcome<Self> {
         let len = batch.len;
         // SAFETY: the caller's, see the preamble.
         unsafe {
@@ -165,19 +131,52 @@ impl<'a> Rows<'a> {
                 len,
                 method: Texts::read(&batch.method, len)?,
                 target: Texts::read(&batch.target, len)?,
-                tokens: Tokens::read(&batch)?,
-                bonus: Bonus::read(&batch)?,
+                tokens: (),
+                bonus: Bonus::read(batch)?,
                 validity: Bitmap::read(batch.validity, batch.validity_offset, len)?,
             })
         }
     }
 
-    /// The decision of a row that the batch has; none where it is null.
-    #[inline(always)]
-    unsafe fn decide<'e>(&self, engine: &'e OrbgateEngine, row: usize) -> Option<Decision<'e>> {
-        if !self.validity.as_ref().is_none_or(|bitmap| bitmap.has(row)) {
-            return None;
+    const fn with<T>(self, tokens: T) -> Columns<'a, T> {
+        let Self {
+            len,
+            method,
+            target,
+            bonus,
+            validity,
+            ..
+        } = self;
+        Columns {
+            len,
+            method,
+            target,
+            tokens,
+            bonus,
+            validity,
         }
+    }
+}
+
+impl<'a, T: TokenColumn<'a>> Rows<'a> for Columns<'a, T> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    unsafe fn is_null(&self, row: usize) -> bool {
+        !self.validity.as_ref().is_none_or(|bitmap| bitmap.has(row))
+    }
+
+    #[inline(always)]
+    unsafe fn target(&self, row: usize) -> &'a [u8] {
+        // SAFETY: every column has the batch's rows.
+        unsafe { self.target.of(row) }
+    }
+
+    #[inline(always)]
+    unsafe fn request(&self, row: usize) -> Request<'a> {
         // SAFETY: every column has the batch's rows.
         let (method, target, token) = unsafe {
             (
@@ -186,74 +185,130 @@ impl<'a> Rows<'a> {
                 self.tokens.of(row),
             )
         };
-        Some(engine.engine().decide(&Request {
+        Request {
             method,
             target,
             token,
-            allow_bonus_orbs_use: match self.bonus {
-                Bonus::All(bonus) => bonus,
-                Bonus::Each(rows) => rows.get(row) == Some(&1),
-            },
-        }))
+            // SAFETY: the caller's.
+            allow_bonus_orbs_use: unsafe { self.allows_bonus_orbs(row) },
+        }
     }
+
+    #[inline(always)]
+    unsafe fn allows_bonus_orbs(&self, row: usize) -> bool {
+        match self.bonus {
+            Bonus::All(bonus) => bonus,
+            Bonus::Each(rows) => rows.get(row) == Some(&1),
+        }
+    }
+}
+
+/// Where the tokens of the rows come from.
+enum Tokens<'a> {
+    One(OneToken<'a>),
+    Text(TextTokens<'a>),
+    Sets(SetTokens<'a>),
+}
+
+/// The tokens of rows.
+trait TokenColumn<'a> {
+    /// The token of a row that the batch has; none where it has none.
+    unsafe fn of(&self, row: usize) -> Option<Token<'a>>;
+}
+
+/// One token of all rows, in parts: a `Token` copied row by row would be copied with its padding, in pieces.
+struct OneToken<'a> {
+    kind: Option<TokenKind>,
+    scopes: Scopes<'a>,
+}
+
+/// Tokens with their scopes as text.
+struct TextTokens<'a> {
+    kinds: &'a [u8],
+    scopes: Texts<'a>,
+}
+
+/// Tokens with interned scopes, or with none.
+struct SetTokens<'a> {
+    kinds: &'a [u8],
+    sets: &'a [*const OrbgateScopeSet],
+}
+
+/// Where the rows' flags come from.
+enum Bonus<'a> {
+    All(bool),
+    Each(&'a [u8]),
 }
 
 impl<'a> Tokens<'a> {
     unsafe fn read(batch: &OrbgateBatch) -> Outcome<Self> {
+        const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
         let text = !batch.scopes.offsets.is_null();
         let sets = !batch.scope_sets.is_null();
         if batch.kinds.is_null() {
             if text || sets {
-                return Err(OrbgateStatus::InvalidArgument);
+                return Err(INVALID);
             }
             // SAFETY: the caller's, see the preamble.
             let token = unsafe { OrbgateToken::read(batch.token) }?;
-            let scopes = token.map_or(Scopes::Text(&[]), |token| token.scopes);
-            return Ok(Self::One(token.map(|token| token.kind), scopes));
+            return Ok(Self::One(OneToken {
+                kind: token.map(|token| token.kind),
+                scopes: token.map_or(Scopes::Text(&[]), |token| token.scopes),
+            }));
         }
         if !batch.token.is_null() || (text && sets) {
-            return Err(OrbgateStatus::InvalidArgument);
+            return Err(INVALID);
         }
         let len = batch.len;
         // SAFETY: the caller's, see the preamble.
         let kinds = unsafe { slice(batch.kinds, len) }?;
-        for kind in kinds {
-            read_kind(u32::from(*kind))?;
+        // To the end: a processor compares many at a time.
+        let known = kinds.iter().map(|kind| read_kind(u32::from(*kind)).is_ok());
+        if !known.fold(true, |all, one| all & one) {
+            return Err(INVALID);
         }
         if text {
             // SAFETY: the caller's, see the preamble.
-            return Ok(Self::Text(kinds, unsafe {
-                Texts::read(&batch.scopes, len)
-            }?));
+            let scopes = unsafe { Texts::read(&batch.scopes, len) }?;
+            return Ok(Self::Text(TextTokens { kinds, scopes }));
         }
         let sets = match sets {
             // SAFETY: the caller's, see the preamble.
             true => unsafe { slice(batch.scope_sets, len) }?,
             false => &[],
         };
-        for set in sets {
-            // SAFETY: the caller's, see the preamble.
-            unsafe { optional(*set) }?;
+        if !are_aligned(sets) {
+            return Err(INVALID);
         }
-        Ok(Self::Sets(kinds, sets))
+        Ok(Self::Sets(SetTokens { kinds, sets }))
     }
+}
 
-    /// The token of a row that the batch has.
+impl<'a> TokenColumn<'a> for OneToken<'a> {
+    #[inline(always)]
+    unsafe fn of(&self, _row: usize) -> Option<Token<'a>> {
+        let Self { kind, scopes } = *self;
+        kind.map(|kind| Token { kind, scopes })
+    }
+}
+
+impl<'a> TokenColumn<'a> for TextTokens<'a> {
     #[inline(always)]
     unsafe fn of(&self, row: usize) -> Option<Token<'a>> {
-        let (kind, scopes) = match self {
-            Self::One(kind, scopes) => (*kind, *scopes),
-            // SAFETY: the column has the row.
-            Self::Text(kinds, texts) => (kind_of(kinds, row), unsafe { texts.of(row) }.into()),
-            Self::Sets(kinds, sets) => {
-                let set = sets.get(row).copied().unwrap_or(core::ptr::null());
-                // SAFETY: null or checked by `read`; the rest is the caller's.
-                let set = unsafe { set.as_ref() };
-                let scopes = set.map_or(Scopes::Text(&[]), |set| (&set.set).into());
-                (kind_of(kinds, row), scopes)
-            }
-        };
-        kind.map(|kind| Token { kind, scopes })
+        // SAFETY: the column has the row.
+        let scopes = unsafe { self.scopes.of(row) }.into();
+        kind_of(self.kinds, row).map(|kind| Token { kind, scopes })
+    }
+}
+
+impl<'a> TokenColumn<'a> for SetTokens<'a> {
+    #[inline(always)]
+    unsafe fn of(&self, row: usize) -> Option<Token<'a>> {
+        let set = self.sets.get(row).copied().unwrap_or(core::ptr::null());
+        // SAFETY: null or checked by `read`; the rest is the caller's.
+        let set = unsafe { set.as_ref() };
+        let scopes = set.map_or(Scopes::Text(&[]), |set| (&set.set).into());
+        kind_of(self.kinds, row).map(|kind| Token { kind, scopes })
     }
 }
 

@@ -8,6 +8,7 @@ use core::ffi::c_char;
 
 use orbgate::{Decision, Request, RouteId, Token};
 
+use crate::answers::answer;
 use crate::arguments::{Out, bytes, shared};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
@@ -47,7 +48,8 @@ pub unsafe extern "C" fn orbgate_engine_decide(
             )
         };
         let bonus = read_flags(flags)?;
-        out.decided(engine, &decide(engine, method, target, token, bonus))
+        let decision = decide(engine, method, target, token, bonus);
+        out.decided(engine, &decision, bonus)
     })
 }
 
@@ -80,8 +82,9 @@ pub unsafe extern "C" fn orbgate_engine_decide_packed(
                 parts(kind, scopes, scopes_len, scope_set)?,
             )
         };
-        let decision = decide(engine, method, target, token, read_flags(flags)?);
-        Ok(OrbgateDecision::new(engine, &decision).pack())
+        let bonus = read_flags(flags)?;
+        let decision = decide(engine, method, target, token, bonus);
+        Ok(answer(engine, &decision, bonus))
     })
 }
 
@@ -105,7 +108,8 @@ pub unsafe extern "C" fn orbgate_engine_decide_route(
         let (engine, token, out) =
             unsafe { (shared(engine)?, OrbgateToken::read(token)?, Out::new(out)?) };
         let bonus = read_flags(flags)?;
-        out.decided(engine, &decide_route(engine, route_id, token, bonus))
+        let decision = decide_route(engine, route_id, token, bonus);
+        out.decided(engine, &decision, bonus)
     })
 }
 
@@ -128,8 +132,9 @@ pub unsafe extern "C" fn orbgate_engine_decide_route_packed(
         // SAFETY: the caller's, see the preamble.
         let (engine, token) =
             unsafe { (shared(engine)?, parts(kind, scopes, scopes_len, scope_set)?) };
-        let decision = decide_route(engine, route_id, token, read_flags(flags)?);
-        Ok(OrbgateDecision::new(engine, &decision).pack())
+        let bonus = read_flags(flags)?;
+        let decision = decide_route(engine, route_id, token, bonus);
+        Ok(answer(engine, &decision, bonus))
     })
 }
 
@@ -159,8 +164,9 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope(
             )
         };
         let core = engine.engine();
-        let decision = core.decide_scope(scope, token, read_flags(flags)?);
-        out.decided(engine, &decision)
+        let bonus = read_flags(flags)?;
+        let decision = core.decide_scope(scope, token, bonus);
+        out.decided(engine, &decision, bonus)
     })
 }
 
@@ -190,8 +196,9 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope_packed(
             )
         };
         let core = engine.engine();
-        let decision = core.decide_scope(scope, token, read_flags(flags)?);
-        Ok(OrbgateDecision::new(engine, &decision).pack())
+        let bonus = read_flags(flags)?;
+        let decision = core.decide_scope(scope, token, bonus);
+        Ok(answer(engine, &decision, bonus))
     })
 }
 

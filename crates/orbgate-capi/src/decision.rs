@@ -2,6 +2,7 @@
 
 use orbgate::{Charge, Decision};
 
+use crate::answers::answer;
 use crate::arguments::{Out, Sized32, shared, write_sized};
 use crate::engine::OrbgateEngine;
 use crate::names::{self, OrbgateEffect, detail_number, effect_name, reason_number};
@@ -53,7 +54,7 @@ const EFFECTS: (u8, u8) = (OrbgateEffect::Deny as u8, OrbgateEffect::Allow as u8
 
 impl OrbgateDecision {
     #[inline(always)]
-    pub(crate) fn new(engine: &OrbgateEngine, decision: &Decision<'_>) -> Self {
+    pub(crate) fn new(policy: u64, decision: &Decision<'_>) -> Self {
         let scope = decision.scope_index();
         let route = decision.route_index();
         let (charge, amount) = decision.charge().map_or((0, 0), charge_bits);
@@ -71,7 +72,7 @@ impl OrbgateDecision {
             route: route.map_or(0, |index| index.wrapping_add(1)),
             reserved: 0,
             amount,
-            policy: engine.policy(),
+            policy,
         }
     }
 }
@@ -177,11 +178,16 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> Option<OrbgateDe
 pub(crate) type Place = Out<OrbgateDecision>;
 
 impl Place {
-    /// Writes a decision of this engine.
+    /// Writes a decision of this engine about a request that says so of bonus orbs.
     #[inline(always)]
-    pub(crate) fn decided(self, engine: &OrbgateEngine, decision: &Decision<'_>) -> Outcome {
+    pub(crate) fn decided(
+        self,
+        engine: &OrbgateEngine,
+        decision: &Decision<'_>,
+        allow_bonus_orbs_use: bool,
+    ) -> Outcome {
         // SAFETY: the caller's, see the preamble.
-        unsafe { self.write(OrbgateDecision::new(engine, decision)) }
+        unsafe { self.write(answer(engine, decision, allow_bonus_orbs_use)) }
         Ok(())
     }
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use orbgate::{Digest, Engine, Policy};
 
+use crate::answers::Answers;
 use crate::arguments::{Out, bytes, shared};
 use crate::error::OrbgateError;
 use crate::owners::{release, retain};
@@ -25,6 +26,7 @@ pub struct OrbgateEngine {
     source: Source,
     digest: String,
     policy: u64,
+    answers: Answers,
     /// The table as JSON, made when it is first asked for.
     table: OnceLock<String>,
 }
@@ -35,16 +37,27 @@ enum Source {
     Own(Box<Engine>),
 }
 
+impl Source {
+    #[inline(always)]
+    fn engine(&self) -> &Engine {
+        match self {
+            Self::BuiltIn(engine) => engine,
+            Self::Own(engine) => engine,
+        }
+    }
+}
+
 impl OrbgateEngine {
     fn new(source: Source) -> Arc<Self> {
-        let digest = match &source {
-            Source::BuiltIn(engine) => engine.digest(),
-            Source::Own(engine) => engine.digest(),
-        };
+        let engine = source.engine();
+        let digest = engine.digest();
+        let policy = mark(digest);
+        let answers = Answers::new(engine, policy);
         Arc::new(Self {
             source,
             digest: digest.to_string(),
-            policy: mark(digest),
+            policy,
+            answers,
             table: OnceLock::new(),
         })
     }
@@ -52,10 +65,13 @@ impl OrbgateEngine {
     /// The core's engine.
     #[inline(always)]
     pub(crate) fn engine(&self) -> &Engine {
-        match &self.source {
-            Source::BuiltIn(engine) => engine,
-            Source::Own(engine) => engine,
-        }
+        self.source.engine()
+    }
+
+    /// The answers that are there already.
+    #[inline(always)]
+    pub(crate) const fn answers(&self) -> &Answers {
+        &self.answers
     }
 
     /// What decisions of this policy carry.

@@ -46,7 +46,7 @@ pub unsafe extern "C" fn orbgate_handle_new(
 /// Puts another engine into the handle. Calls under way end with the engine they began with.
 ///
 /// Ownership: the handle becomes one more owner of `engine`, and gives up the engine it held.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+/// Thread-safe: yes. Allocates: once a thread. Blocks: no. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_store(
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn orbgate_handle_store(
 /// The engine that the handle holds now, for several questions to one policy.
 ///
 /// Ownership: `*out` is the caller's, to free with `orbgate_engine_free`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Thread-safe: yes. Allocates: once a thread. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_load(
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn orbgate_handle_load(
 /// policy than its own, so a token's text is the safe choice across reloads.
 ///
 /// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+/// Thread-safe: yes. Allocates: once a thread. Blocks: no. Cost: decision.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_decide(
@@ -112,7 +112,8 @@ pub unsafe extern "C" fn orbgate_handle_decide(
         };
         let bonus = read_flags(flags)?;
         let engine = handle.current.load();
-        out.decided(&engine, &decide(&engine, method, target, token, bonus))
+        let decision = decide(&engine, method, target, token, bonus);
+        out.decided(&engine, &decision, bonus)
     })
 }
 

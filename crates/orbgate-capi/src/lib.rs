@@ -14,6 +14,7 @@
 // `abort` would take the host process down where a status is promised.
 const _: () = assert!(cfg!(panic = "unwind"), "the C ABI needs panic = \"unwind\"");
 
+mod answers;
 mod arguments;
 pub mod arrow;
 pub mod batch;
@@ -27,6 +28,7 @@ pub mod listing;
 pub mod names;
 mod owners;
 pub mod packed;
+mod rows;
 pub mod scope_set;
 pub mod status;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A batch is a loop of single decisions, and allocates nothing.
+//! A batch is a loop of single decisions.
 
 use core::ptr::{null, null_mut};
 
@@ -10,7 +10,7 @@ use crate::columns::OrbgateColumn;
 use crate::decide::orbgate_engine_decide;
 use crate::decision::OrbgateDecision;
 use crate::engine::orbgate_engine_free;
-use crate::scope_set::{OrbgateScopeSet, orbgate_scope_set_free};
+use crate::scope_set::orbgate_scope_set_free;
 use crate::token::OrbgateToken;
 
 const METHODS: [&str; 4] = ["GET", "POST", "DELETE", "get\0"];
@@ -218,42 +218,6 @@ fn a_bad_batch_is_refused_as_a_whole() {
             orbgate_engine_decide_batch_packed(engine, &empty(), null_mut(), 0),
             OK
         );
-        orbgate_engine_free(engine);
-    }
-}
-
-#[test]
-fn decisions_allocate_nothing() {
-    let engine = external();
-    let interned = set(engine, SCOPES[0]);
-    let method = Owned::new(METHODS.into_iter());
-    let target = Owned::new(TARGETS[..4].iter().copied());
-    let kinds = [1, 1, 2, 255];
-    let sets: [*const OrbgateScopeSet; 4] = [interned; 4].map(|set| set.cast_const());
-    let batch = OrbgateBatch {
-        len: 4,
-        method: method.column(),
-        target: target.column(),
-        kinds: kinds.as_ptr(),
-        scope_sets: sets.as_ptr(),
-        ..empty()
-    };
-    let one = token(1, SCOPES[0].as_bytes());
-    let mut out = [OrbgateDecision::default(); 4];
-    let counted = allocation_counter::measure(|| {
-        let status = unsafe { orbgate_engine_decide_batch(engine, &batch, out.as_mut_ptr(), 4) };
-        assert_eq!(status, OK);
-        for target in TARGETS {
-            let ((m, ml), (t, tl)) = (super::text("GET"), super::text(target));
-            let mut found = OrbgateDecision::default();
-            let status =
-                unsafe { orbgate_engine_decide(engine, m, ml, t, tl, &one, 0, &mut found) };
-            assert_eq!(status, OK);
-        }
-    });
-    assert_eq!(counted.count_total, 0, "{counted:?}");
-    unsafe {
-        orbgate_scope_set_free(interned);
         orbgate_engine_free(engine);
     }
 }

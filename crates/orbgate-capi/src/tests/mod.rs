@@ -8,6 +8,8 @@
     reason = "tests call with arguments of their own, read files and count small numbers"
 )]
 
+mod allocation;
+mod answers;
 mod arguments;
 mod arrow;
 mod batch;

@@ -2,6 +2,8 @@ package io.github.orbgate;
 
 import java.io.File;
 import java.lang.ref.Cleaner;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -36,17 +38,21 @@ final class Library {
         return name;
     }
 
+    /**
+     * The way into the library. Where there is none, one whose every call says why: thrown from here, it would reach its
+     * first caller wrapped in an error of the class loader, and the others not at all.
+     */
     private static Abi load() {
-        if (!System.getProperty("sun.arch.data.model", "64").equals("64")) {
-            throw new OrbgateException("only a 64-bit Java can use the library");
-        }
-        Abi abi;
         try {
-            abi = open();
+            return checked(open());
+        } catch (OrbgateException unfit) {
+            return refusing(unfit.getMessage());
         } catch (ReflectiveOperationException | LinkageError | RuntimeException problem) {
-            String message = "cannot load `" + path() + "`: install the C library, or name its file with -D";
-            throw new OrbgateException(message + PROPERTY + "=FILE", problem);
+            return refusing(missing());
         }
+    }
+
+    private static Abi checked(Abi abi) {
         int version = abi.abiVersion();
         if (version >> 16 != ABI_VERSION >> 16 || version < ABI_VERSION) {
             throw new OrbgateException("`" + path() + "` has another ABI: " + (version >> 16) + "." + (version & 0xffff));
@@ -54,8 +60,32 @@ final class Library {
         return abi;
     }
 
+    private static Abi refusing(String message) {
+        Class<?>[] abi = {Abi.class};
+        InvocationHandler refuse =
+                (proxy, method, arguments) -> {
+                    throw new OrbgateException(message);
+                };
+        return (Abi) Proxy.newProxyInstance(Library.class.getClassLoader(), abi, refuse);
+    }
+
+    /** What was looked for, where, and what to do. */
+    private static String missing() {
+        String stated = System.getProperty(PROPERTY);
+        if (stated != null) {
+            String why = Files.exists(Path.of(stated)) ? "is no library for this Java" : "is not there";
+            return "cannot load the orbgate library: `" + path() + "`, named by -D" + PROPERTY + ", " + why;
+        }
+        return "cannot load the orbgate library `" + System.mapLibraryName("orbgate") + "`: install it, or name its file with -D"
+                + PROPERTY + "=FILE; looked in -Djava.library.path=" + System.getProperty("java.library.path", "")
+                + " and where the system's loader looks";
+    }
+
     /** The better way, where this Java has it. */
     private static Abi open() throws ReflectiveOperationException {
+        if (!System.getProperty("sun.arch.data.model", "64").equals("64")) {
+            throw new OrbgateException("only a 64-bit Java can use the library");
+        }
         Class<?> foreign;
         try {
             foreign = Class.forName("io.github.orbgate.FfmAbi");

@@ -1,0 +1,87 @@
+//! The answers as they are handed over.
+
+use orbgate::{Decision, Engine, Reason, Token};
+
+use crate::decision::OrbgateDecision;
+use crate::engine::OrbgateEngine;
+
+/// A form in which a decision is handed over.
+pub(crate) trait Form: Copy + Default {
+    fn of(decision: OrbgateDecision) -> Self;
+
+    /// The answers that are there already, in this form.
+    fn held(answers: &Answers) -> &[Self];
+}
+
+impl Form for OrbgateDecision {
+    #[inline(always)]
+    fn of(decision: OrbgateDecision) -> Self {
+        decision
+    }
+
+    #[inline(always)]
+    fn held(answers: &Answers) -> &[Self] {
+        &answers.decisions
+    }
+}
+
+/// Packed.
+impl Form for u64 {
+    #[inline(always)]
+    fn of(decision: OrbgateDecision) -> Self {
+        decision.pack()
+    }
+
+    #[inline(always)]
+    fn held(answers: &Answers) -> &[Self] {
+        &answers.packed
+    }
+}
+
+/// The answers of an engine where a token carries a route's scope and bonus orbs are not allowed, route by route: most
+/// calls have one of these, and to copy it takes less time than to put it together.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    decisions: Box<[OrbgateDecision]>,
+    packed: Box<[u64]>,
+}
+
+impl Answers {
+    pub(crate) fn new(engine: &Engine, policy: u64) -> Self {
+        let routes = (0..).map_while(|index| engine.route(index));
+        let decisions = routes.map(|route| {
+            let token = Token::user(route.scope().name());
+            OrbgateDecision::new(policy, &engine.decide_route(route.id(), Some(token), false))
+        });
+        let decisions: Box<[_]> = decisions.collect();
+        let packed = decisions.iter().map(OrbgateDecision::pack).collect();
+        Self { decisions, packed }
+    }
+}
+
+/// The answer for a decision of this engine about a request that says so of bonus orbs.
+#[inline(always)]
+pub(crate) fn answer<T: Form>(
+    engine: &OrbgateEngine,
+    decision: &Decision<'_>,
+    allow_bonus_orbs_use: bool,
+) -> T {
+    if decision.is_allow()
+        && decision.reason() == Reason::ScopeHeld
+        && !allow_bonus_orbs_use
+        && let Some(route) = decision.route_index()
+        && let Ok(index) = usize::try_from(route)
+        && let Some(answer) = T::held(engine.answers()).get(index)
+    {
+        return *answer;
+    }
+    // A copy, so that a decision need not be in memory.
+    let copy = *decision;
+    put_together(engine, &copy)
+}
+
+/// The answer for any decision. A call, so that it costs what is common nothing.
+#[inline(never)]
+fn put_together<T: Form>(engine: &OrbgateEngine, decision: &Decision<'_>) -> T {
+    T::of(OrbgateDecision::new(engine.policy(), decision))
+}

@@ -1,0 +1,91 @@
+//! Rows of columns, decided in one go.
+
+use orbgate::{Batch, Decision, Request};
+
+use crate::answers::{Form, answer};
+use crate::arguments::Out;
+use crate::engine::OrbgateEngine;
+use crate::status::Outcome;
+
+/// Rows whose columns have been checked.
+///
+/// # Safety
+///
+/// No method may be asked for a row that is not below `len`.
+pub(crate) trait Rows<'a> {
+    fn len(&self) -> usize;
+
+    /// A row that is null is not decided.
+    unsafe fn is_null(&self, row: usize) -> bool;
+
+    /// The target of a row, null or not.
+    unsafe fn target(&self, row: usize) -> &'a [u8];
+
+    /// The request of a row, null or not.
+    unsafe fn request(&self, row: usize) -> Request<'a>;
+
+    /// Whether the request of a row allows bonus orbs.
+    unsafe fn allows_bonus_orbs(&self, row: usize) -> bool;
+}
+
+/// Decides rows, and writes each answer in its form; a row that is null gets all zeros.
+///
+/// # Safety
+///
+/// `out` has room for all of them.
+#[inline(always)]
+pub(crate) unsafe fn decide_rows<'a, T: Form>(
+    engine: &OrbgateEngine,
+    rows: impl Rows<'a>,
+    out: Outcome<Out<T>>,
+) -> Outcome {
+    if rows.len() == 0 {
+        return Ok(());
+    }
+    let mut asked = Asked {
+        engine,
+        rows,
+        places: out?,
+    };
+    engine.engine().decide_batch(&mut asked);
+    Ok(())
+}
+
+/// Rows, and where their decisions go.
+struct Asked<'e, R, T> {
+    engine: &'e OrbgateEngine,
+    rows: R,
+    places: Out<T>,
+}
+
+// SAFETY, of every block below: the core asks for rows of the batch only.
+impl<'a, R: Rows<'a>, T: Form> Batch<'a> for Asked<'_, R, T> {
+    #[inline(always)]
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    #[inline(always)]
+    fn target(&self, row: usize) -> &'a [u8] {
+        // SAFETY: see above.
+        unsafe { self.rows.target(row) }
+    }
+
+    #[inline(always)]
+    fn request(&self, row: usize) -> Request<'a> {
+        // SAFETY: see above.
+        unsafe { self.rows.request(row) }
+    }
+
+    #[inline(always)]
+    fn answer(&mut self, row: usize, decision: Decision<'_>) {
+        // SAFETY: see above; there is room for every row.
+        unsafe {
+            let written = match self.rows.is_null(row) {
+                true => T::default(),
+                false => answer(self.engine, &decision, self.rows.allows_bonus_orbs(row)),
+            };
+            self.places.at(row).write(written);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The answers that are there already are those that would be put together.
+
+use orbgate::{Decision, Token, TokenKind};
+
+use super::{SHOP, compiled, external};
+use crate::answers::answer;
+use crate::decision::OrbgateDecision;
+use crate::engine::{OrbgateEngine, orbgate_engine_free};
+
+fn check(engine: &OrbgateEngine, decision: &Decision<'_>, bonus: bool) {
+    let expected = OrbgateDecision::new(engine.policy(), decision);
+    assert_eq!(answer::<OrbgateDecision>(engine, decision, bonus), expected);
+    assert_eq!(answer::<u64>(engine, decision, bonus), expected.pack());
+}
+
+#[test]
+fn every_route_has_the_answer_of_its_decision() {
+    for made in [external(), compiled(SHOP)] {
+        let engine = unsafe { &*made };
+        let core = engine.engine();
+        let routes: Vec<_> = (0..).map_while(|index| core.route(index)).collect();
+        assert!(routes.len() >= 4);
+        for (route, bonus) in routes
+            .iter()
+            .flat_map(|route| [(route, false), (route, true)])
+        {
+            let scopes = route.scope().name();
+            for kind in [TokenKind::User, TokenKind::Organisation, TokenKind::Unknown] {
+                for scopes in [scopes, "read:nothing"] {
+                    let scopes = scopes.into();
+                    let token = Some(Token { kind, scopes });
+                    check(engine, &core.decide_route(route.id(), token, bonus), bonus);
+                }
+            }
+            let token = Some(Token::user(scopes));
+            check(engine, &core.decide_scope(scopes, token, bonus), bonus);
+            check(engine, &core.decide_route(route.id(), None, bonus), bonus);
+        }
+        unsafe { orbgate_engine_free(made) }
+    }
+}
