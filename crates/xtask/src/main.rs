@@ -37,6 +37,7 @@ mod soak;
 mod start;
 mod test;
 mod tree;
+mod watch;
 
 use std::process::ExitCode;
 

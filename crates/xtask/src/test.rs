@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use crate::program::Program;
 use crate::project::Project;
-use crate::{c, conformance, embed, gate, go, install, java, node, package, python, tree};
+use crate::{c, conformance, embed, gate, go, install, java, node, package, python, tree, watch};
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
@@ -57,6 +57,9 @@ enum Step {
     Node,
 }
 
+/// A step takes five minutes at most; one that takes this long hangs.
+const LIMIT: Duration = Duration::from_secs(25 * 60);
+
 /// How a step ended, unless it failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -77,8 +80,7 @@ impl Test {
                 step.about()
             );
             let start = Instant::now();
-            let result = step
-                .run(project)
+            let result = watch::within(LIMIT, || step.run(project))
                 .and_then(|outcome| settle(outcome, in_ci()));
             let row = Row {
                 step: step.name(),

@@ -9,19 +9,24 @@
     reason = "tests start programs and fail by panicking, and not every test uses all of it"
 )]
 
+use core::time::Duration;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::mpsc::{self, Receiver};
 
 use serde_json::{Value, json};
+
+/// How long an answer may take on the busiest machine. A test that waited for ever would say nothing.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running provider, which stops when this is dropped.
 pub(crate) struct Provider {
     child: Child,
     commands: ChildStdin,
-    answers: BufReader<ChildStdout>,
+    answers: Receiver<String>,
     pub(crate) issuer: String,
     pub(crate) audience: String,
 }
@@ -49,14 +54,20 @@ impl Provider {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (sender, answers) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut lines = output.lines().map_while(Result::ok);
+            lines.try_for_each(|line| sender.send(line))
+        });
         let mut provider = Self {
             commands: child.stdin.take().unwrap(),
-            answers: BufReader::new(child.stdout.take().unwrap()),
+            answers,
             child,
             issuer: String::new(),
             audience: String::new(),
         };
-        let hello = provider.answer();
+        let hello = provider.answer("its start");
         provider.issuer = text(&hello, "issuer");
         provider.audience = text(&hello, "audience");
         Some(provider)
@@ -113,15 +124,16 @@ impl Provider {
 
     fn ask(&mut self, command: &Value) -> Value {
         writeln!(self.commands, "{command}").unwrap();
-        let answer = self.answer();
+        let answer = self.answer(&command.to_string());
         assert!(answer.get("error").is_none(), "{command}: {answer}");
         answer
     }
 
-    fn answer(&mut self) -> Value {
-        let mut line = String::new();
-        self.answers.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).expect("the provider stopped; run it by hand to see why")
+    fn answer(&mut self, to: &str) -> Value {
+        let line = self.answers.recv_timeout(PATIENCE).unwrap_or_else(|why| {
+            panic!("no answer of the provider to {to}: {why}; run it by hand to see why")
+        });
+        serde_json::from_str(&line).unwrap()
     }
 }
 
