@@ -97,9 +97,6 @@ fn spaces(bytes: &[u8]) -> u64 {
 pub(crate) trait Pieces: Wide {
     /// So many bytes of a block from a place on; zeros after the last.
     fn piece(self, block: Self::Block, start: usize, length: usize) -> Self::Block;
-
-    /// Where a block has a byte.
-    fn places_of(self, block: Self::Block, byte: u8) -> u64;
 }
 
 /// The same with wide registers.
@@ -117,7 +114,7 @@ pub(super) fn has_piece_wide<W: Pieces>(wide: W, text: &[u8], piece: &[u8]) -> b
     loop {
         let inside = wide.before(rest.len());
         let block = wide.load(rest);
-        let spaces = wide.places_of(block, b' ');
+        let spaces = wide.same(block, b' ');
         // What is behind the last byte ends a piece, too; behind the block nothing is known.
         let others = inside & !spaces;
         let unknown = if rest.len() > wide::BLOCK {
@@ -130,8 +127,8 @@ pub(super) fn has_piece_wide<W: Pieces>(wide: W, text: &[u8], piece: &[u8]) -> b
             others.wrapping_shr(length_bits) | unknown & !(u64::MAX.wrapping_shr(length_bits));
         let starts = (spaces << 1 | u64::from(starts_piece)) & inside;
         // Two bytes tell most pieces of one length apart, so that hardly ever more than one is compared.
-        let has_middle = wide.places_of(block, at(middle)) >> (middle & 63);
-        let has_last = wide.places_of(block, at(last)) >> (last & 63);
+        let has_middle = wide.same(block, at(middle)) >> (middle & 63);
+        let has_last = wide.same(block, at(last)) >> (last & 63);
         let mut found = starts & !others & has_middle & has_last;
         while found != 0 {
             if wide.are_same(wide.piece(block, found.first(), length), wanted) {

@@ -1,8 +1,8 @@
 //! A target of fewer than 128 bytes as one or two blocks of 64, looked at whole: what processors with wide
 //! registers do in an instruction or two.
 //!
-//! [`Wide`] names the steps. [`super::avx512`] takes them on the processors that can; [`Plain`] is the
-//! safe twin, byte by byte, which says what each step means and which the tests hold the other to.
+//! [`Wide`] names the steps. [`super::processor`] takes them on the processors that can; [`Plain`] is the
+//! safe twin, byte by byte, which says what each step means and which the tests hold the others to.
 
 use super::Mask;
 use super::pieces::{self, Pieces, Search};
@@ -72,11 +72,31 @@ pub(crate) trait Wide: Search {
     /// What is where.
     fn marks(self, block: Self::Block) -> Marks;
 
+    /// Where a byte is.
+    fn same(self, block: Self::Block, byte: u8) -> u64;
+
     /// Where anything is but letters, digits, `-`, `.`, `/` and `_`.
     fn unusual(self, block: Self::Block) -> u64;
 
+    /// Where anything is outside visible ASCII.
+    fn invisible(self, block: Self::Block) -> u64;
+
+    /// Where anything is that a path can never have as it stands.
+    fn illegal(self, block: Self::Block) -> u64;
+
     /// What is where that is unusual.
-    fn oddities(self, block: Self::Block) -> Oddities;
+    #[inline(always)]
+    fn oddities(self, block: Self::Block) -> Oddities {
+        Oddities {
+            invisible: self.invisible(block),
+            hashes: self.same(block, b'#'),
+            questions: self.same(block, b'?'),
+            backslashes: self.same(block, b'\\'),
+            semicolons: self.same(block, b';'),
+            percents: self.same(block, b'%'),
+            illegal: self.illegal(block),
+        }
+    }
 
     /// The block with the bit set that tells small letters from capitals.
     fn folded(self, block: Self::Block) -> Self::Block;
@@ -180,26 +200,26 @@ impl Wide for Plain {
 
     fn marks(self, block: Self::Block) -> Marks {
         Marks {
-            slashes: Self::mask(block, |byte| byte == b'/'),
+            slashes: self.same(block, b'/'),
             stops: Self::mask(block, |byte| matches!(byte, b'.' | b'/')),
             unusual: self.unusual(block),
         }
+    }
+
+    fn same(self, block: Self::Block, byte: u8) -> u64 {
+        Self::mask(block, |other| other == byte)
     }
 
     fn unusual(self, block: Self::Block) -> u64 {
         Self::mask(block, |byte| !super::is_usual(byte))
     }
 
-    fn oddities(self, block: Self::Block) -> Oddities {
-        Oddities {
-            invisible: Self::mask(block, |byte| !byte.is_ascii_graphic()),
-            hashes: Self::mask(block, |byte| byte == b'#'),
-            questions: Self::mask(block, |byte| byte == b'?'),
-            backslashes: Self::mask(block, |byte| byte == b'\\'),
-            semicolons: Self::mask(block, |byte| byte == b';'),
-            percents: Self::mask(block, |byte| byte == b'%'),
-            illegal: Self::mask(block, |byte| !super::is_plain(byte)),
-        }
+    fn invisible(self, block: Self::Block) -> u64 {
+        Self::mask(block, |byte| !byte.is_ascii_graphic())
+    }
+
+    fn illegal(self, block: Self::Block) -> u64 {
+        Self::mask(block, |byte| !super::is_plain(byte))
     }
 
     fn folded(self, block: Self::Block) -> Self::Block {
@@ -301,9 +321,5 @@ impl Pieces for Plain {
     fn piece(self, block: Self::Block, start: usize, length: usize) -> Self::Block {
         let marks = u64::before(length).wrapping_shl(start as u32);
         Self::keep([block; 2], marks)
-    }
-
-    fn places_of(self, block: Self::Block, byte: u8) -> u64 {
-        Self::mask(block, |other| other == byte)
     }
 }

@@ -10,7 +10,7 @@ use super::kind::{Kind, PLAIN_KIND, USUAL_KIND};
 use crate::hash::{DIGEST_KEYS, HINT_SHIFT};
 use crate::scan::Mask;
 use crate::scan::pieces::{self, Pieces, Search};
-use crate::scan::wide::{BLOCK, Marks, Oddities, PLACES, Steps, Wide};
+use crate::scan::wide::{BLOCK, Marks, PLACES, Steps, Wide};
 
 /// Proof that the processor has these instructions.
 #[derive(Clone, Copy, Debug)]
@@ -113,21 +113,23 @@ impl Wide for Avx512 {
     }
 
     #[inline(always)]
+    fn same(self, block: __m512i, byte: u8) -> u64 {
+        same(block, byte)
+    }
+
+    #[inline(always)]
     fn unusual(self, block: __m512i) -> u64 {
         other(block, &USUAL_KIND)
     }
 
     #[inline(always)]
-    fn oddities(self, block: __m512i) -> Oddities {
-        Oddities {
-            invisible: !within(block, 0x21, 94),
-            hashes: same(block, b'#'),
-            questions: same(block, b'?'),
-            backslashes: same(block, b'\\'),
-            semicolons: same(block, b';'),
-            percents: same(block, b'%'),
-            illegal: other(block, &PLAIN_KIND),
-        }
+    fn invisible(self, block: __m512i) -> u64 {
+        !within(block, 0x21, 94)
+    }
+
+    #[inline(always)]
+    fn illegal(self, block: __m512i) -> u64 {
+        other(block, &PLAIN_KIND)
     }
 
     #[inline(always)]
@@ -252,11 +254,6 @@ impl Pieces for Avx512 {
     fn piece(self, block: __m512i, start: usize, length: usize) -> __m512i {
         let whole = self.before(length);
         keep([block; 2], whole << (start & (BLOCK - 1)))
-    }
-
-    #[inline(always)]
-    fn places_of(self, block: __m512i, byte: u8) -> u64 {
-        same(block, byte)
     }
 }
 

@@ -14,7 +14,7 @@ use super::kind::{Kind, PLAIN_KIND, USUAL_KIND};
 use crate::hash::DIGEST_KEYS;
 use crate::scan::Mask;
 use crate::scan::pieces::{self, Search};
-use crate::scan::wide::{BLOCK, Marks, Oddities, PLACES, Plain, Steps, Wide};
+use crate::scan::wide::{BLOCK, Marks, PLACES, Plain, Steps, Wide};
 
 /// Proof that the processor has these instructions.
 #[derive(Clone, Copy, Debug)]
@@ -107,21 +107,23 @@ impl Wide for Avx2 {
     }
 
     #[inline(always)]
+    fn same(self, block: Block, byte: u8) -> u64 {
+        same(block, byte)
+    }
+
+    #[inline(always)]
     fn unusual(self, block: Block) -> u64 {
         other(block, &USUAL_KIND)
     }
 
     #[inline(always)]
-    fn oddities(self, block: Block) -> Oddities {
-        Oddities {
-            invisible: !within(block, 0x21, 94),
-            hashes: same(block, b'#'),
-            questions: same(block, b'?'),
-            backslashes: same(block, b'\\'),
-            semicolons: same(block, b';'),
-            percents: same(block, b'%'),
-            illegal: other(block, &PLAIN_KIND),
-        }
+    fn invisible(self, block: Block) -> u64 {
+        !within(block, 0x21, 94)
+    }
+
+    #[inline(always)]
+    fn illegal(self, block: Block) -> u64 {
+        other(block, &PLAIN_KIND)
     }
 
     #[inline(always)]
