@@ -146,6 +146,30 @@ pub fn run(
     rows.collect()
 }
 
+/// Times streams beside each other, turn by turn as contestants are: how long a request of each takes, divided by one
+/// of the first.
+pub fn paces(streams: &[(&dyn Contestant, &[Ask])], rounds: usize) -> Vec<f64> {
+    let Some(((_, first), rest)) = streams.split_first() else {
+        return Vec::new();
+    };
+    let size = TURN.min(first.len());
+    let mut ratios = vec![Vec::new(); rest.len()];
+    for turn in (0..rounds).flat_map(|_| 0..(first.len() / size).max(1)) {
+        let mut times = streams.iter().map(|(contestant, asks)| {
+            let (before, own) = parts(asks, size, turn);
+            time(*contestant, before, own)
+        });
+        let first = times.next().unwrap_or(f64::NAN);
+        for (ratios, time) in ratios.iter_mut().zip(times) {
+            ratios.push(time / first);
+        }
+    }
+    ratios
+        .into_iter()
+        .map(|ratios| median(ratios.into_iter()))
+        .collect()
+}
+
 /// The part of a stream with this number, and the one before it.
 fn parts(asks: &[Ask], part: usize, number: usize) -> (&[Ask], &[Ask]) {
     let parts = asks.len() / part;

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use clap::Parser;
 use orbgate_bench::contest::{self, Row};
 use orbgate_bench::goals::{self, Goal};
-use orbgate_bench::measures::{Allocations, Measures};
+use orbgate_bench::measures::{Allocations, Measures, Pace};
 use orbgate_bench::record::{self, Circumstances};
 use orbgate_bench::table::Table;
 use orbgate_bench::{load, peers, stream, threads};
@@ -37,6 +37,9 @@ struct Arguments {
     #[arg(long, default_value = "cargo xtask bench")]
     command: String,
 }
+
+/// Who is compared with itself.
+const OWN: &str = "orbgate-set";
 
 const TABLES: [&str; 5] = ["external", "github", "10", "1000", "100000"];
 
@@ -97,6 +100,13 @@ fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
         print(&rows);
         measures.rows.extend(rows);
     }
+    if wanted(OWN) {
+        for pace in paces(table, arguments, rounds) {
+            let (stream, than, ratio) = (&pace.stream, &pace.than, pace.ratio);
+            println!("\n{name} / {stream} ÷ {than} / hits, turn by turn{ratio:>10.3}");
+            measures.paces.push(pace);
+        }
+    }
     if arguments.quick {
         return;
     }
@@ -123,6 +133,40 @@ fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
         );
         measures.loads.push((name.to_owned(), row));
     }
+}
+
+/// Orbgate's time on what is refused beside its time on hits, and on a large table beside a small one's.
+fn paces(table: &'static Table, arguments: &Arguments, rounds: usize) -> Vec<Pace> {
+    let (than, streams) = match table.name.as_str() {
+        "external" | "github" => (table, ["misses", "malformed"]),
+        "100000" => {
+            let small: &'static Table = Box::leak(Box::new(Table::named("1000")));
+            (small, ["hits-1000-of-them", "hits"])
+        }
+        _ => return Vec::new(),
+    };
+    let mut wanted = vec![(than, "hits")];
+    let streams = streams.iter().filter(|name| arguments.wants_stream(name));
+    wanted.extend(streams.map(|name| (table, *name)));
+    let made = wanted.iter().flat_map(|(table, name)| {
+        let plans = stream::plans(&table.name).into_iter();
+        let plan = plans.filter(|plan| plan.name == *name);
+        let made = plan.map(|plan| stream::stream(table, plan, arguments.requests));
+        peers::all(table, &|name| name == OWN).into_iter().zip(made)
+    });
+    let made: Vec<_> = made.collect();
+    let beside = made
+        .iter()
+        .map(|(own, stream)| (own.as_ref(), &stream.asks[..]));
+    let ratios = contest::paces(&beside.collect::<Vec<_>>(), rounds);
+    let paces = wanted.iter().skip(1).zip(ratios);
+    let paces = paces.map(|((_, stream), ratio)| Pace {
+        table: table.name.clone(),
+        stream: (*stream).to_owned(),
+        than: than.name.clone(),
+        ratio,
+    });
+    paces.collect()
 }
 
 /// Allocations per request, counted by the program beside this one.

@@ -9,11 +9,21 @@ pub struct Measures {
     /// Routes, templates and scopes of each table.
     pub tables: Vec<(String, [usize; 3])>,
     pub rows: Vec<Row>,
+    pub paces: Vec<Pace>,
     /// By table.
     pub threads: Vec<(String, Scaling)>,
     /// By table.
     pub loads: Vec<(String, Load)>,
     pub allocations: Vec<Allocations>,
+}
+
+/// How orbgate's time on one stream compares with its time on another, in turns of both.
+pub struct Pace {
+    pub table: String,
+    pub stream: String,
+    /// The table whose hits it is compared with.
+    pub than: String,
+    pub ratio: f64,
 }
 
 pub struct Allocations {
@@ -40,6 +50,10 @@ impl Measures {
             row.rounds += all().map(|other| other.rounds).sum::<usize>();
             row.differ = all().map(|other| other.differ).fold(row.differ, usize::max);
         }
+        for (at, pace) in merged.paces.iter_mut().enumerate() {
+            let all = rest.iter().map(|repeat| repeat.paces[at].ratio);
+            pace.ratio = middle(pace.ratio, all);
+        }
         for (at, (_, row)) in merged.threads.iter_mut().enumerate() {
             let all = || rest.iter().map(|repeat| &repeat.threads[at].1);
             row.best = all().map(|other| other.best).fold(row.best, f64::max);
@@ -51,6 +65,13 @@ impl Measures {
             row.median = middle(row.median, all().map(|other| other.median));
         }
         merged
+    }
+
+    /// Orbgate's time on a stream, divided by its time on hits.
+    pub fn pace(&self, table: &str, stream: &str) -> Option<f64> {
+        let mut paces = self.paces.iter();
+        let pace = paces.find(|pace| pace.table == table && pace.stream == stream);
+        pace.map(|pace| pace.ratio)
     }
 
     pub fn row(&self, table: &str, stream: &str, contestant: &str) -> Option<&Row> {

@@ -93,6 +93,14 @@ fn csv(measures: &Measures) -> String {
         line("requests", "count", row.requests as f64);
         line("answers_that_differ", "count", row.differ as f64);
     }
+    for pace in &measures.paces {
+        let (table, stream, than, ratio) = (&pace.table, &pace.stream, &pace.than, pace.ratio);
+        writeln!(
+            csv,
+            "over_hits_of_{than},ratio,{table},{stream},orbgate-set,{ratio:.4}"
+        )
+        .unwrap();
+    }
     for row in &measures.allocations {
         let (table, stream, who, each) = (&row.table, &row.stream, &row.contestant, row.each);
         writeln!(
