@@ -12,11 +12,15 @@ pub(crate) fn run() -> Result<()> {
     let core = "-p orbgate --no-default-features --lib scan -- --skip avx512";
     let avx2 = "-C target-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt";
     let capi = "-p orbgate-capi --lib";
-    for (tests, flags) in [(core, avx2), (capi, "")] {
+    // What threads share, in many of the orders that weak memory allows.
+    let reload = "-p orbgate-capi --lib every_decision_of_a_handle";
+    let seeds = " -Zmiri-many-seeds=0..16";
+    for (tests, flags, seeds) in [(core, avx2, ""), (capi, "", ""), (reload, "", seeds)] {
         // Few random cases: the interpreter is some hundred times slower than the machine.
-        let environment = "PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation";
-        let test = format!("{environment} rustup run nightly cargo miri test {tests}");
-        Program::parse(&test).env("RUSTFLAGS", flags).run()?;
+        let test = format!("PROPTEST_CASES=4 rustup run nightly cargo miri test {tests}");
+        let test = Program::parse(&test).env("RUSTFLAGS", flags);
+        let interpreter = format!("-Zmiri-disable-isolation{seeds}");
+        test.env("MIRIFLAGS", interpreter).run()?;
     }
     Ok(())
 }

@@ -294,8 +294,14 @@ fn every_decision_of_a_handle_is_one_engines() {
             });
         }
         for swap in 0..swaps {
-            let engine = if swap % 2 == 0 { second } else { first };
+            // Nobody but the handle keeps the compiled one: it ends under its readers.
+            let engine = if swap % 2 == 0 {
+                compiled(SHOP)
+            } else {
+                external()
+            };
             assert_eq!(unsafe { orbgate_handle_store(handle, engine) }, OK);
+            unsafe { orbgate_engine_free(engine) };
         }
     });
     unsafe {
