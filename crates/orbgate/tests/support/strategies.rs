@@ -51,6 +51,8 @@ const SCOPES: &[&str] = &[
     "x",
     "a-scope-of-more-than-16-bytes",
     "read:*",
+    "read/",
+    "https://a.example/auth/read:x//",
 ];
 
 const METHODS: &[&str] = &[
