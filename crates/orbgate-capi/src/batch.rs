@@ -178,19 +178,17 @@ impl<'a, T: TokenColumn<'a>> Rows<'a> for Columns<'a, T> {
     #[inline(always)]
     unsafe fn request(&self, row: usize) -> Request<'a> {
         // SAFETY: every column has the batch's rows.
-        let (method, target, token) = unsafe {
-            (
-                self.method.of(row),
-                self.target.of(row),
-                self.tokens.of(row),
-            )
-        };
-        Request {
-            method,
-            target,
-            token,
-            // SAFETY: the caller's.
-            allow_bonus_orbs_use: unsafe { self.allows_bonus_orbs(row) },
+        unsafe {
+            Request {
+                method: self.method.of(row),
+                target: self.target.of(row),
+                // What stands under a null may be anything, also a set that is gone.
+                token: match self.is_null(row) {
+                    true => None,
+                    false => self.tokens.of(row),
+                },
+                allow_bonus_orbs_use: self.allows_bonus_orbs(row),
+            }
         }
     }
 

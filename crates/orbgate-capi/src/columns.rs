@@ -39,7 +39,20 @@ impl<'a> Texts<'a> {
     }
 }
 
-impl<'a, O: Copy + Default + Ord> Texts<'a, O>
+/// The offsets of a column.
+pub(crate) trait Offset: Copy + Default + Ord {
+    const BITS: u32;
+}
+
+impl Offset for u32 {
+    const BITS: u32 = Self::BITS;
+}
+
+impl Offset for u64 {
+    const BITS: u32 = Self::BITS;
+}
+
+impl<'a, O: Offset> Texts<'a, O>
 where
     usize: TryFrom<O>,
 {
@@ -53,8 +66,13 @@ where
         // SAFETY: the caller's, see the preamble.
         unsafe {
             let offsets = ends(offsets, start, len)?;
-            let data = slice(data, index(offsets.last().copied().unwrap_or_default()))?;
-            Self::checked(data, offsets)
+            let last = index(offsets.last().copied().unwrap_or_default());
+            // Arrow's offsets are signed, and a column with a negative one ends with one, or falls.
+            let sign = last.checked_shr(O::BITS.saturating_sub(1));
+            if sign.is_some_and(|sign| sign != 0) {
+                return Err(OrbgateStatus::InvalidArgument);
+            }
+            Self::checked(slice(data, last)?, offsets)
         }
     }
 

@@ -15,7 +15,7 @@ use crate::status::Outcome;
 pub(crate) trait Rows<'a> {
     fn len(&self) -> usize;
 
-    /// A row that is null is not decided.
+    /// Whether the answer of a row is left out.
     unsafe fn is_null(&self, row: usize) -> bool;
 
     /// The target of a row, null or not.

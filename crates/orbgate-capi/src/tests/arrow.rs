@@ -280,19 +280,27 @@ fn a_table_that_is_none_is_refused() {
         }
         refused(&table, &one, 0);
     }
-    // A child: released, a dictionary, of another type, of an unknown name, with offsets that fall.
-    for change in 0..6 {
+    // A child: released, a dictionary, of another type, of an unknown name, with offsets that fall or are negative.
+    for change in 0..9 {
         let mut columns = columns();
-        let offsets: Vec<_> = (0..16_u32).rev().flat_map(u32::to_ne_bytes).collect();
-        let valid_bits = bits([true; 5].into_iter());
-        let falling = Column::new(c"target", c"u", 5, vec![valid_bits, offsets, vec![0; 64]]);
+        let targets = |format, offsets: Vec<u8>| {
+            let valid_bits = bits([true; 5].into_iter());
+            Column::new(c"target", format, 5, vec![valid_bits, offsets, vec![0; 64]])
+        };
+        let short = |offsets: &mut dyn Iterator<Item = i32>| {
+            targets(c"u", offsets.flat_map(i32::to_ne_bytes).collect())
+        };
+        let falling = short(&mut (0..16).rev());
         match change {
             0 => columns[1].array.release = null(),
             1 => columns[1].array.dictionary = &raw const falling.array,
             2 => columns[1].schema.format = c"b".as_ptr(),
             3 => columns[1].schema.name = c"path".as_ptr(),
             4 => columns[1].array.n_buffers = 2,
-            _ => columns[1] = falling,
+            5 => columns[1] = falling,
+            6 => columns[1] = short(&mut (-20..-4)),
+            7 => columns[1] = short(&mut (-8..8)),
+            _ => columns[1] = targets(c"U", (-20..-4_i64).flat_map(i64::to_ne_bytes).collect()),
         }
         refused(&table(&columns, 0, &valid), &one, 0);
     }

@@ -151,6 +151,29 @@ fn single(
 }
 
 #[test]
+fn what_stands_under_a_null_is_not_looked_at() {
+    let engine = external();
+    let method = Owned::new(["GET"; 3].into_iter());
+    let target = Owned::new([TARGETS[0]; 3].into_iter());
+    let held = set(engine, SCOPES[0]);
+    // Aligned, and nothing is there.
+    let gone = core::ptr::dangling();
+    let sets = [held.cast_const(), gone, held];
+    let mut batch = empty();
+    batch.len = 3;
+    (batch.method, batch.target) = (method.column(), target.column());
+    (batch.kinds, batch.scope_sets) = ([1_u8; 3].as_ptr(), sets.as_ptr());
+    batch.validity = [0b101_u8].as_ptr();
+    let mut out = [OrbgateDecision::default(); 3];
+    let status = unsafe { orbgate_engine_decide_batch(engine, &batch, out.as_mut_ptr(), 3) };
+    assert_eq!((status, out.map(|found| found.effect)), (OK, [2, 0, 2]));
+    unsafe {
+        orbgate_scope_set_free(held);
+        orbgate_engine_free(engine);
+    }
+}
+
+#[test]
 fn a_bad_batch_is_refused_as_a_whole() {
     let engine = external();
     let method = Owned::new(["GET", "GET"].into_iter());
