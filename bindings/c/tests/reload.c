@@ -1,18 +1,22 @@
 /*
  * Eight threads decide while one reloads: every answer is that of the one policy or of the other.
  *
- *   reload [RELOADS]    10,000 unless said otherwise
+ *   reload [RELOADS]    10,000 unless said otherwise, and more until both have been seen
  */
 #include <pthread.h>
+#include <time.h>
 
 #include "test.h"
 
-enum { THREADS = 8 };
+/* So long a slow machine may take until its readers have seen both. */
+enum { THREADS = 8, SECONDS = 120 };
 
 static OrbgateHandle *handle;
 /* What each of the two policies answers. */
 static OrbgateDecision answers[2];
 static int done;
+/* How often each reader has seen each of the two. */
+static size_t seen[THREADS][2];
 
 static OrbgateDecision decide(const OrbgateEngine *engine)
 {
@@ -33,19 +37,34 @@ static int which(const OrbgateDecision *decision)
     return 2;
 }
 
+/* Only its reader writes, while the main thread looks. */
+static void note(size_t *counts, const OrbgateDecision *decision)
+{
+    size_t *one = &counts[which(decision)];
+    __atomic_store_n(one, *one + 1, __ATOMIC_RELAXED);
+}
+
+static size_t seen_of(int policy)
+{
+    size_t all = 0;
+    for (int at = 0; at < THREADS; at++) {
+        all += __atomic_load_n(&seen[at][policy], __ATOMIC_RELAXED);
+    }
+    return all;
+}
+
 static void *read_on(void *counts)
 {
-    size_t *seen = counts;
     OrbgateHandle *own = orbgate_handle_retain(handle);
     OrbgateToken token = user("read:orders");
     while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
         OrbgateDecision decision;
         CHECK_OK(orbgate_handle_decide(own, ORBGATE_TEXT("GET"), ORBGATE_TEXT("/v1/orders"), &token, 0, &decision));
-        seen[which(&decision)]++;
+        note(counts, &decision);
         OrbgateEngine *engine = NULL;
         CHECK_OK(orbgate_handle_load(own, &engine));
         decision = decide(engine);
-        seen[which(&decision)]++;
+        note(counts, &decision);
         orbgate_engine_free(engine);
     }
     orbgate_handle_free(own);
@@ -62,26 +81,25 @@ int main(int count, char **arguments)
     CHECK(answers[0].effect == ORBGATE_EFFECT_DENY && answers[1].effect == ORBGATE_EFFECT_ALLOW);
     CHECK_OK(orbgate_handle_new(engines[0], &handle));
     pthread_t threads[THREADS];
-    size_t seen[THREADS][2] = {{0}};
     for (int at = 0; at < THREADS; at++) {
         CHECK(pthread_create(&threads[at], NULL, read_on, seen[at]) == 0);
     }
-    for (long at = 0; at < reloads; at++) {
+    const time_t end = time(NULL) + SECONDS;
+    long at = 0;
+    for (; at < reloads || ((seen_of(0) == 0 || seen_of(1) == 0) && time(NULL) < end); at++) {
         /* Every hundredth is compiled anew, so that engines die under their readers, too. */
         OrbgateEngine *fresh = at % 100 == 0 ? shop_engine() : orbgate_engine_retain(engines[at % 2]);
         CHECK_OK(orbgate_handle_store(handle, fresh));
         orbgate_engine_free(fresh);
     }
     __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
-    size_t all[2] = {0};
-    for (int at = 0; at < THREADS; at++) {
-        CHECK(pthread_join(threads[at], NULL) == 0);
-        all[0] += seen[at][0];
-        all[1] += seen[at][1];
+    for (int thread = 0; thread < THREADS; thread++) {
+        CHECK(pthread_join(threads[thread], NULL) == 0);
     }
+    CHECK(seen_of(0) > 0 && seen_of(1) > 0);
     orbgate_handle_free(handle);
     orbgate_engine_free(engines[0]);
     orbgate_engine_free(engines[1]);
-    printf("%ld reloads; %zu answers of the one policy, %zu of the other, none of neither\n", reloads, all[0], all[1]);
+    printf("%ld reloads; %zu answers of the one policy, %zu of the other, none of neither\n", at, seen_of(0), seen_of(1));
     return 0;
 }
