@@ -12,7 +12,7 @@
  *   it meanwhile. That is the caller's word. All else is checked: a null or misaligned pointer, a length or
  *   offset out of range, an unknown number or flag is ORBGATE_STATUS_INVALID_ARGUMENT.
  * - Outputs are written only with ORBGATE_STATUS_OK. Any other status must be treated as a denial, and so
- *   must a decision of all zeros. There is no state of a thread or a process: what went wrong is in the
+ *   must a decision of all zeros. No error is kept for a thread or the process: what went wrong is in the
  *   status and, for policies, in an OrbgateError that the caller owns.
  * - No panic leaves the library: a fault in it is ORBGATE_STATUS_PANIC, and the next call works.
  * - A struct that begins with `struct_size` has the size that its caller knows. Later releases add fields at
@@ -829,7 +829,7 @@ OrbgateStatus orbgate_engine_decide_arrow(const struct OrbgateEngine *engine,
 
 /**
  * Decides every row of a batch, each as `orbgate_engine_decide` would. Everything is checked before the first
- * row is decided: either all of `out` is written or nothing.
+ * row is decided: either all of `out` is written or nothing, unless the status is `ORBGATE_STATUS_PANIC`.
  *
  * Ownership: `out` has room for `out_len` decisions, at least `batch->len`, and overlaps nothing of the
  * batch. Everything else is only read.
@@ -977,7 +977,7 @@ OrbgateStatus orbgate_engine_decision_text(const struct OrbgateEngine *engine,
  * The engine of the policy that is compiled into the library: the table of the specification.
  *
  * Ownership: `*out` is the caller's, to free with `orbgate_engine_free`.
- * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
  */
 ORBGATE_API
 ORBGATE_NODISCARD
@@ -1075,7 +1075,7 @@ OrbgateStatus orbgate_engine_name(const struct OrbgateEngine *engine,
  * `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits","orbs",
  * "place","routes":[{"route","method","template","orbs","place"}]}]}],"headings"}`.
  *
- * Made when it is first asked for; other threads that ask meanwhile wait for it.
+ * Made when it is first asked for, by each thread that asks meanwhile; one of them is kept.
  *
  * Ownership: the text is the engine's and lives as long as it.
  * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
@@ -1156,7 +1156,8 @@ OrbgateStatus orbgate_handle_load(const struct OrbgateHandle *handle,
 /**
  * Decides as `orbgate_engine_decide` does, with the engine that the handle holds now, without becoming an
  * owner of it. The decision's `policy` says which one it was. A scope set holds nothing for another
- * policy than its own, so a token's text is the safe choice across reloads.
+ * policy than its own, so a token's text is the safe choice across reloads. A call that began before its engine was
+ * replaced may be the one that frees it, which is linear in the size of that policy.
  *
  * Ownership: nothing; everything is only read.
  * Thread-safe: yes. Allocates: once a thread. Blocks: no. Cost: decision.

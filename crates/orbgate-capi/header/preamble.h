@@ -12,7 +12,7 @@
  *   it meanwhile. That is the caller's word. All else is checked: a null or misaligned pointer, a length or
  *   offset out of range, an unknown number or flag is ORBGATE_STATUS_INVALID_ARGUMENT.
  * - Outputs are written only with ORBGATE_STATUS_OK. Any other status must be treated as a denial, and so
- *   must a decision of all zeros. There is no state of a thread or a process: what went wrong is in the
+ *   must a decision of all zeros. No error is kept for a thread or the process: what went wrong is in the
  *   status and, for policies, in an OrbgateError that the caller owns.
  * - No panic leaves the library: a fault in it is ORBGATE_STATUS_PANIC, and the next call works.
  * - A struct that begins with `struct_size` has the size that its caller knows. Later releases add fields at

@@ -49,7 +49,7 @@ unsafe impl Sized32 for OrbgateBatch {
 }
 
 /// Decides every row of a batch, each as `orbgate_engine_decide` would. Everything is checked before the first
-/// row is decided: either all of `out` is written or nothing.
+/// row is decided: either all of `out` is written or nothing, unless the status is `ORBGATE_STATUS_PANIC`.
 ///
 /// Ownership: `out` has room for `out_len` decisions, at least `batch->len`, and overlaps nothing of the
 /// batch. Everything else is only read.

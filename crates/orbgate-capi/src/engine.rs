@@ -96,7 +96,7 @@ fn mark(digest: Digest) -> u64 {
 /// The engine of the policy that is compiled into the library: the table of the specification.
 ///
 /// Ownership: `*out` is the caller's, to free with `orbgate_engine_free`.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_external(out: *mut *mut OrbgateEngine) -> OrbgateStatus {
@@ -297,7 +297,7 @@ pub unsafe extern "C" fn orbgate_engine_name(
 /// `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits","orbs",
 /// "place","routes":[{"route","method","template","orbs","place"}]}]}],"headings"}`.
 ///
-/// Made when it is first asked for; other threads that ask meanwhile wait for it.
+/// Made when it is first asked for, by each thread that asks meanwhile; one of them is kept.
 ///
 /// Ownership: the text is the engine's and lives as long as it.
 /// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.

@@ -83,7 +83,8 @@ pub unsafe extern "C" fn orbgate_handle_load(
 
 /// Decides as `orbgate_engine_decide` does, with the engine that the handle holds now, without becoming an
 /// owner of it. The decision's `policy` says which one it was. A scope set holds nothing for another
-/// policy than its own, so a token's text is the safe choice across reloads.
+/// policy than its own, so a token's text is the safe choice across reloads. A call that began before its engine was
+/// replaced may be the one that frees it, which is linear in the size of that policy.
 ///
 /// Ownership: nothing; everything is only read.
 /// Thread-safe: yes. Allocates: once a thread. Blocks: no. Cost: decision.
