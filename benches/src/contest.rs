@@ -146,16 +146,19 @@ pub fn run(
     rows.collect()
 }
 
-/// Times streams beside each other, turn by turn as contestants are: how long a request of each takes, divided by one
+/// Checks and times streams beside each other, turn by turn as contestants are: how long a request of each takes, divided by one
 /// of the first.
-pub fn paces(streams: &[(&dyn Contestant, &[Ask])], rounds: usize) -> Vec<f64> {
-    let Some(((_, first), rest)) = streams.split_first() else {
+pub fn paces(streams: &[(&Table, &dyn Contestant, &[Ask])], rounds: usize) -> Vec<f64> {
+    let Some(((_, _, first), rest)) = streams.split_first() else {
         return Vec::new();
     };
+    for (table, contestant, asks) in streams {
+        differ(table, asks, *contestant, TURN);
+    }
     let size = TURN.min(first.len());
     let mut ratios = vec![Vec::new(); rest.len()];
     for turn in (0..rounds).flat_map(|_| 0..(first.len() / size).max(1)) {
-        let mut times = streams.iter().map(|(contestant, asks)| {
+        let mut times = streams.iter().map(|(_, contestant, asks)| {
             let (before, own) = parts(asks, size, turn);
             time(*contestant, before, own)
         });

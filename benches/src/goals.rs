@@ -94,7 +94,7 @@ const BESIDE: [Beside; 7] = [
         wanted: 1.0 / 30.0,
     },
     Beside {
-        what: "a decision ÷ the same engine's, which a router gives the route",
+        what: "a decision ÷ regorus's, which a router gives the route",
         stream: "hits",
         peers: &["regorus-matchit"],
         as_text: false,

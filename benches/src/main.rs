@@ -14,7 +14,7 @@ use orbgate_bench::{load, peers, stream, threads};
 /// Runs orbgate beside its peers, and writes down what came out
 #[derive(Parser)]
 struct Arguments {
-    /// Few rounds, no loads, threads and allocations, and no record
+    /// One repeat, no loads, threads and allocations, and no record
     #[arg(long)]
     quick: bool,
     /// TABLES/STREAMS/CONTESTANTS, each names separated by commas, or nothing for all; a
@@ -152,12 +152,13 @@ fn paces(table: &'static Table, arguments: &Arguments, rounds: usize) -> Vec<Pac
         let plans = stream::plans(&table.name).into_iter();
         let plan = plans.filter(|plan| plan.name == *name);
         let made = plan.map(|plan| stream::stream(table, plan, arguments.requests));
-        peers::all(table, &|name| name == OWN).into_iter().zip(made)
+        let own = peers::all(table, &|name| name == OWN).into_iter();
+        own.zip(made).map(|(own, stream)| (*table, own, stream))
     });
     let made: Vec<_> = made.collect();
     let beside = made
         .iter()
-        .map(|(own, stream)| (own.as_ref(), &stream.asks[..]));
+        .map(|(table, own, stream)| (*table, own.as_ref(), &stream.asks[..]));
     let ratios = contest::paces(&beside.collect::<Vec<_>>(), rounds);
     let paces = wanted.iter().skip(1).zip(ratios);
     let paces = paces.map(|((_, stream), ratio)| Pace {

@@ -196,7 +196,8 @@ impl<'t, W: Wide, M: Mask> Target<'t, W, M> {
         {
             return First::This(row);
         }
-        // Of a block there are never too many segments, and no outline is too long.
+        // A path of one block has neither too many segments nor an outline that is too long; outlines that no digest
+        // tells apart were followed above.
         let are_many = (self.slashes & self.path).count() > MAX_SEGMENTS;
         if M::BITS > BLOCK && (are_many || !outlines.is_complete) {
             return First::Closer;

@@ -210,8 +210,8 @@ pub struct Outlines {
     pub rows: DisplacedHash<Outline>,
     /// Outlines that have the same hints as one of these, found by their whole text without regard to case.
     pub others: DisplacedHash<Outline>,
-    /// Whether every template has an outline here: one that is too long has none, nor have those whose digests are
-    /// equal.
+    /// Whether every template has an outline here: one that is too long has none, nor has one of too many segments, nor
+    /// those whose digests are equal.
     pub is_complete: bool,
 }
 

@@ -1,5 +1,5 @@
-//! `cargo xtask miri`: what has `unsafe`, the core's one module and the C ABI, under an interpreter that sees
-//! every access outside its bounds, every leak and every race.
+//! `cargo xtask miri`: the core's one module with `unsafe`, but for its AVX-512, and the C ABI, under an interpreter that
+//! sees every access outside its bounds, every leak and every race.
 
 use anyhow::Result;
 

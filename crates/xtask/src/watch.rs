@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Instant;
 
 use crate::program::Program;
 
@@ -37,11 +38,15 @@ fn or_late<T>(limit: Duration, late: impl FnOnce() + Send, work: impl FnOnce() -
 
 /// Shows these processes, and then ends them.
 fn end(processes: Vec<u32>) {
+    let start = Instant::now();
     for &process in &processes {
         eprint!("{}", describe(process));
-        // Where it is in its own code, if there is somebody to ask.
-        let stacks = format!("timeout 60 gdb -batch -nx -p {process} -ex");
-        if let Ok(stacks) = Program::parse(&stacks).arg("thread apply all bt 30").read() {
+        // Where it is in its own code, if there is somebody to ask; all of that may take two minutes.
+        let left = Duration::from_secs(120).saturating_sub(start.elapsed());
+        let stacks = format!("timeout {} gdb -batch -nx -p {process} -ex", left.as_secs());
+        if left.as_secs() > 0
+            && let Ok(stacks) = Program::parse(&stacks).arg("thread apply all bt 30").read()
+        {
             eprintln!("{stacks}");
         }
     }
@@ -100,8 +105,6 @@ fn describe(process: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
 
     #[test]

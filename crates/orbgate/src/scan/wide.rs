@@ -11,7 +11,7 @@ use crate::hash;
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 64;
 
-/// How many places of a path are looked at: it has at most so many segments.
+/// How many segments below the common prefix are looked at; a path with more goes another way.
 pub(crate) const PLACES: usize = 16;
 
 /// What is where in a block: bit `i` speaks of byte `i`.
@@ -144,7 +144,7 @@ pub(crate) trait Wide: Search {
     fn word(self, bytes: &[u8]) -> u64;
 }
 
-/// The safe twin: what each step means, for tests.
+/// The safe twin: what each step means.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain;
 
