@@ -3,9 +3,9 @@
 // Header-only, over orbgate.h; link liborbgate. Objects own what they hold and can be moved, not copied; `share()`
 // makes another owner where that is meant. A moved-from object answers every question with a denial.
 //
-// Nothing here throws unless it says so: what can fail returns a Result, whose `value()` is the one that throws
-// (or ends the program where exceptions are off). Everything may be used from any thread; an object that is being
-// assigned to or moved from needs the usual care.
+// What can fail returns a Result, whose `value()` is the one that throws (or ends the program where exceptions are
+// off). Nothing else throws, but for want of memory what is not noexcept throws as std::vector does. Everything may
+// be used from any thread; an object that is being added to, assigned to or moved from needs the usual care.
 #ifndef ORBGATE_HPP
 #define ORBGATE_HPP
 
@@ -292,12 +292,27 @@ struct RouteId {
 // Methods and targets of many requests, for one call.
 class Batch {
 public:
+    Batch() = default;
+    Batch(const Batch &) = default;
+    Batch(Batch &&) = default;
+    // All or nothing: methods of one batch must not meet the targets of another.
+    Batch &operator=(Batch other) noexcept
+    {
+        methods_ = std::move(other.methods_);
+        targets_ = std::move(other.targets_);
+        return *this;
+    }
+    ~Batch() = default;
+
+    // Adds a request; where that throws, the batch is as before.
     void add(std::string_view method, std::string_view target)
     {
-        methods_.add(method);
-        targets_.add(target);
+        const std::size_t row = size();
+        methods_.add(row, method);
+        targets_.add(row, target);
     }
-    [[nodiscard]] std::size_t size() const noexcept { return methods_.size(); }
+    // A row counts once it has its target, which comes last.
+    [[nodiscard]] std::size_t size() const noexcept { return targets_.size(); }
     void clear()
     {
         methods_.clear();
@@ -313,12 +328,14 @@ private:
         bool full = false;
 
         [[nodiscard]] std::size_t size() const noexcept { return offsets.empty() ? 0 : offsets.size() - 1; }
-        void add(std::string_view text)
+        void add(std::size_t row, std::string_view text)
         {
             if (offsets.empty()) {
                 clear();
-                offsets.push_back(0);
             }
+            // Takes away what is left of a row that threw.
+            offsets.resize(row + 1);
+            data.resize(offsets.back());
             // An offset has 32 bits: what does not fit makes the whole batch invalid.
             full = full || text.size() > UINT32_MAX - data.size();
             if (!full) {
@@ -412,9 +429,10 @@ public:
     // Decides a batch of columns of your own.
     Result<std::vector<Decision>> decide(const OrbgateBatch &batch) const
     {
-        // A length that is none must not reach the vector.
+        // A length that is none must not reach the vector: the library refuses it, and rows without columns.
         const std::size_t limit = std::vector<Decision>().max_size();
-        std::vector<Decision> decisions(batch.len <= limit ? batch.len : 0);
+        const bool has_columns = batch.method.offsets != nullptr && batch.target.offsets != nullptr;
+        std::vector<Decision> decisions(has_columns && batch.len <= limit ? batch.len : 0);
         OrbgateDecision *out = decisions.empty() ? nullptr : &decisions.front().raw_;
         const Status status = orbgate_engine_decide_batch(engine_.get(), &batch, out, decisions.size());
         if (status != ORBGATE_STATUS_OK) {

@@ -1,6 +1,7 @@
 // The C++ interface as its users use it. Compiled with exceptions, and without them.
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -26,6 +27,28 @@ using orbgate::ScopeSet;
 using orbgate::Token;
 
 bool second_unit_allows(const Decision &decision);
+
+#if defined(__cpp_exceptions)
+// How many allocations of this thread succeed before the next one fails; below 0, all do.
+static thread_local int allocations_left = -1;
+// Whether any does: valgrind puts allocators of its own in place of these, where they are not inlined.
+static thread_local bool can_fail = false;
+
+[[gnu::noinline]] void *operator new(std::size_t size)
+{
+    can_fail = true;
+    if (allocations_left == 0) {
+        throw std::bad_alloc();
+    }
+    allocations_left -= allocations_left > 0 ? 1 : 0;
+    if (void *const memory = std::malloc(size == 0 ? 1 : size)) {
+        return memory;
+    }
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void *memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
+#endif
 
 static_assert(std::is_nothrow_move_constructible_v<Engine> && std::is_nothrow_move_assignable_v<Engine>);
 static_assert(std::is_nothrow_move_constructible_v<Handle> && std::is_nothrow_move_assignable_v<ScopeSet>);
@@ -93,10 +116,70 @@ static void batches(const Engine &engine)
     }
     batch.clear();
     CHECK(batch.size() == 0);
-    OrbgateBatch bad = orbgate_batch_init();
-    bad.len = SIZE_MAX;
-    CHECK(engine.decide(bad).error().status == ORBGATE_STATUS_INVALID_ARGUMENT);
+    for (const std::size_t len : {SIZE_MAX, SIZE_MAX / sizeof(Decision) / 4, std::size_t{1}}) {
+        OrbgateBatch bad = orbgate_batch_init();
+        bad.len = len;
+        CHECK(engine.decide(bad).error().status == ORBGATE_STATUS_INVALID_ARGUMENT);
+    }
 }
+
+#if defined(__cpp_exceptions)
+// Whether it throws where so many more allocations succeed and the next one fails.
+template <typename F>
+static bool throws_after(int allocations, F run)
+{
+    allocations_left = allocations;
+    bool threw = false;
+    try {
+        run();
+    } catch (const std::bad_alloc &) {
+        threw = true;
+    }
+    allocations_left = -1;
+    return threw;
+}
+
+// Whichever allocation fails, a batch is as it was, and takes the next row.
+static void without_memory(const Engine &engine)
+{
+    const std::string method(40, 'X'), target = "/v1/orders/" + std::string(40, 'x');
+    const auto allows = [&engine](const Batch &batch) {
+        std::string allows;
+        for (const auto &decision : engine.decide(batch, Token::user("read:orders")).value()) {
+            allows += decision.is_allow() ? '+' : '-';
+        }
+        return allows;
+    };
+    Batch other;
+    other.add("GET", "/v1/orders");
+    other.add(method, target);
+    int failures = 0;
+    for (std::size_t rows = 0; rows <= 4; rows++) {
+        bool threw = true;
+        for (int allocations = 0; threw; allocations++) {
+            Batch batch;
+            for (std::size_t row = 0; row < rows; row++) {
+                batch.add("GET", "/v1/orders");
+            }
+            threw = throws_after(allocations, [&] { batch.add(method, target); });
+            failures += threw ? 1 : 0;
+            if (threw) {
+                CHECK(batch.size() == rows && allows(batch) == std::string(rows, '+'));
+                batch.add("GET", "/v1/orders");
+                CHECK(allows(batch) == std::string(rows + 1, '+'));
+            }
+        }
+    }
+    bool threw = true;
+    for (int allocations = 0; threw; allocations++) {
+        Batch batch;
+        batch.add("PUT", "/v1/orders");
+        threw = throws_after(allocations, [&] { batch = other; });
+        CHECK(allows(batch) == (threw ? "-" : "+-"));
+    }
+    CHECK(failures >= 5 || !can_fail);
+}
+#endif
 
 template <typename T>
 static void to_itself(T &object, T &same)
@@ -191,6 +274,9 @@ int main()
     decisions(external);
     routes_and_scopes(other);
     batches(other);
+#if defined(__cpp_exceptions)
+    without_memory(other);
+#endif
     moves(external.share());
     failures();
     reloads(external, other);
