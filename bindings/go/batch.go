@@ -6,7 +6,7 @@ import (
 )
 
 // A Batch is requests by columns, to be decided in one call. The zero Batch is empty. Several goroutines may decide one batch at
-// once, while none adds to it.
+// once, while none adds to it or resets it.
 type Batch struct {
 	methods, targets, scopes column
 	kinds, bonus             []uint8

@@ -11,8 +11,9 @@
 // Hand over method and target as they came over the wire, neither decoded nor normalised: [net/http.Request.RequestURI],
 // not its URL.
 //
-// Everything may be used from any goroutine at any time. A decision allocates nothing. It crosses into C, which costs more
-// than the decision itself; see [Engine.DecideRoute] for the cheapest question and [Engine.DecideBatch] for many at once.
+// Everything but a [Batch] may be used from any goroutine at any time. A decision allocates nothing. It crosses into C, which
+// costs more than the decision itself; see [Engine.DecideRoute] for the cheapest question and [Engine.DecideBatch] for many
+// at once.
 //
 // The package needs liborbgate, which pkg-config finds: see the README.
 package orbgate
