@@ -153,6 +153,8 @@ public final class Batch {
                     Library.ABI.decideBatch(core.engine, batch.address, out.address + first * 8L, last - first));
         } finally {
             Reference.reachabilityFence(core);
+            // The library has no more than the addresses of what belongs to this.
+            Reference.reachabilityFence(this);
         }
     }
 

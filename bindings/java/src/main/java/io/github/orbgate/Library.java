@@ -46,9 +46,11 @@ final class Library {
         try {
             return checked(open());
         } catch (OrbgateException unfit) {
-            return refusing(unfit.getMessage());
+            return refusing(unfit.getMessage(), null);
+        } catch (ExceptionInInitializerError wrapper) {
+            return refusing(wrapper.getCause());
         } catch (ReflectiveOperationException | LinkageError | RuntimeException problem) {
-            return refusing(missing());
+            return refusing(problem);
         }
     }
 
@@ -60,25 +62,32 @@ final class Library {
         return abi;
     }
 
-    private static Abi refusing(String message) {
+    private static Abi refusing(Throwable problem) {
+        return refusing(failure() + ": " + problem.toString().replaceAll("\\R\\s*", "; "), problem);
+    }
+
+    private static Abi refusing(String message, Throwable cause) {
         Class<?>[] abi = {Abi.class};
         InvocationHandler refuse =
                 (proxy, method, arguments) -> {
-                    throw new OrbgateException(message);
+                    throw new OrbgateException(message, cause);
                 };
         return (Abi) Proxy.newProxyInstance(Library.class.getClassLoader(), abi, refuse);
     }
 
-    /** What was looked for, where, and what to do. */
-    private static String missing() {
-        String stated = System.getProperty(PROPERTY);
-        if (stated != null) {
-            String why = Files.exists(Path.of(stated)) ? "is no library for this Java" : "is not there";
-            return "cannot load the orbgate library: `" + path() + "`, named by -D" + PROPERTY + ", " + why;
+    /** What was to be loaded; and where it was looked for, unless a file was found. */
+    private static String failure() {
+        String path = path();
+        String what = "cannot load the orbgate library `" + path + "`";
+        if (System.getProperty(PROPERTY) != null) {
+            return what + ", named by -D" + PROPERTY + (Files.exists(Path.of(path)) ? "" : " (no such file)");
         }
-        return "cannot load the orbgate library `" + System.mapLibraryName("orbgate") + "`: install it, or name its file with -D"
-                + PROPERTY + "=FILE; looked in -Djava.library.path=" + System.getProperty("java.library.path", "")
-                + " and where the system's loader looks";
+        if (Path.of(path).isAbsolute()) {
+            return what;
+        }
+        return what + " (looked in -Djava.library.path=" + System.getProperty("java.library.path", "")
+                + " and where the system's loader looks; if it is in neither, install it, or name its file with -D"
+                + PROPERTY + "=FILE)";
     }
 
     /** The better way, where this Java has it. */

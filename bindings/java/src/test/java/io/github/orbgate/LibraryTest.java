@@ -1,18 +1,26 @@
 package io.github.orbgate;
 
+import static java.util.stream.Collectors.joining;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A library that is not there or does not fit, in a Java of its own: this one has loaded it. */
 final class LibraryTest {
+    private static final String CLASSES =
+            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+
     @TempDir Path folder;
 
     /** What is started: it asks twice. */
@@ -23,6 +31,7 @@ final class LibraryTest {
                     Engine.external();
                 } catch (OrbgateException exception) {
                     System.out.println(exception.getMessage());
+                    System.out.println("caused by " + String.valueOf(exception.getCause()).replaceAll("\\R\\s*", "; "));
                 }
             }
         }
@@ -32,34 +41,75 @@ final class LibraryTest {
     void aLibraryThatIsNotThereIsOneException() throws Exception {
         String message =
                 "cannot load the orbgate library `" + System.mapLibraryName("orbgate")
-                        + "`: install it, or name its file with -Dorbgate.library=FILE; looked in -Djava.library.path="
-                        + folder + " and where the system's loader looks";
+                        + "` (looked in -Djava.library.path=" + folder
+                        + " and where the system's loader looks; if it is in neither, install it, or name its file with"
+                        + " -Dorbgate.library=FILE): java.lang.";
         List<String> printed = asked("-Djava.library.path=" + folder);
         assumeFalse(printed.isEmpty(), "this machine has it installed");
-        assertEquals(List.of(message, message), printed);
+        assertSaid(message, "", printed);
     }
 
     @Test
     void aFileThatIsNoLibraryIsNamed() throws Exception {
         Path file = folder.resolve("liborbgate.so");
-        String named = "cannot load the orbgate library: `" + file + "`, named by -Dorbgate.library, ";
-        String missing = named + "is not there";
-        assertEquals(List.of(missing, missing), asked("-Dorbgate.library=" + file));
+        assertSaid(named(file) + " (no such file): java.lang.", "", asked("-Dorbgate.library=" + file));
         Files.writeString(file, "no library");
-        String unfit = named + "is no library for this Java";
-        assertEquals(List.of(unfit, unfit), asked("-Dorbgate.library=" + file));
+        assertSaid(named(file) + ": java.lang.", file.toString(), asked("-Dorbgate.library=" + file));
+        assertSaid(
+                "cannot load the orbgate library `" + file + "`: java.lang.", "", asked("-Djava.library.path=" + folder));
+    }
+
+    @Test
+    void aLibraryThatLacksAFunctionIsNotThisOne() throws Exception {
+        Path other = Path.of(System.getProperty("java.home"), "lib", System.mapLibraryName("java"));
+        String message = named(other) + ": java.lang.UnsatisfiedLinkError: ";
+        assertSaid(message, "orbgate_", asked("-Dorbgate.library=" + other));
+    }
+
+    @Test
+    void aJavaThatForbidsTheLibrarySaysSo() throws Exception {
+        assumeTrue(Runtime.version().feature() >= 24, "this Java forbids nothing");
+        Path file = Path.of(Library.path());
+        List<String> printed = asked(CLASSES, "-Dorbgate.library=" + file, "--illegal-native-access=deny");
+        assertSaid(named(file) + ": java.lang.IllegalCallerException: ", "native access", printed);
+    }
+
+    @Test
+    void aJavaWithoutAWayIntoTheLibrarySaysWhatItMisses() throws Exception {
+        Path file = Path.of(Library.path());
+        Stream<String> parts = Stream.of(CLASSES.split(File.pathSeparator));
+        Stream<String> rest =
+                parts.filter(part -> !Path.of(part).endsWith("META-INF/versions/22"))
+                        .filter(part -> !Path.of(part).getFileName().toString().startsWith("jna-"));
+        List<String> printed = asked(rest.collect(joining(File.pathSeparator)), "-Dorbgate.library=" + file);
+        assertSaid(named(file) + ": java.lang.NoClassDefFoundError: com/sun/jna/", "", printed);
+    }
+
+    private static String named(Path file) {
+        return "cannot load the orbgate library `" + file + "`, named by -Dorbgate.library";
+    }
+
+    /** It says this both times, with the same cause. */
+    private static void assertSaid(String beginning, String part, List<String> printed) {
+        assertEquals(4, printed.size(), printed::toString);
+        assertEquals(printed.subList(0, 2), printed.subList(2, 4));
+        String message = printed.get(0);
+        assertTrue(message.startsWith(beginning) && message.contains(part), message);
+        assertTrue(message.endsWith(": " + printed.get(1).substring("caused by ".length())), printed::toString);
+    }
+
+    private List<String> asked(String option) throws Exception {
+        return Runtime.version().feature() >= 22
+                ? asked(CLASSES, option, "--enable-native-access=ALL-UNNAMED")
+                : asked(CLASSES, option);
     }
 
     /** The lines that it printed. */
-    private List<String> asked(String option) throws Exception {
+    private static List<String> asked(String classes, String... options) throws Exception {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.add(option);
-        if (Runtime.version().feature() >= 22) {
-            command.add("--enable-native-access=ALL-UNNAMED");
-        }
-        String tests = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        command.addAll(List.of("-cp", tests, Asks.class.getName()));
+        command.addAll(List.of(options));
+        command.addAll(List.of("-cp", classes, Asks.class.getName()));
         // A virtual machine may warn of a file of no use to it.
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD);
         // A library that this machine has installed is not meant.
