@@ -84,8 +84,14 @@ impl Wide for Avx2 {
     #[inline(always)]
     fn load(self, bytes: &[u8]) -> Block {
         let bytes = bytes.get(..BLOCK).unwrap_or(bytes);
-        let rest = after_words(bytes);
-        [words_from::<0>(bytes, rest), words_from::<8>(bytes, rest)]
+        let (words, rest) = ((bytes.len() / 4) as i32, after_words(bytes));
+        // SAFETY: the bytes have so many words.
+        unsafe {
+            [
+                words_from::<0>(bytes, words, rest),
+                words_from::<8>(bytes, words, rest),
+            ]
+        }
     }
 
     #[inline(always)]
@@ -280,11 +286,14 @@ fn after_words(bytes: &[u8]) -> i32 {
     (SLASHES << 32 | last).wrapping_shr(missing.wrapping_mul(8)) as i32
 }
 
-/// The words of four bytes from `FROM` on: those that are whole, the rest, and slashes.
+/// The words of four bytes from `FROM` on: so many that are whole, the rest, and slashes.
+///
+/// # Safety
+///
+/// The bytes have so many whole words.
 #[inline(always)]
-fn words_from<const FROM: i32>(bytes: &[u8], rest: i32) -> __m256i {
-    let words = (bytes.len() / 4) as i32;
-    // SAFETY: only `Avx2` calls it; words that are masked out are not read, and the others are whole ones of the bytes.
+unsafe fn words_from<const FROM: i32>(bytes: &[u8], words: i32, rest: i32) -> __m256i {
+    // SAFETY: only `Avx2` calls it; words that are masked out are not read, and the others are there.
     unsafe {
         let places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
         let places = _mm256_add_epi32(places, _mm256_set1_epi32(FROM));
