@@ -134,6 +134,12 @@ fn report(contestants: &[Contestant]) -> Result<()> {
             }
         }
     }
+    for (language, name, _) in GOALS {
+        let mut of = contestants.iter().filter(|one| one.language == language);
+        if !of.any(|one| one.figures(name).is_some()) {
+            missed.push(format!("{language} {name}: not measured"));
+        }
+    }
     match missed.as_slice() {
         [] => Ok(()),
         missed => bail!("more than it may be: {}", missed.join("; ")),

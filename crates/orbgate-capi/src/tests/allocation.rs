@@ -5,7 +5,9 @@ use core::ptr::null_mut;
 
 use allocation_counter::measure;
 
+use super::arrow::{some_columns, table};
 use super::{OK, SHOP, compiled, set, text, token};
+use crate::arrow::orbgate_engine_decide_arrow;
 use crate::batch::{OrbgateBatch, orbgate_engine_decide_batch, orbgate_engine_decide_batch_packed};
 use crate::columns::OrbgateColumn;
 use crate::decide::*;
@@ -162,6 +164,57 @@ fn a_batch_allocates_nothing() {
                 orbgate_engine_decide_batch_packed(shop.engine, &batch, packed.as_mut_ptr(), 2);
             assert_eq!((status, packed.map(|one| one & 3)), (OK, [2, 2]));
         }
+    });
+}
+
+#[test]
+fn a_batch_with_tokens_of_text_allocates_nothing() {
+    check("decide a batch, one token and one for each row", |shop| {
+        let (data, data_len) = text("GETGET/v1/orders/v1/orders/7read:orders x");
+        let column = |offsets: &[u32; 3]| OrbgateColumn {
+            data,
+            data_len,
+            offsets: offsets.as_ptr(),
+        };
+        let (methods, targets, scopes) = ([0, 3, 6], [6, 16, 28], [28, 39, 41]);
+        let mut batch: OrbgateBatch = unsafe { zeroed() };
+        batch.struct_size = size_of::<OrbgateBatch>() as u32;
+        (batch.len, batch.method, batch.target) = (2, column(&methods), column(&targets));
+        let one = token(1, b"read:orders");
+        let mut found = [OrbgateDecision::default(); 2];
+        let mut decide = |batch: &OrbgateBatch, effects| {
+            let out = found.as_mut_ptr();
+            let status = unsafe { orbgate_engine_decide_batch(shop.engine, batch, out, 2) };
+            assert_eq!((status, found.map(|one| one.effect)), (OK, effects));
+        };
+        batch.token = &raw const one;
+        decide(&batch, [2, 2]);
+        batch.token = core::ptr::null();
+        (batch.kinds, batch.scopes) = ([1_u8, 1].as_ptr(), column(&scopes));
+        decide(&batch, [2, 1]);
+    });
+}
+
+#[test]
+fn a_table_allocates_nothing() {
+    let columns = some_columns();
+    let table = table(&columns, 0, &[true; 5]);
+    let (array, schema) = (
+        (&raw const table.array).expose_provenance(),
+        (&raw const table.schema).expose_provenance(),
+    );
+    check("decide a table", move |shop| {
+        let one = token(1, b"read:orders");
+        let mut found = [OrbgateDecision::default(); 5];
+        let status = unsafe {
+            let (array, schema) = (
+                core::ptr::with_exposed_provenance(array),
+                core::ptr::with_exposed_provenance(schema),
+            );
+            let out = found.as_mut_ptr();
+            orbgate_engine_decide_arrow(shop.engine, array, schema, &one, 0, out, 5)
+        };
+        assert_eq!((status, found.map(|one| one.effect)), (OK, [1, 1, 0, 1, 1]));
     });
 }
 

@@ -11,7 +11,7 @@ use crate::engine::orbgate_engine_free;
 use crate::token::OrbgateToken;
 
 /// An array with its schema and all that they point to. Some rows stand before the first, as in a slice.
-struct Column {
+pub(super) struct Column {
     schema: ArrowSchema,
     array: ArrowArray,
     _buffers: Vec<Vec<u64>>,
@@ -100,15 +100,15 @@ fn bits(rows: impl Iterator<Item = bool>) -> Vec<u8> {
 }
 
 /// A table of columns, with what keeps it alive.
-struct Table {
-    schema: ArrowSchema,
-    array: ArrowArray,
+pub(super) struct Table {
+    pub(super) schema: ArrowSchema,
+    pub(super) array: ArrowArray,
     _children: (Vec<*const ArrowArray>, Vec<*const ArrowSchema>),
     _validity: Column,
 }
 
 /// Drops the first rows of its columns, which have them already sliced off once.
-fn table(columns: &[Column], skip: usize, valid: &[bool]) -> Table {
+pub(super) fn table(columns: &[Column], skip: usize, valid: &[bool]) -> Table {
     let arrays: Vec<_> = columns
         .iter()
         .map(|column| &raw const column.array)
@@ -170,6 +170,14 @@ const SCOPES: [Option<&str>; 5] = [
     Some(""),
 ];
 const BONUS: [Option<bool>; 5] = [Some(true), Some(false), Some(true), Some(true), None];
+
+/// Methods and targets: enough for a table.
+pub(super) fn some_columns() -> Vec<Column> {
+    vec![
+        Column::texts(c"method", &METHODS, false),
+        Column::texts(c"target", &TARGETS, false),
+    ]
+}
 
 #[test]
 fn a_table_is_a_loop() {
@@ -247,12 +255,7 @@ fn single(
 #[test]
 fn a_table_that_is_none_is_refused() {
     let engine = external();
-    let columns = || {
-        vec![
-            Column::texts(c"method", &METHODS, false),
-            Column::texts(c"target", &TARGETS, false),
-        ]
-    };
+    let columns = some_columns;
     let valid = [true; 5];
     let refused = |table: &Table, token: *const OrbgateToken, flags: u32| {
         let canary = OrbgateDecision {
