@@ -79,9 +79,11 @@ function laidOut(texts, offsets) {
   if (end >= MOST_BYTES) {
     throw new RangeError("a column has less than 4 GiB");
   }
-  // Joined first, texts become bytes at once.
-  return bytes ? Buffer.concat(texts.map((one) => (typeof one === "string" ? Buffer.from(one) : one)), end)
-    : Buffer.from(texts.join(""));
+  // Joined first, texts become bytes at once; but half a surrogate pair at the end of one may meet the other half in the next,
+  // and the two have fewer bytes than they have apart.
+  const joined = bytes ? null : Buffer.from(texts.join(""));
+  return joined?.length === end ? joined
+    : Buffer.concat(texts.map((one) => (typeof one === "string" ? Buffer.from(one) : one)), end);
 }
 
 /**

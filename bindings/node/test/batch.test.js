@@ -26,6 +26,25 @@ test("a batch decides as single calls do", () => {
   assert.deepEqual([...engine.decideBatch({ methods, targets })], singles(null));
 });
 
+test("half a surrogate pair at the end of a row does not meet the other half in the next", () => {
+  const halves = ["/\ud83d", "\ude00", "/api/v1/external/orbs\ud83d", "\ude00/api/v1/external/orbs", "/\u{1f600}"];
+  for (const targets of [halves, Column.from(halves)]) {
+    const decisions = engine.decideBatch({ methods: halves.map(() => "GET"), targets, token: text });
+    assert.deepEqual([...decisions], halves.map((target) => engine.decide("GET", target, text)));
+    assert.ok([...decisions].every(({ reason }) => reason === "malformed_request"));
+  }
+});
+
+test("nor do the halves in the scopes of two tokens", () => {
+  const tokens = ["read:orbs \ud83d", "\ude00 read:orbs", "read:orbs\ud83d", "\ude00read:orbs", "read:orbs"].map((scopes) => (
+    { kind: "user", scopes }
+  ));
+  const requests = { methods: tokens.map(() => "GET"), targets: tokens.map(() => "/api/v1/external/orbs") };
+  const decisions = engine.decideBatch({ ...requests, tokens });
+  assert.deepEqual([...decisions], tokens.map((token) => engine.decide("GET", "/api/v1/external/orbs", token)));
+  assert.deepEqual([...decisions].map(({ isAllow }) => isAllow), [true, true, false, false, true]);
+});
+
 test("rows have tokens of their own", () => {
   for (const token of [text, interned]) {
     const tokens = [token, null, { ...token, kind: "organisation" }, { ...token, kind: "robot" }, token];
