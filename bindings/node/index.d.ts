@@ -1,4 +1,7 @@
-/** A text as it came over the wire: a string is taken as UTF-8, bytes are taken as they are. */
+/**
+ * A text as it came over the wire: a string is taken as UTF-8, bytes are taken as they are. Bytes in a `SharedArrayBuffer`
+ * are a `TypeError`: another thread could change them while they are read.
+ */
 export type Text = string | Uint8Array;
 
 /** Whose token it is. Any other text is an unknown kind, denied as `invalid_token`. */
@@ -121,7 +124,7 @@ export interface Route {
 
 /**
  * A compiled, immutable policy. Its memory is freed by `close()`, at the end of a `using` block, or when the object
- * is collected. A closed engine throws.
+ * is collected. A closed engine throws. Nothing is collected when a worker ends: close what you open in it before.
  */
 export class Engine implements Disposable {
   private constructor();
@@ -180,7 +183,10 @@ export class Handle {
   decide(method: Text, target: Text, token: Token | null, options?: DecideOptions): Decision;
 }
 
-/** A column of texts as Arrow lays out utf8: row `i` is the bytes `offsets[i]` to `offsets[i + 1]` of `data`. */
+/**
+ * A column of texts as Arrow lays out utf8: row `i` is the bytes `offsets[i]` to `offsets[i + 1]` of `data`. Neither may be
+ * in a `SharedArrayBuffer`, whose offsets another thread could change between their check and their use: a `TypeError`.
+ */
 export class Column {
   constructor(data: Uint8Array, offsets: Uint32Array | Int32Array);
   /** Lays out texts; worth doing once where a column is asked about several times. */

@@ -1,9 +1,9 @@
 "use strict";
-const { functions, LOW, Struct, Located } = require("./native.js");
+const { functions, LOW, Struct, Located, lengthOf } = require("./native.js");
 const { OK, check } = require("./errors.js");
 const { ALLOW } = require("./decision.js");
-const { Column, Tokens, FIELDS, putColumn, putTokens } = require("./column.js");
-const { kindOf, scopesOf, setOf, flagsOf } = require("./token.js");
+const { Column, Tokens, FIELDS, rowsOf, putColumn, putTokens } = require("./column.js");
+const { kindOf, scopesOf, textOf, setOf, flagsOf } = require("./token.js");
 
 /** @typedef {import("../index.js").Text} Text */
 /** @typedef {import("../index.js").Token | null} Token */
@@ -102,20 +102,36 @@ class Decisions {
 }
 
 /**
- * @param {number} engine
+ * Reads every value of a batch. Getters and iterators of the caller run here, and may do what they like: close an engine, decide
+ * a batch of their own, or take the memory of a column away.
  * @param {import("../index.js").Batch} batch
+ */
+function readBatch(batch) {
+  const [methods, targets] = [columnOf(batch.methods), columnOf(batch.targets)];
+  return { methods, targets, tokens: tokensOf(batch), bonus: bonusColumn(batch.allowBonusOrbs) };
+}
+
+/**
+ * Decides what has been read. INVARIANT: no code of the caller runs in here, so lengths that are checked stay, the engine stays
+ * open, and `given` stays ours.
+ * @param {number} engine
+ * @param {ReturnType<typeof readBatch>} batch
  * @param {(packed: number) => import("../index.js").Decision} decision
  */
 function decideBatch(engine, batch, decision) {
-  const [methods, targets] = [columnOf(batch.methods), columnOf(batch.targets)];
-  const rows = methods.length;
-  sameLength("targets", targets, rows);
-  const tokens = tokensOf(batch, rows);
-  const bonus = bonusColumn(batch.allowBonusOrbs, rows);
+  const { methods, targets, tokens, bonus } = batch;
+  const rows = rowsOf(methods);
+  sameLength("targets", rowsOf(targets), rows);
+  if (tokens instanceof Tokens) {
+    sameLength("tokens", rowsOf(tokens), rows);
+  }
+  if (bonus.column !== null) {
+    sameLength("allowBonusOrbs", bonus.column.length, rows);
+  }
   if (!room.has(rows)) {
     room = new Room(Math.max(ROOM, rows));
   }
-  held = [methods, targets, tokens, bonus];
+  held = batch;
   given.begin(bonus.flags);
   given.put(FIELDS.length, rows);
   putColumn(methods, given, FIELDS.methods);
@@ -137,31 +153,37 @@ const columnOf = (column) => (column instanceof Column ? column : Column.from(/*
 
 /**
  * @param {string} name
- * @param {{ length: number }} column
+ * @param {number} length
  * @param {number} rows
  */
-function sameLength(name, column, rows) {
-  if (column.length !== rows) {
-    throw new RangeError(`\`${name}\` has ${column.length} rows, and \`methods\` has ${rows}`);
+function sameLength(name, length, rows) {
+  if (length !== rows) {
+    throw new RangeError(`\`${name}\` has ${length} rows, and \`methods\` has ${rows}`);
   }
 }
 
 /**
  * The columns of the rows' tokens, or the one token of all rows with the bytes of its scopes.
  * @param {{ token?: Token, tokens?: any }} batch
- * @param {number} rows
  */
-function tokensOf({ token, tokens }, rows) {
+function tokensOf({ token, tokens }) {
   if (tokens === undefined) {
-    const scopes = scopesOf(token);
-    const bytes = typeof scopes === "string" ? Buffer.from(scopes) : scopes;
-    return { token: token ?? null, scopes: bytes === null ? null : new Located(bytes) };
+    const [kind, scopes] = [kindOf(token), scopesOf(token)];
+    return { none: token === null || token === undefined, kind, scopes, bytes: bytesOf(textOf(scopes)) };
   }
   if (token !== undefined) {
     throw new TypeError("a batch has one `token`, or `tokens` for its rows, not both");
   }
-  sameLength("tokens", tokens, rows);
   return tokens instanceof Tokens ? tokens : Tokens.from(tokens);
+}
+
+/** @param {Text | null} text */
+function bytesOf(text) {
+  if (text === null) {
+    return null;
+  }
+  lengthOf(text); // Anything but a text throws.
+  return new Located(typeof text === "string" ? Buffer.from(text) : text);
 }
 
 /**
@@ -174,11 +196,11 @@ function putTokensOf(tokens) {
     putTokens(tokens, given);
     return;
   }
-  const { token, scopes } = tokens;
-  givenToken.begin(kindOf(token));
-  givenToken.putArray(0, scopes);
-  givenToken.put(2, setOf(token));
-  given.put(FIELDS.token, token === null ? 0 : givenToken.address);
+  const { none, kind, scopes, bytes } = tokens;
+  givenToken.begin(kind);
+  givenToken.putArray(0, bytes);
+  givenToken.put(2, setOf(scopes));
+  given.put(FIELDS.token, none ? 0 : givenToken.address);
   given.put(FIELDS.kinds, 0);
   putColumn(null, given, FIELDS.scopes);
   given.put(FIELDS.scopeSets, 0);
@@ -186,14 +208,12 @@ function putTokensOf(tokens) {
 
 /**
  * @param {import("../index.js").Batch["allowBonusOrbs"]} allowed
- * @param {number} rows
  */
-function bonusColumn(allowed, rows) {
+function bonusColumn(allowed) {
   if (typeof allowed !== "object") {
     return { flags: flagsOf(allowed), column: null };
   }
-  sameLength("allowBonusOrbs", allowed, rows);
   return { flags: 0, column: new Located(Uint8Array.from(allowed, flagsOf)) };
 }
 
-module.exports = { Decisions, decideBatch };
+module.exports = { Decisions, readBatch, decideBatch };

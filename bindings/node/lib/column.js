@@ -1,7 +1,7 @@
 "use strict";
 // What a batch is made of: columns of texts and of tokens.
-const { sizes, Located, lengthOf } = require("./native.js");
-const { kindOf, scopesOf, setOf } = require("./token.js");
+const { sizes, Located, refuseShared, lengthOf } = require("./native.js");
+const { kindOf, scopesOf, textOf, setOf } = require("./token.js");
 const { pointerOf } = require("./scope-set.js");
 
 /** @typedef {import("../index.js").Text} Text */
@@ -22,6 +22,12 @@ const FIELDS = {
  */
 let putColumn;
 
+/**
+ * How many rows columns or tokens have now, whatever a class that extends theirs says.
+ * @type {(column: Column | Tokens) => number}
+ */
+let rowsOf;
+
 class Column {
   #data;
   #offsets;
@@ -37,6 +43,8 @@ class Column {
     if (offsets.length === 0) {
       throw new RangeError("a column has one offset more than rows");
     }
+    refuseShared("the data of a column", data);
+    refuseShared("the offsets of a column", offsets);
     this.data = data;
     this.offsets = offsets;
     this.#data = new Located(data);
@@ -45,6 +53,7 @@ class Column {
   }
 
   static {
+    rowsOf = (column) => (#offsets in column ? Math.max(column.#offsets.length - 1, 0) : rowsOfTokens(column));
     putColumn = (column, into, at) => {
       into.putArray(at, column === null ? null : column.#data);
       into.putAddress(at + 2, column === null ? null : column.#offsets);
@@ -59,7 +68,7 @@ class Column {
   }
 
   get length() {
-    return Math.max(this.offsets.length - 1, 0);
+    return rowsOf(this);
   }
 }
 
@@ -92,6 +101,9 @@ function laidOut(texts, offsets) {
  */
 let putTokens;
 
+/** @type {(tokens: Tokens) => number} */
+let rowsOfTokens;
+
 class Tokens {
   #rows;
   #kinds;
@@ -107,16 +119,19 @@ class Tokens {
 
   /** @param {readonly Token[]} tokens */
   constructor(tokens) {
-    this.#rows = tokens.length;
-    this.#kinds = new Located(Uint8Array.from(tokens, kindOf));
-    const sets = tokens.filter((token) => setOf(token) !== 0);
+    // A copy, and each value read once: a getter may give another the next time.
+    const rows = Array.from(tokens);
+    const scopes = rows.map(scopesOf);
+    this.#rows = rows.length;
+    this.#kinds = new Located(Uint8Array.from(rows, kindOf));
+    const sets = scopes.filter((one) => setOf(one) !== 0);
     if (sets.length === 0) {
-      this.#scopes = Column.from(tokens.map((token) => scopesOf(token) ?? ""));
-    } else if (tokens.some((token) => scopesOf(token) !== null)) {
+      this.#scopes = Column.from(scopes.map((one) => textOf(one) ?? ""));
+    } else if (scopes.some((one) => textOf(one) !== null)) {
       throw new TypeError("`tokens` have their scopes all as text or all as scope sets");
     } else {
-      this.#pointers = new Located(pointers(tokens));
-      this.#sets = [...new Set(sets.map((token) => token?.scopes))];
+      this.#pointers = new Located(pointers(scopes));
+      this.#sets = [...new Set(sets)];
     }
   }
 
@@ -130,6 +145,7 @@ class Tokens {
   }
 
   static {
+    rowsOfTokens = (tokens) => tokens.#rows;
     putTokens = (tokens, into) => {
       for (const set of tokens.#sets) {
         pointerOf(set); // One that has been closed meanwhile throws.
@@ -143,10 +159,10 @@ class Tokens {
 
 /**
  * The sets of all rows; a row without a token has a null pointer.
- * @param {readonly Token[]} tokens
+ * @param {readonly import("./token.js").Scopes[]} scopes
  */
-function pointers(tokens) {
-  return sizes.Pointer === 8 ? BigUint64Array.from(tokens, (one) => BigInt(setOf(one))) : Uint32Array.from(tokens, setOf);
+function pointers(scopes) {
+  return sizes.Pointer === 8 ? BigUint64Array.from(scopes, (one) => BigInt(setOf(one))) : Uint32Array.from(scopes, setOf);
 }
 
-module.exports = { Column, Tokens, FIELDS, putColumn, putTokens };
+module.exports = { Column, Tokens, FIELDS, rowsOf, putColumn, putTokens };

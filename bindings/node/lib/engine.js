@@ -3,8 +3,8 @@ const { functions, sizes, text, lengthOf } = require("./native.js");
 const { OK, check, closed, failure, policyError } = require("./errors.js");
 const { unpack } = require("./decision.js");
 const { intern } = require("./scope-set.js");
-const { decideBatch } = require("./batch.js");
-const { kindOf, scopesOf, lengthOfScopes, setOf, flagsOf } = require("./token.js");
+const { readBatch, decideBatch } = require("./batch.js");
+const { kindOf, scopesOf, textOf, lengthOfText, setOf, flagsOf } = require("./token.js");
 const { fileURLToPath } = require("node:url");
 
 /**
@@ -21,6 +21,7 @@ const STATUS_UNIT = 2 ** 48;
 /** Only the functions of this class make one. */
 const KEY = Symbol("engine");
 
+// What users give may have getters, and these may close the engine: every value is read before the pointer is.
 class Engine {
   #pointer;
   /**
@@ -78,10 +79,10 @@ class Engine {
    * @param {Options} [options]
    */
   decide(method, target, token, options) {
-    const scopes = scopesOf(token);
+    const [kind, scopes, flags] = [kindOf(token), scopesOf(token), flagsOf(options?.allowBonusOrbs)];
     return this.#decision(functions.decide(
       this.#pointer, method, lengthOf(method), target, lengthOf(target),
-      kindOf(token), scopes, lengthOfScopes(scopes), setOf(token), flagsOf(options?.allowBonusOrbs),
+      kind, textOf(scopes), lengthOfText(scopes), setOf(scopes), flags,
     ));
   }
 
@@ -91,10 +92,10 @@ class Engine {
    * @param {Options} [options]
    */
   decideScope(scope, token, options) {
-    const scopes = scopesOf(token);
+    const [kind, scopes, flags] = [kindOf(token), scopesOf(token), flagsOf(options?.allowBonusOrbs)];
     return this.#decision(functions.decideScope(
       this.#pointer, scope, lengthOf(scope),
-      kindOf(token), scopes, lengthOfScopes(scopes), setOf(token), flagsOf(options?.allowBonusOrbs),
+      kind, textOf(scopes), lengthOfText(scopes), setOf(scopes), flags,
     ));
   }
 
@@ -107,16 +108,17 @@ class Engine {
     if (!Number.isSafeInteger(route) || route < 0) {
       throw new TypeError("a route id comes from engine.findRoute(…) or engine.routes");
     }
-    const scopes = scopesOf(token);
+    const [kind, scopes, flags] = [kindOf(token), scopesOf(token), flagsOf(options?.allowBonusOrbs)];
     return this.#decision(functions.decideRoute(
       this.#pointer, route,
-      kindOf(token), scopes, lengthOfScopes(scopes), setOf(token), flagsOf(options?.allowBonusOrbs),
+      kind, textOf(scopes), lengthOfText(scopes), setOf(scopes), flags,
     ));
   }
 
   /** @param {import("../index.js").Batch} batch */
   decideBatch(batch) {
-    return decideBatch(this.#open(), batch, (packed) => this.#decision(packed));
+    const read = readBatch(batch);
+    return decideBatch(this.#open(), read, (packed) => this.#decision(packed));
   }
 
   /**
@@ -134,7 +136,8 @@ class Engine {
 
   /** @param {Text | readonly Text[]} scopes */
   scopeSet(scopes) {
-    return intern(this.#open(), scopes);
+    const read = typeof scopes === "string" || scopes instanceof Uint8Array ? scopes : Array.from(scopes);
+    return intern(this.#open(), read);
   }
 
   tableJson() {

@@ -1,6 +1,7 @@
 "use strict";
 // The C library: its types and functions as bindings/c/include/orbgate.h declares them.
 const koffi = require("koffi");
+const { isSharedArrayBuffer } = require("node:util").types;
 
 const ABI_MAJOR = 1;
 const ABI_MINOR = 0;
@@ -131,6 +132,31 @@ const word = sizes.Pointer === 8 ? BigInt : Number;
 
 const ZERO = word(0);
 
+/** @typedef {Uint8Array | Uint32Array | Int32Array | BigUint64Array} View */
+
+/**
+ * A property as every typed array has it, which an object cannot have otherwise: the library trusts these lengths.
+ * @param {string} name
+ * @returns {() => any}
+ */
+const ofView = (name) => /** @type {any} */ (
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), name)?.get
+);
+
+const countOf = ofView("length");
+const bufferOf = ofView("buffer");
+
+/**
+ * Refuses memory that other threads can change while the library reads it.
+ * @param {string} name
+ * @param {View} view
+ */
+function refuseShared(name, view) {
+  if (isSharedArrayBuffer(bufferOf.call(view))) {
+    throw new TypeError(`${name} must not be over a SharedArrayBuffer, which other threads can change: copy it first`);
+  }
+}
+
 /**
  * Where an array is, asked for once: its memory stays where it is until it is gone, and then the array has no length.
  */
@@ -139,15 +165,16 @@ class Located {
   #count = -1;
   #address = ZERO;
 
-  /** @param {Uint8Array | Uint32Array | Int32Array | BigUint64Array} array */
+  /** @param {View} array */
   constructor(array) {
     this.#array = array;
   }
 
   /** Where its memory is; 0 for none. */
   get address() {
-    if (this.#array.length !== this.#count) {
-      this.#count = this.#array.length;
+    const count = this.length;
+    if (count !== this.#count) {
+      this.#count = count;
       this.#address = word(koffi.address(this.#array));
     }
     return this.#address;
@@ -162,9 +189,9 @@ class Located {
     return /** @type {any} */ (this.address) + word(index * this.#array.BYTES_PER_ELEMENT);
   }
 
-  /** How many elements it had when its address was last asked for. */
+  /** How many elements it has. */
   get length() {
-    return this.#count;
+    return countOf.call(this.#array);
   }
 }
 
@@ -249,11 +276,12 @@ function lengthOf(value) {
     return Buffer.byteLength(value);
   }
   if (value instanceof Uint8Array) {
-    return value.byteLength;
+    refuseShared("a text", value);
+    return countOf.call(value);
   }
   throw new TypeError(`a text must be a string or a Uint8Array, not ${value === null ? "null" : typeof value}`);
 }
 
 const version = /** @type {string} */ (text(declare("version", Str, [])()));
 
-module.exports = { functions, sizes, LOW, Struct, Located, text, lengthOf, version };
+module.exports = { functions, sizes, LOW, Struct, Located, text, refuseShared, lengthOf, version };

@@ -60,7 +60,7 @@ function intern(engine, scopes) {
   if (typeof scopes === "string" || scopes instanceof Uint8Array) {
     check(functions.scopeSetFromText(engine, scopes, lengthOf(scopes), made), "cannot intern scopes");
   } else {
-    const list = Array.from(scopes, (scope) => ({ data: scope, len: lengthOf(scope) }));
+    const list = scopes.map((scope) => ({ data: scope, len: lengthOf(scope) }));
     check(functions.scopeSetFromList(engine, list, list.length, made), "cannot intern scopes");
   }
   return new ScopeSet(KEY, made[0]);

@@ -24,24 +24,29 @@ function kindOf(token) {
   return token === null || token === undefined ? NONE : KINDS.get(token.kind) ?? kindFromName(String(token.kind));
 }
 
+/** @typedef {import("../index.js").Token["scopes"] | null} Scopes */
+
+/**
+ * The scopes, read once, because a getter may give others the next time.
+ * @param {Token} token
+ * @returns {Scopes}
+ */
+const scopesOf = (token) => (token === null || token === undefined ? null : token.scopes);
+
 /**
  * The scopes as text; `null` where they are interned.
- * @param {Token} token
+ * @param {Scopes} scopes
  * @returns {import("../index.js").Text | null}
  */
-function scopesOf(token) {
-  return token === null || token === undefined || token.scopes instanceof ScopeSet ? null : /** @type {any} */ (token.scopes);
-}
+const textOf = (scopes) => (scopes instanceof ScopeSet ? null : /** @type {any} */ (scopes));
 
-/** @param {import("../index.js").Text | null} scopes */
-const lengthOfScopes = (scopes) => (scopes === null ? 0 : lengthOf(scopes));
+/** @param {Scopes} scopes */
+const lengthOfText = (scopes) => (scopes === null || scopes instanceof ScopeSet ? 0 : lengthOf(/** @type {any} */ (scopes)));
 
-/** @param {Token} token */
-function setOf(token) {
-  return token !== null && token !== undefined && token.scopes instanceof ScopeSet ? pointerOf(token.scopes) : 0;
-}
+/** @param {Scopes} scopes */
+const setOf = (scopes) => (scopes instanceof ScopeSet ? pointerOf(scopes) : 0);
 
 /** @param {boolean | undefined} allowed */
 const flagsOf = (allowed) => (allowed === true ? ALLOW_BONUS_ORBS : 0);
 
-module.exports = { kindOf, scopesOf, lengthOfScopes, setOf, flagsOf };
+module.exports = { kindOf, scopesOf, textOf, lengthOfText, setOf, flagsOf };
