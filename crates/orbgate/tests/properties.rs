@@ -24,7 +24,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use support::model::{Model, is_parameter};
 use support::reference::{self, Answer, Ask};
-use support::strategies::{asks, policies, scopes};
+use support::strategies::{SCOPES, asks, policies, scopes};
 
 /// An engine of a random policy.
 fn engine(model: &Model) -> Engine {
@@ -205,7 +205,7 @@ proptest! {
         let engine = engine(&model);
         for ask in &asks {
             let mut ask = ask.clone();
-            ask.token = Some(("user", b"read:x write:x READ:x read:x2 read x a-scope-of-more-than-16-bytes read:*".to_vec()));
+            ask.token = Some(("user", SCOPES.join(" ").into_bytes()));
             let decision = ask_engine(&engine, &ask);
             let Some(scope) = decision.scope() else { continue };
             for target in respellings(&ask.target) {
@@ -223,7 +223,7 @@ proptest! {
     fn a_set_of_another_policy_holds_nothing((one, asks) in policy_and_asks(16), other in policies()) {
         let (one_engine, other_engine) = (engine(&one), engine(&other));
         prop_assume!(one_engine.digest() != other_engine.digest());
-        let set = other_engine.scopes("read:x write:x READ:x read:x2 read x a-scope-of-more-than-16-bytes read:*");
+        let set = other_engine.scopes(SCOPES.join(" "));
         for ask in &asks {
             let mut ask = ask.clone();
             ask.token = Some(("user", Vec::new()));

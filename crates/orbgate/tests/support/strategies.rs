@@ -42,7 +42,8 @@ const WORDS: &[&str] = &[
     "a-very-long-literal-thaT-takes-more-than-two-words-2",
 ];
 
-const SCOPES: &[&str] = &[
+/// The scopes of every policy.
+pub const SCOPES: &[&str] = &[
     "read:x",
     "write:x",
     "READ:x",
