@@ -110,7 +110,8 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
         let program = build(test, &[], &library, &home.join("plain"))?;
         run_test(test, Program::at(&program))?;
         if valgrind == Outcome::Passed {
-            let memory = "valgrind --quiet --error-exitcode=9 --leak-check=full \
+            // It runs one thread at a time: in turn, lest those that read keep the one that reloads waiting for ever.
+            let memory = "valgrind --fair-sched=yes --quiet --error-exitcode=9 --leak-check=full \
                           --errors-for-leak-kinds=definite,possible";
             run_test(
                 test,
