@@ -20,10 +20,20 @@ pub(crate) fn processor_centiseconds(process: u32) -> Option<u64> {
     ticks(&stat)
 }
 
+/// The process that started it.
+pub(crate) fn parent(process: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    fields(&stat)?.nth(1)?.parse().ok()
+}
+
 /// The program's name, in brackets, may have spaces and brackets itself: the fields are counted from behind it.
-fn ticks(stat: &str) -> Option<u64> {
+fn fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
     let (_, fields) = stat.rsplit_once(')')?;
-    let mut times = fields.split_whitespace().skip(11);
+    Some(fields.split_whitespace())
+}
+
+fn ticks(stat: &str) -> Option<u64> {
+    let mut times = fields(stat)?.skip(11);
     let (user, system): (u64, u64) = (times.next()?.parse().ok()?, times.next()?.parse().ok()?);
     user.checked_add(system)
 }

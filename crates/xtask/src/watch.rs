@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Instant;
 
+use crate::process::parent;
 use crate::program::Program;
 
 /// Does the work. If that takes longer than the limit, shows every process below this one, down to where each of its
@@ -74,12 +75,6 @@ fn below(process: u32) -> Vec<u32> {
         next = next.saturating_add(1);
     }
     found
-}
-
-fn parent(process: u32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// Its command, and for each of its threads the name, the state and the place in the kernel where it waits.
