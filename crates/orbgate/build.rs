@@ -24,8 +24,6 @@ mod keyed;
 mod list;
 #[path = "src/policy/mod.rs"]
 mod policy;
-#[path = "src/scan/mod.rs"]
-mod scan;
 #[path = "src/tables.rs"]
 mod tables;
 #[path = "src/terms.rs"]

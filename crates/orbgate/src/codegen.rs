@@ -2,11 +2,11 @@
 
 use core::fmt::{self, Display, Write};
 
-use crate::hash::{DisplacedHash, HINTS, Method, PerfectHash};
+use crate::hash::{Ends, Method, Methods, PerfectHash, ScopeIds, Seed};
 use crate::list::{Span, Text};
 use crate::tables::{
-    ApiRow, Edge, MethodColumn, Node, OtherWord, Outline, Outlines, Prefix, RouteRow, Run,
-    ScopeRow, Shape, Tables, Terms, Variants, Word, WordRow,
+    ApiRow, Literal, LiteralRow, Prefix, RouteRow, Run, ScopeRow, Spelling, Tables, Template,
+    Terms, Tuple,
 };
 use crate::terms::{OrganisationRule, Place, Profile};
 
@@ -57,27 +57,25 @@ macro_rules! expression {
 
 expression! {
     Tables {
-        digest, profile, name, prefix, words, word_rows, others, position_shares, parameter_shares, shapes, outlines, nodes, edges, methods,
-        method_factor, method_words, shape_routes, routes, scopes, scope_ids, scope_routes, apis, headings, text,
+        digest, profile, name, prefix, literals, literal_rows, spellings, is_packed, fields, templates, tuple_runs,
+        tuples, methods, template_routes, routes, scopes, scope_ids, scope_routes, apis, headings, text,
     }
     Run { start, length }
     Span { start, length }
     Place { line, column }
-    Prefix { text, first, last, segments, first_share }
-    Word { first, last, key, tag, symbol }
-    WordRow { text, lengths, others }
-    OtherWord { text, lengths, symbol }
-    Shape { key, id, first_route, columns }
-    Outlines { hints, depth, below, lengths, variants, rows, others, is_complete }
-    Variants { parameters, are_more }
-    Outline { text, routes, scopes, first_route, has_amounts, is_alone }
-    Node { edges, parameter, shape }
-    Edge { symbol, node, text }
+    Prefix { text, head, head_mask, tail, segments }
+    Ends { head, tail }
+    Literal { share, ends, tag, id }
+    LiteralRow { share, spellings, alike }
+    Spelling { text, lengths }
+    Tuple { literals, fields }
+    Methods { multiplier, columns }
     Method { letters, length }
-    MethodColumn { method, column }
-    RouteRow { method, text, template, scope, terms, place }
+    Template { key, routes, scopes, id, has_amounts }
+    RouteRow { text, template, scope, terms, place }
     Terms { scope, organisation, orbs }
     ScopeRow { terms, permits, api, routes, place }
+    ScopeIds { seed, pilots, slots }
     ApiRow { name }
 }
 
@@ -92,7 +90,16 @@ macro_rules! literal {
     )*};
 }
 
-literal! { u8 u16 u32 u64 bool [u8; 16] [u8; 32] [u8; 64] [u16; 8] [u16; 16] [u16; HINTS] [u32; 8] [u64; 2] [u64; 8] }
+literal! { u16 u32 usize u64 u128 bool u8 }
+
+impl<T: Expression, const N: usize> Expression for [T; N] {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        self.iter()
+            .try_for_each(|item| write!(f, "{}, ", Code(item)))?;
+        f.write_str("]")
+    }
+}
 
 impl Expression for i64 {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -136,37 +143,22 @@ impl<T: Expression> Expression for PerfectHash<T> {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             seed,
-            pilots,
-            slots,
-        } = self;
-        write!(
-            f,
-            "PerfectHash {{ seed: {}, pilots: {}, slots: {} }}",
-            Code(seed),
-            Code(pilots),
-            Code(slots)
-        )
-    }
-}
-
-impl<T: Expression> Expression for DisplacedHash<T> {
-    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            seed,
-            bucket_shift,
-            slot_shift,
             displacements,
             slots,
         } = self;
         write!(
             f,
-            "DisplacedHash {{ seed: {}, bucket_shift: {}, slot_shift: {}, displacements: {}, slots: {} }}",
+            "PerfectHash {{ seed: {}, displacements: {}, slots: {} }}",
             Code(seed),
-            Code(bucket_shift),
-            Code(slot_shift),
             Code(displacements),
             Code(slots)
         )
+    }
+}
+
+impl Expression for Seed {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
     }
 }
 

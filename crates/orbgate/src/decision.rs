@@ -37,7 +37,7 @@ pub struct Allow<'e> {
 #[derive(Clone, Copy)]
 pub struct Deny<'e> {
     engine: &'e Engine,
-    /// [`NONE`] where no route was found or asked for; for `method_not_declared` a route of the shape.
+    /// [`NONE`] where no route was found or asked for; for `method_not_declared` a route of the template.
     route: u32,
     /// [`NO_SCOPE`] where no scope was found.
     scope: u16,
@@ -64,8 +64,8 @@ impl Subject {
         orbs: ORBS_UNKNOWN,
     };
 
-    /// A shape was found, but not the method.
-    pub(crate) const fn shape(route: u32) -> Self {
+    /// A template was found, but not the method.
+    pub(crate) const fn template(route: u32) -> Self {
         Self {
             route,
             ..Self::NOTHING

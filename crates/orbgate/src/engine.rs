@@ -4,18 +4,15 @@ use core::fmt;
 
 use crate::decide::{Need, read_token};
 use crate::decision::{Decision, Subject};
-use crate::hash::{index, scope_hash};
+use crate::hash::index;
 use crate::listing::{Route, Scope};
 use crate::reason::Reason;
 use crate::request::Request;
 use crate::route_id::RouteId;
-use crate::scan::Narrow;
-#[cfg(all(target_arch = "x86_64", not(any(orbgate_portable, orbgate_narrow))))]
-use crate::scan::processor::{Avx2, Processor};
-use crate::scan::wide::Plain;
 use crate::tables::{NONE, Tables};
 use crate::terms::{Digest, Profile};
 use crate::token::{ScopeSet, Token};
+use crate::vector::Baseline;
 
 /// A compiled, immutable policy.
 ///
@@ -55,40 +52,8 @@ impl Engine {
     /// assert!(decision.is_allow());
     /// assert_eq!(decision.charge().map(|charge| charge.consumes), Some(true));
     /// ```
-    #[inline]
     pub fn decide(&self, request: &Request<'_>) -> Decision<'_> {
-        #[cfg(all(target_arch = "x86_64", not(any(orbgate_portable, orbgate_narrow))))]
-        if let Some(wide) = Processor::avx512() {
-            return self.decide_apart(wide, request);
-        }
-        self.decide_otherwise(request)
-    }
-
-    /// Decides with what else the processor has. A call, so that what is compiled into callers stays short.
-    #[inline(never)]
-    fn decide_otherwise(&self, request: &Request<'_>) -> Decision<'_> {
-        #[cfg(all(target_arch = "x86_64", not(any(orbgate_portable, orbgate_narrow))))]
-        match Processor::here() {
-            Processor::Avx512(wide) => return self.decide_apart(wide, request),
-            Processor::Avx2(wide) => return self.decide_apart(wide, request),
-            Processor::Other => {}
-        }
-        self.decide_narrow(request)
-    }
-
-    /// The same decision in every way that this processor and any other have, for tests: they must agree.
-    #[doc(hidden)]
-    pub fn decide_every_way(&self, request: &Request<'_>) -> [Decision<'_>; 4] {
-        let narrow = self.decide_narrow(request);
-        let avx2 = narrow;
-        #[cfg(all(target_arch = "x86_64", not(any(orbgate_portable, orbgate_narrow))))]
-        let avx2 = Avx2::found_out().map_or(avx2, |wide| self.decide_apart(wide, request));
-        [
-            self.decide(request),
-            avx2,
-            narrow,
-            self.decide_apart(Plain, request),
-        ]
+        self.decide_request(request)
     }
 
     /// Decides by route, for a server that knows which route it has matched: no text is looked at. The
@@ -113,12 +78,12 @@ impl Engine {
             Ok(token) => token,
         };
         let need = route
-            .index_in(self.fingerprint())
+            .index_in(self.policy_id())
             .and_then(|route| self.need(route));
         let Some(need) = need else {
             return self.deny(Reason::NoRoute, Subject::NOTHING);
         };
-        self.decide_need(Narrow, need, token, allow_bonus_orbs_use)
+        self.decide_need(Baseline::HERE, need, token, allow_bonus_orbs_use)
     }
 
     /// Decides by scope, without a route: the inference api's routes are not shown (specification
@@ -141,7 +106,7 @@ impl Engine {
         let Some(need) = need else {
             return self.deny(Reason::NoRoute, Subject::NOTHING);
         };
-        self.decide_need(Narrow, need, token, allow_bonus_orbs_use)
+        self.decide_need(Baseline::HERE, need, token, allow_bonus_orbs_use)
     }
 
     /// Interns a token's scopes, separated by spaces, once for many decisions. Allocates only where
@@ -162,7 +127,7 @@ impl Engine {
     /// stands: one with a space in it matches nothing.
     #[must_use]
     pub fn scope_set<S: AsRef<[u8]>>(&self, scopes: impl IntoIterator<Item = S>) -> ScopeSet {
-        let mut set = ScopeSet::empty(self.fingerprint(), self.tables.scopes.len());
+        let mut set = ScopeSet::empty(self.policy_id(), self.tables.scopes.len());
         let ids = scopes
             .into_iter()
             .filter_map(|scope| self.scope_id(scope.as_ref()));
@@ -245,9 +210,9 @@ impl Engine {
         Digest(self.tables.digest)
     }
 
-    /// The digest's first half, enough to tell policies apart.
+    /// The digest's first half: ids and scope sets say by it of which policy they are.
     #[inline(always)]
-    pub(crate) const fn fingerprint(&self) -> u128 {
+    pub(crate) const fn policy_id(&self) -> u128 {
         match self.tables.digest.first_chunk() {
             Some(half) => u128::from_ne_bytes(*half),
             None => 0,
@@ -263,8 +228,7 @@ impl Engine {
 
     /// The id of a scope token.
     fn scope_id(&self, scope: &[u8]) -> Option<u16> {
-        let hash = scope_hash(self.tables.scope_ids.seed, scope);
-        let id = *self.tables.scope_ids.probe(hash)?;
+        let id = self.tables.scope_ids.get(scope)?;
         // A perfect hash sends strangers to some slot: the whole name is compared.
         (self.scope_name(id).as_bytes() == scope && !scope.is_empty()).then_some(id)
     }
@@ -287,6 +251,6 @@ impl Engine {
     /// words against the seeds of the hashes.
     #[must_use]
     pub fn new(policy: &crate::policy::Policy) -> Self {
-        Self::from_tables(crate::compile::compile(policy))
+        Self::from_tables(crate::compile::compile(policy).expect("x"))
     }
 }

@@ -41,7 +41,7 @@ impl Hasher for KeyedHasher {
     fn write_u8(&mut self, _: u8) {}
 
     fn write_u64(&mut self, number: u64) {
-        self.0 = hash::shape_hash(self.0, number);
+        self.0 = hash::scope_hash(self.0, &number.to_le_bytes());
     }
 
     fn write_usize(&mut self, number: usize) {

@@ -11,7 +11,6 @@ pub mod build;
 mod codegen;
 #[cfg(feature = "yaml")]
 mod compile;
-mod condense;
 mod decide;
 mod decision;
 mod engine;
@@ -25,20 +24,20 @@ mod json;
 mod keyed;
 mod list;
 mod listing;
-mod matcher;
-mod outline;
+mod lookup;
 #[cfg(feature = "yaml")]
 pub mod policy;
 mod reason;
 mod request;
 mod route_id;
-mod scan;
+mod scopes;
 #[cfg(feature = "serde")]
 mod table;
 mod tables;
 mod target;
 mod terms;
 mod token;
+mod vector;
 #[cfg(feature = "yaml")]
 #[doc(hidden)] // for the configuration of our other crates; it changes with any release
 pub mod yaml;
@@ -76,11 +75,11 @@ macro_rules! include_policy {
 #[doc(hidden)]
 pub mod generated {
     pub use crate::engine::Engine;
-    pub use crate::hash::{DisplacedHash, Method, PerfectHash};
+    pub use crate::hash::{Ends, Method, Methods, PerfectHash, ScopeIds, Seed};
     pub use crate::list::{List, Span, Text};
     pub use crate::tables::{
-        ApiRow, Edge, MethodColumn, Node, OtherWord, Outline, Outlines, Prefix, RouteRow, Run,
-        ScopeRow, Shape, Tables, Terms, Variants, Word, WordRow,
+        ApiRow, Literal, LiteralRow, Prefix, RouteRow, Run, ScopeRow, Spelling, Tables, Template,
+        Terms, Tuple,
     };
     pub use crate::terms::{OrganisationRule, Place, Profile};
 }

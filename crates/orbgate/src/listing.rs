@@ -5,9 +5,10 @@ use core::fmt;
 use crate::engine::Engine;
 use crate::hash::index;
 use crate::route_id::RouteId;
-use crate::tables::{ApiRow, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeRow, slice};
+use crate::tables::{ApiRow, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeRow, Tables, slice};
 use crate::terms::{Orbs, OrganisationRule, Place};
 use crate::token::Scopes;
+use crate::vector::Baseline;
 
 /// A route of an engine: method and path template; needs exactly one scope.
 #[derive(Clone, Copy)]
@@ -32,7 +33,7 @@ impl<'e> Route<'e> {
     /// beyond the engine.
     #[must_use]
     pub const fn id(&self) -> RouteId {
-        RouteId::new(self.engine.fingerprint(), self.id)
+        RouteId::new(self.engine.policy_id(), self.id)
     }
 
     /// `METHOD /full/template`, as in `POST /api/v1/external/voxies/{voxieId}/run`.
@@ -77,13 +78,20 @@ impl<'e> Route<'e> {
     pub fn methods(&self) -> impl Iterator<Item = &'e str> + use<'e> {
         let tables = &self.engine.tables;
         let after = tables
-            .shape_routes
+            .template_routes
             .partition_point(|run| run.start <= self.id);
         let run = after
             .checked_sub(1)
-            .and_then(|at| tables.shape_routes.get(at));
+            .and_then(|at| tables.template_routes.get(at));
         let rows = slice(&tables.routes, run.copied().unwrap_or_default());
         rows.iter().map(|row| method(tables.text.get(row.text)))
+    }
+}
+
+impl Tables {
+    /// The method of a route, in bytes.
+    pub(crate) fn method(&self, row: &RouteRow) -> &[u8] {
+        method(self.text.get(row.text)).as_bytes()
     }
 }
 
@@ -153,7 +161,10 @@ impl<'e> Scope<'e> {
     /// Whether these scopes have it (specification §5.3).
     pub(crate) fn is_among(self, scopes: Scopes<'_>) -> bool {
         let row = self.row();
-        row.is_some_and(|row| scopes.hold(self.engine, self.id, row.terms.scope))
+        row.is_some_and(|row| {
+            self.engine
+                .holds(Baseline::HERE, scopes, self.id, &row.terms)
+        })
     }
 
     /// The permitted action, where the policy states one (specification §4.2).

@@ -1,126 +1,95 @@
 //! The request target: refuse, never normalise.
 //!
-//! Authorizer and backend must read the same path, so a path has exactly one accepted spelling.
-//! [`split`] proves that a target is plain in one pass; what is not plain gets the exact reading of
-//! [`read`], rule by rule, which names the first rule broken or accepts the rare rest.
+//! Authorizer and backend must read the same path, so a path has exactly one accepted spelling. [`read`] is the one
+//! home of the rules P2 to P18: it accepts a target or names the first rule that it breaks. [`unusual`] only recognises
+//! bytes that no rule is about.
 
 use crate::reason::Detail;
-use crate::scan::{self, is_plain, is_query};
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, Profile};
+use crate::vector::Processor;
+
+/// Zero where a byte is a slash or one that no rule is about, wherever it stands in a segment but at its start, where a
+/// dot may be: letters, digits and `-._`. Other bytes may be in order, too.
+#[inline(always)]
+pub(crate) fn unusual<P: Processor>(processor: P, bytes: P::Vector) -> P::Vector {
+    let small = processor.or(bytes, processor.splat(0x20));
+    let no_letter = processor.outside(small, b'a', b'z');
+    // `-`, `.`, `/` and the digits stand together.
+    let no_digit = processor.outside(bytes, b'-', b'9');
+    let no_underscore = processor.outside(bytes, b'_', b'_');
+    processor.and(processor.and(no_letter, no_digit), no_underscore)
+}
 
 /// An accepted path, cut into segments.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Path<'t> {
-    bytes: &'t [u8],
-    /// Where each segment starts, and after the last one where the next would.
-    starts: [u16; MAX_SEGMENTS + 1],
+    segments: [&'t [u8]; MAX_SEGMENTS],
     count: usize,
 }
 
 impl<'t> Path<'t> {
-    /// How many segments the path has; `/` alone has none.
-    #[inline(always)]
-    pub(crate) const fn len(&self) -> usize {
-        self.count
+    /// The segments; `/` alone has none.
+    pub(crate) fn segments(&self) -> &[&'t [u8]] {
+        self.segments.get(..self.count).unwrap_or(&self.segments)
     }
 
-    /// The segment at a position, or nothing past the last.
-    #[inline(always)]
-    pub(crate) fn segment(&self, position: usize) -> &'t [u8] {
-        let bounds = (
-            self.starts.get(position),
-            self.starts.get(position.wrapping_add(1)),
-        );
-        let (Some(start), Some(next)) = bounds else {
-            return &[];
-        };
-        let end = usize::from(*next).saturating_sub(1);
-        self.bytes.get(usize::from(*start)..end).unwrap_or_default()
-    }
-
-    /// A path that is not cut yet.
-    const fn uncut(bytes: &'t [u8]) -> Self {
-        Self {
-            bytes,
-            starts: [0; MAX_SEGMENTS + 1],
+    /// Cuts a path that starts with a slash (P10, P11 and the limits of P2).
+    fn cut(path: &'t [u8]) -> Result<Self, Detail> {
+        let mut cut = Self {
+            segments: [&[]; MAX_SEGMENTS],
             count: 0,
+        };
+        let Some(segments) = path.get(1..).filter(|segments| !segments.is_empty()) else {
+            return Ok(cut);
+        };
+        let segments = || segments.split(|byte| *byte == b'/');
+        if segments().any(<[u8]>::is_empty) {
+            return Err(Detail::EmptySegment);
         }
-    }
-
-    /// Cuts at a slash, or at the end as if one stood there. One cut too many shows in [`Self::ended`].
-    #[inline(always)]
-    fn cut(&mut self, slash: usize) {
-        if let Some(start) = self.starts.get_mut(self.count) {
-            *start = u16::try_from(slash.saturating_add(1)).unwrap_or(u16::MAX);
+        if segments().any(|segment| segment.iter().all(|byte| *byte == b'.')) {
+            return Err(Detail::DotSegment);
         }
-        self.count = self.count.saturating_add(1);
-    }
-
-    /// The path up to `end`. `None` where it breaks P10, P11 or the segment limits of P2.
-    #[inline(always)]
-    fn ended(mut self, end: usize) -> Option<Self> {
-        self.bytes = self.bytes.get(..end)?;
-        if end == 1 {
-            self.count = 0;
-            return Some(self);
-        }
-        self.cut(end);
-        if self.count > self.starts.len() {
-            return None;
-        }
-        self.count = self.count.saturating_sub(1);
-        let mut segments = (0..self.count).map(|position| self.segment(position));
-        let fine = segments.all(|segment| segment.len() <= MAX_SEGMENT_BYTES && !is_dots(segment));
-        fine.then_some(self)
-    }
-}
-
-/// Nothing but dots, or nothing at all (rules P10 and P11).
-#[inline(always)]
-fn is_dots(segment: &[u8]) -> bool {
-    match segment {
-        [b'.', rest @ ..] => rest.iter().all(|byte| *byte == b'.'),
-        [] => true,
-        _ => false,
-    }
-}
-
-/// Cuts a target into segments, or names the first rule that it breaks.
-#[inline(always)]
-pub(crate) fn split(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
-    match split_plain(target) {
-        Some(path) => Ok(path),
-        None => read(target, profile),
-    }
-}
-
-/// Accepts a target whose path is of plain characters only; `None` where anything needs a closer look.
-fn split_plain(target: &[u8]) -> Option<Path<'_>> {
-    if target.len() > MAX_TARGET_BYTES || target.first() != Some(&b'/') {
-        return None;
-    }
-    let mut path = Path::uncut(target);
-    let mut at = 0_usize;
-    loop {
-        let rest = target.get(at..).unwrap_or_default();
-        let usual = scan::usual(rest, |slash| path.cut(at.saturating_add(slash)));
-        at = at.saturating_add(usual);
-        match target.get(at..).unwrap_or_default() {
-            [] => return path.ended(at),
-            query @ [b'?', ..] => {
-                let is_in_order = query.iter().all(|byte| is_query(*byte));
-                return path.ended(at).filter(|_| is_in_order);
+        for segment in segments() {
+            let free = cut.segments.get_mut(cut.count).ok_or(Detail::Length)?;
+            if segment.len() > MAX_SEGMENT_BYTES {
+                return Err(Detail::Length);
             }
-            [byte, ..] if is_plain(*byte) => at = at.saturating_add(1),
-            _ => return None,
+            *free = segment;
+            cut.count = cut.count.saturating_add(1);
         }
+        Ok(cut)
     }
 }
 
-/// The exact reading, in the order that every implementation shares: P2 to P5, P7, then the path's
-/// bytes from left to right, then P10, P11 and the limits on segments.
-#[cold]
-fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
+/// Cuts a target into segments, or names the first rule that it breaks: P2 to P5, P7, then the path's bytes from left
+/// to right, then P10, P11 and the limits on segments.
+pub(crate) fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
+    let path = path(target)?;
+    if path.first() != Some(&b'/') {
+        return Err(Detail::Form);
+    }
+    if path.contains(&b'\\') {
+        return Err(Detail::Backslash);
+    }
+    let mut rest = path;
+    while let Some((byte, after)) = rest.split_first() {
+        match byte {
+            b';' => return Err(Detail::MatrixParam),
+            b'"' | b'<' | b'>' | b'^' | b'`' | b'{' | b'}' | b'|' | b'[' | b']' => {
+                return Err(Detail::PathChar);
+            }
+            b'%' if profile == Profile::Strict => return Err(Detail::Percent),
+            b'%' => read_escape(path, rest)?,
+            _ => {}
+        }
+        rest = after;
+    }
+    Path::cut(path)
+}
+
+/// The path of a target whose bytes are in order, and that is not too long (P2 to P4). Its query is never looked
+/// at again (P6).
+pub(crate) fn path(target: &[u8]) -> Result<&[u8], Detail> {
     if target.is_empty() || target.len() > MAX_TARGET_BYTES {
         return Err(Detail::Length);
     }
@@ -135,53 +104,15 @@ fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
     if has_hash {
         return Err(Detail::Fragment);
     }
-    if target.first() != Some(&b'/') {
-        return Err(Detail::Form);
-    }
-    let mut path = Path::uncut(target);
-    let mut first_fault = None;
-    let mut at = 0_usize;
-    loop {
-        let rest = target.get(at..).unwrap_or_default();
-        at = at.saturating_add(scan::usual(rest, |slash| {
-            path.cut(at.saturating_add(slash))
-        }));
-        let fault = match target.get(at) {
-            // P6: the query is never looked at again.
-            None | Some(b'?') => break,
-            // P7 comes before what stands to its left.
-            Some(b'\\') => return Err(Detail::Backslash),
-            Some(byte) if is_plain(*byte) => None,
-            Some(b';') => Some(Detail::MatrixParam),
-            Some(b'%') if profile == Profile::Strict => Some(Detail::Percent),
-            Some(b'%') => read_escape(target, at).err(),
-            Some(_) => Some(Detail::PathChar),
-        };
-        first_fault = first_fault.or(fault);
-        at = at.saturating_add(1);
-    }
-    match (first_fault, path.ended(at)) {
-        (Some(fault), _) => Err(fault),
-        (None, Some(path)) => Ok(path),
-        (None, None) => Err(read_segments(target.get(1..at).unwrap_or_default())),
-    }
+    let query = target.iter().position(|byte| *byte == b'?');
+    Ok(target
+        .get(..query.unwrap_or(target.len()))
+        .unwrap_or(target))
 }
 
-/// Which of P10, P11 and the limits of P2 the segments of a path break.
-fn read_segments(segments: &[u8]) -> Detail {
-    let segments = || segments.split(|byte| *byte == b'/');
-    if segments().any(<[u8]>::is_empty) {
-        Detail::EmptySegment
-    } else if segments().any(is_dots) {
-        Detail::DotSegment
-    } else {
-        Detail::Length
-    }
-}
-
-/// Rules P13 to P18 for the escape that starts at `at`.
-fn read_escape(target: &[u8], at: usize) -> Result<(), Detail> {
-    let Some((byte, after)) = escaped(target.get(at..).unwrap_or_default()) else {
+/// Rules P13 to P18 for the escape that starts `rest`, the end of a path.
+fn read_escape(path: &[u8], rest: &[u8]) -> Result<(), Detail> {
+    let Some((byte, after)) = escaped(rest) else {
         return Err(Detail::BadEscape);
     };
     match byte {
@@ -191,8 +122,9 @@ fn read_escape(target: &[u8], at: usize) -> Result<(), Detail> {
         byte if byte.is_ascii_alphanumeric() => Err(Detail::EncodedUnreserved),
         0x80..=0xff => Err(Detail::NonAscii),
         b' ' => {
-            let starts = target.get(..at).and_then(<[u8]>::last) == Some(&b'/');
-            let ends = matches!(after.first(), None | Some(b'/' | b'?'));
+            let before = path.get(..path.len().saturating_sub(rest.len()));
+            let starts = before.and_then(<[u8]>::last) == Some(&b'/');
+            let ends = matches!(after.first(), None | Some(b'/'));
             if starts || ends {
                 Err(Detail::Whitespace)
             } else {
@@ -249,35 +181,27 @@ impl Decoded {
 
     /// The decoded bytes.
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
+        self.bytes.get(..self.length).unwrap_or(&self.bytes)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use crate::vector::Baseline;
 
-    proptest! {
-        /// The one-pass check and the exact reading are twins: what the first accepts the second cuts
-        /// alike, and the first leaves nothing to the second but faults and escapes.
-        #[test]
-        fn both_readings_agree(
-            target in prop_oneof![
-                "[/a.~]{0,40}",
-                "/([a-zA-Z0-9.@%;\\\\?#/ -]|\u{e9}|%20|%2e){0,60}",
-                "(/[a-z.]{0,3}){0,40}(\\?[!-~]{0,9})?",
-                "/a{250,260}(/b)?",
-            ],
-        ) {
-            for profile in [Profile::Strict, Profile::EncodedParams] {
-                let exact = read(target.as_bytes(), profile);
-                match split_plain(target.as_bytes()) {
-                    Some(path) => prop_assert_eq!(exact, Ok(path)),
-                    None => prop_assert!(exact.is_err() || target.contains('%')),
-                }
-            }
+    /// What is not unusual is accepted wherever it stands.
+    #[test]
+    fn usual_bytes_break_no_rule() {
+        for byte in 0..=u8::MAX {
+            let processor = Baseline::HERE;
+            let is_usual = processor.is_zero(unusual(processor, processor.splat(byte)));
+            let path = [b'/', b'x', byte, b'x'];
+            assert!(!is_usual || read(&path, Profile::Strict).is_ok(), "{byte}");
+            assert_eq!(
+                is_usual,
+                byte.is_ascii_alphanumeric() || b"-._/".contains(&byte)
+            );
         }
     }
 }

@@ -1,9 +1,5 @@
 //! Tokens and the scopes they carry.
 
-use crate::engine::Engine;
-use crate::list::Span;
-use crate::scan::{Narrow, Search as _};
-
 /// A *verified* bearer token (RFC 9068): verifying is the token layer's business, not the engine's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
@@ -84,7 +80,7 @@ pub enum Scopes<'a> {
     /// As the token has them: separated by spaces, in any order; duplicates are harmless and empty
     /// pieces ignored. Safe with any engine; every decision searches the text.
     Text(&'a [u8]),
-    /// Interned once with [`Engine::scopes`]: a bit test per decision.
+    /// Interned once with [`Engine::scopes`](crate::Engine::scopes): a bit test per decision.
     Set(&'a ScopeSet),
 }
 
@@ -124,18 +120,8 @@ impl<'a> From<&'a ScopeSet> for Scopes<'a> {
     }
 }
 
-impl Scopes<'_> {
-    /// Whether the exact bytes of the engine's scope, which has this id and name, are one of these
-    /// (specification §5.3).
-    pub(crate) fn hold(self, engine: &Engine, scope: u16, name: Span) -> bool {
-        match self {
-            Self::Text(text) => Narrow.has_piece(text, engine.tables.text.bytes(name)),
-            Self::Set(set) => set.holds(engine.fingerprint(), scope),
-        }
-    }
-}
-
-/// A token's scopes as a set of bits, made by [`Engine::scopes`] or [`Engine::scope_set`].
+/// A token's scopes as a set of bits, made by [`Engine::scopes`](crate::Engine::scopes) or
+/// [`Engine::scope_set`](crate::Engine::scope_set).
 ///
 /// It belongs to the policy of the engine that made it. With an engine of another policy it holds
 /// nothing: decisions deny rather than misread it. Scopes that the policy does not have are dropped.

@@ -3,35 +3,32 @@
 //! Everything is numbered in an order that does not depend on the file's, so two spellings of one
 //! policy give equal tables but for the places.
 
-mod displaced;
-mod names;
-mod outlines;
-mod perfect;
-mod shapes;
+mod hashes;
+mod literals;
+mod routes;
 mod templates;
-mod words;
 
 use std::collections::hash_map::Entry;
 
-use crate::hash::{self, PerfectHash};
+use crate::hash;
 use crate::keyed::{Key, KeyedMap};
 use crate::list::{List, Span, Text};
 use crate::policy::{Api, Policy};
-use crate::tables::{ApiRow, NONE, ORBS_UNKNOWN, ORBS_UNSTATED, Run, ScopeRow, Tables, Terms};
+use crate::tables::{
+    ApiRow, NONE, ORBS_UNKNOWN, ORBS_UNSTATED, Prefix, Run, ScopeRow, Tables, Terms,
+};
 use crate::terms::Orbs;
 
-use names::hash_names;
-use outlines::outlines;
-use shapes::{
-    Tree, hash_methods, hash_shapes, method_columns, method_words, route_rows, shape_entries,
-    shapes,
-};
+use literals::Literals;
+use routes::{methods, route_rows, template_routes, templates_by_key, tuples};
 use templates::{ScopeOf, Templates, Texts};
-use words::{Words, parameter_shares, position_shares, prefix};
 
-/// Compiles a policy. Time and memory are linear in the size of its templates; the time is so unless somebody has chosen
-/// the words of a policy to defeat one seed of a hash after the other, which costs another pass each.
-pub(crate) fn compile(policy: &Policy) -> Tables {
+/// No seed of a hash tells the texts of a policy apart: somebody has chosen them against the seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unplaceable;
+
+/// Compiles a policy. Time and memory are linear in the size of its templates, and bounded.
+pub(crate) fn compile(policy: &Policy) -> Result<Tables, Unplaceable> {
     let mut apis: Vec<_> = policy.apis().iter().collect();
     apis.sort_by_key(|api| api.name());
     let mut scopes: Vec<_> = (0..)
@@ -45,43 +42,67 @@ pub(crate) fn compile(policy: &Policy) -> Tables {
     let mut text = TextPool::with_room(&templates, scopes.len());
     let api_rows: Vec<_> = apis.iter().map(|api| api_row(api, &mut text)).collect();
     let common = templates.common_segments();
-    let words = Words::of(&templates, common, &mut text);
-    let by_position = position_shares(&templates, &words);
-    let shapes = shapes(&templates, common, &words);
+    let literals = Literals::of(&templates, common, &mut text);
     let routes = route_rows(&templates, &scopes, &mut text);
-    let (method_factor, columns) = method_columns(&routes);
-    let entries = shape_entries(&shapes, &routes, &columns);
-    let (shape_slots, slot_of) = hash_shapes(&entries, words.keys_fit);
-    let prefix = prefix(&templates, common, &by_position, &mut text);
-    let outlines = outlines(&templates, &shapes, &entries, &routes, common, prefix.text);
-    let tree = Tree::of(&templates, &words, &shapes, &slot_of);
+    let methods = methods(&templates);
+    let runs = template_routes(&templates);
+    let by_key = templates_by_key(&templates, &literals, &runs, &methods, &routes)?;
+    let (tuple_runs, tuples) = tuples(&templates, &literals.fields);
     let scope_rows = scope_rows(&scopes, &mut text);
+    let names: Vec<_> = scopes
+        .iter()
+        .map(|(_, _, scope)| scope.name().as_bytes())
+        .collect();
 
-    Tables {
+    Ok(Tables {
         digest: *policy.digest().as_bytes(),
         profile: policy.target(),
         name: policy.name().map(|name| text.span(name)),
-        prefix,
-        words: words.hash,
-        word_rows: words.rows.into(),
-        others: words.others.into(),
-        position_shares: collect(by_position.iter().skip(common).copied()),
-        parameter_shares: parameter_shares(&templates, common, &by_position).into(),
-        shapes: shape_slots,
-        outlines,
-        nodes: tree.nodes.into(),
-        edges: tree.edges.into(),
-        methods: hash_methods(&columns),
-        method_factor,
-        method_words: method_words(&columns),
-        shape_routes: collect(shapes.iter().map(|shape| shape.routes)),
+        prefix: prefix(&templates, common, &mut text),
+        literals: literals.hash()?,
+        literal_rows: literals.rows.into(),
+        spellings: literals.spellings.into(),
+        is_packed: literals.is_packed,
+        fields: literals.fields.into(),
+        templates: by_key,
+        tuple_runs: tuple_runs.into(),
+        tuples: tuples.into(),
+        methods,
+        template_routes: runs.into(),
         routes: routes.into(),
         scopes: scope_rows.into(),
-        scope_ids: scope_ids(&scopes),
+        scope_ids: hashes::scope_ids(&names)?,
         scope_routes: scope_routes(&templates).into(),
         apis: api_rows.into(),
         headings: collect(policy.headings().iter().map(|heading| text.span(heading))),
         text: Text::Owned(text.all.into_boxed_str()),
+    })
+}
+
+/// What all templates start with.
+fn prefix(templates: &Templates<'_>, common: usize, text: &mut TextPool<'_>) -> Prefix {
+    let Some(first) = templates.routes.first() else {
+        return Prefix::default();
+    };
+    // Each segment and the slash behind it, after the first slash.
+    let segments = first.full().split_inclusive('/').skip(1).take(common);
+    let length = segments.fold(1_usize, |length, segment| {
+        length.saturating_add(segment.len())
+    });
+    let prefix = first.full().get(..length).unwrap_or_default();
+    let (mut head, mut mask) = ([0; 16], [0; 16]);
+    for ((head, mask), byte) in head.iter_mut().zip(&mut mask).zip(prefix.bytes()) {
+        (*head, *mask) = (byte, u8::MAX);
+    }
+    Prefix {
+        text: text.unique(prefix),
+        head: u128::from_le_bytes(head),
+        head_mask: u128::from_le_bytes(mask),
+        tail: prefix
+            .as_bytes()
+            .last_chunk()
+            .map_or(0, |tail| u128::from_le_bytes(*tail)),
+        segments: id(common),
     }
 }
 
@@ -177,15 +198,6 @@ fn scope_routes(templates: &Templates<'_>) -> Vec<u32> {
         }
     }
     ids
-}
-
-fn scope_ids(scopes: &[ScopeOf<'_>]) -> PerfectHash<u16> {
-    let names: Vec<_> = scopes
-        .iter()
-        .map(|(_, _, scope)| scope.name().as_bytes())
-        .collect();
-    let ids: Vec<u16> = (0..).zip(scopes).map(|(id, _)| id).collect();
-    hash_names(&names, &ids, |name, seed| hash::scope_hash(seed, name))
 }
 
 /// A number of entries or bytes as an id. The limits on a policy keep every one far below 2³².

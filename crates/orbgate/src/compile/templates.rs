@@ -116,22 +116,19 @@ impl<'t> Templates<'t> {
         slice(&self.segments, run)
     }
 
-    /// The literal of this number; a parameter has none.
-    pub(super) fn literal(&self, number: u32) -> Option<&Literal<'t>> {
-        let place = crate::hash::index(number).checked_sub(1)?;
-        self.literals.get(place)
-    }
-
-    /// How many literals all templates start with in common.
+    /// How many literals all templates start with in common, and are not the last of any.
     pub(super) fn common_segments(&self) -> usize {
         let Some((first, others)) = self.routes.split_first() else {
             return 0;
         };
         let first = self.segments(first.segments);
         let literals = first.iter().take_while(|number| **number != PARAMETER);
-        others.iter().fold(literals.count(), |common, other| {
-            let pairs = first.iter().zip(self.segments(other.segments)).take(common);
-            pairs.take_while(|(a, b)| a == b).count()
+        let at_most = first.len().saturating_sub(1).min(literals.count());
+        others.iter().fold(at_most, |common, other| {
+            let segments = self.segments(other.segments);
+            let pairs = first.iter().zip(segments).take(common);
+            let alike = pairs.take_while(|(a, b)| a == b).count();
+            alike.min(segments.len().saturating_sub(1))
         })
     }
 }
@@ -141,13 +138,6 @@ impl<'t> Template<'t> {
     pub(super) fn full(&self) -> &'t str {
         let behind_method = self.rule.method().len().saturating_add(1);
         self.text.get(behind_method..).unwrap_or_default()
-    }
-}
-
-impl Literal<'_> {
-    /// Whether the two stand at one position and differ at most in case.
-    pub(super) const fn is_one_word_with(&self, other: &Self) -> bool {
-        self.position == other.position && self.text.eq_ignore_ascii_case(other.text)
     }
 }
 

@@ -1,0 +1,188 @@
+//! The literals of all templates at their positions, and what stands for each in a template's key.
+
+use super::hashes::perfect_hash;
+use super::templates::Templates;
+use super::{TextPool, Unplaceable, id};
+use crate::hash::{self, CASE, ENDS_BYTES, Ends, PerfectHash, Seed};
+use crate::tables::{LOOK_CLOSER, Literal, LiteralRow, Run, Spelling, tag};
+use crate::terms::MAX_SEGMENTS;
+
+/// In a key, the bits that count segments.
+const COUNT_BITS: u32 = 6;
+
+/// The literals by position. Those that differ only in the case of letters are one literal.
+pub(super) struct Literals {
+    pub(super) rows: Vec<LiteralRow>,
+    pub(super) spellings: Vec<Spelling>,
+    /// As in [`crate::tables::Tables::is_packed`].
+    pub(super) is_packed: bool,
+    /// As in [`crate::tables::Tables::fields`].
+    pub(super) fields: Vec<u64>,
+    /// As they are looked up. Of several that have the same ends the first stands for all.
+    hot: Vec<Literal>,
+    /// By the number of a spelling, from 1: the id of its literal.
+    ids: Vec<u32>,
+}
+
+/// A literal as a template spells it.
+struct Spelt<'t> {
+    /// Its number among the spellings of all templates.
+    number: u32,
+    position: usize,
+    text: &'t str,
+    lengths: u32,
+    /// What the hash sees of it.
+    seen: (u32, Ends),
+}
+
+impl Literals {
+    /// `common` segments are the same in all templates, and need no share.
+    pub(super) fn of<'t>(
+        templates: &Templates<'t>,
+        common: usize,
+        text: &mut TextPool<'t>,
+    ) -> Self {
+        let spelt = sorted(templates);
+        let mut literals = Self {
+            rows: Vec::with_capacity(spelt.len()),
+            spellings: Vec::with_capacity(spelt.len()),
+            is_packed: true,
+            fields: Vec::new(),
+            hot: Vec::with_capacity(spelt.len()),
+            ids: vec![0; spelt.len().saturating_add(1)],
+        };
+        let mut counts = [0_u64; MAX_SEGMENTS];
+        let mut positions = Vec::with_capacity(spelt.len());
+        for seen_alike in spelt.chunk_by(|a, b| a.seen == b.seen) {
+            let first = id(literals.rows.len());
+            for of_literal in seen_alike.chunk_by(|a, b| a.text.eq_ignore_ascii_case(b.text)) {
+                let position = of_literal.first().map_or(0, |spelt| spelt.position);
+                let number = match counts.get_mut(position) {
+                    Some(count) if position >= common => {
+                        *count = count.saturating_add(1);
+                        *count
+                    }
+                    _ => 0,
+                };
+                positions.push(position);
+                literals.add(of_literal, number, text);
+            }
+            literals.add_hot(seen_alike, first);
+        }
+        literals.share(&positions, counts);
+        literals
+    }
+
+    /// Adds a literal, which has this number at its position, and its spellings.
+    fn add<'t>(&mut self, spelt: &[Spelt<'t>], number: u64, text: &mut TextPool<'t>) {
+        let row = id(self.rows.len());
+        let spellings = Run {
+            start: id(self.spellings.len()),
+            length: id(spelt.len()),
+        };
+        for spelt in spelt {
+            self.spellings.push(Spelling {
+                text: text.span(spelt.text),
+                lengths: spelt.lengths,
+            });
+            if let Some(id) = self.ids.get_mut(hash::index(spelt.number)) {
+                *id = row;
+            }
+        }
+        self.rows.push(LiteralRow {
+            share: number,
+            spellings,
+            alike: 0,
+        });
+    }
+
+    /// Adds what is looked up for spellings that the hash cannot tell apart; their literals are the last that were added.
+    fn add_hot(&mut self, alike: &[Spelt<'_>], first: u32) {
+        let Some(spelt) = alike.first() else {
+            return;
+        };
+        let count = id(self.rows.len()).saturating_sub(first);
+        if let Some(row) = self.rows.get_mut(hash::index(first)) {
+            row.alike = count;
+        }
+        let (tag, _) = spelt.seen;
+        let ends_are_all = alike.len() == 1 && spelt.text.len() <= ENDS_BYTES;
+        self.hot.push(Literal {
+            share: 0,
+            ends: Ends::of(spelt.text.as_bytes()),
+            tag: if ends_are_all { tag } else { tag | LOOK_CLOSER },
+            id: first,
+        });
+    }
+
+    /// Makes shares of the numbers: bits of its own for each position, side by side above those that count segments. Where
+    /// 64 bits are too few, shares are numbers as if by chance, whose sums hardly ever meet.
+    fn share(&mut self, positions: &[usize], counts: [u64; MAX_SEGMENTS]) {
+        let mut offset = COUNT_BITS;
+        let mut offsets = Vec::with_capacity(counts.len());
+        for count in counts {
+            let width = u64::BITS.saturating_sub(count.leading_zeros());
+            let ones = 1_u64.checked_shl(width).unwrap_or_default().wrapping_sub(1);
+            offsets.push(offset);
+            self.fields
+                .push(ones.checked_shl(offset).unwrap_or_default());
+            offset = offset.saturating_add(width);
+        }
+        self.is_packed = offset <= u64::BITS;
+        for ((number, row), position) in (0..).zip(&mut self.rows).zip(positions) {
+            let offset = offsets.get(*position).copied().unwrap_or_default();
+            row.share = match self.is_packed {
+                true => row.share.checked_shl(offset).unwrap_or_default(),
+                false => Seed::nth(u32::MAX).number(number),
+            };
+        }
+        for literal in &mut self.hot {
+            let row = self.rows.get(hash::index(literal.id));
+            literal.share = row.map_or(0, |row| row.share);
+        }
+    }
+
+    /// What is looked up.
+    pub(super) fn hash(&self) -> Result<PerfectHash<Literal>, Unplaceable> {
+        perfect_hash(&self.hot, &self.hot, |seed, literal| {
+            seed.literal(literal.ends, literal.tag & !LOOK_CLOSER)
+        })
+    }
+
+    /// The share of a spelling; of a parameter nothing.
+    pub(super) fn share_of(&self, number: u32) -> u64 {
+        if number == super::templates::PARAMETER {
+            return 0;
+        }
+        let id = self.ids.get(hash::index(number)).copied();
+        let row = id.and_then(|id| self.rows.get(hash::index(id)));
+        row.map_or(0, |row| row.share)
+    }
+}
+
+/// All spellings: those that the hash cannot tell apart stand together, among them those that differ only in case.
+fn sorted<'t>(templates: &Templates<'t>) -> Vec<Spelt<'t>> {
+    let spelt = (1..).zip(&templates.literals).map(|(number, literal)| {
+        let Ends { head, tail } = Ends::of(literal.text.as_bytes());
+        let folded = Ends {
+            head: head | CASE,
+            tail: tail | CASE,
+        };
+        Spelt {
+            number,
+            position: literal.position,
+            text: literal.text,
+            lengths: literal.lengths,
+            seen: (tag(id(literal.text.len()), id(literal.position)), folded),
+        }
+    });
+    let mut spelt: Vec<_> = spelt.collect();
+    let small = |text: &'t str| text.bytes().map(|byte| byte.to_ascii_lowercase());
+    spelt.sort_unstable_by(|a, b| {
+        let seen = |spelt: &Spelt<'_>| (spelt.seen.0, spelt.seen.1.head, spelt.seen.1.tail);
+        let seen = seen(a).cmp(&seen(b));
+        let texts = seen.then_with(|| small(a.text).cmp(small(b.text)));
+        texts.then_with(|| a.text.cmp(b.text))
+    });
+    spelt
+}

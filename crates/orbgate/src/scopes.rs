@@ -1,0 +1,104 @@
+//! A token's scopes as text, searched for the one that a route needs.
+
+use crate::vector::{BLOCK, Processor, end_in_block, positions_in_block};
+
+/// Whether one of the scopes of a text, which spaces separate, is exactly this one (specification §5.3). A scope is not empty
+/// and has no space.
+///
+/// Bits say where a scope of this length can stand: where there is a space, or nothing, before it and as far behind it, and
+/// the right byte in its middle. So hardly more than one place is looked at.
+#[inline(always)]
+pub(crate) fn has_scope<P: Processor>(processor: P, text: &[u8], scope: &[u8]) -> bool {
+    let length = scope.len();
+    let (Some(middle), true) = (scope.get(length / 2), text.len() >= P::BYTES) else {
+        return text
+            .split(|byte| *byte == b' ')
+            .any(|other| other == scope && !scope.is_empty());
+    };
+    let shift = |bits: u64, by: usize| bits.checked_shr(by as u32).unwrap_or_default();
+    let mut is_start = 1;
+    let mut base = 0_usize;
+    while base <= text.len() {
+        let Some(spaces) = positions_in_block(processor, text, base, |bytes| {
+            processor.positions(bytes, b' ')
+        }) else {
+            return false;
+        };
+        let Some(middles) = positions_in_block(processor, text, base, |bytes| {
+            processor.positions(bytes, *middle)
+        }) else {
+            return false;
+        };
+        let end = end_in_block(text.len(), base);
+        // What this block cannot say: it would stand in the next one.
+        let unknown = if end == 0 {
+            !shift(u64::MAX, length)
+        } else {
+            0
+        };
+        let spaces = spaces & end.wrapping_sub(1);
+        let ends = spaces | end;
+        let starts = spaces << 1 | is_start;
+        let mut places = starts & (shift(ends, length) & shift(middles, length / 2) | unknown);
+        while places != 0 {
+            let at = base.wrapping_add(places.trailing_zeros() as usize);
+            if stands_at(text, at, scope) {
+                return true;
+            }
+            places &= places.wrapping_sub(1);
+        }
+        is_start = spaces >> 63;
+        base = base.wrapping_add(BLOCK);
+    }
+    false
+}
+
+/// Whether a scope stands here, after a space or at the start, and before a space or at the end.
+#[inline(always)]
+fn stands_at(text: &[u8], at: usize, scope: &[u8]) -> bool {
+    let Some((before, rest)) = text.split_at_checked(at) else {
+        return false;
+    };
+    let Some((own, after)) = rest.split_at_checked(scope.len()) else {
+        return false;
+    };
+    matches!(before.last(), None | Some(b' '))
+        && own == scope
+        && matches!(after.first(), None | Some(b' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::has_scope;
+    use crate::vector::{Baseline, Plain};
+
+    proptest! {
+        #[test]
+        fn scopes_are_found_as_split_finds_them(
+            scopes in proptest::collection::vec("[ab/ ]{0,3}|[a-c:/]{0,40}|[ab]{60,70}|scope:[0-9]{1,2}/?", 0..30),
+            other in "[ab/]{0,2}|scope:[0-9]{1,2}|[a-c:]{28,70}",
+            behind in "/{0,2}",
+            which: proptest::sample::Index,
+        ) {
+            let text = scopes.join(" ");
+            let mut asked = vec![other.as_bytes()];
+            if !scopes.is_empty() {
+                asked.push(scopes[which.index(scopes.len())].as_bytes());
+            }
+            asked.extend(text.as_bytes().split(|byte| *byte == b' '));
+            let longer = format!("{text}{behind}");
+            asked.extend(longer.as_bytes().rsplit(|byte| *byte == b' ').next());
+            for scope in asked.into_iter().filter(|scope| !scope.contains(&b' ')) {
+                let mut split = text.as_bytes().split(|byte| *byte == b' ');
+                let expected = !scope.is_empty() && split.any(|other| other == scope);
+                let found = [
+                    has_scope(Baseline::HERE, text.as_bytes(), scope),
+                    has_scope(Plain, text.as_bytes(), scope),
+                ];
+                prop_assert_eq!(found, [expected; 2], "{:?} in {:?}", scope, text);
+            }
+        }
+    }
+}
