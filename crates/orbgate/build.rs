@@ -28,8 +28,6 @@ mod policy;
 mod tables;
 #[path = "src/terms.rs"]
 mod terms;
-#[path = "src/yaml/mod.rs"]
-mod yaml;
 
 fn main() -> Result<(), build::BuildError> {
     build::compile("policy/external.yaml")

@@ -38,9 +38,6 @@ mod target;
 mod terms;
 mod token;
 mod vector;
-#[cfg(feature = "yaml")]
-#[doc(hidden)] // for the configuration of our other crates; it changes with any release
-pub mod yaml;
 
 // The public interface is:
 pub use crate::batch::Batch;

@@ -1,7 +1,7 @@
 //! The configuration file as plain data: what both YAML readings must agree on. Nothing here is
 //! validated beyond its shape.
 
-use orbgate::yaml::Spanned;
+use orbgate_yaml::Spanned;
 use serde::Deserialize;
 
 /// The issuers whose tokens count.
@@ -31,7 +31,7 @@ pub(super) struct IssuerDocument {
     pub(super) allow_unverified_cnf: Option<Spanned<bool>>,
     pub(super) rsa_exponent_min: Option<Spanned<u64>>,
     #[serde(skip)]
-    pub(super) place: Unequal<orbgate::Place>,
+    pub(super) place: Unequal<orbgate_yaml::Place>,
 }
 
 /// A place, which does not count when two documents are compared.

@@ -8,7 +8,7 @@ mod rules;
 use core::fmt;
 
 use orbgate::Place;
-use orbgate::yaml::{self, Fault, Format};
+use orbgate_yaml::{self as yaml, Fault, Format};
 
 use crate::check::KeyFault;
 use crate::verifier::Verifier;
@@ -95,7 +95,10 @@ impl ConfigError {
     /// Of a file.
     fn of_file(faults: Vec<Fault>) -> Self {
         let faults = faults.into_iter().map(|fault| ConfigFault {
-            place: Some(fault.place),
+            place: Some(Place {
+                line: fault.place.line,
+                column: fault.place.column,
+            }),
             message: fault.message,
         });
         Self {

@@ -1,6 +1,6 @@
 //! Values with places → document: which keys there are, and what kind of value each takes.
 
-use orbgate::yaml::{Faults, Kind, Node, Owner, Spanned, Values, amount};
+use orbgate_yaml::{Faults, Kind, Node, Owner, Spanned, Values, amount};
 
 use super::document::{
     ConflictDocument, Document, FormatDocument, IssuerDocument, KindClaims, KindDocument,

@@ -3,8 +3,8 @@
 use core::time::Duration;
 use std::collections::HashMap;
 
-use orbgate::yaml::{Faults, quoted};
-use orbgate::{Place, TokenKind};
+use orbgate::TokenKind;
+use orbgate_yaml::{Faults, Place, quoted};
 
 use super::document::{
     ConflictDocument, Document, FormatDocument, IssuerDocument, KindDocument, TestDocument,

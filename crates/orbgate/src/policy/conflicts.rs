@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 
+use orbgate_yaml::{Faults, Place, first_place, quoted};
+
 use super::grammar;
 use super::model::Policy;
 use crate::keyed::{Key, KeyedMap};
 use crate::terms::Orbs;
-use crate::terms::Place;
-use crate::yaml::{Faults, first_place, quoted};
 
 /// One route under its full template.
 pub(super) struct FullRoute<'p> {

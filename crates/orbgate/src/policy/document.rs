@@ -6,10 +6,9 @@
 use core::fmt;
 use core::marker::PhantomData;
 
+use orbgate_yaml::Spanned;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
-
-use crate::yaml::Spanned;
 
 /// A policy: which scope each route needs and whether a call consumes orbs.
 #[derive(Debug, PartialEq, Eq, Deserialize)]

@@ -2,7 +2,42 @@
 
 use core::fmt;
 
-use crate::yaml::Fault;
+use crate::terms::Place;
+
+/// One thing wrong with a policy, or one thing worth knowing about it.
+///
+/// Printed as `line:column: message`. Where two places conflict, the fault stands at the second
+/// and its message names the first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fault {
+    /// Where the fault stands.
+    pub place: Place,
+    /// What is wrong: lower case, no final period, input in backticks.
+    pub message: String,
+}
+
+impl Fault {
+    /// The faults that the reader of YAML has collected.
+    pub(super) fn list(faults: Vec<orbgate_yaml::Fault>) -> Vec<Self> {
+        let fault = |fault: orbgate_yaml::Fault| Self {
+            place: place(fault.place),
+            message: fault.message,
+        };
+        faults.into_iter().map(fault).collect()
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+/// A place as the engine knows it: engines exist without the reader of YAML, and have a type of their own.
+pub(super) const fn place(place: orbgate_yaml::Place) -> Place {
+    let orbgate_yaml::Place { line, column } = place;
+    Place { line, column }
+}
 
 /// A policy that cannot be used: every fault found in it, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,8 +46,10 @@ pub struct PolicyError {
 }
 
 impl PolicyError {
-    pub(super) const fn new(faults: Vec<Fault>) -> Self {
-        Self { faults }
+    pub(super) fn new(faults: Vec<orbgate_yaml::Fault>) -> Self {
+        Self {
+            faults: Fault::list(faults),
+        }
     }
 
     /// Every fault, in the order of the file; never empty.

@@ -2,8 +2,9 @@
 //!
 //! Each function says in one message why a text does not fit, for the text as the file writes it.
 
+use orbgate_yaml::{is_hidden, quoted};
+
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES};
-use crate::yaml::{is_hidden, quoted};
 
 /// Method and path template of a route, or what is wrong with it.
 pub(super) fn route(text: &str) -> Result<(&str, &str), String> {

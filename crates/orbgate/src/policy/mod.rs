@@ -1,10 +1,10 @@
 //! The policy as people write it: the validated route → scope → orb table.
 //!
-//! Its text becomes a policy in steps that each know one thing; `yaml` is the first of
-//! them:
+//! Its text becomes a policy in steps that each know one thing; the first is the crate
+//! `orbgate-yaml`:
 //!
 //! ```text
-//! text ──yaml──▶ values with places ──read──▶ document ──rules──▶ policy ──conflicts──▶ sound policy
+//! text ──orbgate-yaml──▶ values with places ──read──▶ document ──rules──▶ policy ──conflicts──▶ sound policy
 //! ```
 
 mod conflicts;
@@ -20,17 +20,17 @@ mod rules;
 mod schema;
 mod warnings;
 
-pub use crate::yaml::Fault;
-pub use fault::{InFile, PolicyError};
+pub use fault::{Fault, InFile, PolicyError};
 pub(crate) use grammar::{common_segments, full_template, segments};
 pub use model::{Api, Policy, RouteRule, ScopeRule};
 
-use crate::yaml::{self, Faults, Format};
+use orbgate_yaml::{Faults, Format};
+
 use document::Document;
 
 impl Policy {
     /// Most bytes of a policy file.
-    pub const MAX_BYTES: u64 = yaml::MAX_BYTES;
+    pub const MAX_BYTES: u64 = orbgate_yaml::MAX_BYTES;
 
     /// Reads and checks a policy file.
     ///
@@ -48,7 +48,7 @@ impl Policy {
     ///
     /// Every fault of the file, each with its place.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PolicyError> {
-        yaml::read(bytes, &FORMAT, read::document, judged).map_err(PolicyError::new)
+        orbgate_yaml::read(bytes, &FORMAT, read::document, judged).map_err(PolicyError::new)
     }
 }
 

@@ -1,5 +1,8 @@
 //! The types of a validated policy. Values of these types are always valid: only the reader makes them.
 
+use orbgate_yaml::Place as YamlPlace;
+
+use super::fault::place;
 use crate::terms::{Digest, Orbs, OrganisationRule, Place, Profile};
 
 /// A validated route → scope → orb table, made by [`Policy::from_yaml`].
@@ -50,7 +53,7 @@ pub struct Api {
     pub(crate) name: String,
     pub(crate) base_path: Option<String>,
     /// Where the base path stands in the file.
-    pub(crate) base_path_place: Place,
+    pub(super) base_path_place: YamlPlace,
     pub(crate) organisation: Option<OrganisationRule>,
     pub(crate) scopes: Vec<ScopeRule>,
 }
@@ -89,7 +92,7 @@ pub struct ScopeRule {
     pub(crate) permits: Option<String>,
     pub(crate) orbs: Option<Orbs>,
     pub(crate) routes: Vec<RouteRule>,
-    pub(crate) place: Place,
+    pub(super) place: YamlPlace,
 }
 
 impl ScopeRule {
@@ -120,7 +123,7 @@ impl ScopeRule {
     /// Where the scope's name stands in the file.
     #[must_use]
     pub const fn place(&self) -> Place {
-        self.place
+        place(self.place)
     }
 }
 
@@ -132,7 +135,7 @@ pub struct RouteRule {
     /// How many bytes of it are the method.
     pub(crate) method_length: usize,
     pub(crate) orbs: Option<u64>,
-    pub(crate) place: Place,
+    pub(super) place: YamlPlace,
 }
 
 impl RouteRule {
@@ -158,6 +161,6 @@ impl RouteRule {
     /// Where the route stands in the file.
     #[must_use]
     pub const fn place(&self) -> Place {
-        self.place
+        place(self.place)
     }
 }

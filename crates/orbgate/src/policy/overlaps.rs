@@ -4,10 +4,11 @@
 use core::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
+use orbgate_yaml::{Faults, first_place};
+
+use super::Fault;
 use super::conflicts::{FullRoute, Segment, full_routes};
 use super::model::Policy;
-use crate::yaml::Fault;
-use crate::yaml::{Faults, first_place};
 
 /// Steps after which the search ends. 100,000 ordinary routes take about a million.
 const STEPS: usize = 20_000_000;
@@ -40,7 +41,7 @@ impl Policy {
             }
             search.insert(index, &segments, root);
         }
-        faults.into_list()
+        Fault::list(faults.into_list())
     }
 }
 

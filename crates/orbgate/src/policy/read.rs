@@ -4,15 +4,16 @@
 //! file is still judged. A stand-in stands where its fault stands, which is how the later checks
 //! know not to judge it (`Faults::stand_at`).
 
+use orbgate_yaml::{
+    Entry, Faults, Kind, Node, Owner, Scalar, Spanned, Values, amount, is_empty_value, is_null,
+    missing_space, quoted,
+};
+
 use super::document::{
     ApiDocument, Document, Entries, OrbsDocument, Organisation, PricedRoute, RouteDocument,
     ScopeDocument, Target, TokenDocument,
 };
 use super::{FORMAT, grammar};
-use crate::yaml::{
-    Entry, Faults, Kind, Node, Owner, Scalar, Spanned, Values, amount, is_empty_value, is_null,
-    missing_space, quoted,
-};
 
 const ROUTES: usize = 200_000;
 const SCOPES: usize = 65_535;

@@ -3,15 +3,15 @@
 
 use std::collections::HashMap;
 
+use orbgate_yaml::{Faults, Place, Spanned, first_place, quoted};
+
 use super::document::{
     ApiDocument, Document, OrbsDocument, Organisation, PricedRoute, RouteDocument, ScopeDocument,
     Target,
 };
 use super::model::{Api, Policy, RouteRule, ScopeRule};
 use super::{digest, grammar};
-use crate::terms::Place;
 use crate::terms::{Digest, Orbs, OrganisationRule, Profile};
-use crate::yaml::{Faults, Spanned, first_place, quoted};
 
 /// The policy that the document states; sound if no fault was found, before this or here.
 pub(super) fn policy(document: &Document, faults: &mut Faults) -> Policy {

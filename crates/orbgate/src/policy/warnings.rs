@@ -1,10 +1,10 @@
 //! What is legal in a policy and may surprise all the same.
 
+use orbgate_yaml::{Faults, Place, quoted};
+
+use super::Fault;
 use super::grammar::parameter_of_another_format;
 use super::model::Policy;
-use crate::terms::Place;
-use crate::yaml::Fault;
-use crate::yaml::{Faults, quoted};
 
 impl Policy {
     /// What is legal and may surprise all the same: literals like `:id`, which are parameters in other
@@ -20,7 +20,7 @@ impl Policy {
                 warn(route.template(), route.place, &mut literals);
             }
         }
-        let mut warnings = literals.into_list();
+        let mut warnings = Fault::list(literals.into_list());
         warnings.extend(self.overlaps());
         warnings
     }

@@ -5,8 +5,8 @@
 //! to see, and all readers of YAML agree on it. What is not as simple (flow style, blocks of text, escapes, texts
 //! over several lines, numbers other than whole ones …) is not judged here.
 
-use super::scalar::other_reading;
-use super::tree::{Entry, Kind, Node, Scalar};
+use crate::scalar::other_reading;
+use crate::tree::{Entry, Kind, Node, Scalar};
 
 /// Whether the text is simple and says this.
 pub(super) fn says(text: &str, root: &Node<'_>) -> bool {
@@ -192,8 +192,8 @@ mod tests {
     use proptest::sample::{Index, select};
     use serde_yaml::Value;
 
-    use super::super::{Faults, Format, Kind, Node, tree};
     use super::says;
+    use crate::{Faults, Format, Kind, Node, tree};
 
     const FORMAT: Format = Format {
         file: "a file",

@@ -1,21 +1,24 @@
 //! Reading one value of the tree as what it must be, or reporting what it is instead.
 
-use super::faults::{Faults, quoted};
-use super::scalar::other_reading;
-use super::spanned::Spanned;
-use super::tree::{Entry, Kind, Node};
-use crate::terms::Place;
+use crate::faults::{Faults, quoted};
+use crate::place::Place;
+use crate::scalar::other_reading;
+use crate::spanned::Spanned;
+use crate::tree::{Entry, Kind, Node};
 
 /// Whose keys are read, for the messages.
 #[derive(Debug)]
 pub struct Owner<'a> {
+    /// What has the keys: ``api `x` ``.
     pub what: &'a str,
+    /// Where it stands; a missing key is reported there.
     pub place: Place,
 }
 
 /// Reads values and reports those of the wrong kind, which it replaces by a stand-in.
 #[derive(Debug)]
 pub struct Values<'f> {
+    /// Where what is wrong is collected.
     pub faults: &'f mut Faults,
 }
 
@@ -60,6 +63,7 @@ impl Values<'_> {
         Some(found)
     }
 
+    /// The entries of a mapping; none where it is something else, which is reported.
     pub fn mapping<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Entry<'a>] {
         if let Kind::Mapping(entries) = &node.kind {
             return entries;
@@ -68,6 +72,7 @@ impl Values<'_> {
         &[]
     }
 
+    /// The items of a list; none where it is something else, which is reported.
     pub fn list<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Node<'a>] {
         if let Kind::Sequence(items) = &node.kind {
             return items;
@@ -76,6 +81,7 @@ impl Values<'_> {
         &[]
     }
 
+    /// The value that one of these names stands for; a default where it is none of them, which is reported.
     pub fn choice<T: Copy + Default>(
         &mut self,
         node: &Node<'_>,
@@ -99,6 +105,7 @@ impl Values<'_> {
         }
     }
 
+    /// A text; an empty one where it is something else, or could be read as such, which is reported.
     pub fn text(&mut self, node: &Node<'_>, what: &str) -> Spanned<String> {
         let Kind::Scalar(scalar) = &node.kind else {
             self.wrong(node, &format!("{what} must be text"));
@@ -116,6 +123,7 @@ impl Values<'_> {
         }
     }
 
+    /// A key that people choose, which must be text as a value must.
     pub fn key(&mut self, entry: &Entry<'_>, what: &str) -> Spanned<String> {
         if entry.key.plain {
             self.refuse_other_readings(&entry.key.text, entry.key_place, what);
@@ -155,6 +163,7 @@ impl Values<'_> {
         self.wrong_at(node.place, format!("{must}, not {found}"));
     }
 
+    /// Reports what is wrong at a place, unless something is already wrong there.
     pub fn wrong_at(&mut self, place: Place, message: String) {
         if !self.faults.stand_at(place) {
             self.faults.push(place, message);
@@ -184,6 +193,7 @@ pub fn is_null(node: &Node<'_>) -> bool {
     matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && other_reading(&scalar.text) == Some("null"))
 }
 
+/// Whether nothing is written where the value belongs.
 pub fn is_empty_value(node: &Node<'_>) -> bool {
     matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && scalar.text.is_empty())
 }

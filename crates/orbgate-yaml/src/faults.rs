@@ -2,13 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::fault::Fault;
-use crate::terms::Place;
-
-impl Place {
-    /// The start of the file: for faults of the file as a whole.
-    pub(crate) const START: Self = Self { line: 1, column: 1 };
-}
+use crate::fault::Fault;
+use crate::place::Place;
 
 /// The faults found so far. Bounded, so that a hostile file cannot turn into a hostile report.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::terms::Place;
+use crate::place::Place;
 
 /// One thing wrong with a file, or one thing worth knowing about it.
 ///

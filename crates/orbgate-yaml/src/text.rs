@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::Format;
-use super::faults::{Faults, is_hidden};
-use crate::terms::Place;
+use crate::Format;
+use crate::faults::{Faults, is_hidden};
+use crate::place::Place;
 
 /// A larger text is not looked at.
 pub const MAX_BYTES: u64 = 8 * 1024 * 1024;

@@ -3,12 +3,14 @@
 use serde::Deserialize;
 use serde::de::Deserializer;
 
-use crate::terms::Place;
+use crate::place::Place;
 
 /// A value and where it stands. Two values are equal wherever they stand.
 #[derive(Clone, Debug)]
 pub struct Spanned<T> {
+    /// Where it stands; the default where the file was read without places.
     pub place: Place,
+    /// The value.
     pub value: T,
 }
 

@@ -2,9 +2,9 @@
 
 use saphyr_parser::{Marker, ScanError, Span};
 
-use super::Format;
-use super::faults::quoted;
-use crate::terms::Place;
+use crate::Format;
+use crate::faults::quoted;
+use crate::place::Place;
 
 /// The place and the message for a text that is not YAML.
 ///

@@ -1,17 +1,8 @@
-//! Strict YAML with places, for policies and for the configuration of the other crates.
-//!
-//! A file is read twice. The first reading walks the YAML with places and judges everything:
-//!
-//! ```text
-//! text ──tree──▶ values with places ──document──▶ document ──judge──▶ what it means
-//! ```
-//!
-//! The second is plain `serde_yaml`. Neither reader of YAML is strict enough alone, and a file that two
-//! readers understand differently is refused. Where the file is so simple that no library is needed to see what
-//! it says, line by line, `simple` is the second reader.
+#![doc = include_str!("../README.md")]
 
 mod fault;
 mod faults;
+mod place;
 mod scalar;
 mod simple;
 mod spanned;
@@ -24,13 +15,12 @@ use serde::de::DeserializeOwned;
 
 pub use fault::Fault;
 pub use faults::{Faults, first_place, is_hidden, quoted};
+pub use place::Place;
 pub use spanned::Spanned;
 pub use syntax::missing_space;
 pub use text::MAX_BYTES;
 pub use tree::{Entry, Kind, Node, Scalar};
 pub use values::{Owner, Values, amount, is_empty_value, is_null};
-
-use crate::terms::Place;
 
 /// What the messages must know of a format.
 #[derive(Debug)]
@@ -44,6 +34,13 @@ pub struct Format {
 }
 
 /// Reads a file: its tree becomes a document, and the document is judged.
+///
+/// ```text
+/// text ──tree──▶ values with places ──document──▶ document ──judge──▶ what it means
+/// ```
+///
+/// That reading judges everything. The second is plain `serde_yaml`: neither reader of YAML is strict enough alone.
+/// Where the file is so simple that no library is needed to see what it says, line by line, `simple` is the second reader.
 ///
 /// # Errors
 ///

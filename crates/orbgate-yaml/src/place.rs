@@ -1,0 +1,23 @@
+//! Where something stands in a file.
+
+use core::fmt;
+
+/// A place in a file. Both numbers start at 1; the column counts characters, not bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl Place {
+    /// The start of the file: for faults of the file as a whole.
+    pub const START: Self = Self { line: 1, column: 1 };
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
