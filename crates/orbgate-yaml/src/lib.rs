@@ -2,6 +2,7 @@
 
 mod fault;
 mod faults;
+mod format;
 mod place;
 mod scalar;
 mod simple;
@@ -15,23 +16,12 @@ use serde::de::DeserializeOwned;
 
 pub use fault::Fault;
 pub use faults::{Faults, first_place, is_hidden, quoted};
+pub use format::{Braced, Format};
 pub use place::Place;
 pub use spanned::Spanned;
-pub use syntax::missing_space;
 pub use text::MAX_BYTES;
 pub use tree::{Entry, Kind, Node, Scalar};
 pub use values::{Owner, Values, amount, is_empty_value, is_null};
-
-/// What the messages must know of a format.
-#[derive(Debug)]
-pub struct Format {
-    /// What such a file is, with its article: `a policy file`.
-    pub file: &'static str,
-    /// How one starts, for whoever has an empty one: ``a policy starts with `orbgate: 1` ``.
-    pub start: &'static str,
-    /// Every key, to notice `key:value` without the space.
-    pub keys: &'static [&'static str],
-}
 
 /// Reads a file: its tree becomes a document, and the document is judged.
 ///

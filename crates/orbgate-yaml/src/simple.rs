@@ -199,6 +199,8 @@ mod tests {
         file: "a file",
         start: "anything",
         keys: &[],
+        braced: None,
+        key_with_colon: None,
     };
 
     const SIMPLE: &str = "
@@ -212,16 +214,16 @@ nested:
     read:all:
       orbs: true
       none: []
-      routes:
+      items:
         - GET /a/{b}
 
         - /c   # another
         - 'GET /d'
     write: no text for nobody
 list: # the dashes may stand right below
-- route: POST /e
+- item: POST /e
   orbs: 5
-- route: PUT /f
+- item: PUT /f
   more:
   - x
   - inner:

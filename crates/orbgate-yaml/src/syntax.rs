@@ -2,8 +2,8 @@
 
 use saphyr_parser::{Marker, ScanError, Span};
 
-use crate::Format;
 use crate::faults::quoted;
+use crate::format::Format;
 use crate::place::Place;
 
 /// The place and the message for a text that is not YAML.
@@ -22,10 +22,11 @@ pub(super) fn diagnosis(
         return found;
     }
     if let Some(start) = open_flow {
-        if let Some(found) = last_plain.and_then(|plain| unquoted_template(text, &plain, at)) {
+        if let Some(found) = last_plain.and_then(|plain| unquoted_braces(text, format, &plain, at))
+        {
             return found;
         }
-        if let Some(found) = unquoted_item(text, at) {
+        if let Some(found) = unquoted_item(text, format, at) {
             return found;
         }
         let message = format!(
@@ -38,22 +39,6 @@ pub(super) fn diagnosis(
     colon(error, text, format).unwrap_or_else(|| (place(at), parser_words(error)))
 }
 
-/// What to say of `key:value`, which is one text for YAML.
-pub fn missing_space(line: &str, format: &Format) -> Option<String> {
-    let (key, value) = line.split_once(':')?;
-    if !format.keys.contains(&key) || value.is_empty() || value.starts_with([' ', '\t', '\n', '\r'])
-    {
-        return None;
-    }
-    let value = value.lines().next().unwrap_or_default();
-    let (found, meant) = (format!("{key}:{value}"), format!("{key}: {value}"));
-    Some(format!(
-        "{} needs a space after the `:`: write {}",
-        quoted(&found),
-        quoted(&meant)
-    ))
-}
-
 /// A place as the parser marks it.
 pub(super) fn place(marker: &Marker) -> Place {
     Place {
@@ -64,9 +49,13 @@ pub(super) fn place(marker: &Marker) -> Place {
     }
 }
 
-/// In flow style an unquoted `{` ends the text before it. People run into this with templates,
-/// and the parser's own words do not help them.
-fn unquoted_template(text: &str, plain: &Span, at: &Marker) -> Option<(Place, String)> {
+/// In flow style an unquoted `{` ends the text before it, and the parser's own words do not help.
+fn unquoted_braces(
+    text: &str,
+    format: &Format,
+    plain: &Span,
+    at: &Marker,
+) -> Option<(Place, String)> {
     let length = plain.end.index().checked_sub(plain.start.index())?;
     let gap = at.index().checked_sub(plain.end.index())?;
     let mut tail = text.chars().skip(plain.start.index());
@@ -74,7 +63,7 @@ fn unquoted_template(text: &str, plain: &Span, at: &Marker) -> Option<(Place, St
     if !tail.by_ref().take(gap).all(char::is_whitespace) {
         return None;
     }
-    // Up to what ends an item in flow style; a brace that was opened belongs to the template.
+    // Up to what ends an item in flow style; a brace that was opened belongs to the text.
     let mut braces = 0_u32;
     let rest: String = tail
         .take_while(|c| {
@@ -92,16 +81,16 @@ fn unquoted_template(text: &str, plain: &Span, at: &Marker) -> Option<(Place, St
         return None;
     }
     let whole = format!("{start}{rest}");
-    let whole = quoted(&format!("'{}'", whole.trim_end()));
-    let message = format!("in flow style a template with braces must be quoted: write {whole}");
+    let message = format.unquoted_braces(whole.trim_end());
     Some((place(&plain.start), message))
 }
 
 /// The same, for an error that the parser meets within the item or behind it.
-fn unquoted_item(text: &str, at: &Marker) -> Option<(Place, String)> {
+fn unquoted_item(text: &str, format: &Format, at: &Marker) -> Option<(Place, String)> {
+    let braced = format.braced.as_ref()?;
     let line = text.lines().nth(at.line().checked_sub(1)?)?;
     let characters: Vec<char> = line.chars().collect();
-    // Back to what starts an item in flow style; a brace after a `/` belongs to the template.
+    // Back to what starts an item in flow style; a brace after a `/` belongs to the text.
     let before = characters.get(..at.col().min(characters.len()))?;
     let mut braces = 0_usize;
     let mut start = before.len();
@@ -133,21 +122,12 @@ fn unquoted_item(text: &str, at: &Marker) -> Option<(Place, String)> {
         .collect();
     let blanks = item.chars().take_while(|c| c.is_whitespace()).count();
     let item = item.trim();
-    let (method, template) = item.split_once(' ')?;
-    let is_route = !method.is_empty()
-        && method.bytes().all(|byte| byte.is_ascii_uppercase())
-        && template.starts_with('/')
-        && template.contains('{');
     let column = u32::try_from(start.saturating_add(blanks).saturating_add(1)).ok()?;
     let place = Place {
         line: place(at).line,
         column,
     };
-    is_route.then(|| {
-        let whole = quoted(&format!("'{item}'"));
-        let message = "in flow style a template with braces must be quoted: write";
-        (place, format!("{message} {whole}"))
-    })
+    (braced.is)(item).then(|| (place, format.unquoted_braces(item)))
 }
 
 /// A quote without its second one: the parser notices at the end of the file, at a line that is
@@ -221,9 +201,10 @@ fn colon(error: &ScanError, text: &str, format: &Format) -> Option<(Place, Strin
         if let Some((key, value)) = before.split_once(": ") {
             let rest = after.strip_prefix(':').unwrap_or(after).trim();
             let quoted_text = "text with `: ` in it must be quoted";
-            let message = if rest.is_empty() || rest.starts_with(['{', '[', '#']) {
-                let scope = quoted(&format!("{key}:{}", value.trim_start()));
-                format!("{quoted_text}, and a scope has no space: write {scope}")
+            let is_key = rest.is_empty() || rest.starts_with(['{', '[', '#']);
+            let message = if let Some(why) = format.key_with_colon.filter(|_| is_key) {
+                let key = quoted(&format!("{key}:{}", value.trim_start()));
+                format!("{quoted_text}, and {why}: write {key}")
             } else {
                 let text = content.get(key.len().saturating_add(2)..)?;
                 let text = text.split(" #").next().unwrap_or_default().trim();
@@ -239,7 +220,7 @@ fn colon(error: &ScanError, text: &str, format: &Format) -> Option<(Place, Strin
         .take(here)
         .rfind(|(_, line)| is_content(line))?;
     let (content, indent) = content(line);
-    let message = missing_space(content.trim_end(), format)?;
+    let message = format.missing_space(content.trim_end())?;
     let place = Place {
         line: u32::try_from(number.saturating_add(1)).ok()?,
         column: u32::try_from(indent.saturating_add(1)).ok()?,

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::Format;
 use crate::faults::{Faults, is_hidden};
+use crate::format::Format;
 use crate::place::Place;
 
 /// A larger text is not looked at.

@@ -10,14 +10,14 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
-use crate::Format;
 use crate::faults::{Faults, first_place, quoted};
+use crate::format::Format;
 use crate::place::Place;
 use crate::syntax::{self, place};
 
 /// Collections within collections; the deepest sound file has seven.
 const DEPTH: usize = 8;
-/// 200,000 routes in their longest form are a million values.
+/// More values than any file of the largest size needs.
 const NODES: usize = 2_000_000;
 
 /// A value of the file.
@@ -113,7 +113,7 @@ struct Builder<'a> {
     root: Option<Node<'a>>,
     nodes: usize,
     documents: usize,
-    /// Where the last plain text stood, for the diagnostic of an unquoted template.
+    /// Where the last plain text stood, for the diagnostic of a text with braces.
     last_plain: Option<Span>,
 }
 

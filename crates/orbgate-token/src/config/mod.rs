@@ -57,6 +57,8 @@ const FORMAT: Format = Format {
         "user",
         "organisation",
     ],
+    braced: None,
+    key_with_colon: None,
 };
 
 /// A configuration that cannot be used: every fault found in it.

@@ -61,6 +61,15 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
     Ok((method, template))
 }
 
+/// Whether a text is meant as a route with parameters, right or wrong.
+pub(super) fn looks_like_a_template(text: &str) -> bool {
+    let is_method =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase());
+    text.split_once(' ').is_some_and(|(method, template)| {
+        is_method(method) && template.starts_with('/') && template.contains('{')
+    })
+}
+
 /// What is wrong with a base path.
 pub(super) fn base_path(text: &str) -> Result<(), String> {
     if text.is_empty() {

@@ -24,7 +24,7 @@ pub use fault::{Fault, InFile, PolicyError};
 pub(crate) use grammar::{common_segments, full_template, segments};
 pub use model::{Api, Policy, RouteRule, ScopeRule};
 
-use orbgate_yaml::{Faults, Format};
+use orbgate_yaml::{Braced, Faults, Format};
 
 use document::Document;
 
@@ -78,4 +78,9 @@ const FORMAT: Format = Format {
         "routes",
         "route",
     ],
+    braced: Some(Braced {
+        name: "a template with braces",
+        is: grammar::looks_like_a_template,
+    }),
+    key_with_colon: Some("a scope has no space"),
 };

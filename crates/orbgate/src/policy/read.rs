@@ -6,7 +6,7 @@
 
 use orbgate_yaml::{
     Entry, Faults, Kind, Node, Owner, Scalar, Spanned, Values, amount, is_empty_value, is_null,
-    missing_space, quoted,
+    quoted,
 };
 
 use super::document::{
@@ -41,7 +41,7 @@ impl Reader<'_> {
             place: root.place,
         };
         if let Kind::Scalar(Scalar { text, plain: true }) = &root.kind
-            && let Some(message) = missing_space(text, &FORMAT)
+            && let Some(message) = FORMAT.missing_space(text)
         {
             self.values.wrong_at(root.place, message);
             return None;
