@@ -186,3 +186,34 @@ fn a_long_base_path_before_many_routes_is_refused() {
     assert_eq!(error.faults().len(), 1, "{error}");
     assert!(error.to_string().contains("over 64 MiB"), "{error}");
 }
+
+/// A path is compared with each set of literal places that templates of its length have.
+#[test]
+fn sets_of_literal_places_are_limited_to_64_for_each_length() {
+    let template = |length: u32, set: u32| {
+        let segment = |place: u32| match set >> place & 1 {
+            0 => "/w".to_owned(),
+            _ => format!("/{{p{place}}}"),
+        };
+        (0..length).map(segment).collect::<String>()
+    };
+    let mut text = policy_with_routes(0);
+    for length in [6, 16, 31] {
+        for set in 0..64 {
+            writeln!(text, "          - GET {}", template(length, set)).unwrap();
+        }
+    }
+    writeln!(text, "          - POST {}", template(16, 63)).unwrap();
+    assert!(Policy::from_yaml(&text).is_ok());
+    for set in 64..70 {
+        writeln!(text, "          - GET {}", template(16, set)).unwrap();
+    }
+    let faults = Policy::from_yaml(&text).unwrap_err();
+    let route = format!("GET /api{}", template(16, 64));
+    assert_eq!(
+        messages(faults.faults()),
+        [format!(
+            "202:13: route `{route}` mixes literals and parameters in one more way than the 64 that paths of 17 segments may have"
+        )]
+    );
+}

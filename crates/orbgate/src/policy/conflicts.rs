@@ -83,19 +83,26 @@ pub(super) fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
 /// gigabytes.
 const ALL_TEMPLATES_BYTES: usize = 64 << 20;
 
-/// Reports routes that cannot stand side by side.
-pub(super) fn check(policy: &Policy, faults: &mut Faults) {
+/// Every route of the policy, unless the full templates are too long together.
+pub(super) fn full_routes_within_limit<'p>(
+    policy: &'p Policy,
+    faults: &mut Faults,
+) -> Option<Vec<FullRoute<'p>>> {
     if let Some(place) = where_too_many(policy) {
         let message =
             "the full paths up to here, each with its base path, have over 64 MiB together";
-        faults.push(place, message.to_owned());
-        return;
+        faults.push(place, message);
+        return None;
     }
-    let routes = full_routes(policy);
+    Some(full_routes(policy))
+}
+
+/// Reports routes that cannot stand side by side.
+pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
     let mut tree = Tree::default();
     let mut ends: KeyedMap<(usize, &str), &FullRoute<'_>> =
         KeyedMap::with_capacity_and_hasher(routes.len(), Key::default());
-    for route in &routes {
+    for route in routes {
         let end = tree.walk(route, faults);
         match ends.entry((end, route.method)) {
             Entry::Vacant(free) => {

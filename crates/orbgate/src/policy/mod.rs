@@ -18,6 +18,7 @@ mod read;
 mod rules;
 #[cfg(feature = "schema")]
 mod schema;
+mod tuples;
 mod warnings;
 
 pub use fault::{Fault, InFile, PolicyError};
@@ -55,7 +56,10 @@ impl Policy {
 /// The policy that a document describes, with whatever is wrong with it.
 fn judged(document: &Document, faults: &mut Faults) -> Policy {
     let policy = rules::policy(document, faults);
-    conflicts::check(&policy, faults);
+    if let Some(routes) = conflicts::full_routes_within_limit(&policy, faults) {
+        conflicts::check(&routes, faults);
+        tuples::check(&routes, faults);
+    }
     policy
 }
 
