@@ -19,7 +19,7 @@ pub use faults::{Faults, first_place, is_hidden, quoted};
 pub use format::{Braced, Format};
 pub use place::Place;
 pub use spanned::Spanned;
-pub use text::MAX_BYTES;
+pub use text::{MAX_BYTES, has_end_marker};
 pub use tree::{Entry, Kind, Node, Scalar};
 pub use values::{Owner, Values, amount, is_empty_value, is_null};
 
@@ -46,6 +46,7 @@ pub fn read<D: DeserializeOwned + PartialEq, T>(
         let text = text::within_limits(bytes, &mut faults)?;
         let visible = text::without_hidden_characters(text, format, &mut faults);
         let root = tree::parse(&visible, format, &mut faults)?;
+        text::refuse_early_marker(&visible, &mut faults);
         let document = document(&root, &mut faults)?;
         let judged = judge(&document, &mut faults);
         // Where speed is not asked for, and so in every test, the library is asked all the same.

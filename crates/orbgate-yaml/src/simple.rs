@@ -14,7 +14,7 @@ pub(super) fn says(text: &str, root: &Node<'_>) -> bool {
         .bytes()
         .fold(false, |has, byte| has | matches!(byte, b'\t' | b'\r'));
     let mut lines = Lines::of(text);
-    !has_other_layout && lines.are(root, 0) && lines.next.is_none()
+    !has_other_layout && lines.are(root, 0) && lines.end()
 }
 
 /// A line that is neither blank nor a comment.
@@ -109,6 +109,14 @@ impl<'t> Lines<'t> {
         }
         self.advance();
         is_value(content, item)
+    }
+
+    /// Whether nothing is left, or nothing but the end marker.
+    fn end(&mut self) -> bool {
+        if self.at(0) == Some("...") {
+            self.advance();
+        }
+        self.next.is_none()
     }
 
     /// What stands in the next line, if it is indented like this.
@@ -268,6 +276,9 @@ last: false";
         let root = parsed(SIMPLE).unwrap();
         assert!(says(SIMPLE, &root));
         assert!(is(&root, &serde_yaml::from_str(SIMPLE).unwrap()));
+        let marked = format!("{SIMPLE}\n...\n# The end.\n");
+        assert!(says(&marked, &parsed(&marked).unwrap()));
+        assert!(is(&root, &serde_yaml::from_str(&marked).unwrap()));
     }
 
     #[test]
@@ -304,7 +315,8 @@ last: false";
             "yes: b",
             "1: b",
             "--- # b\na: b",
-            "a: b\n...",
+            "a: b\n... # c",
+            "a: b\n...\n...",
             "? a\n: b",
             "- - a",
             "-  a: b\n   c: d",

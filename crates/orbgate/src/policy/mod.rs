@@ -49,7 +49,10 @@ impl Policy {
     ///
     /// Every fault of the file, each with its place.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PolicyError> {
-        orbgate_yaml::read(bytes, &FORMAT, read::document, judged).map_err(PolicyError::new)
+        let policy = orbgate_yaml::read(bytes, &FORMAT, read::document, judged);
+        let mut policy = policy.map_err(PolicyError::new)?;
+        policy.has_end_marker = orbgate_yaml::has_end_marker(bytes);
+        Ok(policy)
     }
 }
 

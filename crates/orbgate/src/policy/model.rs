@@ -12,7 +12,8 @@ pub struct Policy {
     pub(crate) target: Profile,
     pub(crate) apis: Vec<Api>,
     pub(crate) headings: Vec<String>,
-    pub(crate) digest: Digest,
+    pub(super) digest: Digest,
+    pub(super) has_end_marker: bool,
 }
 
 impl Policy {
@@ -44,6 +45,15 @@ impl Policy {
     #[must_use]
     pub const fn digest(&self) -> Digest {
         self.digest
+    }
+
+    /// Whether the file ends in YAML's end marker, the line `...`.
+    ///
+    /// A file that is still being written, or that was cut short, can be a sound policy with fewer routes. It lacks
+    /// the marker, so whoever reads files that change should refuse a file without it.
+    #[must_use]
+    pub const fn has_end_marker(&self) -> bool {
+        self.has_end_marker
     }
 }
 

@@ -1,0 +1,102 @@
+//! YAML's end marker `...`: a policy that is cut short lacks it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test reads its files and fails by panicking"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use orbgate::Policy;
+
+const POLICY: &str = "\
+orbgate: 1
+apis:
+  external:
+    base_path: ''
+    scopes:
+      read:users: { orbs: false, routes: ['GET /users/{id}'] }
+      admin:users:
+        orbs: 500 # the longer, the more dangerous to cut
+        permits: does ...
+        routes:
+          - GET /users/admin
+          - DELETE /users/{id}
+";
+
+fn has_end_marker(text: &str) -> bool {
+    Policy::from_yaml(text).unwrap().has_end_marker()
+}
+
+#[test]
+fn the_marker_is_seen_and_changes_nothing() {
+    let unmarked = Policy::from_yaml(POLICY).unwrap();
+    assert!(!unmarked.has_end_marker());
+    for end in [
+        "...",
+        "...\n",
+        "...\r\n",
+        "... # the end\n",
+        "...\t\n",
+        "...\n\n# the end\n  # of it\n",
+    ] {
+        let marked = Policy::from_yaml(&format!("{POLICY}{end}")).unwrap();
+        assert!(marked.has_end_marker(), "{end:?}");
+        assert_eq!(marked.digest(), unmarked.digest(), "{end:?}");
+    }
+    let windows = POLICY.replace('\n', "\r\n");
+    assert!(!has_end_marker(&windows));
+    assert!(has_end_marker(&format!("{windows}...\r\n")));
+    for comment in ["# ...\n", " # ...", "#...\n"] {
+        assert!(!has_end_marker(&format!("{POLICY}{comment}")), "{comment}");
+    }
+}
+
+#[test]
+fn a_policy_that_is_cut_short_lacks_the_marker() {
+    let marked = format!("{POLICY}...\n");
+    let mut sound = 0;
+    for end in 0..POLICY.len() + 3 {
+        if let Ok(policy) = Policy::from_yaml(&marked[..end]) {
+            sound += 1;
+            assert!(!policy.has_end_marker(), "{}", &marked[..end]);
+        }
+    }
+    assert!(sound > 20, "only {sound} pieces of the policy are policies");
+}
+
+#[test]
+fn the_marker_stands_at_the_end_only() {
+    let faults = |text: &str| Policy::from_yaml(text).unwrap_err().to_string();
+    let must = "the end marker `...` must be the last line of the file";
+    assert_eq!(
+        faults(&format!("# c\n...\n{POLICY}")),
+        format!("2:1: {must}")
+    );
+    assert_eq!(
+        faults(&format!("...\n{POLICY}...\n")),
+        format!("1:1: {must}")
+    );
+    assert_eq!(
+        faults(&format!("{POLICY}...\n...\n")),
+        format!("13:1: {must}")
+    );
+    assert_eq!(
+        faults(&format!("{POLICY}...\nname: x\n")),
+        "14:1: a second document starts here: a policy file is one document"
+    );
+}
+
+#[test]
+fn the_policies_of_the_project_end_in_the_marker() {
+    let policies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policy");
+    let mut files = vec![policies.join("external.yaml")];
+    let cases = fs::read_dir(policies.join("cases/policies")).unwrap();
+    files.extend(cases.map(|entry| entry.unwrap().path()));
+    assert!(files.len() > 10);
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(has_end_marker(&text), "{}", file.display());
+    }
+}
