@@ -19,8 +19,10 @@ use orbgate::{Decision, Engine, Policy, Reason, Request, Scopes, Token, TokenKin
 use proptest::collection::vec;
 use proptest::prelude::*;
 use support::model::{Model, is_parameter};
+use support::policies::policies;
 use support::reference::Ask;
-use support::strategies::{SCOPES, asks, policies, scopes};
+use support::requests::asks;
+use support::strategies::{SCOPES, scopes};
 
 /// The text of a token that holds every scope.
 static EVERY_SCOPE: LazyLock<String> = LazyLock::new(|| SCOPES.join(" "));

@@ -17,7 +17,8 @@ use std::collections::BTreeSet;
 use orbgate::{Engine, Grant, MissingStep, Policy, Reason, Request, Scopes, Token, TokenKind};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::strategies::{asks, policies};
+use support::policies::policies;
+use support::requests::asks;
 
 #[test]
 fn each_combination_of_steps_has_its_answer() {

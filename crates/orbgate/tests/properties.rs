@@ -13,96 +13,15 @@
 
 mod support;
 
-use std::collections::BTreeSet;
-
-use orbgate::{
-    Batch, Decision, Detail, Engine, Policy, Reason, Request, ScopeSet, Scopes, Token, TokenKind,
-};
+use orbgate::{Request, Scopes, Token, TokenKind};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
+use support::engine::{answer, ask_batch, ask_engine, engine, request, token};
 use support::model::{Model, is_parameter};
-use support::reference::{self, Answer, Ask};
-use support::strategies::{SCOPES, asks, policies, scopes};
-
-/// An engine of a random policy.
-fn engine(model: &Model) -> Engine {
-    let yaml = model.to_yaml();
-    let policy = Policy::from_yaml(&yaml).unwrap_or_else(|error| panic!("{error}\n{yaml}"));
-    Engine::new(&policy)
-}
-
-fn token<'a>(ask: &'a Ask, set: Option<&'a ScopeSet>) -> Option<Token<'a>> {
-    let (kind, text) = ask.token.as_ref()?;
-    let scopes = set.map_or(Scopes::Text(text), Scopes::Set);
-    Some(Token {
-        kind: TokenKind::from_name(kind),
-        scopes,
-    })
-}
-
-/// Asks the engine, with the scopes as text and as a set: both answers must be one.
-fn ask_engine<'e>(engine: &'e Engine, ask: &Ask) -> Decision<'e> {
-    let request = |token| Request {
-        method: &ask.method,
-        target: &ask.target,
-        token,
-        allow_bonus_orbs_use: ask.bonus,
-    };
-    let set = ask.token.as_ref().map(|(_, text)| engine.scopes(text));
-    let [decision, others @ ..] = engine.decide_every_way(&request(token(ask, None)));
-    let with_set = engine.decide_every_way(&request(token(ask, set.as_ref())));
-    for other in others.into_iter().chain(with_set) {
-        assert_eq!(decision, other, "two ways, or text and set, differ");
-    }
-    decision
-}
-
-/// Requests that go on while there are so many, and their answers.
-struct Asks<'a> {
-    asks: &'a [Ask],
-    rows: usize,
-    answers: Vec<Answer>,
-}
-
-impl<'a> Batch<'a> for Asks<'a> {
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
-    fn target(&self, row: usize) -> &'a [u8] {
-        self.request(row).target
-    }
-
-    fn request(&self, row: usize) -> Request<'a> {
-        let ask = &self.asks[row % self.asks.len()];
-        Request {
-            method: &ask.method,
-            target: &ask.target,
-            token: token(ask, None),
-            allow_bonus_orbs_use: ask.bonus,
-        }
-    }
-
-    fn answer(&mut self, row: usize, decision: Decision<'_>) {
-        assert_eq!(row, self.answers.len(), "each row once, in its turn");
-        self.answers.push(answer(&decision));
-    }
-}
-
-/// An engine's answer in the reference's terms.
-fn answer(decision: &Decision<'_>) -> Answer {
-    let charge = decision.charge();
-    Answer {
-        reason: decision.reason().as_str(),
-        detail: decision.detail().map(|detail| detail.as_str()),
-        api: decision.api().map(str::to_owned),
-        route: decision.route().map(str::to_owned),
-        scope: decision.scope().map(|scope| scope.name().to_owned()),
-        orbs: charge.map(|charge| (charge.consumes, charge.amount, charge.bonus_allowed)),
-    }
-}
+use support::policies::policies;
+use support::reference::{self, Ask};
+use support::requests::asks;
+use support::strategies::{SCOPES, scopes};
 
 /// A policy and requests that nearly fit it.
 fn policy_and_asks(count: usize) -> impl Strategy<Value = (Model, Vec<Ask>)> {
@@ -122,16 +41,15 @@ proptest! {
     }
 
     #[test]
-    fn a_batch_is_decided_as_its_requests_alone((model, asks) in policy_and_asks(48), rows in 0..100_usize) {
+    fn a_batch_is_decided_as_its_requests_alone(
+        (model, asks) in policy_and_asks(48),
+        rows in 0..300_usize,
+        interned in any::<bool>(),
+    ) {
         let engine = engine(&model);
-        let alone = |row| answer(&ask_engine(&engine, &asks[row % asks.len()]));
-        let alone: Vec<_> = (0..rows).map(alone).collect();
-        let new = || Asks { asks: &asks, rows, answers: Vec::new() };
-        let (mut batch, mut plain) = (new(), new());
-        engine.decide_batch(&mut batch);
-        engine.decide_batch_plain(&mut plain);
-        prop_assert_eq!(&batch.answers, &alone);
-        prop_assert_eq!(&plain.answers, &alone);
+        let alone: Vec<_> = asks.iter().map(|ask| answer(&ask_engine(&engine, ask))).collect();
+        let expected: Vec<_> = alone.into_iter().cycle().take(rows).collect();
+        prop_assert_eq!(ask_batch(&engine, &asks, rows, interned), expected);
     }
 
     #[test]
@@ -227,13 +145,8 @@ proptest! {
         for ask in &asks {
             let mut ask = ask.clone();
             ask.token = Some(("user", Vec::new()));
-            let request = Request {
-                method: &ask.method,
-                target: &ask.target,
-                token: token(&ask, Some(&set)),
-                allow_bonus_orbs_use: ask.bonus,
-            };
-            prop_assert_eq!(one_engine.decide(&request), ask_engine(&one_engine, &ask));
+            let decision = one_engine.decide(&request(&ask, Some(&set)));
+            prop_assert_eq!(decision, ask_engine(&one_engine, &ask));
         }
     }
 
@@ -251,8 +164,7 @@ proptest! {
             prop_assert_eq!(answer(&ask_engine(&engine, ask)), answer(&ask_engine(&turned, ask)));
             // One policy, one numbering: a set made by either engine serves both.
             let set = engine.scopes(ask.token.as_ref().map(|(_, text)| text.as_slice()).unwrap_or_default());
-            let request = Request { method: &ask.method, target: &ask.target, token: token(ask, Some(&set)), allow_bonus_orbs_use: ask.bonus };
-            prop_assert_eq!(turned.decide(&request), ask_engine(&engine, ask));
+            prop_assert_eq!(turned.decide(&request(ask, Some(&set))), ask_engine(&engine, ask));
         }
         prop_assert!(engine.routes().map(|r| r.as_str()).eq(turned.routes().map(|r| r.as_str())));
     }
@@ -302,24 +214,6 @@ proptest! {
         }
         let _ = format!("{:?}", engine.decide_scope(&scope, Some(token), true));
     }
-}
-
-/// The random requests are worth something only if they reach everything.
-#[test]
-fn the_random_requests_reach_every_reason_and_detail() {
-    let mut runner = TestRunner::deterministic();
-    let mut missing: BTreeSet<&str> = Reason::ALL.iter().map(|reason| reason.as_str()).collect();
-    missing.extend(Detail::ALL.iter().map(|detail| detail.as_str()));
-    let strategy = policy_and_asks(64);
-    for _ in 0..400 {
-        let (model, asks) = strategy.new_tree(&mut runner).unwrap().current();
-        for ask in asks {
-            let answer = reference::decide(&model, &ask);
-            missing.remove(answer.reason);
-            answer.detail.map(|detail| missing.remove(detail));
-        }
-    }
-    assert_eq!(missing, BTreeSet::new());
 }
 
 /// Every single change of the kinds that have fooled other authorizers, at every place where some

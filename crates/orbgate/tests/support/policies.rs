@@ -1,0 +1,252 @@
+//! Random valid policies.
+
+use std::collections::{HashMap, HashSet};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use super::model::{Api, Model, Orbs, Route, Scope, is_parameter};
+use super::strategies::{METHODS, SCOPES, SIZES, WORDS, long_word, long_words};
+
+/// A random valid policy. Routes that the format refuses beside another are dropped.
+pub fn policies() -> impl Strategy<Value = Model> {
+    let rules = select(&[None, None, Some("deny"), Some("allow_without_scope")][..]);
+    let apis = vec((bases(), rules), 1..4);
+    let orbs = prop_oneof![
+        Just(Orbs::No),
+        Just(Orbs::Yes),
+        (1..=i64::MAX.unsigned_abs()).prop_map(Orbs::Amount),
+        Just(Orbs::Absent),
+    ];
+    let scopes = vec((orbs, any::<Index>()), SCOPES.len());
+    (any::<bool>(), apis, scopes, words(), drafts()).prop_map(
+        |(encoded_params, apis, scopes, words, drafts)| {
+            let api = |(at, (base_path, organisation))| Api {
+                name: format!("api{at}"),
+                base_path,
+                organisation,
+                scopes: Vec::new(),
+            };
+            let mut model = Model {
+                encoded_params,
+                apis: apis.into_iter().enumerate().map(api).collect(),
+            };
+            for (name, (orbs, api)) in SCOPES.iter().zip(scopes) {
+                api.get_mut(&mut model.apis).scopes.push(Scope {
+                    name: (*name).to_owned(),
+                    orbs,
+                    routes: Vec::new(),
+                });
+            }
+            let mut places = Places::default();
+            for draft in drafts {
+                draft.add(&mut model, &words, &mut places);
+            }
+            model
+        },
+    )
+}
+
+/// Base paths: none, usual ones, and so many bytes or segments that a path has hardly room for more.
+fn bases() -> impl Strategy<Value = String> {
+    let usual = &[
+        "",
+        "",
+        "/a",
+        "/api/v1",
+        "/store/a",
+        "/api/v1/external",
+        "/api/v1/external",
+    ][..];
+    let long = |length: usize, count| format!("/{}", "c".repeat(length)).repeat(count);
+    prop_oneof![
+        24 => select(usual).prop_map(str::to_owned),
+        1 => (20..33_usize).prop_map(|count| "/b".repeat(count)),
+        1 => (240..256_usize).prop_map(move |length| long(length, 28)),
+        1 => (100..256_usize, 30..33_usize).prop_map(move |(length, count)| long(length, count)),
+        2 => (select(SIZES), 0..40_usize).prop_map(|(size, room)| base_of(size.saturating_sub(room))),
+    ]
+}
+
+/// A base path of this many bytes, as far as one can have them.
+pub fn base_of(bytes: usize) -> String {
+    let mut base = String::new();
+    while base.len() + 2 <= bytes.min(8_192) {
+        // A lone slash must not be left over.
+        let left = bytes.min(8_192) - base.len();
+        let segment = if left == 258 {
+            255
+        } else {
+            (left - 1).min(256)
+        };
+        base.push('/');
+        base.extend(core::iter::repeat_n('c', segment));
+    }
+    base
+}
+
+/// The literals of a policy: usual ones, and long ones that are alike.
+fn words() -> impl Strategy<Value = Vec<String>> {
+    let usual = vec(select(WORDS).prop_map(str::to_owned), 3..12);
+    (usual, vec(long_words(), 0..3)).prop_map(|(mut words, long)| {
+        words.extend(long.into_iter().flatten());
+        words
+    })
+}
+
+/// A route before its policy: which words, at which scope.
+#[derive(Clone, Debug)]
+struct Draft {
+    method: &'static str,
+    /// A word, or none for a parameter.
+    segments: Vec<Option<Index>>,
+    scope: Index,
+    amount: Option<u64>,
+    /// How many bytes the whole template is to have: one more literal fills it up.
+    size: Option<usize>,
+}
+
+/// The routes of a policy: usual ones, deep ones, or many mixtures of literals and parameters in one length.
+fn drafts() -> impl Strategy<Value = Vec<Draft>> {
+    let segment = || proptest::option::weighted(0.6, any::<Index>());
+    let amount = || proptest::option::of(1..9_u64);
+    let size = proptest::option::weighted(0.1, select(SIZES));
+    let draft = |method, segments, scope, amount, size| Draft {
+        method,
+        segments,
+        scope,
+        amount,
+        size,
+    };
+    let usual = (
+        select(METHODS),
+        vec(segment(), 0..5),
+        any::<Index>(),
+        amount(),
+        size,
+    );
+    let usual = usual.prop_map(move |(m, segments, s, a, size)| draft(m, segments, s, a, size));
+    let deep = (
+        select(METHODS),
+        vec(segment(), 5..33),
+        any::<Index>(),
+        amount(),
+    );
+    let deep = deep.prop_map(move |(m, segments, s, a)| draft(m, segments, s, a, None));
+    let deep = prop_oneof![1 => usual.clone(), 2 => deep];
+    let counts = select(&[2, 15, 16, 17, 31, 32, 33, 63, 64][..]);
+    let crowded = (7..17_usize, counts, any::<(u32, u32)>(), any::<Index>());
+    let crowded = crowded.prop_flat_map(move |(length, count, (start, step), scope)| {
+        let words = vec(
+            (vec(any::<Index>(), length), select(&METHODS[..2]), amount()),
+            count,
+        );
+        words.prop_map(move |words| {
+            let one = |(number, (words, method, amount)): (u32, (Vec<Index>, _, _))| {
+                // An odd step passes by every number: all mixtures differ.
+                let mixture = start.wrapping_add(number.wrapping_mul(step | 1));
+                let literal = |(at, word)| (mixture >> at & 1 == 1).then_some(word);
+                let segments = words.into_iter().enumerate().map(literal).collect();
+                draft(method, segments, scope, amount, None)
+            };
+            (0..).zip(words).map(one).collect::<Vec<_>>()
+        })
+    });
+    prop_oneof![4 => vec(usual, 0..40), 1 => vec(deep, 1..24), 1 => crowded]
+}
+
+impl Draft {
+    /// Adds the route to a policy, where it may stand.
+    fn add(self, model: &mut Model, words: &[String], places: &mut Places) {
+        let scopes = |api: &Api| api.scopes.len();
+        let mut scope = self.scope.index(model.apis.iter().map(scopes).sum());
+        let mut apis = model.apis.iter_mut();
+        let api = apis.find(|api| match scope.checked_sub(api.scopes.len()) {
+            Some(left) => {
+                scope = left;
+                false
+            }
+            None => true,
+        });
+        let api = api.unwrap();
+        let name = |at| ["{id", "{b_2", "{c.d-e"][at % 3];
+        let segment = |(at, word): (usize, Option<Index>)| match word {
+            Some(word) => word.get(words).clone(),
+            None => format!("{}{at}}}", name(at)),
+        };
+        let mut segments: Vec<_> = self.segments.into_iter().enumerate().map(segment).collect();
+        if let Some(size) = self.size {
+            let taken: usize = segments.iter().map(|segment| segment.len() + 1).sum();
+            let left = size.saturating_sub(api.base_path.len() + taken + 1);
+            match left {
+                1..=16 => segments.push("f".repeat(left)),
+                17..=256 => segments.push(long_word(left, size, 'x')),
+                _ => {}
+            }
+        }
+        let mut route = Route {
+            method: self.method.to_owned(),
+            segments,
+            orbs: self.amount,
+        };
+        if !places.take(&route.method, &api.full(&route)) {
+            return;
+        }
+        let scope = &mut api.scopes[scope];
+        if scope.orbs == Orbs::Absent {
+            scope.orbs = Orbs::Yes;
+        }
+        if scope.orbs == Orbs::No {
+            route.orbs = None;
+        }
+        scope.routes.push(route);
+    }
+}
+
+/// Which templates are taken.
+#[derive(Default)]
+struct Places {
+    shapes: HashSet<(String, String)>,
+    spellings: HashMap<(String, String), String>,
+    /// By number of segments: which of them are literals, over all templates.
+    mixtures: HashMap<usize, HashSet<Vec<bool>>>,
+}
+
+/// So many sets of literal places may the templates of one number of segments have.
+pub const MOST_MIXTURES: usize = 64;
+
+impl Places {
+    /// Takes a template's place, unless the policy format refuses it beside those already there.
+    fn take(&mut self, method: &str, full: &[String]) -> bool {
+        let bytes: usize = full.iter().map(|segment| segment.len() + 1).sum();
+        if full.len() > 32 || bytes > 8_192 {
+            return false;
+        }
+        let mixture: Vec<_> = full.iter().map(|segment| is_parameter(segment)).collect();
+        let mixtures = self.mixtures.entry(full.len()).or_default();
+        if mixtures.len() == MOST_MIXTURES && !mixtures.contains(&mixture) {
+            return false;
+        }
+        let mut prefix = String::new();
+        let mut new = Vec::new();
+        for segment in full {
+            let literal = !is_parameter(segment);
+            if literal {
+                let place = (prefix.clone(), segment.to_ascii_lowercase());
+                let other = self.spellings.get(&place);
+                if other.is_some_and(|other| other != segment) {
+                    return false;
+                }
+                new.push((place, segment.clone()));
+            }
+            prefix = format!("{prefix}/{}", if literal { segment } else { "{}" });
+        }
+        let fresh = self.shapes.insert((method.to_owned(), prefix));
+        if fresh {
+            self.spellings.extend(new);
+            mixtures.insert(mixture);
+        }
+        fresh
+    }
+}
