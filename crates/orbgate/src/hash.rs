@@ -11,8 +11,8 @@ use core::fmt;
 use crate::list::List;
 use crate::tables::COLUMNS;
 
-/// Slots for a known set of keys, no two of which share one: hash and displace. The upper half of a hash
-/// chooses a displacement, which sends the lower half to its slot.
+/// Slots for a known set of keys, no two of which share one: hash and displace. Some bits of a hash choose a displacement,
+/// which sends others to their slot.
 pub struct PerfectHash<T: 'static> {
     /// What the hash multiplies with.
     pub seed: Seed,
@@ -26,16 +26,23 @@ impl<T> PerfectHash<T> {
     /// The only entry that can have a key of this hash; the caller compares the key.
     #[inline(always)]
     pub(crate) fn get(&self, hash: u64) -> Option<&T> {
-        let bucket = (hash >> 32) as usize & self.displacements.len().wrapping_sub(1);
+        let bucket = bucket(hash, self.displacements.len());
         let displacement = *self.displacements.get(bucket)?;
         self.slots.get(slot(hash, displacement, self.slots.len()))
     }
 }
 
+/// The bucket of a hash. It takes bits, as the slot does, to which all bytes of a key come, multiplied with many of the
+/// seed's: the lowest ones are no good.
+#[inline(always)]
+pub(crate) const fn bucket(hash: u64, buckets: usize) -> usize {
+    (hash >> 44) as usize & buckets.wrapping_sub(1)
+}
+
 /// The slot of a hash whose bucket has this displacement.
 #[inline(always)]
 pub(crate) const fn slot(hash: u64, displacement: u32, slots: usize) -> usize {
-    (hash ^ displacement as u64) as usize & slots.wrapping_sub(1)
+    ((hash >> 24) ^ displacement as u64) as usize & slots.wrapping_sub(1)
 }
 
 impl<T: fmt::Debug> fmt::Debug for PerfectHash<T> {
@@ -71,8 +78,8 @@ impl Seed {
     /// The hash of a number, as a template's key.
     #[inline(always)]
     pub(crate) const fn number(self, number: u64) -> u64 {
-        let Self([a, b, c]) = self;
-        mix(mix(number ^ c, a), b)
+        let Self([a, b, _]) = self;
+        mix(number ^ a, b)
     }
 }
 

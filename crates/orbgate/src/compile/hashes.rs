@@ -44,7 +44,7 @@ pub(super) fn perfect_hash<K, T: Copy + Default>(
         };
         let mut slots = vec![T::default(); count];
         for (of_key, entry) in hashes.iter().zip(entries) {
-            let displacement = table.displacements.get(bucket(*of_key, buckets));
+            let displacement = table.displacements.get(hash::bucket(*of_key, buckets));
             let slot = displacement.map(|displacement| hash::slot(*of_key, *displacement, count));
             if let Some(slot) = slot.and_then(|slot| slots.get_mut(slot)) {
                 *slot = *entry;
@@ -56,15 +56,11 @@ pub(super) fn perfect_hash<K, T: Copy + Default>(
     Err(Unplaceable)
 }
 
-fn bucket(hash: u64, buckets: usize) -> usize {
-    hash::index((hash >> 32) as u32) & buckets.wrapping_sub(1)
-}
-
 /// The displacement of each bucket, if they send every hash to a slot of its own.
 fn displacements(hashes: &[u64], buckets: usize, slots: usize) -> Option<Vec<u32>> {
     let mut sorted = hashes.to_vec();
-    sorted.sort_unstable_by_key(|hash| bucket(*hash, buckets));
-    let of_buckets = sorted.chunk_by(|a, b| bucket(*a, buckets) == bucket(*b, buckets));
+    sorted.sort_unstable_by_key(|hash| hash::bucket(*hash, buckets));
+    let of_buckets = sorted.chunk_by(|a, b| hash::bucket(*a, buckets) == hash::bucket(*b, buckets));
     let mut of_buckets: Vec<&[u64]> = of_buckets.collect();
     of_buckets.sort_by_key(|of_bucket| Reverse(of_bucket.len()));
     let mut displacements = vec![0; buckets];
@@ -72,7 +68,7 @@ fn displacements(hashes: &[u64], buckets: usize, slots: usize) -> Option<Vec<u32
     for of_bucket in of_buckets {
         let mut tries = 0..super::id(slots);
         let found = tries.find(|displacement| take(&mut is_taken, of_bucket, *displacement))?;
-        *displacements.get_mut(bucket(*of_bucket.first()?, buckets))? = found;
+        *displacements.get_mut(hash::bucket(*of_bucket.first()?, buckets))? = found;
     }
     Some(displacements)
 }
