@@ -46,17 +46,18 @@ pub fn decide(policy: &Model, ask: &Ask) -> Answer {
         |literal, position| literal.as_bytes() == path[position],
         path.len(),
     );
+    let (kind, held) = match &ask.token {
+        None => return deny("no_token"),
+        Some((kind, scopes)) if *kind == "user" || *kind == "organisation" => (*kind, scopes),
+        Some(_) => return deny("invalid_token"),
+    };
+    // These read the policy: nobody without a token learns which literals exist.
     if let Some(detail) = unsafe_beside_table(policy, &path, fitting.as_ref()) {
         return Answer {
             detail: Some(detail),
             ..deny("malformed_request")
         };
     }
-    let (kind, held) = match &ask.token {
-        None => return deny("no_token"),
-        Some((kind, scopes)) if *kind == "user" || *kind == "organisation" => (*kind, scopes),
-        Some(_) => return deny("invalid_token"),
-    };
     let Some(winner) = fitting else {
         return deny("no_route");
     };
