@@ -46,11 +46,10 @@ pub fn compile(path: impl AsRef<Path>) -> Result<(), BuildError> {
     let stem = path.file_stem().unwrap_or(path.as_os_str());
     let mut output = PathBuf::from(directory).join(stem);
     output.set_extension("orbgate.rs");
-    fs::write(
-        &output,
-        codegen::engine(&compile_policy(&policy).expect("x")),
-    )
-    .map_err(|error| BuildError(format!("{}: {error}", output.display())))
+    let tables = compile_policy(&policy)
+        .map_err(|error| BuildError(format!("{}: {error}", path.display())))?;
+    fs::write(&output, codegen::engine(&tables))
+        .map_err(|error| BuildError(format!("{}: {error}", output.display())))
 }
 
 /// Why a policy file could not be compiled into the program.

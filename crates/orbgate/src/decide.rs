@@ -12,7 +12,7 @@ use crate::tables::{NONE, RouteRow, ScopeRow, Template, Terms, slice};
 use crate::target;
 use crate::terms::MAX_TARGET_BYTES;
 use crate::token::{Scopes, Token, TokenKind};
-use crate::vector::{self, Baseline, Processor, Task};
+use crate::vector::{self, Processor, Task};
 
 /// A decision, compiled for several processors.
 struct Decide<'e, 'r>(&'e Engine, &'r Request<'r>);
@@ -24,7 +24,7 @@ impl<'e> Task for Decide<'e, '_> {
     fn run(self, processor: impl Processor) -> Decision<'e> {
         let Self(engine, request) = self;
         let found = lookup::find(processor, &engine.tables, request.target);
-        engine.decide_found(processor, request, found)
+        engine.decide_found(request, found)
     }
 }
 
@@ -39,7 +39,6 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn decide_found<'e>(
         &'e self,
-        processor: impl Processor,
         request: &Request<'_>,
         found: Found<'e>,
     ) -> Decision<'e> {
@@ -69,7 +68,7 @@ impl Engine {
                     scope,
                     terms: &row.terms,
                 };
-                self.decide_need(processor, need, token, request.allow_bonus_orbs_use)
+                self.decide_need(need, token, request.allow_bonus_orbs_use)
             }
             _ => self.decide_method_not_declared(template),
         }
@@ -99,9 +98,7 @@ impl Engine {
             .find_route_of(template, request.method)
             .and_then(|route| self.need(route))
         {
-            Some(need) => {
-                self.decide_need(Baseline::HERE, need, token, request.allow_bonus_orbs_use)
-            }
+            Some(need) => self.decide_need(need, token, request.allow_bonus_orbs_use),
             None => self.decide_method_not_declared(template),
         }
     }
@@ -141,12 +138,11 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn decide_need<'e>(
         &'e self,
-        processor: impl Processor,
         need: Need<'e>,
         token: Token<'_>,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'e> {
-        let held = self.holds(processor, token.scopes, need.scope, need.terms);
+        let held = self.holds(token.scopes, need.scope, need.terms);
         let reason = match need.terms.organisation {
             Some(rule) => inference::decide(token.kind, rule, held),
             None if held => Reason::ScopeHeld,
@@ -162,16 +158,10 @@ impl Engine {
 
     /// Whether the scope of these terms, which has this id, is one of these (specification §5.3).
     #[inline(always)]
-    pub(crate) fn holds(
-        &self,
-        processor: impl Processor,
-        scopes: Scopes<'_>,
-        scope: u16,
-        terms: &Terms,
-    ) -> bool {
+    pub(crate) fn holds(&self, scopes: Scopes<'_>, scope: u16, terms: &Terms) -> bool {
         match scopes {
             Scopes::Set(set) => set.holds(self.policy_id(), scope),
-            Scopes::Text(text) => has_scope(processor, text, self.tables.text.bytes(terms.scope)),
+            Scopes::Text(text) => has_scope(text, self.tables.text.bytes(terms.scope)),
         }
     }
 

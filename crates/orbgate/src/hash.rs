@@ -13,6 +13,7 @@ use crate::tables::COLUMNS;
 
 /// Slots for a known set of keys, no two of which share one: hash and displace. Some bits of a hash choose a displacement,
 /// which sends others to their slot.
+#[derive(Default)]
 pub struct PerfectHash<T: 'static> {
     /// What the hash multiplies with.
     pub seed: Seed,
@@ -55,16 +56,23 @@ impl<T: fmt::Debug> fmt::Debug for PerfectHash<T> {
 ///
 /// Products of 64 bits would carry upwards only: keys that differ in their highest bytes alone would share their lower bits
 /// under every seed. So the products have 128, and are folded.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Seed(pub [u64; 3]);
 
 impl Seed {
-    /// One seed of an endless series.
+    /// One seed of an endless series. `salt` is of the policy's digest: nobody can choose the texts of a policy against
+    /// seeds that depend on all of them.
     #[cfg(feature = "yaml")]
-    pub(crate) fn nth(number: u32) -> Self {
-        let start = u64::from(number).wrapping_mul(3);
-        let odd = |step: u64| mix(start.wrapping_add(step).wrapping_mul(GOLDEN), MIXER) | 1;
-        Self([odd(1), odd(2), odd(3)])
+    pub(crate) const fn nth(salt: u64, number: u32) -> Self {
+        let start = salt.wrapping_add((number as u64).wrapping_mul(3));
+        const fn odd(number: u64) -> u64 {
+            mix(mix(number, GOLDEN) ^ number, MIXER) | 1
+        }
+        Self([
+            odd(start),
+            odd(start.wrapping_add(1)),
+            odd(start.wrapping_add(2)),
+        ])
     }
 
     /// The hash of a literal.
@@ -84,7 +92,7 @@ impl Seed {
 }
 
 /// The methods that have a column, told apart by one product.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Methods {
     /// What the letters of a method are multiplied with: the highest bits are its column.
     pub multiplier: u64,
@@ -196,7 +204,7 @@ pub(crate) const fn index(id: u32) -> usize {
 }
 
 /// Scope ids by name, laid out by phf's generator. Looked up once for each scope of a token, not in decisions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ScopeIds {
     /// Every hash starts from it.
     pub seed: u64,

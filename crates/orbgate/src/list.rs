@@ -25,6 +25,12 @@ impl<T> Deref for List<T> {
     }
 }
 
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self::Static(&[])
+    }
+}
+
 impl<T> From<Vec<T>> for List<T> {
     fn from(items: Vec<T>) -> Self {
         Self::Owned(items.into_boxed_slice())
@@ -43,6 +49,12 @@ pub enum Text {
     Static(&'static str),
     /// Built at run time.
     Owned(Box<str>),
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self::Static("")
+    }
 }
 
 impl Text {

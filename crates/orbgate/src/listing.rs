@@ -8,7 +8,6 @@ use crate::route_id::RouteId;
 use crate::tables::{ApiRow, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeRow, Tables, slice};
 use crate::terms::{Orbs, OrganisationRule, Place};
 use crate::token::Scopes;
-use crate::vector::Baseline;
 
 /// A route of an engine: method and path template; needs exactly one scope.
 #[derive(Clone, Copy)]
@@ -161,10 +160,7 @@ impl<'e> Scope<'e> {
     /// Whether these scopes have it (specification §5.3).
     pub(crate) fn is_among(self, scopes: Scopes<'_>) -> bool {
         let row = self.row();
-        row.is_some_and(|row| {
-            self.engine
-                .holds(Baseline::HERE, scopes, self.id, &row.terms)
-        })
+        row.is_some_and(|row| self.engine.holds(scopes, self.id, &row.terms))
     }
 
     /// The permitted action, where the policy states one (specification §4.2).

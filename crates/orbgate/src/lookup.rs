@@ -8,12 +8,18 @@
 //! [`find`] is the fast path. It recognises a target that no rule is about and that is spelt as the templates are; whatever
 //! else it meets it leaves to [`find_exactly`].
 
+#![allow(
+    clippy::as_conversions,
+    reason = "numbers of a few bits, and the lowest byte of a word, in the hot loop"
+)]
+
 use core::hint::select_unpredictable;
 
 use crate::hash::{CASE, Ends, index};
 use crate::reason::Detail;
 use crate::tables::{
-    LOOK_CLOSER, Literal, LiteralRow, NONE, POSITION, Spelling, Tables, Template, Tuple, slice, tag,
+    COUNT, LOOK_CLOSER, Literal, LiteralRow, NONE, POSITION, Spelling, Tables, Template, Tuple,
+    slice, tag,
 };
 use crate::target::{Decoded, Path, unusual};
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS};
@@ -33,46 +39,60 @@ pub(crate) enum Found<'e> {
 /// A path of fewer bytes is copied into so many.
 const SHORTEST: usize = 16;
 
+/// What the fast path looks a template up by.
+#[derive(Clone, Copy)]
+pub(crate) struct Key {
+    key: u64,
+    is_below_prefix: bool,
+}
+
 /// Looks for the template of a path, if everything about it is simple.
 #[inline(always)]
 pub(crate) fn find<'e>(processor: impl Processor, tables: &'e Tables, path: &[u8]) -> Found<'e> {
-    find_in::<_>(processor, tables, path).unwrap_or(Found::Unknown)
+    find_by(tables, key(processor, tables, path))
 }
 
+/// The key of a path. `None` where something is not simple.
 #[inline(always)]
-fn find_in<'e, P: Processor>(processor: P, tables: &'e Tables, path: &[u8]) -> Option<Found<'e>> {
-    if path.len() >= P::BYTES {
-        find_in_blocks(processor, tables, path, path.len())
-    } else if P::BYTES > SHORTEST && path.len() >= SHORTEST {
-        find_in_blocks(Baseline::HERE, tables, path, path.len())
-    } else {
-        find_short(tables, path)
+pub(crate) fn key<P: Processor>(processor: P, tables: &Tables, path: &[u8]) -> Option<Key> {
+    match path.len() {
+        length @ 32.. => key_in_blocks(processor, P::IN_BLOCK, tables, path, length),
+        // In halves, because a register may have 32 bytes; two of them are enough.
+        length @ SHORTEST..32 => {
+            key_in_blocks(Baseline::HERE, Baseline::IN_BLOCK / 2, tables, path, length)
+        }
+        _ => key_of_short(tables, path),
     }
 }
 
 #[inline(never)]
-fn find_short<'e>(tables: &'e Tables, path: &[u8]) -> Option<Found<'e>> {
+fn key_of_short(tables: &Tables, path: &[u8]) -> Option<Key> {
     let mut padded = [b'-'; SHORTEST];
     padded
         .iter_mut()
         .zip(path)
         .for_each(|(to, from)| *to = *from);
-    find_in_blocks(Baseline::HERE, tables, &padded, path.len())
+    key_in_blocks(
+        Baseline::HERE,
+        Baseline::IN_BLOCK / 4,
+        tables,
+        &padded,
+        path.len(),
+    )
 }
 
-/// The same for the first `length` of as many bytes as fill a register, or more. `None` where something is not simple.
+/// The key of the path that is the first `length` bytes. Its blocks, if there is more than one, are whole ones of so many
+/// registers.
 #[inline(always)]
-fn find_in_blocks<'e, P: Processor>(
+fn key_in_blocks<P: Processor>(
     processor: P,
-    tables: &'e Tables,
+    registers: usize,
+    tables: &Tables,
     bytes: &[u8],
     length: usize,
-) -> Option<Found<'e>> {
-    if !tables.is_packed {
-        return None;
-    }
+) -> Option<Key> {
     let below_prefix = below_prefix(tables, bytes, length);
-    if below_prefix.is_none() && bytes.first() != Some(&b'/') {
+    if below_prefix.is_none() && (bytes.first() != Some(&b'/') || !tables.is_packed) {
         return None;
     }
     let mut walk = Walk {
@@ -85,7 +105,7 @@ fn find_in_blocks<'e, P: Processor>(
     let mut start = below_prefix.unwrap_or(1);
     let mut base = start;
     while base <= length {
-        let slashes = slashes(processor, bytes, base)?;
+        let slashes = slashes(processor, registers, bytes, base)?;
         // The last segment ends where the path does.
         let end = end_in_block(length, base);
         let mut ends = slashes & end.wrapping_sub(1) | end;
@@ -98,15 +118,26 @@ fn find_in_blocks<'e, P: Processor>(
         base = base.wrapping_add(BLOCK);
     }
     let count = walk.position / POSITION;
-    if count > MAX_SEGMENTS as u32 {
-        return None;
-    }
-    let key = walk.key | u64::from(count);
-    Some(match tables.template(key) {
-        _ if below_prefix.is_none() => Found::Nothing,
-        Some(template) => Found::Template(template),
-        None => find_in_tuples(tables, key, count),
+    (index(count) <= MAX_SEGMENTS).then_some(Key {
+        key: walk.key | u64::from(count),
+        is_below_prefix: below_prefix.is_some(),
     })
+}
+
+/// The template of a key.
+#[inline(always)]
+pub(crate) fn find_by(tables: &Tables, key: Option<Key>) -> Found<'_> {
+    match key {
+        None => Found::Unknown,
+        Some(Key {
+            is_below_prefix: false,
+            ..
+        }) => Found::Nothing,
+        Some(Key { key, .. }) => match tables.template(key) {
+            Some(template) => Found::Template(template),
+            None => find_in_tuples(tables, key),
+        },
+    }
 }
 
 /// Where the first segment below the prefix starts. `None` where the path does not start with the prefix.
@@ -131,9 +162,9 @@ fn below_prefix(tables: &Tables, bytes: &[u8], length: usize) -> Option<usize> {
 
 /// Where the slashes of a block are, as bits. `None` where a byte is unusual.
 #[inline(always)]
-fn slashes<P: Processor>(processor: P, bytes: &[u8], base: usize) -> Option<u64> {
+fn slashes<P: Processor>(processor: P, registers: usize, bytes: &[u8], base: usize) -> Option<u64> {
     let mut all = processor.splat(0);
-    let slashes = positions_in_block(processor, bytes, base, |bytes| {
+    let slashes = positions_in_block(processor, registers, bytes, base, |bytes| {
         all = processor.or(all, unusual(processor, bytes));
         processor.positions(bytes, b'/')
     });
@@ -159,15 +190,16 @@ impl Walk<'_, '_> {
         if length.wrapping_sub(1) >= MAX_SEGMENT_BYTES {
             return None;
         }
-        let ends = self.ends(start, end, length);
+        let ends = self.ends(start, end, length)?;
         // Perhaps nothing but dots.
         if ends.head as u8 == b'.' {
             return None;
         }
         let tag = self.position.wrapping_add(length as u32);
         self.position = self.position.wrapping_add(POSITION);
-        let hash = tables.literals.seed.literal(ends, tag);
-        let literal = tables.literals.get(hash)?;
+        let literal = tables
+            .literals
+            .get(tables.literals.seed.literal(ends, tag))?;
         let differ = literal.ends.differ(ends);
         let differ_in_tag = literal.tag ^ tag;
         let is_same = differ | u64::from(differ_in_tag) == 0;
@@ -184,12 +216,13 @@ impl Walk<'_, '_> {
     /// The ends of a segment. Eight bytes that end with the path's eighth or a later one can be read at once; a shorter
     /// segment is what is left of them when what stands before it is shifted out.
     #[inline(always)]
-    fn ends(&self, start: usize, end: usize, length: usize) -> Ends {
-        let missing = 8_usize.saturating_sub(length);
-        let (head, tail) = match end.checked_sub(8) {
+    fn ends(&self, start: usize, end: usize, length: usize) -> Option<Ends> {
+        let up_to_eight = length.min(8);
+        let (head, tail) = match self.bytes.get(..end)?.last_chunk() {
             Some(tail) => (
-                self.words.at(start.wrapping_sub(missing)),
-                self.words.at(tail),
+                self.words
+                    .at(start.wrapping_add(up_to_eight).wrapping_sub(8)),
+                u64::from_le_bytes(*tail),
             ),
             None => {
                 let first = self
@@ -199,11 +232,12 @@ impl Walk<'_, '_> {
                 (first, first)
             }
         };
-        let shift = 8 * missing as u32;
-        Ends {
+        // By 8 bits for each byte that a word has too many.
+        let shift = (up_to_eight as u32).wrapping_mul(8).wrapping_neg();
+        Some(Ends {
             head: head.wrapping_shr(shift),
             tail: tail.wrapping_shr(shift),
-        }
+        })
     }
 }
 
@@ -221,13 +255,14 @@ fn look_closer(tables: &Tables, literal: &Literal, segment: &[u8]) -> Option<u64
 
 /// The most specific template that fits where some of the literals of a path are values of parameters.
 #[inline(never)]
-fn find_in_tuples(tables: &Tables, key: u64, count: u32) -> Found<'_> {
+fn find_in_tuples(tables: &Tables, key: u64) -> Found<'_> {
+    let count = (key & COUNT) as u32;
     let mut literals = 1_u32.wrapping_shl(tables.prefix.segments).wrapping_sub(1);
     for (position, field) in (0..count).zip(tables.fields.iter()) {
         literals |= u32::from(key & field != 0).wrapping_shl(position);
     }
     let mut tuples = tables.tuples_of(count, literals);
-    let found = tuples.find_map(|tuple| tables.template(key & tuple.fields | u64::from(count)));
+    let found = tuples.find_map(|tuple| tables.template(key & (tuple.fields | COUNT)));
     found.map_or(Found::Nothing, Found::Template)
 }
 

@@ -1,14 +1,25 @@
 //! A token's scopes as text, searched for the one that a route needs.
 
-use crate::vector::{BLOCK, Processor, end_in_block, positions_in_block};
+#![allow(
+    clippy::as_conversions,
+    reason = "positions in a block, as the widths that shifts take"
+)]
+
+use crate::vector::{BLOCK, Baseline, Processor, end_in_block, positions_in_block};
 
 /// Whether one of the scopes of a text, which spaces separate, is exactly this one (specification §5.3). A scope is not empty
 /// and has no space.
+#[inline(never)] // so that decisions on scope sets stay small
+pub(crate) fn has_scope(text: &[u8], scope: &[u8]) -> bool {
+    has_scope_on(Baseline::HERE, text, scope)
+}
+
+/// The same on a processor.
 ///
 /// Bits say where a scope of this length can stand: where there is a space, or nothing, before it and as far behind it, and
 /// the right byte in its middle. So hardly more than one place is looked at.
 #[inline(always)]
-pub(crate) fn has_scope<P: Processor>(processor: P, text: &[u8], scope: &[u8]) -> bool {
+fn has_scope_on<P: Processor>(processor: P, text: &[u8], scope: &[u8]) -> bool {
     let length = scope.len();
     let (Some(middle), true) = (scope.get(length / 2), text.len() >= P::BYTES) else {
         return text
@@ -19,12 +30,12 @@ pub(crate) fn has_scope<P: Processor>(processor: P, text: &[u8], scope: &[u8]) -
     let mut is_start = 1;
     let mut base = 0_usize;
     while base <= text.len() {
-        let Some(spaces) = positions_in_block(processor, text, base, |bytes| {
+        let Some(spaces) = positions_in_block(processor, P::IN_BLOCK, text, base, |bytes| {
             processor.positions(bytes, b' ')
         }) else {
             return false;
         };
-        let Some(middles) = positions_in_block(processor, text, base, |bytes| {
+        let Some(middles) = positions_in_block(processor, P::IN_BLOCK, text, base, |bytes| {
             processor.positions(bytes, *middle)
         }) else {
             return false;
@@ -71,7 +82,7 @@ fn stands_at(text: &[u8], at: usize, scope: &[u8]) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::has_scope;
+    use super::has_scope_on;
     use crate::vector::{Baseline, Plain};
 
     proptest! {
@@ -94,8 +105,8 @@ mod tests {
                 let mut split = text.as_bytes().split(|byte| *byte == b' ');
                 let expected = !scope.is_empty() && split.any(|other| other == scope);
                 let found = [
-                    has_scope(Baseline::HERE, text.as_bytes(), scope),
-                    has_scope(Plain, text.as_bytes(), scope),
+                    has_scope_on(Baseline::HERE, text.as_bytes(), scope),
+                    has_scope_on(Plain, text.as_bytes(), scope),
                 ];
                 prop_assert_eq!(found, [expected; 2], "{:?} in {:?}", scope, text);
             }

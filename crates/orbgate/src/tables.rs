@@ -11,7 +11,7 @@ use crate::terms::{OrganisationRule, Place, Profile};
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Everything an engine knows.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tables {
     /// SHA-256 of the policy's canonical form.
     pub digest: [u8; 32],
@@ -103,6 +103,9 @@ pub struct Literal {
     /// Its id, which indexes [`Tables::literal_rows`].
     pub id: u32,
 }
+
+/// The bits of a key that count segments.
+pub(crate) const COUNT: u64 = 0x3f;
 
 /// In a literal's tag: equal ends are not enough, because it has more than 16 bytes or more than one spelling, or others have
 /// the same ends. The tag is then that of no segment, so nothing is taken for it unseen.

@@ -9,8 +9,7 @@ use super::Unplaceable;
 use crate::hash::{self, PerfectHash, ScopeIds, Seed};
 use crate::list::List;
 
-/// How many seeds are tried. One in two leads to a layout, so a search that needs more is not chance: somebody has chosen
-/// the keys against the seeds.
+/// How many seeds are tried. About one in two leads to a layout.
 const SEEDS: u32 = 64;
 
 /// Keys in a bucket, on average: fewer take more memory, more take longer to send to free slots.
@@ -22,6 +21,7 @@ const IN_BUCKET: usize = 2;
 /// This is the search of CHD: the buckets with most keys come first, while most slots are free, and displacements are tried
 /// one after the other. The expected time is linear.
 pub(super) fn perfect_hash<K, T: Copy + Default>(
+    salt: u64,
     keys: &[K],
     entries: &[T],
     hash: impl Fn(Seed, &K) -> u64,
@@ -30,7 +30,7 @@ pub(super) fn perfect_hash<K, T: Copy + Default>(
     let count = count.next_power_of_two();
     let buckets = (keys.len() / IN_BUCKET).next_power_of_two();
     let mut hashes = vec![0; keys.len()];
-    for seed in (0..SEEDS).map(Seed::nth) {
+    for seed in (0..SEEDS).map(|number| Seed::nth(salt, number)) {
         for (of_key, key) in hashes.iter_mut().zip(keys) {
             *of_key = hash(seed, key);
         }
@@ -92,7 +92,7 @@ fn take(is_taken: &mut [bool], hashes: &[u64], displacement: u32) -> bool {
 }
 
 /// Lays out the ids of scopes, which are sorted by name, with phf's generator.
-pub(super) fn scope_ids(names: &[&[u8]]) -> Result<ScopeIds, Unplaceable> {
+pub(super) fn scope_ids(salt: u64, names: &[&[u8]]) -> Result<ScopeIds, Unplaceable> {
     if names.is_empty() {
         // One slot, so that a look-up always finds something to compare with.
         return Ok(ScopeIds {
@@ -108,8 +108,8 @@ pub(super) fn scope_ids(names: &[&[u8]]) -> Result<ScopeIds, Unplaceable> {
     let state = ptrhash::generate_hash_with_hash_fn(&keys, |(number, name), seed| {
         tries.set(tries.get().saturating_add(1));
         match tries.get() > limit {
-            true => hash::scope_hash(*seed, &number.to_le_bytes()),
-            false => hash::scope_hash(*seed, name),
+            true => hash::scope_hash(*seed ^ salt, &number.to_le_bytes()),
+            false => hash::scope_hash(*seed ^ salt, name),
         }
     });
     let pilots: Vec<u32> = state
@@ -121,7 +121,7 @@ pub(super) fn scope_ids(names: &[&[u8]]) -> Result<ScopeIds, Unplaceable> {
     let mut is_taken = vec![false; slots.len()];
     let count = slots.len();
     for (id, name) in (0..).zip(names) {
-        let hash = hash::scope_hash(state.seed, name);
+        let hash = hash::scope_hash(state.seed ^ salt, name);
         let pilot = pilots.get(hash::pilot_bucket(hash, pilots.len()));
         let slot = hash::pilot_slot(hash, pilot.copied().ok_or(Unplaceable)?, count);
         let (Some(free), Some(taken)) = (slots.get_mut(slot), is_taken.get_mut(slot)) else {
@@ -133,7 +133,7 @@ pub(super) fn scope_ids(names: &[&[u8]]) -> Result<ScopeIds, Unplaceable> {
         *free = id;
     }
     Ok(ScopeIds {
-        seed: state.seed,
+        seed: state.seed ^ salt,
         pilots: pilots.into(),
         slots: slots.into(),
     })
@@ -153,7 +153,7 @@ mod tests {
     /// Every key leads to its entry, and no slot but theirs is taken.
     #[track_caller]
     fn check(keys: &[u64]) {
-        let table = perfect_hash(keys, keys, |seed, key| seed.number(*key)).unwrap();
+        let table = perfect_hash(7, keys, keys, |seed, key| seed.number(*key)).unwrap();
         for key in keys {
             assert_eq!(table.get(table.seed.number(*key)), Some(key));
         }
@@ -178,19 +178,19 @@ mod tests {
 
     #[test]
     fn keys_that_one_seed_cannot_tell_apart_get_another() {
-        let first = Seed::nth(0);
+        let first = Seed::nth(7, 0);
         let hash = |seed: Seed, key: &u64| match seed.0 == first.0 {
             true => 0,
             false => seed.number(*key),
         };
-        let table = perfect_hash(&[1, 2, 3, 4], &[1_u64, 2, 3, 4], hash).unwrap();
+        let table = perfect_hash(7, &[1, 2, 3, 4], &[1_u64, 2, 3, 4], hash).unwrap();
         assert_eq!(table.get(hash(table.seed, &3)), Some(&3));
     }
 
     #[test]
     fn the_search_for_a_seed_ends() {
-        let found = perfect_hash(&[1, 2], &[1_u64, 2], |_, _| 0);
+        let found = perfect_hash(7, &[1, 2], &[1_u64, 2], |_, _| 0);
         assert!(found.is_err());
-        assert!(scope_ids(&[b"same", b"same"]).is_err());
+        assert!(scope_ids(7, &[b"same", b"same"]).is_err());
     }
 }

@@ -4,11 +4,8 @@ use super::hashes::perfect_hash;
 use super::templates::Templates;
 use super::{TextPool, Unplaceable, id};
 use crate::hash::{self, CASE, ENDS_BYTES, Ends, PerfectHash, Seed};
-use crate::tables::{LOOK_CLOSER, Literal, LiteralRow, Run, Spelling, tag};
+use crate::tables::{COUNT, LOOK_CLOSER, Literal, LiteralRow, Run, Spelling, tag};
 use crate::terms::MAX_SEGMENTS;
-
-/// In a key, the bits that count segments.
-const COUNT_BITS: u32 = 6;
 
 /// The literals by position. Those that differ only in the case of letters are one literal.
 pub(super) struct Literals {
@@ -38,6 +35,7 @@ struct Spelt<'t> {
 impl Literals {
     /// `common` segments are the same in all templates, and need no share.
     pub(super) fn of<'t>(
+        salt: u64,
         templates: &Templates<'t>,
         common: usize,
         text: &mut TextPool<'t>,
@@ -69,7 +67,7 @@ impl Literals {
             }
             literals.add_hot(seen_alike, first);
         }
-        literals.share(&positions, counts);
+        literals.share(salt, &positions, counts);
         literals
     }
 
@@ -117,8 +115,8 @@ impl Literals {
 
     /// Makes shares of the numbers: bits of its own for each position, side by side above those that count segments. Where
     /// 64 bits are too few, shares are numbers as if by chance, whose sums hardly ever meet.
-    fn share(&mut self, positions: &[usize], counts: [u64; MAX_SEGMENTS]) {
-        let mut offset = COUNT_BITS;
+    fn share(&mut self, salt: u64, positions: &[usize], counts: [u64; MAX_SEGMENTS]) {
+        let mut offset = COUNT.count_ones();
         let mut offsets = Vec::with_capacity(counts.len());
         for count in counts {
             let width = u64::BITS.saturating_sub(count.leading_zeros());
@@ -133,7 +131,7 @@ impl Literals {
             let offset = offsets.get(*position).copied().unwrap_or_default();
             row.share = match self.is_packed {
                 true => row.share.checked_shl(offset).unwrap_or_default(),
-                false => Seed::nth(u32::MAX).number(number),
+                false => Seed::nth(salt, u32::MAX).number(number),
             };
         }
         for literal in &mut self.hot {
@@ -143,8 +141,8 @@ impl Literals {
     }
 
     /// What is looked up.
-    pub(super) fn hash(&self) -> Result<PerfectHash<Literal>, Unplaceable> {
-        perfect_hash(&self.hot, &self.hot, |seed, literal| {
+    pub(super) fn hash(&self, salt: u64) -> Result<PerfectHash<Literal>, Unplaceable> {
+        perfect_hash(salt, &self.hot, &self.hot, |seed, literal| {
             seed.literal(literal.ends, literal.tag & !LOOK_CLOSER)
         })
     }

@@ -23,12 +23,30 @@ use literals::Literals;
 use routes::{methods, route_rows, template_routes, templates_by_key, tuples};
 use templates::{ScopeOf, Templates, Texts};
 
-/// No seed of a hash tells the texts of a policy apart: somebody has chosen them against the seeds.
+/// No seed of those that were tried tells the texts of a policy apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unplaceable;
 
-/// Compiles a policy. Time and memory are linear in the size of its templates, and bounded.
+impl core::fmt::Display for Unplaceable {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("no hash was found that tells the texts of this policy apart; rename a scope or a segment")
+    }
+}
+
+/// How often all hashes are tried with other seeds: each time fails by a chance far below one in a million.
+const ROUNDS: u64 = 8;
+
+/// Compiles a policy. The expected time and the memory are linear in the size of its templates. The search for hashes is
+/// bounded, and it depends on the digest of the policy, so that nobody can choose texts against it.
 pub(crate) fn compile(policy: &Policy) -> Result<Tables, Unplaceable> {
+    let digest = policy.digest();
+    let salt = digest.as_bytes().first_chunk();
+    let salt = salt.map_or(0, |salt| u64::from_le_bytes(*salt));
+    let mut rounds = (0..ROUNDS).map(|round| compile_once(policy, salt.wrapping_add(round)));
+    rounds.find(Result::is_ok).unwrap_or(Err(Unplaceable))
+}
+
+fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
     let mut apis: Vec<_> = policy.apis().iter().collect();
     apis.sort_by_key(|api| api.name());
     let mut scopes: Vec<_> = (0..)
@@ -42,11 +60,11 @@ pub(crate) fn compile(policy: &Policy) -> Result<Tables, Unplaceable> {
     let mut text = TextPool::with_room(&templates, scopes.len());
     let api_rows: Vec<_> = apis.iter().map(|api| api_row(api, &mut text)).collect();
     let common = templates.common_segments();
-    let literals = Literals::of(&templates, common, &mut text);
+    let literals = Literals::of(salt, &templates, common, &mut text);
     let routes = route_rows(&templates, &scopes, &mut text);
     let methods = methods(&templates);
     let runs = template_routes(&templates);
-    let by_key = templates_by_key(&templates, &literals, &runs, &methods, &routes)?;
+    let by_key = templates_by_key(salt, &templates, &literals, &runs, &methods, &routes)?;
     let (tuple_runs, tuples) = tuples(&templates, &literals.fields);
     let scope_rows = scope_rows(&scopes, &mut text);
     let names: Vec<_> = scopes
@@ -58,8 +76,8 @@ pub(crate) fn compile(policy: &Policy) -> Result<Tables, Unplaceable> {
         digest: *policy.digest().as_bytes(),
         profile: policy.target(),
         name: policy.name().map(|name| text.span(name)),
-        prefix: prefix(&templates, common, &mut text),
-        literals: literals.hash()?,
+        prefix: prefix(&templates, common, literals.is_packed, &mut text),
+        literals: literals.hash(salt)?,
         literal_rows: literals.rows.into(),
         spellings: literals.spellings.into(),
         is_packed: literals.is_packed,
@@ -71,7 +89,7 @@ pub(crate) fn compile(policy: &Policy) -> Result<Tables, Unplaceable> {
         template_routes: runs.into(),
         routes: routes.into(),
         scopes: scope_rows.into(),
-        scope_ids: hashes::scope_ids(&names)?,
+        scope_ids: hashes::scope_ids(salt, &names)?,
         scope_routes: scope_routes(&templates).into(),
         apis: api_rows.into(),
         headings: collect(policy.headings().iter().map(|heading| text.span(heading))),
@@ -79,10 +97,21 @@ pub(crate) fn compile(policy: &Policy) -> Result<Tables, Unplaceable> {
     })
 }
 
-/// What all templates start with.
-fn prefix(templates: &Templates<'_>, common: usize, text: &mut TextPool<'_>) -> Prefix {
-    let Some(first) = templates.routes.first() else {
-        return Prefix::default();
+/// What all templates start with. Nothing starts with the prefix of tables whose keys do not say which literals they have, so
+/// that the fast path asks no more.
+fn prefix(
+    templates: &Templates<'_>,
+    common: usize,
+    is_packed: bool,
+    text: &mut TextPool<'_>,
+) -> Prefix {
+    let nothing = Prefix {
+        head: 1,
+        segments: id(common),
+        ..Prefix::default()
+    };
+    let Some(first) = templates.routes.first().filter(|_| is_packed) else {
+        return nothing;
     };
     // Each segment and the slash behind it, after the first slash.
     let segments = first.full().split_inclusive('/').skip(1).take(common);

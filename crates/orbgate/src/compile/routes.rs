@@ -80,7 +80,7 @@ pub(super) fn methods(templates: &Templates<'_>) -> Methods {
     let mut methods: Vec<_> = methods.take(COLUMNS).collect();
     // For eight methods one multiplier in 420 is good. If ever none is, the rarest method has no column.
     loop {
-        let multipliers = (0..1 << 14).flat_map(|number| Seed::nth(number).0);
+        let multipliers = (0..1 << 14).flat_map(|number| Seed::nth(0, number).0);
         let mut found =
             multipliers.map(|multiplier| (multiplier, in_columns(&methods, multiplier)));
         if let Some((multiplier, Some(columns))) = found.find(|(_, columns)| columns.is_some()) {
@@ -108,6 +108,7 @@ fn in_columns(methods: &[Method], multiplier: u64) -> Option<[Method; COLUMNS]> 
 
 /// The templates by their keys.
 pub(super) fn templates_by_key(
+    salt: u64,
     templates: &Templates<'_>,
     literals: &Literals,
     runs: &[Run],
@@ -143,7 +144,7 @@ pub(super) fn templates_by_key(
         }
         entries.push(entry);
     }
-    perfect_hash(&entries, &entries, |seed, template| {
+    perfect_hash(salt, &entries, &entries, |seed, template| {
         seed.number(template.key)
     })
 }

@@ -9,6 +9,11 @@
 mod avx2;
 #[cfg(all(target_arch = "aarch64", not(orbgate_portable)))]
 mod neon;
+#[cfg(any(
+    test,
+    orbgate_portable,
+    not(any(target_arch = "x86_64", target_arch = "aarch64"))
+))]
 mod plain;
 #[cfg(all(target_arch = "x86_64", not(orbgate_portable)))]
 mod sse2;
@@ -36,8 +41,11 @@ pub(crate) trait Processor: Copy {
     /// A register.
     type Vector: Copy;
 
-    /// How many bytes it has: 8, 16, 32 or 64.
+    /// How many bytes it has: 8, 16 or 32.
     const BYTES: usize;
+
+    /// How many of them make a block.
+    const IN_BLOCK: usize = in_block(Self::BYTES);
 
     /// The bytes from `at` on, where there are as many.
     fn load(self, bytes: &[u8], at: usize) -> Option<Self::Vector>;
@@ -59,6 +67,13 @@ pub(crate) trait Processor: Copy {
 
     /// Whether every byte is zero.
     fn is_zero(self, bytes: Self::Vector) -> bool;
+}
+
+const fn in_block(bytes: usize) -> usize {
+    match BLOCK.checked_div(bytes) {
+        Some(registers) => registers,
+        None => 0,
+    }
 }
 
 /// What is compiled for several processors. Mark `run` `#[inline(always)]`, so that all of it is.
@@ -83,18 +98,20 @@ pub(crate) fn run<T: Task>(task: T) -> T::Output {
 /// How many bytes a block has: one bit each in an integer.
 pub(crate) const BLOCK: usize = 64;
 
-/// The positions of bytes in the block that starts at `base`, relative to it; `of` says those in a register. Those past
-/// the end are unknown. `None` where all bytes do not fill one register.
+/// The positions of bytes in the block that starts at `base`, relative to it; `of` says those in a register. A block that is
+/// known to be short takes fewer registers. Positions past the end are unknown. `None` where all bytes do not
+/// fill one register.
 #[inline(always)]
 pub(crate) fn positions_in_block<P: Processor>(
     processor: P,
+    registers: usize,
     bytes: &[u8],
     base: usize,
     mut of: impl FnMut(P::Vector) -> u64,
 ) -> Option<u64> {
     let last = bytes.len().checked_sub(P::BYTES)?;
     let mut positions = 0_u64;
-    for step in 0..BLOCK / P::BYTES {
+    for step in 0..registers {
         // What would pass the end is moved back to end there: what is read twice is the same both times. What is moved back
         // past the start of the block comes around to its end.
         let at = base.wrapping_add(step.wrapping_mul(P::BYTES)).min(last);
