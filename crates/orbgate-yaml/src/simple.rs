@@ -2,8 +2,9 @@
 //!
 //! Most files are written in block style: a value is a line or stands in the lines below that are indented
 //! further, and a text is written as it is or in quotes without escapes. What such a file says takes no library
-//! to see, and all readers of YAML agree on it. What is not as simple (flow style, blocks of text, escapes, texts
-//! over several lines, numbers other than whole ones …) is not judged here.
+//! to see, and all readers of YAML agree on it; nor does flow style on one line. What is not as simple (flow style
+//! over several lines, blocks of text, escapes, texts over several lines, numbers other than whole ones …) is not
+//! judged here.
 
 use crate::scalar::other_reading;
 use crate::tree::{Entry, Kind, Node, Scalar};
@@ -129,20 +130,64 @@ impl<'t> Lines<'t> {
 /// Whether the rest of a line is this value, and nothing but a comment behind it.
 fn is_value(rest: &str, node: &Node<'_>) -> bool {
     let behind = match &node.kind {
-        Kind::Scalar(Scalar { text, plain: true }) if is_plain(text) => {
-            rest.strip_prefix(text.as_ref())
-        }
-        Kind::Scalar(Scalar { text, plain: false }) if is_same_in_quotes(text) => {
-            let inner = |quote: char| {
-                let inner = rest.strip_prefix(quote)?.strip_prefix(text.as_ref())?;
-                inner.strip_prefix(quote)
-            };
-            inner('\'').or_else(|| inner('"'))
-        }
-        Kind::Sequence(items) if items.is_empty() => rest.strip_prefix("[]"),
-        _ => None,
+        Kind::Scalar(scalar) => behind_text(rest, scalar),
+        _ => behind_flow(rest, node),
     };
     behind.is_some_and(is_end)
+}
+
+/// What stands behind this text.
+fn behind_text<'t>(rest: &'t str, scalar: &Scalar<'_>) -> Option<&'t str> {
+    let text = scalar.text.as_ref();
+    if scalar.plain {
+        return rest.strip_prefix(text).filter(|_| is_plain(text));
+    }
+    let inner = |quote: char| {
+        rest.strip_prefix(quote)?
+            .strip_prefix(text)?
+            .strip_prefix(quote)
+    };
+    let behind = inner('\'').or_else(|| inner('"'));
+    behind.filter(|_| is_same_in_quotes(text))
+}
+
+/// What stands behind this value in flow style.
+fn behind_flow<'t>(rest: &'t str, node: &Node<'_>) -> Option<&'t str> {
+    let is_bare = |text: &str| !text.contains([',', '[', ']', '{', '}', ':', '?']);
+    match &node.kind {
+        Kind::Scalar(scalar) => {
+            behind_text(rest, scalar).filter(|_| !scalar.plain || is_bare(&scalar.text))
+        }
+        Kind::Sequence(items) => behind_items(rest, ['[', ']'], items, behind_flow),
+        Kind::Mapping(entries) => behind_items(rest, ['{', '}'], entries, |rest, entry| {
+            let key = entry.key.text.as_ref();
+            let value = rest.strip_prefix(key)?.strip_prefix(": ")?;
+            let is_key = entry.key.plain && is_key(key) && is_bare(key);
+            behind_flow(value.trim_start_matches(' '), &entry.value).filter(|_| is_key)
+        }),
+        Kind::Refused => None,
+    }
+}
+
+/// What stands behind items in brackets, with a comma between two and perhaps behind the last.
+fn behind_items<'t, T>(
+    rest: &'t str,
+    [open, close]: [char; 2],
+    items: &[T],
+    behind: impl Fn(&'t str, &T) -> Option<&'t str>,
+) -> Option<&'t str> {
+    let comma = |rest: &'t str| rest.trim_start_matches(' ').strip_prefix(',');
+    let mut rest = rest.strip_prefix(open)?;
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            rest = comma(rest)?;
+        }
+        rest = behind(rest.trim_start_matches(' '), item)?;
+    }
+    if !items.is_empty() {
+        rest = comma(rest).unwrap_or(rest);
+    }
+    rest.trim_start_matches(' ').strip_prefix(close)
 }
 
 /// Whether a line ends here, perhaps with a comment.
@@ -228,6 +273,9 @@ nested:
         - /c   # another
         - 'GET /d'
     write: no text for nobody
+    both: [GET /a, 'GET /b/{c}' , \"\", 12,true]
+    more: [ a, ]   # a comment
+    flow: {a: b, c: [d, {e: 'f, }'}, [[]]], g:   {},  }
 list: # the dashes may stand right below
 - item: POST /e
   orbs: 5
@@ -287,8 +335,23 @@ last: false";
             "",
             "a",
             "[]",
-            "a: {}",
-            "a: [b]",
+            "a: [b",
+            "a: {b: c, d}",
+            "a: {b: }",
+            "a: {b:c}",
+            "a: {'b': c}",
+            "a: {b:  c",
+            "a: {b: c}}",
+            "a: {b: c, , d: e}",
+            "a: {? b: c}",
+            "a: [b: c]",
+            "a: [b:c]",
+            "a: [b,, c]",
+            "a: [,]",
+            "a: [b,\n  c]",
+            "a: [b]c",
+            "a: [b] c",
+            "a: ['b' c]",
             "{a: b}",
             "'a': b",
             "a:\tb",

@@ -46,23 +46,23 @@ fn is_end_marker(line: &[u8]) -> bool {
     behind.is_some_and(|next| matches!(next, None | Some(b' ' | b'\t' | b'\n' | b'\r')))
 }
 
-/// Refuses an end marker with content behind it, in a text that is one document: it says that what stands
-/// before it is complete.
-pub(super) fn refuse_early_marker(text: &str, faults: &mut Faults) {
-    let mut markers = text.rmatch_indices("...").filter_map(|(at, _)| {
-        let (before, line) = text.split_at_checked(at)?;
-        let starts_line = before.is_empty() || before.ends_with(['\n', '\r']);
-        (starts_line && is_end_marker(line.as_bytes())).then_some(before)
-    });
-    let allowed = usize::from(has_end_marker(text.as_bytes()));
-    if let Some(before) = markers.nth(allowed) {
-        let message = "the end marker `...` must be the last line of the file";
-        faults.push(end(before), message);
+/// Refuses an end marker before the document: it says that what stands before it is complete. Behind a document,
+/// content would be a second one.
+pub(super) fn refuse_marker_at_start(text: &str, faults: &mut Faults) {
+    let mut before = String::new();
+    for line in text.split_inclusive(['\n', '\r']) {
+        if is_end_marker(line.as_bytes()) {
+            let message = "the end marker `...` must be the last line of the file";
+            faults.push(end(&before), message);
+        } else if !line.trim_start().is_empty() && !line.trim_start().starts_with(['#', '%']) {
+            return;
+        }
+        before.push_str(line);
     }
 }
 
 /// The place right after a text.
-fn end(text: &str) -> Place {
+pub(super) fn end(text: &str) -> Place {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let count = |characters: usize| u32::try_from(characters.saturating_add(1)).unwrap_or(u32::MAX);
     let last = text.rsplit('\n').next().unwrap_or_default();

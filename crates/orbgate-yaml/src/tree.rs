@@ -1,24 +1,27 @@
 //! The first reading: YAML text → a tree in which every value knows its place.
 //!
 //! Everything that makes YAML mean more than it shows is refused here: aliases, anchors, tags,
-//! merge keys, duplicate keys, several documents. Nothing is ever expanded, and depth, size and the
-//! number of faults are bounded, so a hostile file costs no more than an honest one.
+//! merge keys, duplicate keys, several documents. Nothing is ever expanded; depth, the number of faults, and the number
+//! of values for so long a text are bounded, so a hostile file costs no more than an honest one.
 
 use core::ops::ControlFlow;
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
 use crate::faults::{Faults, first_place, quoted};
 use crate::format::Format;
+use crate::input::{Bounded, Budget};
 use crate::place::Place;
 use crate::syntax::{self, place};
+use crate::text::end;
 
 /// Collections within collections; the deepest sound file has seven.
 const DEPTH: usize = 8;
-/// More values than any file of the largest size needs.
-const NODES: usize = 2_000_000;
+/// A text of any length may have so many values …
+const FREE_VALUES: usize = 10_000;
+/// … and a longer one as many as it has this number of characters.
+const CHARACTERS_A_VALUE: usize = 4;
 
 /// A value of the file.
 #[derive(Debug)]
@@ -68,18 +71,22 @@ pub(super) fn parse<'a>(
     format: &'a Format,
     faults: &mut Faults,
 ) -> Option<Node<'a>> {
+    let budget = Budget::new();
     let mut builder = Builder {
         text,
+        is_ascii: text.is_ascii(),
         format,
         open: Vec::new(),
         root: None,
-        nodes: 0,
+        values: 0,
         documents: 0,
         last_plain: None,
     };
-    for step in Parser::new_from_str(text) {
+    for step in Parser::new(Bounded::new(text, &budget)) {
+        budget.renew();
         let flow = match step {
             Ok((event, span)) => builder.take(event, span, faults),
+            Err(error) if budget.is_spent() => builder.take_end_of_budget(&error, faults),
             Err(error) => builder.take_error(&error, faults),
         };
         if flow.is_break() || faults.is_full() {
@@ -102,16 +109,18 @@ struct Open<'a> {
 
 enum SoFar<'a> {
     Sequence(Vec<Node<'a>>),
-    /// Complete pairs, and a key that still waits for its value.
-    Mapping(Vec<(Node<'a>, Node<'a>)>, Option<Node<'a>>),
+    /// Complete entries, and a key that still waits for its value.
+    Mapping(Vec<Entry<'a>>, Option<Node<'a>>),
 }
 
 struct Builder<'a> {
     text: &'a str,
+    /// Whether a character's number is its byte's.
+    is_ascii: bool,
     format: &'a Format,
     open: Vec<Open<'a>>,
     root: Option<Node<'a>>,
-    nodes: usize,
+    values: usize,
     documents: usize,
     /// Where the last plain text stood, for the diagnostic of a text with braces.
     last_plain: Option<Span>,
@@ -120,6 +129,16 @@ struct Builder<'a> {
 impl<'a> Builder<'a> {
     fn take(&mut self, event: Event<'a>, span: Span, faults: &mut Faults) -> ControlFlow<()> {
         let place = place(&span.start);
+        if matches!(
+            event,
+            Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..)
+        ) {
+            self.values = self.values.saturating_add(1);
+            if self.values > most_values(span.start.index()) {
+                faults.push(place, too_many_values());
+                return ControlFlow::Break(());
+            }
+        }
         match event {
             Event::DocumentStart(_) => {
                 self.documents = self.documents.saturating_add(1);
@@ -147,6 +166,7 @@ impl<'a> Builder<'a> {
             Event::Scalar(text, style, anchor, tag) => {
                 refuse_properties(place, anchor, tag.is_some(), faults);
                 let plain = style == ScalarStyle::Plain;
+                let text = self.borrowed(text, style, &span);
                 if plain && !text.is_empty() {
                     self.last_plain = Some(span);
                 }
@@ -171,8 +191,15 @@ impl<'a> Builder<'a> {
                     return ControlFlow::Break(());
                 };
                 let kind = match open.so_far {
-                    SoFar::Sequence(items) => Kind::Sequence(items),
-                    SoFar::Mapping(pairs, _) => Kind::Mapping(entries(pairs, faults)),
+                    SoFar::Sequence(mut items) => {
+                        items.shrink_to_fit();
+                        Kind::Sequence(items)
+                    }
+                    SoFar::Mapping(mut entries, _) => {
+                        entries.shrink_to_fit();
+                        refuse_duplicates(&entries, faults);
+                        Kind::Mapping(entries)
+                    }
                 };
                 let node = Node {
                     place: open.place,
@@ -183,6 +210,33 @@ impl<'a> Builder<'a> {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
         }
         ControlFlow::Continue(())
+    }
+
+    /// A text as it stands in the file, where it stands there as it is.
+    fn borrowed(&self, text: Cow<'a, str>, style: ScalarStyle, span: &Span) -> Cow<'a, str> {
+        let quote = match style {
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => 1,
+            _ => 0,
+        };
+        let start = span.start.index().saturating_add(quote);
+        let end = span.end.index().saturating_sub(quote);
+        match self.text.get(start..end) {
+            Some(written) if self.is_ascii && *written == *text => Cow::Borrowed(written),
+            // The parser's texts have much room for more.
+            _ => Cow::Owned(text.into_owned().into_boxed_str().into_string()),
+        }
+    }
+
+    /// Whatever the parser says of a text that was cut short.
+    fn take_end_of_budget(&self, error: &ScanError, faults: &mut Faults) -> ControlFlow<()> {
+        let message = format!(
+            "over {} commas and brackets within one value in brackets: write it in lines, without brackets",
+            Budget::MARKS
+        );
+        let read = self.text.char_indices().nth(error.marker().index());
+        let read = read.and_then(|(end, _)| self.text.get(..end));
+        faults.push(end(read.unwrap_or_default()), message);
+        ControlFlow::Break(())
     }
 
     fn take_error(&mut self, error: &ScanError, faults: &mut Faults) -> ControlFlow<()> {
@@ -236,24 +290,27 @@ impl<'a> Builder<'a> {
 
     /// Puts a complete value where it belongs.
     fn close(&mut self, node: Node<'a>, faults: &mut Faults) -> ControlFlow<()> {
-        self.nodes = self.nodes.saturating_add(1);
-        if self.nodes > NODES {
-            faults.push(
-                node.place,
-                format!("too many values: {NODES} are the limit"),
-            );
-            return ControlFlow::Break(());
-        }
         match self.open.last_mut().map(|open| &mut open.so_far) {
             None => self.root = Some(node),
             Some(SoFar::Sequence(items)) => items.push(node),
-            Some(SoFar::Mapping(pairs, key)) => match key.take() {
+            Some(SoFar::Mapping(entries, key)) => match key.take() {
                 None => *key = Some(node),
-                Some(key) => pairs.push((key, node)),
+                Some(key) => entries.extend(entry(key, node, faults)),
             },
         }
         ControlFlow::Continue(())
     }
+}
+
+/// How many values a text of so many characters may have.
+const fn most_values(characters: usize) -> usize {
+    (characters / CHARACTERS_A_VALUE).saturating_add(FREE_VALUES)
+}
+
+fn too_many_values() -> String {
+    format!(
+        "too many values for so short a text: behind the first {FREE_VALUES}, one in {CHARACTERS_A_VALUE} characters is the limit"
+    )
 }
 
 fn too_deep() -> String {
@@ -279,41 +336,50 @@ fn refuse_properties(place: Place, anchor: usize, tagged: bool, faults: &mut Fau
     }
 }
 
-/// The entries of a mapping, without those whose key cannot be one.
-fn entries<'a>(pairs: Vec<(Node<'a>, Node<'a>)>, faults: &mut Faults) -> Vec<Entry<'a>> {
-    let mut sound = Vec::with_capacity(pairs.len());
-    for (key, mut value) in pairs {
-        match key.kind {
-            Kind::Scalar(text) if text.plain && text.text == "<<" => {
-                faults.push(key.place, "a merge key is not allowed: write the keys here");
-            }
-            Kind::Scalar(text) => {
-                // The parser puts an empty value behind the colon or further; people look at the key.
-                if matches!(&value.kind, Kind::Scalar(empty) if empty.plain && empty.text.is_empty())
-                    && !faults.stand_at(value.place)
-                {
-                    value.place = key.place;
-                }
-                sound.push(Entry {
-                    key_place: key.place,
-                    key: text,
-                    value,
-                });
-            }
-            Kind::Sequence(_) | Kind::Mapping(_) => faults.push(key.place, "a key must be text"),
-            Kind::Refused => {}
+/// A key and its value, unless the key cannot be one.
+fn entry<'a>(key: Node<'a>, mut value: Node<'a>, faults: &mut Faults) -> Option<Entry<'a>> {
+    match key.kind {
+        Kind::Scalar(text) if text.plain && text.text == "<<" => {
+            faults.push(key.place, "a merge key is not allowed: write the keys here");
+            None
         }
+        Kind::Scalar(text) => {
+            // The parser puts an empty value behind the colon or further; people look at the key.
+            if matches!(&value.kind, Kind::Scalar(empty) if empty.plain && empty.text.is_empty())
+                && !faults.stand_at(value.place)
+            {
+                value.place = key.place;
+            }
+            Some(Entry {
+                key_place: key.place,
+                key: text,
+                value,
+            })
+        }
+        Kind::Sequence(_) | Kind::Mapping(_) => {
+            faults.push(key.place, "a key must be text");
+            None
+        }
+        Kind::Refused => None,
     }
-    let mut first: HashMap<&str, Place> = HashMap::with_capacity(sound.len());
-    for entry in &sound {
-        let key = entry.key.text.as_ref();
-        if let Some(first) = first.get(key) {
-            let first = first_place(*first, entry.key_place);
-            let message = format!("duplicate key {} (first on {first})", quoted(key));
+}
+
+/// Reports each entry whose key stands further up in the same mapping.
+fn refuse_duplicates(entries: &[Entry<'_>], faults: &mut Faults) {
+    let mut sorted: Vec<&Entry<'_>> = entries.iter().collect();
+    // Equal keys stay in the order of the file.
+    sorted.sort_by(|one, other| one.key.text.cmp(&other.key.text));
+    for alike in sorted.chunk_by(|one, other| one.key.text == other.key.text) {
+        let [first, others @ ..] = alike else {
+            continue;
+        };
+        for entry in others {
+            let first = first_place(first.key_place, entry.key_place);
+            let message = format!(
+                "duplicate key {} (first on {first})",
+                quoted(&entry.key.text)
+            );
             faults.push(entry.key_place, message);
-        } else {
-            first.insert(key, entry.key_place);
         }
     }
-    sound
 }

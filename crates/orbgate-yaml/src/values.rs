@@ -37,6 +37,9 @@ impl Values<'_> {
         };
         let mut found = [None; N];
         for entry in entries {
+            if self.faults.is_full() {
+                break;
+            }
             let slot = keys
                 .iter()
                 .zip(&mut found)

@@ -79,10 +79,6 @@ fn the_marker_stands_at_the_end_only() {
         format!("1:1: {must}")
     );
     assert_eq!(
-        faults(&format!("{POLICY}...\n...\n")),
-        format!("13:1: {must}")
-    );
-    assert_eq!(
         faults(&format!("{POLICY}...\nname: x\n")),
         "14:1: a second document starts here: a policy file is one document"
     );

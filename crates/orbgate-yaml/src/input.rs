@@ -1,0 +1,151 @@
+//! What the parser reads from: the text, as long as the parser gets on with it.
+//!
+//! A list in brackets may turn out to be a key, so the parser collects all of it before it tells of its first item, and
+//! that takes it hundreds of bytes for each comma. Here it can collect only so much.
+
+use core::cell::Cell;
+use core::fmt;
+
+use saphyr_parser::input::{SkipTabs, is_blank_or_breakz, is_flow};
+use saphyr_parser::{Input, StrInput};
+
+/// How many of the characters `,[]{}` the parser may still read before it tells of what it has read.
+#[derive(Debug)]
+pub(crate) struct Budget(Cell<u32>);
+
+impl Budget {
+    /// A list in brackets of so many items that it should not be written in brackets.
+    pub(crate) const MARKS: u32 = 32_768;
+
+    pub(crate) const fn new() -> Self {
+        Self(Cell::new(Self::MARKS))
+    }
+
+    /// The parser has told of something. What is spent stays spent: the text has ended.
+    pub(crate) fn renew(&self) {
+        if !self.is_spent() {
+            self.0.set(Self::MARKS);
+        }
+    }
+
+    /// Whether the text was cut short.
+    pub(crate) const fn is_spent(&self) -> bool {
+        self.0.get() == 0
+    }
+
+    fn spend(&self) {
+        self.0.set(self.0.get().saturating_sub(1));
+    }
+}
+
+/// A text that ends where the budget does.
+pub(crate) struct Bounded<'t> {
+    text: StrInput<'t>,
+    budget: &'t Budget,
+}
+
+impl<'t> Bounded<'t> {
+    pub(crate) fn new(text: &'t str, budget: &'t Budget) -> Self {
+        Self {
+            text: StrInput::new(text),
+            budget,
+        }
+    }
+
+    /// Notes a comma or bracket. Kept out of line: nearly all characters are others.
+    #[cold]
+    fn spend(&mut self) {
+        self.budget.spend();
+        if self.budget.is_spent() {
+            self.text = StrInput::new("");
+        }
+    }
+}
+
+impl fmt::Debug for Bounded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bounded").finish_non_exhaustive()
+    }
+}
+
+/// Methods that are those of the text.
+macro_rules! forward {
+    ($this:ident reads $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        #[inline]
+        fn $name(&$this, $($argument: $type),*) -> $result {
+            $this.text.$name($($argument),*)
+        }
+    )*};
+    ($this:ident takes $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        #[inline]
+        fn $name(&mut $this, $($argument: $type),*) -> $result {
+            $this.text.$name($($argument),*)
+        }
+    )*};
+}
+
+impl Input for Bounded<'_> {
+    #[inline]
+    fn skip(&mut self) {
+        if self.text.next_is_flow() {
+            self.spend();
+        }
+        self.text.skip();
+    }
+
+    /// The parser makes room for so many bytes in each text, and most are short.
+    #[inline]
+    fn bufmaxlen(&self) -> usize {
+        32
+    }
+
+    /// Asked for every character of a text, and only a colon needs a look at the next one.
+    #[inline]
+    fn next_can_be_plain_scalar(&self, in_flow: bool) -> bool {
+        match self.text.peek() {
+            ':' => {
+                let next = self.text.peek_nth(1);
+                !(is_blank_or_breakz(next) || in_flow && is_flow(next))
+            }
+            '\u{feff}' => false,
+            c => !(in_flow && is_flow(c)),
+        }
+    }
+
+    forward! { self reads
+        buflen() -> usize;
+        buf_is_empty() -> bool;
+        peek() -> char;
+        peek_nth(n: usize) -> char;
+        peek_opt() -> Option<char>;
+        next_char_is(c: char) -> bool;
+        nth_char_is(n: usize, c: char) -> bool;
+        next_2_are(first: char, second: char) -> bool;
+        next_3_are(first: char, second: char, third: char) -> bool;
+        next_is_document_indicator() -> bool;
+        next_is_document_start() -> bool;
+        next_is_document_end() -> bool;
+        next_is_blank_or_break() -> bool;
+        next_is_blank_or_breakz() -> bool;
+        next_is_blank() -> bool;
+        next_is_break() -> bool;
+        next_is_breakz() -> bool;
+        next_is_z() -> bool;
+        next_is_flow() -> bool;
+        next_is_digit() -> bool;
+        next_is_alpha() -> bool;
+    }
+
+    forward! { self takes
+        lookahead(count: usize) -> ();
+        raw_read_ch() -> char;
+        raw_read_non_breakz_ch() -> Option<char>;
+        skip_n(count: usize) -> ();
+        look_ch() -> char;
+        skip_ws_to_eol(tabs: SkipTabs) -> (usize, Result<SkipTabs, &'static str>);
+        skip_while_non_breakz() -> usize;
+        skip_while_blank() -> usize;
+        fetch_while_is_alpha(out: &mut String) -> usize;
+        fetch_while_is_yaml_non_space(out: &mut String) -> usize;
+    }
+}
