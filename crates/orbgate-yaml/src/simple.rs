@@ -239,6 +239,7 @@ fn is_visible(text: &str) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test reads its files")]
 mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -395,6 +396,28 @@ last: false";
                 assert!(!says(text, &root), "{text}");
             }
         }
+    }
+
+    /// Most of what is shipped takes no library, and means the same to one.
+    #[test]
+    fn most_policies_of_the_project_are_simple() {
+        let policies = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy");
+        let Ok(cases) = std::fs::read_dir(format!("{policies}/cases/policies")) else {
+            return; // the crate alone, from its archive
+        };
+        let mut files: Vec<_> = cases.map(|file| file.unwrap().path()).collect();
+        files.push(format!("{policies}/external.yaml").into());
+        let mut simple = 0;
+        for file in &files {
+            let text = std::fs::read_to_string(file).unwrap();
+            let root = parsed(&text).unwrap();
+            if says(&text, &root) {
+                simple += 1;
+                let value = serde_yaml::from_str(&text).unwrap();
+                assert!(is(&root, &value), "{}", file.display());
+            }
+        }
+        assert!(simple * 2 > files.len(), "{simple} of {}", files.len());
     }
 
     proptest! {

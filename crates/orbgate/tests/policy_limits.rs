@@ -6,23 +6,22 @@
     reason = "a test takes the time and fails by panicking"
 )]
 
+#[path = "support/growth.rs"]
+mod growth;
+
 use core::fmt::Write as _;
-use core::time::Duration;
-use std::time::Instant;
 
 use orbgate::policy::{Fault, Policy};
-
-const GENEROUS: Duration = Duration::from_secs(2);
 
 #[test]
 fn a_file_over_8_mib_is_refused_before_any_other_work() {
     let limit = 8 * 1024 * 1024;
-    let faults = quickly_refused(&"&a [".repeat(4 * 1024 * 1024));
+    let faults = refused(&"&a [".repeat(4 * 1024 * 1024));
     assert_eq!(
         messages(&faults),
         ["1:1: the file has more than 8388608 bytes, which is the limit"]
     );
-    let faults = quickly_refused(&"#".repeat(limit + 1));
+    let faults = refused(&"#".repeat(limit + 1));
     assert_eq!(
         messages(&faults),
         ["1:1: the file has more than 8388608 bytes, which is the limit"]
@@ -40,7 +39,7 @@ fn a_file_of_exactly_8_mib_is_read() {
 fn aliases_are_never_expanded() {
     for count in [2, 100, 10_000, 250_000] {
         let text = format!("a: &a [x]\nb: [{}*a]\n", "*a, ".repeat(count));
-        let faults = quickly_refused(&text);
+        let faults = refused(&text);
         assert!(
             faults.len() <= 1_001,
             "{count} aliases give {} lines",
@@ -58,7 +57,7 @@ fn aliases_are_never_expanded() {
         writeln!(doubling, "a{level}: &a{level} [*a{below}, *a{below}]").unwrap();
     }
     doubling.push_str(&format!("# {}\n", "x".repeat(1024 * 1024)));
-    assert!(quickly_refused(&doubling).len() <= 1_001);
+    assert!(refused(&doubling).len() <= 1_001);
 }
 
 #[test]
@@ -69,19 +68,19 @@ fn depth_is_limited() {
         "? ".repeat(1_000_000),
         "{a: ".repeat(1_000_000),
     ] {
-        let faults = quickly_refused(&text);
+        let faults = refused(&text);
         assert_eq!(
             faults.last().unwrap().message,
             "nested too deeply: 8 levels are the limit"
         );
     }
-    let faults = quickly_refused(&format!("a: {}{}", "[".repeat(7), "]".repeat(7)));
+    let faults = refused(&format!("a: {}{}", "[".repeat(7), "]".repeat(7)));
     assert!(
         faults
             .iter()
             .all(|fault| !fault.message.starts_with("nested"))
     );
-    let faults = quickly_refused(&format!("a: {}{}", "[".repeat(8), "]".repeat(8)));
+    let faults = refused(&format!("a: {}{}", "[".repeat(8), "]".repeat(8)));
     assert_eq!(
         messages(&faults),
         ["1:11: nested too deeply: 8 levels are the limit"]
@@ -94,7 +93,7 @@ fn the_report_is_limited_and_says_so() {
     for number in 0..5_000 {
         writeln!(text, "key-{number}: x").unwrap();
     }
-    let faults = quickly_refused(&text);
+    let faults = refused(&text);
     assert_eq!(faults.len(), 1_001);
     assert_eq!(
         faults.last().unwrap().message,
@@ -136,19 +135,22 @@ fn scopes_are_limited_to_65_535() {
 
 #[test]
 fn overlaps_of_hostile_routes_are_bounded() {
-    let mut text = policy_with_routes(0);
-    for number in 0..40_000 {
-        writeln!(text, "          - GET /a{number}/{{x}}/{{y}}").unwrap();
-    }
-    text.push_str("      write:a:\n        orbs: true\n        routes:\n");
-    for number in 0..40_000 {
-        writeln!(text, "          - GET /{{x}}/{{y}}/b{number}").unwrap();
-    }
-    let policy = Policy::from_yaml(&text).unwrap();
-    let start = Instant::now();
-    let overlaps = policy.overlaps();
-    assert!(start.elapsed() < GENEROUS * 5, "took {:?}", start.elapsed());
-    assert_eq!(overlaps.len(), 1_001);
+    let policy = |count: usize| {
+        let mut text = policy_with_routes(0);
+        for number in 0..count {
+            writeln!(text, "          - GET /a{number}/{{x}}/{{y}}").unwrap();
+        }
+        text.push_str("      write:a:\n        orbs: true\n        routes:\n");
+        for number in 0..count {
+            writeln!(text, "          - GET /{{x}}/{{y}}/b{number}").unwrap();
+        }
+        Policy::from_yaml(&text).unwrap()
+    };
+    assert_eq!(policy(40_000).overlaps().len(), 1_001);
+    growth::check_linear("overlaps", 10_000, |count| {
+        let policy = policy(count);
+        Box::new(move || drop(policy.overlaps()))
+    });
 }
 
 fn policy_with_routes(count: usize) -> String {
@@ -161,11 +163,49 @@ fn policy_with_routes(count: usize) -> String {
     text
 }
 
-fn quickly_refused(text: &str) -> Vec<Fault> {
-    let start = Instant::now();
-    let error = Policy::from_yaml(text).unwrap_err();
-    assert!(start.elapsed() < GENEROUS, "took {:?}", start.elapsed());
-    error.faults().to_vec()
+fn refused(text: &str) -> Vec<Fault> {
+    Policy::from_yaml(text).unwrap_err().faults().to_vec()
+}
+
+/// Refusing twice as much takes about twice as long, whatever it is that there is more of.
+#[test]
+fn refusing_takes_time_in_proportion() {
+    let routes = "apis: {a: {base_path: '', scopes: {s: {orbs: 1, routes: [GET /a";
+    let shapes: [(&str, &str, &str); 14] = [
+        ("a: &a [x]\nb: [", "*a, ", "]"),
+        ("a: ", "[", ""),
+        ("", "- ", ""),
+        ("", "? ", ""),
+        ("", "{a: ", ""),
+        ("", "a: b\n", ""),
+        ("a: [", "abc, ", "]"),
+        ("a: '", "x\n ", ""),
+        ("a: \"", "\\n", ""),
+        ("a: [GET /", "{x", ""),
+        ("a: ", "x\n ", "[: b"),
+        ("orbgate: 1\n", routes, "x"),
+        ("orbgate: 1\n# ", "\u{202e}é", ""),
+        ("orbgate: 1\n", "# x\n...\n", ""),
+    ];
+    for (start, unit, end) in shapes {
+        growth::check_linear(&format!("{start:?} {unit:?} {end:?}"), 200_000, |bytes| {
+            let text = format!("{start}{}{end}", unit.repeat(bytes / unit.len()));
+            Box::new(move || drop(refused(&text)))
+        });
+    }
+    let numbered: [fn(usize) -> String; 5] = [
+        |n| format!("key-{n}: x\n"),
+        |n| format!("orbgate{n}:\n"),
+        |n| format!("a{n}: &a{n} [x, x]\n"),
+        |n| format!("a{}: b\n", n / 2),
+        |n| format!("{n}: [a, {{b: c}}]\n"),
+    ];
+    for line in numbered {
+        growth::check_linear(&line(7), 10_000, |lines| {
+            let text: String = (0..lines).map(line).collect();
+            Box::new(move || drop(refused(&text)))
+        });
+    }
 }
 
 fn messages(faults: &[Fault]) -> Vec<String> {
