@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use orbgate::Policy;
+use orbgate::{Engine, Policy};
 
 use crate::output::{self, Outcome, Stop, WARNING};
 use crate::policy_file;
@@ -25,7 +25,11 @@ pub(crate) fn run<'a>(files: impl Iterator<Item = &'a PathBuf>) -> Result<Outcom
                     outcome = Outcome::Findings;
                 }
             }
-            Ok(Ok(policy)) => output::print(|out| fine(out, &name, &policy))?,
+            Ok(Ok(policy)) => {
+                // What is said to be fine can be put to use.
+                let _ = Engine::new(&policy);
+                output::print(|out| fine(out, &name, &policy))?;
+            }
         }
     }
     Ok(outcome)
