@@ -46,7 +46,7 @@ impl<'t> Lines<'t> {
             if self.rest.is_empty() {
                 break None;
             }
-            // Lines are short: a search that looks at whole words first would only begin to pay.
+            // Lines are short: a search of many bytes at a time would only begin to pay.
             let end = self.rest.bytes().position(|byte| byte == b'\n');
             let end = end.unwrap_or(self.rest.len());
             let line = self.rest.get(..end).unwrap_or_default();

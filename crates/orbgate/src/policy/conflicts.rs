@@ -115,15 +115,14 @@ pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
 
 /// The first route whose full template is one too many.
 fn where_too_many(policy: &Policy) -> Option<Place> {
-    let mut bytes = 0_usize;
+    let mut left = ALL_TEMPLATES_BYTES;
     for api in &policy.apis {
         let base_path = api.base_path.as_ref().map_or(0, String::len);
         for route in api.scopes.iter().flat_map(|scope| &scope.routes) {
-            bytes = bytes
-                .saturating_add(base_path)
-                .saturating_add(route.template().len());
-            if bytes > ALL_TEMPLATES_BYTES {
-                return Some(route.place);
+            let after_base = left.checked_sub(base_path);
+            match after_base.and_then(|left| left.checked_sub(route.template().len())) {
+                Some(less) => left = less,
+                None => return Some(route.place),
             }
         }
     }

@@ -39,22 +39,22 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
     if template != "/" {
         // A path with more segments is refused for that, and must not take long.
         let mut parameters = [""; MAX_SEGMENTS];
-        let mut count = 0_usize;
         for segment in sound_segments(template)? {
             check_segment(segment, template)?;
             if !segment.starts_with('{') {
                 continue;
             }
-            if parameters.iter().take(count).any(|known| *known == segment) {
-                return Err(format!(
-                    "parameter {} stands twice in {}",
-                    quoted(segment),
-                    quoted(template)
-                ));
-            }
-            if let Some(free) = parameters.get_mut(count) {
-                *free = segment;
-                count = count.saturating_add(1);
+            let same_or_free = |known: &&mut &str| **known == segment || known.is_empty();
+            match parameters.iter_mut().find(same_or_free) {
+                Some(free) if free.is_empty() => *free = segment,
+                None => {}
+                Some(_) => {
+                    return Err(format!(
+                        "parameter {} stands twice in {}",
+                        quoted(segment),
+                        quoted(template)
+                    ));
+                }
             }
         }
     }
@@ -116,7 +116,7 @@ pub(crate) fn segments(path: &str) -> impl Iterator<Item = &str> {
     let mut rest = path.strip_prefix('/');
     core::iter::from_fn(move || {
         let path = rest?;
-        // Segments are short: a search that looks at whole words first would only begin to pay.
+        // Segments are short: a search of many bytes at a time would only begin to pay.
         let end = path.bytes().position(|byte| byte == b'/');
         let (segment, behind) = path.split_at_checked(end.unwrap_or(path.len()))?;
         rest = behind.get(1..);
