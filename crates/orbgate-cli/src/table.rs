@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use orbgate::analysis::{Record, records};
 use orbgate::{Engine, Orbs, Scope};
+use orbgate_analysis::{Record, records};
 
 use crate::answer::short;
 use crate::args::Format;

@@ -1,7 +1,7 @@
-//! The questions of `orbgate::analysis`, answered in tuples: `orbgate._audit` gives them their types.
+//! The questions of `orbgate_analysis`, answered in tuples: `orbgate._audit` gives them their types.
 
-use orbgate::analysis::{self, Record, ScopeUsage};
 use orbgate::{Allow, Decision as Answer, Deny, Orbs, Route, Scope, TokenKind};
+use orbgate_analysis::{self as analysis, Record, ScopeUsage};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 

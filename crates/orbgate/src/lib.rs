@@ -3,7 +3,6 @@
 // Code that build scripts generate names this crate `::orbgate`, in the crate itself, too.
 extern crate self as orbgate;
 
-pub mod analysis;
 mod batch;
 #[cfg(feature = "build")]
 pub mod build;

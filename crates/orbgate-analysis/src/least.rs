@@ -2,12 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::call;
-use crate::decision::{Decision, Deny};
-use crate::engine::Engine;
-use crate::listing::Scope;
-use crate::reason::Reason;
-use crate::token::{Scopes, Token, TokenKind};
+use orbgate::{Decision, Deny, Engine, Reason, Scope, Scopes, Token, TokenKind};
+
+use crate::questions::call;
 
 /// The least set of scopes with which a token of some kind may make a list of calls.
 ///
@@ -47,7 +44,7 @@ pub struct Refusal<'e> {
 /// Time is one decision a call.
 ///
 /// ```
-/// use orbgate::{Engine, TokenKind, analysis};
+/// use orbgate::{Engine, TokenKind};
 ///
 /// let calls = [
 ///     ("GET", "/api/v1/external/voxies"),
@@ -55,7 +52,7 @@ pub struct Refusal<'e> {
 ///     ("POST", "/api/v1/external/voxies"),
 ///     ("GET", "/nowhere"),
 /// ];
-/// let least = analysis::least_scopes(Engine::external(), TokenKind::User, calls);
+/// let least = orbgate_analysis::least_scopes(Engine::external(), TokenKind::User, calls);
 /// let needs: Vec<_> = least.needs.iter().map(|need| (need.scope.name(), need.evidence, need.calls)).collect();
 /// assert_eq!(needs, [("read:voxies", 0, 2), ("write:voxies", 2, 1)]);
 /// assert_eq!(least.refusals[0].call, 3);

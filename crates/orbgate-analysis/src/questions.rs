@@ -1,32 +1,6 @@
-//! Questions about a policy, beyond one decision: what auditors ask.
-//!
-//! Every answer is made of decisions: nothing here knows a rule of its own.
-//!
-//! ```
-//! use orbgate::{Engine, Token, TokenKind, analysis};
-//!
-//! let engine = Engine::external();
-//! let route = analysis::route_of(engine, "GET", "/api/v1/external/models/7").unwrap();
-//! assert_eq!(route.scope().name(), "read:models");
-//!
-//! let token = Token::user("read:models read:account");
-//! let reach = analysis::reach(engine, token);
-//! let orbs = reach.filter(|allow| allow.charge().is_some_and(|charge| charge.consumes));
-//! assert_eq!(orbs.count(), 2); // GET /models, GET /models/{modelId}
-//! ```
+//! Questions about one policy, beyond one decision: what auditors ask.
 
-mod least;
-mod usage;
-
-pub use least::{LeastScopes, Need, Refusal, least_scopes};
-pub use usage::{ScopeUsage, ScopeUse};
-
-use crate::decision::{Allow, Decision};
-use crate::engine::Engine;
-use crate::listing::{Route, Scope};
-use crate::reason::Reason;
-use crate::request::Request;
-use crate::token::Token;
+use orbgate::{Allow, Decision, Engine, Reason, Request, Route, Scope, Token};
 
 /// A row of the table: a route with its scope, or a scope that has no route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +24,9 @@ pub fn records(engine: &Engine) -> impl Iterator<Item = Record<'_>> {
 /// The scope of this name, which knows its routes.
 ///
 /// ```
-/// use orbgate::{Engine, analysis};
+/// use orbgate::Engine;
 ///
-/// let scope = analysis::scope(Engine::external(), "delete:keys").unwrap();
+/// let scope = orbgate_analysis::scope(Engine::external(), "delete:keys").unwrap();
 /// let routes: Vec<_> = scope.routes().map(|route| route.template()).collect();
 /// assert_eq!(routes, ["/api/v1/external/keys/{keyId}"]);
 /// ```
@@ -114,7 +88,7 @@ pub fn who_may<'e, 't>(
 }
 
 /// A request for a call; bonus orbs change no scope.
-const fn call<'a>(method: &'a [u8], target: &'a [u8], token: Token<'a>) -> Request<'a> {
+pub(crate) const fn call<'a>(method: &'a [u8], target: &'a [u8], token: Token<'a>) -> Request<'a> {
     Request {
         method,
         target,

@@ -1,4 +1,4 @@
-//! Every answer of `orbgate::analysis` equals brute force over `decide`.
+//! Every answer of this crate equals brute force over `decide`.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -9,13 +9,14 @@
     reason = "a test stops at its first surprise"
 )]
 
+#[path = "../../orbgate/tests/support/mod.rs"]
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use orbgate::analysis::{self, LeastScopes, ScopeUsage};
 use orbgate::{Decision, Engine, Policy, Reason, Request, Scopes, Token, TokenKind};
+use orbgate_analysis::{self as analysis, LeastScopes, ScopeUsage};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use support::model::{Model, is_parameter};

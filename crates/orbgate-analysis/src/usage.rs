@@ -2,16 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::decision::Decision;
-use crate::engine::Engine;
-use crate::reason::Reason;
-use crate::request::Request;
-use crate::token::{Scopes, Token, TokenKind};
+use orbgate::{Decision, Engine, Reason, Request, Scopes, Token, TokenKind};
 
 /// Counts, over the calls of a log, how often each scope was granted and how often it was used.
 ///
 /// ```
-/// use orbgate::{Engine, TokenKind, analysis::ScopeUsage};
+/// use orbgate::{Engine, TokenKind};
+/// use orbgate_analysis::ScopeUsage;
 ///
 /// let mut usage = ScopeUsage::new(Engine::external());
 /// usage.count("GET", "/api/v1/external/account", TokenKind::User, "read:account read:keys", 10);
@@ -101,7 +98,7 @@ impl<'e> ScopeUsage<'e> {
     }
 
     fn scope(&self, scope: &[u8], granted: u64) -> ScopeUse {
-        let found = super::scope(self.engine, scope);
+        let found = crate::questions::scope(self.engine, scope);
         let used = found.and_then(|found| self.used.get(found.name()));
         ScopeUse {
             scope: scope.to_vec(),

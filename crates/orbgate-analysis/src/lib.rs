@@ -1,0 +1,10 @@
+#![doc = include_str!("../README.md")]
+
+mod least;
+mod questions;
+mod usage;
+
+// The public interface is:
+pub use crate::least::{LeastScopes, Need, Refusal, least_scopes};
+pub use crate::questions::{Record, reach, records, route_of, scope, who_may};
+pub use crate::usage::{ScopeUsage, ScopeUse};
