@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+mod diff;
 mod least;
 mod questions;
 mod usage;
 
 // The public interface is:
+pub use crate::diff::{Asked, Caller, Change, Cost, Diff, Rule, diff};
 pub use crate::least::{LeastScopes, Need, Refusal, least_scopes};
 pub use crate::questions::{Record, reach, records, route_of, scope, who_may};
 pub use crate::usage::{ScopeUsage, ScopeUse};

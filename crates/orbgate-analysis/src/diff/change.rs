@@ -1,0 +1,172 @@
+//! One change: a request that shows it, and what it means.
+
+use core::fmt;
+
+use orbgate::{Orbs, Route, Scope, TokenKind};
+
+/// A change of an answer, with a request that shows it.
+///
+/// Its text is one line: `wider, cheaper: GET /users/1: ... -> ...`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Change<'o, 'n> {
+    /// What is asked.
+    pub asked: Asked,
+    /// What the old policy demands, `None` where it denies everybody.
+    pub before: Option<Rule<'o>>,
+    /// What the new policy demands, `None` where it denies everybody.
+    pub after: Option<Rule<'n>>,
+    /// Somebody whom the old policy denies this, and the new one allows it.
+    pub wider: Option<Caller>,
+    /// Somebody whom the old policy allows this, and the new one denies it.
+    pub narrower: Option<Caller>,
+    /// How what the call consumes changes, for those whom both policies allow it.
+    pub cost: Option<Cost>,
+    /// Whether the new policy lacks the route, or the scope, that decided before.
+    pub vanished: bool,
+}
+
+/// What is asked of both policies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A call.
+    Call {
+        /// The method.
+        method: String,
+        /// The request target.
+        target: String,
+    },
+    /// A scope, without a route.
+    Scope(String),
+}
+
+/// What a policy demands of a call: one scope, and orbs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rule<'e> {
+    /// The route, `None` where a scope is asked for without one.
+    pub route: Option<Route<'e>>,
+    /// The scope.
+    pub scope: Scope<'e>,
+}
+
+/// A caller, by what a decision can depend on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The kind of its token.
+    pub kind: TokenKind,
+    /// The scopes of its token, separated by spaces.
+    pub scopes: String,
+}
+
+/// How what a call consumes changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cost {
+    /// Fewer orbs.
+    Less,
+    /// More orbs.
+    More,
+    /// One of the policies does not state the amount.
+    Unknown,
+}
+
+impl<'e> Rule<'e> {
+    pub(super) const fn of_route(route: Route<'e>) -> Self {
+        Self {
+            route: Some(route),
+            scope: route.scope(),
+        }
+    }
+
+    pub(super) const fn of_scope(scope: Scope<'e>) -> Self {
+        Self { route: None, scope }
+    }
+
+    /// What a call consumes, `None` where the policy does not say.
+    #[must_use]
+    pub fn orbs(&self) -> Option<Orbs> {
+        self.route
+            .map_or_else(|| self.scope.orbs(), |route| Some(route.orbs()))
+    }
+}
+
+impl Cost {
+    pub(super) fn between(before: Option<Orbs>, after: Option<Orbs>) -> Option<Self> {
+        use Orbs::{Amount, Free};
+        match (before, after) {
+            (before, after) if before == after => None,
+            (Some(Free), Some(_)) => Some(Self::More),
+            (Some(_), Some(Free)) => Some(Self::Less),
+            (Some(Amount(before)), Some(Amount(after))) if after < before => Some(Self::Less),
+            (Some(Amount(_)), Some(Amount(_))) => Some(Self::More),
+            _ => Some(Self::Unknown),
+        }
+    }
+}
+
+impl Change<'_, '_> {
+    /// Whether somebody may do this whom the old policy denies it, or may do it for less.
+    #[must_use]
+    pub const fn widens(&self) -> bool {
+        self.wider.is_some() || matches!(self.cost, Some(Cost::Less | Cost::Unknown))
+    }
+
+    pub(super) const fn is_any(&self) -> bool {
+        self.widens() || self.narrower.is_some() || self.cost.is_some() || self.vanished
+    }
+}
+
+impl fmt::Display for Change<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cost = self.cost.map(|cost| match cost {
+            Cost::Less => "cheaper",
+            Cost::More => "dearer",
+            Cost::Unknown => "other cost",
+        });
+        let words = [
+            self.wider.as_ref().map(|_| "wider"),
+            self.narrower.as_ref().map(|_| "narrower"),
+            cost,
+            self.vanished.then_some("vanished"),
+        ];
+        let words: Vec<_> = words.into_iter().flatten().collect();
+        write!(f, "{}: {}: ", words.join(", "), self.asked)?;
+        rule(self.before.as_ref(), f)?;
+        f.write_str(" -> ")?;
+        rule(self.after.as_ref(), f)
+    }
+}
+
+fn rule(rule: Option<&Rule<'_>>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match rule {
+        None => f.write_str("denied"),
+        Some(rule) => fmt::Display::fmt(rule, f),
+    }
+}
+
+impl fmt::Display for Rule<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(route) = self.route {
+            write!(f, "`{}` for ", route.as_str())?;
+        }
+        write!(f, "`{}`, ", self.scope.name())?;
+        match self.orbs() {
+            Some(Orbs::Free) => f.write_str("0 orbs"),
+            Some(Orbs::Amount(amount)) => write!(f, "{amount} orbs"),
+            Some(Orbs::Unstated) | None => f.write_str("orbs not stated"),
+        }?;
+        match self.scope.organisation() {
+            None => Ok(()),
+            Some(rule) => write!(f, ", organisation: {}", rule.as_str()),
+        }
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call { method, target } => write!(f, "{method} {target}"),
+            Self::Scope(name) => write!(f, "scope {name}"),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What changes for callers when one policy takes the place of another.
+
+mod change;
+mod templates;
+
+use std::collections::HashSet;
+
+use orbgate::{Engine, Scopes, Token, TokenKind};
+
+pub use self::change::{Asked, Caller, Change, Cost, Rule};
+
+use self::templates::{Shape, Spelling, Template, Templates};
+use crate::questions::{call, route_of, scope};
+
+/// What changes for callers between two policies; see [`diff`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Diff<'o, 'n> {
+    /// Each change, with a request that shows it: calls first, then scopes.
+    pub changes: Vec<Change<'o, 'n>>,
+    /// Whether everything was compared. `false` where too many templates overlap: see [`diff`].
+    pub complete: bool,
+}
+
+impl Diff<'_, '_> {
+    /// Whether a call is allowed to somebody whom the old policy denies it, or may consume less; also where
+    /// not everything was compared.
+    #[must_use]
+    pub fn widens(&self) -> bool {
+        !self.complete || self.changes.iter().any(Change::widens)
+    }
+}
+
+/// Finds what changes when `new` takes the place of `old`.
+///
+/// Every request is covered. Two requests get the same answers if their paths match the same templates of
+/// both policies, so one request for each pair of templates that overlap stands for all. Only templates that
+/// one of the policies lacks are paired: where both have the winning templates, they win in both.
+///
+/// Time is linear in the size of the policies, and in the number of pairs of a template that one policy
+/// lacks and a template of the other that overlaps it. After a million pairs the search ends, and the diff
+/// is not [`complete`](Diff::complete).
+///
+/// ```
+/// use orbgate::Engine;
+///
+/// let diff = orbgate_analysis::diff(Engine::external(), Engine::external());
+/// assert!(diff.changes.is_empty() && !diff.widens());
+/// ```
+#[must_use]
+pub fn diff<'o, 'n>(old: &'o Engine, new: &'n Engine) -> Diff<'o, 'n> {
+    let mut search = Search {
+        old,
+        new,
+        vanished: HashSet::new(),
+        seen: HashSet::new(),
+        changes: Vec::new(),
+        steps: STEPS,
+    };
+    search.routes();
+    search.scopes();
+    Diff {
+        complete: search.steps > 0,
+        changes: search.changes,
+    }
+}
+
+/// How many pairs of templates, and places where they may part, are looked at.
+const STEPS: usize = 1_000_000;
+
+struct Search<'o, 'n> {
+    old: &'o Engine,
+    new: &'n Engine,
+    /// The old policy's routes that the new one lacks, as their places.
+    vanished: HashSet<u32>,
+    /// Pairs of routes, as their places in the policies, that have been compared.
+    seen: HashSet<(Option<u32>, Option<u32>)>,
+    changes: Vec<Change<'o, 'n>>,
+    /// How many steps are left.
+    steps: usize,
+}
+
+impl Search<'_, '_> {
+    /// Compares the answers to calls.
+    fn routes(&mut self) {
+        let (old, new) = (Templates::of(self.old), Templates::of(self.new));
+        let spelling = Spelling::new([&old, &new]);
+        self.vanished = old.routes_lacking_in(&new);
+        for template in old.list() {
+            match new.get(template.shape()) {
+                Some(same) => self.call(&spelling.of(template.shape()), &[template, same]),
+                None => self.lacking(template, &new, &spelling),
+            }
+        }
+        for template in new.list() {
+            if old.get(template.shape()).is_none() {
+                self.lacking(template, &old, &spelling);
+            }
+        }
+        let both = || old.list().chain(new.list());
+        if self.old.target() != self.new.target() {
+            for template in both() {
+                if let Some(target) = spelling.with_escape(template.shape()) {
+                    self.call(&target, &[template]);
+                }
+            }
+        }
+        // Under `encoded_params`, an escaped literal is refused in every path of its length (P19).
+        for (length, place, literal) in spelling.escapable(&old, &new) {
+            for template in both().filter(|template| template.shape().len() == length) {
+                if let Some(target) = spelling.with_value(template.shape(), place, &literal) {
+                    self.call(&target, &[template]);
+                }
+            }
+        }
+    }
+
+    /// Compares the answers to calls that match a template which the other policy lacks.
+    fn lacking(&mut self, template: &Template<'_>, other: &Templates<'_>, spelling: &Spelling<'_>) {
+        self.call(&spelling.of(template.shape()), &[template]);
+        for overlapping in other.overlapping(template.shape(), &mut self.steps) {
+            let (one, two): (&Shape<'_>, _) = (template.shape(), overlapping.shape());
+            let templates = [template, overlapping];
+            self.call(&spelling.of_both(one, two), &templates);
+            self.call(&spelling.of_both(two, one), &templates);
+            // A literal in other case is refused where a more specific template has it (P21).
+            let in_other_case = [
+                spelling.in_other_case(one, two),
+                spelling.in_other_case(two, one),
+            ];
+            for target in in_other_case.into_iter().flatten() {
+                self.call(&target, &templates);
+            }
+        }
+    }
+
+    /// Compares the answers to a target, for each method that one of these templates declares.
+    fn call(&mut self, target: &str, templates: &[&Template<'_>]) {
+        for method in templates.iter().flat_map(|template| template.methods()) {
+            let before = route_of(self.old, method, target).ok();
+            let after = route_of(self.new, method, target).ok();
+            let pair = (
+                before.map(|route| route.index()),
+                after.map(|route| route.index()),
+            );
+            if pair == (None, None) || !self.seen.insert(pair) {
+                continue;
+            }
+            let asked = Asked::Call {
+                method: (*method).to_owned(),
+                target: target.to_owned(),
+            };
+            let (before, after) = (before.map(Rule::of_route), after.map(Rule::of_route));
+            self.compare(asked, before, after);
+        }
+    }
+
+    /// Compares the answers to those who ask by scope.
+    fn scopes(&mut self) {
+        let names = self.old.scope_table().chain(
+            self.new
+                .scope_table()
+                .filter(|added| scope(self.old, added.name()).is_none()),
+        );
+        for name in names
+            .map(|scope| scope.name().to_owned())
+            .collect::<Vec<_>>()
+        {
+            let before = scope(self.old, &name).map(Rule::of_scope);
+            let after = scope(self.new, &name).map(Rule::of_scope);
+            self.compare(Asked::Scope(name), before, after);
+        }
+    }
+}
+
+impl<'o, 'n> Search<'o, 'n> {
+    /// Keeps a change, if there is one. A decision depends on the kind of the token and on whether it holds
+    /// the one scope, so tokens with none and with one of the two scopes are all that need be asked.
+    fn compare(&mut self, asked: Asked, before: Option<Rule<'o>>, after: Option<Rule<'n>>) {
+        let (mut wider, mut narrower, mut paid) = (None, None, false);
+        let needed = [
+            before.map(|rule| rule.scope.name()),
+            after.map(|rule| rule.scope.name()),
+        ];
+        let both = needed.map(Option::unwrap_or_default).join(" ");
+        for kind in [TokenKind::User, TokenKind::Organisation] {
+            for scopes in [Some(""), needed[0], needed[1]].into_iter().flatten() {
+                let allowed = self.allowed(&asked, kind, scopes);
+                let caller = || {
+                    Some(Caller {
+                        kind,
+                        scopes: scopes.to_owned(),
+                    })
+                };
+                match allowed {
+                    (false, true) if wider.is_none() => wider = caller(),
+                    (true, false) if narrower.is_none() => narrower = caller(),
+                    _ => {}
+                }
+            }
+            paid |= self.allowed(&asked, kind, &both) == (true, true);
+        }
+        let cost = match (before, after) {
+            (Some(before), Some(after)) if paid => Cost::between(before.orbs(), after.orbs()),
+            _ => None,
+        };
+        let vanished = before.is_some_and(|rule| match rule.route {
+            Some(route) => self.vanished.contains(&route.index()),
+            None => after.is_none(),
+        });
+        let change = Change {
+            asked,
+            before,
+            after,
+            wider,
+            narrower,
+            cost,
+            vanished,
+        };
+        if change.is_any() {
+            self.changes.push(change);
+        }
+    }
+
+    /// Whether the old and the new policy allow it to this token.
+    fn allowed(&self, asked: &Asked, kind: TokenKind, scopes: &str) -> (bool, bool) {
+        let token = Token {
+            kind,
+            scopes: Scopes::Text(scopes.as_bytes()),
+        };
+        let allows = |engine: &Engine| {
+            match asked {
+                Asked::Call { method, target } => {
+                    engine.decide(&call(method.as_bytes(), target.as_bytes(), token))
+                }
+                Asked::Scope(name) => engine.decide_scope(name, Some(token), false),
+            }
+            .is_allow()
+        };
+        (allows(self.old), allows(self.new))
+    }
+}

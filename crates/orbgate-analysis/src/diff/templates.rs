@@ -1,0 +1,300 @@
+//! The templates of a policy, which of them overlap, and targets that match them.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use orbgate::Engine;
+
+/// A template by its segments: literals, and `None` for a parameter, whose name says nothing.
+pub(super) type Shape<'e> = [Option<&'e str>];
+
+/// A template and the methods that it declares.
+pub(super) struct Template<'e> {
+    shape: Vec<Option<&'e str>>,
+    methods: Vec<&'e str>,
+    /// The places of its routes in the policy, one for each method.
+    routes: Vec<u32>,
+}
+
+impl<'e> Template<'e> {
+    pub(super) fn shape(&self) -> &Shape<'e> {
+        &self.shape
+    }
+
+    pub(super) fn methods(&self) -> &[&'e str] {
+        &self.methods
+    }
+
+    /// Each literal with the length of the template and its place in it.
+    fn literals(&self) -> impl Iterator<Item = (usize, usize, &'e str)> {
+        let length = self.shape.len();
+        let segments = self.shape.iter().enumerate();
+        segments.filter_map(move |(place, literal)| Some((length, place, (*literal)?)))
+    }
+}
+
+/// The shape of a template as policies write it.
+fn shape(template: &str) -> Vec<Option<&str>> {
+    let segments = template.split('/').filter(|segment| !segment.is_empty());
+    segments
+        .map(|segment| (!segment.starts_with('{')).then_some(segment))
+        .collect()
+}
+
+/// The templates of a policy.
+pub(super) struct Templates<'e> {
+    list: Vec<Template<'e>>,
+    by_shape: HashMap<Vec<Option<&'e str>>, usize>,
+    /// A tree for each number of segments, so that every path down a tree ends at a template.
+    trees: HashMap<usize, Node>,
+}
+
+#[derive(Default)]
+struct Node {
+    /// By literal in lower case: literals at one place of a policy differ in more than case.
+    literals: HashMap<String, Self>,
+    parameter: Option<Box<Self>>,
+    /// The template that ends here.
+    template: Option<usize>,
+}
+
+impl<'e> Templates<'e> {
+    pub(super) fn of(engine: &'e Engine) -> Self {
+        let mut templates = Self {
+            list: Vec::new(),
+            by_shape: HashMap::new(),
+            trees: HashMap::new(),
+        };
+        for route in engine.routes() {
+            templates.add(shape(route.template()), route.method(), route.index());
+        }
+        templates
+    }
+
+    fn add(&mut self, shape: Vec<Option<&'e str>>, method: &'e str, route: u32) {
+        let at = *self.by_shape.entry(shape).or_insert_with_key(|shape| {
+            let mut node = self.trees.entry(shape.len()).or_default();
+            for segment in shape {
+                node = match segment {
+                    Some(literal) => node
+                        .literals
+                        .entry(literal.to_ascii_lowercase())
+                        .or_default(),
+                    None => node.parameter.get_or_insert_default(),
+                };
+            }
+            node.template = Some(self.list.len());
+            self.list.push(Template {
+                shape: shape.clone(),
+                methods: Vec::new(),
+                routes: Vec::new(),
+            });
+            self.list.len().saturating_sub(1)
+        });
+        if let Some(template) = self.list.get_mut(at) {
+            template.methods.push(method);
+            template.routes.push(route);
+        }
+    }
+
+    pub(super) fn list(&self) -> impl Iterator<Item = &Template<'e>> {
+        self.list.iter()
+    }
+
+    pub(super) fn get(&self, shape: &Shape<'_>) -> Option<&Template<'e>> {
+        self.list.get(*self.by_shape.get(shape)?)
+    }
+
+    /// The routes, as their places in the policy, whose method and template the other policy lacks.
+    pub(super) fn routes_lacking_in(&self, other: &Templates<'_>) -> HashSet<u32> {
+        let lacking = |template: &Template<'e>| {
+            let there = other
+                .get(&template.shape)
+                .map_or(&[][..], Template::methods);
+            let routes = template.methods.iter().zip(&template.routes);
+            let lacking = routes.filter(|(method, _)| !there.contains(method));
+            lacking.map(|(_, route)| *route).collect::<Vec<_>>()
+        };
+        self.list.iter().flat_map(lacking).collect()
+    }
+
+    /// The templates that some path matches together with this one, without regard to case. Takes a step
+    /// for each node of the tree that is looked at, and ends when there is none left.
+    pub(super) fn overlapping(&self, shape: &Shape<'_>, steps: &mut usize) -> Vec<&Template<'e>> {
+        let mut found = Vec::new();
+        if let Some(tree) = self.trees.get(&shape.len()) {
+            tree.overlapping(shape, steps, &mut found);
+        }
+        let found = found.into_iter().filter_map(|at| self.list.get(at));
+        found.collect()
+    }
+}
+
+impl Node {
+    fn overlapping(&self, shape: &Shape<'_>, steps: &mut usize, found: &mut Vec<usize>) {
+        *steps = steps.saturating_sub(1);
+        if *steps == 0 {
+            return;
+        }
+        let Some((first, rest)) = shape.split_first() else {
+            return found.extend(self.template);
+        };
+        let mut down = |node: &Self| node.overlapping(rest, steps, found);
+        self.parameter.as_deref().into_iter().for_each(&mut down);
+        match first {
+            Some(literal) => self
+                .literals
+                .get(&literal.to_ascii_lowercase())
+                .into_iter()
+                .for_each(down),
+            None => self.literals.values().for_each(down),
+        }
+    }
+}
+
+/// Spells targets whose values are no literals of either policy.
+pub(super) struct Spelling<'e> {
+    /// By the length of the path, and the place in it.
+    literals: HashSet<(usize, usize, &'e str)>,
+    /// A value that is no literal, in any case.
+    value: String,
+}
+
+impl<'e> Spelling<'e> {
+    pub(super) fn new(policies: [&Templates<'e>; 2]) -> Self {
+        let templates = policies.into_iter().flat_map(Templates::list);
+        let literals: HashSet<_> = templates.flat_map(Template::literals).collect();
+        let lower = |(_, _, literal): &(_, _, &str)| literal.to_ascii_lowercase();
+        let taken: HashSet<String> = literals.iter().map(lower).collect();
+        // As short as can be: a target that is too long would show nothing.
+        let mut values = (1..=u64::MAX).map(|number| number.to_string());
+        let value = values.find(|value| !taken.contains(value));
+        Self {
+            literals,
+            value: value.unwrap_or_default(),
+        }
+    }
+
+    /// The most general target of a template.
+    pub(super) fn of(&self, shape: &Shape<'_>) -> String {
+        target(shape.iter().map(|segment| segment.unwrap_or(&self.value)))
+    }
+
+    /// The most general target of two templates, with the literals of the first where they differ in case.
+    pub(super) fn of_both(&self, first: &Shape<'_>, second: &Shape<'_>) -> String {
+        let segments = first.iter().zip(second);
+        target(segments.map(|(one, two)| one.or(*two).unwrap_or(&self.value)))
+    }
+
+    /// The same with values that are literals of the other template, but for their case; `None` where there
+    /// is no such value.
+    pub(super) fn in_other_case(&self, shape: &Shape<'_>, other: &Shape<'_>) -> Option<String> {
+        let mut changed = false;
+        let mut segment = |(place, (own, other)): (usize, (&Option<&str>, &Option<&str>))| {
+            let Some(literal) = own.or(*other) else {
+                return self.value.clone();
+            };
+            let variant = own
+                .is_none()
+                .then(|| self.other_case(literal, shape.len(), place));
+            changed |= variant.iter().any(Option::is_some);
+            variant.flatten().unwrap_or_else(|| literal.to_owned())
+        };
+        let segments = shape.iter().zip(other).enumerate();
+        let segments: Vec<_> = segments.map(&mut segment).collect();
+        changed.then(|| target(segments.iter().map(String::as_str)))
+    }
+
+    /// A value that differs from the literal in nothing but case, and is no literal itself at this place of a
+    /// path of this length, unless all such values are. `None` where the literal has no letter.
+    fn other_case(&self, literal: &str, length: usize, place: usize) -> Option<String> {
+        let letters = literal.bytes().filter(u8::is_ascii_alphabetic).count();
+        let mut variants = (1..1_u32 << letters.min(16)).map(|flips| in_case(literal, flips));
+        let last = variants.clone().next_back();
+        variants
+            .find(|variant| !self.literals.contains(&(length, place, variant.as_str())))
+            .or(last)
+    }
+
+    /// A target of a template whose first value has an escape.
+    pub(super) fn with_escape(&self, shape: &Shape<'_>) -> Option<String> {
+        let place = shape.iter().position(Option::is_none)?;
+        self.with_value(shape, place, &format!("{0}%20{0}", self.value))
+    }
+
+    /// A target of a template with this value for the parameter at a place, if there is one.
+    pub(super) fn with_value(
+        &self,
+        shape: &Shape<'_>,
+        place: usize,
+        value: &str,
+    ) -> Option<String> {
+        let value_at = |at| {
+            if at == place {
+                value
+            } else {
+                self.value.as_str()
+            }
+        };
+        let segments = shape.iter().enumerate();
+        let target = target(segments.map(|(at, segment)| segment.unwrap_or_else(|| value_at(at))));
+        shape
+            .get(place)
+            .is_some_and(Option::is_none)
+            .then_some(target)
+    }
+
+    /// The literals that one of the policies lacks at a place of templates of a length, with one character
+    /// escaped. Most literals have no character that may be escaped.
+    pub(super) fn escapable(
+        &self,
+        old: &Templates<'_>,
+        new: &Templates<'_>,
+    ) -> BTreeSet<(usize, usize, String)> {
+        let [old, new] = [old, new].map(|templates| {
+            let literals = templates.list.iter().flat_map(Template::literals);
+            let escaped = literals
+                .filter_map(|(length, place, literal)| Some((length, place, escaped(literal)?)));
+            escaped.collect::<BTreeSet<_>>()
+        });
+        old.symmetric_difference(&new).cloned().collect()
+    }
+}
+
+/// A literal with one of its characters escaped, if one may be: no letter, digit, `-`, `.`, `_` or `~` (P16).
+fn escaped(literal: &str) -> Option<String> {
+    let at = literal
+        .find(|letter: char| !(letter.is_ascii_alphanumeric() || "-._~".contains(letter)))?;
+    let (before, after) = literal.split_at_checked(at)?;
+    let mut letters = after.chars();
+    let letter = u32::from(letters.next()?);
+    Some(format!("{before}%{letter:02X}{}", letters.as_str()))
+}
+
+/// The literal with those of its first letters in other case whose bits are set.
+fn in_case(literal: &str, mut flips: u32) -> String {
+    let mut letter = |letter: char| {
+        if !letter.is_ascii_alphabetic() {
+            return letter;
+        }
+        let flip = flips & 1 == 1;
+        flips >>= 1;
+        match (flip, letter.is_ascii_lowercase()) {
+            (false, _) => letter,
+            (true, true) => letter.to_ascii_uppercase(),
+            (true, false) => letter.to_ascii_lowercase(),
+        }
+    };
+    literal.chars().map(&mut letter).collect()
+}
+
+fn target<'a>(segments: impl Iterator<Item = &'a str>) -> String {
+    let mut target = String::new();
+    for segment in segments {
+        target.push('/');
+        target.push_str(segment);
+    }
+    if target.is_empty() {
+        target.push('/');
+    }
+    target
+}

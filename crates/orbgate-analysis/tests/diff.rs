@@ -1,0 +1,410 @@
+//! What `diff` finds between two policies is what brute force over `decide` finds.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test measures time and stops at its first surprise"
+)]
+
+#[path = "../../orbgate/tests/support/mod.rs"]
+mod support;
+
+use core::fmt::Write as _;
+use core::time::Duration;
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use orbgate::{Decision, Engine, Policy, Request, Token, TokenKind};
+use orbgate_analysis::{Asked, Cost, diff};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use support::model::{Api, Model, Orbs as ModelOrbs, Route, Scope};
+
+fn engine(yaml: &str) -> Engine {
+    Engine::new(&Policy::from_yaml(yaml).unwrap_or_else(|error| panic!("{error}\n{yaml}")))
+}
+
+/// A policy of one api without a base path.
+fn policy(scopes: &str) -> Engine {
+    engine(&format!(
+        "orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ {scopes} }} }} }}"
+    ))
+}
+
+/// The lines of a diff.
+fn lines(old: &Engine, new: &Engine) -> Vec<String> {
+    let diff = diff(old, new);
+    assert!(diff.complete);
+    diff.changes.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn each_change_has_a_line() {
+    let read = "read: { orbs: 5, routes: ['GET /users/{id}'] }";
+    let admin = "admin: { orbs: 500, routes: [GET /users/admin] }";
+    let both = policy(&format!("{read}, {admin}"));
+    let table = [
+        (
+            policy(read),
+            policy("read: { orbs: 5, routes: ['GET /users/{name}'] }"),
+            vec![],
+        ),
+        (
+            both,
+            policy(read),
+            vec![
+                "wider, narrower, cheaper, vanished: GET /users/admin: `GET /users/admin` for `admin`, 500 orbs -> \
+                 `GET /users/{id}` for `read`, 5 orbs",
+                // What no client asks for was refused beside the literal.
+                "wider: GET /users/Admin: denied -> `GET /users/{id}` for `read`, 5 orbs",
+                "narrower, vanished: scope admin: `admin`, 500 orbs -> denied",
+            ],
+        ),
+        (
+            policy(read),
+            policy("read: { orbs: true, routes: ['GET /users/{id}'] }"),
+            vec![
+                "other cost: GET /users/1: `GET /users/{id}` for `read`, 5 orbs -> `GET /users/{id}` for `read`, orbs not stated",
+                "other cost: scope read: `read`, 5 orbs -> `read`, orbs not stated",
+            ],
+        ),
+        (
+            policy(read),
+            policy("read: { orbs: 5, routes: ['GET /users/{id}', 'PUT /users/{id}'] }"),
+            vec!["wider: PUT /users/1: denied -> `PUT /users/{id}` for `read`, 5 orbs"],
+        ),
+    ];
+    for (old, new, expected) in table {
+        assert_eq!(lines(&old, &new), expected);
+    }
+}
+
+#[test]
+fn whom_a_change_opens_the_call_is_named() {
+    let api = |rule: &str| {
+        engine(&format!(
+            "orbgate: 1\napis: {{ a: {{ base_path: '', token: user, organisation: {rule}, scopes: {{ s: {{ orbs: false, routes: [GET /x] }} }} }} }}"
+        ))
+    };
+    let (closed, open) = (api("deny"), api("allow_without_scope"));
+    let wider = diff(&closed, &open);
+    let caller = wider.changes[0].wider.as_ref().unwrap();
+    assert_eq!(
+        (caller.kind, caller.scopes.as_str()),
+        (TokenKind::Organisation, "")
+    );
+    assert!(wider.widens());
+    let narrower = diff(&open, &closed);
+    assert!(
+        !narrower.widens()
+            && narrower
+                .changes
+                .iter()
+                .all(|change| change.narrower.is_some())
+    );
+}
+
+#[test]
+fn ten_thousand_routes_take_well_under_a_second() {
+    let routes = |skip: usize| {
+        let mut text = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: false\n        routes:\n".to_owned();
+        for number in (0..10_000).filter(|number| *number != skip) {
+            let tail = if number % 2 == 0 { "all" } else { "{id}" };
+            writeln!(text, "          - GET /x{}/y{number}/{tail}", number % 100).unwrap();
+        }
+        text.push_str("          - GET /{a}/{b}/{c}\n");
+        engine(&text)
+    };
+    let (old, new) = (routes(usize::MAX), routes(5_000));
+    let begun = Instant::now();
+    let lines = lines(&old, &new);
+    assert!(
+        begun.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert!(
+        lines[0].starts_with("vanished: GET /x0/y5000/all: "),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn a_search_that_is_too_large_says_so() {
+    // Every template of one policy overlaps every one of the other.
+    let routes = |template: fn(usize) -> String| {
+        let mut text = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: false\n        routes:\n".to_owned();
+        for number in 0..2_000 {
+            writeln!(text, "          - GET {}", template(number)).unwrap();
+        }
+        engine(&text)
+    };
+    let old = routes(|number| format!("/{{a}}/x{number}"));
+    let new = routes(|number| format!("/y{number}/{{b}}"));
+    let diff = diff(&old, &new);
+    assert!(!diff.complete && diff.widens());
+}
+
+/// Few words: with case variants, without letters, with characters that may be escaped.
+const WORDS: [&str; 6] = ["a", "A", "b", "x:y", "X:y", "1:2"];
+const SCOPES: [&str; 3] = ["r", "w", "z"];
+const METHODS: [&str; 2] = ["GET", "PUT"];
+
+/// A small policy, most of whose templates overlap.
+fn policies() -> impl Strategy<Value = Model> {
+    let segment = prop_oneof![3 => select(&WORDS[..]), 2 => Just("{}")];
+    let route = (
+        select(&METHODS[..]),
+        vec(segment, 0..4),
+        0..SCOPES.len(),
+        proptest::option::of(1..3_u64),
+    );
+    let rule = select(&[None, None, Some("deny"), Some("allow_without_scope")][..]);
+    let orbs = vec(
+        select(&[ModelOrbs::No, ModelOrbs::Yes, ModelOrbs::Amount(2)][..]),
+        SCOPES.len(),
+    );
+    (any::<bool>(), rule, orbs, vec(route, 0..10)).prop_map(
+        |(encoded_params, rule, orbs, routes)| {
+            let scope = |(name, orbs): (&&str, ModelOrbs)| Scope {
+                name: (*name).to_owned(),
+                orbs,
+                routes: Vec::new(),
+            };
+            let scopes: Vec<_> = SCOPES.iter().zip(orbs).map(scope).collect();
+            let api = |name: &str, organisation, scopes: &[Scope]| Api {
+                name: name.to_owned(),
+                base_path: String::new(),
+                organisation,
+                scopes: scopes.to_vec(),
+            };
+            let apis = vec![
+                api("one", None, &scopes[..2]),
+                api("two", rule, &scopes[2..]),
+            ];
+            let mut model = Model {
+                encoded_params,
+                apis,
+            };
+            for (method, segments, scope, amount) in routes {
+                let name = |(at, segment): (usize, &str)| {
+                    if segment == "{}" {
+                        format!("{{p{at}}}")
+                    } else {
+                        segment.to_owned()
+                    }
+                };
+                let segments = segments.into_iter().enumerate().map(name).collect();
+                let mut with = model.clone();
+                let scope = if scope < 2 {
+                    &mut with.apis[0].scopes[scope]
+                } else {
+                    &mut with.apis[1].scopes[0]
+                };
+                let orbs = amount.filter(|_| scope.orbs != ModelOrbs::No);
+                scope.routes.push(Route {
+                    method: method.to_owned(),
+                    segments,
+                    orbs,
+                });
+                // What cannot stand beside the others is left out.
+                if Policy::from_yaml(&with.to_yaml()).is_ok() {
+                    model = with;
+                }
+            }
+            model
+        },
+    )
+}
+
+/// A policy and one that differs in a few routes, or in all.
+fn pairs() -> impl Strategy<Value = (Model, Model)> {
+    let near = (
+        policies(),
+        vec((any::<Index>(), any::<bool>()), 0..3),
+        policies(),
+        proptest::bool::weighted(0.2),
+    )
+        .prop_map(|(old, edits, other, other_target)| {
+            let mut new = old.clone();
+            new.encoded_params ^= other_target;
+            for (at, add) in edits {
+                let (api, scope) = [(0, 0), (0, 1), (1, 0)][at.index(SCOPES.len())];
+                let mut with = new.clone();
+                let routes = &mut with.apis[api].scopes[scope].routes;
+                if add {
+                    let mut more = other.apis[api].scopes[scope].routes.clone();
+                    more.iter_mut().for_each(|route| route.orbs = None);
+                    routes.extend(more);
+                } else if !routes.is_empty() {
+                    routes.remove(at.index(routes.len()));
+                }
+                if Policy::from_yaml(&with.to_yaml()).is_ok() {
+                    new = with;
+                }
+            }
+            (old, new)
+        });
+    prop_oneof![4 => near, 1 => (policies(), policies())]
+}
+
+/// Every path of up to three segments that can mean something else than the others.
+fn targets() -> Vec<String> {
+    let mut values: Vec<String> = WORDS.iter().map(|word| (*word).to_owned()).collect();
+    values.extend(
+        [
+            "B", "x:Y", "X:Y", "q", "x%3Ay", "X%3Ay", "x%3AY", "1%3A2", "q%20q",
+        ]
+        .map(str::to_owned),
+    );
+    let mut paths = vec![String::new()];
+    let mut all = vec!["/".to_owned()];
+    for _ in 0..3 {
+        paths = paths
+            .iter()
+            .flat_map(|path| values.iter().map(move |value| format!("{path}/{value}")))
+            .collect();
+        all.extend_from_slice(&paths);
+    }
+    all
+}
+
+/// Tokens of each kind with each set of scopes.
+fn tokens() -> Vec<(TokenKind, String)> {
+    let sets = (0..1 << SCOPES.len()).map(|set: usize| {
+        let held = SCOPES
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| set >> at & 1 == 1);
+        held.map(|(_, scope)| *scope).collect::<Vec<_>>().join(" ")
+    });
+    let kinds =
+        |set: String| [TokenKind::User, TokenKind::Organisation].map(|kind| (kind, set.clone()));
+    sets.flat_map(kinds).collect()
+}
+
+fn decide<'e>(
+    engine: &'e Engine,
+    method: &str,
+    target: &str,
+    token: &(TokenKind, String),
+) -> Decision<'e> {
+    let token = Token {
+        kind: token.0,
+        scopes: token.1.as_str().into(),
+    };
+    engine.decide(&Request {
+        method: method.as_bytes(),
+        target: target.as_bytes(),
+        token: Some(token),
+        allow_bonus_orbs_use: false,
+    })
+}
+
+/// What changes: the routes before and after, and whether it is wider, narrower, cheaper or dearer.
+type Found = (Option<String>, Option<String>, bool, bool, Option<Cost>);
+
+fn cost(old: &Decision<'_>, new: &Decision<'_>) -> Option<Cost> {
+    let orbs = |decision: &Decision<'_>| {
+        decision
+            .charge()
+            .map(|charge| (charge.consumes, charge.amount))
+    };
+    match (orbs(old)?, orbs(new)?) {
+        (old, new) if old == new => None,
+        ((false, _), _) => Some(Cost::More),
+        (_, (false, _)) => Some(Cost::Less),
+        ((_, Some(old)), (_, Some(new))) => Some(if new < old { Cost::Less } else { Cost::More }),
+        _ => Some(Cost::Unknown),
+    }
+}
+
+fn brute_force(old: &Engine, new: &Engine) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let (tokens, nobody) = (tokens(), (TokenKind::User, String::new()));
+    for target in targets() {
+        for method in METHODS {
+            let answers = [old, new].map(|engine| decide(engine, method, &target, &nobody));
+            let [before, after] =
+                answers.map(|answer| answer.scope().and(answer.route()).map(str::to_owned));
+            if before.is_none() && after.is_none() {
+                continue;
+            }
+            let mut change: Found = (before, after, false, false, None);
+            for token in &tokens {
+                let [old, new] = [old, new].map(|engine| decide(engine, method, &target, token));
+                change.2 |= !old.is_allow() && new.is_allow();
+                change.3 |= old.is_allow() && !new.is_allow();
+                change.4 = change.4.or(cost(&old, &new));
+            }
+            if change.2 || change.3 || change.4.is_some() {
+                found.insert(format!("{change:?}"));
+            }
+        }
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_change_is_found_and_shown((old, new) in pairs()) {
+        let (old, new) = (engine(&old.to_yaml()), engine(&new.to_yaml()));
+        let diff = diff(&old, &new);
+        prop_assert!(diff.complete);
+        let mut found = BTreeSet::new();
+        for change in &diff.changes {
+            let Asked::Call { method, target } = &change.asked else { continue };
+            // The request shows what the change says.
+            for (caller, wider) in [(&change.wider, true), (&change.narrower, false)] {
+                let Some(caller) = caller else { continue };
+                let token = (caller.kind, caller.scopes.clone());
+                prop_assert_eq!(decide(&old, method, target, &token).is_allow(), !wider);
+                prop_assert_eq!(decide(&new, method, target, &token).is_allow(), wider);
+            }
+            let route = |rule: Option<orbgate_analysis::Rule<'_>>| rule.map(|rule| rule.route.unwrap().as_str().to_owned());
+            let shown: Found = (route(change.before), route(change.after), change.wider.is_some(), change.narrower.is_some(), change.cost);
+            // That a route is gone may change nothing for callers.
+            if shown.2 || shown.3 || shown.4.is_some() {
+                let first = found.insert(format!("{shown:?}"));
+                prop_assert!(first, "two requests show one change");
+            } else {
+                prop_assert!(change.vanished);
+            }
+        }
+        prop_assert_eq!(found, brute_force(&old, &new));
+        prop_assert_eq!(orbgate_analysis::diff(&old, &old).changes, vec![]);
+    }
+}
+
+#[test]
+fn amounts_are_compared() {
+    let amount = |orbs: &str| policy(&format!("s: {{ orbs: {orbs}, routes: [GET /x] }}"));
+    let table = [
+        ("5", "4", Some(Cost::Less)),
+        ("5", "6", Some(Cost::More)),
+        ("5", "5", None),
+        ("5", "false", Some(Cost::Less)),
+        ("false", "5", Some(Cost::More)),
+        ("false", "true", Some(Cost::More)),
+        ("true", "false", Some(Cost::Less)),
+        ("true", "5", Some(Cost::Unknown)),
+        ("5", "true", Some(Cost::Unknown)),
+    ];
+    for (old, new, expected) in table {
+        let (old, new) = (amount(old), amount(new));
+        let found = diff(&old, &new);
+        assert_eq!(
+            found.changes.first().and_then(|change| change.cost),
+            expected
+        );
+        let cheaper = matches!(expected, Some(Cost::Less | Cost::Unknown));
+        assert_eq!(found.widens(), cheaper);
+    }
+}
