@@ -122,10 +122,10 @@ impl Faults {
             self.claim_name("require", claim);
         }
         let exponent = issuer.key_rules.rsa_exponent_min;
-        if exponent < 3 || exponent.is_multiple_of(2) {
+        if exponent.is_multiple_of(2) || !(3..=u64::from(u32::MAX)).contains(&exponent) {
             self.push(
                 "rsa_exponent_min",
-                "`rsa_exponent_min` must be an odd number from 3 up",
+                "`rsa_exponent_min` must be an odd number from 3 to 4294967295",
             );
         }
         self.kind(&issuer.kind);

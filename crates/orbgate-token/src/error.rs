@@ -36,6 +36,8 @@ pub enum TokenError {
     KeyUnknown,
     /// Several keys have the header's `kid`.
     KeyAmbiguous,
+    /// The key is revoked: see [`Keys::revoke`](crate::Keys::revoke).
+    KeyRevoked,
     /// The key is not for the header's `alg`.
     KeyMismatch,
     /// The signature is wrong.
@@ -65,7 +67,7 @@ pub enum TokenError {
 
 impl TokenError {
     /// Every reason.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::TooLong,
         Self::NotCompact,
         Self::BadEncoding,
@@ -80,6 +82,7 @@ impl TokenError {
         Self::KeyIdMissing,
         Self::KeyUnknown,
         Self::KeyAmbiguous,
+        Self::KeyRevoked,
         Self::KeyMismatch,
         Self::Signature,
         Self::Audience,
@@ -112,6 +115,7 @@ impl TokenError {
             Self::KeyIdMissing => "key_id_missing",
             Self::KeyUnknown => "key_unknown",
             Self::KeyAmbiguous => "key_ambiguous",
+            Self::KeyRevoked => "key_revoked",
             Self::KeyMismatch => "key_mismatch",
             Self::Signature => "signature",
             Self::Audience => "audience",
@@ -143,6 +147,7 @@ impl TokenError {
             Self::KeyIdMissing => "the token names no key, and not exactly one key fits",
             Self::KeyUnknown => "the token names a key that its issuer does not have",
             Self::KeyAmbiguous => "the token names a key that its issuer has twice",
+            Self::KeyRevoked => "the token names a key that is revoked",
             Self::KeyMismatch => "the token's key is not for its algorithm",
             Self::Signature => "the token's signature is wrong",
             Self::Audience => "the token is for another audience",
@@ -177,7 +182,7 @@ mod tests {
         assert_eq!(
             codes.join(" "),
             "too_long not_compact bad_encoding bad_header bad_claims duplicate_member extension algorithm type issuer \
-             no_keys key_id_missing key_unknown key_ambiguous key_mismatch signature audience bad_time expired \
+             no_keys key_id_missing key_unknown key_ambiguous key_revoked key_mismatch signature audience bad_time expired \
              not_yet_valid lifetime claim scopes bound inactive clock"
         );
     }

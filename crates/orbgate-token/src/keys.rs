@@ -1,7 +1,7 @@
 //! Snapshots of keys: what a verifier checks signatures with.
 
 use core::fmt;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -43,7 +43,7 @@ impl Default for KeyRules {
 }
 
 /// A key that was left out of a [`KeySet`], and why. It says nothing of the key itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyWarning {
     /// Which one of the set, counted from 0.
     pub index: usize,
@@ -122,40 +122,42 @@ impl KeySet {
             by_kid: HashMap::new(),
             warnings: Vec::new(),
         };
+        // Where each of `set.keys` stands in the text.
+        let mut places = Vec::new();
         for (index, key) in keys.enumerate() {
-            if let Err(message) = key.and_then(|key| set.add(key)) {
-                set.warnings.push(KeyWarning { index, message });
+            match key {
+                Ok(key) => set.add(key, index, &mut places),
+                Err(message) => set.warnings.push(KeyWarning { index, message }),
             }
         }
-        // The first of several with the same `kid` came in before the others were seen.
-        let by_kid = &set.by_kid;
-        let is_single = |kid: &String| by_kid.get(kid).is_some_and(Option::is_some);
-        if !set
-            .keys
-            .iter()
-            .any(|key| key.kid.as_ref().is_none_or(is_single))
-        {
-            return Err(KeySetError::NoUsableKey);
+        set.warnings.sort_by_key(|warning| warning.index);
+        if set.is_empty() {
+            return Err(KeySetError::NoUsableKey(set.warnings.into()));
         }
         Ok(set)
     }
 
-    fn add(&mut self, key: Key) -> Result<(), &'static str> {
+    fn add(&mut self, key: Key, index: usize, places: &mut Vec<usize>) {
         if let Some(kid) = &key.kid {
-            if let Some(place) = self.by_kid.get_mut(kid) {
-                *place = None;
-                return Err("another key has its `kid`, and neither is used");
+            if let Some(other) = self.by_kid.get_mut(kid) {
+                // The first of them came in before the others were seen.
+                let first = other.take().and_then(|other| places.get(other).copied());
+                let message = "another key has its `kid`, and neither is used";
+                let both = first.into_iter().chain([index]);
+                self.warnings
+                    .extend(both.map(|index| KeyWarning { index, message }));
+                return;
             }
             self.by_kid.insert(kid.clone(), Some(self.keys.len()));
         }
         self.keys.push(key);
-        Ok(())
+        places.push(index);
     }
 
     /// How many keys there are to use.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.usable().count()
+        self.usable(None).count()
     }
 
     /// Never: a key set without a key to use is an error.
@@ -170,11 +172,13 @@ impl KeySet {
         &self.warnings
     }
 
-    fn usable(&self) -> impl Iterator<Item = &Key> {
-        self.keys.iter().filter(|key| {
-            key.kid
-                .as_ref()
-                .is_none_or(|kid| self.by_kid.get(kid).is_some_and(Option::is_some))
+    /// The keys that no other shares a `kid` with, and that are not revoked.
+    fn usable(&self, revoked: Option<&HashSet<String>>) -> impl Iterator<Item = &Key> {
+        let is_revoked = move |kid| revoked.is_some_and(|revoked| revoked.contains(kid));
+        self.keys.iter().filter(move |key| {
+            key.kid.as_ref().is_none_or(|kid| {
+                self.by_kid.get(kid).is_some_and(Option::is_some) && !is_revoked(kid)
+            })
         })
     }
 
@@ -183,12 +187,16 @@ impl KeySet {
         &self,
         token: &Compact<'_>,
         allowed: &[Algorithm],
+        revoked: Option<&HashSet<String>>,
     ) -> Result<(), TokenError> {
         let algorithm = token.header.algorithm;
         let algorithm = algorithm
             .filter(|algorithm| allowed.contains(algorithm))
             .ok_or(TokenError::Algorithm)?;
         let material = match &token.header.kid {
+            Some(kid) if revoked.is_some_and(|revoked| revoked.contains(kid)) => {
+                return Err(TokenError::KeyRevoked);
+            }
             Some(kid) => {
                 let place = self.by_kid.get(kid).ok_or(TokenError::KeyUnknown)?;
                 let key = place.and_then(|place| self.keys.get(place));
@@ -196,7 +204,9 @@ impl KeySet {
                 key.material(algorithm).ok_or(TokenError::KeyMismatch)?
             }
             None => {
-                let mut fitting = self.usable().filter_map(|key| key.material(algorithm));
+                let mut fitting = self
+                    .usable(revoked)
+                    .filter_map(|key| key.material(algorithm));
                 match (fitting.next(), fitting.next()) {
                     (Some(material), None) => material,
                     _ => return Err(TokenError::KeyIdMissing),
@@ -228,7 +238,7 @@ impl fmt::Debug for KeySet {
 }
 
 /// Why a text is no key set to work with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeySetError {
     /// The text has more than 256 KiB.
@@ -239,8 +249,8 @@ pub enum KeySetError {
     DuplicateMember,
     /// More than 64 keys.
     TooManyKeys,
-    /// No key is left that could check a signature.
-    NoUsableKey,
+    /// No key is left that could check a signature: why, key by key.
+    NoUsableKey(Box<[KeyWarning]>),
 }
 
 impl fmt::Display for KeySetError {
@@ -250,7 +260,12 @@ impl fmt::Display for KeySetError {
             Self::NotAKeySet => "the key set is not a JSON object with a list `keys`",
             Self::DuplicateMember => "the key set names a member twice",
             Self::TooManyKeys => "the key set has more than 64 keys",
-            Self::NoUsableKey => "the key set has no key that could check a signature",
+            Self::NoUsableKey(warnings) => {
+                f.write_str("the key set has no key that could check a signature")?;
+                return warnings
+                    .iter()
+                    .try_for_each(|warning| write!(f, "; {warning}"));
+            }
         })
     }
 }
@@ -262,6 +277,8 @@ impl core::error::Error for KeySetError {}
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     by_issuer: HashMap<String, Arc<KeySet>>,
+    /// The `kid`s that are not used, by issuer, whatever the issuer publishes.
+    revoked: HashMap<String, HashSet<String>>,
 }
 
 impl Keys {
@@ -283,6 +300,29 @@ impl Keys {
     pub fn without(mut self, issuer: &str) -> Self {
         self.by_issuer.remove(issuer);
         self
+    }
+
+    /// These, of which an issuer's key with this `kid` is not used, whatever key sets come later: for a key
+    /// whose private half is in wrong hands. Tokens that name it are refused as [`TokenError::KeyRevoked`].
+    #[must_use]
+    pub fn revoke(mut self, issuer: impl Into<String>, kid: impl Into<String>) -> Self {
+        self.revoked
+            .entry(issuer.into())
+            .or_default()
+            .insert(kid.into());
+        self
+    }
+
+    /// The `kid`s of an issuer that are revoked.
+    pub(crate) fn revoked(&self, issuer: &str) -> Option<&HashSet<String>> {
+        self.revoked.get(issuer)
+    }
+
+    /// How many keys of an issuer there are to use.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn count(&self, issuer: &str) -> usize {
+        let keys = self.of(issuer);
+        keys.map_or(0, |keys| keys.usable(self.revoked(issuer)).count())
     }
 
     /// An issuer's.

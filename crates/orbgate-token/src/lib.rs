@@ -27,7 +27,7 @@ pub use crate::bearer::{BearerError, bearer};
 pub use crate::config::{ConfigError, ConfigFault};
 pub use crate::error::TokenError;
 #[cfg(feature = "fetch")]
-pub use crate::fetch::{FetchError, FetchSettings, KeyFetcher, KeyStatus};
+pub use crate::fetch::{FetchError, FetchSettings, KeyFetcher, KeyStatus, SettingsError};
 pub use crate::issuer::Issuer;
 pub use crate::keys::{KeyRules, KeySet, KeySetError, KeyWarning, Keys};
 pub use crate::kind::{ClaimTest, KindRules};

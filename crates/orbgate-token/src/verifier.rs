@@ -150,8 +150,9 @@ impl Opened<'_> {
     /// What is known of the token, if it is right at this time under these keys.
     pub(crate) fn judge(&self, keys: &Keys, now: SystemTime) -> Result<VerifiedToken, TokenError> {
         let now = since_epoch(now)?;
+        let revoked = keys.revoked(self.name);
         let keys = keys.of(self.name).ok_or(TokenError::NoKeys)?;
-        keys.verify(&self.compact, &self.issuer.algorithms)?;
+        keys.verify(&self.compact, &self.issuer.algorithms, revoked)?;
         let fingerprint = Fingerprint::of(self.token);
         self.issuer.judge(&self.claims, self.name, fingerprint, now)
     }

@@ -94,7 +94,7 @@ fn accepts(keys: &Result<KeySet, KeySetError>, jws: &str) -> bool {
     let (Ok(keys), Ok(jws)) = (keys, Compact::parse(jws.as_bytes())) else {
         return false;
     };
-    keys.verify(&jws, &Algorithm::ALL).is_ok()
+    keys.verify(&jws, &Algorithm::ALL, None).is_ok()
 }
 
 /// A group's keys as a service would have them: a set of nothing but secrets is a set of shared

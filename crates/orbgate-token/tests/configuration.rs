@@ -125,7 +125,7 @@ issuers:
              9:27: `max_lifetime_seconds` must be a plain whole number, not `1h`\n\
              10:18: `extra_types` must be a list, not `JWT`\n\
              11:37: `format` must be `string` or `array`, not `list`\n\
-             12:23: `rsa_exponent_min` must be an odd number from 3 up",
+             12:23: `rsa_exponent_min` must be an odd number from 3 to 4294967295",
         ),
         (
             "\
@@ -198,6 +198,16 @@ fn every_fault_of_issuers_in_rust_is_reported_with_its_key() {
 }
 
 #[test]
+fn a_clock_may_be_off_by_300_seconds_and_no_more() {
+    let accepts = |skew: Duration| {
+        let issuer = Issuer::new("a", "b", KindRules::Always(TokenKind::User));
+        Verifier::new([issuer.skew(skew)]).is_ok()
+    };
+    assert!(accepts(Duration::from_secs(300)));
+    assert!(!accepts(Duration::from_millis(300_001)));
+}
+
+#[test]
 fn keys_are_fetched_over_https_or_from_this_machine() {
     let accepts = |url: &str| {
         let kind = KindRules::Always(TokenKind::User);
@@ -222,6 +232,11 @@ fn keys_are_fetched_over_https_or_from_this_machine() {
         "http://127.0.0.1.example.com/",
         "http://localhost@example.com/",
         "http://localhost:80@example.com/",
+        "https://user@id.example.com/keys",
+        "https://user:secret@id.example.com/keys",
+        "https://user:80@id.example.com:443/keys",
+        "http://user@localhost/jwks",
+        "http://user:80@localhost:80/jwks",
         "http://127.0.0.2:80x/",
         "file:///etc/passwd",
         "//localhost/",

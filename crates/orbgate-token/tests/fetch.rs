@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use orbgate_token::{
-    Algorithm, FetchError, FetchSettings, Issuer, KeyFetcher, KeySetError, KindRules, TokenError,
-    Verifier, rustls,
+    Algorithm, FetchError, FetchSettings, Issuer, KeyFetcher, KeySetError, KeyWarning, KindRules,
+    TokenError, Verifier, rustls,
 };
 use rustls::crypto::aws_lc_rs;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
@@ -28,7 +28,10 @@ const QUICK: FetchSettings = FetchSettings {
     ttl_min: Duration::from_millis(100),
     ttl_max: Duration::from_secs(600),
     max_stale: Duration::from_secs(600),
+    ahead_percent: 80,
     cooldown: Duration::from_millis(1),
+    burst: 4,
+    retry: Duration::from_millis(1),
     timeout: Duration::from_secs(2),
 };
 
@@ -63,7 +66,7 @@ impl World {
         let kind = KindRules::named_by("token_kind", "user", "organisation");
         let rules = change(Issuer::new(&issuer, AUDIENCE, kind).algorithms([Algorithm::Es256]));
         let verifier = Verifier::new([rules]).unwrap();
-        let fetcher = KeyFetcher::with(verifier, settings, tls(RootCertStore::empty()));
+        let fetcher = KeyFetcher::with(verifier, settings, tls(RootCertStore::empty())).unwrap();
         let signer = Signer::p256();
         server.reply("/jwks", Reply::json(jwks(&signer, "key-1")));
         Self {
@@ -84,7 +87,7 @@ impl World {
     }
 
     fn failure(&self) -> Option<FetchError> {
-        self.fetcher.status().first().unwrap().failure
+        self.fetcher.status().remove(0).failure
     }
 }
 
@@ -112,6 +115,11 @@ async fn a_failed_fetch_never_evicts_good_keys() {
     let redirect = "HTTP/1.1 302 Found\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n";
     let compressed = "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n\x1f!";
     let set = FetchError::KeySet;
+    let unusable = |count: usize| {
+        let message = "a part of the key is missing";
+        let warnings = (0..count).map(|index| KeyWarning { index, message });
+        KeySetError::NoUsableKey(warnings.collect())
+    };
     let table = [
         (Reply::Close, FetchError::Unreachable),
         (Reply::Raw("no http".to_owned()), FetchError::Unreachable),
@@ -138,8 +146,8 @@ async fn a_failed_fetch_never_evicts_good_keys() {
             Reply::json(r#"{"keys":[],"keys":[]}"#),
             set(KeySetError::DuplicateMember),
         ),
-        (keys(0), set(KeySetError::NoUsableKey)),
-        (keys(64), set(KeySetError::NoUsableKey)),
+        (keys(0), set(unusable(0))),
+        (keys(64), set(unusable(64))),
         (keys(65), set(KeySetError::TooManyKeys)),
     ];
     let world = World::new(QUICK).await;
@@ -153,7 +161,7 @@ async fn a_failed_fetch_never_evicts_good_keys() {
         let kid = format!("unknown-{number}");
         assert_eq!(world.verify(&kid).await, Some(TokenError::KeyUnknown));
         assert!(start.elapsed() < Duration::from_secs(8), "{failure:?}");
-        assert_eq!(world.failure(), Some(failure));
+        assert_eq!(world.failure(), Some(failure.clone()));
         assert_eq!(world.verify("key-1").await, None, "after {failure:?}");
     }
     let good = jwks(&world.signer, "key-2");
@@ -221,9 +229,10 @@ async fn discovery_must_be_of_the_configured_issuer() {
 }
 
 #[tokio::test]
-async fn failures_count_for_the_cooldown() {
+async fn failures_count_for_the_next_attempt() {
     let settings = FetchSettings {
         cooldown: Duration::from_secs(30),
+        retry: Duration::from_secs(30),
         ..QUICK
     };
     let world = World::new(settings).await;
@@ -235,11 +244,136 @@ async fn failures_count_for_the_cooldown() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_missing_is_asked_for_once() {
-    let world = World::new(QUICK).await;
+async fn an_issuer_that_comes_back_is_found_soon() {
+    let settings = FetchSettings {
+        cooldown: Duration::from_secs(600),
+        retry: Duration::from_millis(300),
+        ..QUICK
+    };
+    let world = World::new(settings).await;
+    world.server.reply("/jwks", Reply::status("503 Busy"));
+    assert_eq!(world.verify("key-1").await, Some(TokenError::NoKeys));
+    let good = jwks(&world.signer, "key-1");
+    world.server.reply("/jwks", Reply::json(good));
+    let back = Instant::now();
+    while world.verify("key-1").await.is_some() {
+        assert!(
+            back.elapsed() < Duration::from_secs(20),
+            "{:?}",
+            world.failure()
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(world.server.hits() < 5);
+}
+
+#[tokio::test]
+async fn nobody_waits_for_an_issuer_that_fails_but_who_asks_it() {
+    let settings = FetchSettings {
+        timeout: Duration::from_secs(1),
+        ..QUICK
+    };
+    let world = World::new(settings).await;
+    world.server.reply("/jwks", Reply::Silence);
+    assert_eq!(world.verify("key-1").await, Some(TokenError::NoKeys));
+    tokio::time::sleep(settings.retry).await;
+    let begun = Instant::now();
+    let waiting = async {
+        assert_eq!(world.verify("key-1").await, Some(TokenError::NoKeys));
+        assert!(begun.elapsed() >= settings.timeout);
+    };
+    let others = async {
+        // Whoever comes later is refused at once, however many there are.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        for _ in 0..100 {
+            assert_eq!(world.verify("key-1").await, Some(TokenError::NoKeys));
+        }
+        assert!(begun.elapsed() < settings.timeout);
+    };
+    tokio::join!(waiting, others);
+}
+
+#[tokio::test]
+async fn a_forged_key_id_does_not_lock_the_next_key_out() {
+    let settings = FetchSettings {
+        cooldown: Duration::from_secs(1),
+        ..QUICK
+    };
+    let world = World::new(settings).await;
+    assert_eq!(world.verify("key-1").await, None);
+    // Somebody knows what the next key will be called.
+    assert_eq!(world.verify("key-2").await, Some(TokenError::KeyUnknown));
+    let rotated = jwks(&world.signer, "key-2");
+    world.server.reply("/jwks", Reply::json(rotated));
+    tokio::time::sleep(settings.cooldown).await;
+    assert_eq!(world.verify("key-2").await, None);
+}
+
+#[tokio::test]
+async fn a_rotation_is_seen_at_once_beside_a_few_forged_tokens() {
+    let settings = FetchSettings {
+        cooldown: Duration::from_secs(600),
+        ..QUICK
+    };
+    let world = World::new(settings).await;
+    assert_eq!(world.verify("key-1").await, None);
+    for kid in ["forged-1", "forged-1", "forged-2", "forged-3", "forged-3"] {
+        assert_eq!(world.verify(kid).await, Some(TokenError::KeyUnknown));
+    }
+    assert_eq!(world.server.hits(), 4, "one for each of them");
+    let rotated = jwks(&world.signer, "key-2");
+    world.server.reply("/jwks", Reply::json(rotated));
+    assert_eq!(world.verify("key-2").await, None);
+    // That was the last of the burst.
+    for number in 4..1000 {
+        let kid = format!("forged-{number}");
+        assert_eq!(world.verify(&kid).await, Some(TokenError::KeyUnknown));
+    }
+    assert_eq!(world.server.hits(), 5);
+}
+
+#[tokio::test]
+async fn an_operator_revokes_a_key_and_forgets_an_issuer() {
+    let settings = FetchSettings {
+        cooldown: Duration::from_secs(600),
+        retry: Duration::from_secs(600),
+        ..QUICK
+    };
+    let world = World::new(settings).await;
+    let both = json!({ "keys": [world.signer.jwk("key-1"), world.signer.jwk("key-2")] });
+    world.server.reply("/jwks", Reply::json(&both));
+    assert_eq!(world.verify("key-1").await, None);
+    let keys = |world: &World| world.fetcher.status().remove(0).keys;
+    assert_eq!(keys(&world), 2);
+    world.fetcher.revoke(&world.issuer, "key-1");
+    assert_eq!(keys(&world), 1);
+    assert_eq!(world.verify("key-1").await, Some(TokenError::KeyRevoked));
+    assert_eq!(world.verify("key-2").await, None);
+    assert_eq!(world.server.hits(), 1, "nobody asks for a revoked key");
+    // The issuer has withdrawn a key, and its keys were good for minutes still.
+    let rest = json!({ "keys": [world.signer.jwk("key-1"), world.signer.jwk("key-3")] });
+    world.server.reply("/jwks", Reply::json(&rest));
+    assert_eq!(world.verify("key-2").await, None);
+    world.fetcher.forget(&world.issuer).await;
+    assert_eq!(world.verify("key-2").await, Some(TokenError::KeyUnknown));
+    assert_eq!(world.verify("key-3").await, None);
+    assert_eq!(
+        world.verify("key-1").await,
+        Some(TokenError::KeyRevoked),
+        "it stays revoked"
+    );
+    world.fetcher.forget("https://nobody.example").await;
+}
+
+#[tokio::test]
+async fn a_key_that_is_missing_is_asked_for_once_in_a_cooldown() {
+    let settings = FetchSettings {
+        cooldown: Duration::from_secs(600),
+        ..QUICK
+    };
+    let world = World::new(settings).await;
     assert_eq!(world.verify("key-1").await, None);
     for (kid, hits) in [("a", 2), ("a", 2), ("b", 3), ("a", 3), ("b", 3), ("c", 4)] {
-        tokio::time::sleep(Duration::from_millis(5)).await;
         assert_eq!(world.verify(kid).await, Some(TokenError::KeyUnknown));
         assert_eq!(world.server.hits(), hits, "{kid}");
     }
@@ -313,6 +447,7 @@ async fn an_issuer_says_how_long_its_keys_are_good_for() {
 async fn a_fetch_goes_on_when_its_request_goes_away() {
     let settings = FetchSettings {
         cooldown: Duration::from_secs(30),
+        retry: Duration::from_secs(30),
         ..QUICK
     };
     let world = World::new(settings).await;
@@ -334,7 +469,7 @@ async fn keys_can_be_fetched_before_the_first_token() {
     world.fetcher.fetch().await;
     let status = world.fetcher.status();
     let status = status.first().unwrap();
-    assert_eq!((status.keys, status.failure), (1, None));
+    assert_eq!((status.keys, status.failure.clone()), (1, None));
     assert!(status.fetched.is_some() && status.warnings.is_empty());
     let keys = world.fetcher.keys();
     assert!(keys.of(&world.issuer).is_some());
@@ -386,10 +521,10 @@ async fn https_is_only_with_who_is_trusted() {
         let kind = KindRules::named_by("token_kind", "user", "organisation");
         let rules = Issuer::new(&issuer, AUDIENCE, kind).algorithms([Algorithm::Es256]);
         let verifier = Verifier::new([rules]).unwrap();
-        let fetcher = KeyFetcher::with(verifier, FetchSettings::default(), tls(roots));
+        let fetcher = KeyFetcher::with(verifier, FetchSettings::default(), tls(roots)).unwrap();
         let token = signer.token(&header(), &with(claims(), "iss", issuer.as_str()));
         let verified = fetcher.verify(token, now()).await;
-        assert_eq!(fetcher.status().first().unwrap().failure, failure);
+        assert_eq!(fetcher.status().remove(0).failure, failure);
         assert_eq!(verified.is_ok(), failure.is_none());
     }
     assert_eq!(plain.hits(), 0);

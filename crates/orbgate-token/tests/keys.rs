@@ -33,6 +33,7 @@ fn a_key_is_used_if_it_is_sound_and_for_signatures() {
     let length = Some("a coordinate has not the length of its curve's");
     let bits = Some("its modulus does not have 2048 to 8192 bits");
     let exponent = Some("its exponent is even or too small");
+    let large = Some("its exponent has more than 32 bits");
     let private = Some("a private key does not belong in a public key set");
     let not_text = Some("a member that must be text is not");
     let missing = Some("a part of the key is missing");
@@ -94,6 +95,13 @@ fn a_key_is_used_if_it_is_sound_and_for_signatures() {
         (with(rsa.clone(), "e", "Aw"), exponent),
         (with(rsa.clone(), "e", "AQAA"), exponent),
         (with(rsa.clone(), "e", ""), exponent),
+        // 2^32 - 1 and 2^32 + 1, 2^64 + 1.
+        (with(rsa.clone(), "e", base64url([0xff; 4])), None),
+        (with(rsa.clone(), "e", base64url([1, 0, 0, 0, 1])), large),
+        (
+            with(rsa.clone(), "e", base64url([1, 0, 0, 0, 0, 0, 0, 0, 1])),
+            large,
+        ),
         (
             json!({"kty": "oct", "k": base64url([7; 64]), "alg": "HS256"}),
             Some("a secret does not belong in a public key set"),
@@ -109,6 +117,24 @@ fn a_key_is_used_if_it_is_sound_and_for_signatures() {
     for (jwk, expected) in table {
         assert_eq!(warning(&jwk), expected, "{jwk}");
     }
+}
+
+/// A modulus as the faulty generator makes it: the product of two primes of 1024 bits, each of the form
+/// k·M + (65537^a mod M), where M is the product of the first 126 primes.
+const FROM_FAULTY_GENERATOR: &str = "zBtQbzbgwcsep3kb-FyEHMxSU_e0IdkQz4b4GiABcBrtXzGHeB0pwXIXidDwOtQ-QhqDWMjQ\
+    R2Kg5FS1aK7n4vkfRn3ab2jtm9pbvuyE_djYQ8lLt-25OM5yIpl3IPM_qH6q-Yth-Zo-uqVoZNBuwhw5WGoOVX2neA9Zehl2tPd3dncA52aC\
+    sBnMH_Eyg6v1TYu9MvHCI8tZzn1y_QEDg-2MO2Hyttu8xDmE0tCLEYa3YBtPzSHgVS-_rRzR5C7G5dl0kxc824OpGQV2LEGXm0P_Spm8yUqz\
+    x4omYYpJ-iW4o7tUrMO8Sph2nC9LrJWNc57_EENiijNbH8B8FDkdcw";
+
+#[test]
+fn a_key_of_the_faulty_generator_is_left_out() {
+    let jwk = |modulus: &str| with(Signer::rsa().jwk("k"), "n", modulus);
+    let faulty = Some("it is from a faulty generator (CVE-2017-15361)");
+    assert_eq!(warning(&jwk(FROM_FAULTY_GENERATOR)), faulty);
+    // Two more is another number, modulo nearly every prime.
+    let other = FROM_FAULTY_GENERATOR.replacen("Dkdcw", "DkddQ", 1);
+    assert_ne!(other, FROM_FAULTY_GENERATOR);
+    assert_eq!(warning(&jwk(&other)), None);
 }
 
 #[test]
@@ -130,7 +156,8 @@ fn of_keys_with_one_name_none_is_used() {
     let verifier = verifier(issuer());
     let same = [one.jwk("key-1"), two.jwk("key-1"), other.jwk("key-2")];
     let set = support::key_set(&same);
-    assert_eq!((set.len(), set.warnings().len()), (1, 1));
+    let left_out: Vec<_> = set.warnings().iter().map(|warning| warning.index).collect();
+    assert_eq!((set.len(), left_out), (1, vec![0, 1]));
     let keys = keys(&same);
     for signer in [&one, &two] {
         let verify = |header| verifier.verify(signer.token(&header, &claims()), &keys, now());
@@ -145,7 +172,70 @@ fn of_keys_with_one_name_none_is_used() {
     assert!(verifier.verify(token, &keys, now()).is_ok());
     let only = json!({"keys": [one.jwk("a"), two.jwk("a"), other.jwk("a")]});
     let error = KeySet::from_jwks(only.to_string().as_bytes()).unwrap_err();
-    assert_eq!(error, KeySetError::NoUsableKey);
+    let KeySetError::NoUsableKey(warnings) = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(warnings.len(), 3);
+}
+
+#[test]
+fn a_set_without_a_key_to_use_says_why_key_by_key() {
+    let (ec, rsa) = (Signer::p256().jwk("a"), Signer::rsa().jwk("b"));
+    let keys = [
+        with(ec.clone(), "use", "enc"),
+        with(rsa, "e", "Aw"),
+        json!({"kty": "oct", "k": "c2VjcmV0"}),
+        ec.clone(),
+        ec,
+    ];
+    let error = |keys: &[Value]| {
+        let set = json!({ "keys": keys }).to_string();
+        KeySet::from_jwks(set.as_bytes()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error(&keys),
+        "the key set has no key that could check a signature; \
+         key 0 is left out: its `use` is not `sig`; \
+         key 1 is left out: its exponent is even or too small; \
+         key 2 is left out: a secret does not belong in a public key set; \
+         key 3 is left out: another key has its `kid`, and neither is used; \
+         key 4 is left out: another key has its `kid`, and neither is used"
+    );
+    assert_eq!(
+        error(&[]),
+        "the key set has no key that could check a signature"
+    );
+}
+
+#[test]
+fn a_revoked_key_checks_nothing() {
+    let (one, two) = (Signer::p256(), Signer::p256());
+    let set = [one.jwk("key-1"), two.jwk("key-2")];
+    let verifier = verifier(issuer());
+    let verify = |signer: &Signer, header: &Value, keys: &orbgate_token::Keys| {
+        verifier
+            .verify(signer.token(header, &claims()), keys, now())
+            .err()
+    };
+    let (first, second) = (header(), with(header(), "kid", "key-2"));
+    let keys = keys(&set).revoke(support::ISSUER, "key-1");
+    assert_eq!(verify(&one, &first, &keys), Some(TokenError::KeyRevoked));
+    assert_eq!(verify(&two, &second, &keys), None);
+    // The issuer publishes it again.
+    let keys = keys.with(support::ISSUER, support::key_set(&set));
+    assert_eq!(verify(&one, &first, &keys), Some(TokenError::KeyRevoked));
+    // Nor is it the one key that fits a token without a `kid`.
+    let unnamed = without(header(), "kid");
+    assert_eq!(verify(&one, &unnamed, &keys), Some(TokenError::Signature));
+    assert_eq!(verify(&two, &unnamed, &keys), None);
+    let keys = keys.revoke(support::ISSUER, "key-2");
+    assert_eq!(
+        verify(&two, &unnamed, &keys),
+        Some(TokenError::KeyIdMissing)
+    );
+    // Another issuer's key of that name is another key.
+    let keys = support::keys(&set).revoke("https://other.example.com", "key-1");
+    assert_eq!(verify(&one, &first, &keys), None);
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn fetcher(provider: &Provider, settings: FetchSettings) -> KeyFetcher {
         .max_lifetime(Duration::from_secs(600));
     let verifier = Verifier::new([issuer]).unwrap();
     let tls = KeyFetcher::system_tls().unwrap();
-    KeyFetcher::with(verifier, settings, tls)
+    KeyFetcher::with(verifier, settings, tls).unwrap()
 }
 
 /// Why an engine allows or denies a call with this token.
@@ -163,38 +163,30 @@ async fn a_token_ends_with_its_lifetime() {
 }
 
 #[tokio::test]
-async fn a_rotation_is_seen_by_the_first_token_after_the_cooldown() {
+async fn a_rotation_is_seen_by_the_first_token() {
     let Some(mut provider) = Provider::start() else {
         return;
     };
-    let cooldown = Duration::from_secs(5);
-    let fetcher = fetcher(
-        &provider,
-        FetchSettings {
-            cooldown,
-            ..FetchSettings::default()
-        },
-    );
+    let fetcher = fetcher(&provider, FetchSettings::default());
     let old = provider.user("read:account");
     assert!(fetcher.verify(&old, SystemTime::now()).await.is_ok());
     provider.rotate("ES256");
     let new = provider.organisation("read:account");
-    assert_eq!(
-        fetcher.verify(&new, SystemTime::now()).await.err(),
-        Some(TokenError::KeyUnknown)
-    );
-    tokio::time::sleep(cooldown).await;
     assert!(fetcher.verify(&new, SystemTime::now()).await.is_ok());
     assert_eq!(
         fetcher.verify(&old, SystemTime::now()).await.err(),
         Some(TokenError::KeyUnknown),
         "the old key is gone"
     );
-    assert_eq!(provider.requests(), 2);
+    assert_eq!(
+        provider.requests(),
+        3,
+        "the first token, and both keys that were not there"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_storm_of_unknown_keys_asks_the_provider_once() {
+async fn a_storm_of_unknown_keys_asks_the_provider_a_few_times() {
     let Some(mut provider) = Provider::start() else {
         return;
     };
@@ -216,7 +208,8 @@ async fn a_storm_of_unknown_keys_asks_the_provider_once() {
     for task in storm.collect::<Vec<_>>() {
         assert_eq!(task.await.unwrap(), Some(TokenError::KeyUnknown));
     }
-    assert_eq!(provider.requests(), 1, "all of it within one cooldown");
+    let burst: u64 = FetchSettings::default().burst.into();
+    assert!(provider.requests() <= 1 + burst, "within one cooldown");
     assert!(fetcher.verify(&token, SystemTime::now()).await.is_ok());
 }
 
@@ -230,6 +223,7 @@ async fn keys_outlive_their_provider_for_a_while() {
         ttl_min: Duration::from_millis(300),
         max_stale: Duration::from_secs(5),
         cooldown: Duration::from_millis(50),
+        retry: Duration::from_millis(50),
         ..FetchSettings::default()
     };
     let fetcher = fetcher(&provider, settings);
@@ -239,7 +233,7 @@ async fn keys_outlive_their_provider_for_a_while() {
     tokio::time::sleep(Duration::from_millis(500)).await;
     let result = fetcher.verify(&token, SystemTime::now()).await;
     assert!(result.is_ok(), "stale keys while the provider is down");
-    let failure = fetcher.status().first().unwrap().failure;
+    let failure = fetcher.status().remove(0).failure;
     assert_eq!(failure, Some(orbgate_token::FetchError::Unreachable));
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(

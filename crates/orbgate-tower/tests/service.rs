@@ -88,7 +88,7 @@ async fn every_route_with_tokens_of_an_openid_provider() {
         .skew(Duration::ZERO);
     let verifier = Verifier::new([issuer]).unwrap();
     let tls = KeyFetcher::system_tls().unwrap();
-    let fetcher = KeyFetcher::with(verifier, FetchSettings::default(), tls);
+    let fetcher = KeyFetcher::with(verifier, FetchSettings::default(), tls).unwrap();
     every_route(&mut provider, fetcher).await;
 }
 

@@ -69,7 +69,7 @@ impl Client {
 }
 
 /// Why keys could not be fetched. It says nothing of what was received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FetchError {
     /// The issuer is no URL that keys may be fetched from: `https`, or a loopback address.

@@ -1,4 +1,4 @@
-//! Fetching keys: when, how often, and what tokens are verified with in the meantime.
+//! Fetching keys: who asks for them, and what tokens are verified with in the meantime.
 #![allow(
     clippy::disallowed_methods,
     reason = "fetching keys is I/O with intervals; the time of a token is still an argument"
@@ -7,9 +7,10 @@
 mod client;
 mod issuer;
 mod settings;
+mod state;
+mod when;
 
 use core::fmt;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -20,13 +21,15 @@ use rustls::crypto::aws_lc_rs;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 pub use self::client::FetchError;
-pub use self::settings::FetchSettings;
+pub use self::settings::{FetchSettings, SettingsError};
 
 use self::client::Client;
 use self::issuer::{Fetched, fetch};
+use self::state::{Snapshot, State};
+use self::when::{Attempts, Cause, Due, Times};
 use crate::error::TokenError;
 use crate::keys::{KeyWarning, Keys};
-use crate::verified::{Fingerprint, VerifiedToken};
+use crate::verified::VerifiedToken;
 use crate::verifier::Verifier;
 
 /// A [`Verifier`] with the latest keys of its issuers, fetched as they are needed.
@@ -34,9 +37,10 @@ use crate::verifier::Verifier;
 /// Keys are fetched by OIDC discovery or from the configured `jwks_uri`, over `https` (or from this very
 /// machine), following no redirect. When 80 % of their time is over, the next token starts a fetch
 /// and does not wait for it; when all of it is over, the next token waits. A token with an unknown
-/// `kid` waits for a fetch, too, but attempts lie at least [`FetchSettings::cooldown`] apart for each
-/// issuer, and there is only one at a time. A fetch that fails, or brings no key to work with, leaves
-/// the former keys in place until [`FetchSettings::max_stale`] is over, and meanwhile nobody waits.
+/// `kid` waits for a fetch, too; of these there are [`FetchSettings::burst`] at once and then in every
+/// [`FetchSettings::cooldown`] for each issuer, and only one at a time. A fetch that fails, or
+/// brings no key to work with, leaves the former keys in place until [`FetchSettings::max_stale`] is over,
+/// and meanwhile nobody waits.
 ///
 /// Cheap to clone; the clones share their keys. It needs a running tokio with time and I/O.
 #[derive(Clone)]
@@ -54,41 +58,6 @@ struct Shared {
     attempts: Vec<Arc<Mutex<Attempts>>>,
 }
 
-#[derive(Clone, Default)]
-struct Snapshot {
-    keys: Keys,
-    issuers: Vec<State>,
-}
-
-/// What is known of one issuer's keys.
-#[derive(Clone, Default)]
-struct State {
-    times: Option<Times>,
-    failure: Option<FetchError>,
-}
-
-#[derive(Clone, Copy)]
-struct Times {
-    fetched: Instant,
-    /// From here on, a token starts a fetch.
-    ahead: Instant,
-    /// From here on, a token waits for one.
-    stale: Instant,
-    /// From here on, the keys are not used.
-    end: Instant,
-}
-
-#[derive(Default)]
-struct Attempts {
-    last: Option<Instant>,
-    /// `kid`s that the issuer did not have when it was asked for them, as hashes; they ask for nothing
-    /// until the keys are due anyway.
-    missing: HashSet<Fingerprint>,
-}
-
-/// More missing `kid`s are not remembered.
-const MISSING: usize = 1024;
-
 impl KeyFetcher {
     /// Fetches with the usual settings, trusting the certificates that the system trusts.
     ///
@@ -99,7 +68,7 @@ impl KeyFetcher {
     /// Where the system has no certificates.
     pub fn new(verifier: Verifier) -> std::io::Result<Self> {
         let tls = Self::system_tls()?;
-        Ok(Self::with(verifier, FetchSettings::default(), tls))
+        Ok(Self::of(verifier, FetchSettings::DEFAULT, tls))
     }
 
     /// TLS that trusts the certificates that the system trusts.
@@ -119,20 +88,28 @@ impl KeyFetcher {
 
     /// Fetches with these settings and this TLS: for certificates of your own, say. The provider of
     /// its cryptography is the one that it was built with.
-    #[must_use]
-    pub fn with(verifier: Verifier, settings: FetchSettings, tls: ClientConfig) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// Every setting that cannot be.
+    pub fn with(
+        verifier: Verifier,
+        settings: FetchSettings,
+        tls: ClientConfig,
+    ) -> Result<Self, SettingsError> {
+        settings.check()?;
+        Ok(Self::of(verifier, settings, tls))
+    }
+
+    fn of(verifier: Verifier, settings: FetchSettings, tls: ClientConfig) -> Self {
         let count = verifier.issuers().count();
-        let snapshot = Snapshot {
-            keys: Keys::new(),
-            issuers: vec![State::default(); count],
-        };
         let attempts = core::iter::repeat_with(Arc::default).take(count).collect();
         Self {
             shared: Arc::new(Shared {
                 verifier,
                 settings,
                 client: Client::new(tls),
-                snapshot: ArcSwap::from_pointee(snapshot),
+                snapshot: ArcSwap::from_pointee(Snapshot::of(count)),
                 attempts,
             }),
         }
@@ -153,27 +130,61 @@ impl KeyFetcher {
         let (shared, asked) = (&self.shared, Instant::now());
         let token = shared.verifier.open(token.as_ref())?;
         let issuer = token.index;
-        let snapshot = self.current(issuer).await;
+        let snapshot = self.current(issuer, asked).await;
         let result = token.judge(&snapshot.keys, now);
         let (Err(TokenError::KeyUnknown), Some(kid)) = (&result, token.kid()) else {
             return result;
         };
-        self.fetch_if(issuer, |attempts, seen| {
-            seen.is_same(&snapshot, issuer) && !attempts.missing.contains(&kid)
-        })
-        .await;
-        let result = token.judge(&shared.snapshot.load().keys, now);
-        if result == Err(TokenError::KeyUnknown) {
-            self.remember_missing(issuer, kid, asked).await;
+        self.fetch_since(issuer, asked, &snapshot, Cause::UnknownKey(kid))
+            .await;
+        let snapshot = shared.snapshot.load_full();
+        let result = token.judge(&snapshot.keys, now);
+        if result == Err(TokenError::KeyUnknown)
+            && let Some(attempts) = shared.attempts.get(issuer)
+        {
+            let mut attempts = attempts.lock().await;
+            attempts.note_missing(kid, asked, snapshot.times(issuer), &shared.settings);
         }
         result
     }
 
-    /// Fetches every issuer's keys now, as far as the cooldown allows: for the start of a server, so
+    /// Fetches every issuer's keys now, as far as the settings allow: for the start of a server, so
     /// that its first request need not wait.
     pub async fn fetch(&self) {
+        let (snapshot, asked) = (self.shared.snapshot.load_full(), Instant::now());
         for issuer in 0..self.shared.attempts.len() {
-            self.fetch_if(issuer, |_, _| true).await;
+            let cause = snapshot.cause(issuer);
+            self.fetch_since(issuer, asked, &snapshot, cause).await;
+        }
+    }
+
+    /// Never again uses the key of this issuer that has this `kid`, though the issuer publishes it: for a key
+    /// whose private half is in wrong hands. Holds from the next token on, for as long as the program runs.
+    ///
+    /// Tokens that name the key are refused as [`TokenError::KeyRevoked`].
+    pub fn revoke(&self, issuer: &str, kid: &str) {
+        self.shared.snapshot.rcu(|snapshot| {
+            let mut next = Snapshot::clone(snapshot);
+            next.keys = next.keys.revoke(issuer, kid);
+            next
+        });
+    }
+
+    /// Forgets the keys of this issuer: for one that has withdrawn a key before its time. The next token
+    /// waits for a fetch, which starts at once; until it succeeds, every token of the issuer is refused.
+    ///
+    /// Waits for a fetch that is under way, because it may have begun before the issuer's change.
+    pub async fn forget(&self, issuer: &str) {
+        let place = self
+            .shared
+            .verifier
+            .issuers()
+            .position(|name| name == issuer);
+        let attempts = place.and_then(|place| Some((place, self.shared.attempts.get(place)?)));
+        if let Some((place, attempts)) = attempts {
+            let mut attempts = attempts.lock().await;
+            self.shared.drop_keys(place, |_| true);
+            attempts.forget();
         }
     }
 
@@ -192,58 +203,57 @@ impl KeyFetcher {
             let keys = snapshot.keys.of(issuer);
             KeyStatus {
                 issuer: issuer.to_owned(),
-                keys: keys.map_or(0, |keys| keys.len()),
+                keys: snapshot.keys.count(issuer),
                 fetched: state.times.map(|times| times.fetched),
                 warnings: keys
                     .map(|keys| keys.warnings().to_vec())
                     .unwrap_or_default(),
-                failure: state.failure,
+                failure: state.failure.clone(),
             }
         };
         issuers.map(status).collect()
     }
 
     /// The snapshot to verify with: fetches first where an issuer's keys are missing or over their time.
-    async fn current(&self, issuer: usize) -> Arc<Snapshot> {
+    async fn current(&self, issuer: usize, asked: Instant) -> Arc<Snapshot> {
         let snapshot = self.shared.snapshot.load_full();
-        let now = Instant::now();
-        if let Some(times) = snapshot.times(issuer) {
-            if now < times.ahead {
-                return snapshot;
-            }
-            // While the issuer fails, nobody waits for it as long as its keys may be used.
-            let failing = snapshot.failure(issuer).is_some();
-            if now < times.stale || (failing && now < times.end) {
-                // Whoever holds the lock is fetching already.
-                let attempts = self.shared.attempts.get(issuer).map(Arc::clone);
-                if let Some(Ok(mut attempts)) = attempts.map(Mutex::try_lock_owned) {
-                    attempts.missing.clear();
-                    self.start(issuer, attempts);
-                }
-                return snapshot;
-            }
+        let is_failing = snapshot.is_failing(issuer);
+        let times = snapshot.times(issuer);
+        let due = times.map_or(Due::Now, |times| times.due(asked, is_failing));
+        if due == Due::Not {
+            return snapshot;
         }
-        self.fetch_if(issuer, |attempts, seen| {
-            attempts.missing.clear();
-            seen.is_same(&snapshot, issuer)
-        })
-        .await;
-        self.drop_overdue(issuer);
+        let cause = snapshot.cause(issuer);
+        // Whoever holds the lock is fetching already, and nobody waits twice for an issuer that fails.
+        if due == Due::Soon || is_failing {
+            let attempts = self.shared.attempts.get(issuer).map(Arc::clone);
+            if let Some(Ok(attempts)) = attempts.map(Mutex::try_lock_owned)
+                && let Some(task) = self.start(issuer, attempts, cause)
+                && due == Due::Now
+            {
+                let _ = task.await;
+            }
+            if due == Due::Soon {
+                return snapshot;
+            }
+        } else {
+            self.fetch_since(issuer, asked, &snapshot, cause).await;
+        }
+        let over = |times: Times| times.are_over(Instant::now());
+        self.shared.drop_keys(issuer, over);
         self.shared.snapshot.load_full()
     }
 
-    /// Fetches, unless somebody just did, or the condition does not hold once it is our turn.
-    async fn fetch_if(
-        &self,
-        issuer: usize,
-        condition: impl FnOnce(&mut Attempts, &Snapshot) -> bool,
-    ) {
+    /// Fetches, unless an attempt has been made since somebody asked and saw this snapshot.
+    async fn fetch_since(&self, issuer: usize, asked: Instant, seen: &Snapshot, cause: Cause) {
         let Some(attempts) = self.shared.attempts.get(issuer) else {
             return;
         };
-        let mut attempts = Arc::clone(attempts).lock_owned().await;
-        if condition(&mut attempts, &self.shared.snapshot.load())
-            && let Some(task) = self.start(issuer, attempts)
+        let attempts = Arc::clone(attempts).lock_owned().await;
+        let is_same = self.shared.snapshot.load().is_same(seen, issuer);
+        if is_same
+            && !attempts.is_any_since(asked)
+            && let Some(task) = self.start(issuer, attempts, cause)
         {
             // An attempt that panicked leaves everything as it was.
             let _ = task.await;
@@ -251,20 +261,16 @@ impl KeyFetcher {
     }
 
     /// Starts an attempt in a task of its own, so that it goes on when the request that asked for it
-    /// goes away; unless the last one is too close.
+    /// goes away; unless it is too early for one.
     fn start(
         &self,
         issuer: usize,
         mut attempts: OwnedMutexGuard<Attempts>,
+        cause: Cause,
     ) -> Option<tokio::task::JoinHandle<()>> {
-        let now = Instant::now();
-        let too_close = attempts
-            .last
-            .is_some_and(|last| now.duration_since(last) < self.shared.settings.cooldown);
-        if too_close {
+        if !attempts.may(cause, Instant::now(), &self.shared.settings) {
             return None;
         }
-        attempts.last = Some(now);
         let shared = Arc::clone(&self.shared);
         Some(tokio::spawn(async move {
             let Some((rules, name)) = shared.verifier.issuer(issuer) else {
@@ -275,45 +281,6 @@ impl KeyFetcher {
             drop(attempts); // only now: whoever waited sees the new snapshot
         }))
     }
-
-    /// Stops using keys that nothing has renewed for too long.
-    fn drop_overdue(&self, issuer: usize) {
-        let snapshot = self.shared.snapshot.load();
-        let overdue = |snapshot: &Snapshot| {
-            let times = snapshot.times(issuer);
-            times.is_some_and(|times| Instant::now() >= times.end)
-        };
-        if !overdue(&snapshot) {
-            return;
-        }
-        let Some((_, name)) = self.shared.verifier.issuer(issuer) else {
-            return;
-        };
-        self.shared.snapshot.rcu(|snapshot| {
-            let mut next = Snapshot::clone(snapshot);
-            if overdue(snapshot) {
-                next.keys = next.keys.without(name);
-                next.set_times(issuer, None);
-            }
-            next
-        });
-    }
-
-    /// Notes that the issuer was asked for a key after that time, and did not have it.
-    async fn remember_missing(&self, issuer: usize, kid: Fingerprint, asked: Instant) {
-        let Some(attempts) = self.shared.attempts.get(issuer) else {
-            return;
-        };
-        let mut attempts = attempts.lock().await;
-        let answered = self.shared.snapshot.load().times(issuer);
-        let answered = answered.zip(attempts.last).is_some_and(|(times, last)| {
-            // Not an earlier attempt, which cannot know of a key that came later.
-            last >= asked && times.fetched >= last
-        });
-        if answered && attempts.missing.len() < MISSING {
-            attempts.missing.insert(kid);
-        }
-    }
 }
 
 impl Shared {
@@ -321,7 +288,10 @@ impl Shared {
     fn publish(&self, issuer: usize, name: &str, fetched: Result<Fetched, FetchError>) {
         let now = Instant::now();
         let (fetched, failure) = match fetched {
-            Ok(Fetched { keys, ttl }) => (Some((Arc::new(keys), self.times(now, ttl))), None),
+            Ok(Fetched { keys, ttl }) => {
+                let times = Times::new(now, ttl, &self.settings);
+                (Some((Arc::new(keys), times)), None)
+            }
             Err(failure) => (None, Some(failure)),
         };
         self.snapshot.rcu(|snapshot| {
@@ -330,43 +300,28 @@ impl Shared {
                 next.keys = next.keys.with(name, Arc::clone(keys));
                 next.set_times(issuer, *times);
             }
-            if let Some(state) = next.issuers.get_mut(issuer) {
-                state.failure = failure;
-            }
+            next.set_failure(issuer, failure.clone());
             next
         });
     }
 
-    fn times(&self, fetched: Instant, ttl: core::time::Duration) -> Option<Times> {
-        let stale = fetched.checked_add(ttl)?;
-        Some(Times {
-            fetched,
-            ahead: fetched.checked_add(ttl.mul_f64(0.8))?,
-            stale,
-            end: stale.checked_add(self.settings.max_stale)?,
-        })
-    }
-}
-
-impl Snapshot {
-    fn times(&self, issuer: usize) -> Option<Times> {
-        self.issuers.get(issuer)?.times
-    }
-
-    fn failure(&self, issuer: usize) -> Option<FetchError> {
-        self.issuers.get(issuer)?.failure
-    }
-
-    fn set_times(&mut self, issuer: usize, times: Option<Times>) {
-        if let Some(state) = self.issuers.get_mut(issuer) {
-            state.times = times;
+    /// Stops using an issuer's keys, if their times are so.
+    fn drop_keys(&self, issuer: usize, are_so: impl Fn(Times) -> bool) {
+        let is_so = |snapshot: &Snapshot| snapshot.times(issuer).is_some_and(&are_so);
+        if !is_so(&self.snapshot.load()) {
+            return;
         }
-    }
-
-    /// Whether an issuer's keys are still those of another snapshot.
-    fn is_same(&self, other: &Self, issuer: usize) -> bool {
-        let fetched = |snapshot: &Self| snapshot.times(issuer).map(|times| times.fetched);
-        fetched(self) == fetched(other)
+        let Some((_, name)) = self.verifier.issuer(issuer) else {
+            return;
+        };
+        self.snapshot.rcu(|snapshot| {
+            let mut next = Snapshot::clone(snapshot);
+            if is_so(snapshot) {
+                next.keys = next.keys.without(name);
+                next.set_times(issuer, None);
+            }
+            next
+        });
     }
 }
 

@@ -1,8 +1,11 @@
 //! How often and how patiently keys are fetched.
 
+use core::fmt;
 use core::time::Duration;
 
 /// How often and how patiently keys are fetched. The defaults suit every provider that we know of.
+///
+/// No time may be 0 or longer than a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FetchSettings {
     /// How long keys are good for where the issuer's `Cache-Control` says nothing: 600 s.
@@ -11,30 +14,84 @@ pub struct FetchSettings {
     pub ttl_min: Duration,
     /// The most that an issuer may say: 3,600 s.
     pub ttl_max: Duration,
-    /// How long keys are used beyond that while fresh ones cannot be had: 3,600 s. Then every token of
+    /// After how much of that time a token starts a fetch without waiting for it, in percent: 80.
+    pub ahead_percent: u8,
+    /// How long keys are used beyond their time while fresh ones cannot be had: 3,600 s. Then every token of
     /// the issuer is refused.
     pub max_stale: Duration,
-    /// The least time from one attempt to the next, whatever tokens ask for and whether it succeeds:
-    /// 30 s for each issuer.
+    /// The time from one attempt to the next, whatever tokens ask for and whether it succeeds: 30 s for each
+    /// issuer. A key that the issuer did not have is not asked for again for as long.
     pub cooldown: Duration,
+    /// How many attempts tokens with unknown keys may start at once, and then in every cooldown, evenly: 4,
+    /// which is one every 7.5 s. A key that the issuer has just begun to use is then found soon, though
+    /// somebody goes on asking for keys that do not exist.
+    pub burst: u32,
+    /// The time from one attempt to the next while there are no keys, so that every token is refused: 1 s.
+    pub retry: Duration,
     /// How long one attempt may take altogether: 5 s.
     pub timeout: Duration,
 }
 
 impl Default for FetchSettings {
     fn default() -> Self {
-        Self {
-            ttl: Duration::from_secs(600),
-            ttl_min: Duration::from_secs(60),
-            ttl_max: Duration::from_secs(3600),
-            max_stale: Duration::from_secs(3600),
-            cooldown: Duration::from_secs(30),
-            timeout: Duration::from_secs(5),
-        }
+        Self::DEFAULT
     }
 }
 
 impl FetchSettings {
+    pub(super) const DEFAULT: Self = Self {
+        ttl: Duration::from_secs(600),
+        ttl_min: Duration::from_secs(60),
+        ttl_max: Duration::from_secs(3600),
+        ahead_percent: 80,
+        max_stale: Duration::from_secs(3600),
+        cooldown: Duration::from_secs(30),
+        burst: 4,
+        retry: Duration::from_secs(1),
+        timeout: Duration::from_secs(5),
+    };
+
+    /// Every setting that cannot be.
+    pub(super) fn check(&self) -> Result<(), SettingsError> {
+        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        let times = [
+            ("ttl", self.ttl),
+            ("ttl_min", self.ttl_min),
+            ("ttl_max", self.ttl_max),
+            ("max_stale", self.max_stale),
+            ("cooldown", self.cooldown),
+            ("retry", self.retry),
+            ("timeout", self.timeout),
+        ];
+        let mut faults = Vec::new();
+        for (name, time) in times {
+            // Nothing need be used beyond its time.
+            if time.is_zero() && name != "max_stale" {
+                faults.push(format!("`{name}` is 0"));
+            }
+            if time > DAY {
+                faults.push(format!("`{name}` is longer than a day"));
+            }
+        }
+        if self.ttl_min > self.ttl_max {
+            faults.push("`ttl_min` is longer than `ttl_max`".to_owned());
+        }
+        if self.retry > self.cooldown {
+            faults.push("`retry` is longer than `cooldown`".to_owned());
+        }
+        if !(1..=100).contains(&self.ahead_percent) {
+            faults.push("`ahead_percent` is not 1 to 100".to_owned());
+        }
+        if !(1..=100).contains(&self.burst) {
+            faults.push("`burst` is not 1 to 100".to_owned());
+        }
+        if faults.is_empty() {
+            Ok(())
+        } else {
+            Err(SettingsError { faults })
+        }
+    }
+
     /// How long keys are good for, from the `Cache-Control` that they came with (RFC 9111 §5.2.2).
     pub(super) fn ttl_of(&self, cache_control: Option<&str>) -> Duration {
         let directives = cache_control.unwrap_or_default().split(',');
@@ -58,11 +115,113 @@ impl FetchSettings {
     }
 }
 
+/// Settings that cannot be: every fault of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsError {
+    faults: Vec<String>,
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "fetching keys: {}", self.faults.join(", "))
+    }
+}
+
+impl core::error::Error for SettingsError {}
+
 #[cfg(test)]
 mod tests {
     use core::time::Duration;
 
     use super::FetchSettings;
+
+    #[test]
+    fn settings_that_cannot_be_are_refused_all_at_once() {
+        let good = FetchSettings::DEFAULT;
+        let zero = Duration::ZERO;
+        let table = [
+            (good, ""),
+            (
+                FetchSettings {
+                    max_stale: zero,
+                    ..good
+                },
+                "",
+            ),
+            (
+                FetchSettings {
+                    cooldown: zero,
+                    ..good
+                },
+                "`cooldown` is 0, `retry` is longer than `cooldown`",
+            ),
+            (
+                FetchSettings {
+                    retry: zero,
+                    timeout: zero,
+                    ..good
+                },
+                "`retry` is 0, `timeout` is 0",
+            ),
+            (FetchSettings { ttl: zero, ..good }, "`ttl` is 0"),
+            (
+                FetchSettings {
+                    ttl_min: zero,
+                    ..good
+                },
+                "`ttl_min` is 0",
+            ),
+            (
+                FetchSettings {
+                    ttl_max: Duration::from_secs(59),
+                    ..good
+                },
+                "`ttl_min` is longer than `ttl_max`",
+            ),
+            (
+                FetchSettings {
+                    max_stale: Duration::from_secs(86_401),
+                    ..good
+                },
+                "`max_stale` is longer than a day",
+            ),
+            (
+                FetchSettings {
+                    ttl: Duration::MAX,
+                    ..good
+                },
+                "`ttl` is longer than a day",
+            ),
+            (
+                FetchSettings {
+                    ahead_percent: 0,
+                    burst: 0,
+                    ..good
+                },
+                "`ahead_percent` is not 1 to 100, `burst` is not 1 to 100",
+            ),
+            (
+                FetchSettings {
+                    ahead_percent: 101,
+                    burst: 101,
+                    ..good
+                },
+                "`ahead_percent` is not 1 to 100, `burst` is not 1 to 100",
+            ),
+        ];
+        for (settings, faults) in table {
+            let said = settings
+                .check()
+                .err()
+                .map_or_else(String::new, |error| error.to_string());
+            let expected = if faults.is_empty() {
+                String::new()
+            } else {
+                format!("fetching keys: {faults}")
+            };
+            assert_eq!(said, expected);
+        }
+    }
 
     #[test]
     fn an_issuer_says_how_long_its_keys_are_good_for_within_limits() {

@@ -1,0 +1,271 @@
+//! When keys are fetched: a pure function of what is known and the time.
+
+use core::time::Duration;
+use std::collections::HashMap;
+use std::time::Instant;
+
+use super::settings::FetchSettings;
+use crate::verified::Fingerprint;
+
+/// When an issuer's keys were fetched, and how long they are good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Times {
+    pub(super) fetched: Instant,
+    /// From here on, a token starts a fetch.
+    ahead: Instant,
+    /// From here on, a token waits for one.
+    stale: Instant,
+    /// From here on, the keys are not used.
+    end: Instant,
+}
+
+/// What a token does about its issuer's keys before it is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// Nothing: they are fresh.
+    Not,
+    /// It starts a fetch, and uses the keys that there are.
+    Soon,
+    /// It waits for a fetch.
+    Now,
+}
+
+impl Times {
+    /// `None` where the clock cannot tell such times.
+    pub(super) fn new(fetched: Instant, ttl: Duration, settings: &FetchSettings) -> Option<Self> {
+        let stale = fetched.checked_add(ttl)?;
+        let ahead = ttl
+            .checked_mul(u32::from(settings.ahead_percent))?
+            .checked_div(100)?;
+        Some(Self {
+            fetched,
+            ahead: fetched.checked_add(ahead)?,
+            stale,
+            end: stale.checked_add(settings.max_stale)?,
+        })
+    }
+
+    /// While the issuer fails, nobody waits for it as long as its keys may be used.
+    pub(super) fn due(&self, now: Instant, is_failing: bool) -> Due {
+        if now < self.ahead {
+            Due::Not
+        } else if now < self.stale || (is_failing && now < self.end) {
+            Due::Soon
+        } else {
+            Due::Now
+        }
+    }
+
+    /// Whether the keys must not be used any more.
+    pub(super) fn are_over(&self, now: Instant) -> bool {
+        now >= self.end
+    }
+}
+
+/// Why a fetch is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// There are no keys, so that every token of the issuer is refused.
+    NoKeys,
+    /// The keys are due.
+    Due,
+    /// A token names a key that the issuer did not have; anybody can write such a token.
+    UnknownKey(Fingerprint),
+}
+
+/// The attempts to fetch an issuer's keys so far.
+#[derive(Debug, Default)]
+pub(super) struct Attempts {
+    last: Option<Instant>,
+    /// When each of the attempts of the budget can be made again.
+    spent: Vec<Instant>,
+    /// When the issuer was asked for a `kid` that it did not have.
+    missing: HashMap<Fingerprint, Instant>,
+}
+
+/// More missing `kid`s are not remembered.
+const MISSING: usize = 1024;
+
+impl Attempts {
+    /// Whether an attempt may be made now; if so, it counts as made.
+    pub(super) fn may(&mut self, cause: Cause, now: Instant, settings: &FetchSettings) -> bool {
+        let rested = |pause: Duration| {
+            self.last
+                .is_none_or(|last| now.duration_since(last) >= pause)
+        };
+        let may = match cause {
+            Cause::NoKeys => rested(settings.retry),
+            Cause::Due => rested(settings.cooldown),
+            Cause::UnknownKey(kid) => {
+                !self.is_missing(kid, now, settings) && self.spend(now, settings)
+            }
+        };
+        if may {
+            self.last = Some(now);
+        }
+        may
+    }
+
+    /// Whether an attempt has begun after that time.
+    pub(super) fn is_any_since(&self, time: Instant) -> bool {
+        self.last.is_some_and(|last| last >= time)
+    }
+
+    /// Takes an attempt out of the budget: `burst` of them at once, and as many, evenly, in every cooldown.
+    fn spend(&mut self, now: Instant, settings: &FetchSettings) -> bool {
+        self.spent.retain(|back| *back > now);
+        let burst = usize::try_from(settings.burst).unwrap_or(usize::MAX);
+        let latest = self.spent.last().copied().unwrap_or(now);
+        let step = settings.cooldown.checked_div(settings.burst);
+        let back = step.and_then(|step| latest.checked_add(step));
+        match back.filter(|_| self.spent.len() < burst) {
+            Some(back) => {
+                self.spent.push(back);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether the issuer was asked for this `kid` within a cooldown. Longer it must not be remembered: the
+    /// issuer's next key may be called so.
+    fn is_missing(&self, kid: Fingerprint, now: Instant, settings: &FetchSettings) -> bool {
+        let asked = self.missing.get(&kid);
+        asked.is_some_and(|asked| now.duration_since(*asked) < settings.cooldown)
+    }
+
+    /// Notes that the issuer was asked for a key after that time, and did not have it: if the last attempt
+    /// is not an earlier one, which cannot know of a key that came later, and brought what is known.
+    pub(super) fn note_missing(
+        &mut self,
+        kid: Fingerprint,
+        asked: Instant,
+        known: Option<Times>,
+        settings: &FetchSettings,
+    ) {
+        let Some((last, known)) = self.last.zip(known) else {
+            return;
+        };
+        if last < asked || known.fetched < last {
+            return;
+        }
+        if self.missing.len() >= MISSING {
+            let age = |at: &Instant| known.fetched.saturating_duration_since(*at);
+            self.missing.retain(|_, at| age(at) < settings.cooldown);
+        }
+        if self.missing.len() < MISSING {
+            self.missing.insert(kid, known.fetched);
+        }
+    }
+
+    /// Forgets all attempts, so that the next one may be made at once.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+    use std::time::Instant;
+
+    use super::{Attempts, Cause, Due, FetchSettings, Fingerprint, Times};
+
+    const SETTINGS: FetchSettings = FetchSettings {
+        burst: 4,
+        ..FetchSettings::DEFAULT
+    };
+
+    struct Clock(Instant);
+
+    impl Clock {
+        #[expect(clippy::disallowed_methods, reason = "some instant to begin with")]
+        fn new() -> Self {
+            Self(Instant::now())
+        }
+
+        fn after(&self, time: Duration) -> Instant {
+            self.0.checked_add(time).unwrap()
+        }
+
+        fn at(&self, seconds: u64) -> Instant {
+            self.after(Duration::from_secs(seconds))
+        }
+    }
+
+    fn kid(number: u64) -> Fingerprint {
+        Fingerprint::of(&number.to_be_bytes())
+    }
+
+    #[test]
+    fn keys_are_fetched_ahead_and_waited_for_when_they_are_old() {
+        let clock = Clock::new();
+        let times = Times::new(clock.at(0), Duration::from_secs(600), &SETTINGS).unwrap();
+        let table = [
+            (0, false, Due::Not),
+            (479, true, Due::Not),
+            (480, false, Due::Soon),
+            (599, false, Due::Soon),
+            (600, false, Due::Now),
+            (600, true, Due::Soon),
+            (4199, true, Due::Soon),
+            (4200, true, Due::Now),
+        ];
+        for (at, failing, due) in table {
+            assert_eq!(times.due(clock.at(at), failing), due, "{at} {failing}");
+        }
+        assert!(!times.are_over(clock.at(4199)) && times.are_over(clock.at(4200)));
+    }
+
+    #[test]
+    fn unknown_keys_have_a_budget() {
+        let (clock, mut attempts) = (Clock::new(), Attempts::default());
+        // A drip of forged tokens, one a second: the burst at once, and then one every 7.5 s.
+        let made = |attempts: &mut Attempts, from: u64, to: u64| {
+            let may =
+                |at: &u64| attempts.may(Cause::UnknownKey(kid(*at)), clock.at(*at), &SETTINGS);
+            (from..to).filter(may).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            made(&mut attempts, 0, 50),
+            [0, 1, 2, 3, 8, 15, 23, 30, 38, 45]
+        );
+        // Whoever is left alone for a while has the whole burst again.
+        assert_eq!(made(&mut attempts, 300, 308), [300, 301, 302, 303]);
+        // However many there are, in 300 s.
+        let mut attempts = Attempts::default();
+        let all = (0..10_000_u32).filter(|number| {
+            let at = clock.after(Duration::from_millis(30).saturating_mul(*number));
+            attempts.may(Cause::UnknownKey(kid(u64::from(*number))), at, &SETTINGS)
+        });
+        assert_eq!(all.count(), 4 + 39);
+    }
+
+    #[test]
+    fn a_missing_key_is_forgotten_after_a_cooldown() {
+        let (clock, mut attempts) = (Clock::new(), Attempts::default());
+        let next = kid(7);
+        let fetched = |at| Times::new(clock.at(at), Duration::from_secs(600), &SETTINGS);
+        assert!(attempts.may(Cause::UnknownKey(next), clock.at(0), &SETTINGS));
+        attempts.note_missing(next, clock.at(0), fetched(0), &SETTINGS);
+        for at in 1..30 {
+            assert!(
+                !attempts.may(Cause::UnknownKey(next), clock.at(at), &SETTINGS),
+                "{at}"
+            );
+        }
+        assert!(attempts.may(Cause::UnknownKey(next), clock.at(30), &SETTINGS));
+        // What an earlier attempt did not bring may have come since.
+        attempts.note_missing(kid(8), clock.at(31), fetched(30), &SETTINGS);
+        assert!(attempts.may(Cause::UnknownKey(kid(8)), clock.at(31), &SETTINGS));
+    }
+
+    #[test]
+    fn without_keys_attempts_are_closer() {
+        let (clock, mut attempts) = (Clock::new(), Attempts::default());
+        let made = (0..10).filter(|at| attempts.may(Cause::NoKeys, clock.at(*at), &SETTINGS));
+        assert_eq!(made.count(), 10, "retry is 1 s");
+        let made = (10..100).filter(|at| attempts.may(Cause::Due, clock.at(*at), &SETTINGS));
+        assert_eq!(made.collect::<Vec<_>>(), [39, 69, 99]);
+    }
+}
