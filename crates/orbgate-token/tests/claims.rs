@@ -169,6 +169,29 @@ fn settings_change_only_what_they_say() {
         verify(required(), &header(), &without(claims(), "jti")),
         Some(TokenError::Claim)
     );
+    // Null is nothing, also for a claim that nobody else looks at.
+    let tenant = || issuer().require(["tenant"]);
+    assert_eq!(
+        verify(tenant(), &header(), &with(claims(), "tenant", 7)),
+        None
+    );
+    for claims in [claims(), with(claims(), "tenant", Value::Null)] {
+        assert_eq!(
+            verify(tenant(), &header(), &claims),
+            Some(TokenError::Claim)
+        );
+    }
+    // The most that a clock may be off.
+    let widest = || issuer().skew(Duration::from_secs(300));
+    for (name, time, expected) in [
+        ("exp", NOW - 299, None),
+        ("exp", NOW - 300, Some(TokenError::Expired)),
+        ("nbf", NOW + 300, None),
+        ("nbf", NOW + 301, Some(TokenError::NotYetValid)),
+    ] {
+        let claims = with(claims(), name, time);
+        assert_eq!(verify(widest(), &header(), &claims), expected, "{claims}");
+    }
     let typed = || issuer().extra_types(["JWT"]);
     assert_eq!(
         verify(typed(), &with(header(), "typ", "JWT"), &claims()),

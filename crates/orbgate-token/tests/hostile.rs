@@ -79,6 +79,44 @@ fn the_serialisation_has_one_spelling() {
 }
 
 #[test]
+fn a_token_has_8192_bytes_at_most() {
+    let world = World::new();
+    // No number of bytes is encoded in 4n + 1 characters, so the header may have to grow, too.
+    let of_length = |length: usize| {
+        let fill = |bytes: usize| "x".repeat(bytes);
+        let token = |header_fill, claims_fill| {
+            let header = with(header(), "fill", fill(header_fill));
+            let claims = with(claims(), "fill", fill(claims_fill));
+            world.signer.token(&header, &claims)
+        };
+        let claims_fill = (length - token(0, 0).len()) * 3 / 4;
+        let near = (0..4).flat_map(|header| (0..4).map(move |claims| (header, claims)));
+        let mut tokens = near.map(|(header, claims)| token(header, claims_fill - 4 + claims));
+        tokens.find(|token| token.len() == length).unwrap()
+    };
+    assert_eq!(world.verify(&of_length(8191)).err(), None);
+    assert_eq!(world.verify(&of_length(8192)).err(), None);
+    assert_eq!(
+        world.verify(&of_length(8193)).err(),
+        Some(TokenError::TooLong)
+    );
+}
+
+#[test]
+fn a_key_id_has_256_bytes_at_most() {
+    let signer = Signer::p256();
+    let verify = |bytes: usize| {
+        let kid = "k".repeat(bytes);
+        let token = signer.token(&with(header(), "kid", kid.as_str()), &claims());
+        verifier(issuer())
+            .verify(token, &keys(&[signer.jwk(&kid)]), now())
+            .err()
+    };
+    assert_eq!(verify(256), None);
+    assert_eq!(verify(257), Some(TokenError::BadHeader));
+}
+
+#[test]
 fn signatures_have_no_stray_bits() {
     // 64 bytes take 86 characters, the last of which has four bits to spare.
     let world = World::new();
