@@ -56,6 +56,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Some(policy) => Some(engines.watch(policy, Duration::from_secs(2))?),
         None => None,
     };
+    // A policy that lacks a route of the service may decide its requests as another route.
+    let external = Engine::external().routes();
+    let served = external.map(|route| (route.method(), route.template()));
+    if let Err(differ) = engines.check_routes(served) {
+        eprintln!("{differ}");
+    }
     let gate = gate(engines, KeyFetcher::new(verifier)?)?;
 
     let scrape = PrometheusBuilder::new().install_recorder()?;
@@ -70,7 +76,7 @@ pub(crate) fn gate<V: VerifyToken>(
     engines: Engines,
     verifier: V,
 ) -> Result<GateLayer<V>, UnknownRoute> {
-    GateLayer::new(engines, verifier).bonus_from_body(RUN, LONGEST)
+    GateLayer::axum(engines, verifier).bonus_from_body(RUN, LONGEST)
 }
 
 /// All routes of the specification, behind the layer.

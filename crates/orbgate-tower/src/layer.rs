@@ -10,6 +10,7 @@ use crate::audit::AuditLog;
 use crate::challenge::Challenge;
 use crate::engines::Engines;
 use crate::service::Gate;
+use crate::target::Source;
 
 /// Lets a request through to a service only where its token may make the call: the policy enforcement point.
 ///
@@ -19,6 +20,7 @@ pub struct GateLayer<V> {
 }
 
 pub(crate) struct Settings<V> {
+    pub(crate) source: Source,
     pub(crate) engines: Engines,
     pub(crate) verifier: Arc<V>,
     pub(crate) challenge: Challenge,
@@ -30,10 +32,33 @@ pub(crate) struct Settings<V> {
 }
 
 impl<V> GateLayer<V> {
-    /// Decides with these engines on tokens that this verifier verifies.
+    /// A layer inside an axum router (`Router::layer`), nested or not.
+    ///
+    /// Decides with these engines on tokens that this verifier verifies, and on axum's `OriginalUri`, because
+    /// a nested router sees a URI without its prefix. A request without one did not come through a router,
+    /// and is refused. So is an allowed request that axum has routed by another template than the policy's
+    /// (`MatchedPath`): it would reach a route that the policy does not have.
+    #[cfg(feature = "axum")]
     #[must_use]
-    pub fn new(engines: Engines, verifier: V) -> Self {
+    pub fn axum(engines: Engines, verifier: V) -> Self {
+        Self::new(engines, verifier, Source::OriginalUri)
+    }
+
+    /// A layer around everything that routes: a hyper service, a tonic server, or a whole axum router.
+    ///
+    /// Decides with these engines on tokens that this verifier verifies, and on the request's URI, which
+    /// nothing outside this layer may have changed. With the feature `axum`, which is on by default, a request
+    /// that has come through an axum router is refused.
+    ///
+    /// The layer does not see which route a router further in takes: see [`Engines::check_routes`].
+    #[must_use]
+    pub fn outermost(engines: Engines, verifier: V) -> Self {
+        Self::new(engines, verifier, Source::Outermost)
+    }
+
+    fn new(engines: Engines, verifier: V, source: Source) -> Self {
         let settings = Settings {
+            source,
             engines,
             verifier: Arc::new(verifier),
             challenge: Challenge::default(),
@@ -120,6 +145,7 @@ impl<V> Clone for GateLayer<V> {
 impl<V> Clone for Settings<V> {
     fn clone(&self) -> Self {
         Self {
+            source: self.source,
             engines: self.engines.clone(),
             verifier: Arc::clone(&self.verifier),
             challenge: self.challenge.clone(),
@@ -140,6 +166,7 @@ impl<V> fmt::Debug for GateLayer<V> {
 impl<V> fmt::Debug for Settings<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GateLayer")
+            .field("source", &self.source)
             .field("engines", &self.engines)
             .field("challenge", &self.challenge)
             .field("flat_403", &self.flat_403)

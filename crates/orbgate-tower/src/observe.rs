@@ -1,6 +1,8 @@
 //! What can be observed of decisions: counters and spans. Labels are codes and route templates, never a path,
 //! and nothing of a token.
 
+use std::sync::Once;
+
 use metrics::counter;
 use orbgate::Decision;
 use tracing::Span;
@@ -16,7 +18,8 @@ pub(crate) fn span() -> Span {
         reason = Empty,
         route = Empty,
         policy = Empty,
-        token_refused = Empty
+        token_refused = Empty,
+        matched = Empty
     )
 }
 
@@ -43,11 +46,27 @@ pub(crate) fn decided(decision: &Decision<'_>, refused: Option<Refused>, span: &
     span.record("policy", display(decision.policy()));
 }
 
+/// Counts a request that the policy allows by one route, and a router has given to another.
+pub(crate) fn misrouted(decision: &Decision<'_>, matched: &str, span: &Span) {
+    static SAID: Once = Once::new();
+    let route = decision.route().unwrap_or_default();
+    SAID.call_once(|| {
+        tracing::error!(
+            route,
+            matched,
+            "requests are refused: the policy lacks a route of the service"
+        );
+    });
+    let labels = [("route", route.to_owned()), ("matched", matched.to_owned())];
+    counter!("orbgate_misrouted_total", &labels).increment(1);
+    span.record("matched", matched);
+}
+
 pub(crate) const fn outcome(decision: &Decision<'_>) -> &'static str {
     if decision.is_allow() { "allow" } else { "deny" }
 }
 
-/// Counts a policy that was `loaded`, `refused` or `unreadable`.
+/// Counts a version of a policy: `loaded`, or why it was not.
 pub(crate) fn reloaded(result: &'static str) {
     counter!("orbgate_policy_loads_total", "result" => result).increment(1);
 }

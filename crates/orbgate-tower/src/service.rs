@@ -21,7 +21,8 @@ use crate::body::RequestBody;
 use crate::challenge::{Challenge, Refusal};
 use crate::layer::Settings;
 use crate::observe;
-use crate::target::{method, target};
+use crate::routes::same_template;
+use crate::target::{matched_template, method};
 use crate::verify::{Refused, Verified, VerifyToken};
 
 /// A service behind a [`GateLayer`](crate::GateLayer).
@@ -87,7 +88,7 @@ where
     // One engine from here on, whatever is swapped in meanwhile.
     let engine = settings.engines.current();
     let method = method(&parts, settings.ignore_method_override);
-    let target = target(&parts);
+    let target = settings.source.target(&parts);
     let decide = |allow_bonus_orbs_use| {
         engine.decide(&orbgate::Request {
             method: method.as_bytes(),
@@ -97,6 +98,14 @@ where
         })
     };
     let mut decision = decide(false);
+    if let (Decision::Allow(allow), Some(matched)) = (&decision, matched_template(&parts)) {
+        let template = allow.route().map_or("", |route| route.template());
+        if !same_template(matched, template) {
+            observe::misrouted(&decision, matched, span);
+            // Asking for a scope that cannot be is denied as a route that the policy does not have.
+            decision = engine.decide_scope("", credentials.token(), false);
+        }
+    }
     let limit = decision
         .route()
         .filter(|_| decision.is_allow())

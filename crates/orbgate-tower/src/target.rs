@@ -1,5 +1,7 @@
 //! Method and target as they came over the wire.
 
+use std::sync::Once;
+
 use http::request::Parts;
 use http::{Method, Uri, Version};
 
@@ -10,13 +12,12 @@ const METHOD_OVERRIDES: [&str; 3] = [
     "x-method-override",
 ];
 
-/// The method in the one form that an engine takes; of a `POST` that asks to be another what is no method at all,
-/// which the engine refuses (P1).
+/// The method in the one form that an engine takes. A `POST` with an override header gets an invalid method, so
+/// the engine denies it (P1).
 pub(crate) fn method(parts: &Parts, ignore_override: bool) -> &str {
-    let overridden = || {
-        let mut names = METHOD_OVERRIDES.iter();
-        names.any(|name| parts.headers.contains_key(*name))
-    };
+    // Many servers read `X_HTTP_METHOD` and `X-HTTP-Method` alike (CGI, WSGI).
+    let overrides = |name: &str| METHOD_OVERRIDES.contains(&name.replace('_', "-").as_str());
+    let overridden = || parts.headers.keys().any(|name| overrides(name.as_str()));
     if parts.method == Method::POST && !ignore_override && overridden() {
         "POST,"
     } else {
@@ -24,39 +25,86 @@ pub(crate) fn method(parts: &Parts, ignore_override: bool) -> &str {
     }
 }
 
-/// The target of a request in the one form that an engine takes, or what it is instead, which the engine
-/// refuses.
-///
-/// HTTP/2 and HTTP/3 carry scheme and authority beside the path (RFC 9113 §8.3.1). In HTTP/1 they are
-/// there only where the request line had them, and an engine refuses that form (P5).
-pub(crate) fn target(parts: &Parts) -> String {
-    let uri = wire_uri(parts);
-    let beside = matches!(parts.version, Version::HTTP_2 | Version::HTTP_3);
-    match uri.path_and_query() {
-        Some(path) if beside || uri.authority().is_none() && uri.scheme().is_none() => {
-            path.as_str().to_owned()
+/// Where a layer finds the URI of the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// It is the request's own, because no router is outside the layer.
+    Outermost,
+    /// axum keeps it beside the request's own, from which it takes the prefix of a nested router off.
+    #[cfg(feature = "axum")]
+    OriginalUri,
+}
+
+impl Source {
+    /// The target of a request in the one form that an engine takes, or what it is instead, which the engine
+    /// refuses.
+    ///
+    /// HTTP/2 and HTTP/3 carry scheme and authority beside the path (RFC 9113 §8.3.1). In HTTP/1 they are
+    /// there only where the request line had them, and an engine refuses that form (P5).
+    pub(crate) fn target(self, parts: &Parts) -> String {
+        let Some(uri) = self.uri(parts) else {
+            static SAID: Once = Once::new();
+            SAID.call_once(|| {
+                tracing::error!("every request is refused: {}", self.misplaced());
+            });
+            // An engine refuses the empty target (P2).
+            return String::new();
+        };
+        let beside = matches!(parts.version, Version::HTTP_2 | Version::HTTP_3);
+        match uri.path_and_query() {
+            Some(path) if beside || uri.authority().is_none() && uri.scheme().is_none() => {
+                path.as_str().to_owned()
+            }
+            _ => uri.to_string(),
         }
-        _ => uri.to_string(),
+    }
+
+    /// The URI of the wire; `None` where the layer is not where it was said to be.
+    #[cfg(feature = "axum")]
+    fn uri(self, parts: &Parts) -> Option<&Uri> {
+        let original = parts.extensions.get::<axum::extract::OriginalUri>();
+        match self {
+            // A router has been here, and may have taken a prefix off.
+            Self::Outermost => original.is_none().then_some(&parts.uri),
+            Self::OriginalUri => original.map(|original| &original.0),
+        }
+    }
+
+    #[cfg(not(feature = "axum"))]
+    const fn uri(self, parts: &Parts) -> Option<&Uri> {
+        Some(&parts.uri)
+    }
+
+    const fn misplaced(self) -> &'static str {
+        match self {
+            Self::Outermost => {
+                "the layer is inside an axum router, which may have changed the URI; make it with `GateLayer::axum`"
+            }
+            #[cfg(feature = "axum")]
+            Self::OriginalUri => {
+                "the layer is outside every axum router; make it with `GateLayer::outermost`"
+            }
+        }
     }
 }
 
-/// axum takes the prefix of a nested router off the URI, and keeps the whole in an extension.
+/// The template by which axum has chosen the service behind the layer, if it has.
 #[cfg(feature = "axum")]
-fn wire_uri(parts: &Parts) -> &Uri {
-    let original = parts.extensions.get::<axum::extract::OriginalUri>();
-    original.map_or(&parts.uri, |original| &original.0)
+pub(crate) fn matched_template(parts: &Parts) -> Option<&str> {
+    let matched = parts.extensions.get::<axum::extract::MatchedPath>();
+    matched.map(axum::extract::MatchedPath::as_str)
 }
 
 #[cfg(not(feature = "axum"))]
-const fn wire_uri(parts: &Parts) -> &Uri {
-    &parts.uri
+pub(crate) const fn matched_template(_: &Parts) -> Option<&str> {
+    None
 }
 
 #[cfg(test)]
 mod tests {
     use http::{Method, Request, Version};
 
-    use super::target;
+    use super::Source;
 
     fn of(method: Method, uri: &str, version: Version) -> String {
         let request = Request::builder()
@@ -64,7 +112,7 @@ mod tests {
             .uri(uri)
             .version(version)
             .body(());
-        target(&request.unwrap().into_parts().0)
+        Source::Outermost.target(&request.unwrap().into_parts().0)
     }
 
     #[test]

@@ -48,7 +48,7 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
         let [policy, kind, scopes] = [&row[1], &row[5], &row[6]].map(Clone::clone);
         if !services.contains_key(&policy) {
             let engines = engines(&policy);
-            let gate = GateLayer::new(engines.clone(), tokens.verifier());
+            let gate = GateLayer::axum(engines.clone(), tokens.verifier());
             let address = serve(echo().layer(gate)).await;
             services.insert(policy.clone(), (address, engines));
         }
@@ -101,7 +101,7 @@ fn carried(method: &[u8], target: &[u8]) -> bool {
 #[tokio::test]
 async fn a_second_authorization_is_no_token_at_all() {
     let tokens = Tokens::new();
-    let gate = GateLayer::new(Engines::external(), tokens.verifier());
+    let gate = GateLayer::axum(Engines::external(), tokens.verifier());
     let address = serve(echo().layer(gate)).await;
     let token = tokens.token("user", "read:orbs");
     let get = |headers: &str| {
@@ -150,7 +150,7 @@ async fn a_second_authorization_is_no_token_at_all() {
 #[tokio::test]
 async fn a_nested_router_decides_on_the_whole_target() {
     let tokens = Tokens::new();
-    let gate = GateLayer::new(Engines::external(), tokens.verifier());
+    let gate = GateLayer::axum(Engines::external(), tokens.verifier());
     let app = Router::new().nest("/api/v1/external", echo().layer(gate));
     let address = serve(app).await;
     let token = tokens.token("user", "read:orbs");

@@ -65,7 +65,7 @@ impl Verified for Said {
 }
 
 fn layer() -> GateLayer<Spoken> {
-    GateLayer::new(Engines::external(), Spoken)
+    GateLayer::outermost(Engines::external(), Spoken)
 }
 
 type Answer = Response<Full<Bytes>>;
@@ -324,7 +324,7 @@ fn each_decision_during_ten_thousand_swaps_is_of_one_policy() {
     ];
     let engines = Engines::external();
     engines.reload(policies()[0].as_bytes()).unwrap();
-    let gate = GateLayer::new(engines.clone(), Spoken);
+    let gate = GateLayer::outermost(engines.clone(), Spoken);
     let (done, decided) = (AtomicBool::new(false), AtomicU64::new(0));
     let shared = compiled().map(Arc::new);
     let reader = || {

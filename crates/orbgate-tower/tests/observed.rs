@@ -107,7 +107,7 @@ fn the_counters_have_as_many_series_as_the_policy_has_answers() {
     let recorder = PrometheusBuilder::new().build_recorder();
     let metrics = recorder.handle();
     let tokens = Tokens::new();
-    let gate = GateLayer::new(Engines::external(), tokens.verifier());
+    let gate = GateLayer::outermost(Engines::external(), tokens.verifier());
     let runtime = runtime();
     let every = tokens.token("user", &scopes(|_| true));
     let none = tokens.token("user", "read:nothing");
@@ -161,7 +161,7 @@ fn the_counters_have_as_many_series_as_the_policy_has_answers() {
 fn a_span_has_reason_and_template_and_never_the_path() {
     let (log, logged) = channel();
     let tokens = Tokens::new();
-    let gate = GateLayer::new(Engines::external(), tokens.verifier());
+    let gate = GateLayer::outermost(Engines::external(), tokens.verifier());
     let (right, wrong) = (
         tokens.token("user", "read:files"),
         tokens.token("user", "write:files"),
@@ -315,7 +315,8 @@ fn nobody_waits_for_a_slow_writer_and_every_lost_record_is_counted() {
     let (held, (is_given, go_on)) = Held::new();
     let audit = AuditLog::to_writer(Slow { held, written });
     let audit = audit.unwrap();
-    let gate = GateLayer::new(Engines::external(), Tokens::new().verifier()).audit(audit.clone());
+    let gate =
+        GateLayer::outermost(Engines::external(), Tokens::new().verifier()).audit(audit.clone());
     let runtime = runtime();
     let ask = || runtime.block_on(call(&gate, "GET", FILE, None));
     metrics::with_local_recorder(&recorder, || {
@@ -352,7 +353,7 @@ fn a_failing_writer_changes_no_decision_and_gets_the_next_records_all_the_same()
     });
     let audit = audit.unwrap();
     let tokens = Tokens::new();
-    let gate = GateLayer::new(Engines::external(), tokens.verifier()).audit(audit.clone());
+    let gate = GateLayer::outermost(Engines::external(), tokens.verifier()).audit(audit.clone());
     let (right, wrong) = (
         tokens.token("user", "read:files"),
         tokens.token("user", "write:files"),

@@ -78,7 +78,7 @@ async fn first(client: &mut HealthClient<Channel>, authorization: &str) -> Resul
 
 fn grpc(tokens: &Tokens) -> GateLayer<Snapshot> {
     let engine = Engine::new(&Policy::from_yaml(POLICY).unwrap());
-    GateLayer::new(Engines::new(engine), tokens.verifier())
+    GateLayer::outermost(Engines::new(engine), tokens.verifier())
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn a_grpc_method_that_the_policy_does_not_know_is_unimplemented() {
         let lines = POLICY.lines().filter(|line| !line.contains("Watch"));
         let policy = lines.collect::<Vec<_>>().join("\n");
         let engine = Engine::new(&Policy::from_yaml(&policy).unwrap());
-        GateLayer::new(Engines::new(engine), tokens.verifier())
+        GateLayer::outermost(Engines::new(engine), tokens.verifier())
     };
     let bearer = format!("Bearer {}", tokens.token("user", "read:health"));
     let mut client = health(gate()).await;
@@ -185,7 +185,7 @@ async fn answer(
 #[tokio::test]
 async fn a_bare_hyper_server_is_guarded_in_http_1() {
     let tokens = Tokens::new();
-    let gate = GateLayer::new(Engines::external(), tokens.verifier());
+    let gate = GateLayer::outermost(Engines::external(), tokens.verifier());
     let address = bare(gate).await;
     let token = tokens.token("user", "read:orbs write:voxies");
     let ask = async |method: &[u8], target: &[u8], token: Option<&str>, body: &str| {
@@ -229,7 +229,7 @@ async fn a_bare_hyper_server_is_guarded_in_http_1() {
 #[tokio::test]
 async fn a_bare_hyper_server_is_guarded_in_http_2() {
     let tokens = Tokens::new();
-    let gate = GateLayer::new(Engines::external(), tokens.verifier())
+    let gate = GateLayer::outermost(Engines::external(), tokens.verifier())
         .challenge(Challenge::Full(FullChallenge::new()));
     let stream = TcpStream::connect(bare(gate).await).await.unwrap();
     let connection = http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await;

@@ -155,7 +155,7 @@ apis:
 ";
     let engines = Engines::external();
     engines.reload(policy.as_bytes()).unwrap();
-    let gate = orbgate_tower::GateLayer::new(engines, verifier);
+    let gate = orbgate_tower::GateLayer::axum(engines, verifier);
     let app = axum::Router::new().fallback(async || http::StatusCode::NO_CONTENT);
     let address = serve(app.layer(gate)).await;
     let scopes = "read:inference read:account";

@@ -74,7 +74,7 @@ impl<V: VerifyToken> Gated<V> {
         secrecy::listen();
         let (sheet, written) = channel();
         let audit = AuditLog::to_writer(Sheet(sheet)).unwrap();
-        let gate = GateLayer::new(engines, verifier)
+        let gate = GateLayer::outermost(engines, verifier)
             .challenge(Challenge::Full(FullChallenge::new()))
             .audit(audit.clone());
         Self {

@@ -83,7 +83,7 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
     verifier.swap(crate::signer::keys(&[tokens.signer.jwk("kid-5e3d")]));
     let (sheet, audited) = channel();
     let audit = AuditLog::to_writer(Sheet(sheet)).unwrap();
-    let gate = GateLayer::new(Engines::external(), verifier.clone())
+    let gate = GateLayer::axum(Engines::external(), verifier.clone())
         .challenge(Challenge::Full(FullChallenge::new()))
         .audit(audit.clone());
     let shown = format!("{gate:?} {verifier:?} {:?}", gate.clone());

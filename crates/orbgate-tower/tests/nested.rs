@@ -1,0 +1,227 @@
+//! Where the layer is in a service, and which route the router has taken: real axum routers.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../../orbgate-token/tests/support/mod.rs"]
+mod signer;
+mod support;
+
+use axum::Router;
+use axum::extract::OriginalUri;
+use axum::routing::{any, get};
+use bytes::Bytes;
+use http::Request;
+use http_body_util::Full;
+use metrics_exporter_prometheus::PrometheusBuilder;
+use orbgate::{Engine, Policy};
+use orbgate_tower::{Engines, GateLayer, Snapshot};
+use support::Tokens;
+use tower::{Layer as _, ServiceExt as _, service_fn};
+
+const POLICY: &str = "
+orbgate: 1
+apis:
+  api:
+    base_path: ''
+    scopes:
+      read:users:
+        orbs: false
+        routes: [GET /users, 'GET /users/{id}', 'GET /{realm}/users/{id}']
+      admin:users: { orbs: false, routes: [GET /admin/users, 'GET /admin/users/{id}'] }
+";
+
+struct World {
+    engines: Engines,
+    verifier: Snapshot,
+    /// A token that holds `read:users`.
+    token: String,
+}
+
+impl World {
+    fn new() -> Self {
+        let tokens = Tokens::new();
+        let engine = Engine::new(&Policy::from_yaml(POLICY).unwrap());
+        Self {
+            engines: Engines::new(engine),
+            verifier: tokens.verifier(),
+            token: tokens.token("user", "read:users"),
+        }
+    }
+
+    fn axum(&self) -> GateLayer<Snapshot> {
+        GateLayer::axum(self.engines.clone(), self.verifier.clone())
+    }
+
+    fn outermost(&self) -> GateLayer<Snapshot> {
+        GateLayer::outermost(self.engines.clone(), self.verifier.clone())
+    }
+
+    /// The status of a call, and what the service says.
+    async fn get(&self, app: &Router, target: &str) -> (u16, String) {
+        let request =
+            Request::get(target).header("authorization", format!("Bearer {}", self.token));
+        let request = request.body(axum::body::Body::empty()).unwrap();
+        let answer = app.clone().oneshot(request).await.unwrap();
+        let status = answer.status().as_u16();
+        let body = axum::body::to_bytes(answer.into_body(), 1024)
+            .await
+            .unwrap();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    async fn status(&self, app: &Router, target: &str) -> u16 {
+        self.get(app, target).await.0
+    }
+}
+
+/// A router of users, which does not know where it is nested.
+fn users() -> Router {
+    let said = |name: &'static str| {
+        get(async move |OriginalUri(uri): OriginalUri| format!("{name} {uri}"))
+    };
+    Router::new()
+        .route("/users", said("list"))
+        .route("/users/{user_id}", said("one"))
+        .route("/users/export", said("export"))
+        .route("/users/{user_id}/{*rest}", said("files"))
+}
+
+#[tokio::test]
+async fn a_layer_in_a_nested_router_decides_on_the_whole_path() {
+    let world = World::new();
+    let nested = Router::new().nest("/admin", users().layer(world.axum()));
+    assert_eq!(world.status(&nested, "/admin/users").await, 403);
+    assert_eq!(world.status(&nested, "/admin/users/7").await, 403);
+    let twice = Router::new().nest("/a", Router::new().nest("/b", users().layer(world.axum())));
+    assert_eq!(world.status(&twice, "/a/b/users").await, 404);
+    let service = Router::new().nest_service("/admin", users().layer(world.axum()));
+    assert_eq!(world.status(&service, "/admin/users").await, 403);
+    let by_parameter = Router::new().nest("/{realm}", users().layer(world.axum()));
+    assert_eq!(
+        world.get(&by_parameter, "/x/users/7").await,
+        (200, "one /x/users/7".to_owned())
+    );
+    assert_eq!(world.status(&by_parameter, "/admin/users/7").await, 403);
+    let inner = users().layer(world.axum());
+    assert_eq!(
+        world.get(&inner, "/users?page=2").await,
+        (200, "list /users?page=2".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn a_layer_that_is_not_outermost_refuses_everything() {
+    let world = World::new();
+    let table = [
+        Router::new().nest("/admin", users().layer(world.outermost())),
+        Router::new().nest_service("/admin", users().layer(world.outermost())),
+        Router::new().nest_service("/admin", world.outermost().layer(users())),
+        Router::new()
+            .route("/admin/{*rest}", any(async || "any"))
+            .layer(world.outermost()),
+    ];
+    for app in table {
+        assert_eq!(world.status(&app, "/admin/users").await, 400);
+    }
+    // Outermost, it sees what came.
+    let app = world
+        .outermost()
+        .layer(Router::new().nest("/admin", users()));
+    let ask = async |target: &str| {
+        let request =
+            Request::get(target).header("authorization", format!("Bearer {}", world.token));
+        let request = request.body(axum::body::Body::empty()).unwrap();
+        app.clone()
+            .oneshot(request)
+            .await
+            .unwrap()
+            .status()
+            .as_u16()
+    };
+    assert_eq!(ask("/admin/users").await, 403);
+}
+
+#[tokio::test]
+async fn a_layer_for_axum_outside_of_axum_refuses_everything() {
+    let world = World::new();
+    let service = service_fn(async |_| {
+        Ok::<_, core::convert::Infallible>(http::Response::new(Full::<Bytes>::default()))
+    });
+    let request = Request::get("/users").header("authorization", format!("Bearer {}", world.token));
+    let answer = world
+        .axum()
+        .layer(service)
+        .oneshot(request.body(Full::<Bytes>::default()).unwrap());
+    assert_eq!(answer.await.unwrap().status().as_u16(), 400);
+}
+
+#[test]
+fn a_route_that_the_policy_lacks_is_refused_and_counted() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let world = World::new();
+    metrics::with_local_recorder(&recorder, || {
+        runtime.block_on(async {
+            let app = users().layer(world.axum());
+            assert_eq!(
+                world.get(&app, "/users/7").await,
+                (200, "one /users/7".to_owned())
+            );
+            // The policy has `/users/{id}`, whose scope the token holds.
+            assert_eq!(world.status(&app, "/users/export").await, 404);
+            assert_eq!(world.status(&app, "/users/7/files").await, 404);
+            let catch_all = Router::new()
+                .route("/{*path}", any(async || "any"))
+                .layer(world.axum());
+            assert_eq!(world.status(&catch_all, "/users/7").await, 404);
+            let nested = Router::new().nest("/x", users().layer(world.axum()));
+            assert_eq!(world.status(&nested, "/x/users/export").await, 404);
+        });
+    });
+    let scrape = recorder.handle().render();
+    for line in [
+        r#"orbgate_misrouted_total{route="GET /users/{id}",matched="/users/export"} 1"#,
+        r#"orbgate_misrouted_total{route="GET /users/{id}",matched="/{*path}"} 1"#,
+        r#"orbgate_misrouted_total{route="GET /{realm}/users/{id}",matched="/x/users/export"} 1"#,
+        r#"orbgate_decisions_total{decision="deny",reason="no_route",route=""} 4"#,
+    ] {
+        assert!(scrape.contains(line), "{line}\n{scrape}");
+    }
+}
+
+#[test]
+fn a_service_learns_at_its_start_how_its_routes_differ_from_the_policy() {
+    let engines = World::new().engines;
+    let policy = [
+        ("GET", "/users"),
+        ("GET", "/users/{user_id}"),
+        ("GET", "/{realm}/users/{id}"),
+        ("GET", "/admin/users"),
+        ("GET", "/admin/users/{id}"),
+    ];
+    assert_eq!(engines.check_routes(policy), Ok(()));
+    let service = [
+        ("GET", "/users/export"),
+        ("DELETE", "/users/{id}"),
+        ("GET", "/users/{*path}"),
+        ("GET", "/health"),
+    ];
+    let error = engines
+        .check_routes(policy.into_iter().skip(1).chain(service))
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the service and its policy have different routes\n\
+         the policy has no `GET /users/export`, and decides it as `GET /users/{id}`\n\
+         the policy has no `DELETE /users/{id}`\n\
+         the policy has no `GET /users/{*path}`, and decides it as `GET /users/{id}`\n\
+         the policy has no `GET /health`\n\
+         the service has no `GET /users`"
+    );
+}
