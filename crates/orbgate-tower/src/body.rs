@@ -2,9 +2,9 @@
 
 use core::pin::Pin;
 use core::task::{Context, Poll};
-use std::collections::VecDeque;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use serde::Deserialize;
@@ -14,7 +14,9 @@ use serde::Deserialize;
 /// On most routes nothing is read, and this is the body itself.
 #[derive(Debug)]
 pub struct RequestBody<B: Body> {
-    read: VecDeque<Frame<B::Data>>,
+    /// The data of all frames that were read, in one piece: a client may send a frame for each byte.
+    read: Bytes,
+    trailers: Option<HeaderMap>,
     failure: Option<B::Error>,
     rest: Option<B>,
 }
@@ -22,7 +24,8 @@ pub struct RequestBody<B: Body> {
 impl<B: Body> RequestBody<B> {
     pub(crate) const fn untouched(body: B) -> Self {
         Self {
-            read: VecDeque::new(),
+            read: Bytes::new(),
+            trailers: None,
             failure: None,
             rest: Some(body),
         }
@@ -31,13 +34,14 @@ impl<B: Body> RequestBody<B> {
 
 impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
     /// Reads up to `limit` bytes; a longer body is left at the frame that goes beyond, and a body that
-    /// says its length beforehand is not begun.
+    /// says its length beforehand is not begun. Takes memory for twice the limit and a frame, at most.
     pub(crate) async fn read_up_to(body: B, limit: u64) -> Self {
         let mut this = Self::untouched(body);
-        let mut left = limit;
+        let mut read = BytesMut::new();
         while let Some(rest) = this.rest.as_mut() {
-            if rest.size_hint().lower() > left {
-                return this;
+            let left = limit.checked_sub(u64::try_from(read.len()).unwrap_or(u64::MAX));
+            if left.is_none_or(|left| rest.size_hint().lower() > left) {
+                break;
             }
             match rest.frame().await {
                 None => this.rest = None,
@@ -45,19 +49,17 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
                     this.failure = Some(error);
                     this.rest = None;
                 }
-                Some(Ok(frame)) => {
-                    let length = frame.data_ref().map_or(0, Bytes::len);
-                    // Empty frames cost the sender nothing; kept, they would cost memory without limit.
-                    if length > 0 || frame.is_trailers() {
-                        this.read.push_back(frame);
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => read.extend_from_slice(&data),
+                    // Nothing comes after trailers.
+                    Err(frame) => {
+                        this.trailers = frame.into_trailers().ok();
+                        this.rest = None;
                     }
-                    match left.checked_sub(u64::try_from(length).unwrap_or(u64::MAX)) {
-                        Some(less) => left = less,
-                        None => return this,
-                    }
-                }
+                },
             }
         }
+        this.read = read.freeze();
         this
     }
 
@@ -67,12 +69,11 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
         if self.rest.is_some() || self.failure.is_some() {
             return false;
         }
-        let data: Vec<&[u8]> = self
-            .read
-            .iter()
-            .filter_map(|frame| frame.data_ref().map(AsRef::as_ref))
-            .collect();
-        serde_json::from_slice::<Flag>(&data.concat()).is_ok_and(|flag| flag.allow_bonus_orbs_use)
+        // Serde would take a list for an object: its elements for the members, in their order.
+        let is_object = self.read.trim_ascii_start().starts_with(b"{");
+        is_object
+            && serde_json::from_slice::<Flag>(&self.read)
+                .is_ok_and(|flag| flag.allow_bonus_orbs_use)
     }
 }
 
@@ -95,8 +96,12 @@ where
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let this = self.get_mut();
-        if let Some(frame) = this.read.pop_front() {
-            return Poll::Ready(Some(Ok(frame)));
+        if !this.read.is_empty() {
+            let read = core::mem::take(&mut this.read);
+            return Poll::Ready(Some(Ok(Frame::data(read))));
+        }
+        if let Some(trailers) = this.trailers.take() {
+            return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
         }
         if let Some(failure) = this.failure.take() {
             return Poll::Ready(Some(Err(failure)));
@@ -109,6 +114,7 @@ where
 
     fn is_end_stream(&self) -> bool {
         self.read.is_empty()
+            && self.trailers.is_none()
             && self.failure.is_none()
             && self.rest.as_ref().is_none_or(B::is_end_stream)
     }
@@ -117,12 +123,7 @@ where
         if self.failure.is_some() {
             return SizeHint::default();
         }
-        let read: usize = self
-            .read
-            .iter()
-            .filter_map(|frame| frame.data_ref().map(Bytes::len))
-            .sum();
-        let read = u64::try_from(read).unwrap_or(u64::MAX);
+        let read = u64::try_from(self.read.len()).unwrap_or(u64::MAX);
         let rest = self
             .rest
             .as_ref()

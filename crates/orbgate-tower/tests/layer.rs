@@ -268,6 +268,8 @@ async fn bonus_orbs_are_read_where_it_is_set_and_the_body_passes_intact() {
         ),
         (&[r#"{"a": {"allowBonusOrbsUse": true}}"#], Some(100), false),
         (&["{}"], Some(100), false),
+        (&["[true]"], Some(100), false),
+        (&[" \n", r#"{"allowBonusOrbsUse": true}"#], Some(100), true),
         (&["not JSON"], Some(100), false),
         (&[], Some(100), false),
     ];
@@ -287,6 +289,34 @@ async fn bonus_orbs_are_read_where_it_is_set_and_the_body_passes_intact() {
             .to_string()
             .contains("no route `POST /voxies/prompt/run`")
     );
+}
+
+#[test]
+fn a_body_in_single_bytes_takes_no_more_memory_than_in_one_piece() {
+    const LENGTH: usize = 1 << 20;
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.unwrap();
+    let text: &'static [u8] = vec![b' '; LENGTH].leak();
+    let frames = text
+        .chunks(1)
+        .map(|byte| Frame::data(Bytes::from_static(byte)));
+    let body = Frames(frames.collect::<Vec<_>>().into_iter());
+    let gate = layer().bonus_from_body(RUN, 2 << 20).unwrap();
+    let service = service_fn(async |request: Request<RequestBody<Frames>>| {
+        let body = request.into_body().collect().await.unwrap().to_bytes();
+        assert_eq!(body.len(), LENGTH);
+        Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
+    });
+    let request = Request::builder()
+        .method("POST")
+        .uri("/api/v1/external/voxies/prompt/run")
+        .header("authorization", "Bearer user.write_voxies");
+    let request = request.body(body).unwrap();
+    let used = allocation_counter::measure(|| {
+        let answer = runtime.block_on(gate.layer(service).oneshot(request));
+        assert_eq!(answer.unwrap().status(), 200);
+    });
+    assert!(used.bytes_max < 5 << 20, "{used:?}");
 }
 
 /// Two policies that agree on a route and on nothing else of it: scope, amount.
