@@ -2,14 +2,17 @@
 
 use core::fmt;
 use core::ops::Deref;
-use std::fs::File;
+use core::time::Duration;
+use std::fs::OpenOptions;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
-use orbgate::{Digest, Engine, Policy, PolicyError};
+use orbgate::{Digest, Engine, PolicyError};
 
+use crate::adopt::{Candidate, compile, faults};
 use crate::observe;
 
 /// The engine that decides now: cheap to clone, and the clones share it.
@@ -50,13 +53,14 @@ impl Engines {
         Self::begin(Origin::Shared(engine.into()))
     }
 
-    /// Decides with the policy of a file; [`Engines::watch`] follows its changes.
+    /// Decides with the policy of a file as it is now; [`Engines::watch`] follows its changes, and takes no file
+    /// that is being written.
     ///
     /// # Errors
     ///
-    /// Where the file cannot be read or is no sound policy.
+    /// Where the file cannot be read, is no regular file, or is no sound policy.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, LoadError> {
-        let engine = compile(&read(path.as_ref())?)?;
+        let engine = compile(&PolicyFile::read(path.as_ref())?.text)?;
         Ok(Self::new(engine))
     }
 
@@ -77,17 +81,16 @@ impl Engines {
         self.current.store(Arc::new(Loaded { engine }));
     }
 
-    /// Puts the policy of this text in the place of the current one, and returns its digest.
+    /// Puts the policy of this text in the place of the current one, logs and counts what that makes wider and
+    /// narrower and which routes vanish, and returns its digest.
     ///
     /// # Errors
     ///
     /// Every fault of the policy; the current engine stays.
     pub fn reload(&self, policy: &[u8]) -> Result<Digest, PolicyError> {
-        let engine = compile(policy).inspect_err(|_| observe::reloaded("refused"))?;
-        let digest = engine.digest();
-        self.swap(engine);
-        observe::reloaded("loaded");
-        Ok(digest)
+        let candidate = Candidate::new(policy, &self.current());
+        let candidate = candidate.inspect_err(|_| observe::reloaded("refused"))?;
+        Ok(candidate.adopt(self))
     }
 }
 
@@ -114,24 +117,46 @@ impl fmt::Debug for Loaded {
     }
 }
 
-fn compile(policy: &[u8]) -> Result<Engine, PolicyError> {
-    Ok(Engine::new(&Policy::from_bytes(policy)?))
-}
-
 /// A policy is at most this long (8 MiB), so no more of a file is read than shows that it is longer.
 const LONGEST: u64 = 8 * 1024 * 1024;
 
-/// The bytes of a policy file.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the core does no I/O; a server loads its policy"
-)]
-pub(crate) fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let file = File::open(path)?;
-    file.take(LONGEST.saturating_add(1))
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// What a policy file has at one time.
+pub(crate) struct PolicyFile {
+    pub(crate) text: Vec<u8>,
+    modified: Option<SystemTime>,
+}
+
+impl PolicyFile {
+    /// Reads a file. Anything but a regular file is refused: a pipe would make its reader wait for ever.
+    pub(crate) fn read(path: &Path) -> std::io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        // Opening a pipe would wait, too.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+        let file = options.open(path)?;
+        if !file.metadata()?.is_file() {
+            let message = "it is not a regular file";
+            return Err(std::io::Error::new(
+                std::io::ErrorKind::InvalidInput,
+                message,
+            ));
+        }
+        let mut text = Vec::new();
+        (&file)
+            .take(LONGEST.saturating_add(1))
+            .read_to_end(&mut text)?;
+        Ok(Self {
+            text,
+            // Asked for last, so that it tells of whoever writes while we read.
+            modified: file.metadata()?.modified().ok(),
+        })
+    }
+
+    /// How long ago the file was written to; `None` where that cannot be told.
+    pub(crate) fn age(&self) -> Option<Duration> {
+        self.modified?.elapsed().ok()
+    }
 }
 
 /// Why a policy file is not used.
@@ -140,8 +165,30 @@ pub(crate) fn read(path: &Path) -> std::io::Result<Vec<u8>> {
 pub enum LoadError {
     /// It cannot be read.
     Unreadable(std::io::Error),
-    /// It is no sound policy: every fault of it.
+    /// It is no sound policy: every fault of it. The text of this error has the first 20.
     Unsound(PolicyError),
+    /// It is still being written.
+    Changing,
+    /// It does not end in a line `...`, as it must.
+    Unfinished,
+    /// It could not be compiled within this time.
+    Overdue(Duration),
+    /// It allows more than the policy in force, which the settings refuse: what it changes, in a few lines.
+    Wider(String),
+}
+
+impl LoadError {
+    /// The label of the counter.
+    pub(crate) const fn result(&self) -> &'static str {
+        match self {
+            Self::Unreadable(_) => "unreadable",
+            Self::Unsound(_) => "refused",
+            Self::Changing => "changing",
+            Self::Unfinished => "unfinished",
+            Self::Overdue(_) => "overdue",
+            Self::Wider(_) => "wider",
+        }
+    }
 }
 
 impl From<std::io::Error> for LoadError {
@@ -160,7 +207,11 @@ impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable(error) => write!(f, "the policy file cannot be read: {error}"),
-            Self::Unsound(error) => error.fmt(f),
+            Self::Unsound(error) => faults(error, f),
+            Self::Changing => f.write_str("the policy file is still being written"),
+            Self::Unfinished => f.write_str("the policy does not end in a line `...`"),
+            Self::Overdue(time) => write!(f, "the policy could not be compiled within {time:?}"),
+            Self::Wider(changes) => write!(f, "the policy allows more than the former: {changes}"),
         }
     }
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod adopt;
 mod allowed;
 mod audit;
 mod body;
@@ -23,4 +24,4 @@ pub use crate::layer::{GateLayer, UnknownRoute};
 pub use crate::routes::{RoutesDiffer, Undeclared};
 pub use crate::service::{Gate, GateFuture};
 pub use crate::verify::{Refused, Snapshot, Verified, VerifyToken};
-pub use crate::watch::Watch;
+pub use crate::watch::{Watch, WatchSettings};

@@ -2,8 +2,9 @@
 //! and nothing of a token.
 
 use std::sync::Once;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use metrics::counter;
+use metrics::{counter, gauge};
 use orbgate::Decision;
 use tracing::Span;
 use tracing::field::{Empty, display};
@@ -69,6 +70,27 @@ pub(crate) const fn outcome(decision: &Decision<'_>) -> &'static str {
 /// Counts a version of a policy: `loaded`, or why it was not.
 pub(crate) fn reloaded(result: &'static str) {
     counter!("orbgate_policy_loads_total", "result" => result).increment(1);
+}
+
+/// Counts what a version of a policy changed when it was put in force.
+pub(crate) fn policy_changed(wider: u64, narrower: u64, vanished: u64) {
+    for (kind, count) in [
+        ("wider", wider),
+        ("narrower", narrower),
+        ("vanished", vanished),
+    ] {
+        counter!("orbgate_policy_changes_total", "kind" => kind).increment(count);
+    }
+}
+
+/// Notes that the file of the policy in force was read, and still has it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an operator compares it with the clock"
+)]
+pub(crate) fn policy_read() {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    gauge!("orbgate_policy_read_time_seconds").set(since.unwrap_or_default().as_secs_f64());
 }
 
 /// Counts audit records that could not be kept.

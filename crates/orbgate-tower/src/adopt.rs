@@ -1,0 +1,129 @@
+//! A new version of a policy: what it changes, and putting it in force.
+
+use core::fmt;
+
+use orbgate::{Digest, Engine, Policy, PolicyError};
+use orbgate_analysis::{Change, Cost, diff};
+
+use crate::engines::Engines;
+use crate::observe;
+
+/// How many lines a log gets of one version of a policy; the rest is a number.
+const LINES: usize = 20;
+
+/// A version of a policy that could be put in force.
+pub(crate) struct Candidate {
+    engine: Engine,
+    pub(crate) changes: Changes,
+}
+
+/// What a version changes for callers, in numbers and a few lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// Allowed to somebody to whom it was denied, or for fewer orbs.
+    wider: u64,
+    /// Denied to somebody to whom it was allowed, or for more orbs.
+    narrower: u64,
+    /// Routes and scopes that are gone.
+    vanished: u64,
+    /// Some changes have not been looked for, because too many templates overlap.
+    incomplete: bool,
+    /// The first changes, those that widen before the others.
+    lines: Vec<String>,
+    /// How many more there are.
+    more: usize,
+}
+
+impl Candidate {
+    /// Compiles a policy and compares it with the engine that decides now.
+    pub(crate) fn new(policy: &[u8], current: &Engine) -> Result<Self, PolicyError> {
+        let engine = compile(policy)?;
+        let changes = Changes::between(current, &engine);
+        Ok(Self { engine, changes })
+    }
+
+    /// Puts the policy in force, and says what that changes.
+    pub(crate) fn adopt(self, engines: &Engines) -> Digest {
+        let digest = self.engine.digest();
+        engines.swap(self.engine);
+        observe::reloaded("loaded");
+        self.changes.say(digest);
+        digest
+    }
+}
+
+pub(crate) fn compile(policy: &[u8]) -> Result<Engine, PolicyError> {
+    Ok(Engine::new(&Policy::from_bytes(policy)?))
+}
+
+impl Changes {
+    fn between(old: &Engine, new: &Engine) -> Self {
+        if old.digest() == new.digest() {
+            return Self::default();
+        }
+        let diff = diff(old, new);
+        let count = |is_so: fn(&Change<'_, '_>) -> bool| {
+            let count = diff.changes.iter().filter(|change| is_so(change)).count();
+            u64::try_from(count).unwrap_or(u64::MAX)
+        };
+        let mut changes: Vec<_> = diff.changes.iter().collect();
+        changes.sort_by_key(|change| !change.widens());
+        Self {
+            wider: count(|change| change.widens()),
+            narrower: count(|change| {
+                change.narrower.is_some() || matches!(change.cost, Some(Cost::More | Cost::Unknown))
+            }),
+            vanished: count(|change| change.vanished),
+            incomplete: !diff.complete,
+            lines: changes
+                .iter()
+                .take(LINES)
+                .map(ToString::to_string)
+                .collect(),
+            more: changes.len().saturating_sub(LINES),
+        }
+    }
+
+    pub(crate) const fn widen(&self) -> bool {
+        self.wider > 0 || self.incomplete
+    }
+
+    fn say(&self, digest: Digest) {
+        let (wider, narrower, vanished) = (self.wider, self.narrower, self.vanished);
+        tracing::info!(policy = %digest, wider, narrower, vanished, "policy loaded");
+        if *self != Self::default() {
+            tracing::warn!(policy = %digest, "the policy changes answers: {self}");
+        }
+        observe::policy_changed(wider, narrower, vanished);
+    }
+}
+
+impl fmt::Display for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (wider, narrower, vanished) = (self.wider, self.narrower, self.vanished);
+        write!(f, "{wider} wider, {narrower} narrower, {vanished} vanished")?;
+        if self.incomplete {
+            f.write_str(", and not all were looked for: too many templates overlap")?;
+        }
+        self.lines
+            .iter()
+            .try_for_each(|line| write!(f, "\n{line}"))?;
+        and_more(f, self.more)
+    }
+}
+
+/// The first faults of a policy, and how many more there are.
+pub(crate) fn faults(error: &PolicyError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let faults = error.faults();
+    for (at, fault) in faults.iter().take(LINES).enumerate() {
+        write!(f, "{}{fault}", if at == 0 { "" } else { "\n" })?;
+    }
+    and_more(f, faults.len().saturating_sub(LINES))
+}
+
+fn and_more(f: &mut fmt::Formatter<'_>, more: usize) -> fmt::Result {
+    if more == 0 {
+        return Ok(());
+    }
+    write!(f, "\nand {more} more")
+}

@@ -1,0 +1,328 @@
+//! Which versions of a policy file are put in force: real files, written as people and programs write them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test writes files, waits and fails by panicking"
+)]
+
+use core::fmt::Write as _;
+use core::time::Duration;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, Once, OnceLock};
+use std::thread;
+use std::time::Instant;
+
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use orbgate::{Engine, Policy, Request, Token};
+use orbgate_tower::{Engines, LoadError, WatchSettings};
+
+/// One test at a time: the watcher counts and logs for the whole program.
+struct Alone {
+    metrics: &'static PrometheusHandle,
+    _turn: MutexGuard<'static, ()>,
+    file: PathBuf,
+}
+
+static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+impl Alone {
+    fn new(name: &str) -> Self {
+        static TURN: Mutex<()> = Mutex::new(());
+        static METRICS: OnceLock<PrometheusHandle> = OnceLock::new();
+        static LOGGING: Once = Once::new();
+        let turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        LOGGING.call_once(|| {
+            let log = tracing_subscriber::fmt()
+                .with_ansi(false)
+                .with_writer(|| Log);
+            tracing::subscriber::set_global_default(log.finish()).unwrap();
+        });
+        LOG.lock().unwrap().clear();
+        Self {
+            metrics: METRICS.get_or_init(|| PrometheusBuilder::new().install_recorder().unwrap()),
+            _turn: turn,
+            file: Path::new(env!("CARGO_TARGET_TMPDIR")).join(name),
+        }
+    }
+
+    /// Puts a whole version in the file's place at once.
+    fn put(&self, text: &str) {
+        let other = self.file.with_extension("new");
+        fs::write(&other, text).unwrap();
+        fs::rename(&other, &self.file).unwrap();
+    }
+
+    fn count(&self, counter: &str) -> u64 {
+        let scrape = self.metrics.render();
+        let mut counts = scrape
+            .lines()
+            .filter_map(|line| line.strip_prefix(counter)?.strip_prefix(' '));
+        counts.next().map_or(0, |count| count.parse().unwrap())
+    }
+
+    fn loads(&self, result: &str) -> u64 {
+        self.count(&format!(
+            "orbgate_policy_loads_total{{result=\"{result}\"}}"
+        ))
+    }
+
+    fn changes(&self, kind: &str) -> u64 {
+        self.count(&format!("orbgate_policy_changes_total{{kind=\"{kind}\"}}"))
+    }
+}
+
+struct Log;
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        LOG.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn log() -> String {
+    String::from_utf8(LOG.lock().unwrap().clone()).unwrap()
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "{what}\n{}",
+            log()
+        );
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+const QUICK: WatchSettings = WatchSettings::every(Duration::from_millis(5));
+
+/// `GET /users/{id}` for 5 orbs, other routes, and last `GET /users/admin` for 500 and another scope.
+fn policy(others: usize) -> String {
+    let mut text = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n".to_owned();
+    text.push_str(
+        "      read:users:\n        orbs: 5\n        routes:\n          - GET /users/{id}\n",
+    );
+    for number in 0..others {
+        writeln!(text, "          - GET /others/{number}").unwrap();
+    }
+    text.push_str(
+        "      admin:users:\n        orbs: 500\n        routes:\n          - GET /users/admin\n",
+    );
+    text
+}
+
+/// The same without its end, as a full disk leaves it: a sound policy.
+fn half() -> String {
+    let whole = policy(0);
+    let half = whole.split("      admin:users").next().unwrap().to_owned();
+    Policy::from_yaml(&half).unwrap();
+    half
+}
+
+fn digest(text: &str) -> String {
+    Engine::new(&Policy::from_yaml(text).unwrap())
+        .digest()
+        .to_string()
+}
+
+fn now(engines: &Engines) -> String {
+    engines.current().digest().to_string()
+}
+
+/// Whether a token that may read users may call the literal route.
+fn is_open(engines: &Engines) -> bool {
+    let decision = Request {
+        method: b"GET",
+        target: b"/users/admin",
+        token: Some(Token::user("read:users")),
+        allow_bonus_orbs_use: false,
+    };
+    engines.current().decide(&decision).is_allow()
+}
+
+#[test]
+fn a_policy_that_is_being_written_is_not_in_force() {
+    let alone = Alone::new("written-in-place.yaml");
+    let whole = policy(60);
+    alone.put(&whole);
+    let engines = Engines::external();
+    let interval = WatchSettings::every(Duration::from_millis(300));
+    let _watch = engines.watch(&alone.file, interval).unwrap();
+    // As `cp` does it on a slow disk: in place, from the first line on.
+    let mut file = File::create(&alone.file).unwrap();
+    for line in whole.lines() {
+        writeln!(file, "{line}").unwrap();
+        for _ in 0..10 {
+            thread::sleep(Duration::from_millis(2));
+            assert!(!is_open(&engines), "half a policy is in force");
+        }
+    }
+    thread::sleep(Duration::from_secs(1));
+    assert_eq!(now(&engines), digest(&whole));
+}
+
+#[test]
+fn a_policy_that_says_where_it_ends_is_never_cut_short() {
+    let alone = Alone::new("with-an-end.yaml");
+    let marked = format!("{}...\n", policy(0));
+    alone.put(&marked);
+    let engines = Engines::external();
+    let watch = engines.watch(&alone.file, QUICK).unwrap();
+    assert_eq!(now(&engines), digest(&marked));
+    let before = alone.loads("unfinished");
+    alone.put(&half());
+    until("it is refused", || alone.loads("unfinished") > before);
+    assert!(!is_open(&engines));
+    assert!(log().contains("does not end in a line `...`"), "{}", log());
+    // A version with the marker is taken again.
+    let next = format!("{}...\n# the end\n", policy(1));
+    alone.put(&next);
+    until("it is in force", || now(&engines) == digest(&next));
+    drop(watch);
+
+    // The marker may be asked for from the start.
+    alone.put(&policy(0));
+    let refused = Engines::external().watch(&alone.file, QUICK.require_end());
+    assert!(matches!(refused, Err(LoadError::Unfinished)));
+    // It is not, where no version ever had it.
+    let engines = Engines::external();
+    let _watch = engines.watch(&alone.file, QUICK).unwrap();
+    alone.put(&half());
+    until("it is in force", || is_open(&engines));
+    alone.put(&marked);
+    until("it is in force", || !is_open(&engines));
+    let before = alone.loads("unfinished");
+    alone.put(&half());
+    until("it is refused", || alone.loads("unfinished") > before);
+}
+
+#[test]
+fn what_a_version_changes_is_logged_counted_and_refused_if_it_is_to_be() {
+    let alone = Alone::new("changes.yaml");
+    alone.put(&policy(0));
+    let engines = Engines::external();
+    let watch = engines.watch(&alone.file, QUICK.refuse_wider()).unwrap();
+    let before = alone.loads("wider");
+    alone.put(&half());
+    until("it is refused", || alone.loads("wider") > before);
+    assert!(!is_open(&engines));
+    let line = "wider, narrower, cheaper, vanished: GET /users/admin: `GET /users/admin` for `admin:users`, 500 orbs \
+        -> `GET /users/{id}` for `read:users`, 5 orbs";
+    assert!(log().contains(line), "{}", log());
+    // What only takes away is not refused.
+    let narrower = policy(0).replace("orbs: 5\n", "orbs: 6\n");
+    let counts = ["wider", "narrower", "vanished"].map(|kind| alone.changes(kind));
+    alone.put(&narrower);
+    until("it is in force", || now(&engines) == digest(&narrower));
+    until("it is counted", || alone.changes("narrower") > counts[1]);
+    assert_eq!(
+        ["wider", "vanished"].map(|kind| alone.changes(kind)),
+        [counts[0], counts[2]]
+    );
+    drop(watch);
+
+    let engines = Engines::external();
+    engines.reload(policy(0).as_bytes()).unwrap();
+    let counts = ["wider", "vanished"].map(|kind| alone.changes(kind));
+    engines.reload(half().as_bytes()).unwrap();
+    // Both spellings of the literal, one of which was refused before; the route, and its scope.
+    assert_eq!(
+        ["wider", "vanished"].map(|kind| alone.changes(kind)),
+        [counts[0] + 2, counts[1] + 2]
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_policy_stops_nothing() {
+    let alone = Alone::new("pipe.yaml");
+    let pipe = alone.file.with_extension("pipe");
+    let _ = fs::remove_file(&pipe);
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert!(matches!(
+        Engines::from_file(&pipe),
+        Err(LoadError::Unreadable(_))
+    ));
+    assert!(matches!(
+        Engines::external().watch(&pipe, QUICK),
+        Err(LoadError::Unreadable(_))
+    ));
+
+    alone.put(&policy(0));
+    let engines = Engines::external();
+    let _watch = engines.watch(&alone.file, QUICK).unwrap();
+    let before = alone.loads("unreadable");
+    fs::rename(&pipe, &alone.file).unwrap();
+    until("it is refused", || alone.loads("unreadable") > before);
+    let seconds = || {
+        let scrape = alone.metrics.render();
+        let line = scrape
+            .lines()
+            .find_map(|line| line.strip_prefix("orbgate_policy_read_time_seconds "));
+        line.unwrap().parse::<f64>().unwrap()
+    };
+    let stopped = seconds();
+    assert!(stopped > 1.7e9);
+    thread::sleep(Duration::from_millis(50));
+    assert!(
+        (seconds() - stopped).abs() < f64::EPSILON,
+        "no good read since"
+    );
+    let next = policy(1);
+    alone.put(&next);
+    until("it is in force", || now(&engines) == digest(&next));
+    until("it is read", || seconds() > stopped);
+}
+
+#[test]
+fn a_policy_that_takes_too_long_is_left_alone() {
+    let alone = Alone::new("slow.yaml");
+    alone.put(&policy(0));
+    let engines = Engines::external();
+    let settings = QUICK.deadline(Duration::from_millis(150));
+    let _watch = engines.watch(&alone.file, settings).unwrap();
+    let before = alone.loads("overdue");
+    alone.put(&policy(190_000));
+    until("it is refused", || alone.loads("overdue") > before);
+    assert_eq!(now(&engines), digest(&policy(0)));
+    // The next one is taken, beside the thread that still works on the other.
+    let begun = Instant::now();
+    let mut number = 0;
+    while now(&engines) != digest(&policy(1)) && begun.elapsed() < Duration::from_secs(60) {
+        number += 1;
+        alone.put(&format!("{}# {number}\n", policy(1)));
+        thread::sleep(Duration::from_millis(300));
+    }
+    assert_eq!(now(&engines), digest(&policy(1)));
+}
+
+#[test]
+fn a_bad_file_has_few_lines_in_the_log() {
+    let alone = Alone::new("bad.yaml");
+    alone.put(&policy(0));
+    let engines = Engines::external();
+    let _watch = engines.watch(&alone.file, QUICK).unwrap();
+    let before = alone.loads("refused");
+    LOG.lock().unwrap().clear();
+    alone.put(&policy(500).replace("GET /others", "get /others"));
+    until("it is refused", || alone.loads("refused") > before);
+    let log = log();
+    assert_eq!(log.lines().count(), 21, "{log}");
+    assert!(log.contains("and 480 more"), "{log}");
+}
