@@ -11,9 +11,16 @@ use crate::observe;
 /// How many lines a log gets of one version of a policy; the rest is a number.
 const LINES: usize = 20;
 
+/// A version of a policy, compiled.
+pub(crate) struct Version {
+    pub(crate) engine: Engine,
+    /// Whether its text says where it ends.
+    pub(crate) ends: bool,
+}
+
 /// A version of a policy that could be put in force.
 pub(crate) struct Candidate {
-    engine: Engine,
+    pub(crate) version: Version,
     pub(crate) changes: Changes,
 }
 
@@ -37,23 +44,29 @@ pub(crate) struct Changes {
 impl Candidate {
     /// Compiles a policy and compares it with the engine that decides now.
     pub(crate) fn new(policy: &[u8], current: &Engine) -> Result<Self, PolicyError> {
-        let engine = compile(policy)?;
-        let changes = Changes::between(current, &engine);
-        Ok(Self { engine, changes })
+        let version = Version::compile(policy)?;
+        let changes = Changes::between(current, &version.engine);
+        Ok(Self { version, changes })
     }
 
     /// Puts the policy in force, and says what that changes.
     pub(crate) fn adopt(self, engines: &Engines) -> Digest {
-        let digest = self.engine.digest();
-        engines.swap(self.engine);
+        let digest = self.version.engine.digest();
+        engines.swap(self.version.engine);
         observe::reloaded("loaded");
         self.changes.say(digest);
         digest
     }
 }
 
-pub(crate) fn compile(policy: &[u8]) -> Result<Engine, PolicyError> {
-    Ok(Engine::new(&Policy::from_bytes(policy)?))
+impl Version {
+    pub(crate) fn compile(policy: &[u8]) -> Result<Self, PolicyError> {
+        let policy = Policy::from_bytes(policy)?;
+        Ok(Self {
+            engine: Engine::new(&policy),
+            ends: policy.has_end_marker(),
+        })
+    }
 }
 
 impl Changes {

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
-use orbgate::{Digest, Engine, PolicyError};
+use orbgate::{Digest, Engine, Policy, PolicyError};
 
-use crate::adopt::{Candidate, compile, faults};
+use crate::adopt::{Candidate, Version, faults};
 use crate::observe;
 
 /// The engine that decides now: cheap to clone, and the clones share it.
@@ -60,7 +60,7 @@ impl Engines {
     ///
     /// Where the file cannot be read, is no regular file, or is no sound policy.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, LoadError> {
-        let engine = compile(&PolicyFile::read(path.as_ref())?.text)?;
+        let engine = Version::compile(&PolicyFile::read(path.as_ref())?.text)?.engine;
         Ok(Self::new(engine))
     }
 
@@ -117,9 +117,6 @@ impl fmt::Debug for Loaded {
     }
 }
 
-/// A policy is at most this long (8 MiB), so no more of a file is read than shows that it is longer.
-const LONGEST: u64 = 8 * 1024 * 1024;
-
 /// What a policy file has at one time.
 pub(crate) struct PolicyFile {
     pub(crate) text: Vec<u8>,
@@ -143,8 +140,9 @@ impl PolicyFile {
             ));
         }
         let mut text = Vec::new();
+        // No more than shows that it is too long.
         (&file)
-            .take(LONGEST.saturating_add(1))
+            .take(Policy::MAX_BYTES.saturating_add(1))
             .read_to_end(&mut text)?;
         Ok(Self {
             text,

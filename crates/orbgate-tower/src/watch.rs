@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel}
 use std::thread;
 use std::time::Instant;
 
-use crate::adopt::{Candidate, compile};
+use crate::adopt::{Candidate, Version};
 use crate::engines::{Engines, LoadError, PolicyFile};
 use crate::observe;
 
@@ -102,20 +102,20 @@ impl Engines {
     ) -> Result<Watch, LoadError> {
         let (path, settings) = (path.as_ref().to_owned(), settings.into());
         let text = rested(&path, settings)?;
-        let ends = ends(&text);
-        if settings.require_end && !ends {
+        let bytes = text.clone();
+        let version = within(settings.deadline, move || Version::compile(&bytes))??;
+        if settings.require_end && !version.ends {
             return Err(LoadError::Unfinished);
         }
-        let bytes = text.clone();
-        let engine = within(settings.deadline, move || compile(&bytes))??;
-        self.swap(engine);
+        let ends = version.ends;
+        self.swap(version.engine);
         observe::reloaded("loaded");
         observe::policy_read();
         let follower = Follower {
             engines: self.clone(),
             path,
             settings,
-            ends: settings.require_end || ends,
+            ends,
             judged: Some(text),
             in_force: true,
             resting: None,
@@ -132,7 +132,7 @@ struct Follower {
     engines: Engines,
     path: PathBuf,
     settings: WatchSettings,
-    /// Only a version with the end marker is taken.
+    /// A version with the end marker was in force, so only such a one is taken.
     ends: bool,
     /// The version that was judged last; `None` after the file could not be read.
     judged: Option<Vec<u8>>,
@@ -172,8 +172,8 @@ impl Follower {
     fn judge(&mut self, text: &[u8]) -> bool {
         match self.candidate(text) {
             Ok(candidate) => {
+                self.ends |= candidate.version.ends;
                 candidate.adopt(&self.engines);
-                self.ends |= ends(text);
                 true
             }
             Err(refusal) => {
@@ -185,13 +185,13 @@ impl Follower {
     }
 
     fn candidate(&self, text: &[u8]) -> Result<Candidate, LoadError> {
-        if self.ends && !ends(text) {
-            return Err(LoadError::Unfinished);
-        }
         let (bytes, current) = (text.to_vec(), self.engines.current());
         let candidate = within(self.settings.deadline, move || {
             Candidate::new(&bytes, &current)
         })??;
+        if (self.ends || self.settings.require_end) && !candidate.version.ends {
+            return Err(LoadError::Unfinished);
+        }
         if self.settings.refuse_wider && candidate.changes.widen() {
             return Err(LoadError::Wider(candidate.changes.to_string()));
         }
@@ -231,15 +231,6 @@ fn rested(path: &Path, settings: WatchSettings) -> Result<Vec<u8>, LoadError> {
     Err(LoadError::Changing)
 }
 
-/// Whether the last line that is neither blank nor a comment is YAML's end marker.
-fn ends(text: &[u8]) -> bool {
-    let mut lines = text
-        .rsplit(|byte| *byte == b'\n')
-        .map(<[u8]>::trim_ascii_end);
-    let said = lines.find(|line| !matches!(line.trim_ascii_start(), [] | [b'#', ..]));
-    said == Some(b"...")
-}
-
 /// Does work on a thread of its own, as long as it may take.
 fn within<T: Send + 'static>(
     deadline: Duration,
@@ -255,28 +246,4 @@ fn within<T: Send + 'static>(
     result
         .recv_timeout(deadline)
         .map_err(|_| LoadError::Overdue(deadline))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ends;
-
-    #[test]
-    fn a_policy_ends_in_a_line_of_three_dots() {
-        let table = [
-            ("a: 1\n...\n", true),
-            ("a: 1\n...", true),
-            ("a: 1\r\n...\r\n", true),
-            ("a: 1\n... \n\n# the end\n", true),
-            ("a: 1\n", false),
-            ("a: 1\n ...\n", false),
-            ("a: 1\n...\nb: 1\n", false),
-            ("a: 1\n..", false),
-            ("a: 1\n# ...\n", false),
-            ("", false),
-        ];
-        for (text, expected) in table {
-            assert_eq!(ends(text.as_bytes()), expected, "{text:?}");
-        }
-    }
 }
