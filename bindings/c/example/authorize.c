@@ -20,11 +20,23 @@ static const char *phrase(unsigned status)
     }
 }
 
-/* Every denial has an empty body. What is neither an allow nor a denial with a status is a 403. */
-static void deny(const OrbgateDecision *decision)
+/*
+ * Every denial has an empty body; a 401 says what is missing, a 405 which methods there are. What is neither an allow
+ * nor a denial with a status is a 403.
+ */
+static void deny(const OrbgateEngine *engine, const OrbgateDecision *decision)
 {
     unsigned status = decision->http_status == 0 ? 403 : decision->http_status;
-    printf("HTTP/1.1 %u %s\r\nContent-Length: 0\r\n\r\n", status, phrase(status));
+    printf("HTTP/1.1 %u %s\r\nContent-Length: 0\r\n", status, phrase(status));
+    if (status == 401) {
+        bool refused = decision->reason == ORBGATE_REASON_INVALID_TOKEN;
+        printf("WWW-Authenticate: Bearer%s\r\n", refused ? " error=\"invalid_token\"" : "");
+    }
+    OrbgateStr methods;
+    if (orbgate_engine_declared_methods(engine, decision, &methods) == ORBGATE_STATUS_OK && methods.data != NULL) {
+        printf("Allow: %.*s\r\n", ORBGATE_STR_ARGS(methods));
+    }
+    printf("\r\n");
 }
 
 static void allow(const OrbgateEngine *engine, const OrbgateDecision *decision)
@@ -32,7 +44,7 @@ static void allow(const OrbgateEngine *engine, const OrbgateDecision *decision)
     char body[512];
     OrbgateDecisionText words = orbgate_decision_text_init();
     if (orbgate_engine_decision_text(engine, decision, &words) != ORBGATE_STATUS_OK) {
-        deny(decision);
+        deny(engine, decision);
         return;
     }
     int length = snprintf(body, sizeof body, "%.*s needs %.*s and consumes %s\n", ORBGATE_STR_ARGS(words.route),
@@ -72,7 +84,7 @@ int main(int count, char **arguments)
         orbgate_decision_is_allow(&decision)) {
         allow(engine, &decision);
     } else {
-        deny(&decision);
+        deny(engine, &decision);
     }
     orbgate_engine_free(engine);
     return 0;

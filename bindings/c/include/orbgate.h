@@ -54,7 +54,7 @@
 
 /* The ABI of this header: see orbgate_check_abi(). */
 #define ORBGATE_ABI_MAJOR 1
-#define ORBGATE_ABI_MINOR 0
+#define ORBGATE_ABI_MINOR 1
 #define ORBGATE_ABI_VERSION ((ORBGATE_ABI_MAJOR << 16) | ORBGATE_ABI_MINOR)
 
 /* Define ORBGATE_STATIC where the static library is linked on Windows. */
@@ -1270,6 +1270,21 @@ OrbgateStatus orbgate_engine_find_route(const struct OrbgateEngine *engine,
                                         const char *path_template,
                                         size_t path_template_len,
                                         uint64_t *out);
+
+/**
+ * What the `Allow` header of a 405 lists: the methods that the request's path declares, in alphabetical order, as in
+ * `GET, POST`. No text where the reason is not `method_not_declared`: then the answer has no such header.
+ *
+ * The decision must be one of an engine of this policy, else it is an invalid argument.
+ *
+ * Ownership: the text is the engine's and lives as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_declared_methods(const struct OrbgateEngine *engine,
+                                              const struct OrbgateDecision *decision,
+                                              struct OrbgateStr *out);
 
 /**
  * A status's name, as in `invalid_argument`; no text for a number that is none.

@@ -172,6 +172,7 @@ static void decisions(void)
 {
     OrbgateDecision out, decision;
     OrbgateDecisionText words;
+    OrbgateStr text;
     uint64_t id;
     OrbgateToken good = user("read:orbs");
     CHECK_OK(orbgate_engine_find_route(engine, GET, ORBS, &id));
@@ -254,7 +255,12 @@ static void decisions(void)
     wrong[5].policy++;
     for (size_t at = 0; at < 6; at++) {
         REFUSED_SIZED(INVALID, words, orbgate_engine_decision_text(engine, &wrong[at], &words));
+        REFUSED(text, orbgate_engine_declared_methods(engine, &wrong[at], &text));
     }
+    REFUSED(text, orbgate_engine_declared_methods(NULL, &decision, &text));
+    REFUSED(text, orbgate_engine_declared_methods(engine, NULL, &text));
+    REFUSED(text, orbgate_engine_declared_methods(engine, misaligned(&decision), &text));
+    CHECK(orbgate_engine_declared_methods(engine, &decision, NULL) == INVALID);
 }
 
 static void batches(void)

@@ -88,6 +88,25 @@ static void decisions(const OrbgateEngine *engine)
     CHECK(decision.reason == ORBGATE_REASON_NO_TOKEN && decision.http_status == 401);
 }
 
+/* What `Allow` lists is known of a 405, and of nothing else. */
+static void declared_methods(const OrbgateEngine *engine)
+{
+    OrbgateToken token = user("read:orders");
+    OrbgateDecision decision;
+    OrbgateStr methods;
+    CHECK_OK(orbgate_engine_decide(engine, ORBGATE_TEXT("PATCH"), ORBGATE_TEXT("/v1/orders"), &token, 0, &decision));
+    CHECK(decision.http_status == 405);
+    CHECK_OK(orbgate_engine_declared_methods(engine, &decision, &methods));
+    CHECK(is(methods, "GET, PUT"));
+    CHECK_OK(orbgate_engine_decide(engine, ORBGATE_TEXT("PUT"), ORBGATE_TEXT("/v1/orders"), &token, 0, &decision));
+    CHECK(decision.http_status == 403);
+    CHECK_OK(orbgate_engine_declared_methods(engine, &decision, &methods));
+    CHECK(methods.data == NULL && methods.len == 0);
+    CHECK_OK(orbgate_engine_decide(engine, ORBGATE_TEXT("GET"), ORBGATE_TEXT("/v1/nowhere"), &token, 0, &decision));
+    CHECK_OK(orbgate_engine_declared_methods(engine, &decision, &methods));
+    CHECK(methods.data == NULL);
+}
+
 static void by_route_and_scope(const OrbgateEngine *engine)
 {
     OrbgateScopeSet *set = NULL, *list = NULL;
@@ -225,6 +244,7 @@ int main(void)
     names();
     zeros(external);
     decisions(external);
+    declared_methods(shop);
     by_route_and_scope(shop);
     listings(shop);
     batches(shop);

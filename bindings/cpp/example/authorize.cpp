@@ -19,14 +19,27 @@ static std::string_view phrase(unsigned status)
     }
 }
 
+// Every denial has an empty body; a 401 says what is missing, a 405 which methods there are.
+static std::string refusal(const orbgate::Engine &engine, const orbgate::Decision &decision)
+{
+    const unsigned status = decision.http_status().value_or(403);
+    std::string text = "HTTP/1.1 " + std::to_string(status) + " " + std::string(phrase(status)) +
+                       "\r\nContent-Length: 0\r\n";
+    if (status == 401) {
+        const bool refused = decision.reason() == ORBGATE_REASON_INVALID_TOKEN;
+        text += refused ? "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n" : "WWW-Authenticate: Bearer\r\n";
+    }
+    if (const auto methods = engine.declared_methods(decision)) {
+        text += "Allow: " + std::string(*methods) + "\r\n";
+    }
+    return text + "\r\n";
+}
+
 static std::string answer(const orbgate::Engine &engine, const orbgate::Decision &decision)
 {
     const auto words = engine.words(decision);
     if (!decision || !words) {
-        // Every denial has an empty body.
-        const unsigned status = decision.http_status().value_or(403);
-        return "HTTP/1.1 " + std::to_string(status) + " " + std::string(phrase(status)) +
-               "\r\nContent-Length: 0\r\n\r\n";
+        return refusal(engine, decision);
     }
     const auto charge = decision.charge();
     const std::string body = std::string(words->route.value_or("")) + " needs " +

@@ -484,16 +484,13 @@ public:
                      maybe(text.detail),  maybe(text.api),   maybe(text.route), maybe(text.scope)};
     }
 
-    // What the `Allow` header of a 405 lists: the methods that the template of the decision's route declares.
-    [[nodiscard]] std::vector<std::string_view> methods(const Decision &decision) const
+    // What the `Allow` header of a 405 lists, as in `GET, POST`; none where the decision is no 405, or another policy's.
+    // It lives as long as the engine.
+    [[nodiscard]] std::optional<std::string_view> declared_methods(const Decision &decision) const noexcept
     {
-        std::vector<std::string_view> methods;
-        OrbgateStr method = {nullptr, 0};
-        while (orbgate_engine_route_method(engine_.get(), decision.raw().route, methods.size(), &method) ==
-               ORBGATE_STATUS_OK) {
-            methods.push_back(detail::view(method));
-        }
-        return methods;
+        OrbgateStr methods = {nullptr, 0};
+        const Status status = orbgate_engine_declared_methods(engine_.get(), &decision.raw(), &methods);
+        return status == ORBGATE_STATUS_OK ? detail::maybe(methods) : std::nullopt;
     }
 
     // The policy's digest, as in `sha256:…`; its name; the whole table as JSON. They live as long as the engine.

@@ -78,7 +78,8 @@ static void decisions(const Engine &engine)
     const auto none = engine.decide("GET", orbs, Token::none());
     CHECK(!none && none.http_status() == 401);
     const auto undeclared = engine.decide("PUT", orbs, Token::user("read:orbs"));
-    CHECK(undeclared.http_status() == 405 && engine.methods(undeclared) == std::vector<std::string_view>{"GET"});
+    CHECK(undeclared.http_status() == 405 && engine.declared_methods(undeclared) == "GET");
+    CHECK(!engine.declared_methods(none) && !engine.declared_methods(held) && !engine.declared_methods(Decision()));
     const auto malformed = engine.decide("GET", std::string_view("/\0", 2), Token::none());
     CHECK(malformed.detail() == ORBGATE_DETAIL_BYTE && orbgate::name(malformed.detail()) == "byte");
     CHECK(!orbgate::explanation(malformed.detail()).empty() && !orbgate::explanation(malformed.reason()).empty());

@@ -1,6 +1,6 @@
 //! A decision as plain data, and its texts.
 
-use orbgate::{Charge, Decision};
+use orbgate::{Charge, Decision, Detail, Reason, Route, Scope};
 
 use crate::answers::answer;
 use crate::arguments::{Out, Sized32, shared, write_sized};
@@ -131,42 +131,72 @@ pub unsafe extern "C" fn orbgate_engine_decision_text(
     guard(|| {
         // SAFETY: the caller's, see the preamble.
         let (engine, decision) = unsafe { (shared(engine)?, shared(decision)?) };
-        let text = words(engine, decision).ok_or(OrbgateStatus::InvalidArgument)?;
+        let text = words(engine, decision)?;
         // SAFETY: the caller's, see the preamble.
         unsafe { write_sized(out, &text) }
     })
 }
 
-fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> Option<OrbgateDecisionText> {
+/// What a decision speaks of.
+pub(crate) struct Found<'e> {
+    effect: &'static str,
+    pub(crate) reason: Reason,
+    pub(crate) detail: Option<Detail>,
+    pub(crate) route: Option<Route<'e>>,
+    pub(crate) scope: Option<Scope<'e>>,
+}
+
+/// What a decision of an engine of this policy speaks of; one of another policy is an invalid argument.
+pub(crate) fn decided<'e>(
+    engine: &'e OrbgateEngine,
+    decision: &OrbgateDecision,
+) -> Outcome<Found<'e>> {
+    find(engine, decision).ok_or(OrbgateStatus::InvalidArgument)
+}
+
+fn find<'e>(engine: &'e OrbgateEngine, decision: &OrbgateDecision) -> Option<Found<'e>> {
     if decision.policy != engine.policy() {
         return None;
     }
-    let reason = names::reason(decision.reason)?;
-    let detail = match decision.detail {
-        0 => None,
-        number => Some(names::detail(number)?),
-    };
     let core = engine.engine();
-    let route = match decision.route.checked_sub(1) {
-        None => None,
-        Some(index) => Some(core.route(index)?),
-    };
-    let scope = match decision.scope.checked_sub(1) {
-        None => None,
-        Some(index) => Some(core.scope(index)?),
-    };
+    Some(Found {
+        effect: effect_name(decision.effect)?,
+        reason: names::reason(decision.reason)?,
+        detail: match decision.detail {
+            0 => None,
+            number => Some(names::detail(number)?),
+        },
+        route: match decision.route.checked_sub(1) {
+            None => None,
+            Some(index) => Some(core.route(index)?),
+        },
+        scope: match decision.scope.checked_sub(1) {
+            None => None,
+            Some(index) => Some(core.scope(index)?),
+        },
+    })
+}
+
+fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> Outcome<OrbgateDecisionText> {
+    let Found {
+        effect,
+        reason,
+        detail,
+        route,
+        scope,
+    } = decided(engine, decision)?;
     // As the core has it: `method_not_declared` names a template and its api, no method and no scope.
     let api = scope.or_else(|| route.map(|route| route.scope()));
     let route = route.map(|route| match reason {
-        orbgate::Reason::MethodNotDeclared => route.template(),
+        Reason::MethodNotDeclared => route.template(),
         _ => route.as_str(),
     });
-    Some(OrbgateDecisionText {
+    Ok(OrbgateDecisionText {
         struct_size: 0,
         reserved: 0,
-        decision: OrbgateStr::new(effect_name(decision.effect)?),
+        decision: OrbgateStr::new(effect),
         reason: OrbgateStr::new(reason.as_str()),
-        detail: OrbgateStr::optional(detail.map(orbgate::Detail::as_str)),
+        detail: OrbgateStr::optional(detail.map(Detail::as_str)),
         api: OrbgateStr::optional(api.map(|scope| scope.api())),
         route: OrbgateStr::optional(route),
         scope: OrbgateStr::optional(scope.map(|scope| scope.name())),

@@ -15,6 +15,7 @@ use orbgate::{Digest, Engine, Policy};
 use crate::answers::Answers;
 use crate::arguments::{Out, bytes, shared};
 use crate::error::OrbgateError;
+use crate::methods::Methods;
 use crate::owners::{release, retain};
 use crate::status::{OrbgateStatus, Outcome, caught, guard};
 use crate::text::OrbgateStr;
@@ -27,6 +28,7 @@ pub struct OrbgateEngine {
     digest: String,
     policy: u64,
     answers: Answers,
+    methods: Methods,
     /// The table as JSON, made when it is first asked for.
     table: OnceLock<String>,
 }
@@ -53,11 +55,13 @@ impl OrbgateEngine {
         let digest = engine.digest();
         let policy = mark(digest);
         let answers = Answers::new(engine, policy);
+        let methods = Methods::new(engine);
         Arc::new(Self {
             source,
             digest: digest.to_string(),
             policy,
             answers,
+            methods,
             table: OnceLock::new(),
         })
     }
@@ -72,6 +76,11 @@ impl OrbgateEngine {
     #[inline(always)]
     pub(crate) const fn answers(&self) -> &Answers {
         &self.answers
+    }
+
+    /// What `Allow` lists for each route's template.
+    pub(crate) const fn methods(&self) -> &Methods {
+        &self.methods
     }
 
     /// What decisions of this policy carry.

@@ -25,6 +25,7 @@ pub mod engine;
 pub mod error;
 pub mod handle;
 pub mod listing;
+pub mod methods;
 pub mod names;
 mod owners;
 pub mod packed;

@@ -245,16 +245,46 @@ fn guides(library: &Library, home: &Path) -> Result<()> {
 
 /// What an example must answer.
 pub(crate) fn check_example(program: &Path) -> Result<()> {
-    let ask = |scopes: &str| {
-        let program = Program::at(program).arg("GET").arg("/api/v1/external/orbs");
-        let program = program.arg("user").arg(scopes);
+    let ask = |method: &str, token: &[&str]| {
+        let program = Program::at(program)
+            .arg(method)
+            .arg("/api/v1/external/orbs");
+        let program = token.iter().copied().fold(program, Program::arg);
         println!("$ {program}");
         program.read()
     };
-    let denied = ask("read:store write:store")?;
-    let bare = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n";
-    ensure!(denied == bare, "not a bare 403: {denied:?}");
-    let allowed = ask("read:store read:orbs")?;
+    let refusals = [
+        (
+            "GET",
+            &["user", "read:store write:store"][..],
+            "403 Forbidden",
+            "",
+        ),
+        (
+            "GET",
+            &[],
+            "401 Unauthorized",
+            "WWW-Authenticate: Bearer\r\n",
+        ),
+        (
+            "GET",
+            &["robot", "read:orbs"],
+            "401 Unauthorized",
+            "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n",
+        ),
+        (
+            "PUT",
+            &["user", "read:orbs"],
+            "405 Method Not Allowed",
+            "Allow: GET\r\n",
+        ),
+    ];
+    for (method, token, status, header) in refusals {
+        let refused = ask(method, token)?;
+        let expected = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n{header}\r\n");
+        ensure!(refused == expected, "not {expected:?}: {refused:?}");
+    }
+    let allowed = ask("GET", &["user", "read:store read:orbs"])?;
     let fine = allowed.starts_with("HTTP/1.1 200 OK\r\n") && allowed.contains("consumes orbs");
     ensure!(fine, "not a 200 that names the charge: {allowed:?}");
     Ok(())

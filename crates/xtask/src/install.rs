@@ -14,7 +14,7 @@ use crate::setup;
 use crate::test::Outcome;
 
 /// The ABI's version, which names the shared library: it stays while old clients work.
-const ABI: &str = "1.0.0";
+const ABI: &str = "1.1.0";
 const SONAME: &str = "liborbgate.so.1";
 
 const HEADERS: [&str; 2] = [

@@ -2,7 +2,7 @@
 
 use core::ptr::null;
 
-use orbgate::{Decision, Engine, Request, Token, TokenKind};
+use orbgate::{Decision, Engine, Reason, Request, Token, TokenKind};
 use proptest::prelude::*;
 
 use super::{OK, SHOP, compiled, external, said, set, text, token};
@@ -14,9 +14,11 @@ use crate::decide::{
 use crate::decision::{OrbgateDecision, OrbgateDecisionText, orbgate_engine_decision_text};
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::listing::orbgate_engine_find_route;
+use crate::methods::orbgate_engine_declared_methods;
 use crate::packed::orbgate_engine_unpack;
 use crate::scope_set::orbgate_scope_set_free;
 use crate::status::OrbgateStatus;
+use crate::text::OrbgateStr;
 
 #[test]
 fn a_decision_is_the_cores_in_every_form() {
@@ -130,6 +132,12 @@ fn check(engine: *const OrbgateEngine, found: &OrbgateDecision, expected: &Decis
         if expected.is_allow() { "allow" } else { "deny" }
     );
     assert_eq!(said(words.policy), expected.policy().to_string());
+    let mut methods = OrbgateStr::NULL;
+    let status = unsafe { orbgate_engine_declared_methods(engine, found, &mut methods) };
+    assert_eq!(
+        (status, said(methods)),
+        (OK, declared(expected).unwrap_or_else(null))
+    );
     let packed = found.pack();
     assert_eq!(packed >> 53, 0);
     let mut unpacked = OrbgateDecision::default();
@@ -138,6 +146,17 @@ fn check(engine: *const OrbgateEngine, found: &OrbgateDecision, expected: &Decis
         OK
     );
     assert_eq!(&unpacked, found);
+}
+
+/// What `Allow` lists for a 405.
+fn declared(decision: &Decision<'_>) -> Option<String> {
+    let Decision::Deny(deny) = decision else {
+        return None;
+    };
+    let route = deny
+        .route()
+        .filter(|_| deny.reason() == Reason::MethodNotDeclared)?;
+    Some(route.methods().collect::<Vec<_>>().join(", "))
 }
 
 fn words() -> OrbgateDecisionText {
