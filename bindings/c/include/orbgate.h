@@ -962,7 +962,7 @@ uint64_t orbgate_engine_decide_scope_packed(const struct OrbgateEngine *engine,
                                             uint32_t flags);
 
 /**
- * Puts a decision into words. It must be one of an engine of this policy, else it is an invalid argument.
+ * Puts a decision into words. One that no engine of this policy can have made is an invalid argument.
  *
  * Ownership: the texts in `out` are static or the engine's and live as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -1275,7 +1275,7 @@ OrbgateStatus orbgate_engine_find_route(const struct OrbgateEngine *engine,
  * What the `Allow` header of a 405 lists: the methods that the request's path declares, in alphabetical order, as in
  * `GET, POST`. No text where the reason is not `method_not_declared`: then the answer has no such header.
  *
- * The decision must be one of an engine of this policy, else it is an invalid argument.
+ * A decision that no engine of this policy can have made is an invalid argument.
  *
  * Ownership: the text is the engine's and lives as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.

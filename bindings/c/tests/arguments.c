@@ -243,8 +243,8 @@ static void decisions(void)
     CHECK(orbgate_engine_decision_text(engine, &decision, NULL) == INVALID);
     words.struct_size = 1;
     CHECK(orbgate_engine_decision_text(engine, &decision, &words) == INVALID);
-    OrbgateDecision wrong[6];
-    for (size_t at = 0; at < 6; at++) {
+    OrbgateDecision wrong[8];
+    for (size_t at = 0; at < 8; at++) {
         wrong[at] = decision;
     }
     wrong[0].effect = 0;
@@ -253,7 +253,9 @@ static void decisions(void)
     wrong[3].route = UINT32_MAX;
     wrong[4].scope = UINT16_MAX;
     wrong[5].policy++;
-    for (size_t at = 0; at < 6; at++) {
+    wrong[6].reason = ORBGATE_REASON_SCOPE_MISSING; /* allowed, and the scope is missing */
+    wrong[7].charge = 0;
+    for (size_t at = 0; at < 8; at++) {
         REFUSED_SIZED(INVALID, words, orbgate_engine_decision_text(engine, &wrong[at], &words));
         REFUSED(text, orbgate_engine_declared_methods(engine, &wrong[at], &text));
     }

@@ -1,11 +1,12 @@
 //! A decision as plain data, and its texts.
 
-use orbgate::{Charge, Decision, Detail, Reason, Route, Scope};
+use orbgate::{Charge, Decision, Detail, Reason};
 
 use crate::answers::answer;
 use crate::arguments::{Out, Sized32, shared, write_sized};
 use crate::engine::OrbgateEngine;
-use crate::names::{self, OrbgateEffect, detail_number, effect_name, reason_number};
+use crate::found::Found;
+use crate::names::{OrbgateEffect, detail_number, effect_name, reason_number};
 use crate::status::{OrbgateStatus, Outcome, guard};
 use crate::text::OrbgateStr;
 
@@ -46,11 +47,19 @@ pub struct OrbgateDecision {
     pub policy: u64,
 }
 
-#[expect(
-    clippy::as_conversions,
-    reason = "the number of an effect is its discriminant"
-)]
-const EFFECTS: (u8, u8) = (OrbgateEffect::Deny as u8, OrbgateEffect::Allow as u8);
+/// The number of an effect.
+#[inline(always)]
+pub(crate) const fn effect(is_allow: bool) -> u8 {
+    #[expect(
+        clippy::as_conversions,
+        reason = "the number of an effect is its discriminant"
+    )]
+    if is_allow {
+        OrbgateEffect::Allow as u8
+    } else {
+        OrbgateEffect::Deny as u8
+    }
+}
 
 impl OrbgateDecision {
     #[inline(always)]
@@ -59,11 +68,7 @@ impl OrbgateDecision {
         let route = decision.route_index();
         let (charge, amount) = decision.charge().map_or((0, 0), charge_bits);
         Self {
-            effect: if decision.is_allow() {
-                EFFECTS.1
-            } else {
-                EFFECTS.0
-            },
+            effect: effect(decision.is_allow()),
             reason: reason_number(decision.reason()),
             detail: decision.detail().map_or(0, detail_number),
             charge,
@@ -117,7 +122,7 @@ unsafe impl Sized32 for OrbgateDecisionText {
     const FIRST_SIZE: usize = size_of::<Self>();
 }
 
-/// Puts a decision into words. It must be one of an engine of this policy, else it is an invalid argument.
+/// Puts a decision into words. One that no engine of this policy can have made is an invalid argument.
 ///
 /// Ownership: the texts in `out` are static or the engine's and live as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -137,54 +142,13 @@ pub unsafe extern "C" fn orbgate_engine_decision_text(
     })
 }
 
-/// What a decision speaks of.
-pub(crate) struct Found<'e> {
-    effect: &'static str,
-    pub(crate) reason: Reason,
-    pub(crate) detail: Option<Detail>,
-    pub(crate) route: Option<Route<'e>>,
-    pub(crate) scope: Option<Scope<'e>>,
-}
-
-/// What a decision of an engine of this policy speaks of; one of another policy is an invalid argument.
-pub(crate) fn decided<'e>(
-    engine: &'e OrbgateEngine,
-    decision: &OrbgateDecision,
-) -> Outcome<Found<'e>> {
-    find(engine, decision).ok_or(OrbgateStatus::InvalidArgument)
-}
-
-fn find<'e>(engine: &'e OrbgateEngine, decision: &OrbgateDecision) -> Option<Found<'e>> {
-    if decision.policy != engine.policy() {
-        return None;
-    }
-    let core = engine.engine();
-    Some(Found {
-        effect: effect_name(decision.effect)?,
-        reason: names::reason(decision.reason)?,
-        detail: match decision.detail {
-            0 => None,
-            number => Some(names::detail(number)?),
-        },
-        route: match decision.route.checked_sub(1) {
-            None => None,
-            Some(index) => Some(core.route(index)?),
-        },
-        scope: match decision.scope.checked_sub(1) {
-            None => None,
-            Some(index) => Some(core.scope(index)?),
-        },
-    })
-}
-
 fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> Outcome<OrbgateDecisionText> {
     let Found {
-        effect,
         reason,
         detail,
         route,
         scope,
-    } = decided(engine, decision)?;
+    } = Found::of(engine, decision)?;
     // As the core has it: `method_not_declared` names a template and its api, no method and no scope.
     let api = scope.or_else(|| route.map(|route| route.scope()));
     let route = route.map(|route| match reason {
@@ -194,7 +158,7 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> Outcome<OrbgateD
     Ok(OrbgateDecisionText {
         struct_size: 0,
         reserved: 0,
-        decision: OrbgateStr::new(effect),
+        decision: OrbgateStr::optional(effect_name(decision.effect)),
         reason: OrbgateStr::new(reason.as_str()),
         detail: OrbgateStr::optional(detail.map(Detail::as_str)),
         api: OrbgateStr::optional(api.map(|scope| scope.api())),

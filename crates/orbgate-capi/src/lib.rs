@@ -23,6 +23,7 @@ pub mod decide;
 pub mod decision;
 pub mod engine;
 pub mod error;
+mod found;
 pub mod handle;
 pub mod listing;
 pub mod methods;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use orbgate::{Engine, Reason, Route};
 
 use crate::arguments::{Out, shared};
-use crate::decision::{OrbgateDecision, decided};
+use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
+use crate::found::Found;
 use crate::status::{OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
@@ -45,7 +46,7 @@ fn text(texts: &mut HashSet<Arc<str>>, route: &Route<'_>) -> Arc<str> {
 /// What the `Allow` header of a 405 lists: the methods that the request's path declares, in alphabetical order, as in
 /// `GET, POST`. No text where the reason is not `method_not_declared`: then the answer has no such header.
 ///
-/// The decision must be one of an engine of this policy, else it is an invalid argument.
+/// A decision that no engine of this policy can have made is an invalid argument.
 ///
 /// Ownership: the text is the engine's and lives as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -60,7 +61,7 @@ pub unsafe extern "C" fn orbgate_engine_declared_methods(
         // SAFETY: the caller's, see the preamble.
         let (engine, decision, out) =
             unsafe { (shared(engine)?, shared(decision)?, Out::new(out)?) };
-        let found = decided(engine, decision)?;
+        let found = Found::of(engine, decision)?;
         let route = found
             .route
             .filter(|_| found.reason == Reason::MethodNotDeclared);

@@ -5,10 +5,9 @@
 //! double both carry it exactly.
 
 use crate::arguments::{Out, shared};
-use crate::decision::{ORBGATE_CHARGE_BONUS_ALLOWED, ORBGATE_CHARGE_CONSUMES, OrbgateDecision};
+use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
-use crate::listing::orb_column;
-use crate::names::{self, OrbgateEffect};
+use crate::found::Found;
 use crate::status::{OrbgateStatus, Outcome, caught, guard};
 
 /// A field: its lowest bit and how many bits it has. The header's preamble draws the same.
@@ -90,35 +89,23 @@ pub unsafe extern "C" fn orbgate_engine_unpack(
 }
 
 fn unpack(engine: &OrbgateEngine, packed: u64) -> Outcome<OrbgateDecision> {
-    const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
-    #[expect(
-        clippy::as_conversions,
-        reason = "the number of an effect is its discriminant"
-    )]
-    const ALLOW: u8 = OrbgateEffect::Allow as u8;
     let effect = EFFECT.read(packed)?;
     if effect == 0 {
         return Err(status(packed));
     }
-    let reason = names::reason(REASON.read(packed)?).ok_or(INVALID)?;
     let decision = OrbgateDecision {
         effect,
-        reason: names::reason_number(reason),
+        reason: REASON.read(packed)?,
         detail: DETAIL.read(packed)?,
         charge: CHARGE.read(packed)?,
-        http_status: reason.status().unwrap_or(0),
         scope: SCOPE.read(packed)?,
         route: ROUTE.read(packed)?,
-        reserved: 0,
-        amount: 0,
-        policy: engine.policy(),
+        ..OrbgateDecision::default()
     };
-    let amount = amount(engine, &decision).ok_or(INVALID)?;
-    let decision = OrbgateDecision { amount, ..decision };
-    let possible = decision.pack() == packed
-        && (effect == ALLOW) == reason.status().is_none()
-        && (decision.detail == 0 || names::detail(decision.detail).is_some());
-    possible.then_some(decision).ok_or(INVALID)
+    let found = Found::named(engine, &decision);
+    let made = found.and_then(|found| found.decision(engine, &decision));
+    let made = made.filter(|made| made.pack() == packed);
+    made.ok_or(OrbgateStatus::InvalidArgument)
 }
 
 /// The status of a packed value that is no decision.
@@ -129,30 +116,4 @@ fn status(packed: u64) -> OrbgateStatus {
         .into_iter()
         .find(|it| *it as u64 == number && *it != OrbgateStatus::Ok);
     found.unwrap_or(OrbgateStatus::InvalidArgument)
-}
-
-/// The amount that the policy states for a decision's charge; nothing where the charge, route or scope
-/// is none of this policy's.
-fn amount(engine: &OrbgateEngine, decision: &OrbgateDecision) -> Option<u64> {
-    let core = engine.engine();
-    let route = match decision.route.checked_sub(1) {
-        None => None,
-        Some(index) => Some(core.route(index)?),
-    };
-    let scope = match decision.scope.checked_sub(1) {
-        None => None,
-        Some(index) => Some(core.scope(index)?),
-    };
-    if decision.charge == 0 {
-        return Some(0);
-    }
-    let orbs = match route {
-        Some(route) => route.orbs(),
-        None => scope?.orbs()?,
-    };
-    let (bits, amount) = orb_column(Some(orbs));
-    let stated = decision.charge & !ORBGATE_CHARGE_BONUS_ALLOWED;
-    let bonus = decision.charge & ORBGATE_CHARGE_BONUS_ALLOWED != 0;
-    let possible = stated == bits && (!bonus || bits & ORBGATE_CHARGE_CONSUMES != 0);
-    possible.then_some(amount)
 }

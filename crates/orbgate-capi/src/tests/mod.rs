@@ -14,6 +14,7 @@ mod arguments;
 mod arrow;
 mod batch;
 mod decide;
+mod forged;
 #[cfg(not(miri))]
 mod header;
 mod lives;

@@ -1,0 +1,101 @@
+//! Decisions that come back from callers: what they speak of, and whether an engine can have made them.
+
+use orbgate::{Detail, OrganisationRule, Reason, Route, Scope};
+
+use crate::decision::{
+    ORBGATE_CHARGE_BONUS_ALLOWED, ORBGATE_CHARGE_CONSUMES, OrbgateDecision, effect,
+};
+use crate::engine::OrbgateEngine;
+use crate::listing::orb_column;
+use crate::names;
+use crate::status::{OrbgateStatus, Outcome};
+
+/// What the numbers of a decision stand for.
+pub(crate) struct Found<'e> {
+    pub(crate) reason: Reason,
+    pub(crate) detail: Option<Detail>,
+    pub(crate) route: Option<Route<'e>>,
+    pub(crate) scope: Option<Scope<'e>>,
+}
+
+impl<'e> Found<'e> {
+    /// What a decision speaks of. One that no engine of this policy can have made is an invalid argument.
+    pub(crate) fn of(engine: &'e OrbgateEngine, decision: &OrbgateDecision) -> Outcome<Self> {
+        let found = Self::named(engine, decision);
+        let made = |found: &Self| found.decision(engine, decision).as_ref() == Some(decision);
+        found.filter(made).ok_or(OrbgateStatus::InvalidArgument)
+    }
+
+    /// What the numbers stand for; nothing where one is out of range.
+    pub(crate) fn named(engine: &'e OrbgateEngine, decision: &OrbgateDecision) -> Option<Self> {
+        let core = engine.engine();
+        Some(Self {
+            reason: names::reason(decision.reason)?,
+            detail: match decision.detail {
+                0 => None,
+                number => Some(names::detail(number)?),
+            },
+            route: match decision.route.checked_sub(1) {
+                None => None,
+                Some(index) => Some(core.route(index)?),
+            },
+            scope: match decision.scope.checked_sub(1) {
+                None => None,
+                Some(index) => Some(core.scope(index)?),
+            },
+        })
+    }
+
+    /// The decision with everything that follows from its reason, detail, route and scope, and with bonus orbs as it
+    /// says; nothing where these do not go together.
+    pub(crate) fn decision(
+        &self,
+        engine: &OrbgateEngine,
+        decision: &OrbgateDecision,
+    ) -> Option<OrbgateDecision> {
+        let (charge, amount) = match self.reason.status() {
+            Some(_) => (0, 0),
+            None => self.charge(),
+        };
+        let bonus = match charge & ORBGATE_CHARGE_CONSUMES {
+            0 => 0,
+            _ => decision.charge & ORBGATE_CHARGE_BONUS_ALLOWED,
+        };
+        self.go_together().then_some(OrbgateDecision {
+            effect: effect(self.reason.status().is_none()),
+            charge: charge | bonus,
+            http_status: self.reason.status().unwrap_or(0),
+            reserved: 0,
+            amount,
+            policy: engine.policy(),
+            ..*decision
+        })
+    }
+
+    fn go_together(&self) -> bool {
+        match (self.reason, self.detail, self.route, self.scope) {
+            (Reason::MalformedRequest, Some(_), None, None)
+            | (Reason::NoToken | Reason::InvalidToken | Reason::NoRoute, None, None, None)
+            | (Reason::MethodNotDeclared, None, Some(_), None) => true,
+            (reason, None, route, Some(scope)) => {
+                let rule = scope.organisation();
+                let said = match reason {
+                    Reason::UserTokenRequired => rule == Some(OrganisationRule::Deny),
+                    Reason::ScopeNotApplicable => rule == Some(OrganisationRule::AllowWithoutScope),
+                    Reason::ScopeMissing | Reason::ScopeHeld => true,
+                    _ => false,
+                };
+                said && route.is_none_or(|route| route.scope().index() == scope.index())
+            }
+            _ => false,
+        }
+    }
+
+    /// What an allowed call consumes.
+    fn charge(&self) -> (u8, u64) {
+        orb_column(match self.route {
+            Some(route) => Some(route.orbs()),
+            None => self.scope.and_then(|scope| scope.orbs()),
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! What no engine of a policy can have decided has no words, no methods, and cannot be unpacked.
+
+use std::collections::HashSet;
+
+use orbgate::{Detail, Request, Token, TokenKind};
+
+use super::{INVALID, OK, compiled};
+use crate::decision::{OrbgateDecision, OrbgateDecisionText, orbgate_engine_decision_text};
+use crate::engine::{OrbgateEngine, orbgate_engine_free};
+use crate::methods::orbgate_engine_declared_methods;
+use crate::packed::orbgate_engine_unpack;
+use crate::text::OrbgateStr;
+
+const POLICY: &str = "
+orbgate: 1
+apis:
+  a:
+    base_path: ''
+    scopes:
+      read: { orbs: false, routes: [GET /a, GET /a/b] }
+      write: { orbs: 5, routes: [POST /a] }
+      unsaid: { orbs: true, routes: [PUT /a/b] }
+  b:
+    base_path: ''
+    token: user
+    organisation: deny
+    scopes: { own: { orbs: true, routes: [GET /b] }, later: { routes: [] } }
+  c:
+    base_path: ''
+    token: user
+    organisation: allow_without_scope
+    scopes: { other: { orbs: 7, routes: [GET /c] } }
+";
+
+/// Everything that engines of the policy decide.
+fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
+    let core = engine.engine();
+    let scopes = ["", "read write unsaid own later other"];
+    let kinds = [TokenKind::Unknown, TokenKind::User, TokenKind::Organisation];
+    let tokens = kinds.into_iter().flat_map(|kind| {
+        scopes.map(|scopes| {
+            let scopes = scopes.into();
+            Some(Token { kind, scopes })
+        })
+    });
+    let mut all = HashSet::new();
+    for (token, bonus) in tokens
+        .chain([None])
+        .flat_map(|it| [(it, false), (it, true)])
+    {
+        let request = |method: &'static str, target: &'static str| Request {
+            method: method.as_bytes(),
+            target: target.as_bytes(),
+            token,
+            allow_bonus_orbs_use: bonus,
+        };
+        let asked = [request("GET", "/nowhere"), request("get", "/a")];
+        let asked = asked.iter().map(|request| core.decide(request));
+        let routes = core
+            .routes()
+            .map(|it| core.decide_route(it.id(), token, bonus));
+        let scopes = core
+            .scope_table()
+            .map(|it| core.decide_scope(it.name(), token, bonus));
+        let others = core.routes().map(|it| {
+            let target = it.template().as_bytes();
+            core.decide(&Request {
+                target,
+                ..request("PATCH", "")
+            })
+        });
+        for decision in asked.chain(routes).chain(scopes).chain(others) {
+            let decision = OrbgateDecision::new(engine.policy(), &decision);
+            all.insert(fields(&decision));
+            // Any rule may be broken, and any route of a template stands for it.
+            let details = Detail::ALL.map(|detail| detail as u8);
+            for detail in details.into_iter().filter(|_| decision.detail != 0) {
+                all.insert(fields(&OrbgateDecision { detail, ..decision }));
+            }
+            for route in (1..=6).filter(|_| decision.http_status == 405) {
+                all.insert(fields(&OrbgateDecision { route, ..decision }));
+            }
+        }
+    }
+    all
+}
+
+type Fields = (u8, u8, u8, u8, u16, u16, u32, u64);
+
+fn fields(decision: &OrbgateDecision) -> Fields {
+    let OrbgateDecision {
+        effect,
+        reason,
+        detail,
+        charge,
+        ..
+    } = *decision;
+    let OrbgateDecision {
+        http_status,
+        scope,
+        route,
+        amount,
+        ..
+    } = *decision;
+    (
+        effect,
+        reason,
+        detail,
+        charge,
+        http_status,
+        scope,
+        route,
+        amount,
+    )
+}
+
+#[test]
+fn only_what_can_be_decided_has_words() {
+    let made = compiled(POLICY);
+    let engine = unsafe { &*made };
+    let possible = possible(engine);
+    let (mut accepted, mut asked) = (HashSet::new(), 0);
+    let details = [0, 1, 19, 20];
+    for (effect, reason) in (0..4).flat_map(|effect| (0..11).map(move |it| (effect, it))) {
+        for (detail, charge) in details
+            .into_iter()
+            .flat_map(|it| (0..17).map(move |charge| (it, charge)))
+        {
+            for (route, scope) in (0..8).flat_map(|route| (0..8).map(move |it| (route, it))) {
+                let right = crate::names::orbgate_reason_http_status(reason);
+                for (http_status, amount) in [right, 418]
+                    .into_iter()
+                    .flat_map(|it| [0, 5, 7].map(|amount| (it, amount)))
+                {
+                    let decision = OrbgateDecision {
+                        effect,
+                        reason,
+                        detail,
+                        charge,
+                        http_status,
+                        scope,
+                        route,
+                        amount,
+                        reserved: 0,
+                        policy: engine.policy(),
+                    };
+                    asked += 1;
+                    if has_words(engine, &decision) {
+                        accepted.insert(fields(&decision));
+                    }
+                }
+            }
+        }
+    }
+    let mut expected = possible;
+    expected.retain(|it| details.contains(&it.2));
+    assert!(asked > 1_000_000 && expected.len() > 20);
+    let odd: Vec<_> = accepted.symmetric_difference(&expected).collect();
+    assert!(
+        odd.is_empty(),
+        "{} of {}: {:?}",
+        odd.len(),
+        expected.len(),
+        odd.first()
+    );
+    unsafe { orbgate_engine_free(made) };
+}
+
+/// Whether a decision has words, and methods, and can be unpacked: all or none.
+fn has_words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> bool {
+    let mut words: OrbgateDecisionText = unsafe { core::mem::zeroed() };
+    words.struct_size = size_of::<OrbgateDecisionText>() as u32;
+    let mut methods = OrbgateStr::NULL;
+    let mut unpacked = OrbgateDecision::default();
+    let (said, declared, packed) = unsafe {
+        (
+            orbgate_engine_decision_text(engine, decision, &mut words),
+            orbgate_engine_declared_methods(engine, decision, &mut methods),
+            orbgate_engine_unpack(engine, decision.pack(), &mut unpacked),
+        )
+    };
+    assert_eq!(said, declared);
+    assert!(said == OK || said == INVALID);
+    // What is not packed may be wrong and is not seen there.
+    assert!(packed == OK || said != OK, "{decision:?}");
+    assert!(
+        packed != OK || said == OK || unpacked != *decision,
+        "{decision:?}"
+    );
+    said == OK
+}
