@@ -808,7 +808,7 @@ extern "C" {
  * named `method` and `target` and, if rows have tokens of their own, `kind` (`user`, `organisation`; null is no
  * token) and `scopes` (separated by spaces; null is none), and `allow_bonus_orbs` (boolean; null is false).
  * Texts are utf8 or large utf8, none is a dictionary. Any other child is an invalid argument, and so is an
- * array that has been released.
+ * array or a schema that has been released.
  *
  * A row that is null, or whose method or target is, gets all zeros for a decision. Where there is no child
  * `kind`, `token` is that of every row; where there is no child `allow_bonus_orbs`, `flags` holds for every row.

@@ -39,8 +39,8 @@ static bool untouched(const void *output, size_t from, size_t size)
 #define REFUSED(out, call) REFUSED_WITH(INVALID, out, call)
 #define REFUSED_PACKED(call) CHECK(orbgate_packed_status(call) == INVALID && !orbgate_packed_is_allow(call))
 
-/* More than any object has. */
-#define HUGE_LEN (SIZE_MAX / 2 + 1)
+/* More than any object has: no 64-bit machine addresses so much. */
+#define HUGE_LEN (SIZE_MAX > UINT32_MAX ? SIZE_MAX / 255 : SIZE_MAX / 2 + 1)
 #define GET "GET", 3
 #define ORBS "/api/v1/external/orbs", 21
 #define SCOPE "read:orbs", 9
@@ -106,6 +106,7 @@ static void makers(void)
     REFUSED(scopes, orbgate_scope_set_from_list(engine, list, 2, &scopes));
     REFUSED(scopes, orbgate_scope_set_from_list(engine, huge, 1, &scopes));
     REFUSED(scopes, orbgate_scope_set_from_list(engine, list, SIZE_MAX / 8, &scopes));
+    REFUSED(scopes, orbgate_scope_set_from_list(engine, list, HUGE_LEN / sizeof *list, &scopes));
     CHECK(orbgate_scope_set_from_list(engine, list, 1, NULL) == INVALID);
 }
 
@@ -314,6 +315,21 @@ static void batches(void)
     for (size_t at = 0; at < count; at++) {
         REFUSED(out, orbgate_engine_decide_batch(engine, &bad[at], out, 2));
         REFUSED(packed, orbgate_engine_decide_batch_packed(engine, &bad[at], packed, 2));
+    }
+    /* More than any machine addresses, however much room is said to be there. */
+    for (int bits = 54; bits < 64 && SIZE_MAX > UINT32_MAX; bits++) {
+        const size_t len = (size_t)(UINT64_C(1) << bits);
+        OrbgateBatch many = good;
+        many.len = len;
+        REFUSED(out, orbgate_engine_decide_batch(engine, &many, out, len));
+        REFUSED(packed, orbgate_engine_decide_batch_packed(engine, &many, packed, len));
+        many.kinds = NULL;
+        REFUSED(packed, orbgate_engine_decide_batch_packed(engine, &many, packed, SIZE_MAX));
+        many = good;
+        many.validity = ones;
+        many.validity_offset = len > SIZE_MAX / 32 ? len : len * 32;
+        REFUSED(out, orbgate_engine_decide_batch(engine, &many, out, 2));
+        REFUSED(out, orbgate_engine_decide_batch(engine, &good, out, len * 4));
     }
     REFUSED(out, orbgate_engine_decide_batch(NULL, &good, out, 2));
     REFUSED(out, orbgate_engine_decide_batch(engine, NULL, out, 2));

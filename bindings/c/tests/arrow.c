@@ -12,6 +12,9 @@ static const char *const KINDS[] = {"user", "user", "user", "organisation", NULL
 static const char *const SCOPES[] = {"x", "x", "read:orbs write:voxies", "read:orbs", "read:store", NULL, ""};
 static const bool BONUS[] = {true, true, true, false, true, true, true};
 
+/* What is left of a released schema's texts. */
+static const char *const gone = (const char *)8;
+
 static int released;
 
 static void release_schema(struct ArrowSchema *schema)
@@ -138,6 +141,27 @@ static void table(const OrbgateEngine *engine, bool large)
     OrbgateToken token = user("read:orbs");
     CHECK_OK(orbgate_engine_decide_arrow(engine, &all.array, &all.schema, &token, 0, decisions, ROWS));
     CHECK(decisions[0].reason == ORBGATE_REASON_SCOPE_MISSING && decisions[1].effect == ORBGATE_EFFECT_ALLOW);
+
+    /* Whatever says that it is gone, or that its texts are in a dictionary, is refused. */
+    for (int at = 0; at < 2; at++) {
+        struct ArrowSchema *schema = at == 0 ? &all.schema : &columns[1].schema, whole = *schema;
+        schema->release = NULL;
+        schema->format = schema->name = gone;
+        CHECK(orbgate_engine_decide_arrow(engine, &all.array, &all.schema, &token, 0, decisions, ROWS) ==
+              ORBGATE_STATUS_INVALID_ARGUMENT);
+        *schema = whole;
+        schema->dictionary = &columns[0].schema;
+        CHECK(orbgate_engine_decide_arrow(engine, &all.array, &all.schema, &token, 0, decisions, ROWS) ==
+              ORBGATE_STATUS_INVALID_ARGUMENT);
+        *schema = whole;
+    }
+    for (int bits = 54; bits < 63; bits++) {
+        all.array.length = columns[1].array.length = columns[2].array.length = INT64_C(1) << bits;
+        CHECK(orbgate_engine_decide_arrow(engine, &all.array, &all.schema, &token, 0, decisions, SIZE_MAX) ==
+              ORBGATE_STATUS_INVALID_ARGUMENT);
+    }
+    all.array.length = ROWS;
+    columns[1].array.length = columns[2].array.length = START + ROWS;
 
     /* It was only read: its owner releases it. */
     CHECK(all.array.release != NULL && columns[1].array.release != NULL && released == 0);

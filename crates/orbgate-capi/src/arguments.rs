@@ -38,12 +38,20 @@ pub(crate) fn are_aligned<T>(pointers: &[*const T]) -> bool {
     aligned.fold(true, |all, one| all & one)
 }
 
+/// The most bytes that an object has: of 64 bits no processor gives a process more than 56 for its addresses.
+const MOST_BYTES: usize = usize::MAX >> if usize::BITS == 64 { 8 } else { 1 };
+
+/// Whether there can be an array of this length.
+#[inline(always)]
+fn can_be<T>(len: usize) -> bool {
+    let bytes = len.checked_mul(size_of::<T>());
+    bytes.is_some_and(|bytes| bytes <= MOST_BYTES)
+}
+
 /// An array. A null pointer is an array of length 0 only.
 #[inline(always)]
 pub(crate) unsafe fn slice<'a, T>(data: *const T, len: usize) -> Outcome<&'a [T]> {
-    let bytes = len.checked_mul(size_of::<T>());
-    let fits = bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok());
-    if data.is_null() || !data.is_aligned() || !fits {
+    if data.is_null() || !data.is_aligned() || !can_be::<T>(len) {
         return if len == 0 { Ok(&[]) } else { Err(INVALID) };
     }
     // SAFETY: neither null nor misaligned nor too long, and the caller vouches for the rest.
@@ -68,6 +76,14 @@ impl<T> Out<T> {
         match NonNull::new(place) {
             Some(place) if place.is_aligned() => Ok(Self(place)),
             _ => Err(INVALID),
+        }
+    }
+
+    /// Checks the place of an array.
+    pub(crate) fn array(place: *mut T, len: usize) -> Outcome<Self> {
+        match can_be::<T>(len) {
+            true => Self::new(place),
+            false => Err(INVALID),
         }
     }
 

@@ -51,7 +51,7 @@ pub struct ArrowArray {
 /// named `method` and `target` and, if rows have tokens of their own, `kind` (`user`, `organisation`; null is no
 /// token) and `scopes` (separated by spaces; null is none), and `allow_bonus_orbs` (boolean; null is false).
 /// Texts are utf8 or large utf8, none is a dictionary. Any other child is an invalid argument, and so is an
-/// array that has been released.
+/// array or a schema that has been released.
 ///
 /// A row that is null, or whose method or target is, gets all zeros for a decision. Where there is no child
 /// `kind`, `token` is that of every row; where there is no child `allow_bonus_orbs`, `flags` holds for every row.
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_arrow(
             return Err(INVALID);
         }
         // SAFETY: `out` has room for `out_len` decisions, which are enough.
-        unsafe { decide_rows(engine, table, Out::new(out)) }
+        unsafe { decide_rows(engine, table, Out::array(out, out_len)) }
     })
 }
 
@@ -110,10 +110,11 @@ impl<'a> Table<'a> {
         token: Option<Token<'a>>,
         bonus: bool,
     ) -> Outcome<Self> {
+        if !is_plain(array, schema) || array.n_children != schema.n_children {
+            return Err(INVALID);
+        }
         // SAFETY: the caller's, see the preamble.
-        let format = unsafe { text(schema.format) }?;
-        let there = array.n_children == schema.n_children && array.dictionary.is_null();
-        if format != b"+s" || !there || array.release.is_null() {
+        if unsafe { text(schema.format) }? != b"+s" {
             return Err(INVALID);
         }
         let rows = Range::of(array, 0)?;
@@ -130,6 +131,9 @@ impl<'a> Table<'a> {
         for (child, schema) in arrays.iter().zip(schemas) {
             // SAFETY: the caller's, see the preamble.
             let (child, schema) = unsafe { (shared(*child)?, shared(*schema)?) };
+            if !is_plain(child, schema) {
+                return Err(INVALID);
+            }
             // SAFETY: the caller's, see the preamble.
             let place = match unsafe { text(schema.name) }? {
                 b"method" => &mut method,
@@ -229,6 +233,12 @@ impl<'a> Rows<'a> for Table<'a> {
     }
 }
 
+/// Whether an array is there with its schema, neither released, and holds its values itself.
+const fn is_plain(array: &ArrowArray, schema: &ArrowSchema) -> bool {
+    let there = !array.release.is_null() && !schema.release.is_null();
+    there && array.dictionary.is_null() && schema.dictionary.is_null()
+}
+
 /// Which rows of an array are meant.
 struct Range {
     start: usize,
@@ -249,7 +259,7 @@ impl Range {
     /// The same rows in a child, which has at least these.
     fn within(&self, child: &ArrowArray) -> Outcome<Self> {
         let own = Self::of(child, self.start)?;
-        if own.len < self.len || child.release.is_null() || !child.dictionary.is_null() {
+        if own.len < self.len {
             return Err(INVALID);
         }
         let len = self.len;

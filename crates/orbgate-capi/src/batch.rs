@@ -98,7 +98,7 @@ unsafe fn run<T: Form>(
         if out_len < batch.len {
             return Err(OrbgateStatus::InvalidArgument);
         }
-        let out = Out::new(out);
+        let out = Out::array(out, out_len);
         // A loop for each kind of tokens, so that no row asks which it is.
         // SAFETY: `out` has room for `out_len` decisions, which are enough.
         unsafe {

@@ -271,7 +271,7 @@ fn a_table_that_is_none_is_refused() {
     };
     let one = token(1, b"");
     // The table itself: released, of another type, too long, with a child too few.
-    for change in 0..5 {
+    for change in 0..8 {
         let columns = columns();
         let mut table = table(&columns, 0, &valid);
         match change {
@@ -279,12 +279,15 @@ fn a_table_that_is_none_is_refused() {
             1 => table.schema.format = c"u".as_ptr(),
             2 => table.array.length = 6,
             3 => (table.array.n_children, table.schema.n_children) = (1, 1),
+            4 => table.schema.release = null(),
+            5 => table.schema.dictionary = &raw const columns[0].schema,
+            6 => table.array.dictionary = &raw const columns[0].array,
             _ => table.array.offset = -1,
         }
         refused(&table, &one, 0);
     }
     // A child: released, a dictionary, of another type, of an unknown name, with offsets that fall or are negative.
-    for change in 0..9 {
+    for change in 0..11 {
         let mut columns = columns();
         let targets = |format, offsets: Vec<u8>| {
             let valid_bits = bits([true; 5].into_iter());
@@ -303,6 +306,8 @@ fn a_table_that_is_none_is_refused() {
             5 => columns[1] = falling,
             6 => columns[1] = short(&mut (-20..-4)),
             7 => columns[1] = short(&mut (-8..8)),
+            8 => columns[1].schema.release = null(),
+            9 => columns[1].schema.dictionary = &raw const falling.schema,
             _ => columns[1] = targets(c"U", (-20..-4_i64).flat_map(i64::to_ne_bytes).collect()),
         }
         refused(&table(&columns, 0, &valid), &one, 0);
