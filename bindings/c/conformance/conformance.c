@@ -82,7 +82,7 @@ static OrbgateEngine *load(const char *name)
     char *path = external ? path_of("/../external.yaml", "", "") : path_of("/policies/", name, ".yaml");
     OrbgateEngine *engine = NULL;
     OrbgateError *error = NULL;
-    if (orbgate_engine_from_file(ORBGATE_TEXT(path), &engine, &error) != ORBGATE_STATUS_OK) {
+    if (orbgate_engine_from_file(path, strlen(path), &engine, &error) != ORBGATE_STATUS_OK) {
         OrbgateErrorInfo info = orbgate_error_info_init();
         if (orbgate_error_info(error, &info) == ORBGATE_STATUS_OK) {
             fprintf(stderr, "%.*s\n", ORBGATE_STR_ARGS(info.message));
@@ -169,7 +169,7 @@ static OrbgateDecision ask(const OrbgateEngine *engine, char *const row[COLUMNS]
     token.kind = ORBGATE_TOKEN_KIND_NONE;
     OrbgateStatus status = ORBGATE_STATUS_OK;
     if (row[KIND][0] != '\0') {
-        status = orbgate_token_kind_from_name(ORBGATE_TEXT(row[KIND]), &token.kind);
+        status = orbgate_token_kind_from_name(row[KIND], strlen(row[KIND]), &token.kind);
     }
     if (way % 2 == 0) {
         token.scopes = scopes.data;

@@ -72,14 +72,15 @@ int main(int count, char **arguments)
     OrbgateToken token = orbgate_token_init();
     bool named = true;
     if (count == 5) {
-        named = orbgate_token_kind_from_name(ORBGATE_TEXT(arguments[3]), &token.kind) == ORBGATE_STATUS_OK;
+        named = orbgate_token_kind_from_name(arguments[3], strlen(arguments[3]), &token.kind) == ORBGATE_STATUS_OK;
         token.scopes = arguments[4];
         token.scopes_len = strlen(arguments[4]);
     }
 
     OrbgateDecision decision;
     memset(&decision, 0, sizeof decision);
-    if (named && orbgate_engine_decide(engine, ORBGATE_TEXT(arguments[1]), ORBGATE_TEXT(arguments[2]),
+    const char *method = arguments[1], *target = arguments[2];
+    if (named && orbgate_engine_decide(engine, method, strlen(method), target, strlen(target),
                                        count == 5 ? &token : NULL, 0, &decision) == ORBGATE_STATUS_OK &&
         orbgate_decision_is_allow(&decision)) {
         allow(engine, &decision);

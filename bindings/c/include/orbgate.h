@@ -1481,11 +1481,14 @@ ORBGATE_DEFINE_INIT(OrbgateErrorInfo, orbgate_error_info_init)
 ORBGATE_DEFINE_INIT(OrbgateFault, orbgate_fault_init)
 #undef ORBGATE_DEFINE_INIT
 
-/* The arguments of `"%.*s"` for an OrbgateStr. */
-#define ORBGATE_STR_ARGS(text) (int)(text).len, (text).data != NULL ? (text).data : ""
+/* The arguments of `"%.*s"` for an OrbgateStr in a variable: a call, which would run thrice, does not compile. */
+#define ORBGATE_STR_ARGS(text) (int)(&(text))->len, (&(text))->data != NULL ? (&(text))->data : ""
 
-/* A string of C, for functions that take a pointer and a length: ORBGATE_TEXT("GET"). */
-#define ORBGATE_TEXT(string) (string), strlen(string)
+/*
+ * The pointer and the length of a string literal: ORBGATE_TEXT("GET"). Nothing else compiles, so that nothing is
+ * evaluated twice; for a string in a variable write `name, strlen(name)`.
+ */
+#define ORBGATE_TEXT(literal) ("" literal), (sizeof(literal) - 1)
 
 /* Whether the library has everything that this header declares. Ask once, at the start. */
 static inline bool orbgate_check_abi(void)

@@ -69,7 +69,7 @@ static void makers(void)
     CHECK(orbgate_engine_external(NULL) == INVALID);
     REFUSED(made, orbgate_engine_from_yaml(NULL, 4, &made, NULL));
     REFUSED(made, orbgate_engine_from_yaml(SHOP, HUGE_LEN, &made, NULL));
-    CHECK(orbgate_engine_from_yaml(ORBGATE_TEXT(SHOP), NULL, NULL) == INVALID);
+    CHECK(orbgate_engine_from_yaml(SHOP, strlen(SHOP), NULL, NULL) == INVALID);
     REFUSED_WITH(ORBGATE_STATUS_INVALID_POLICY, made, orbgate_engine_from_yaml(NULL, 0, &made, NULL));
     REFUSED_WITH(ORBGATE_STATUS_INVALID_POLICY, made, orbgate_engine_from_yaml("\xff\0", 2, &made, NULL));
     REFUSED(made, orbgate_engine_from_file(NULL, 4, &made, NULL));

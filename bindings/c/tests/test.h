@@ -42,7 +42,7 @@ static inline OrbgateEngine *external_engine(void)
 static inline OrbgateEngine *shop_engine(void)
 {
     OrbgateEngine *engine = NULL;
-    CHECK_OK(orbgate_engine_from_yaml(ORBGATE_TEXT(SHOP), &engine, NULL));
+    CHECK_OK(orbgate_engine_from_yaml(SHOP, strlen(SHOP), &engine, NULL));
     return engine;
 }
 

@@ -80,6 +80,9 @@ static void decisions(const OrbgateEngine *engine)
     /* Bytes are bytes: NUL and what is no UTF-8 arrive, and are refused. */
     CHECK_OK(orbgate_engine_decide(engine, "GET\0", 4, "/api/v1/external/orbs", 21, &token, 0, &decision));
     CHECK(decision.detail == ORBGATE_DETAIL_METHOD && decision.http_status == 400);
+    CHECK_OK(orbgate_engine_decide(engine, ORBGATE_TEXT("GET\0"), ORBGATE_TEXT("/api/v1/external/orbs"), &token, 0,
+                                   &decision));
+    CHECK(decision.detail == ORBGATE_DETAIL_METHOD);
     CHECK_OK(orbgate_engine_decide(engine, "GET", 3, "/api/v1/\0\xff", 10, &token, 0, &decision));
     CHECK(decision.detail == ORBGATE_DETAIL_BYTE);
     CHECK_OK(orbgate_engine_decide(engine, "GET", 3, NULL, 0, &token, 0, &decision));
@@ -219,7 +222,7 @@ static void faults(void)
     static const char BAD[] = "orbgate: 1\ncolour: red\napis: {}\n";
     OrbgateEngine *engine = NULL;
     OrbgateError *error = NULL;
-    CHECK(orbgate_engine_from_yaml(ORBGATE_TEXT(BAD), &engine, &error) == ORBGATE_STATUS_INVALID_POLICY);
+    CHECK(orbgate_engine_from_yaml(BAD, strlen(BAD), &engine, &error) == ORBGATE_STATUS_INVALID_POLICY);
     CHECK(engine == NULL && error != NULL);
     OrbgateErrorInfo info = orbgate_error_info_init();
     CHECK_OK(orbgate_error_info(error, &info));

@@ -26,7 +26,7 @@ static std::string refusal(const orbgate::Engine &engine, const orbgate::Decisio
     std::string text = "HTTP/1.1 " + std::to_string(status) + " " + std::string(phrase(status)) +
                        "\r\nContent-Length: 0\r\n";
     if (status == 401) {
-        const bool refused = decision.reason() == ORBGATE_REASON_INVALID_TOKEN;
+        const bool refused = decision.reason() == orbgate::Reason::invalid_token;
         text += refused ? "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n" : "WWW-Authenticate: Bearer\r\n";
     }
     if (const auto methods = engine.declared_methods(decision)) {

@@ -1,7 +1,8 @@
 // Orbgate for C++17: which scope does this route need, may this token call it, does it consume orbs, and why?
 //
 // Header-only, over orbgate.h; link liborbgate. Objects own what they hold and can be moved, not copied; `share()`
-// makes another owner where that is meant. A moved-from object answers every question with a denial.
+// makes another owner where that is meant. A moved-from object answers every question with a denial. What only refers to
+// something, as a token to its scopes, cannot be made of a temporary: that does not compile.
 //
 // What can fail returns a Result, whose `value()` is the one that throws (or ends the program where exceptions are
 // off). Nothing else throws, but for want of memory what is not noexcept throws as std::vector does. Everything may
@@ -9,15 +10,16 @@
 #ifndef ORBGATE_HPP
 #define ORBGATE_HPP
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <initializer_list>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -30,10 +32,61 @@
 
 namespace orbgate {
 
-using Status = OrbgateStatus;
-using Reason = OrbgateReason;
-using Detail = OrbgateDetail;
-using TokenKind = OrbgateTokenKind;
+// How a call ended: see OrbgateStatus.
+enum class Status : std::int32_t {
+    ok = ORBGATE_STATUS_OK,
+    invalid_argument = ORBGATE_STATUS_INVALID_ARGUMENT,
+    invalid_policy = ORBGATE_STATUS_INVALID_POLICY,
+    io = ORBGATE_STATUS_IO,
+    not_found = ORBGATE_STATUS_NOT_FOUND,
+    panic = ORBGATE_STATUS_PANIC,
+};
+
+// Why a request was allowed or denied: see OrbgateReason.
+enum class Reason : std::uint8_t {
+    none = ORBGATE_REASON_NONE,
+    malformed_request = ORBGATE_REASON_MALFORMED_REQUEST,
+    no_token = ORBGATE_REASON_NO_TOKEN,
+    invalid_token = ORBGATE_REASON_INVALID_TOKEN,
+    no_route = ORBGATE_REASON_NO_ROUTE,
+    method_not_declared = ORBGATE_REASON_METHOD_NOT_DECLARED,
+    user_token_required = ORBGATE_REASON_USER_TOKEN_REQUIRED,
+    scope_not_applicable = ORBGATE_REASON_SCOPE_NOT_APPLICABLE,
+    scope_missing = ORBGATE_REASON_SCOPE_MISSING,
+    scope_held = ORBGATE_REASON_SCOPE_HELD,
+};
+
+// Which rule a malformed request breaks: see OrbgateDetail.
+enum class Detail : std::uint8_t {
+    none = ORBGATE_DETAIL_NONE,
+    method = ORBGATE_DETAIL_METHOD,
+    length = ORBGATE_DETAIL_LENGTH,
+    byte = ORBGATE_DETAIL_BYTE,
+    fragment = ORBGATE_DETAIL_FRAGMENT,
+    form = ORBGATE_DETAIL_FORM,
+    backslash = ORBGATE_DETAIL_BACKSLASH,
+    matrix_param = ORBGATE_DETAIL_MATRIX_PARAM,
+    path_char = ORBGATE_DETAIL_PATH_CHAR,
+    percent = ORBGATE_DETAIL_PERCENT,
+    bad_escape = ORBGATE_DETAIL_BAD_ESCAPE,
+    encoded_control = ORBGATE_DETAIL_ENCODED_CONTROL,
+    encoded_delimiter = ORBGATE_DETAIL_ENCODED_DELIMITER,
+    encoded_unreserved = ORBGATE_DETAIL_ENCODED_UNRESERVED,
+    non_ascii = ORBGATE_DETAIL_NON_ASCII,
+    whitespace = ORBGATE_DETAIL_WHITESPACE,
+    empty_segment = ORBGATE_DETAIL_EMPTY_SEGMENT,
+    dot_segment = ORBGATE_DETAIL_DOT_SEGMENT,
+    non_canonical_literal = ORBGATE_DETAIL_NON_CANONICAL_LITERAL,
+    ambiguous_case = ORBGATE_DETAIL_AMBIGUOUS_CASE,
+};
+
+// Whose token it is: see OrbgateTokenKind.
+enum class TokenKind : std::uint8_t {
+    unknown = ORBGATE_TOKEN_KIND_UNKNOWN,
+    user = ORBGATE_TOKEN_KIND_USER,
+    organisation = ORBGATE_TOKEN_KIND_ORGANISATION,
+    none = ORBGATE_TOKEN_KIND_NONE,
+};
 
 namespace detail {
 
@@ -56,26 +109,48 @@ struct Free {
     }
 };
 
+// The number of a code, or of a flag.
+template <typename T>
+constexpr std::underlying_type_t<T> number(T code) noexcept
+{
+    return static_cast<std::underlying_type_t<T>>(code);
+}
+
+// A temporary that is text, but for a view, which owns none.
+template <typename T>
+using IfTemporaryText =
+    std::enable_if_t<std::is_class_v<T> && std::is_convertible_v<T, std::string_view> &&
+                     !std::is_same_v<std::remove_cv_t<T>, std::string_view>, int>;
+
 } // namespace detail
 
-inline std::string_view name(Status status) noexcept { return detail::view(orbgate_status_name(status)); }
-inline std::string_view name(Reason reason) noexcept { return detail::view(orbgate_reason_name(reason)); }
-inline std::string_view name(Detail code) noexcept { return detail::view(orbgate_detail_name(code)); }
+inline std::string_view name(Status status) noexcept
+{
+    return detail::view(orbgate_status_name(detail::number(status)));
+}
+inline std::string_view name(Reason reason) noexcept
+{
+    return detail::view(orbgate_reason_name(detail::number(reason)));
+}
+inline std::string_view name(Detail code) noexcept
+{
+    return detail::view(orbgate_detail_name(detail::number(code)));
+}
 inline std::string_view explanation(Reason reason) noexcept
 {
-    return detail::view(orbgate_reason_explanation(reason));
+    return detail::view(orbgate_reason_explanation(detail::number(reason)));
 }
 inline std::string_view explanation(Detail code) noexcept
 {
-    return detail::view(orbgate_detail_explanation(code));
+    return detail::view(orbgate_detail_explanation(detail::number(code)));
 }
 
 // The kind of a name, `user` or `organisation`; any other text is unknown, and unknown denies.
 inline TokenKind token_kind(std::string_view name) noexcept
 {
     std::uint32_t kind = ORBGATE_TOKEN_KIND_UNKNOWN;
-    const Status status = orbgate_token_kind_from_name(name.data(), name.size(), &kind);
-    return status == ORBGATE_STATUS_OK ? static_cast<TokenKind>(kind) : ORBGATE_TOKEN_KIND_UNKNOWN;
+    const OrbgateStatus status = orbgate_token_kind_from_name(name.data(), name.size(), &kind);
+    return status == ORBGATE_STATUS_OK ? static_cast<TokenKind>(kind) : TokenKind::unknown;
 }
 
 // One thing wrong with a policy. Line and column start at 1; the column counts characters.
@@ -87,14 +162,15 @@ struct Fault {
 
 // Why a call failed.
 struct Error {
-    Status status = ORBGATE_STATUS_INVALID_ARGUMENT;
+    Status status = Status::invalid_argument;
     std::string message;       // all of it: a line `[path:]line:column: message` for each fault
     std::vector<Fault> faults; // of a policy, in the order of the file
 
-    explicit Error(Status code) : status(code), message(name(code)) {}
+    explicit Error(OrbgateStatus code) : status(static_cast<Status>(code)), message(name(status)) {}
+    Error(Status code, std::string text) : status(code), message(std::move(text)) {}
 
     // Takes over an error of the C interface, which may be null.
-    Error(Status code, OrbgateError *error) : Error(code)
+    Error(OrbgateStatus code, OrbgateError *error) : Error(code)
     {
         const std::unique_ptr<OrbgateError, detail::Free<orbgate_error_free>> owner(error);
         OrbgateErrorInfo info = orbgate_error_info_init();
@@ -131,18 +207,28 @@ public:
     [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
     explicit operator bool() const noexcept { return has_value(); }
 
-    // The value; undefined where there is none.
+    // The value; undefined where there is none. A temporary result gives it away.
     [[nodiscard]] T &operator*() & noexcept { return *std::get_if<0>(&state_); }
     [[nodiscard]] const T &operator*() const & noexcept { return *std::get_if<0>(&state_); }
-    [[nodiscard]] T &&operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
-    [[nodiscard]] T *operator->() noexcept { return std::get_if<0>(&state_); }
-    [[nodiscard]] const T *operator->() const noexcept { return std::get_if<0>(&state_); }
+    [[nodiscard]] T operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
+    T operator*() const && = delete;
+    [[nodiscard]] T *operator->() & noexcept { return std::get_if<0>(&state_); }
+    [[nodiscard]] const T *operator->() const & noexcept { return std::get_if<0>(&state_); }
+    T *operator->() && = delete;
+    const T *operator->() const && = delete;
 
-    // The error; undefined where there is a value.
-    [[nodiscard]] const Error &error() const noexcept { return *std::get_if<1>(&state_); }
+    // The error; undefined where there is a value. A temporary result gives it away.
+    [[nodiscard]] const Error &error() const & noexcept { return *std::get_if<1>(&state_); }
+    [[nodiscard]] Error error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
+    Error error() const && = delete;
 
-    // The value, or an Exception; where exceptions are off the program ends.
+    // The value, or an Exception; where exceptions are off the program ends. A temporary result gives it away.
     T &value() &
+    {
+        check();
+        return **this;
+    }
+    const T &value() const &
     {
         check();
         return **this;
@@ -150,8 +236,9 @@ public:
     T value() &&
     {
         check();
-        return std::move(**this);
+        return *std::move(*this);
     }
+    T value() const && = delete;
 
 private:
     void check() const
@@ -173,6 +260,16 @@ struct Charge {
     bool consumes = false;
     std::optional<std::uint64_t> amount; // none where the policy states none: whoever charges must supply it
     bool bonus_allowed = false;
+
+    Charge() = default;
+    // Of `ORBGATE_CHARGE_*` bits and their amount.
+    Charge(std::uint32_t bits, std::uint64_t orbs) noexcept
+        : consumes((bits & ORBGATE_CHARGE_CONSUMES) != 0), bonus_allowed((bits & ORBGATE_CHARGE_BONUS_ALLOWED) != 0)
+    {
+        if ((bits & ORBGATE_CHARGE_AMOUNT_STATED) != 0) {
+            amount = orbs;
+        }
+    }
 };
 
 // A decision: plain data. One that was never made is no allow.
@@ -201,17 +298,12 @@ public:
         if ((raw_.charge & ORBGATE_CHARGE_STATED) == 0) {
             return std::nullopt;
         }
-        Charge charge;
-        charge.consumes = (raw_.charge & ORBGATE_CHARGE_CONSUMES) != 0;
-        charge.bonus_allowed = (raw_.charge & ORBGATE_CHARGE_BONUS_ALLOWED) != 0;
-        if ((raw_.charge & ORBGATE_CHARGE_AMOUNT_STATED) != 0) {
-            charge.amount = raw_.amount;
-        }
-        return charge;
+        return Charge(raw_.charge, raw_.amount);
     }
 
     // As the C interface has it: the numbers of route and scope, the mark of the policy.
-    [[nodiscard]] const OrbgateDecision &raw() const noexcept { return raw_; }
+    [[nodiscard]] const OrbgateDecision &raw() const & noexcept { return raw_; }
+    [[nodiscard]] OrbgateDecision raw() const && noexcept { return raw_; }
 
 private:
     friend class Engine;
@@ -236,44 +328,59 @@ public:
     [[nodiscard]] ScopeSet share() const noexcept { return ScopeSet(orbgate_scope_set_retain(set_.get())); }
 
 private:
+    friend class Batch;
     friend class Engine;
     explicit ScopeSet(OrbgateScopeSet *set) noexcept : set_(set) {}
     std::unique_ptr<OrbgateScopeSet, detail::Free<orbgate_scope_set_free>> set_;
 };
 
-// A verified bearer token. It only refers to its scopes: text or set must live as long as it.
+// A verified bearer token. It only refers to its scopes: text or set must live as long as it. Of a temporary string or
+// set it does not compile; of a pointer or a view into one it does, and must not be made.
 class Token {
 public:
     // No token was supplied.
-    [[nodiscard]] static Token none() noexcept { return Token(ORBGATE_TOKEN_KIND_NONE, std::string_view()); }
+    [[nodiscard]] static Token none() noexcept { return Token(TokenKind::none, std::string_view()); }
 
     Token(TokenKind kind, std::string_view scopes) noexcept : raw_(orbgate_token_init())
     {
-        raw_.kind = kind;
+        raw_.kind = detail::number(kind);
         raw_.scopes = scopes.data();
         raw_.scopes_len = scopes.size();
     }
+    template <typename T, detail::IfTemporaryText<T> = 0>
+    Token(TokenKind kind, T &&scopes) = delete;
 
     // A set that has been moved from holds nothing.
     Token(TokenKind kind, const ScopeSet &scopes) noexcept : raw_(orbgate_token_init())
     {
-        raw_.kind = kind;
+        raw_.kind = detail::number(kind);
         raw_.scope_set = scopes.raw();
     }
-    Token(TokenKind kind, ScopeSet &&scopes) = delete; // it would refer to what is gone
+    Token(TokenKind kind, const ScopeSet &&scopes) = delete;
 
-    [[nodiscard]] static Token user(std::string_view scopes) noexcept { return {ORBGATE_TOKEN_KIND_USER, scopes}; }
-    [[nodiscard]] static Token user(const ScopeSet &scopes) noexcept { return {ORBGATE_TOKEN_KIND_USER, scopes}; }
-    [[nodiscard]] static Token user(ScopeSet &&scopes) = delete;
+    [[nodiscard]] static Token user(std::string_view scopes) noexcept
+    {
+        return {TokenKind::user, scopes};
+    }
+    [[nodiscard]] static Token user(const ScopeSet &scopes) noexcept
+    {
+        return {TokenKind::user, scopes};
+    }
+    template <typename T, detail::IfTemporaryText<T> = 0>
+    static Token user(T &&scopes) = delete;
+    static Token user(const ScopeSet &&scopes) = delete;
+
     [[nodiscard]] static Token organisation(std::string_view scopes) noexcept
     {
-        return {ORBGATE_TOKEN_KIND_ORGANISATION, scopes};
+        return {TokenKind::organisation, scopes};
     }
     [[nodiscard]] static Token organisation(const ScopeSet &scopes) noexcept
     {
-        return {ORBGATE_TOKEN_KIND_ORGANISATION, scopes};
+        return {TokenKind::organisation, scopes};
     }
-    [[nodiscard]] static Token organisation(ScopeSet &&scopes) = delete;
+    template <typename T, detail::IfTemporaryText<T> = 0>
+    static Token organisation(T &&scopes) = delete;
+    static Token organisation(const ScopeSet &&scopes) = delete;
 
     [[nodiscard]] const OrbgateToken *raw() const noexcept { return &raw_; }
 
@@ -287,37 +394,92 @@ enum class BonusOrbs : std::uint32_t { refuse = 0, allow = ORBGATE_ALLOW_BONUS_O
 // A route to ask by; one of another policy denies.
 struct RouteId {
     std::uint64_t bits = 0;
+
+    friend constexpr bool operator==(RouteId one, RouteId other) noexcept { return one.bits == other.bits; }
+    friend constexpr bool operator!=(RouteId one, RouteId other) noexcept { return one.bits != other.bits; }
 };
 
-// Methods and targets of many requests, for one call.
+// A route of an engine, whose texts live as long as the engine.
+struct Route {
+    RouteId id;
+    std::uint32_t number = 0; // from 1, for arrays with an entry for each route
+    std::string_view text;    // `METHOD /template`
+    std::string_view method, path_template, scope, api;
+    Charge charge;            // what an allowed call consumes, without bonus orbs
+    std::uint32_t line = 0, column = 0;
+};
+
+// Requests for one call: methods and targets and, if they are given, a token for each. It keeps what it is given.
 class Batch {
 public:
     Batch() = default;
-    Batch(const Batch &) = default;
-    Batch(Batch &&) = default;
+    Batch(const Batch &other)
+        : methods_(other.methods_), targets_(other.targets_), scopes_(other.scopes_), kinds_(other.kinds_),
+          bonus_(other.bonus_), sets_(other.sets_)
+    {
+        owned_.reserve(other.owned_.size());
+        for (const ScopeSet &set : other.owned_) {
+            owned_.push_back(set.share());
+        }
+    }
+    Batch(Batch &&) noexcept = default;
     // All or nothing: methods of one batch must not meet the targets of another.
     Batch &operator=(Batch other) noexcept
     {
         methods_ = std::move(other.methods_);
         targets_ = std::move(other.targets_);
+        scopes_ = std::move(other.scopes_);
+        kinds_ = std::move(other.kinds_);
+        bonus_ = std::move(other.bonus_);
+        sets_ = std::move(other.sets_);
+        owned_ = std::move(other.owned_);
         return *this;
     }
     ~Batch() = default;
 
-    // Adds a request; where that throws, the batch is as before.
+    // Adds a request; where that throws, the batch is as before. Where other rows have tokens, this one has none.
     void add(std::string_view method, std::string_view target)
     {
+        if (!kinds_.empty()) {
+            add(method, target, Token::none());
+            return;
+        }
         const std::size_t row = size();
         methods_.add(row, method);
         targets_.add(row, target);
     }
-    // A row counts once it has its target, which comes last.
-    [[nodiscard]] std::size_t size() const noexcept { return targets_.size(); }
-    void clear()
+
+    // The same with a token of its own: its text is copied, and a set gets one more owner.
+    void add(std::string_view method, std::string_view target, const Token &token,
+             BonusOrbs bonus = BonusOrbs::refuse)
     {
-        methods_.clear();
-        targets_.clear();
+        const std::size_t row = size();
+        const OrbgateToken &raw = *token.raw();
+        if (kinds_.empty()) {
+            // The first row with a token, or the first after one that threw.
+            scopes_ = Column();
+            sets_.clear();
+            bonus_.clear();
+        }
+        methods_.add(row, method);
+        scopes_.add(row, std::string_view(raw.scopes, raw.scopes_len));
+        own(raw.scope_set);
+        put(sets_, row, raw.scope_set);
+        put(bonus_, row, static_cast<std::uint8_t>(bonus));
+        if (kinds_.capacity() <= row) {
+            kinds_.reserve(row + row / 2 + 16);
+        }
+        targets_.add(row, target);
+        // Nothing throws from here: rows have tokens once one of them has.
+        kinds_.resize(row, detail::number(TokenKind::none));
+        kinds_.push_back(static_cast<std::uint8_t>(raw.kind));
     }
+
+    // A row counts once it has its target.
+    [[nodiscard]] std::size_t size() const noexcept { return targets_.size(); }
+    // Whether rows have tokens of their own.
+    [[nodiscard]] bool has_tokens() const noexcept { return !kinds_.empty(); }
+    void clear() { *this = Batch(); }
 
 private:
     friend class Engine;
@@ -331,9 +493,9 @@ private:
         void add(std::size_t row, std::string_view text)
         {
             if (offsets.empty()) {
-                clear();
+                *this = Column();
             }
-            // Takes away what is left of a row that threw.
+            // Takes away what is left of a row that threw, and gives rows before the first an empty text.
             offsets.resize(row + 1);
             data.resize(offsets.back());
             // An offset has 32 bits: what does not fit makes the whole batch invalid.
@@ -343,10 +505,55 @@ private:
             }
             offsets.push_back(static_cast<std::uint32_t>(data.size()));
         }
-        void clear() { *this = Column(); }
         [[nodiscard]] OrbgateColumn raw() const noexcept { return {data.data(), data.size(), offsets.data()}; }
     };
-    Column methods_, targets_;
+
+    // Puts a row's value at its place, whatever a row that threw has left there.
+    template <typename T>
+    static void put(std::vector<T> &column, std::size_t row, T value)
+    {
+        column.resize(row);
+        column.push_back(value);
+    }
+
+    // Rows of one token come one after the other: they share an owner.
+    void own(const OrbgateScopeSet *set)
+    {
+        if (set != nullptr && (owned_.empty() || owned_.back().raw() != set)) {
+            owned_.push_back(ScopeSet(orbgate_scope_set_retain(set)));
+        }
+    }
+
+    // The columns, as far as they fit.
+    [[nodiscard]] std::optional<OrbgateBatch> raw() const noexcept
+    {
+        OrbgateBatch raw = orbgate_batch_init();
+        raw.len = size();
+        raw.method = methods_.raw();
+        raw.target = targets_.raw();
+        if (has_tokens()) {
+            raw.kinds = kinds_.data();
+            raw.allow_bonus_orbs = bonus_.data();
+            const auto end = sets_.begin() + static_cast<std::ptrdiff_t>(size());
+            const bool has_sets = std::any_of(sets_.begin(), end, [](const auto *set) { return set != nullptr; });
+            const bool has_text = scopes_.offsets[size()] > 0;
+            if (has_sets && has_text) {
+                return std::nullopt;
+            }
+            if (has_sets) {
+                raw.scope_sets = sets_.data();
+            } else {
+                raw.scopes = scopes_.raw();
+            }
+        }
+        const bool fits = !methods_.full && !targets_.full && !scopes_.full;
+        return fits ? std::optional(raw) : std::nullopt;
+    }
+
+    Column methods_, targets_, scopes_;
+    std::vector<std::uint8_t> kinds_, bonus_;
+    std::vector<const OrbgateScopeSet *> sets_;
+    std::vector<ScopeSet> owned_;
 };
 
 // A compiled, immutable policy.
@@ -356,7 +563,7 @@ public:
     static Result<Engine> external()
     {
         OrbgateEngine *engine = nullptr;
-        const Status status = orbgate_engine_external(&engine);
+        const OrbgateStatus status = orbgate_engine_external(&engine);
         return made(status, engine, nullptr);
     }
 
@@ -364,16 +571,19 @@ public:
     {
         OrbgateEngine *engine = nullptr;
         OrbgateError *error = nullptr;
-        const Status status = orbgate_engine_from_yaml(yaml.data(), yaml.size(), &engine, &error);
+        const OrbgateStatus status = orbgate_engine_from_yaml(yaml.data(), yaml.size(), &engine, &error);
         return made(status, engine, error);
     }
 
-    static Result<Engine> from_file(std::string_view path)
+    static Result<Engine> from_file(const std::filesystem::path &path)
     {
-        OrbgateEngine *engine = nullptr;
-        OrbgateError *error = nullptr;
-        const Status status = orbgate_engine_from_file(path.data(), path.size(), &engine, &error);
-        return made(status, engine, error);
+        // Bytes where paths are bytes, and UTF-8 elsewhere.
+        if constexpr (std::is_same_v<std::filesystem::path::value_type, char>) {
+            return from_file(path.native().data(), path.native().size());
+        } else {
+            const auto text = path.u8string();
+            return from_file(reinterpret_cast<const char *>(text.data()), text.size());
+        }
     }
 
     // One more owner of the same engine.
@@ -384,9 +594,9 @@ public:
                     BonusOrbs bonus = BonusOrbs::refuse) const noexcept
     {
         Decision decision;
-        const Status status =
+        const OrbgateStatus status =
             orbgate_engine_decide(engine_.get(), method.data(), method.size(), target.data(), target.size(),
-                                  token.raw(), static_cast<std::uint32_t>(bonus), &decision.raw_);
+                                  token.raw(), detail::number(bonus), &decision.raw_);
         return status == ORBGATE_STATUS_OK ? decision : Decision();
     }
 
@@ -394,8 +604,8 @@ public:
     Decision decide_route(RouteId route, const Token &token, BonusOrbs bonus = BonusOrbs::refuse) const noexcept
     {
         Decision decision;
-        const Status status = orbgate_engine_decide_route(engine_.get(), route.bits, token.raw(),
-                                                          static_cast<std::uint32_t>(bonus), &decision.raw_);
+        const OrbgateStatus status = orbgate_engine_decide_route(engine_.get(), route.bits, token.raw(),
+                                                          detail::number(bonus), &decision.raw_);
         return status == ORBGATE_STATUS_OK ? decision : Decision();
     }
 
@@ -404,26 +614,30 @@ public:
                           BonusOrbs bonus = BonusOrbs::refuse) const noexcept
     {
         Decision decision;
-        const Status status =
+        const OrbgateStatus status =
             orbgate_engine_decide_scope(engine_.get(), scope.data(), scope.size(), token.raw(),
-                                        static_cast<std::uint32_t>(bonus), &decision.raw_);
+                                        detail::number(bonus), &decision.raw_);
         return status == ORBGATE_STATUS_OK ? decision : Decision();
     }
 
-    // Decides every request of a batch with one token.
+    // Decides every request of a batch with one token; an error where the requests have tokens of their own.
     Result<std::vector<Decision>> decide(const Batch &batch, const Token &token,
                                          BonusOrbs bonus = BonusOrbs::refuse) const
     {
-        if (batch.methods_.full || batch.targets_.full) {
-            return Error(ORBGATE_STATUS_INVALID_ARGUMENT);
+        if (batch.has_tokens()) {
+            return Error(Status::invalid_argument, "the requests of this batch have tokens of their own");
         }
-        OrbgateBatch raw = orbgate_batch_init();
-        raw.flags = static_cast<std::uint32_t>(bonus);
-        raw.len = batch.size();
-        raw.method = batch.methods_.raw();
-        raw.target = batch.targets_.raw();
-        raw.token = token.raw();
-        return decide(raw);
+        return decide_columns(batch, [&](OrbgateBatch &raw) {
+            raw.flags = detail::number(bonus);
+            raw.token = token.raw();
+        });
+    }
+
+    // Decides every request of a batch with the token that it was added with; without one it is denied. Scopes come as
+    // text or as sets, the same in all rows.
+    Result<std::vector<Decision>> decide(const Batch &batch) const
+    {
+        return decide_columns(batch, [](OrbgateBatch &) {});
     }
 
     // Decides a batch of columns of your own.
@@ -434,7 +648,7 @@ public:
         const bool has_columns = batch.method.offsets != nullptr && batch.target.offsets != nullptr;
         std::vector<Decision> decisions(has_columns && batch.len <= limit ? batch.len : 0);
         OrbgateDecision *out = decisions.empty() ? nullptr : &decisions.front().raw_;
-        const Status status = orbgate_engine_decide_batch(engine_.get(), &batch, out, decisions.size());
+        const OrbgateStatus status = orbgate_engine_decide_batch(engine_.get(), &batch, out, decisions.size());
         if (status != ORBGATE_STATUS_OK) {
             return Error(status);
         }
@@ -445,7 +659,7 @@ public:
     Result<ScopeSet> scopes(std::string_view scopes) const
     {
         OrbgateScopeSet *set = nullptr;
-        const Status status = orbgate_scope_set_from_text(engine_.get(), scopes.data(), scopes.size(), &set);
+        const OrbgateStatus status = orbgate_scope_set_from_text(engine_.get(), scopes.data(), scopes.size(), &set);
         return made(status, set);
     }
 
@@ -457,7 +671,7 @@ public:
             texts.push_back({scope.data(), scope.size()});
         }
         OrbgateScopeSet *set = nullptr;
-        const Status status = orbgate_scope_set_from_list(engine_.get(), texts.data(), texts.size(), &set);
+        const OrbgateStatus status = orbgate_scope_set_from_list(engine_.get(), texts.data(), texts.size(), &set);
         return made(status, set);
     }
 
@@ -466,13 +680,42 @@ public:
         noexcept
     {
         RouteId id;
-        const Status status = orbgate_engine_find_route(engine_.get(), method.data(), method.size(),
+        const OrbgateStatus status = orbgate_engine_find_route(engine_.get(), method.data(), method.size(),
                                                         path_template.data(), path_template.size(), &id.bits);
         return status == ORBGATE_STATUS_OK ? std::optional(id) : std::nullopt;
     }
 
+    // Texts live as long as the engine: a temporary one does not give them.
+
+    // Every route.
+    [[nodiscard]] std::vector<Route> routes() const &
+    {
+        std::uint32_t count = 0;
+        std::vector<Route> routes;
+        if (orbgate_engine_route_count(engine_.get(), &count) == ORBGATE_STATUS_OK) {
+            routes.reserve(count);
+        }
+        OrbgateRoute raw = orbgate_route_init();
+        while (orbgate_engine_route(engine_.get(), static_cast<std::uint32_t>(routes.size() + 1), &raw) ==
+               ORBGATE_STATUS_OK) {
+            using detail::view;
+            routes.push_back({{raw.id},
+                              raw.number,
+                              view(raw.text),
+                              view(raw.method),
+                              view(raw.path_template),
+                              view(raw.scope),
+                              view(raw.api),
+                              Charge(raw.charge, raw.amount),
+                              raw.line,
+                              raw.column});
+        }
+        return routes;
+    }
+    std::vector<Route> routes() const && = delete;
+
     // A decision in words; none where another policy made it.
-    [[nodiscard]] std::optional<Words> words(const Decision &decision) const noexcept
+    [[nodiscard]] std::optional<Words> words(const Decision &decision) const & noexcept
     {
         OrbgateDecisionText text = orbgate_decision_text_init();
         if (orbgate_engine_decision_text(engine_.get(), &decision.raw(), &text) != ORBGATE_STATUS_OK) {
@@ -483,20 +726,24 @@ public:
         return Words{view(text.decision), view(text.reason), view(text.policy),
                      maybe(text.detail),  maybe(text.api),   maybe(text.route), maybe(text.scope)};
     }
+    std::optional<Words> words(const Decision &decision) const && = delete;
 
     // What the `Allow` header of a 405 lists, as in `GET, POST`; none where the decision is no 405, or another policy's.
-    // It lives as long as the engine.
-    [[nodiscard]] std::optional<std::string_view> declared_methods(const Decision &decision) const noexcept
+    [[nodiscard]] std::optional<std::string_view> declared_methods(const Decision &decision) const & noexcept
     {
         OrbgateStr methods = {nullptr, 0};
-        const Status status = orbgate_engine_declared_methods(engine_.get(), &decision.raw(), &methods);
+        const OrbgateStatus status = orbgate_engine_declared_methods(engine_.get(), &decision.raw(), &methods);
         return status == ORBGATE_STATUS_OK ? detail::maybe(methods) : std::nullopt;
     }
+    std::optional<std::string_view> declared_methods(const Decision &decision) const && = delete;
 
-    // The policy's digest, as in `sha256:…`; its name; the whole table as JSON. They live as long as the engine.
-    [[nodiscard]] std::string_view digest() const noexcept { return text(orbgate_engine_digest_text); }
-    [[nodiscard]] std::string_view name() const noexcept { return text(orbgate_engine_name); }
-    [[nodiscard]] std::string_view table_json() const noexcept { return text(orbgate_engine_table_json); }
+    // The policy's digest, as in `sha256:…`; its name; the whole table as JSON.
+    [[nodiscard]] std::string_view digest() const & noexcept { return text(orbgate_engine_digest_text); }
+    [[nodiscard]] std::string_view name() const & noexcept { return text(orbgate_engine_name); }
+    [[nodiscard]] std::string_view table_json() const & noexcept { return text(orbgate_engine_table_json); }
+    std::string_view digest() const && = delete;
+    std::string_view name() const && = delete;
+    std::string_view table_json() const && = delete;
 
     [[nodiscard]] const OrbgateEngine *raw() const noexcept { return engine_.get(); }
 
@@ -504,7 +751,28 @@ private:
     friend class Handle;
     explicit Engine(OrbgateEngine *engine) noexcept : engine_(engine) {}
 
-    static Result<Engine> made(Status status, OrbgateEngine *engine, OrbgateError *error)
+    static Result<Engine> from_file(const char *path, std::size_t len)
+    {
+        OrbgateEngine *engine = nullptr;
+        OrbgateError *error = nullptr;
+        const OrbgateStatus status = orbgate_engine_from_file(path, len, &engine, &error);
+        return made(status, engine, error);
+    }
+
+    // Decides the columns of a batch, with what `with` adds to them.
+    template <typename F>
+    Result<std::vector<Decision>> decide_columns(const Batch &batch, F with) const
+    {
+        std::optional<OrbgateBatch> raw = batch.raw();
+        if (!raw) {
+            return Error(Status::invalid_argument,
+                         "the batch has over 4 GiB of text, or some scopes as text and some as sets");
+        }
+        with(*raw);
+        return decide(*raw);
+    }
+
+    static Result<Engine> made(OrbgateStatus status, OrbgateEngine *engine, OrbgateError *error)
     {
         if (status != ORBGATE_STATUS_OK) {
             return Error(status, error);
@@ -512,7 +780,7 @@ private:
         return Engine(engine);
     }
 
-    static Result<ScopeSet> made(Status status, OrbgateScopeSet *set)
+    static Result<ScopeSet> made(OrbgateStatus status, OrbgateScopeSet *set)
     {
         if (status != ORBGATE_STATUS_OK) {
             return Error(status);
@@ -536,7 +804,7 @@ public:
     static Result<Handle> holding(const Engine &engine)
     {
         OrbgateHandle *handle = nullptr;
-        const Status status = orbgate_handle_new(engine.raw(), &handle);
+        const OrbgateStatus status = orbgate_handle_new(engine.raw(), &handle);
         if (status != ORBGATE_STATUS_OK) {
             return Error(status);
         }
@@ -556,7 +824,7 @@ public:
     [[nodiscard]] Engine load() const noexcept
     {
         OrbgateEngine *engine = nullptr;
-        const Status status = orbgate_handle_load(handle_.get(), &engine);
+        const OrbgateStatus status = orbgate_handle_load(handle_.get(), &engine);
         return Engine(status == ORBGATE_STATUS_OK ? engine : nullptr);
     }
 
@@ -565,9 +833,9 @@ public:
                     BonusOrbs bonus = BonusOrbs::refuse) const noexcept
     {
         Decision decision;
-        const Status status =
+        const OrbgateStatus status =
             orbgate_handle_decide(handle_.get(), method.data(), method.size(), target.data(), target.size(),
-                                  token.raw(), static_cast<std::uint32_t>(bonus), &decision.raw_);
+                                  token.raw(), detail::number(bonus), &decision.raw_);
         return status == ORBGATE_STATUS_OK ? decision : Decision();
     }
 

@@ -56,6 +56,9 @@ static_assert(!std::is_copy_constructible_v<Engine> && !std::is_copy_assignable_
 static_assert(!std::is_copy_constructible_v<ScopeSet> && !std::is_copy_constructible_v<Handle>);
 static_assert(std::is_trivially_copyable_v<Decision> && std::is_standard_layout_v<Decision>);
 static_assert(!std::is_constructible_v<Token, orbgate::TokenKind, ScopeSet &&>, "it would dangle");
+static_assert(!std::is_constructible_v<Token, orbgate::TokenKind, std::string>, "it would dangle");
+static_assert(std::is_constructible_v<Token, orbgate::TokenKind, const std::string &>);
+static_assert(std::is_same_v<decltype(std::declval<const orbgate::Result<Engine> &>().value()), const Engine &>);
 
 constexpr std::string_view orbs = "/api/v1/external/orbs";
 constexpr std::string_view shop = "orbgate: 1\nname: shop\napis:\n  shop:\n    base_path: /v1\n    scopes:\n"
@@ -65,7 +68,7 @@ constexpr std::string_view shop = "orbgate: 1\nname: shop\napis:\n  shop:\n    b
 static void decisions(const Engine &engine)
 {
     const auto held = engine.decide("GET", orbs, Token::user("read:orbs"), BonusOrbs::allow);
-    CHECK(held && held.is_allow() && held.reason() == ORBGATE_REASON_SCOPE_HELD && !held.http_status());
+    CHECK(held && held.is_allow() && held.reason() == orbgate::Reason::scope_held && !held.http_status());
     CHECK(held.charge()->consumes && !held.charge()->amount && held.charge()->bonus_allowed);
     CHECK(second_unit_allows(held));
     const auto words = engine.words(held).value();
@@ -81,7 +84,7 @@ static void decisions(const Engine &engine)
     CHECK(undeclared.http_status() == 405 && engine.declared_methods(undeclared) == "GET");
     CHECK(!engine.declared_methods(none) && !engine.declared_methods(held) && !engine.declared_methods(Decision()));
     const auto malformed = engine.decide("GET", std::string_view("/\0", 2), Token::none());
-    CHECK(malformed.detail() == ORBGATE_DETAIL_BYTE && orbgate::name(malformed.detail()) == "byte");
+    CHECK(malformed.detail() == orbgate::Detail::byte && orbgate::name(malformed.detail()) == "byte");
     CHECK(!orbgate::explanation(malformed.detail()).empty() && !orbgate::explanation(malformed.reason()).empty());
     CHECK(!engine.decide("GET", orbs, Token(orbgate::token_kind("robot"), "read:orbs")));
     CHECK(!Decision() && Decision().http_status() == 403 && !engine.words(Decision()));
@@ -98,9 +101,68 @@ static void routes_and_scopes(const Engine &engine)
         CHECK(engine.decide_scope("read:orders", Token::user(*scopes)));
     }
     CHECK(!engine.find_route("PUT", "/orders"));
+    const auto routes = engine.routes();
+    CHECK(routes.size() == 2 && routes[1].number == 2 && routes[1].text == "PUT /v1/orders");
+    CHECK(routes[1].id == route && routes[0].id != route && routes[0].method == "GET");
+    CHECK(routes[1].path_template == "/v1/orders" && routes[1].scope == "write:orders" && routes[1].api == "shop");
+    CHECK(routes[1].charge.consumes && routes[1].charge.amount == 5u && !routes[0].charge.consumes);
+    CHECK(routes[0].line == 7 && routes[0].column > 1);
     CHECK(!engine.decide_route({}, Token::user(set)));
     CHECK(!engine.decide_scope("read:nothing", Token::user(set)));
     CHECK(engine.name() == "shop" && engine.table_json().substr(0, 2) == "{\"");
+}
+
+static std::string allowed(const Engine &engine, const Batch &batch)
+{
+    std::string allowed;
+    for (const auto &decision : engine.decide(batch).value()) {
+        allowed += decision.is_allow() ? '+' : '-';
+    }
+    return allowed;
+}
+
+// Each row its own token, whatever becomes of what it was made of; a row without one is denied.
+static void tokens_of_rows(const Engine &engine)
+{
+    Batch texts;
+    texts.add("GET", "/v1/orders");
+    {
+        std::string scopes = "read:orders";
+        texts.add("GET", "/v1/orders", Token::user(scopes));
+        texts.add("PUT", "/v1/orders", Token::organisation("write:orders"), BonusOrbs::allow);
+        scopes.assign(scopes.size(), 'x');
+    }
+    texts.add("GET", "/v1/orders");
+    texts.add("GET", "/v1/orders", Token::user(""));
+    texts.add("GET", "/v1/orders", Token::none());
+    CHECK(texts.size() == 6 && texts.has_tokens() && allowed(engine, texts) == "-++---");
+    const auto decisions = engine.decide(texts).value();
+    CHECK(decisions[2].charge()->bonus_allowed && decisions[2].charge()->amount == 5u);
+    CHECK(decisions[0].http_status() == 401 && decisions[4].http_status() == 403 && decisions[5].http_status() == 401);
+    // No other token takes the place of theirs, or of one that is missing.
+    CHECK(engine.decide(texts, Token::user("read:orders")).error().status == orbgate::Status::invalid_argument);
+
+    Batch sets;
+    {
+        const auto reads = engine.scopes("read:orders").value(), writes = engine.scopes("write:orders").value();
+        sets.add("GET", "/v1/orders", Token::user(reads));
+        sets.add("PUT", "/v1/orders", Token::user(writes));
+        sets.add("GET", "/v1/orders", Token::user(writes));
+        sets.add("GET", "/v1/orders");
+        sets.add("GET", "/v1/orders", Token::user(reads));
+    }
+    CHECK(allowed(engine, sets) == "++--+");
+    const auto copy = sets;
+    sets.clear();
+    CHECK(allowed(engine, copy) == "++--+" && !sets.has_tokens() && allowed(engine, sets).empty());
+    sets = copy;
+    sets.add("GET", "/v1/orders", Token::user("read:orders"));
+    CHECK(!engine.decide(sets) && engine.decide(sets).error().message.find("sets") != std::string::npos);
+
+    // Without a token at all: no row is allowed.
+    Batch plain;
+    plain.add("GET", "/v1/orders");
+    CHECK(allowed(engine, plain) == "-");
 }
 
 static void batches(const Engine &engine)
@@ -117,10 +179,11 @@ static void batches(const Engine &engine)
     }
     batch.clear();
     CHECK(batch.size() == 0);
+    tokens_of_rows(engine);
     for (const std::size_t len : {SIZE_MAX, SIZE_MAX / sizeof(Decision) / 4, std::size_t{1}}) {
         OrbgateBatch bad = orbgate_batch_init();
         bad.len = len;
-        CHECK(engine.decide(bad).error().status == ORBGATE_STATUS_INVALID_ARGUMENT);
+        CHECK(engine.decide(bad).error().status == orbgate::Status::invalid_argument);
     }
 }
 
@@ -168,6 +231,33 @@ static void without_memory(const Engine &engine)
                 CHECK(batch.size() == rows && allows(batch) == std::string(rows, '+'));
                 batch.add("GET", "/v1/orders");
                 CHECK(allows(batch) == std::string(rows + 1, '+'));
+            }
+        }
+    }
+    // The same of rows with tokens, the first of which comes late.
+    const std::string scopes = "read:orders " + std::string(40, 'x');
+    const auto set = engine.scopes(scopes).value();
+    for (const auto &token : {Token::user(scopes), Token::user(set)}) {
+        for (std::size_t rows = 0; rows <= 4; rows++) {
+            bool threw = true;
+            for (int allocations = 0; threw; allocations++) {
+                Batch batch;
+                batch.add("GET", "/v1/orders");
+                for (std::size_t row = 0; row < rows; row++) {
+                    batch.add("GET", "/v1/orders", token);
+                }
+                threw = throws_after(allocations, [&] { batch.add(method, target, token); });
+                const std::string before = rows == 0 ? "-" : "-" + std::string(rows, '+');
+                if (threw) {
+                    CHECK(batch.size() == rows + 1 && batch.has_tokens() == (rows > 0));
+                    CHECK(rows > 0 || allows(batch) == "+");
+                    CHECK(allowed(engine, batch) == before);
+                    batch.add("GET", "/v1/orders");
+                    batch.add("GET", "/v1/orders", token);
+                    CHECK(allowed(engine, batch) == before + "-+");
+                } else {
+                    CHECK(allowed(engine, batch) == before + "-");
+                }
             }
         }
     }
@@ -233,17 +323,22 @@ static void moves(Engine engine)
 
 static void failures()
 {
+    const auto good = Engine::external();
+    CHECK(good.value().digest() == good->digest() && &good.value() == &*good);
     const auto failed = Engine::from_yaml("orbgate: 1\ncolour: red\napis: {}\n");
-    CHECK(!failed && failed.error().status == ORBGATE_STATUS_INVALID_POLICY);
+    CHECK(!failed && failed.error().status == orbgate::Status::invalid_policy);
     CHECK(failed.error().faults.size() > 0 && failed.error().faults[0].line == 2);
     CHECK(failed.error().message.substr(0, 5) == "2:1: ");
-    CHECK(Engine::from_file("no/such/file").error().status == ORBGATE_STATUS_IO);
+    CHECK(Engine::from_file("no/such/file").error().status == orbgate::Status::io);
+    const std::filesystem::path folder = "policy";
+    const auto read = Engine::from_file(folder / "external.yaml");
+    CHECK(read && read->name() == "external");
 #if defined(__cpp_exceptions)
     try {
         (void)Engine::from_yaml("").value();
         CHECK(!"it throws");
     } catch (const orbgate::Exception &exception) {
-        CHECK(exception.error().status == ORBGATE_STATUS_INVALID_POLICY && *exception.what() != '\0');
+        CHECK(exception.error().status == orbgate::Status::invalid_policy && *exception.what() != '\0');
     }
 #endif
 }

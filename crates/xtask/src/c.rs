@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use crate::native::{Compiler, INCLUDE_C, INCLUDE_CPP, Library, WARNINGS, shared};
 use crate::program::Program;
 use crate::project::Project;
+use crate::refused;
 use crate::setup;
 use crate::test::Outcome;
 
@@ -97,6 +98,7 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
         }
     }
     headers()?;
+    refused::check()?;
     let plain = Library::build(project)?;
     symbols(&plain)?;
     let home = project.target.join("xtask").join("c");

@@ -30,6 +30,7 @@ mod process;
 mod program;
 mod project;
 mod python;
+mod refused;
 mod sanitize;
 mod schema;
 mod setup;

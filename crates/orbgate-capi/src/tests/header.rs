@@ -117,6 +117,28 @@ fn every_function_is_tested_from_c() {
     }
 }
 
+/// C++ has every code of the header, under the same name.
+#[test]
+fn every_code_is_in_the_header_of_cpp() {
+    let cpp = fs::read_to_string(root().join("bindings/cpp/include/orbgate.hpp")).unwrap();
+    let header = header(config());
+    let kinds = ["STATUS_", "REASON_", "DETAIL_", "TOKEN_KIND_"];
+    let mut count = 0;
+    for constant in header
+        .lines()
+        .filter_map(|line| line.trim().split(" = ").next())
+    {
+        let code = constant.strip_prefix("ORBGATE_");
+        let name = code.and_then(|code| kinds.iter().find_map(|kind| code.strip_prefix(kind)));
+        if let Some(name) = name {
+            let line = format!("{} = {constant},", name.to_lowercase());
+            assert!(cpp.contains(&line), "orbgate.hpp lacks `{line}`");
+            count += 1;
+        }
+    }
+    assert!(count >= 6 + 10 + 20 + 4, "{count} codes");
+}
+
 /// A function of the header, and the comment above it.
 #[derive(Debug)]
 struct Function {
