@@ -746,6 +746,11 @@ typedef struct OrbgateRoute {
    * Column of the policy file in characters, from 1.
    */
   uint32_t column;
+  /**
+   * The methods that its template declares, its own among them, in alphabetical order, as in `GET, POST`. Since ABI
+   * 1.1.
+   */
+  struct OrbgateStr methods;
 } OrbgateRoute;
 
 /**

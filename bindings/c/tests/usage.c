@@ -148,6 +148,7 @@ static void listings(const OrbgateEngine *engine)
     OrbgateRoute route = orbgate_route_init();
     CHECK_OK(orbgate_engine_route(engine, 2, &route));
     CHECK(is(route.text, "PUT /v1/orders") && route.amount == 5 && is(route.scope, "write:orders"));
+    CHECK(is(route.methods, "GET, PUT"));
     OrbgateStr method;
     CHECK_OK(orbgate_engine_route_method(engine, 2, 0, &method));
     CHECK(is(method, "GET"));

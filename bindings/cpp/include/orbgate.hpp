@@ -407,6 +407,7 @@ struct Route {
     std::string_view method, path_template, scope, api;
     Charge charge;            // what an allowed call consumes, without bonus orbs
     std::uint32_t line = 0, column = 0;
+    std::string_view methods; // that the template declares, as `GET, POST`
 };
 
 // Requests for one call: methods and targets and, if they are given, a token for each. It keeps what it is given.
@@ -708,7 +709,8 @@ public:
                               view(raw.api),
                               Charge(raw.charge, raw.amount),
                               raw.line,
-                              raw.column});
+                              raw.column,
+                              view(raw.methods)});
         }
         return routes;
     }

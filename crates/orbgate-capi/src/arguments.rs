@@ -109,8 +109,13 @@ impl<T> Out<T> {
 ///
 /// `#[repr(C)]`, its first field is the `u32`, and all zeros is a value of it.
 pub(crate) unsafe trait Sized32: Sized {
-    /// Its size in the first release: none is smaller.
+    /// Its size in the first release, a literal that never changes: no client has a smaller one.
     const FIRST_SIZE: usize;
+}
+
+/// The size of a struct in the first release, where pointers have 64 bits and where they have 32.
+pub(crate) const fn first_size(with_64: usize, with_32: usize) -> usize {
+    if usize::BITS == 64 { with_64 } else { with_32 }
 }
 
 /// Reads a caller-sized struct.
@@ -173,7 +178,9 @@ unsafe fn struct_size<T: Sized32>(pointer: *const T) -> Outcome<usize> {
     // SAFETY: neither null nor misaligned, and every such struct begins with a u32.
     let size = unsafe { pointer.cast::<u32>().read() };
     let size = usize::try_from(size).map_err(|_| INVALID)?;
-    if size < T::FIRST_SIZE || size > LARGEST {
+    // No release ends a struct within a pointer.
+    let whole = size.is_multiple_of(align_of::<T>());
+    if size < T::FIRST_SIZE || size > LARGEST || !whole {
         return Err(INVALID);
     }
     Ok(size)

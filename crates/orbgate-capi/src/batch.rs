@@ -3,7 +3,7 @@
 use orbgate::{Request, Scopes, Token, TokenKind};
 
 use crate::answers::Form;
-use crate::arguments::{Out, Sized32, are_aligned, read_sized, shared, slice};
+use crate::arguments::{Out, Sized32, are_aligned, first_size, read_sized, shared, slice};
 use crate::columns::{Bitmap, OrbgateColumn, Texts};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
@@ -45,7 +45,7 @@ pub struct OrbgateBatch {
 
 // SAFETY: integers and pointers, the u32 first.
 unsafe impl Sized32 for OrbgateBatch {
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = first_size(136, 72);
 }
 
 /// Decides every row of a batch, each as `orbgate_engine_decide` would. Everything is checked before the first

@@ -3,7 +3,7 @@
 use orbgate::{Charge, Decision, Detail, Reason};
 
 use crate::answers::answer;
-use crate::arguments::{Out, Sized32, shared, write_sized};
+use crate::arguments::{Out, Sized32, first_size, shared, write_sized};
 use crate::engine::OrbgateEngine;
 use crate::found::Found;
 use crate::names::{OrbgateEffect, detail_number, effect_name, reason_number};
@@ -119,7 +119,7 @@ pub struct OrbgateDecisionText {
 
 // SAFETY: integers and texts, the u32 first.
 unsafe impl Sized32 for OrbgateDecisionText {
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = first_size(120, 64);
 }
 
 /// Puts a decision into words. One that no engine of this policy can have made is an invalid argument.

@@ -2,7 +2,7 @@
 
 use orbgate::PolicyError;
 
-use crate::arguments::{Sized32, shared, write_sized};
+use crate::arguments::{Sized32, first_size, shared, write_sized};
 use crate::status::{OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
@@ -37,7 +37,7 @@ pub struct OrbgateErrorInfo {
 
 // SAFETY: integers and texts, the u32 first.
 unsafe impl Sized32 for OrbgateErrorInfo {
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = first_size(56, 36);
 }
 
 /// One thing wrong with a policy.
@@ -58,7 +58,7 @@ pub struct OrbgateFault {
 
 // SAFETY: integers and text, the u32 first.
 unsafe impl Sized32 for OrbgateFault {
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = first_size(32, 24);
 }
 
 impl OrbgateError {

@@ -4,7 +4,7 @@ use core::ffi::c_char;
 
 use orbgate::{Orbs, Route, Scope};
 
-use crate::arguments::{Out, Sized32, bytes, shared, write_sized};
+use crate::arguments::{Out, Sized32, bytes, first_size, shared, write_sized};
 use crate::decision::{
     ORBGATE_CHARGE_AMOUNT_STATED, ORBGATE_CHARGE_CONSUMES, ORBGATE_CHARGE_STATED,
 };
@@ -43,11 +43,14 @@ pub struct OrbgateRoute {
     pub line: u32,
     /// Column of the policy file in characters, from 1.
     pub column: u32,
+    /// The methods that its template declares, its own among them, in alphabetical order, as in `GET, POST`. Since ABI
+    /// 1.1.
+    pub methods: OrbgateStr,
 }
 
 // SAFETY: integers and texts, the u32 first.
 unsafe impl Sized32 for OrbgateRoute {
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = first_size(120, 80);
 }
 
 /// A scope of an engine.
@@ -81,7 +84,7 @@ pub struct OrbgateScope {
 
 // SAFETY: integers and texts, the u32 first.
 unsafe impl Sized32 for OrbgateScope {
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = first_size(96, 64);
 }
 
 /// How many routes there are: their numbers go from 1 to this.
@@ -138,7 +141,8 @@ pub unsafe extern "C" fn orbgate_engine_route(
 ) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller's, see the preamble.
-        let route = describe_route(&route(unsafe { shared(engine) }?, number)?);
+        let engine = unsafe { shared(engine) }?;
+        let route = describe_route(engine, &route(engine, number)?);
         // SAFETY: the caller's, see the preamble.
         unsafe { write_sized(out, &route) }
     })
@@ -234,7 +238,7 @@ fn route(engine: &OrbgateEngine, number: u32) -> Outcome<Route<'_>> {
     route.ok_or(OrbgateStatus::NotFound)
 }
 
-fn describe_route(route: &Route<'_>) -> OrbgateRoute {
+fn describe_route(engine: &OrbgateEngine, route: &Route<'_>) -> OrbgateRoute {
     let scope = route.scope();
     let (charge, amount) = orb_column(Some(route.orbs()));
     let place = route.place();
@@ -252,6 +256,7 @@ fn describe_route(route: &Route<'_>) -> OrbgateRoute {
         scope_number: u32::from(scope.index()).saturating_add(1),
         line: place.line,
         column: place.column,
+        methods: OrbgateStr::optional(engine.methods().of(route)),
     }
 }
 

@@ -27,7 +27,7 @@ impl Methods {
         )
     }
 
-    fn of(&self, route: &Route<'_>) -> Option<&str> {
+    pub(crate) fn of(&self, route: &Route<'_>) -> Option<&str> {
         let index = usize::try_from(route.index()).ok()?;
         self.0.get(index).map(|text| &**text)
     }

@@ -11,7 +11,7 @@ use crate::found::Found;
 use crate::status::{OrbgateStatus, Outcome, caught, guard};
 
 /// A field: its lowest bit and how many bits it has. The header's preamble draws the same.
-struct Field(u32, u32);
+pub(crate) struct Field(pub(crate) u32, pub(crate) u32);
 
 const EFFECT: Field = Field(0, 2);
 const CHARGE: Field = Field(2, 4);
@@ -20,6 +20,17 @@ const ROUTE: Field = Field(14, 18);
 const SCOPE: Field = Field(32, 16);
 /// With effect 0 it is the status.
 const REASON: Field = Field(48, 5);
+
+/// The fields by name, from the lowest.
+#[cfg(test)]
+pub(crate) const FIELDS: [(&str, Field); 6] = [
+    ("effect", EFFECT),
+    ("charge", CHARGE),
+    ("detail", DETAIL),
+    ("route", ROUTE),
+    ("scope", SCOPE),
+    ("reason", REASON),
+];
 
 impl Field {
     const fn mask(&self) -> u64 {

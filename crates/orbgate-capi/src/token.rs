@@ -4,7 +4,7 @@ use core::ffi::c_char;
 
 use orbgate::{Token, TokenKind};
 
-use crate::arguments::{Sized32, bytes, optional, read_sized};
+use crate::arguments::{Sized32, bytes, first_size, optional, read_sized};
 use crate::scope_set::OrbgateScopeSet;
 use crate::status::{OrbgateStatus, Outcome};
 
@@ -30,7 +30,7 @@ pub struct OrbgateToken {
 
 // SAFETY: integers and pointers, the u32 first.
 unsafe impl Sized32 for OrbgateToken {
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = first_size(32, 20);
 }
 
 impl OrbgateToken {

@@ -1,5 +1,5 @@
-//! `cargo xtask header`: bindings/c/include/orbgate.h, generated from the C ABI's crate and compared by its
-//! tests.
+//! `cargo xtask header`: bindings/c/include/orbgate.h and the crate's layout.tsv, generated from the C ABI's crate and
+//! compared by its tests.
 
 use anyhow::Result;
 use clap::Args;
@@ -8,7 +8,7 @@ use crate::program::Program;
 
 #[derive(Debug, Args)]
 pub(crate) struct Header {
-    /// Only compares the committed file
+    /// Only compares the committed files
     #[arg(long)]
     check: bool,
 }
@@ -17,7 +17,7 @@ impl Header {
     pub(crate) fn run(&self) -> Result<()> {
         // The crate's own test has the generator and the comparison.
         let update = if self.check { "" } else { "ORBGATE_UPDATE=1 " };
-        let test = "cargo test -p orbgate-capi header";
+        let test = "cargo test -p orbgate-capi -- header layout";
         Program::parse(&format!("{update}{test}")).run()
     }
 }

@@ -19,6 +19,7 @@ mod go;
 mod header;
 mod install;
 mod java;
+mod layout;
 mod load;
 mod miri;
 mod msrv;

@@ -167,6 +167,11 @@ fn functions(header: &str) -> Vec<Function> {
     declarations.map(function).collect()
 }
 
+/// The header as the crate says it.
+pub(super) fn generated() -> String {
+    header(config())
+}
+
 fn header(config: Config) -> String {
     let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
     let bindings = Builder::new().with_crate(crate_dir).with_config(config);

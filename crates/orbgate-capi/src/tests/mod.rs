@@ -17,6 +17,8 @@ mod decide;
 mod forged;
 #[cfg(not(miri))]
 mod header;
+#[cfg(not(miri))]
+mod layout;
 mod lives;
 mod names;
 
