@@ -410,7 +410,8 @@ struct Route {
     std::string_view methods; // that the template declares, as `GET, POST`
 };
 
-// Requests for one call: methods and targets and, if they are given, a token for each. It keeps what it is given.
+// Requests for one call: methods and targets and, if they are given, a token for each. It copies them into columns, which
+// costs more than the one call saves: ask one by one where they are not in columns already.
 class Batch {
 public:
     Batch() = default;
@@ -458,7 +459,7 @@ public:
         const OrbgateToken &raw = *token.raw();
         if (kinds_.empty()) {
             // The first row with a token, or the first after one that threw.
-            scopes_ = Column();
+            scopes_.clear();
             sets_.clear();
             bonus_.clear();
         }
@@ -472,7 +473,9 @@ public:
         }
         targets_.add(row, target);
         // Nothing throws from here: rows have tokens once one of them has.
-        kinds_.resize(row, detail::number(TokenKind::none));
+        if (kinds_.size() != row) {
+            kinds_.resize(row, detail::number(TokenKind::none));
+        }
         kinds_.push_back(static_cast<std::uint8_t>(raw.kind));
     }
 
@@ -480,7 +483,17 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return targets_.size(); }
     // Whether rows have tokens of their own.
     [[nodiscard]] bool has_tokens() const noexcept { return !kinds_.empty(); }
-    void clear() { *this = Batch(); }
+    // No requests any more; the memory is kept for the next.
+    void clear() noexcept
+    {
+        methods_.clear();
+        targets_.clear();
+        scopes_.clear();
+        kinds_.clear();
+        bonus_.clear();
+        sets_.clear();
+        owned_.clear();
+    }
 
 private:
     friend class Engine;
@@ -493,18 +506,30 @@ private:
         [[nodiscard]] std::size_t size() const noexcept { return offsets.empty() ? 0 : offsets.size() - 1; }
         void add(std::size_t row, std::string_view text)
         {
-            if (offsets.empty()) {
-                *this = Column();
+            if (offsets.size() != row + 1 || data.size() != offsets.back()) {
+                restore(row);
             }
-            // Takes away what is left of a row that threw, and gives rows before the first an empty text.
-            offsets.resize(row + 1);
-            data.resize(offsets.back());
             // An offset has 32 bits: what does not fit makes the whole batch invalid.
             full = full || text.size() > UINT32_MAX - data.size();
-            if (!full) {
+            if (!full && !text.empty()) {
                 data.append(text);
             }
             offsets.push_back(static_cast<std::uint32_t>(data.size()));
+        }
+        void clear() noexcept
+        {
+            data.clear();
+            offsets.clear();
+            full = false;
+        }
+        // Takes away what is left of a row that threw, and gives rows before the first an empty text.
+        void restore(std::size_t row)
+        {
+            if (offsets.empty()) {
+                clear();
+            }
+            offsets.resize(row + 1);
+            data.resize(offsets.back());
         }
         [[nodiscard]] OrbgateColumn raw() const noexcept { return {data.data(), data.size(), offsets.data()}; }
     };
@@ -513,7 +538,9 @@ private:
     template <typename T>
     static void put(std::vector<T> &column, std::size_t row, T value)
     {
-        column.resize(row);
+        if (column.size() != row) {
+            column.resize(row);
+        }
         column.push_back(value);
     }
 
