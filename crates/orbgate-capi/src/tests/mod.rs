@@ -14,6 +14,7 @@ mod arguments;
 mod arrow;
 mod batch;
 mod decide;
+#[cfg(not(miri))] // a million decisions
 mod forged;
 #[cfg(not(miri))]
 mod header;
