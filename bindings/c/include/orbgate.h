@@ -79,7 +79,7 @@
 #endif
 #endif
 
-/* The Arrow C data interface, as its specification asks for: whoever includes it first defines it. */
+/* The Arrow C data interface, as its specification asks for: the first header that is included defines it. */
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 
@@ -116,7 +116,7 @@ struct ArrowArray {
 
 /**
  * In `OrbgateDecision.charge`: the policy states an orb column, so the other bits say something. Without
- * it whoever charges must find out.
+ * it the service that charges must find out.
  */
 #define ORBGATE_CHARGE_STATED 1
 
@@ -126,7 +126,7 @@ struct ArrowArray {
 #define ORBGATE_CHARGE_CONSUMES 2
 
 /**
- * In `OrbgateDecision.charge`: `amount` is how many; without it whoever charges must supply it.
+ * In `OrbgateDecision.charge`: `amount` is how many; without it the service that charges must supply it.
  */
 #define ORBGATE_CHARGE_AMOUNT_STATED 4
 
@@ -142,7 +142,7 @@ struct ArrowArray {
 
 /**
  * How a call ended. Outputs are written with `ORBGATE_STATUS_OK` only. Numbers are frozen; a later
- * release may add one, and whoever meets a status that is not `OK` must deny.
+ * release may add one: deny on every status that is not `OK`.
  */
 enum OrbgateStatus
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -184,7 +184,7 @@ typedef int32_t OrbgateStatus;
 #endif // __cplusplus
 
 /**
- * What a decision says. All zeros is no decision: whoever meets it must deny.
+ * What a decision says. All zeros is no decision: deny.
  */
 enum OrbgateEffect
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L

@@ -4,9 +4,9 @@
 // makes another owner where that is meant. A moved-from object answers every question with a denial. What only refers to
 // something, as a token to its scopes, cannot be made of a temporary: that does not compile.
 //
-// What can fail returns a Result, whose `value()` is the one that throws (or ends the program where exceptions are
-// off). Nothing else throws, but for want of memory what is not noexcept throws as std::vector does. Everything may
-// be used from any thread; an object that is being added to, assigned to or moved from needs the usual care.
+// What can fail returns a Result, whose `value()` throws (or ends the program where exceptions are off). Nothing else
+// throws, except that functions that are not noexcept throw std::bad_alloc when memory runs out. Everything may be used
+// from any thread; an object that is being added to, assigned to or moved from needs the usual care.
 #ifndef ORBGATE_HPP
 #define ORBGATE_HPP
 
@@ -258,7 +258,7 @@ private:
 // What an allowed call consumes.
 struct Charge {
     bool consumes = false;
-    std::optional<std::uint64_t> amount; // none where the policy states none: whoever charges must supply it
+    std::optional<std::uint64_t> amount; // none: the service that charges must supply it
     bool bonus_allowed = false;
 
     Charge() = default;

@@ -188,7 +188,7 @@ static void batches(const Engine &engine)
 }
 
 #if defined(__cpp_exceptions)
-// Whether it throws where so many more allocations succeed and the next one fails.
+// Whether it throws when this many more allocations succeed and the next one fails.
 template <typename F>
 static bool throws_after(int allocations, F run)
 {

@@ -34,7 +34,7 @@
 #endif
 #endif
 
-/* The Arrow C data interface, as its specification asks for: whoever includes it first defines it. */
+/* The Arrow C data interface, as its specification asks for: the first header that is included defines it. */
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 

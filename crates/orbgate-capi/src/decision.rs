@@ -11,11 +11,11 @@ use crate::status::{OrbgateStatus, Outcome, guard};
 use crate::text::OrbgateStr;
 
 /// In `OrbgateDecision.charge`: the policy states an orb column, so the other bits say something. Without
-/// it whoever charges must find out.
+/// it the service that charges must find out.
 pub const ORBGATE_CHARGE_STATED: u8 = 1;
 /// In `OrbgateDecision.charge`: the call consumes the user's orbs.
 pub const ORBGATE_CHARGE_CONSUMES: u8 = 2;
-/// In `OrbgateDecision.charge`: `amount` is how many; without it whoever charges must supply it.
+/// In `OrbgateDecision.charge`: `amount` is how many; without it the service that charges must supply it.
 pub const ORBGATE_CHARGE_AMOUNT_STATED: u8 = 4;
 /// In `OrbgateDecision.charge`: bonus orbs may be used: the call consumes orbs and its request allows it.
 pub const ORBGATE_CHARGE_BONUS_ALLOWED: u8 = 8;

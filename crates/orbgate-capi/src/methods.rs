@@ -18,29 +18,29 @@ pub(crate) struct Methods(Box<[Arc<str>]>);
 
 impl Methods {
     pub(crate) fn new(engine: &Engine) -> Self {
-        let mut texts = HashSet::new();
-        Self(
-            engine
-                .routes()
-                .map(|route| text(&mut texts, &route))
-                .collect(),
-        )
+        let mut texts: HashSet<Arc<str>> = HashSet::new();
+        let mut text = String::new();
+        let texts = engine.routes().map(|route| {
+            text.clear();
+            for method in route.methods() {
+                text.push_str(if text.is_empty() { "" } else { ", " });
+                text.push_str(method);
+            }
+            let known = texts.get(text.as_str()).cloned();
+            known.unwrap_or_else(|| {
+                let text: Arc<str> = text.as_str().into();
+                texts.insert(Arc::clone(&text));
+                text
+            })
+        });
+        Self(texts.collect())
     }
 
+    /// The text of a route.
     pub(crate) fn of(&self, route: &Route<'_>) -> Option<&str> {
         let index = usize::try_from(route.index()).ok()?;
         self.0.get(index).map(|text| &**text)
     }
-}
-
-fn text(texts: &mut HashSet<Arc<str>>, route: &Route<'_>) -> Arc<str> {
-    let text = route.methods().collect::<Vec<_>>().join(", ");
-    let known = texts.get(text.as_str()).cloned();
-    known.unwrap_or_else(|| {
-        let text: Arc<str> = text.into();
-        texts.insert(Arc::clone(&text));
-        text
-    })
 }
 
 /// What the `Allow` header of a 405 lists: the methods that the request's path declares, in alphabetical order, as in

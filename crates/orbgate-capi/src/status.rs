@@ -4,7 +4,7 @@ use core::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
 /// How a call ended. Outputs are written with `ORBGATE_STATUS_OK` only. Numbers are frozen; a later
-/// release may add one, and whoever meets a status that is not `OK` must deny.
+/// release may add one: deny on every status that is not `OK`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum OrbgateStatus {

@@ -115,7 +115,7 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
         let program = build(test, &[], &library, &home.join("plain"))?;
         run_test(test, Program::at(&program))?;
         if valgrind == Outcome::Passed {
-            // It runs one thread at a time: in turn, lest those that read keep the one that reloads waiting for ever.
+            // It runs one thread at a time. They must take turns, or readers keep the one that reloads waiting for ever.
             let memory = "valgrind --fair-sched=yes --quiet --error-exitcode=9 --leak-check=full \
                           --errors-for-leak-kinds=definite,possible";
             run_test(

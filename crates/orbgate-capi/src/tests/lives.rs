@@ -172,7 +172,7 @@ fn every_fault_of_a_policy_is_told() {
         assert_eq!(behind, OrbgateStatus::NotFound);
         orbgate_error_free(error);
         orbgate_error_free(null_mut());
-        // Whoever does not want the error need not take it.
+        // A caller that does not want the error need not take it.
         let status = orbgate_engine_from_yaml(data, len, &mut engine, null_mut());
         assert_eq!(status, OrbgateStatus::InvalidPolicy);
     }
