@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	orbgate "github.com/orbgate/orbgate/bindings/go"
+	"github.com/orbgate/orbgate/bindings/go/orbgate"
 )
 
 const (

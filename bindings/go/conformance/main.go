@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	orbgate "github.com/orbgate/orbgate/bindings/go"
+	"github.com/orbgate/orbgate/bindings/go/orbgate"
 )
 
 var columns = strings.Fields("name policy method target by_scope kind scopes bonus decision status reason detail api route scope orbs")

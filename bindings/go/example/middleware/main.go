@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"os"
 
-	orbgate "github.com/orbgate/orbgate/bindings/go"
+	"github.com/orbgate/orbgate/bindings/go/orbgate"
 )
 
 // Authorize lets through what the policy allows. Every denial has an empty body.

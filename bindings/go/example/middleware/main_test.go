@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	orbgate "github.com/orbgate/orbgate/bindings/go"
+	"github.com/orbgate/orbgate/bindings/go/orbgate"
 )
 
 func TestDenialsAreBare(t *testing.T) {

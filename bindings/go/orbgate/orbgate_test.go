@@ -32,7 +32,7 @@ func must[T any](value T, err error) func(testing.TB) T {
 }
 
 func TestAllThreeSourcesGiveTheSameEngine(t *testing.T) {
-	path := filepath.Join("..", "..", "policy", "external.yaml")
+	path := filepath.Join("..", "..", "..", "policy", "external.yaml")
 	text := must(os.ReadFile(path))(t)
 	builtIn := mustExternal(t).Digest()
 	if !strings.HasPrefix(builtIn, "sha256:") || len(builtIn) != len("sha256:")+64 {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	orbgate "github.com/orbgate/orbgate/bindings/go"
+	"github.com/orbgate/orbgate/bindings/go/orbgate"
 )
 
 func Example() {
