@@ -3,6 +3,7 @@ package orbgate
 import (
 	"math"
 	"slices"
+	"unsafe"
 )
 
 // A Batch is requests by columns, to be decided in one call. The zero Batch is empty. Several goroutines may decide one batch at
@@ -17,14 +18,15 @@ type Batch struct {
 // Scope sets of rows as C has them, 0 for none, and what keeps them alive.
 type sets struct {
 	pointers []uintptr
-	held     []*reference
+	held     []*ScopeSet
 	// How many rows have one.
 	count int
 }
 
-func (s *sets) add(set *reference) {
-	s.pointers = append(s.pointers, uintptr(set.get()))
-	if set == nil {
+func (s *sets) add(set *ScopeSet) {
+	pointer := uintptr(unsafe.Pointer(set.get()))
+	s.pointers = append(s.pointers, pointer)
+	if pointer == 0 {
 		return
 	}
 	s.count++
@@ -80,8 +82,13 @@ func (b *Batch) Add(method, target string, token Token, options ...Option) {
 	b.sets.add(set)
 }
 
-// Len is how many requests there are.
-func (b *Batch) Len() int { return len(b.kinds) }
+// Len is how many requests there are; none in a nil batch.
+func (b *Batch) Len() int {
+	if b == nil {
+		return 0
+	}
+	return len(b.kinds)
+}
 
 // Reset empties the batch and keeps its memory for the next requests.
 func (b *Batch) Reset() {
@@ -96,21 +103,29 @@ func (b *Batch) Reset() {
 // decisions to a slice, which may be nil or the last one cut to nothing: then nothing is allocated. With an error nothing is
 // appended.
 func (e *Engine) DecideBatch(decisions []Decision, batch *Batch) ([]Decision, error) {
-	held := e.reference()
-	if held == nil || batch.err != nil {
+	if batch == nil {
 		return decisions, StatusInvalidArgument
 	}
+	if batch.err != nil {
+		return decisions, batch.err
+	}
+	policy := e.current()
+	lane := policy.enter()
+	if lane == nil {
+		return decisions, ErrClosed
+	}
+	defer policy.leave(lane)
 	decided := slices.Grow(decisions, batch.Len())
 	var packed [chunk]uint64
 	for first := 0; first < batch.Len(); {
 		rows, interned := batch.chunk(first)
-		if status := held.decideRows(batch, first, interned, packed[:rows]); status != statusOK {
+		if status := policy.decideRows(batch, first, interned, packed[:rows]); status != statusOK {
 			return decisions, status
 		}
 		// Within the room that has grown: an append for each would look for it again.
 		room := decided[len(decided) : len(decided)+rows]
 		for row := range room {
-			room[row] = Decision{held, packed[row]}
+			room[row] = Decision{policy.table, packed[row]}
 		}
 		decided = decided[:len(decided)+rows]
 		first += rows

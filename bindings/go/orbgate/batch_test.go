@@ -57,10 +57,32 @@ func TestABatchIsUsedAgain(t *testing.T) {
 	}
 }
 
+// A zero set among others holds nothing, and takes nothing from them.
+func TestABatchWithASetOfNothing(t *testing.T) {
+	engine := mustExternal(t)
+	held := Token{Kind: KindUser, ScopeSet: must(engine.ScopeSet("write:voxies"))(t)}
+	nothing := Token{Kind: KindUser, ScopeSet: new(ScopeSet)}
+	for _, tokens := range [][]Token{{nothing, held}, {held, nothing}} {
+		var batch Batch
+		for _, token := range tokens {
+			batch.Add("POST", run, token)
+		}
+		for row, decision := range must(engine.DecideBatch(nil, &batch))(t) {
+			if want := engine.Decide("POST", run, tokens[row]); decision != want {
+				t.Errorf("%v, not %v", decision, want)
+			}
+		}
+	}
+}
+
 func TestABatchThatCannotBeDecided(t *testing.T) {
 	engine := mustExternal(t)
 	batch, _ := mixed(t, engine, 3)
-	if decisions, err := new(Engine).DecideBatch(nil, batch); decisions != nil || !errors.Is(err, StatusInvalidArgument) {
+	if decisions, err := new(Engine).DecideBatch(nil, batch); decisions != nil || !errors.Is(err, ErrClosed) {
+		t.Error(decisions, err)
+	}
+	var none *Batch
+	if decisions, err := engine.DecideBatch(nil, none); none.Len() != 0 || decisions != nil || !errors.Is(err, StatusInvalidArgument) {
 		t.Error(decisions, err)
 	}
 	limit := columnLimit
@@ -133,7 +155,7 @@ func TestCloseWhileOthersDecide(t *testing.T) {
 				for {
 					decision := engine.Decide("POST", "/five/run", UserToken("call:five"))
 					if !decision.IsAllow() {
-						if !errors.Is(decision.Err(), StatusInvalidArgument) {
+						if !errors.Is(decision.Err(), ErrClosed) {
 							t.Error(decision.Reason())
 						}
 						return

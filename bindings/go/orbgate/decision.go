@@ -1,11 +1,9 @@
 package orbgate
 
-import "encoding/json"
-
-// A Decision is the answer to a request: a small value that may be copied and kept; it keeps its policy
-// in memory. The zero Decision denies.
+// A Decision is the answer to a request: a small value that may be copied and kept, also beyond its engine. The zero
+// Decision denies.
 type Decision struct {
-	held *reference
+	table *table
 	// bits 0 to 1 effect, 2 to 5 charge, 6 to 13 detail, 14 to 31 route, 32 to 47 scope, 48 to 52 reason; with effect 0
 	// the status.
 	packed uint64
@@ -14,14 +12,14 @@ type Decision struct {
 // IsAllow says whether the call may be made.
 func (d Decision) IsAllow() bool { return d.packed&3 == effectAllow }
 
-// Err is nil where a decision was made, be it a denial. Else it is the [Status] that says why none was, and the call must be
-// refused.
+// Err is nil where a decision was made, be it a denial. Else it is [ErrClosed], or the [Status] that says why none was, and the
+// call must be refused.
 func (d Decision) Err() error {
-	if d.packed&3 != 0 {
+	switch {
+	case d.packed&3 != 0:
 		return nil
-	}
-	if d.packed == 0 {
-		return StatusInvalidArgument
+	case d.packed == 0:
+		return ErrClosed
 	}
 	return Status(d.packed >> 48 & 31)
 }
@@ -72,81 +70,18 @@ func (d Decision) Charge() (charge Charge, stated bool) {
 	}
 	charge = Charge{Consumes: bits&chargeConsumes != 0, BonusAllowed: bits&chargeBonus != 0}
 	if bits&chargeAmount != 0 {
-		amount, err := d.held.unpack(d.packed)
-		charge.Amount, charge.AmountStated = amount, err == nil
+		charge.Amount, charge.AmountStated = d.amount()
 	}
 	return charge, true
 }
 
-// Words are a decision in words: those of the JSON interface. A text that is null there is empty here.
-type Words struct {
-	// Decision is allow or deny.
-	Decision string
-	// Reason and Detail are the names of the codes.
-	Reason, Detail string
-	// API of the route or scope.
-	API string
-	// Route is METHOD /template; for method_not_declared the template alone.
-	Route string
-	// Scope that the call needs.
-	Scope string
-	// Policy is the digest, sha256:….
-	Policy string
-}
-
-// Words puts the decision into words, for logs and audits; the texts are copied. Where no decision was made it is the error
-// of [Decision.Err].
-func (d Decision) Words() (Words, error) {
-	if err := d.Err(); err != nil {
-		return Words{}, err
+// As much as the policy states for the route, or for the scope where there is no route.
+func (d Decision) amount() (amount uint64, stated bool) {
+	if route := d.table.route(d.RouteNumber()); route != nil {
+		return route.amount, true
 	}
-	return d.held.words(d.packed)
-}
-
-// MarshalJSON gives the decision as `orbgate decide --json` prints it.
-func (d Decision) MarshalJSON() ([]byte, error) {
-	words, err := d.Words()
-	if err != nil {
-		return nil, err
+	if scope := d.table.scope(d.ScopeNumber()); scope != nil {
+		return scope.amount, true
 	}
-	type orbs struct {
-		Consumes     bool    `json:"consumes"`
-		Amount       *uint64 `json:"amount"`
-		BonusAllowed bool    `json:"bonus_allowed"`
-	}
-	document := struct {
-		Decision string  `json:"decision"`
-		Status   *int    `json:"status"`
-		Reason   string  `json:"reason"`
-		Detail   *string `json:"detail"`
-		API      *string `json:"api"`
-		Route    *string `json:"route"`
-		Scope    *string `json:"scope"`
-		Orbs     *orbs   `json:"orbs"`
-		Policy   string  `json:"policy"`
-	}{
-		Decision: words.Decision,
-		Status:   orNull(d.HTTPStatus()),
-		Reason:   words.Reason,
-		Detail:   orNull(words.Detail),
-		API:      orNull(words.API),
-		Route:    orNull(words.Route),
-		Scope:    orNull(words.Scope),
-		Policy:   words.Policy,
-	}
-	if charge, stated := d.Charge(); stated {
-		document.Orbs = &orbs{Consumes: charge.Consumes, BonusAllowed: charge.BonusAllowed}
-		if charge.AmountStated {
-			document.Orbs.Amount = &charge.Amount
-		}
-	}
-	return json.Marshal(document)
-}
-
-func orNull[T comparable](value T) *T {
-	var empty T
-	if value == empty {
-		return nil
-	}
-	return &value
+	return 0, false
 }

@@ -1,5 +1,10 @@
 package orbgate
 
+import "errors"
+
+// ErrClosed says that nothing was asked: the engine is closed, or there is none.
+var ErrClosed = errors.New("orbgate: the engine is closed")
+
 // An Error says why a policy could not be loaded. Get it from an error with [errors.As]; [errors.Is] compares its Status.
 type Error struct {
 	Status Status

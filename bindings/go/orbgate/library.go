@@ -11,8 +11,10 @@ package orbgate
 #cgo nocallback orbgate_engine_decide_scope_packed
 #cgo noescape orbgate_engine_find_route
 #cgo nocallback orbgate_engine_find_route
-#cgo noescape orbgate_engine_unpack
-#cgo nocallback orbgate_engine_unpack
+#cgo noescape orbgate_engine_route
+#cgo nocallback orbgate_engine_route
+#cgo noescape orbgate_engine_route_method
+#cgo nocallback orbgate_engine_route_method
 #cgo noescape go_orbgate_decide_batch
 #cgo nocallback go_orbgate_decide_batch
 
@@ -37,14 +39,6 @@ static OrbgateStatus go_orbgate_decide_batch(
     batch.allow_bonus_orbs = allow_bonus_orbs;
     return orbgate_engine_decide_batch_packed(engine, &batch, out, len);
 }
-
-static OrbgateStatus go_orbgate_words(const OrbgateEngine *engine, uint64_t packed, OrbgateDecisionText *out)
-{
-    OrbgateDecision decision;
-    OrbgateStatus status = orbgate_engine_unpack(engine, packed, &decision);
-    *out = orbgate_decision_text_init();
-    return status == ORBGATE_STATUS_OK ? orbgate_engine_decision_text(engine, &decision, out) : status;
-}
 */
 import "C"
 
@@ -55,39 +49,34 @@ import (
 
 // This file and the constants are all there is of C; the rest of the package is plain Go over the functions below.
 
-// A reference owns one object of the library. It is given back when the garbage collector finds that nobody holds the
-// reference, which calls under way do: so nothing is used after it is gone, whoever closes what meanwhile.
-type reference struct {
-	pointer unsafe.Pointer
+// Frees a policy that the collector finds nobody to have closed; what it returns cancels that.
+func (p *policy) freeWhenUnreachable() func() {
+	cleanup := runtime.AddCleanup(p, freeEngine, p.pointer)
+	return cleanup.Stop
 }
 
-func own(pointer unsafe.Pointer, free func(unsafe.Pointer)) *reference {
-	held := &reference{pointer}
-	runtime.AddCleanup(held, free, pointer)
-	return held
-}
+func (p *policy) free() { freeEngine(p.pointer) }
 
-// The pointer; null where there is no object, which the library refuses.
-func (held *reference) get() unsafe.Pointer {
-	if held == nil {
+func freeEngine(engine unsafe.Pointer) { C.orbgate_engine_free((*C.OrbgateEngine)(engine)) }
+
+func (p *policy) engine() *C.OrbgateEngine { return (*C.OrbgateEngine)(p.pointer) }
+
+// The pointer; null where there is no set, which the library takes for no scopes.
+func (s *ScopeSet) get() *C.OrbgateScopeSet {
+	if s == nil {
 		return nil
 	}
-	return held.pointer
+	return (*C.OrbgateScopeSet)(s.pointer)
 }
 
-func (held *reference) engine() *C.OrbgateEngine { return (*C.OrbgateEngine)(held.get()) }
-
-func (held *reference) scopeSet() *C.OrbgateScopeSet { return (*C.OrbgateScopeSet)(held.get()) }
-
-func ownEngine(engine *C.OrbgateEngine) *reference {
-	return own(unsafe.Pointer(engine), func(pointer unsafe.Pointer) { C.orbgate_engine_free((*C.OrbgateEngine)(pointer)) })
+// A scope set is small, so the collector may say when it goes: when nobody holds it, which calls under way do.
+func ownScopeSet(set *C.OrbgateScopeSet) *ScopeSet {
+	owned := &ScopeSet{unsafe.Pointer(set)}
+	runtime.AddCleanup(owned, freeScopeSet, owned.pointer)
+	return owned
 }
 
-func ownScopeSet(set *C.OrbgateScopeSet) *reference {
-	return own(unsafe.Pointer(set), func(pointer unsafe.Pointer) {
-		C.orbgate_scope_set_free((*C.OrbgateScopeSet)(pointer))
-	})
-}
+func freeScopeSet(set unsafe.Pointer) { C.orbgate_scope_set_free((*C.OrbgateScopeSet)(set)) }
 
 // The bytes of a text, which C only reads.
 func chars(text string) *C.char { return (*C.char)(unsafe.Pointer(unsafe.StringData(text))) }
@@ -118,7 +107,7 @@ func checkABI() error {
 	}
 }
 
-func external() (*reference, error) {
+func external() (*policy, error) {
 	if err := checkABI(); err != nil {
 		return nil, err
 	}
@@ -126,10 +115,10 @@ func external() (*reference, error) {
 	if status := C.orbgate_engine_external(&engine); status != C.ORBGATE_STATUS_OK {
 		return nil, Status(status)
 	}
-	return ownEngine(engine), nil
+	return ownEngine(engine)
 }
 
-func fromYAML(text string) (*reference, error) {
+func fromYAML(text string) (*policy, error) {
 	if err := checkABI(); err != nil {
 		return nil, err
 	}
@@ -140,10 +129,10 @@ func fromYAML(text string) (*reference, error) {
 	if status != C.ORBGATE_STATUS_OK {
 		return nil, takeError(status, failure)
 	}
-	return ownEngine(engine), nil
+	return ownEngine(engine)
 }
 
-func fromFile(path string) (*reference, error) {
+func fromFile(path string) (*policy, error) {
 	if err := checkABI(); err != nil {
 		return nil, err
 	}
@@ -154,7 +143,7 @@ func fromFile(path string) (*reference, error) {
 	if status != C.ORBGATE_STATUS_OK {
 		return nil, takeError(status, failure)
 	}
-	return ownEngine(engine), nil
+	return ownEngine(engine)
 }
 
 // Turns an error of the library into one of Go, and frees it.
@@ -180,48 +169,59 @@ func takeError(status C.OrbgateStatus, failure *C.OrbgateError) error {
 	return err
 }
 
-func (held *reference) decide(method, target string, token Token, options []Option) uint64 {
+func (p *policy) decide(method, target string, token Token, options []Option) (Decision, bool) {
+	lane := p.enter()
+	if lane == nil {
+		return Decision{}, false
+	}
 	scopes, set := token.parts()
-	packed := C.orbgate_engine_decide_packed(held.engine(), chars(method), size(method), chars(target), size(target),
-		C.uint32_t(token.Kind), chars(scopes), size(scopes), set.scopeSet(), C.uint32_t(flags(options)))
+	packed := C.orbgate_engine_decide_packed(p.engine(), chars(method), size(method), chars(target), size(target),
+		C.uint32_t(token.Kind), chars(scopes), size(scopes), set.get(), C.uint32_t(flags(options)))
 	runtime.KeepAlive(set)
-	runtime.KeepAlive(held)
-	return uint64(packed)
+	p.leave(lane)
+	return Decision{p.table, uint64(packed)}, true
 }
 
-func (held *reference) decideRoute(route RouteID, token Token, options []Option) uint64 {
+func (p *policy) decideRoute(route RouteID, token Token, options []Option) (Decision, bool) {
+	lane := p.enter()
+	if lane == nil {
+		return Decision{}, false
+	}
 	scopes, set := token.parts()
-	packed := C.orbgate_engine_decide_route_packed(held.engine(), C.uint64_t(route),
-		C.uint32_t(token.Kind), chars(scopes), size(scopes), set.scopeSet(), C.uint32_t(flags(options)))
+	packed := C.orbgate_engine_decide_route_packed(p.engine(), C.uint64_t(route),
+		C.uint32_t(token.Kind), chars(scopes), size(scopes), set.get(), C.uint32_t(flags(options)))
 	runtime.KeepAlive(set)
-	runtime.KeepAlive(held)
-	return uint64(packed)
+	p.leave(lane)
+	return Decision{p.table, uint64(packed)}, true
 }
 
-func (held *reference) decideScope(scope string, token Token, options []Option) uint64 {
+func (p *policy) decideScope(scope string, token Token, options []Option) (Decision, bool) {
+	lane := p.enter()
+	if lane == nil {
+		return Decision{}, false
+	}
 	scopes, set := token.parts()
-	packed := C.orbgate_engine_decide_scope_packed(held.engine(), chars(scope), size(scope),
-		C.uint32_t(token.Kind), chars(scopes), size(scopes), set.scopeSet(), C.uint32_t(flags(options)))
+	packed := C.orbgate_engine_decide_scope_packed(p.engine(), chars(scope), size(scope),
+		C.uint32_t(token.Kind), chars(scopes), size(scopes), set.get(), C.uint32_t(flags(options)))
 	runtime.KeepAlive(set)
-	runtime.KeepAlive(held)
-	return uint64(packed)
+	p.leave(lane)
+	return Decision{p.table, uint64(packed)}, true
 }
 
 // Decides the rows from `first` on, as many as `out` has room for. They must have scope sets all or none.
-func (held *reference) decideRows(batch *Batch, first int, interned bool, out []uint64) Status {
+func (p *policy) decideRows(batch *Batch, first int, interned bool, out []uint64) Status {
 	scopes, sets := &batch.scopes, (*C.uintptr_t)(nil)
 	if interned {
 		// As integers: pointers would be looked at one by one, whether they are Go's.
 		scopes, sets = &column{}, (*C.uintptr_t)(unsafe.Pointer(&batch.sets.pointers[first]))
 	}
-	status := C.go_orbgate_decide_batch(held.engine(), C.size_t(len(out)),
+	status := C.go_orbgate_decide_batch(p.engine(), C.size_t(len(out)),
 		batch.methods.chars(), batch.methods.size(), batch.methods.from(first),
 		batch.targets.chars(), batch.targets.size(), batch.targets.from(first),
 		(*C.uint8_t)(&batch.kinds[first]),
 		scopes.chars(), scopes.size(), scopes.from(first), sets,
 		(*C.uint8_t)(&batch.bonus[first]), (*C.uint64_t)(&out[0]))
 	runtime.KeepAlive(batch)
-	runtime.KeepAlive(held)
 	return Status(status)
 }
 
@@ -236,43 +236,25 @@ func (c *column) from(row int) *C.uint32_t {
 	return (*C.uint32_t)(&c.offsets[row])
 }
 
-func (held *reference) unpack(packed uint64) (amount uint64, err error) {
-	var decision C.OrbgateDecision
-	status := C.orbgate_engine_unpack(held.engine(), C.uint64_t(packed), &decision)
-	runtime.KeepAlive(held)
-	return uint64(decision.amount), Status(status).err()
-}
-
-func (held *reference) words(packed uint64) (Words, error) {
-	var text C.OrbgateDecisionText
-	status := C.go_orbgate_words(held.engine(), C.uint64_t(packed), &text)
-	if status != C.ORBGATE_STATUS_OK {
-		return Words{}, Status(status)
+func (p *policy) scopeSetFromText(scopes string) (*ScopeSet, error) {
+	lane := p.enter()
+	if lane == nil {
+		return nil, ErrClosed
 	}
-	words := Words{
-		Decision: copied(text.decision),
-		Reason:   copied(text.reason),
-		Detail:   copied(text.detail),
-		API:      copied(text.api),
-		Route:    copied(text.route),
-		Scope:    copied(text.scope),
-		Policy:   copied(text.policy),
-	}
-	runtime.KeepAlive(held)
-	return words, nil
-}
-
-func (held *reference) scopeSetFromText(scopes string) (*reference, error) {
+	defer p.leave(lane)
 	var set *C.OrbgateScopeSet
-	status := C.orbgate_scope_set_from_text(held.engine(), chars(scopes), size(scopes), &set)
-	runtime.KeepAlive(held)
-	if status != C.ORBGATE_STATUS_OK {
+	if status := C.orbgate_scope_set_from_text(p.engine(), chars(scopes), size(scopes), &set); status != C.ORBGATE_STATUS_OK {
 		return nil, Status(status)
 	}
 	return ownScopeSet(set), nil
 }
 
-func (held *reference) scopeSetFromList(scopes []string) (*reference, error) {
+func (p *policy) scopeSetFromList(scopes []string) (*ScopeSet, error) {
+	lane := p.enter()
+	if lane == nil {
+		return nil, ErrClosed
+	}
+	defer p.leave(lane)
 	var pinner runtime.Pinner
 	defer pinner.Unpin()
 	texts := make([]C.OrbgateStr, len(scopes))
@@ -283,37 +265,98 @@ func (held *reference) scopeSetFromList(scopes []string) (*reference, error) {
 		}
 	}
 	var set *C.OrbgateScopeSet
-	status := C.orbgate_scope_set_from_list(held.engine(), unsafe.SliceData(texts), C.size_t(len(texts)), &set)
-	runtime.KeepAlive(held)
+	status := C.orbgate_scope_set_from_list(p.engine(), unsafe.SliceData(texts), C.size_t(len(texts)), &set)
 	if status != C.ORBGATE_STATUS_OK {
 		return nil, Status(status)
 	}
 	return ownScopeSet(set), nil
 }
 
-func (held *reference) findRoute(method, template string) (RouteID, error) {
+func (p *policy) findRoute(method, template string) (RouteID, error) {
+	lane := p.enter()
+	if lane == nil {
+		return 0, ErrClosed
+	}
+	defer p.leave(lane)
 	var id C.uint64_t
-	status := C.orbgate_engine_find_route(held.engine(), chars(method), size(method), chars(template), size(template), &id)
-	runtime.KeepAlive(held)
+	status := C.orbgate_engine_find_route(p.engine(), chars(method), size(method), chars(template), size(template), &id)
 	return RouteID(id), Status(status).err()
 }
 
-func (held *reference) digest() string {
-	var text C.OrbgateStr
-	if C.orbgate_engine_digest_text(held.engine(), &text) != C.ORBGATE_STATUS_OK {
-		return ""
+func (p *policy) tableJSON() ([]byte, error) {
+	lane := p.enter()
+	if lane == nil {
+		return nil, ErrClosed
 	}
-	digest := copied(text)
-	runtime.KeepAlive(held)
-	return digest
-}
-
-func (held *reference) tableJSON() ([]byte, error) {
+	defer p.leave(lane)
 	var text C.OrbgateStr
-	if status := C.orbgate_engine_table_json(held.engine(), &text); status != C.ORBGATE_STATUS_OK {
+	if status := C.orbgate_engine_table_json(p.engine(), &text); status != C.ORBGATE_STATUS_OK {
 		return nil, Status(status)
 	}
-	table := []byte(copied(text))
-	runtime.KeepAlive(held)
-	return table, nil
+	return C.GoBytes(unsafe.Pointer(text.data), C.int(text.len)), nil
+}
+
+// Takes over an engine, which the library has just made.
+func ownEngine(engine *C.OrbgateEngine) (*policy, error) {
+	table, status := readTable(engine)
+	if status != C.ORBGATE_STATUS_OK {
+		C.orbgate_engine_free(engine)
+		return nil, Status(status)
+	}
+	return newPolicy(unsafe.Pointer(engine), table), nil
+}
+
+func readTable(engine *C.OrbgateEngine) (*table, C.OrbgateStatus) {
+	var digest C.OrbgateStr
+	var routes, scopes C.uint32_t
+	for _, status := range []C.OrbgateStatus{
+		C.orbgate_engine_digest_text(engine, &digest),
+		C.orbgate_engine_route_count(engine, &routes),
+		C.orbgate_engine_scope_count(engine, &scopes),
+	} {
+		if status != C.ORBGATE_STATUS_OK {
+			return nil, status
+		}
+	}
+	read := &table{digest: copied(digest), routes: make([]route, routes), scopes: make([]scope, scopes)}
+	for index := range read.scopes {
+		if status := readScope(engine, index, &read.scopes[index]); status != C.ORBGATE_STATUS_OK {
+			return nil, status
+		}
+	}
+	methods := map[string][]string{}
+	for index := range read.routes {
+		if status := readRoute(engine, index, &read.routes[index], methods); status != C.ORBGATE_STATUS_OK {
+			return nil, status
+		}
+	}
+	return read, C.ORBGATE_STATUS_OK
+}
+
+func readScope(engine *C.OrbgateEngine, index int, into *scope) C.OrbgateStatus {
+	found := C.OrbgateScope{struct_size: C.sizeof_OrbgateScope}
+	status := C.orbgate_engine_scope(engine, C.uint32_t(index+1), &found)
+	if status == C.ORBGATE_STATUS_OK {
+		*into = scope{copied(found.name), copied(found.api), uint64(found.amount)}
+	}
+	return status
+}
+
+// Reads a route; the methods are those of the templates that have been read already.
+func readRoute(engine *C.OrbgateEngine, index int, into *route, methods map[string][]string) C.OrbgateStatus {
+	number := C.uint32_t(index + 1)
+	found := C.OrbgateRoute{struct_size: C.sizeof_OrbgateRoute}
+	if status := C.orbgate_engine_route(engine, number, &found); status != C.ORBGATE_STATUS_OK {
+		return status
+	}
+	text := copied(found.text)
+	template := text[len(text)-int(found.path_template.len):]
+	if methods[template] == nil {
+		var method C.OrbgateStr
+		for C.orbgate_engine_route_method(engine, number, C.size_t(len(methods[template])), &method) == C.ORBGATE_STATUS_OK {
+			methods[template] = append(methods[template], copied(method))
+		}
+	}
+	*into = route{text, template, int(found.scope_number), uint64(found.amount), methods[template]}
+	return C.ORBGATE_STATUS_OK
 }

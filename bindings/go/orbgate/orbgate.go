@@ -22,8 +22,11 @@ import "sync/atomic"
 
 // An Engine is a compiled, immutable policy. The zero Engine, a nil one and a closed one answer every question with a
 // denial.
+//
+// An engine that is open, and a [Handle] that holds it, own the policy together. Its memory is outside Go's heap and goes with the
+// last owner's Close, or when the calls under way have ended.
 type Engine struct {
-	held atomic.Pointer[reference]
+	held atomic.Pointer[policy]
 }
 
 // An Option says more about a request.
@@ -47,50 +50,62 @@ func FromYAML(text string) (*Engine, error) { return engineOf(fromYAML(text)) }
 // FromFile compiles a policy from a file. The error of one that cannot be used is an [*Error] with every fault.
 func FromFile(path string) (*Engine, error) { return engineOf(fromFile(path)) }
 
-func engineOf(held *reference, err error) (*Engine, error) {
+func engineOf(policy *policy, err error) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
 	engine := new(Engine)
-	engine.held.Store(held)
+	engine.held.Store(policy)
 	return engine, nil
 }
 
-// Close lets go of the policy: from now on every question is answered with a denial. Calls under way, decisions and scope
-// sets go on working, so it may be called at any time, and more than once; the memory goes with the next garbage
-// collection after the last of them. An engine that nobody refers to any more needs no Close. The error is always nil.
+// Close lets go of the policy: from now on every question to this engine is answered with a denial and [ErrClosed]. Where no other
+// engine and no handle holds the policy, its memory is freed, once the calls under way have ended; Close does not wait for them.
+// Decisions and scope sets stay as they are. It may be called at any time, and more than once. An engine that nobody
+// closes is freed by the garbage collector, which cannot see how large it is, so later. The error is always nil.
 func (e *Engine) Close() error {
 	if e != nil {
-		e.held.Store(nil)
+		if policy := e.held.Swap(nil); policy != nil {
+			policy.disown()
+		}
 	}
 	return nil
 }
 
-func (e *Engine) reference() *reference {
+// The policy; nil where the engine is closed.
+func (e *Engine) current() *policy {
 	if e == nil {
 		return nil
 	}
 	return e.held.Load()
 }
 
+// The policy, with the caller as one more owner; nil where the engine is closed.
+func (e *Engine) share() *policy {
+	if policy := e.current(); policy != nil && policy.own() {
+		return policy
+	}
+	return nil
+}
+
 // Decide decides a request. Method and target are those of the request line, byte by byte. It allocates nothing.
 func (e *Engine) Decide(method, target string, token Token, options ...Option) Decision {
-	held := e.reference()
-	return Decision{held, held.decide(method, target, token, options)}
+	decision, _ := e.current().decide(method, target, token, options)
+	return decision
 }
 
 // DecideRoute decides by the id of a route, for a server whose router has matched it: no text is looked at. An id of
 // another policy, and 0, is denied as [ReasonNoRoute]. It allocates nothing.
 func (e *Engine) DecideRoute(route RouteID, token Token, options ...Option) Decision {
-	held := e.reference()
-	return Decision{held, held.decideRoute(route, token, options)}
+	decision, _ := e.current().decideRoute(route, token, options)
+	return decision
 }
 
 // DecideScope decides by scope, for a service whose routes the policy does not list, as the inference api. A scope that
 // the policy does not have is denied as [ReasonNoRoute]. It allocates nothing.
 func (e *Engine) DecideScope(scope string, token Token, options ...Option) Decision {
-	held := e.reference()
-	return Decision{held, held.decideScope(scope, token, options)}
+	decision, _ := e.current().decideScope(scope, token, options)
+	return decision
 }
 
 // A RouteID stands for a route of one policy: below 2^53, the same in every process, and never taken for a route of
@@ -101,24 +116,29 @@ type RouteID uint64
 // included, as in GET and /api/v1/external/voxies/{voxieId}. Ask at a server's start, and [Engine.DecideRoute] for each
 // request. The error is [StatusNotFound] where the policy has no such route.
 func (e *Engine) FindRoute(method, template string) (RouteID, error) {
-	return e.reference().findRoute(method, template)
+	return e.current().findRoute(method, template)
 }
 
 // ScopeSet interns the scopes of a token, separated by spaces. Those that the policy does not have are dropped.
 func (e *Engine) ScopeSet(scopes string) (*ScopeSet, error) {
-	return scopeSetOf(e.reference().scopeSetFromText(scopes))
+	return e.current().scopeSetFromText(scopes)
 }
 
 // ScopeSetOf interns scopes that come one by one, as from a JSON array. One with a space in it is no scope of any policy.
 func (e *Engine) ScopeSetOf(scopes ...string) (*ScopeSet, error) {
-	return scopeSetOf(e.reference().scopeSetFromList(scopes))
+	return e.current().scopeSetFromList(scopes)
 }
 
 // Digest is the SHA-256 of the policy's canonical form, `sha256:` and 64 hexadecimal digits; empty where there is no policy.
-func (e *Engine) Digest() string { return e.reference().digest() }
+func (e *Engine) Digest() string {
+	if policy := e.current(); policy != nil {
+		return policy.table.digest
+	}
+	return ""
+}
 
 // TableJSON is the whole table as one JSON document, as `orbgate table --format json` prints it.
-func (e *Engine) TableJSON() ([]byte, error) { return e.reference().tableJSON() }
+func (e *Engine) TableJSON() ([]byte, error) { return e.current().tableJSON() }
 
 // Version is that of the library, as in 0.1.0.
 func Version() string { return libraryVersion() }

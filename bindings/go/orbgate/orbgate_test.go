@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -90,27 +89,36 @@ func TestWhatIsNotThereDenies(t *testing.T) {
 		}
 	}
 	var none *Engine
+	var nobody *Handle
 	for name, engine := range map[string]*Engine{"closed": engine, "nil": none, "zero": {}} {
 		for _, decision := range []Decision{
 			engine.Decide("POST", run, UserToken("write:voxies")),
 			engine.DecideRoute(route, UserToken("write:voxies")),
 			engine.DecideScope("write:voxies", UserToken("write:voxies")),
 			new(Handle).Decide("POST", run, UserToken("write:voxies")),
+			NewHandle(engine).Decide("POST", run, UserToken("write:voxies")),
+			nobody.Decide("POST", run, UserToken("write:voxies")),
+			nobody.DecideRoute(route, UserToken("write:voxies")),
+			nobody.DecideScope("write:voxies", UserToken("write:voxies")),
+			nobody.Load().Decide("POST", run, UserToken("write:voxies")),
 			{},
 		} {
 			_, err := decision.Words()
-			if decision.IsAllow() || decision.HTTPStatus() != 403 || !errors.Is(decision.Err(), StatusInvalidArgument) ||
-				!errors.Is(err, StatusInvalidArgument) || decision.Reason() != ReasonNone {
+			if decision.IsAllow() || decision.HTTPStatus() != 403 || !errors.Is(decision.Err(), ErrClosed) ||
+				!errors.Is(err, ErrClosed) || decision.Reason() != ReasonNone {
 				t.Errorf("%s: %+v", name, decision)
 			}
 			if _, stated := decision.Charge(); stated {
 				t.Errorf("%s: a charge", name)
 			}
 		}
-		if _, err := engine.ScopeSet("a"); !errors.Is(err, StatusInvalidArgument) {
+		if _, err := engine.ScopeSet("a"); !errors.Is(err, ErrClosed) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := engine.TableJSON(); err == nil || engine.Digest() != "" {
+		if _, err := engine.FindRoute("POST", run); !errors.Is(err, ErrClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := engine.TableJSON(); !errors.Is(err, ErrClosed) || engine.Digest() != "" {
 			t.Errorf("%s has a table", name)
 		}
 	}
@@ -118,9 +126,14 @@ func TestWhatIsNotThereDenies(t *testing.T) {
 		t.Error("closing nothing is fine")
 	}
 	// A decision outlives its engine.
-	runtime.GC()
 	if words, err := before.Words(); err != nil || words.Scope != "write:voxies" {
 		t.Errorf("%+v, %v", words, err)
+	}
+	engine = must(FromYAML(five))(t)
+	paid := engine.Decide("POST", "/five/run", UserToken("call:five"))
+	engine.Close()
+	if charge, _ := paid.Charge(); charge.Amount != 5 || !charge.AmountStated {
+		t.Errorf("%+v", charge)
 	}
 }
 
@@ -225,7 +238,7 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%s\nnot\n%s", got, test.want)
 		}
 	}
-	if _, err := json.Marshal(Decision{}); !errors.Is(err, StatusInvalidArgument) {
+	if _, err := json.Marshal(Decision{}); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 	var table struct{ Policy string }

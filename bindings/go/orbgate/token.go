@@ -1,5 +1,7 @@
 package orbgate
 
+import "unsafe"
+
 // A Token is what has been verified of a bearer token: whose it is, and its scopes. The zero Token is of unknown kind and
 // denied as [ReasonInvalidToken]; where a request has none, say [NoToken].
 type Token struct {
@@ -22,20 +24,13 @@ func NoToken() Token { return Token{Kind: KindNone} }
 // A ScopeSet holds a token's scopes as bits: one test per decision. It belongs to the policy that made it; with another one
 // it holds nothing, so that decisions deny rather than misread it. The zero ScopeSet holds nothing either.
 type ScopeSet struct {
-	held *reference
-}
-
-func scopeSetOf(held *reference, err error) (*ScopeSet, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &ScopeSet{held}, nil
+	pointer unsafe.Pointer
 }
 
 // The scopes as text, or interned.
-func (t Token) parts() (string, *reference) {
+func (t Token) parts() (string, *ScopeSet) {
 	if t.ScopeSet != nil {
-		return "", t.ScopeSet.held
+		return "", t.ScopeSet
 	}
 	return t.Scopes, nil
 }

@@ -127,7 +127,7 @@ impl Go {
         let text = fs::read_to_string(self.module.join("README.md"))?;
         let programs: Vec<_> = text.split("```go\n").skip(1).collect();
         let count = programs.len();
-        ensure!(count == 3, "the guide has {count} programs");
+        ensure!(count == 4, "the guide has {count} programs");
         let home = self.home.join("guide");
         if home.exists() {
             fs::remove_dir_all(&home)?;

@@ -1,0 +1,104 @@
+package orbgate
+
+import (
+	"math"
+	"sync/atomic"
+	"unsafe"
+)
+
+// A policy is an engine of the library and who needs it: its owners, which are the engines and handles that hold it, and the calls
+// under way. It is freed there and then when the last owner has let go and the last call has left. The collector cannot see how
+// large it is, and frees only what nobody has closed.
+type policy struct {
+	pointer unsafe.Pointer
+	table   *table
+	owners  atomic.Int64
+	// In which lanes there may still be calls.
+	open  atomic.Int64
+	lanes [lanes]lane
+	// Cancels what the collector would do; called once.
+	kept func()
+}
+
+// A lane counts calls under way. Goroutines that run beside each other are mostly in different ones, whose counts lie in cache
+// lines of their own: with one count, processors would wait for each other.
+type lane struct {
+	calls atomic.Int64
+	_     [120]byte
+}
+
+const (
+	laneBits = 4
+	lanes    = 1 << laneBits
+	// The count of a closed lane is this, and the calls that have not left.
+	closedLane = math.MinInt64 / 2
+	// And this once the last has left: calls that come too late change it, but never back to the one above.
+	drainedLane = 2 * closedLane
+)
+
+// With one owner, its maker.
+func newPolicy(pointer unsafe.Pointer, table *table) *policy {
+	p := &policy{pointer: pointer, table: table}
+	p.owners.Store(1)
+	p.open.Store(lanes)
+	p.kept = p.freeWhenUnreachable()
+	return p
+}
+
+// Becomes one more owner, unless there is none any more.
+func (p *policy) own() bool {
+	for owners := p.owners.Load(); owners > 0; owners = p.owners.Load() {
+		if p.owners.CompareAndSwap(owners, owners+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// Lets go. The last owner closes the lanes, and does not wait for those who are in one.
+func (p *policy) disown() {
+	if p.owners.Add(-1) > 0 {
+		return
+	}
+	for index := range p.lanes {
+		lane := &p.lanes[index]
+		if lane.calls.Add(closedLane) == closedLane {
+			p.drain(lane)
+		}
+	}
+}
+
+// Begins a call: the policy stays until [policy.leave]. No lane where there is no policy, or nobody owns it any more.
+func (p *policy) enter() *lane {
+	if p == nil {
+		return nil
+	}
+	lane := &p.lanes[nearby()]
+	if lane.calls.Add(1) < 0 {
+		p.leave(lane)
+		return nil
+	}
+	return lane
+}
+
+// Ends a call.
+func (p *policy) leave(lane *lane) {
+	if lane.calls.Add(-1) == closedLane {
+		p.drain(lane)
+	}
+}
+
+// Nobody is in a closed lane. Several calls may find that, one of them first.
+func (p *policy) drain(lane *lane) {
+	if lane.calls.CompareAndSwap(closedLane, drainedLane) && p.open.Add(-1) == 0 {
+		p.kept()
+		p.free()
+	}
+}
+
+// The index of a lane, by where this goroutine's stack is.
+func nearby() uint64 {
+	var here byte
+	const spread = 0x9e37_79b9_7f4a_7c15 // 2^64 by the golden ratio: neighbours part
+	return uint64(uintptr(unsafe.Pointer(&here))) >> 11 * spread >> (64 - laneBits)
+}

@@ -1,0 +1,51 @@
+package orbgate
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// However calls, owners and the last Close meet, the policy is freed once, and nobody is in a call then or ever after.
+func TestAPolicyIsFreedOnceAndUnderNobody(t *testing.T) {
+	for range 200 {
+		policy := must(FromYAML(five))(t).current()
+		cancel := policy.kept
+		var freed, inside atomic.Int64
+		policy.kept = func() {
+			cancel()
+			if freed.Add(1) != 1 || inside.Load() != 0 {
+				t.Errorf("freed %d times, under %d calls", freed.Load(), inside.Load())
+			}
+		}
+		var others sync.WaitGroup
+		for owner := range 8 {
+			others.Add(1)
+			go func() {
+				defer others.Done()
+				for lane := policy.enter(); lane != nil; lane = policy.enter() {
+					inside.Add(1)
+					if freed.Load() != 0 {
+						t.Error("a call under way in a policy that is gone")
+					}
+					inside.Add(-1)
+					policy.leave(lane)
+				}
+			}()
+			others.Add(1)
+			go func() {
+				defer others.Done()
+				for range owner {
+					if policy.own() {
+						policy.disown()
+					}
+				}
+			}()
+		}
+		policy.disown()
+		others.Wait()
+		if freed.Load() != 1 || policy.own() || policy.enter() != nil {
+			t.Fatalf("freed %d times", freed.Load())
+		}
+	}
+}

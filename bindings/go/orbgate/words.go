@@ -1,0 +1,138 @@
+package orbgate
+
+import "encoding/json"
+
+// Words are a decision in words: those of the JSON interface. A text that is null there is empty here.
+type Words struct {
+	// Decision is allow or deny.
+	Decision string
+	// Reason and Detail are the names of the codes.
+	Reason, Detail string
+	// API of the route or scope.
+	API string
+	// Route is METHOD /template; for method_not_declared the template alone.
+	Route string
+	// Scope that the call needs.
+	Scope string
+	// Policy is the digest, sha256:….
+	Policy string
+}
+
+// String says the decision in one line, for people, as in `deny: scope_missing, GET /keys, read:keys`.
+func (d Decision) String() string {
+	words, err := d.Words()
+	if err != nil {
+		return "deny: " + err.Error()
+	}
+	text := words.Decision + ": " + words.Reason
+	for _, word := range []string{words.Detail, words.Route, words.Scope} {
+		if word != "" {
+			text += ", " + word
+		}
+	}
+	return text
+}
+
+func (d Decision) effect() string {
+	if d.IsAllow() {
+		return "allow"
+	}
+	return "deny"
+}
+
+// Route is METHOD /template, and for [ReasonMethodNotDeclared] the template alone; empty where the request has no route.
+func (d Decision) Route() string {
+	route := d.table.route(d.RouteNumber())
+	switch {
+	case route == nil:
+		return ""
+	case d.Reason() == ReasonMethodNotDeclared:
+		return route.template
+	}
+	return route.text
+}
+
+// Scope is the scope that the call needs; empty where none was found.
+func (d Decision) Scope() string {
+	if scope := d.table.scope(d.ScopeNumber()); scope != nil {
+		return scope.name
+	}
+	return ""
+}
+
+// Of the scope, or of the route where no method was found.
+func (d Decision) api() string {
+	number := d.ScopeNumber()
+	if route := d.table.route(d.RouteNumber()); route != nil && number == 0 {
+		number = route.scope
+	}
+	if scope := d.table.scope(number); scope != nil {
+		return scope.api
+	}
+	return ""
+}
+
+// Words puts the decision into words, for logs and audits; nothing is copied. Where no decision was made it is the error of
+// [Decision.Err].
+func (d Decision) Words() (Words, error) {
+	if err := d.Err(); err != nil {
+		return Words{}, err
+	}
+	return Words{
+		Decision: d.effect(),
+		Reason:   d.Reason().String(),
+		Detail:   d.Detail().String(),
+		API:      d.api(),
+		Route:    d.Route(),
+		Scope:    d.Scope(),
+		Policy:   d.table.digest,
+	}, nil
+}
+
+// MarshalJSON gives the decision as `orbgate decide --json` prints it.
+func (d Decision) MarshalJSON() ([]byte, error) {
+	words, err := d.Words()
+	if err != nil {
+		return nil, err
+	}
+	type orbs struct {
+		Consumes     bool    `json:"consumes"`
+		Amount       *uint64 `json:"amount"`
+		BonusAllowed bool    `json:"bonus_allowed"`
+	}
+	document := struct {
+		Decision string  `json:"decision"`
+		Status   *int    `json:"status"`
+		Reason   string  `json:"reason"`
+		Detail   *string `json:"detail"`
+		API      *string `json:"api"`
+		Route    *string `json:"route"`
+		Scope    *string `json:"scope"`
+		Orbs     *orbs   `json:"orbs"`
+		Policy   string  `json:"policy"`
+	}{
+		Decision: words.Decision,
+		Status:   orNull(d.HTTPStatus()),
+		Reason:   words.Reason,
+		Detail:   orNull(words.Detail),
+		API:      orNull(words.API),
+		Route:    orNull(words.Route),
+		Scope:    orNull(words.Scope),
+		Policy:   words.Policy,
+	}
+	if charge, stated := d.Charge(); stated {
+		document.Orbs = &orbs{Consumes: charge.Consumes, BonusAllowed: charge.BonusAllowed}
+		if charge.AmountStated {
+			document.Orbs.Amount = &charge.Amount
+		}
+	}
+	return json.Marshal(document)
+}
+
+func orNull[T comparable](value T) *T {
+	var empty T
+	if value == empty {
+		return nil
+	}
+	return &value
+}
