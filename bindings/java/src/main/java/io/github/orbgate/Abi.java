@@ -19,12 +19,18 @@ interface Abi {
     /** {@code orbgate_engine_decide_batch_packed}. */
     int decideBatch(long engine, long batch, long out, long outLength);
 
+    /** {@code orbgate_engine_route}: called for every route of a policy. */
+    int route(long engine, int number, long out);
+
+    /** {@code orbgate_engine_route_method}. */
+    int routeMethod(long engine, int number, long index, long out);
+
     /** {@code orbgate_abi_version}: the cheapest call there is. */
     int abiVersion();
 
     /**
      * Any other function, by its name: for calls that are not made for every request. Each argument is an
-     * {@code Integer} for 32 bits or a {@code Long} for 64. What is returned are the lowest 32 bits, of which
+     * {@code Integer} for 32 bits, a {@code Long} for 64, or a {@code byte[]} that is lent for the call. What is returned are the lowest 32 bits, of which
      * a function may define less.
      */
     int call(String function, Object... arguments);

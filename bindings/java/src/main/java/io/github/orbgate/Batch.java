@@ -92,7 +92,7 @@ public final class Batch {
     }
 
     /** With one token for all. */
-    synchronized long[] decide(Core core, Token token, BonusOrbs bonus) {
+    synchronized long[] decide(long engine, Token token, BonusOrbs bonus) {
         if (!tokens.isEmpty()) {
             throw new IllegalStateException("the rows have tokens of their own");
         }
@@ -105,13 +105,13 @@ public final class Batch {
         fields.putLong(104, 0);
         fields.putLong(112, 0);
         makeRoom();
-        decideRows(core, 0, size);
+        decideRows(engine, 0, size);
         Reference.reachabilityFence(token);
         return decided();
     }
 
     /** With the tokens of the rows: at once those whose scopes are interned, or those whose are not. */
-    synchronized long[] decide(Core core) {
+    synchronized long[] decide(long engine) {
         if (tokens.size() != size) {
             throw new IllegalStateException("the rows have no tokens of their own");
         }
@@ -130,7 +130,7 @@ public final class Batch {
             }
             fields.putLong(104, interned ? sets.address + first * 8L : 0);
             fields.putLong(112, bonus.address + first);
-            decideRows(core, first, last);
+            decideRows(engine, first, last);
         }
         return decided();
     }
@@ -143,16 +143,15 @@ public final class Batch {
         out = out.grown(0, size * 8L);
     }
 
-    private void decideRows(Core core, int first, int last) {
+    private void decideRows(long engine, int first, int last) {
         ByteBuffer fields = batch.bytes;
         fields.putLong(8, last - first);
         methods.describe(fields, 16, first);
         targets.describe(fields, 40, first);
         try {
             Core.check(
-                    Library.ABI.decideBatch(core.engine, batch.address, out.address + first * 8L, last - first));
+                    Library.ABI.decideBatch(engine, batch.address, out.address + first * 8L, last - first));
         } finally {
-            Reference.reachabilityFence(core);
             // The library has no more than the addresses of what belongs to this.
             Reference.reachabilityFence(this);
         }

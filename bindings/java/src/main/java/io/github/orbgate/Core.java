@@ -1,72 +1,159 @@
 package io.github.orbgate;
 
+import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
-import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.LongFunction;
 
 /**
- * An owner of a native engine. Its memory is given back when nothing refers to it any more: so a call under way, a
- * handle and a decision keep it, and nobody can ask what is gone.
+ * A native engine and who needs it: its owners, which are the engines and handles that hold it, and the calls under way. It is
+ * freed there and then when the last owner has let go and the last call has left. The collector cannot see how large it is,
+ * and frees only what nobody has closed.
  */
 final class Core {
-    final long engine;
+    /**
+     * Calls under way are counted in lanes. Threads that run beside each other are mostly in different ones, whose counts lie
+     * in cache lines of their own: with one count, processors would wait for each other.
+     */
+    private static final int LANES = 16;
 
+    /** Counts from one lane to the next: 128 bytes. */
+    private static final int APART = 16;
+
+    /** The count of a closed lane is this, and the calls that have not left. */
+    private static final long CLOSED = Long.MIN_VALUE / 2;
+
+    /** And this once the last has left: calls that come too late change it, but never back to the one above. */
+    private static final long DRAINED = 2 * CLOSED;
+
+    final Table table;
+    private final long engine;
+    private final AtomicInteger owners = new AtomicInteger(1);
+    private final AtomicLongArray lanes = new AtomicLongArray(LANES * APART);
+    private final AtomicInteger undrained = new AtomicInteger(LANES);
+    private final Cleaner.Cleanable free;
+
+    /** Takes over an engine, which the library has just made. Whoever makes this is its owner. */
     Core(long engine) {
         this.engine = engine;
-        Library.CLEANER.register(this, () -> Library.ABI.call("orbgate_engine_free", engine));
+        free = Library.CLEANER.register(this, () -> Library.ABI.call("orbgate_engine_free", engine));
+        table = Table.read(engine);
+        Reference.reachabilityFence(this);
     }
 
+    /** Becomes one more owner, and says whether: not where there is none any more. */
+    boolean own() {
+        return owners.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
+    }
+
+    /** Lets go. The last owner closes the lanes, and does not wait for those who are in one. */
+    void disown() {
+        if (owners.decrementAndGet() > 0) {
+            return;
+        }
+        for (int lane = 0; lane < lanes.length(); lane += APART) {
+            if (lanes.addAndGet(lane, CLOSED) == CLOSED) {
+                drain(lane);
+            }
+        }
+    }
+
+    /** Begins a call: the engine stays until {@link #leave}. Less than 0 where nobody owns it any more. */
+    int enter() {
+        int lane = ((int) Thread.currentThread().getId() & LANES - 1) * APART;
+        if (lanes.incrementAndGet(lane) < 0) {
+            leave(lane);
+            return -1;
+        }
+        return lane;
+    }
+
+    /** Ends a call. */
+    void leave(int lane) {
+        if (lanes.decrementAndGet(lane) == CLOSED) {
+            drain(lane);
+        }
+        Reference.reachabilityFence(this);
+    }
+
+    /** Nobody is in a closed lane. Several calls may find that, one of them first. */
+    private void drain(int lane) {
+        if (lanes.compareAndSet(lane, CLOSED, DRAINED) && undrained.decrementAndGet() == 0) {
+            free.clean();
+        }
+    }
+
+    boolean isFreed() {
+        return undrained.get() == 0;
+    }
+
+    /** A call that is not made for every request. */
+    <T> T during(LongFunction<T> call) {
+        int lane = enter();
+        if (lane < 0) {
+            throw Engine.closed();
+        }
+        try {
+            return call.apply(engine);
+        } finally {
+            leave(lane);
+        }
+    }
+
+    /** Null where nobody owns the engine any more. */
     Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus) {
+        int lane = enter();
+        if (lane < 0) {
+            return null;
+        }
         try {
             return decided(
                     Library.ABI.decide(
                             engine, method, target, token.kind, token.scopes, token.scopeSet(), bonus.flags));
         } finally {
-            keep(token);
+            Reference.reachabilityFence(token);
+            leave(lane);
         }
     }
 
+    /** Null where nobody owns the engine any more. */
     Decision decideRoute(RouteId route, Token token, BonusOrbs bonus) {
+        int lane = enter();
+        if (lane < 0) {
+            return null;
+        }
         try {
             return decided(
                     Library.ABI.decideRoute(
                             engine, route.bits(), token.kind, token.scopes, token.scopeSet(), bonus.flags));
         } finally {
-            keep(token);
+            Reference.reachabilityFence(token);
+            leave(lane);
         }
     }
 
+    /** Null where nobody owns the engine any more. */
     Decision decideScope(byte[] scope, Token token, BonusOrbs bonus) {
+        int lane = enter();
+        if (lane < 0) {
+            return null;
+        }
         try {
             return decided(
                     Library.ABI.decideScope(
                             engine, scope, token.kind, token.scopes, token.scopeSet(), bonus.flags));
         } finally {
-            keep(token);
+            Reference.reachabilityFence(token);
+            leave(lane);
         }
-    }
-
-    private void keep(Token token) {
-        Reference.reachabilityFence(token);
-        Reference.reachabilityFence(this);
     }
 
     private Decision decided(long packed) {
         if ((packed & 3) == 0) {
             check((int) (packed >> 48 & 31));
         }
-        return new Decision(this, packed);
-    }
-
-    /** One of the texts of the engine, by the function that gives it; null where there is none. */
-    String text(String function) {
-        NativeBuffer out = new NativeBuffer(16);
-        try {
-            check(Library.ABI.call(function, engine, out.address));
-            return out.text(0);
-        } finally {
-            Reference.reachabilityFence(out);
-            Reference.reachabilityFence(this);
-        }
+        return new Decision(table, packed);
     }
 
     /** Throws where a status is not OK. */
@@ -76,29 +163,6 @@ final class Core {
             case 1 -> throw new OrbgateException("the library refused an argument");
             case 5 -> throw new OrbgateException("the library caught a fault of its own");
             default -> throw new OrbgateException("the library answered with status " + status);
-        }
-    }
-
-    /** A decision in words and numbers. */
-    Words words(long packed) {
-        NativeBuffer decision = new NativeBuffer(32);
-        NativeBuffer text = NativeBuffer.struct(120);
-        try {
-            check(Library.ABI.call("orbgate_engine_unpack", engine, packed, decision.address));
-            check(Library.ABI.call("orbgate_engine_decision_text", engine, decision.address, text.address));
-            return new Words(
-                    decision.bytes.getLong(16), text.text(56), text.text(72), text.text(88), text.text(104));
-        } finally {
-            Reference.reachabilityFence(decision);
-            Reference.reachabilityFence(text);
-            Reference.reachabilityFence(this);
-        }
-    }
-
-    /** What of a decision is not in its 64 bits. Null is what it does not have. */
-    record Words(long amount, String api, String route, String scope, String policy) {
-        Words {
-            Objects.requireNonNull(policy);
         }
     }
 }

@@ -3,25 +3,17 @@ package io.github.orbgate;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/**
- * What was decided. A denial is an answer, not an error. Immutable, and good beyond the engine that made it.
- *
- * <p>The effect, the reason and the detail are there at once; the names and the amount are asked for when they are first
- * wanted, which takes a few microseconds.
- */
+/** What was decided. A denial is an answer, not an error. Immutable, and good beyond the engine that made it. */
 public final class Decision {
     private static final int CONSUMES = 2;
     private static final int AMOUNT_STATED = 4;
     private static final int BONUS_ALLOWED = 8;
 
-    private final Core core;
+    private final Table table;
     private final long packed;
 
-    /** Made when it is first wanted; if two threads make it, both make the same. */
-    private Core.Words words;
-
-    Decision(Core core, long packed) {
-        this.core = core;
+    Decision(Table table, long packed) {
+        this.table = table;
         this.packed = packed;
     }
 
@@ -56,38 +48,39 @@ public final class Decision {
         if (bits == 0) {
             return Optional.empty();
         }
-        OptionalLong amount =
-                (bits & AMOUNT_STATED) == 0 ? OptionalLong.empty() : OptionalLong.of(words().amount());
+        OptionalLong amount = (bits & AMOUNT_STATED) == 0 ? OptionalLong.empty() : OptionalLong.of(amount());
         return Optional.of(new Charge((bits & CONSUMES) != 0, amount, (bits & BONUS_ALLOWED) != 0));
+    }
+
+    private long amount() {
+        Table.Route route = table.route(packed);
+        return route == null ? table.scope(packed).amount() : route.amount();
     }
 
     /** The api of the route or scope. */
     public Optional<String> api() {
-        return Optional.ofNullable(words().api());
+        Table.Scope scope = table.scope(packed);
+        Optional<Table.Scope> found = Optional.ofNullable(scope).or(() -> found().map(Table.Route::scope));
+        return found.map(Table.Scope::api);
     }
 
     /** {@code METHOD /template}; for {@code method_not_declared} the template alone. */
     public Optional<String> route() {
-        return Optional.ofNullable(words().route());
+        return found().map(reason() == Reason.METHOD_NOT_DECLARED ? Table.Route::template : Table.Route::text);
+    }
+
+    private Optional<Table.Route> found() {
+        return Optional.ofNullable(table.route(packed));
     }
 
     /** The scope that the call needs. */
     public Optional<String> scope() {
-        return Optional.ofNullable(words().scope());
+        return Optional.ofNullable(table.scope(packed)).map(Table.Scope::name);
     }
 
     /** The digest of the policy that decided, {@code sha256:…}. */
     public String policy() {
-        return words().policy();
-    }
-
-    private Core.Words words() {
-        Core.Words known = words;
-        if (known == null) {
-            known = core.words(packed);
-            words = known;
-        }
-        return known;
+        return table.digest();
     }
 
     /** Equal decisions of equal policies are equal. */
@@ -95,7 +88,7 @@ public final class Decision {
     public boolean equals(Object other) {
         return other instanceof Decision that
                 && packed == that.packed
-                && (core == that.core || policy().equals(that.policy()));
+                && policy().equals(that.policy());
     }
 
     @Override

@@ -5,11 +5,11 @@ import java.util.RandomAccess;
 
 /** The decisions of a batch, in its order. Immutable. */
 public final class Decisions extends AbstractList<Decision> implements RandomAccess {
-    private final Core core;
+    private final Table table;
     private final long[] packed;
 
-    Decisions(Core core, long[] packed) {
-        this.core = core;
+    Decisions(Table table, long[] packed) {
+        this.table = table;
         this.packed = packed;
     }
 
@@ -20,7 +20,7 @@ public final class Decisions extends AbstractList<Decision> implements RandomAcc
 
     @Override
     public Decision get(int row) {
-        return new Decision(core, packed[row]);
+        return new Decision(table, packed[row]);
     }
 
     @Override

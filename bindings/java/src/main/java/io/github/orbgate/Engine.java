@@ -1,11 +1,11 @@
 package io.github.orbgate;
 
 import java.io.IOException;
-import java.lang.ref.Reference;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 /**
  * A compiled, immutable policy: which scope does this route need, may this token call it, does it consume orbs, and
@@ -14,13 +14,17 @@ import java.util.Optional;
  * <p>Methods and targets are those of the request line as they came over the wire, neither decoded nor normalised.
  * Where a call throws, nothing is decided, and whoever catches it must deny.
  *
- * <p>A closed engine answers nothing more. Its memory is given back by the collector, when no call, handle or decision
- * needs it any more; so nobody has to know when the last one does.
+ * <p>A policy's memory is not Java's. An engine that is open, and a {@link Handle} that holds it, own it together; it is freed when
+ * the last of them lets go and the calls under way have ended. What nobody closes is freed by the collector, which does not see how
+ * large it is.
  */
 public final class Engine implements AutoCloseable {
     private static final int INVALID_POLICY = 2;
     private static final int IO = 3;
     private static final int NOT_FOUND = 4;
+
+    private static final AtomicReferenceFieldUpdater<Engine, Core> CORE =
+            AtomicReferenceFieldUpdater.newUpdater(Engine.class, Core.class, "core");
 
     private volatile Core core;
 
@@ -68,20 +72,14 @@ public final class Engine implements AutoCloseable {
     }
 
     private static Engine compile(String function, byte[] content) throws IOException {
-        NativeBuffer input = NativeBuffer.of(content);
         NativeBuffer out = new NativeBuffer(16);
-        try {
-            int status =
-                    Library.ABI.call(function, input.address, (long) content.length, out.address, out.address + 8);
-            long error = out.bytes.getLong(8);
-            if (error != 0) {
-                throwError(status, error);
-            }
-            Core.check(status);
-            return new Engine(new Core(out.bytes.getLong(0)));
-        } finally {
-            Reference.reachabilityFence(input);
+        int status = Library.ABI.call(function, content, (long) content.length, out.address, out.address + 8);
+        long error = out.bytes.getLong(8);
+        if (error != 0) {
+            throwError(status, error);
         }
+        Core.check(status);
+        return new Engine(new Core(out.bytes.getLong(0)));
     }
 
     /** Puts an error of the library into an exception, and frees it. */
@@ -120,12 +118,12 @@ public final class Engine implements AutoCloseable {
 
     /** Decides a request. */
     public Decision decide(String method, String target, Token token, BonusOrbs bonus) {
-        return open().decide(Text.bytes(method), Text.bytes(target), token, bonus);
+        return made(open().decide(Text.bytes(method), Text.bytes(target), token, bonus));
     }
 
     /** Decides a request that is there in bytes. */
     public Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus) {
-        return open().decide(method, target, token, bonus);
+        return made(open().decide(method, target, token, bonus));
     }
 
     /**
@@ -133,32 +131,22 @@ public final class Engine implements AutoCloseable {
      * {@code GET} and {@code /api/v1/external/voxies/{voxieId}}: for a server's start.
      */
     public Optional<RouteId> findRoute(String method, String template) {
-        Core core = open();
-        byte[] methodBytes = Text.bytes(method);
-        byte[] templateBytes = Text.bytes(template);
-        NativeBuffer first = NativeBuffer.of(methodBytes);
-        NativeBuffer second = NativeBuffer.of(templateBytes);
+        byte[] first = Text.bytes(method);
+        byte[] second = Text.bytes(template);
         NativeBuffer out = new NativeBuffer(8);
-        try {
-            int status =
-                    Library.ABI.call(
-                            "orbgate_engine_find_route",
-                            core.engine,
-                            first.address,
-                            (long) methodBytes.length,
-                            second.address,
-                            (long) templateBytes.length,
-                            out.address);
-            if (status == NOT_FOUND) {
-                return Optional.empty();
-            }
-            Core.check(status);
-            return Optional.of(new RouteId(out.bytes.getLong(0)));
-        } finally {
-            Reference.reachabilityFence(first);
-            Reference.reachabilityFence(second);
-            Reference.reachabilityFence(core);
+        int status = open().during(engine -> Library.ABI.call(
+                "orbgate_engine_find_route",
+                engine,
+                first,
+                (long) first.length,
+                second,
+                (long) second.length,
+                out.address));
+        if (status == NOT_FOUND) {
+            return Optional.empty();
         }
+        Core.check(status);
+        return Optional.of(new RouteId(out.bytes.getLong(0)));
     }
 
     /** Decides by route without bonus orbs, for a server that knows which one it has matched: no text is looked at. */
@@ -168,7 +156,7 @@ public final class Engine implements AutoCloseable {
 
     /** Decides by route, for a server that knows which one it has matched: no text is looked at. */
     public Decision decideRoute(RouteId route, Token token, BonusOrbs bonus) {
-        return open().decideRoute(route, token, bonus);
+        return made(open().decideRoute(route, token, bonus));
     }
 
     /** Decides by scope without bonus orbs, for a service whose routes the policy does not list. */
@@ -178,7 +166,7 @@ public final class Engine implements AutoCloseable {
 
     /** Decides by scope, for a service whose routes the policy does not list. */
     public Decision decideScope(String scope, Token token, BonusOrbs bonus) {
-        return open().decideScope(Text.bytes(scope), token, bonus);
+        return made(open().decideScope(Text.bytes(scope), token, bonus));
     }
 
     /**
@@ -188,7 +176,7 @@ public final class Engine implements AutoCloseable {
      */
     public Decisions decide(Batch batch) {
         Core core = open();
-        return new Decisions(core, batch.decide(core));
+        return new Decisions(core.table, core.during(batch::decide));
     }
 
     /** Decides every request of a batch, all with one token and without bonus orbs. */
@@ -203,56 +191,80 @@ public final class Engine implements AutoCloseable {
      */
     public Decisions decide(Batch batch, Token token, BonusOrbs bonus) {
         Core core = open();
-        return new Decisions(core, batch.decide(core, token, bonus));
+        return new Decisions(core.table, core.during(engine -> batch.decide(engine, token, bonus)));
     }
 
     /** Interns the scopes of a token, separated by spaces. Those that the policy does not have are dropped. */
     public ScopeSet scopes(String scopes) {
-        Core core = open();
         byte[] text = Text.bytes(scopes);
-        NativeBuffer input = NativeBuffer.of(text);
         NativeBuffer out = new NativeBuffer(8);
-        try {
-            Core.check(
-                    Library.ABI.call(
-                            "orbgate_scope_set_from_text",
-                            core.engine,
-                            input.address,
-                            (long) text.length,
-                            out.address));
-            return new ScopeSet(out.bytes.getLong(0));
-        } finally {
-            Reference.reachabilityFence(input);
-            Reference.reachabilityFence(core);
-        }
+        Core.check(open().during(engine -> Library.ABI.call(
+                "orbgate_scope_set_from_text", engine, text, (long) text.length, out.address)));
+        return new ScopeSet(out.bytes.getLong(0));
     }
 
     /** The policy's digest, {@code sha256:} and 64 hexadecimal digits. */
     public String digest() {
-        return open().text("orbgate_engine_digest_text");
+        return open().table.digest();
     }
 
     /** The policy's name, where it states one. */
     public Optional<String> name() {
-        return Optional.ofNullable(open().text("orbgate_engine_name"));
+        return Optional.ofNullable(text("orbgate_engine_name"));
     }
 
     /** The whole table as one JSON document, as {@code orbgate table --format json} prints it. */
     public String tableJson() {
-        return open().text("orbgate_engine_table_json");
+        return text("orbgate_engine_table_json");
     }
 
-    Core open() {
+    /** One of the texts of the engine, by the function that gives it; null where there is none. */
+    private String text(String function) {
+        return open().during(engine -> {
+            NativeBuffer out = new NativeBuffer(16);
+            Core.check(Library.ABI.call(function, engine, out.address));
+            return out.text(0);
+        });
+    }
+
+    private Core open() {
         Core open = core;
         if (open == null) {
-            throw new IllegalStateException("the engine is closed");
+            throw closed();
         }
         return open;
     }
 
-    /** Ends the use of this engine; every further call throws {@link IllegalStateException}. */
+    /** The native engine, with the caller as one more owner. */
+    Core share() {
+        Core open = open();
+        if (!open.own()) {
+            throw closed();
+        }
+        return open;
+    }
+
+    private static Decision made(Decision decision) {
+        if (decision == null) {
+            throw closed();
+        }
+        return decision;
+    }
+
+    static IllegalStateException closed() {
+        return new IllegalStateException("the engine is closed");
+    }
+
+    /**
+     * Ends the use of this engine; every further call throws {@link IllegalStateException}. Where no other engine and no handle
+     * holds its policy, the memory is freed when the calls under way have ended, for which this does not wait. Decisions and scope
+     * sets stay as they are. Closing twice is fine.
+     */
     @Override
     public void close() {
-        core = null;
+        Core open = CORE.getAndSet(this, null);
+        if (open != null) {
+            open.disown();
+        }
     }
 }

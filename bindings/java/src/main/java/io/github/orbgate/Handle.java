@@ -1,27 +1,40 @@
 package io.github.orbgate;
 
 /**
- * A place that holds an engine, for hot reload: readers never wait, and every decision comes from exactly one policy.
- * Closing an engine does not take it out of a handle.
+ * A place that holds an engine's policy, for hot reload: readers never wait, and every decision comes from exactly one policy. A
+ * handle owns what it holds by itself: closing the engine does not take it out.
  *
  * <p>A {@link ScopeSet} holds nothing for another policy than its own, so a token's text is the safe choice here.
  */
 public final class Handle {
     private volatile Core core;
 
-    /** A place that holds this engine. */
+    /** A place that holds this engine's policy. */
     public Handle(Engine engine) {
-        core = engine.open();
+        core = engine.share();
     }
 
-    /** Puts another engine in. Calls under way end with the engine they began with. */
+    /**
+     * Puts another engine's policy in. Calls under way end with the one they began with, which is then freed unless an
+     * engine holds it, too. Close this engine if there is no other use for it.
+     */
     public void store(Engine engine) {
-        core = engine.open();
+        Core next = engine.share();
+        Core replaced;
+        synchronized (this) {
+            replaced = core;
+            core = next;
+        }
+        replaced.disown();
     }
 
-    /** The engine of now, for several questions to one policy. */
+    /** The engine of now, for several questions to one policy: close it after them. */
     public Engine load() {
-        return new Engine(core);
+        Core now = core;
+        while (!now.own()) {
+            now = core; // It has been replaced meanwhile.
+        }
+        return new Engine(now);
     }
 
     /** Decides a request with the engine of now, without bonus orbs. */
@@ -36,6 +49,10 @@ public final class Handle {
 
     /** Decides a request that is there in bytes, with the engine of now. */
     public Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus) {
-        return core.decide(method, target, token, bonus);
+        Decision decision;
+        do {
+            decision = core.decide(method, target, token, bonus);
+        } while (decision == null); // It has been replaced meanwhile.
+        return decision;
     }
 }

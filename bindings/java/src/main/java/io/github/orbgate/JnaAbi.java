@@ -39,6 +39,16 @@ final class JnaAbi implements Abi {
     }
 
     @Override
+    public int route(long engine, int number, long out) {
+        return Functions.orbgate_engine_route(engine, number, out);
+    }
+
+    @Override
+    public int routeMethod(long engine, int number, long index, long out) {
+        return Functions.orbgate_engine_route_method(engine, number, index, out);
+    }
+
+    @Override
     public int abiVersion() {
         return Functions.orbgate_abi_version();
     }
@@ -63,7 +73,7 @@ final class JnaAbi implements Abi {
         return "JNA";
     }
 
-    /** The functions that are called for every request. JNA finds them by these names. */
+    /** The functions that are called for every request or route. JNA finds them by these names. */
     private static final class Functions {
         static native long orbgate_engine_decide_packed(
                 long engine,
@@ -91,6 +101,10 @@ final class JnaAbi implements Abi {
                 int flags);
 
         static native int orbgate_engine_decide_batch_packed(long engine, long batch, long out, long outLength);
+
+        static native int orbgate_engine_route(long engine, int number, long out);
+
+        static native int orbgate_engine_route_method(long engine, int number, long index, long out);
 
         static native int orbgate_abi_version();
     }

@@ -15,13 +15,6 @@ final class NativeBuffer {
         address = Library.ABI.address(bytes);
     }
 
-    /** A copy of these. */
-    static NativeBuffer of(byte[] content) {
-        NativeBuffer buffer = new NativeBuffer(content.length);
-        buffer.bytes.put(0, content);
-        return buffer;
-    }
-
     /** A struct that begins with its size. */
     static NativeBuffer struct(int size) {
         NativeBuffer buffer = new NativeBuffer(size);

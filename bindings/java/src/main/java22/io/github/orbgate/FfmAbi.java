@@ -56,6 +56,14 @@ final class FfmAbi implements Abi {
                     "orbgate_engine_decide_batch_packed",
                     List.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
                     JAVA_INT);
+    private static final MethodHandle ROUTE =
+            handle("orbgate_engine_route", List.of(JAVA_LONG, JAVA_INT, JAVA_LONG), JAVA_INT, SHORT);
+    private static final MethodHandle ROUTE_METHOD =
+            handle(
+                    "orbgate_engine_route_method",
+                    List.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG),
+                    JAVA_INT,
+                    SHORT);
     private static final MethodHandle ABI_VERSION = handle("orbgate_abi_version", List.of(), JAVA_INT, SHORT);
 
     private final ConcurrentHashMap<String, MethodHandle> others = new ConcurrentHashMap<>();
@@ -134,6 +142,24 @@ final class FfmAbi implements Abi {
     }
 
     @Override
+    public int route(long engine, int number, long out) {
+        try {
+            return (int) ROUTE.invokeExact(engine, number, out);
+        } catch (Throwable problem) {
+            throw impossible(problem);
+        }
+    }
+
+    @Override
+    public int routeMethod(long engine, int number, long index, long out) {
+        try {
+            return (int) ROUTE_METHOD.invokeExact(engine, number, index, out);
+        } catch (Throwable problem) {
+            throw impossible(problem);
+        }
+    }
+
+    @Override
     public int abiVersion() {
         try {
             return (int) ABI_VERSION.invokeExact();
@@ -144,11 +170,16 @@ final class FfmAbi implements Abi {
 
     @Override
     public int call(String function, Object... arguments) {
-        try {
-            return (int) others.computeIfAbsent(function, name -> other(name, arguments)).invokeWithArguments(arguments);
+        try (Arena arena = Arena.ofConfined()) {
+            Object[] lent = Stream.of(arguments).map(argument -> lend(arena, argument)).toArray();
+            return (int) others.computeIfAbsent(function, name -> other(name, lent)).invokeWithArguments(lent);
         } catch (Throwable problem) {
             throw impossible(problem);
         }
+    }
+
+    private static Object lend(Arena arena, Object argument) {
+        return argument instanceof byte[] bytes ? arena.allocateFrom(JAVA_BYTE, bytes).address() : argument;
     }
 
     private static MethodHandle other(String name, Object... arguments) {

@@ -184,12 +184,27 @@ class EngineTest {
 
     @Test
     void theCollectorTakesEnginesBack() throws InterruptedException {
-        WeakReference<Core> core = new WeakReference<>(Engine.fromYaml(POLICY).open());
+        WeakReference<Core> core = new WeakReference<>(Engine.fromYaml(POLICY).share());
         for (int round = 0; round < 100 && core.get() != null; round++) {
             System.gc();
             Thread.sleep(10);
         }
         assertEquals(null, core.get());
+    }
+
+    @Test
+    void aDecisionOutlivesItsEngine() {
+        Decision kept;
+        Decisions batch;
+        try (Engine engine = Engine.fromYaml(POLICY)) {
+            kept = engine.decide("GET", "/a/a", Token.user("read:a"));
+            Batch one = new Batch();
+            one.add("GET", "/a/a");
+            batch = engine.decide(one, Token.user("read:a"));
+        }
+        assertEquals(Optional.of("read:a"), kept.scope());
+        assertEquals(OptionalLong.of(Long.MAX_VALUE), kept.charge().orElseThrow().amount());
+        assertEquals(kept, batch.get(0));
     }
 
     @Test

@@ -26,7 +26,8 @@ class GuideTest {
             List.of(
                     "allowed, and consumes orbs\n",
                     "policy.yaml:1:1: the policy lacks the key `apis`\npolicy.yaml:2:1: unknown key `colour`",
-                    "true\nscope_held\nscope_missing\n");
+                    "true\nscope_held\nscope_missing\n",
+                    "no_route\ntrue\n");
 
     @Test
     void everyProgramInTheGuideRuns(@TempDir Path directory) throws Exception {

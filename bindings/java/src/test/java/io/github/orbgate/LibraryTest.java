@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A library that is not there or does not fit, in a Java of its own: this one has loaded it. */
 final class LibraryTest {
-    private static final String CLASSES =
+    static final String CLASSES =
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
 
     @TempDir Path folder;
@@ -104,12 +104,16 @@ final class LibraryTest {
                 : asked(CLASSES, option);
     }
 
-    /** The lines that it printed. */
     private static List<String> asked(String classes, String... options) throws Exception {
+        return printed(Asks.class, classes, options);
+    }
+
+    /** The lines that a program prints in a Java of its own. */
+    static List<String> printed(Class<?> program, String classes, String... options) throws Exception {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of(options));
-        command.addAll(List.of("-cp", classes, Asks.class.getName()));
+        command.addAll(List.of("-cp", classes, program.getName()));
         // A virtual machine may warn of a file of no use to it.
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD);
         // A library that this machine has installed is not meant.

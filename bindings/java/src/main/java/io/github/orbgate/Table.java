@@ -1,0 +1,77 @@
+package io.github.orbgate;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a policy says of its routes and scopes, in Java's memory: so decisions have words for as long as they are kept, whatever
+ * becomes of their engine.
+ *
+ * @param routes by number, from 1
+ * @param scopes by number, from 1
+ */
+record Table(String digest, Route[] routes, Scope[] scopes) {
+    /**
+     * A route.
+     *
+     * @param text {@code METHOD /template}
+     * @param methods all methods of the template
+     */
+    record Route(String text, Scope scope, long amount, List<String> methods) {
+        String template() {
+            return text.substring(text.indexOf(' ') + 1);
+        }
+    }
+
+    record Scope(String name, String api, long amount) {}
+
+    /** Null where a decision has none. */
+    Route route(long packed) {
+        int number = (int) (packed >> 14 & 0x3ffff);
+        return number == 0 ? null : routes[number - 1];
+    }
+
+    /** Null where a decision has none. */
+    Scope scope(long packed) {
+        int number = (int) (packed >> 32 & 0xffff);
+        return number == 0 ? null : scopes[number - 1];
+    }
+
+    /** Reads it from an engine, which the caller keeps. */
+    static Table read(long engine) {
+        NativeBuffer out = NativeBuffer.struct(128);
+        Core.check(Library.ABI.call("orbgate_engine_scope_count", engine, out.address));
+        Scope[] scopes = new Scope[out.bytes.getInt(0)];
+        Core.check(Library.ABI.call("orbgate_engine_route_count", engine, out.address));
+        Route[] routes = new Route[out.bytes.getInt(0)];
+        for (int index = 0; index < scopes.length; index++) {
+            out.bytes.putInt(0, 96);
+            Core.check(Library.ABI.call("orbgate_engine_scope", engine, index + 1, out.address));
+            scopes[index] = new Scope(out.text(8), out.text(24), out.bytes.getLong(72));
+        }
+        Map<String, List<String>> methods = new HashMap<>();
+        for (int index = 0; index < routes.length; index++) {
+            out.bytes.putInt(0, 120);
+            Core.check(Library.ABI.route(engine, index + 1, out.address));
+            String text = out.text(16);
+            int scope = out.bytes.getInt(108);
+            long amount = out.bytes.getLong(96);
+            Route route = new Route(text, scopes[scope - 1], amount, List.of());
+            int number = index + 1;
+            List<String> declared = methods.computeIfAbsent(route.template(), template -> methods(engine, number, out));
+            routes[index] = new Route(text, route.scope(), amount, declared);
+        }
+        Core.check(Library.ABI.call("orbgate_engine_digest_text", engine, out.address));
+        return new Table(out.text(0), routes, scopes);
+    }
+
+    private static List<String> methods(long engine, int number, NativeBuffer out) {
+        List<String> methods = new ArrayList<>();
+        while (Library.ABI.routeMethod(engine, number, methods.size(), out.address) == 0) {
+            methods.add(out.text(0));
+        }
+        return List.copyOf(methods);
+    }
+}
