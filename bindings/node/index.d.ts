@@ -1,11 +1,17 @@
+/// <reference lib="esnext.disposable" />
+
 /**
  * A text as it came over the wire: a string is taken as UTF-8, bytes are taken as they are. Bytes in a `SharedArrayBuffer`
- * are a `TypeError`: another thread could change them while they are read.
+ * are a `TypeError`: another thread could change them while they are read. Half of a surrogate pair makes a method or target malformed
+ * and a scope none; anywhere else it is a `TypeError`.
  */
 export type Text = string | Uint8Array;
 
-/** Whose token it is. Any other text is an unknown kind, denied as `invalid_token`. */
-export type TokenKind = "user" | "organisation" | (string & {});
+/** Whose token it is: an unknown kind is denied as `invalid_token`. */
+export type TokenKind = "user" | "organisation" | "unknown";
+
+/** The kind of a name that comes from outside, as of a claim: `user` and `organisation`, any other is `unknown`. */
+export function tokenKind(name: string): TokenKind;
 
 /** A *verified* bearer token. `null` is no token, denied as `no_token`. */
 export interface Token {
@@ -88,6 +94,7 @@ export interface Allow extends Answer {
   readonly detail: null;
   /** `null` where the policy states no orb column. */
   readonly orbs: Orbs | null;
+  readonly declaredMethods: null;
 }
 
 /** The call must be refused. */
@@ -100,6 +107,8 @@ export interface Deny extends Answer {
   /** Which rule a malformed request breaks. */
   readonly detail: Detail | null;
   readonly orbs: null;
+  /** The methods that the path declares, for the `Allow` header of a 405; `null` with every other reason. Not in the JSON. */
+  readonly declaredMethods: readonly string[] | null;
 }
 
 /** A frozen value. Equal decisions of an engine are one object, so `===` compares them. */
@@ -122,6 +131,12 @@ export interface Route {
   readonly methods: readonly string[];
 }
 
+/** A `URL` of the scheme `file`. */
+export interface FileUrl {
+  readonly href: string;
+  readonly protocol: string;
+}
+
 /**
  * A compiled, immutable policy. Its memory is freed by `close()`, at the end of a `using` block, or when the object
  * is collected. A closed engine throws. Nothing is collected when a worker ends: close what you open in it before.
@@ -133,7 +148,7 @@ export class Engine implements Disposable {
   /** Compiles the text of a policy file. Throws a `PolicyError` that names every fault. */
   static fromYaml(yaml: Text): Engine;
   /** Compiles a policy file; blocks while it is read. Throws a `PolicyError` that names every fault. */
-  static fromFile(path: Text | URL): Engine;
+  static fromFile(path: Text | FileUrl): Engine;
 
   /** The policy's digest, `sha256:…`. */
   readonly digest: string;
@@ -242,7 +257,7 @@ export interface Fault {
   readonly message: string;
 }
 
-/** A policy that cannot be used, or a file that cannot be read. `message` has a line `[path:]line:column: …` for each fault. */
+/** A policy that cannot be used, or a file that cannot be read, whose `cause` is Node's own error. `message` has a line `[path:]line:column: …` for each fault. */
 export class PolicyError extends OrbgateError {
   /** Place of the first fault; 0 where the error has none. */
   readonly line: number;

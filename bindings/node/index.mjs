@@ -1,2 +1,2 @@
 // The same classes for `import`: one copy of everything, however a program is mixed.
-export { Engine, Handle, ScopeSet, Column, Tokens, Decisions, OrbgateError, PolicyError, version } from "./index.js";
+export { Engine, Handle, ScopeSet, Column, Tokens, Decisions, OrbgateError, PolicyError, tokenKind, version } from "./index.js";

@@ -48,7 +48,7 @@ function answer(decision) {
 }
 
 /**
- * A row's token: with its scopes as text, and interned.
+ * A row's token, of any kind: with its scopes as text, and interned.
  * @param {Engine} engine
  * @param {Row} row
  */
@@ -56,8 +56,8 @@ function tokens(engine, row) {
   if (row.kind === "") {
     return [null, null];
   }
-  const scopes = unescape(row.scopes);
-  return [{ kind: row.kind, scopes }, { kind: row.kind, scopes: engine.scopeSet(scopes) }];
+  const [kind, scopes] = [/** @type {any} */ (row.kind), unescape(row.scopes)];
+  return [{ kind, scopes }, { kind, scopes: engine.scopeSet(scopes) }];
 }
 
 /**

@@ -4,7 +4,7 @@
 //   curl -i -X POST localhost:8080/api/v1/external/voxies/prompt/run -H 'x-token-kind: user' -H 'x-token-scopes: read:voxies'
 "use strict";
 const http = require("node:http");
-const { Engine, Handle } = require("orbgate");
+const { Engine, Handle, tokenKind } = require("orbgate");
 
 /**
  * The verified token of a request. This one trusts headers of an authenticating proxy in front of it; put your own
@@ -14,7 +14,7 @@ const { Engine, Handle } = require("orbgate");
  */
 function tokenOf({ headers }) {
   const [kind, scopes] = [headers["x-token-kind"], headers["x-token-scopes"]];
-  return typeof kind === "string" ? { kind, scopes: String(scopes ?? "") } : null;
+  return typeof kind === "string" ? { kind: tokenKind(kind), scopes: String(scopes ?? "") } : null;
 }
 
 /**

@@ -1,15 +1,12 @@
 "use strict";
-const { functions, LOW, Struct, Located, lengthOf } = require("./native.js");
+const { functions, LOW, Struct, Located, typeName, lengthOf } = require("./native.js");
 const { OK, check } = require("./errors.js");
-const { ALLOW } = require("./decision.js");
+const { ALLOW, HALF, effectOf, routeOf, scopeOf } = require("./decision.js");
 const { Column, Tokens, FIELDS, rowsOf, putColumn, putTokens } = require("./column.js");
 const { kindOf, scopesOf, textOf, setOf, flagsOf } = require("./token.js");
 
 /** @typedef {import("../index.js").Text} Text */
 /** @typedef {import("../index.js").Token | null} Token */
-
-const HALF = 2 ** 32;
-const EFFECT = 3;
 
 /** The structs of a call, written anew for each. */
 const given = new Struct(FIELDS.count);
@@ -46,7 +43,20 @@ class Room {
   take(rows, decision) {
     const start = this.#taken;
     this.#taken += 2 * rows;
-    return new Decisions(this.#words, start, rows, decision);
+    return new Decisions(KEY, this.#words, start, rows, decision);
+  }
+
+  /**
+   * Reads what the next rows name, while the engine is there.
+   * @param {number} rows
+   * @param {number} engine
+   * @param {InstanceType<typeof import("./table.js").Table>} table
+   */
+  meet(rows, engine, table) {
+    const words = this.#words;
+    for (let at = this.#taken; at < this.#taken + 2 * rows; at += 2) {
+      table.meet(engine, routeOf(/** @type {number} */ (words[at + LOW])), scopeOf(/** @type {number} */ (words[at + 1 - LOW])));
+    }
   }
 
   /** Where the next rows are. */
@@ -59,14 +69,21 @@ class Room {
 const ROOM = 8192;
 let room = new Room(ROOM);
 
+/** Only a room makes decisions. */
+const KEY = Symbol("decisions");
+
 class Decisions {
   /**
+   * @param {symbol} key
    * @param {Uint32Array} words
    * @param {number} start
    * @param {number} length
    * @param {(packed: number) => import("../index.js").Decision} decision
    */
-  constructor(words, start, length, decision) {
+  constructor(key, words, start, length, decision) {
+    if (key !== KEY) {
+      throw new TypeError("decisions are made by engine.decideBatch(…)");
+    }
     // Not `#words`: fields that are declared first and set later take V8 longer to read than a row.
     this._words = words;
     this._start = start;
@@ -81,7 +98,7 @@ class Decisions {
   /** @param {number} row */
   isAllow(row) {
     return row >>> 0 === row && row < this._length
-      && (/** @type {number} */ (this._words[this._start + 2 * row + LOW]) & EFFECT) === ALLOW;
+      && effectOf(/** @type {number} */ (this._words[this._start + 2 * row + LOW])) === ALLOW;
   }
 
   /** @param {number} row */
@@ -107,7 +124,10 @@ class Decisions {
  * @param {import("../index.js").Batch} batch
  */
 function readBatch(batch) {
-  const [methods, targets] = [columnOf(batch.methods), columnOf(batch.targets)];
+  if (typeof batch !== "object" || batch === null) {
+    throw new TypeError(`a batch must be an object, not ${typeName(batch)}`);
+  }
+  const [methods, targets] = [columnOf("methods", batch.methods), columnOf("targets", batch.targets)];
   return { methods, targets, tokens: tokensOf(batch), bonus: bonusColumn(batch.allowBonusOrbs) };
 }
 
@@ -116,9 +136,10 @@ function readBatch(batch) {
  * open, and `given` stays ours.
  * @param {number} engine
  * @param {ReturnType<typeof readBatch>} batch
+ * @param {InstanceType<typeof import("./table.js").Table>} table
  * @param {(packed: number) => import("../index.js").Decision} decision
  */
-function decideBatch(engine, batch, decision) {
+function decideBatch(engine, batch, table, decision) {
   const { methods, targets, tokens, bonus } = batch;
   const rows = rowsOf(methods);
   sameLength("targets", rowsOf(targets), rows);
@@ -142,14 +163,23 @@ function decideBatch(engine, batch, decision) {
   const status = rows === 0 ? OK : functions.decideBatch(engine, given.address, room.address, rows);
   held = null;
   check(status, "cannot decide a batch whose offsets do not fit its data");
+  room.meet(rows, engine, table);
   return room.take(rows, decision);
 }
 
 /**
+ * @param {string} name
  * @param {import("../index.js").Batch["methods"]} column
- * @returns {any}
  */
-const columnOf = (column) => (column instanceof Column ? column : Column.from(/** @type {readonly Text[]} */ (column)));
+function columnOf(name, column) {
+  if (column instanceof Column) {
+    return column;
+  }
+  if (!Array.isArray(column)) {
+    throw new TypeError(`\`${name}\` must be a Column or an array of texts, not ${typeName(column)}`);
+  }
+  return Column.from(column);
+}
 
 /**
  * @param {string} name
@@ -174,7 +204,13 @@ function tokensOf({ token, tokens }) {
   if (token !== undefined) {
     throw new TypeError("a batch has one `token`, or `tokens` for its rows, not both");
   }
-  return tokens instanceof Tokens ? tokens : Tokens.from(tokens);
+  if (tokens instanceof Tokens) {
+    return tokens;
+  }
+  if (!Array.isArray(tokens)) {
+    throw new TypeError(`\`tokens\` must be Tokens or an array of them, not ${typeName(tokens)}`);
+  }
+  return Tokens.from(tokens);
 }
 
 /** @param {Text | null} text */
@@ -210,7 +246,7 @@ function putTokensOf(tokens) {
  * @param {import("../index.js").Batch["allowBonusOrbs"]} allowed
  */
 function bonusColumn(allowed) {
-  if (typeof allowed !== "object") {
+  if (!Array.isArray(allowed)) {
     return { flags: flagsOf(allowed), column: null };
   }
   return { flags: 0, column: new Located(Uint8Array.from(allowed, flagsOf)) };

@@ -1,6 +1,6 @@
 "use strict";
 // What a batch is made of: columns of texts and of tokens.
-const { sizes, Located, refuseShared, lengthOf } = require("./native.js");
+const { sizes, Located, typeName, refuseShared, lengthOf } = require("./native.js");
 const { kindOf, scopesOf, textOf, setOf } = require("./token.js");
 const { pointerOf } = require("./scope-set.js");
 
@@ -62,6 +62,9 @@ class Column {
 
   /** @param {readonly Text[]} texts */
   static from(texts) {
+    if (!Array.isArray(texts)) {
+      throw new TypeError(`a column is made of an array of texts, not of ${typeName(texts)}`);
+    }
     const offsets = new Uint32Array(texts.length + 1);
     const data = laidOut(texts, offsets);
     return new Column(data, offsets);
@@ -104,6 +107,9 @@ let putTokens;
 /** @type {(tokens: Tokens) => number} */
 let rowsOfTokens;
 
+/** Only `Tokens.from` makes them. */
+const KEY = Symbol("tokens");
+
 class Tokens {
   #rows;
   #kinds;
@@ -117,8 +123,17 @@ class Tokens {
    */
   #sets = [];
 
-  /** @param {readonly Token[]} tokens */
-  constructor(tokens) {
+  /**
+   * @param {symbol} key
+   * @param {readonly Token[]} tokens
+   */
+  constructor(key, tokens) {
+    if (key !== KEY) {
+      throw new TypeError("tokens are laid out by Tokens.from(…)");
+    }
+    if (!Array.isArray(tokens)) {
+      throw new TypeError(`tokens are laid out from an array, not from ${typeName(tokens)}`);
+    }
     // A copy, and each value read once: a getter may give another the next time.
     const rows = Array.from(tokens);
     const scopes = rows.map(scopesOf);
@@ -137,7 +152,7 @@ class Tokens {
 
   /** @param {readonly Token[]} tokens */
   static from(tokens) {
-    return new Tokens(tokens);
+    return new Tokens(KEY, tokens);
   }
 
   get length() {

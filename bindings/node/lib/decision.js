@@ -1,31 +1,77 @@
 "use strict";
-const { functions, sizes, text } = require("./native.js");
-const { check } = require("./errors.js");
+const { functions, text } = require("./native.js");
 
 const ALLOW = 2;
 const CHARGE_STATED = 1;
 const CHARGE_CONSUMES = 2;
 const CHARGE_AMOUNT_STATED = 4;
 const CHARGE_BONUS_ALLOWED = 8;
+const METHOD_NOT_DECLARED = "method_not_declared";
 
-/** A decision in the words of the library. */
+const HALF = 2 ** 32;
+
+/** @typedef {InstanceType<typeof import("./table.js").Table>} Table */
+
+/** The fields of a packed decision, as the C header draws them: those of its lower half, and those of its upper half. */
+const effectOf = (/** @type {number} */ low) => low & 3;
+const chargeOf = (/** @type {number} */ low) => low >>> 2 & 15;
+const detailOf = (/** @type {number} */ low) => low >>> 6 & 255;
+const routeOf = (/** @type {number} */ low) => low >>> 14;
+const scopeOf = (/** @type {number} */ high) => high & 0xffff;
+/** With effect 0 it is the status. */
+const reasonOf = (/** @type {number} */ high) => high >>> 16 & 31;
+
+/** @param {number} packed */
+const halves = (packed) => ({ low: packed % HALF, high: Math.floor(packed / HALF) });
+
+/**
+ * Names that live as long as the library, by their numbers.
+ * @param {(number: number) => any} ask
+ */
+function names(ask) {
+  /** @type {Map<number, string | null>} */
+  const known = new Map();
+  return (/** @type {number} */ number) => {
+    if (!known.has(number)) {
+      known.set(number, text(ask(number)));
+    }
+    return known.get(number) ?? null;
+  };
+}
+
+const reasonName = names(functions.reasonName);
+const detailName = names(functions.detailName);
+
+/** A decision in the words of every other interface. */
 class Decision {
+  #methods;
+
   /**
-   * @param {any} decision
-   * @param {any} words
+   * @param {Table} table
+   * @param {number} packed whose route and scope the table has met
    */
-  constructor(decision, words) {
-    this.isAllow = decision.effect === ALLOW;
-    this.decision = text(words.decision);
-    this.status = decision.http_status === 0 ? null : decision.http_status;
-    this.reason = text(words.reason);
-    this.detail = text(words.detail);
-    this.api = text(words.api);
-    this.route = text(words.route);
-    this.scope = text(words.scope);
-    this.orbs = orbs(decision);
-    this.policy = text(words.policy);
+  constructor(table, packed) {
+    const { low, high } = halves(packed);
+    const [route, scope] = [table.route(routeOf(low)), table.scope(scopeOf(high))];
+    const reason = reasonName(reasonOf(high));
+    const undeclared = reason === METHOD_NOT_DECLARED;
+    this.isAllow = effectOf(low) === ALLOW;
+    this.decision = this.isAllow ? "allow" : "deny";
+    this.status = this.isAllow ? null : functions.reasonStatus(reasonOf(high));
+    this.reason = reason;
+    this.detail = detailOf(low) === 0 ? null : detailName(detailOf(low));
+    this.api = scope?.api ?? route?.listed.api ?? null;
+    this.route = (undeclared ? route?.listed.template : route?.listed.route) ?? null;
+    this.scope = scope?.name ?? null;
+    this.orbs = orbs(chargeOf(low), (route ?? scope)?.amount ?? 0);
+    this.policy = table.digest;
+    this.#methods = undeclared ? route?.listed.methods ?? null : null;
     Object.freeze(this);
+  }
+
+  // Not among the words: the JSON of every interface does not have it.
+  get declaredMethods() {
+    return this.#methods;
   }
 
   toJSON() {
@@ -38,10 +84,11 @@ class Decision {
 }
 
 /**
- * @param {any} decision
+ * @param {number} charge
+ * @param {number | bigint} amount
  * @returns {import("../index.js").Orbs | null}
  */
-function orbs({ charge, amount }) {
+function orbs(charge, amount) {
   return (charge & CHARGE_STATED) === 0 ? null : Object.freeze({
     consumes: (charge & CHARGE_CONSUMES) !== 0,
     amount: (charge & CHARGE_AMOUNT_STATED) === 0 ? null : BigInt(amount),
@@ -55,18 +102,4 @@ function jsonAmount(amount) {
   return amount === null ? null : Number.isSafeInteger(number) ? number : String(amount);
 }
 
-/**
- * Puts a packed decision into words; one that no engine of this policy has made throws.
- * @param {number} engine
- * @param {number} packed
- * @returns {import("../index.js").Decision}
- */
-function unpack(engine, packed) {
-  const decision = {};
-  check(functions.unpack(engine, packed, decision), "cannot decide");
-  const words = { struct_size: sizes.DecisionText };
-  check(functions.decisionText(engine, decision, words), "cannot put a decision into words");
-  return /** @type {any} */ (new Decision(decision, words));
-}
-
-module.exports = { unpack, ALLOW };
+module.exports = { Decision, ALLOW, HALF, halves, effectOf, routeOf, scopeOf, reasonOf };

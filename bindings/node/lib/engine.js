@@ -1,10 +1,12 @@
 "use strict";
-const { functions, sizes, text, lengthOf } = require("./native.js");
+const { functions, text, whole, lengthOf } = require("./native.js");
 const { OK, check, closed, failure, policyError } = require("./errors.js");
-const { unpack } = require("./decision.js");
+const { Decision, halves, effectOf, routeOf, scopeOf, reasonOf } = require("./decision.js");
+const { Table } = require("./table.js");
 const { intern } = require("./scope-set.js");
 const { readBatch, decideBatch } = require("./batch.js");
-const { kindOf, scopesOf, textOf, lengthOfText, setOf, flagsOf } = require("./token.js");
+const { kindOf, scopesOf, textOf, lengthOfText, setOf, flagsOfOptions } = require("./token.js");
+const fs = require("node:fs");
 const { fileURLToPath } = require("node:url");
 
 /**
@@ -15,15 +17,13 @@ const { fileURLToPath } = require("node:url");
 
 const freed = new FinalizationRegistry(functions.engineFree);
 
-const EFFECT_BITS = 4;
-const STATUS_UNIT = 2 ** 48;
-
 /** Only the functions of this class make one. */
 const KEY = Symbol("engine");
 
 // What users give may have getters, and these may close the engine: every value is read before the pointer is.
 class Engine {
   #pointer;
+  #table;
   /**
    * Every decision that was asked for, by its packed form: as many as the policy can give, some for each route.
    * @type {Map<number, import("../index.js").Decision>}
@@ -42,6 +42,7 @@ class Engine {
     }
     this.#pointer = pointer;
     freed.register(this, pointer, this);
+    this.#table = new Table(pointer);
   }
 
   static external() {
@@ -57,11 +58,13 @@ class Engine {
 
   /** @param {Text | URL} path */
   static fromFile(path) {
-    return load(functions.fromFile, path instanceof URL ? fileURLToPath(path) : path);
+    const file = path instanceof URL ? fileURLToPath(path) : path;
+    return load(functions.fromFile, file, () => unreadable(file));
   }
 
   get digest() {
-    return /** @type {string} */ (this.#text(functions.digestText));
+    this.#open();
+    return this.#table.digest;
   }
 
   get name() {
@@ -69,7 +72,7 @@ class Engine {
   }
 
   get routes() {
-    return (this.#routes ??= Object.freeze(routes(this.#open())));
+    return (this.#routes ??= Object.freeze(this.#table.routes(this.#open())));
   }
 
   /**
@@ -79,7 +82,7 @@ class Engine {
    * @param {Options} [options]
    */
   decide(method, target, token, options) {
-    const [kind, scopes, flags] = [kindOf(token), scopesOf(token), flagsOf(options?.allowBonusOrbs)];
+    const [kind, scopes, flags] = [kindOf(token), scopesOf(token), flagsOfOptions(options)];
     return this.#decision(functions.decide(
       this.#pointer, method, lengthOf(method), target, lengthOf(target),
       kind, textOf(scopes), lengthOfText(scopes), setOf(scopes), flags,
@@ -92,9 +95,9 @@ class Engine {
    * @param {Options} [options]
    */
   decideScope(scope, token, options) {
-    const [kind, scopes, flags] = [kindOf(token), scopesOf(token), flagsOf(options?.allowBonusOrbs)];
+    const [kind, scopes, flags] = [kindOf(token), scopesOf(token), flagsOfOptions(options)];
     return this.#decision(functions.decideScope(
-      this.#pointer, scope, lengthOf(scope),
+      this.#pointer, whole(scope), lengthOf(scope),
       kind, textOf(scopes), lengthOfText(scopes), setOf(scopes), flags,
     ));
   }
@@ -108,7 +111,7 @@ class Engine {
     if (!Number.isSafeInteger(route) || route < 0) {
       throw new TypeError("a route id comes from engine.findRoute(…) or engine.routes");
     }
-    const [kind, scopes, flags] = [kindOf(token), scopesOf(token), flagsOf(options?.allowBonusOrbs)];
+    const [kind, scopes, flags] = [kindOf(token), scopesOf(token), flagsOfOptions(options)];
     return this.#decision(functions.decideRoute(
       this.#pointer, route,
       kind, textOf(scopes), lengthOfText(scopes), setOf(scopes), flags,
@@ -118,7 +121,7 @@ class Engine {
   /** @param {import("../index.js").Batch} batch */
   decideBatch(batch) {
     const read = readBatch(batch);
-    return decideBatch(this.#open(), read, (packed) => this.#decision(packed));
+    return decideBatch(this.#open(), read, this.#table, (packed) => this.#decision(packed));
   }
 
   /**
@@ -127,7 +130,9 @@ class Engine {
    */
   findRoute(method, template) {
     const id = [0];
-    const status = functions.findRoute(this.#open(), method, lengthOf(method), template, lengthOf(template), id);
+    const status = functions.findRoute(
+      this.#open(), whole(method), lengthOf(method), whole(template), lengthOf(template), id,
+    );
     if (status !== OK && text(functions.statusName(status)) !== "not_found") {
       throw failure(status, "cannot look for a route");
     }
@@ -136,7 +141,7 @@ class Engine {
 
   /** @param {Text | readonly Text[]} scopes */
   scopeSet(scopes) {
-    const read = typeof scopes === "string" || scopes instanceof Uint8Array ? scopes : Array.from(scopes);
+    const read = Array.isArray(scopes) ? Array.from(scopes, whole) : whole(/** @type {Text} */ (scopes));
     return intern(this.#open(), read);
   }
 
@@ -172,11 +177,16 @@ class Engine {
 
   /** @param {number} packed */
   #remember(packed) {
-    const engine = this.#open();
-    if (packed % EFFECT_BITS === 0) {
-      throw failure(Math.floor(packed / STATUS_UNIT), "cannot decide");
+    const { low, high } = halves(packed);
+    if (effectOf(low) === 0) {
+      this.#open();
+      throw failure(reasonOf(high), "cannot decide");
     }
-    const decision = unpack(engine, packed);
+    // A batch may be read when its engine is closed: what its rows name has been met.
+    if (this.#pointer !== 0) {
+      this.#table.meet(this.#pointer, routeOf(low), scopeOf(high));
+    }
+    const decision = /** @type {any} */ (new Decision(this.#table, packed));
     this.#decisions.set(packed, decision);
     return decision;
   }
@@ -192,45 +202,28 @@ class Engine {
 /**
  * @param {(text: Text, length: number, engine: number[], error: number[]) => number} read
  * @param {Text} from
+ * @param {() => unknown} [cause] of a file that cannot be read
  */
-function load(read, from) {
+function load(read, from, cause) {
   const [made, error] = [[0], [0]];
-  const status = read(from, lengthOf(from), made, error);
+  const status = read(whole(from), lengthOf(from), made, error);
   if (status !== OK) {
-    throw policyError(status, /** @type {number} */ (error[0]));
+    throw policyError(status, /** @type {number} */ (error[0]), cause);
   }
   return new Engine(KEY, /** @type {number} */ (made[0]));
 }
 
-/** @param {number} engine */
-function routes(engine) {
-  const count = [0];
-  check(functions.routeCount(engine, count), "cannot count routes");
-  return Array.from({ length: count[0] }, (_, at) => route(engine, at + 1));
-}
-
 /**
- * @param {number} engine
- * @param {number} number
- * @returns {import("../index.js").Route}
+ * Why a file cannot be read, in the words of Node.
+ * @param {Text} file
  */
-function route(engine, number) {
-  const read = { struct_size: sizes.Route };
-  check(functions.route(engine, number, read), "cannot read a route");
-  const found = /** @type {any} */ (read);
-  const methods = [];
-  for (const str = {}; functions.routeMethod(engine, number, methods.length, str) === OK;) {
-    methods.push(text(/** @type {any} */ (str)));
+function unreadable(file) {
+  try {
+    fs.accessSync(typeof file === "string" ? file : Buffer.from(file), fs.constants.R_OK);
+  } catch (error) {
+    return error;
   }
-  return /** @type {any} */ (Object.freeze({
-    id: found.id,
-    route: text(found.text),
-    method: text(found.method),
-    template: text(found.path_template),
-    scope: text(found.scope),
-    api: text(found.api),
-    methods: Object.freeze(methods),
-  }));
+  return undefined;
 }
 
 module.exports = { Engine };

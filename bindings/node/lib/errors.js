@@ -7,9 +7,10 @@ class OrbgateError extends Error {
   /**
    * @param {string} code
    * @param {string} message
+   * @param {ErrorOptions} [options]
    */
-  constructor(code, message) {
-    super(message);
+  constructor(code, message, options) {
+    super(message, options);
     this.name = "OrbgateError";
     this.code = code;
   }
@@ -19,10 +20,11 @@ class PolicyError extends OrbgateError {
   /**
    * @param {string} code
    * @param {string} message
+   * @param {unknown} cause
    * @param {{ line: number, column: number, path: string | null, faults: import("../index.js").Fault[] }} place
    */
-  constructor(code, message, place) {
-    super(code, message);
+  constructor(code, message, cause, place) {
+    super(code, message, cause === undefined ? undefined : { cause });
     this.name = "PolicyError";
     this.line = place.line;
     this.column = place.column;
@@ -58,8 +60,9 @@ function check(status, what) {
  * Takes an error of the library: reads it and frees it.
  * @param {number} status
  * @param {number | bigint} error
+ * @param {() => unknown} [cause] of a file that cannot be read
  */
-function policyError(status, error) {
+function policyError(status, error, cause) {
   if (error === 0) {
     return failure(status, "cannot load a policy");
   }
@@ -69,7 +72,7 @@ function policyError(status, error) {
     const { line, column, fault_count, message, path } = /** @type {any} */ (info);
     const faults = Array.from({ length: fault_count }, (_, at) => fault(error, at));
     const code = text(functions.statusName(status)) ?? `status_${status}`;
-    return new PolicyError(code, text(message) ?? code, { line, column, path: text(path), faults });
+    return new PolicyError(code, text(message) ?? code, code === "io" ? cause?.() : undefined, { line, column, path: text(path), faults });
   } finally {
     functions.errorFree(error);
   }

@@ -57,11 +57,12 @@ class ScopeSet {
  */
 function intern(engine, scopes) {
   const made = [0];
-  if (typeof scopes === "string" || scopes instanceof Uint8Array) {
-    check(functions.scopeSetFromText(engine, scopes, lengthOf(scopes), made), "cannot intern scopes");
-  } else {
+  if (Array.isArray(scopes)) {
     const list = scopes.map((scope) => ({ data: scope, len: lengthOf(scope) }));
     check(functions.scopeSetFromList(engine, list, list.length, made), "cannot intern scopes");
+  } else {
+    const text = /** @type {import("../index.js").Text} */ (scopes);
+    check(functions.scopeSetFromText(engine, text, lengthOf(text), made), "cannot intern scopes");
   }
   return new ScopeSet(KEY, made[0]);
 }

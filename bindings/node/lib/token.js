@@ -1,6 +1,6 @@
 "use strict";
 // A token of this package in the parts that the library takes.
-const { functions, lengthOf } = require("./native.js");
+const { functions, typeName, lengthOf } = require("./native.js");
 const { check } = require("./errors.js");
 const { ScopeSet, pointerOf } = require("./scope-set.js");
 
@@ -21,7 +21,24 @@ const KINDS = new Map(["user", "organisation"].map((name) => [name, kindFromName
 
 /** @param {Token} token */
 function kindOf(token) {
-  return token === null || token === undefined ? NONE : KINDS.get(token.kind) ?? kindFromName(String(token.kind));
+  if (token === null || token === undefined) {
+    return NONE;
+  }
+  const kind = /** @type {unknown} */ (token.kind);
+  if (typeof kind !== "string") {
+    throw new TypeError(`the \`kind\` of a token must be a string, not ${typeName(kind)}`);
+  }
+  return KINDS.get(kind) ?? kindFromName(kind);
+}
+
+/**
+ * The kind of a name that comes from outside.
+ * @param {string} name
+ * @returns {import("../index.js").TokenKind}
+ */
+function tokenKind(name) {
+  lengthOf(name); // Anything but a text throws.
+  return name === "user" || name === "organisation" ? name : "unknown";
 }
 
 /** @typedef {import("../index.js").Token["scopes"] | null} Scopes */
@@ -31,7 +48,16 @@ function kindOf(token) {
  * @param {Token} token
  * @returns {Scopes}
  */
-const scopesOf = (token) => (token === null || token === undefined ? null : token.scopes);
+function scopesOf(token) {
+  if (token === null || token === undefined) {
+    return null;
+  }
+  const { scopes } = token;
+  if (!(scopes instanceof ScopeSet)) {
+    lengthOf(/** @type {any} */ (scopes)); // Anything but a text throws, null too.
+  }
+  return scopes;
+}
 
 /**
  * The scopes as text; `null` where they are interned.
@@ -46,7 +72,20 @@ const lengthOfText = (scopes) => (scopes === null || scopes instanceof ScopeSet 
 /** @param {Scopes} scopes */
 const setOf = (scopes) => (scopes instanceof ScopeSet ? pointerOf(scopes) : 0);
 
-/** @param {boolean | undefined} allowed */
-const flagsOf = (allowed) => (allowed === true ? ALLOW_BONUS_ORBS : 0);
+/** @param {unknown} allowed */
+function flagsOf(allowed) {
+  if (allowed !== undefined && typeof allowed !== "boolean") {
+    throw new TypeError(`\`allowBonusOrbs\` must be a boolean, not ${typeName(allowed)}`);
+  }
+  return allowed === true ? ALLOW_BONUS_ORBS : 0;
+}
 
-module.exports = { kindOf, scopesOf, textOf, lengthOfText, setOf, flagsOf };
+/** @param {import("../index.js").DecideOptions | undefined} options */
+function flagsOfOptions(options) {
+  if (options !== undefined && (typeof options !== "object" || options === null)) {
+    throw new TypeError(`options must be an object, not ${typeName(options)}`);
+  }
+  return flagsOf(options?.allowBonusOrbs);
+}
+
+module.exports = { kindOf, tokenKind, scopesOf, textOf, lengthOfText, setOf, flagsOf, flagsOfOptions };

@@ -6,7 +6,9 @@ const { Column, Decisions, Engine, OrbgateError, Tokens } = require("orbgate");
 const engine = Engine.external();
 const methods = ["GET", "POST", "PUT", "GET", ""];
 const targets = ["/api/v1/external/orbs", "/api/v1/external/voxies", "/api/v1/external/account", "/é", ""];
+/** @type {{ kind: "user", scopes: string }} */
 const text = { kind: "user", scopes: "read:orbs write:voxies" };
+/** @type {import("orbgate").Token} */
 const interned = { kind: "user", scopes: engine.scopeSet(text.scopes) };
 
 /** @param {import("orbgate").Token | null} token */
@@ -37,7 +39,7 @@ test("half a surrogate pair at the end of a row does not meet the other half in 
 
 test("nor do the halves in the scopes of two tokens", () => {
   const tokens = ["read:orbs \ud83d", "\ude00 read:orbs", "read:orbs\ud83d", "\ude00read:orbs", "read:orbs"].map((scopes) => (
-    { kind: "user", scopes }
+    { ...text, scopes }
   ));
   const requests = { methods: tokens.map(() => "GET"), targets: tokens.map(() => "/api/v1/external/orbs") };
   const decisions = engine.decideBatch({ ...requests, tokens });
@@ -47,7 +49,8 @@ test("nor do the halves in the scopes of two tokens", () => {
 
 test("rows have tokens of their own", () => {
   for (const token of [text, interned]) {
-    const tokens = [token, null, { ...token, kind: "organisation" }, { ...token, kind: "robot" }, token];
+    /** @type {(import("orbgate").Token | null)[]} */
+    const tokens = [token, null, { ...token, kind: "organisation" }, { ...token, kind: "unknown" }, token];
     const allowBonusOrbs = [true, false, true, false, true];
     const expected = methods.map((method, row) => (
       engine.decide(method, targets[row] ?? "", tokens[row] ?? null, { allowBonusOrbs: allowBonusOrbs[row] === true })

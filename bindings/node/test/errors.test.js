@@ -53,6 +53,8 @@ test("a file that is not there is an error of its own", () => {
   const error = fails(() => Engine.fromFile("/no/such/policy.yaml"));
   assert.deepEqual([error.code, error.line, error.faults], ["io", 0, []]);
   assert.match(error.message, /no\/such\/policy\.yaml/);
+  assert.equal(/** @type {any} */ (error.cause).code, "ENOENT");
+  assert.equal(fails(() => Engine.fromYaml(BROKEN)).cause, undefined);
 });
 
 test("a missing library says what to do", () => {

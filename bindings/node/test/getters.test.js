@@ -5,6 +5,7 @@ const assert = require("node:assert/strict");
 const { Column, Engine, Tokens } = require("orbgate");
 
 const ORBS = "/api/v1/external/orbs";
+/** @type {{ kind: "user", scopes: string }} */
 const token = { kind: "user", scopes: "read:orbs" };
 
 /**

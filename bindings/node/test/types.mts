@@ -27,6 +27,8 @@ export function questions(route: RouteId): Decision[] {
   void (engine.decide("GET", "/", token).reason === "scope_lost");
   // @ts-expect-error: decisions are frozen
   engine.decide("GET", "/", token).scope = null;
+  // @ts-expect-error: a kind that there is not
+  engine.decide("GET", "/", { kind: "usr", scopes: "" });
   // @ts-expect-error: the token is never forgotten by accident
   engine.decide("GET", "/");
   return [engine.decideRoute(route, null), ...engine.decideBatch({ methods: ["GET"], targets: [new Uint8Array(1)], token })];

@@ -10,6 +10,7 @@ const CALLS = 20_000;
 /** How many calls of every second token are allowed. */
 function allowed() {
   const engine = Engine.external();
+  /** @type {import("orbgate").Token[]} */
   const tokens = [{ kind: "user", scopes: "read:orbs" }, { kind: "user", scopes: engine.scopeSet("read:keys") }];
   const call = (/** @type {number} */ at) => engine.decide("GET", "/api/v1/external/orbs", tokens[at % 2] ?? null);
   return Array.from({ length: CALLS }, (_, at) => call(at)).filter(({ isAllow }) => isAllow).length;

@@ -29,8 +29,10 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
         return Ok(Outcome::Skipped(missing));
     }
     let node = Node::set_up(project, &Library::build(project)?)?;
-    let types = "node_modules/typescript/bin/tsc --project .";
-    node.node(types).within(&node.package).run()?;
+    for project in [".", "test/es2022"] {
+        let types = format!("node_modules/typescript/bin/tsc --project {project}");
+        node.node(&types).within(&node.package).run()?;
+    }
     // Before Node 21 a pattern is not understood, and since then a folder is not.
     let tests = node.node("--test").within(&node.package);
     node.tests()?.into_iter().fold(tests, Program::arg).run()?;

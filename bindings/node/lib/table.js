@@ -1,0 +1,148 @@
+"use strict";
+// What a policy says of its routes and scopes, kept in JavaScript as it is met: so decisions have words for as long as they are
+// kept, whatever becomes of their engine.
+const { functions, sizes, ROUTE, LOW, Located, text, ascii } = require("./native.js");
+const { OK, check } = require("./errors.js");
+
+/** Where a route or a text is written, for one call. */
+const room = new Uint8Array(sizes.Route);
+const located = new Located(room);
+const written = new DataView(room.buffer);
+const LITTLE = LOW === 0;
+const HALF = 2 ** 32;
+
+/**
+ * An integer that a number holds exactly, or else a bigint, which takes longer to make.
+ * @param {number} at
+ * @param {number} [bytes]
+ */
+function integer(at, bytes = 8) {
+  const [low, high] = [at + 4 * LOW, at + 4 * (1 - LOW)];
+  const upper = bytes === 8 ? written.getUint32(high, LITTLE) : 0;
+  return upper < 2 ** 21 ? upper * HALF + written.getUint32(bytes === 8 ? low : at, LITTLE) : written.getBigUint64(at, LITTLE);
+}
+
+/**
+ * What `ascii` reads of the text that stands at an offset.
+ * @param {number} at
+ */
+const textAt = (at) => ascii(integer(at, sizes.Pointer), Number(integer(at + sizes.Pointer, sizes.Pointer)));
+
+/** @typedef {{ listed: import("../index.js").Route, amount: number | bigint }} Route */
+/** @typedef {{ name: string, api: string, amount: number | bigint }} Scope */
+
+class Table {
+  /**
+   * By number, from 1.
+   * @type {(Route | undefined)[]}
+   */
+  #routes;
+  /** @type {(Scope | undefined)[]} */
+  #scopes;
+  /**
+   * By template.
+   * @type {Map<string, readonly string[]>}
+   */
+  #methods = new Map();
+
+  /** @param {number} engine */
+  constructor(engine) {
+    const [routes, scopes, digest] = [[0], [0], {}];
+    check(functions.routeCount(engine, routes), "cannot count routes");
+    check(functions.scopeCount(engine, scopes), "cannot count scopes");
+    check(functions.digestText(engine, digest), "cannot read a text");
+    this.#routes = new Array(1 + /** @type {number} */ (routes[0]));
+    this.#scopes = new Array(1 + /** @type {number} */ (scopes[0]));
+    this.digest = /** @type {string} */ (text(/** @type {any} */ (digest)));
+  }
+
+  /**
+   * Reads what decisions name that nobody has asked for before.
+   * @param {number} engine
+   * @param {number} route
+   * @param {number} scope
+   */
+  meet(engine, route, scope) {
+    if (route !== 0 && this.#routes[route] === undefined) {
+      this.#routes[route] = this.#readRoute(engine, route);
+    }
+    if (scope !== 0 && this.#scopes[scope] === undefined) {
+      this.#scopes[scope] = readScope(engine, scope);
+    }
+  }
+
+  /**
+   * A route that has been met.
+   * @param {number} number
+   */
+  route(number) {
+    return this.#routes[number];
+  }
+
+  /**
+   * A scope that has been met.
+   * @param {number} number
+   */
+  scope(number) {
+    return this.#scopes[number];
+  }
+
+  /**
+   * Every route.
+   * @param {number} engine
+   */
+  routes(engine) {
+    return Array.from({ length: this.#routes.length - 1 }, (_, at) => {
+      this.meet(engine, at + 1, 0);
+      return /** @type {Route} */ (this.#routes[at + 1]).listed;
+    });
+  }
+
+  /**
+   * @param {number} engine
+   * @param {number} number
+   * @returns {Route}
+   */
+  #readRoute(engine, number) {
+    written.setUint32(0, sizes.Route, LITTLE);
+    check(functions.route(engine, number, located.address), "cannot read a route");
+    const route = textAt(ROUTE.text);
+    const id = /** @type {any} */ (integer(ROUTE.id));
+    const amount = integer(ROUTE.amount);
+    const scope = written.getUint32(ROUTE.scopeNumber, LITTLE);
+    this.meet(engine, 0, scope);
+    const { name, api } = /** @type {Scope} */ (this.#scopes[scope]);
+    const space = route.indexOf(" ");
+    const [method, template] = [route.slice(0, space), route.slice(space + 1)];
+    const methods = this.#methods.get(template) ?? readMethods(engine, number);
+    this.#methods.set(template, methods);
+    const listed = Object.freeze({ id, route, method, template, scope: name, api, methods });
+    return { listed, amount };
+  }
+}
+
+/**
+ * @param {number} engine
+ * @param {number} number
+ * @returns {Scope}
+ */
+function readScope(engine, number) {
+  const found = /** @type {any} */ ({ struct_size: sizes.Scope });
+  check(functions.scope(engine, number, found), "cannot read a scope");
+  return { name: text(found.name) ?? "", api: text(found.api) ?? "", amount: found.amount };
+}
+
+/**
+ * @param {number} engine
+ * @param {number} number
+ * @returns {readonly string[]}
+ */
+function readMethods(engine, number) {
+  const methods = [];
+  while (functions.routeMethod(engine, number, methods.length, located.address) === OK) {
+    methods.push(textAt(0));
+  }
+  return Object.freeze(methods);
+}
+
+module.exports = { Table };
