@@ -4,6 +4,7 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Many requests, for one call: all with one token ({@link Engine#decide(Batch, Token)}), or each with its own
@@ -27,7 +28,7 @@ public final class Batch {
 
     /** Adds a request without a token of its own; the method and the target as they came over the wire. */
     public void add(String method, String target) {
-        add(Text.bytes(method), Text.bytes(target));
+        add(Text.bytes(method, "method"), Text.bytes(target, "target"));
     }
 
     /**
@@ -36,6 +37,8 @@ public final class Batch {
      * @throws IllegalStateException if the batch would have more than 2 GiB, or other rows have tokens of their own
      */
     public synchronized void add(byte[] method, byte[] target) {
+        Objects.requireNonNull(method, "method");
+        Objects.requireNonNull(target, "target");
         if (!tokens.isEmpty()) {
             throw new IllegalStateException("the other rows have tokens of their own");
         }
@@ -45,7 +48,7 @@ public final class Batch {
 
     /** Adds a request with a token of its own. */
     public void add(String method, String target, Token token, BonusOrbs bonus) {
-        add(Text.bytes(method), Text.bytes(target), token, bonus);
+        add(Text.bytes(method, "method"), Text.bytes(target, "target"), token, bonus);
     }
 
     /**
@@ -54,6 +57,10 @@ public final class Batch {
      * @throws IllegalStateException if the batch would have more than 2 GiB, or other rows have no tokens of their own
      */
     public synchronized void add(byte[] method, byte[] target, Token token, BonusOrbs bonus) {
+        Objects.requireNonNull(method, "method");
+        Objects.requireNonNull(target, "target");
+        Objects.requireNonNull(token, "token");
+        Objects.requireNonNull(bonus, "bonus");
         if (tokens.size() != size) {
             throw new IllegalStateException("the other rows have no tokens of their own");
         }

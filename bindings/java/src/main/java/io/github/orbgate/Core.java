@@ -2,6 +2,7 @@ package io.github.orbgate;
 
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongFunction;
@@ -103,6 +104,10 @@ final class Core {
 
     /** Null where nobody owns the engine any more. */
     Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus) {
+        Objects.requireNonNull(method, "method");
+        Objects.requireNonNull(target, "target");
+        Objects.requireNonNull(token, "token");
+        Objects.requireNonNull(bonus, "bonus");
         int lane = enter();
         if (lane < 0) {
             return null;
@@ -119,6 +124,9 @@ final class Core {
 
     /** Null where nobody owns the engine any more. */
     Decision decideRoute(RouteId route, Token token, BonusOrbs bonus) {
+        Objects.requireNonNull(route, "route");
+        Objects.requireNonNull(token, "token");
+        Objects.requireNonNull(bonus, "bonus");
         int lane = enter();
         if (lane < 0) {
             return null;
@@ -135,6 +143,8 @@ final class Core {
 
     /** Null where nobody owns the engine any more. */
     Decision decideScope(byte[] scope, Token token, BonusOrbs bonus) {
+        Objects.requireNonNull(token, "token");
+        Objects.requireNonNull(bonus, "bonus");
         int lane = enter();
         if (lane < 0) {
             return null;

@@ -1,5 +1,6 @@
 package io.github.orbgate;
 
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -15,6 +16,12 @@ public final class Decision {
     Decision(Table table, long packed) {
         this.table = table;
         this.packed = packed;
+    }
+
+    /** An answer for a fake {@link Policy}, allowed where the reason allows: without route, scope, charge and policy. */
+    public static Decision of(Reason reason) {
+        long effect = Objects.requireNonNull(reason, "reason").httpStatus() == 0 ? 2 : 1;
+        return new Decision(Table.NONE, (long) reason.ordinal() << 48 | effect);
     }
 
     /** Whether the call may be made. Nothing else lets it through. */

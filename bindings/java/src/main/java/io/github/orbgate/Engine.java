@@ -1,9 +1,14 @@
 package io.github.orbgate;
 
 import java.io.IOException;
+import java.nio.file.AccessMode;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
@@ -18,7 +23,7 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
  * the last of them lets go and the calls under way have ended. What nobody closes is freed by the collector, which does not see how
  * large it is.
  */
-public final class Engine implements AutoCloseable {
+public final class Engine implements Policy, AutoCloseable {
     private static final int INVALID_POLICY = 2;
     private static final int IO = 3;
     private static final int NOT_FOUND = 4;
@@ -45,7 +50,7 @@ public final class Engine implements AutoCloseable {
      * @throws PolicyException if it has faults; it names each with its line and column
      */
     public static Engine fromYaml(String yaml) {
-        return fromYaml(Text.bytes(yaml));
+        return fromYaml(Text.bytes(yaml, "yaml"));
     }
 
     /**
@@ -54,6 +59,7 @@ public final class Engine implements AutoCloseable {
      * @throws PolicyException if it has faults; it names each with its line and column
      */
     public static Engine fromYaml(byte[] yaml) {
+        Objects.requireNonNull(yaml, "yaml");
         try {
             return compile("orbgate_engine_from_yaml", yaml);
         } catch (IOException impossible) {
@@ -62,13 +68,39 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Compiles a policy from a file.
+     * Compiles a policy from a file, of any file system.
      *
      * @throws PolicyException if it has faults; it names each with its line and column
-     * @throws IOException if the file cannot be read
+     * @throws IOException if the file cannot be read, as {@link java.nio.file.NoSuchFileException}
      */
     public static Engine fromFile(Path path) throws IOException {
-        return compile("orbgate_engine_from_file", Text.bytes(path.toString()));
+        if (Objects.requireNonNull(path, "path").getFileSystem() != FileSystems.getDefault()) {
+            return fromOtherFile(path);
+        }
+        try {
+            return compile("orbgate_engine_from_file", Text.bytes(path.toString(), "path"));
+        } catch (IOException problem) {
+            checkReadable(path);
+            throw problem;
+        }
+    }
+
+    /** A file that only Java can read, as in an archive. */
+    private static Engine fromOtherFile(Path path) throws IOException {
+        checkReadable(path);
+        if (!Files.isRegularFile(path)) {
+            throw new IOException("cannot read `" + path + "`: it is no regular file");
+        }
+        try {
+            return fromYaml(Files.readAllBytes(path));
+        } catch (PolicyException problem) {
+            throw problem.in(path);
+        }
+    }
+
+    /** Throws what Java has for it where a file is not there or may not be read, as {@link java.nio.file.NoSuchFileException}. */
+    private static void checkReadable(Path path) throws IOException {
+        path.getFileSystem().provider().checkAccess(path, AccessMode.READ);
     }
 
     private static Engine compile(String function, byte[] content) throws IOException {
@@ -111,17 +143,7 @@ public final class Engine implements AutoCloseable {
         return faults;
     }
 
-    /** Decides a request without bonus orbs. */
-    public Decision decide(String method, String target, Token token) {
-        return decide(method, target, token, BonusOrbs.REFUSE);
-    }
-
-    /** Decides a request. */
-    public Decision decide(String method, String target, Token token, BonusOrbs bonus) {
-        return made(open().decide(Text.bytes(method), Text.bytes(target), token, bonus));
-    }
-
-    /** Decides a request that is there in bytes. */
+    @Override
     public Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus) {
         return made(open().decide(method, target, token, bonus));
     }
@@ -131,8 +153,8 @@ public final class Engine implements AutoCloseable {
      * {@code GET} and {@code /api/v1/external/voxies/{voxieId}}: for a server's start.
      */
     public Optional<RouteId> findRoute(String method, String template) {
-        byte[] first = Text.bytes(method);
-        byte[] second = Text.bytes(template);
+        byte[] first = Text.bytes(method, "method");
+        byte[] second = Text.bytes(template, "template");
         NativeBuffer out = new NativeBuffer(8);
         int status = open().during(engine -> Library.ABI.call(
                 "orbgate_engine_find_route",
@@ -166,7 +188,7 @@ public final class Engine implements AutoCloseable {
 
     /** Decides by scope, for a service whose routes the policy does not list. */
     public Decision decideScope(String scope, Token token, BonusOrbs bonus) {
-        return made(open().decideScope(Text.bytes(scope), token, bonus));
+        return made(open().decideScope(Text.bytes(scope, "scope"), token, bonus));
     }
 
     /**
@@ -175,6 +197,7 @@ public final class Engine implements AutoCloseable {
      * @throws IllegalStateException if the requests have no tokens of their own
      */
     public Decisions decide(Batch batch) {
+        Objects.requireNonNull(batch, "batch");
         Core core = open();
         return new Decisions(core.table, core.during(batch::decide));
     }
@@ -190,17 +213,25 @@ public final class Engine implements AutoCloseable {
      * @throws IllegalStateException if the requests have tokens of their own
      */
     public Decisions decide(Batch batch, Token token, BonusOrbs bonus) {
+        Objects.requireNonNull(batch, "batch");
+        Objects.requireNonNull(token, "token");
+        Objects.requireNonNull(bonus, "bonus");
         Core core = open();
         return new Decisions(core.table, core.during(engine -> batch.decide(engine, token, bonus)));
     }
 
     /** Interns the scopes of a token, separated by spaces. Those that the policy does not have are dropped. */
     public ScopeSet scopes(String scopes) {
-        byte[] text = Text.bytes(scopes);
+        byte[] text = Text.bytes(scopes, "scopes");
         NativeBuffer out = new NativeBuffer(8);
         Core.check(open().during(engine -> Library.ABI.call(
                 "orbgate_scope_set_from_text", engine, text, (long) text.length, out.address)));
         return new ScopeSet(out.bytes.getLong(0));
+    }
+
+    /** Interns scopes that come one by one, as from a JSON array. One with a space in it is no scope of any policy. */
+    public ScopeSet scopes(Collection<String> scopes) {
+        return scopes(Text.joined(scopes));
     }
 
     /** The policy's digest, {@code sha256:} and 64 hexadecimal digits. */
@@ -242,6 +273,13 @@ public final class Engine implements AutoCloseable {
             throw closed();
         }
         return open;
+    }
+
+    /** {@code Engine[sha256:…]}. */
+    @Override
+    public String toString() {
+        Core open = core;
+        return "Engine[" + (open == null ? "closed" : open.table.digest()) + "]";
     }
 
     private static Decision made(Decision decision) {

@@ -1,17 +1,19 @@
 package io.github.orbgate;
 
+import java.util.Objects;
+
 /**
  * A place that holds an engine's policy, for hot reload: readers never wait, and every decision comes from exactly one policy. A
  * handle owns what it holds by itself: closing the engine does not take it out.
  *
  * <p>A {@link ScopeSet} holds nothing for another policy than its own, so a token's text is the safe choice here.
  */
-public final class Handle {
+public final class Handle implements Policy {
     private volatile Core core;
 
     /** A place that holds this engine's policy. */
     public Handle(Engine engine) {
-        core = engine.share();
+        core = Objects.requireNonNull(engine, "engine").share();
     }
 
     /**
@@ -19,7 +21,7 @@ public final class Handle {
      * engine holds it, too. Close this engine if there is no other use for it.
      */
     public void store(Engine engine) {
-        Core next = engine.share();
+        Core next = Objects.requireNonNull(engine, "engine").share();
         Core replaced;
         synchronized (this) {
             replaced = core;
@@ -37,22 +39,19 @@ public final class Handle {
         return new Engine(now);
     }
 
-    /** Decides a request with the engine of now, without bonus orbs. */
-    public Decision decide(String method, String target, Token token) {
-        return decide(method, target, token, BonusOrbs.REFUSE);
-    }
-
-    /** Decides a request with the engine of now. */
-    public Decision decide(String method, String target, Token token, BonusOrbs bonus) {
-        return decide(Text.bytes(method), Text.bytes(target), token, bonus);
-    }
-
-    /** Decides a request that is there in bytes, with the engine of now. */
+    /** Decides with the engine of now. */
+    @Override
     public Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus) {
         Decision decision;
         do {
             decision = core.decide(method, target, token, bonus);
         } while (decision == null); // It has been replaced meanwhile.
         return decision;
+    }
+
+    /** {@code Handle[sha256:…]}. */
+    @Override
+    public String toString() {
+        return "Handle[" + core.table.digest() + "]";
     }
 }

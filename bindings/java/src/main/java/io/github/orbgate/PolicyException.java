@@ -1,5 +1,8 @@
 package io.github.orbgate;
 
+import static java.util.stream.Collectors.joining;
+
+import java.nio.file.Path;
 import java.util.List;
 
 /** A policy that cannot be used. It names every fault; the message has a line for each. */
@@ -15,6 +18,12 @@ public final class PolicyException extends OrbgateException {
         this.line = line;
         this.column = column;
         this.faults = List.copyOf(faults);
+    }
+
+    /** The same, of a file. */
+    PolicyException in(Path path) {
+        String message = getMessage().lines().map(line -> path + ":" + line).collect(joining("\n"));
+        return new PolicyException(message, line, column, faults());
     }
 
     /** The line of the first fault, from 1; 0 where it has no place. */

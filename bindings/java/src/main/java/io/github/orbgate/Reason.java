@@ -5,29 +5,34 @@ import java.util.Locale;
 /** Why a request was allowed or denied. Numbers and words are frozen. */
 public enum Reason {
     /** One of a later release, which only its effect tells: see {@link Decision#isAllow}. As a denial, status 403. */
-    UNKNOWN,
+    UNKNOWN(403),
     /** The request has no single, safe spelling; the detail names the rule. Status 400. */
-    MALFORMED_REQUEST,
+    MALFORMED_REQUEST(400),
     /** No token was supplied. Status 401. */
-    NO_TOKEN,
+    NO_TOKEN(401),
     /** The token was refused, or its kind is unknown. Status 401. */
-    INVALID_TOKEN,
+    INVALID_TOKEN(401),
     /** The policy has no such route or scope. Status 404. */
-    NO_ROUTE,
+    NO_ROUTE(404),
     /** The route does not declare this method. Status 405. */
-    METHOD_NOT_DECLARED,
+    METHOD_NOT_DECLARED(405),
     /** The scope applies only to a user's token. Status 403. */
-    USER_TOKEN_REQUIRED,
+    USER_TOKEN_REQUIRED(403),
     /** Allowed: the scope applies only to a user's token, and organisations pass without it. */
-    SCOPE_NOT_APPLICABLE,
+    SCOPE_NOT_APPLICABLE(0),
     /** The token does not carry the required scope. Status 403. */
-    SCOPE_MISSING,
+    SCOPE_MISSING(403),
     /** Allowed: the token carries the required scope. */
-    SCOPE_HELD;
+    SCOPE_HELD(0);
 
     private static final Reason[] VALUES = values();
 
+    private final int httpStatus;
     private final String word = name().toLowerCase(Locale.ROOT);
+
+    Reason(int httpStatus) {
+        this.httpStatus = httpStatus;
+    }
 
     /** The constant of the library's number, which is its place. */
     static Reason of(int number) {
@@ -42,15 +47,6 @@ public enum Reason {
 
     /** The HTTP status of a denial for this reason; 0 for the reasons that allow. */
     public int httpStatus() {
-        return STATUS[ordinal()];
-    }
-
-    private static final int[] STATUS = new int[VALUES.length];
-
-    static {
-        for (Reason reason : VALUES) {
-            STATUS[reason.ordinal()] = Library.ABI.call("orbgate_reason_http_status", reason.ordinal()) & 0xffff;
-        }
-        STATUS[UNKNOWN.ordinal()] = 403;
+        return httpStatus;
     }
 }

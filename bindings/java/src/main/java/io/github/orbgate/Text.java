@@ -2,6 +2,9 @@ package io.github.orbgate;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.Objects;
+import java.util.stream.Collectors;
 
 /** Strings as bytes. */
 final class Text {
@@ -11,7 +14,8 @@ final class Text {
      * UTF-8, but for lone surrogates, which have none: each becomes a byte that UTF-8 does not have, so that the
      * engine refuses it. Java's own encoder would make a question mark of it, and that means something in a target.
      */
-    static byte[] bytes(String text) {
+    static byte[] bytes(String text, String name) {
+        Objects.requireNonNull(text, name);
         // Java's is fast; with a byte for each character it is right, but for question marks that were none.
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (bytes.length != text.length()) {
@@ -23,6 +27,12 @@ final class Text {
             }
         }
         return bytes;
+    }
+
+    /** Scopes in one text. One with a space in it is none, and would be two there. */
+    static String joined(Collection<String> scopes) {
+        Objects.requireNonNull(scopes, "scopes").forEach(scope -> Objects.requireNonNull(scope, "a scope"));
+        return scopes.stream().filter(scope -> scope.indexOf(' ') < 0).collect(Collectors.joining(" "));
     }
 
     private static byte[] others(String text) {

@@ -1,5 +1,9 @@
 package io.github.orbgate;
 
+import java.nio.charset.StandardCharsets;
+import java.util.Collection;
+import java.util.Objects;
+
 /** A <em>verified</em> bearer token: its kind and its scopes. Immutable. */
 public final class Token {
     private static final byte[] NOTHING = {};
@@ -25,6 +29,11 @@ public final class Token {
         return of(TokenKind.USER, scopes);
     }
 
+    /** A user's token whose scopes come one by one, as from a JSON array. */
+    public static Token user(Collection<String> scopes) {
+        return of(TokenKind.USER, scopes);
+    }
+
     /** A user's token, its scopes interned. */
     public static Token user(ScopeSet scopes) {
         return of(TokenKind.USER, scopes);
@@ -35,6 +44,11 @@ public final class Token {
         return of(TokenKind.ORGANISATION, scopes);
     }
 
+    /** An organisation's token whose scopes come one by one, as from a JSON array. */
+    public static Token organisation(Collection<String> scopes) {
+        return of(TokenKind.ORGANISATION, scopes);
+    }
+
     /** An organisation's token, its scopes interned. */
     public static Token organisation(ScopeSet scopes) {
         return of(TokenKind.ORGANISATION, scopes);
@@ -42,12 +56,27 @@ public final class Token {
 
     /** A token of a kind, its scopes separated by spaces, as it has them. */
     public static Token of(TokenKind kind, String scopes) {
-        return new Token(kind.number, Text.bytes(scopes), null);
+        return new Token(Objects.requireNonNull(kind, "kind").number, Text.bytes(scopes, "scopes"), null);
     }
 
     /** A token of a kind, its scopes interned. */
     public static Token of(TokenKind kind, ScopeSet scopes) {
-        return new Token(kind.number, NOTHING, java.util.Objects.requireNonNull(scopes));
+        return new Token(Objects.requireNonNull(kind, "kind").number, NOTHING, Objects.requireNonNull(scopes, "scopes"));
+    }
+
+    /** A token of a kind whose scopes come one by one, as from a JSON array. One with a space in it is no scope of any policy. */
+    public static Token of(TokenKind kind, Collection<String> scopes) {
+        return of(kind, Text.joined(scopes));
+    }
+
+    /** {@code Token[user, read:orbs]}. */
+    @Override
+    public String toString() {
+        if (this == NONE) {
+            return "Token[none]";
+        }
+        String words = set == null ? new String(scopes, StandardCharsets.UTF_8) : "interned";
+        return "Token[" + TokenKind.values()[kind] + ", " + words + "]";
     }
 
     /** The interned scopes, or a null pointer. Whoever calls must keep this token reachable. */

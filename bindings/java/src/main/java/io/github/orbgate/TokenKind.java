@@ -12,15 +12,22 @@ public enum TokenKind {
     ORGANISATION(2);
 
     final int number;
+    private final String word = name().toLowerCase(Locale.ROOT);
 
     TokenKind(int number) {
         this.number = number;
     }
 
+    /** The word that every language has for it, as in {@code user}. */
+    @Override
+    public String toString() {
+        return word;
+    }
+
     /** The kind of a name, {@code user} or {@code organisation}; any other is unknown, and unknown denies. */
     public static TokenKind of(String name) {
         for (TokenKind kind : values()) {
-            if (kind.name().toLowerCase(Locale.ROOT).equals(name)) {
+            if (kind.word.equals(name)) {
                 return kind;
             }
         }

@@ -31,25 +31,23 @@ final class FfmAbi implements Abi {
     private static final Linker.Option SHORT = Linker.Option.critical(true);
 
     private static final MethodHandle DECIDE =
-            handle(
-                    "orbgate_engine_decide_packed",
-                    List.of(
-                            JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG,
-                            JAVA_INT),
-                    JAVA_LONG,
-                    SHORT);
+            handle("orbgate_engine_decide_packed", Packed.DECIDE, JAVA_LONG, SHORT);
     private static final MethodHandle DECIDE_ROUTE =
-            handle(
-                    "orbgate_engine_decide_route_packed",
-                    List.of(JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT),
-                    JAVA_LONG,
-                    SHORT);
+            handle("orbgate_engine_decide_route_packed", Packed.ROUTE, JAVA_LONG, SHORT);
     private static final MethodHandle DECIDE_SCOPE =
-            handle(
-                    "orbgate_engine_decide_scope_packed",
-                    List.of(JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT),
-                    JAVA_LONG,
-                    SHORT);
+            handle("orbgate_engine_decide_scope_packed", Packed.SCOPE, JAVA_LONG, SHORT);
+
+    /** The same for texts that are not short: nobody's collector shall wait for them. */
+    private static final MethodHandle DECIDE_LONG =
+            handle("orbgate_engine_decide_packed", Packed.DECIDE, JAVA_LONG);
+    private static final MethodHandle DECIDE_ROUTE_LONG =
+            handle("orbgate_engine_decide_route_packed", Packed.ROUTE, JAVA_LONG);
+    private static final MethodHandle DECIDE_SCOPE_LONG =
+            handle("orbgate_engine_decide_scope_packed", Packed.SCOPE, JAVA_LONG);
+
+    /** More bytes than these are copied: some microseconds of work for the library. */
+    static final int MOST_SHORT = 16 << 10;
+
     // A batch may be long: nobody's collector shall wait for it.
     private static final MethodHandle DECIDE_BATCH =
             handle(
@@ -66,6 +64,18 @@ final class FfmAbi implements Abi {
                     SHORT);
     private static final MethodHandle ABI_VERSION = handle("orbgate_abi_version", List.of(), JAVA_INT, SHORT);
 
+    /** What the packed calls take. */
+    private static final class Packed {
+        static final List<MemoryLayout> TOKEN = List.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT);
+        static final List<MemoryLayout> ROUTE = with(JAVA_LONG, JAVA_LONG);
+        static final List<MemoryLayout> SCOPE = with(JAVA_LONG, ADDRESS, JAVA_LONG);
+        static final List<MemoryLayout> DECIDE = with(JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG);
+
+        private static List<MemoryLayout> with(MemoryLayout... first) {
+            return Stream.concat(Stream.of(first), TOKEN.stream()).toList();
+        }
+    }
+
     private final ConcurrentHashMap<String, MethodHandle> others = new ConcurrentHashMap<>();
 
     private static MethodHandle handle(
@@ -79,6 +89,11 @@ final class FfmAbi implements Abi {
     @Override
     public long decide(
             long engine, byte[] method, byte[] target, int kind, byte[] scopes, long scopeSet, int flags) {
+        if ((long) method.length + target.length + scopes.length > MOST_SHORT) {
+            return copied(
+                    DECIDE_LONG, engine, method, (long) method.length, target, (long) target.length, kind, scopes,
+                    (long) scopes.length, scopeSet, flags);
+        }
         try {
             return (long)
                     DECIDE.invokeExact(
@@ -99,6 +114,9 @@ final class FfmAbi implements Abi {
 
     @Override
     public long decideRoute(long engine, long route, int kind, byte[] scopes, long scopeSet, int flags) {
+        if (scopes.length > MOST_SHORT) {
+            return copied(DECIDE_ROUTE_LONG, engine, route, kind, scopes, (long) scopes.length, scopeSet, flags);
+        }
         try {
             return (long)
                     DECIDE_ROUTE.invokeExact(
@@ -116,6 +134,11 @@ final class FfmAbi implements Abi {
 
     @Override
     public long decideScope(long engine, byte[] scope, int kind, byte[] scopes, long scopeSet, int flags) {
+        if ((long) scope.length + scopes.length > MOST_SHORT) {
+            return copied(
+                    DECIDE_SCOPE_LONG, engine, scope, (long) scope.length, kind, scopes, (long) scopes.length,
+                    scopeSet, flags);
+        }
         try {
             return (long)
                     DECIDE_SCOPE.invokeExact(
@@ -130,6 +153,19 @@ final class FfmAbi implements Abi {
         } catch (Throwable problem) {
             throw impossible(problem);
         }
+    }
+
+    private static long copied(MethodHandle handle, Object... arguments) {
+        try (Arena arena = Arena.ofConfined()) {
+            Object[] copies = Stream.of(arguments).map(argument -> copy(arena, argument)).toArray();
+            return (long) handle.invokeWithArguments(copies);
+        } catch (Throwable problem) {
+            throw impossible(problem);
+        }
+    }
+
+    private static Object copy(Arena arena, Object argument) {
+        return argument instanceof byte[] bytes ? arena.allocateFrom(JAVA_BYTE, bytes) : argument;
     }
 
     @Override
@@ -171,21 +207,21 @@ final class FfmAbi implements Abi {
     @Override
     public int call(String function, Object... arguments) {
         try (Arena arena = Arena.ofConfined()) {
-            Object[] lent = Stream.of(arguments).map(argument -> lend(arena, argument)).toArray();
+            Object[] lent = Stream.of(arguments).map(argument -> copy(arena, argument)).toArray();
             return (int) others.computeIfAbsent(function, name -> other(name, lent)).invokeWithArguments(lent);
         } catch (Throwable problem) {
             throw impossible(problem);
         }
     }
 
-    private static Object lend(Arena arena, Object argument) {
-        return argument instanceof byte[] bytes ? arena.allocateFrom(JAVA_BYTE, bytes).address() : argument;
-    }
-
     private static MethodHandle other(String name, Object... arguments) {
         Stream<MemoryLayout> layouts =
-                Stream.of(arguments).map(argument -> argument instanceof Long ? JAVA_LONG : JAVA_INT);
+                Stream.of(arguments).map(FfmAbi::layout);
         return handle(name, layouts.toList(), JAVA_INT);
+    }
+
+    private static MemoryLayout layout(Object argument) {
+        return argument instanceof MemorySegment ? ADDRESS : argument instanceof Long ? JAVA_LONG : JAVA_INT;
     }
 
     @Override

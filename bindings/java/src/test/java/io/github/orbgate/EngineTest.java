@@ -9,9 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
@@ -89,9 +93,9 @@ class EngineTest {
     @Test
     void textIsUtf8() {
         for (String text : List.of("", "a", "a\u00e9b", "\u20ac\uffff", "\ud83d\ude00x", "\u0000\u007f\u0080")) {
-            assertEquals(text, new String(Text.bytes(text), StandardCharsets.UTF_8));
+            assertEquals(text, new String(Text.bytes(text, "text"), StandardCharsets.UTF_8));
         }
-        assertEquals(-1, Text.bytes("\udc00")[0]);
+        assertEquals(-1, Text.bytes("\udc00", "text")[0]);
     }
 
     @Test
@@ -166,8 +170,38 @@ class EngineTest {
 
     @Test
     void aFileThatIsNotThereIsNamed() {
-        IOException problem = assertThrows(IOException.class, () -> Engine.fromFile(Path.of("/no/such.yaml")));
+        Path path = Path.of("/no/such.yaml");
+        IOException problem = assertThrows(NoSuchFileException.class, () -> Engine.fromFile(path));
         assertTrue(problem.getMessage().contains("/no/such.yaml"), problem.getMessage());
+    }
+
+    @Test
+    void aFolderIsNoPolicy(@TempDir Path folder) {
+        IOException problem = assertThrows(IOException.class, () -> Engine.fromFile(folder));
+        assertTrue(problem.getMessage().contains(folder.toString()), problem.getMessage());
+    }
+
+    /** The machine has another policy where the archive has its own. */
+    @Test
+    void aFileOfAnotherFileSystemIsReadThere(@TempDir Path directory) throws IOException {
+        Path host = Files.writeString(directory.resolve("policy.yaml"), POLICY);
+        String other = POLICY.replace("small", "other");
+        try (FileSystem archive = FileSystems.newFileSystem(directory.resolve("a.zip"), Map.of("create", "true"))) {
+            Path path = archive.getPath(host.toString());
+            assertThrows(NoSuchFileException.class, () -> Engine.fromFile(path));
+            Files.createDirectories(path.getParent());
+            Files.writeString(path, other);
+            assertEquals(Engine.fromYaml(other).digest(), Engine.fromFile(path).digest());
+            assertEquals(Optional.of("small"), Engine.fromFile(host).name());
+            assertThrows(IOException.class, () -> Engine.fromFile(path.getParent()));
+            Files.writeString(path, "orbgate: 1\ncolour: red\nname: no\n");
+            PolicyException there = assertThrows(PolicyException.class, () -> Engine.fromFile(path));
+            Files.writeString(host, "orbgate: 1\ncolour: red\nname: no\n");
+            PolicyException here = assertThrows(PolicyException.class, () -> Engine.fromFile(host));
+            assertEquals(here.getMessage(), there.getMessage());
+            assertEquals(here.faults(), there.faults());
+            assertEquals(here.line(), there.line());
+        }
     }
 
     @Test
@@ -205,14 +239,5 @@ class EngineTest {
         assertEquals(Optional.of("read:a"), kept.scope());
         assertEquals(OptionalLong.of(Long.MAX_VALUE), kept.charge().orElseThrow().amount());
         assertEquals(kept, batch.get(0));
-    }
-
-    @Test
-    void nullIsRefused() {
-        assertThrows(NullPointerException.class, () -> engine.decide(null, ORBS, READER));
-        assertThrows(NullPointerException.class, () -> engine.decide("GET", (String) null, READER));
-        assertThrows(NullPointerException.class, () -> engine.decide("GET", ORBS, null));
-        assertThrows(NullPointerException.class, () -> Token.user((ScopeSet) null));
-        assertThrows(NullPointerException.class, () -> engine.decideRoute(null, READER));
     }
 }

@@ -98,6 +98,20 @@ final class LibraryTest {
         assertTrue(message.endsWith(": " + printed.get(1).substring("caused by ".length())), printed::toString);
     }
 
+    /** What is known without the library. */
+    static final class Knows {
+        public static void main(String[] arguments) {
+            System.out.println(Reason.METHOD_NOT_DECLARED + " " + Reason.METHOD_NOT_DECLARED.httpStatus());
+            System.out.println(Decision.of(Reason.NO_TOKEN) + " " + Token.user(List.of("a", "b")));
+        }
+    }
+
+    @Test
+    void reasonsNeedNoLibrary() throws Exception {
+        List<String> printed = printed(Knows.class, CLASSES, "-Dorbgate.library=" + folder.resolve("none.so"));
+        assertEquals(List.of("method_not_declared 405", "deny: no_token Token[user, a b]"), printed);
+    }
+
     private List<String> asked(String option) throws Exception {
         return Runtime.version().feature() >= 22
                 ? asked(CLASSES, option, "--enable-native-access=ALL-UNNAMED")

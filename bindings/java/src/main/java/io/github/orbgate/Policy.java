@@ -1,0 +1,21 @@
+package io.github.orbgate;
+
+/**
+ * What answers requests: an {@link Engine}, a {@link Handle}, or a fake of a test's own, with {@link Decision#of} for its answers.
+ * Methods and targets are those of the request line as they came over the wire, neither decoded nor normalised.
+ */
+@FunctionalInterface
+public interface Policy {
+    /** Decides a request that is there in bytes. Whoever catches what this throws must deny. */
+    Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus);
+
+    /** Decides a request. */
+    default Decision decide(String method, String target, Token token, BonusOrbs bonus) {
+        return decide(Text.bytes(method, "method"), Text.bytes(target, "target"), token, bonus);
+    }
+
+    /** Decides a request without bonus orbs. */
+    default Decision decide(String method, String target, Token token) {
+        return decide(method, target, token, BonusOrbs.REFUSE);
+    }
+}
