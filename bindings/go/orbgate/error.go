@@ -1,9 +1,21 @@
 package orbgate
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
-// ErrClosed says that nothing was asked: the engine is closed, or there is none.
-var ErrClosed = errors.New("orbgate: the engine is closed")
+// Compare with these by [errors.Is].
+var (
+	// ErrClosed says that nothing was asked: the engine is closed, or there is none.
+	ErrClosed = errors.New("orbgate: the engine is closed")
+	// ErrIO says that a file cannot be read. Where Go's own error is known, as [io/fs.ErrNotExist], the same error is that, too.
+	ErrIO error = StatusIO
+	// ErrInvalidPolicy says that a policy cannot be used; the [Error] has every fault.
+	ErrInvalidPolicy error = StatusInvalidPolicy
+	// ErrNotFound says that the policy has no such route.
+	ErrNotFound error = StatusNotFound
+)
 
 // An Error says why a policy could not be loaded. Get it from an error with [errors.As]; [errors.Is] compares its Status.
 type Error struct {
@@ -16,6 +28,8 @@ type Error struct {
 	Message string
 	// Faults of the policy, all of them, in the order of the file.
 	Faults []Fault
+	// Why a file cannot be read, as Go says it.
+	cause error
 }
 
 // A Fault is one thing wrong with a policy.
@@ -29,8 +43,26 @@ type Fault struct {
 // Error is the Message.
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap is the Status.
-func (e *Error) Unwrap() error { return e.Status }
+// Unwrap gives the Status, and Go's own error of a file that cannot be read.
+func (e *Error) Unwrap() []error {
+	if e.cause == nil {
+		return []error{e.Status}
+	}
+	return []error{e.Status, e.cause}
+}
+
+// Asks once more, because the library says it in words only. Other than regular files are not opened: that may take for ever.
+func unreadable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	file, err := os.Open(path)
+	if err == nil {
+		err = file.Close()
+	}
+	return err
+}
 
 // Error is the status's name.
 func (s Status) Error() string { return "orbgate: " + s.String() }

@@ -160,6 +160,9 @@ func takeError(status C.OrbgateStatus, failure *C.OrbgateError) error {
 		Column:  int(info.column),
 		Message: copied(info.message),
 	}
+	if err.Status == StatusIO {
+		err.cause = unreadable(err.Path)
+	}
 	for index := C.size_t(0); index < info.fault_count; index++ {
 		fault := C.orbgate_fault_init()
 		if C.orbgate_error_fault(failure, index, &fault) == C.ORBGATE_STATUS_OK {

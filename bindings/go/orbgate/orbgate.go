@@ -45,9 +45,12 @@ func External() (*Engine, error) { return engineOf(external()) }
 
 // FromYAML compiles a policy from the text of a policy file. The error of one that cannot be used is an [*Error] with
 // every fault.
-func FromYAML(text string) (*Engine, error) { return engineOf(fromYAML(text)) }
+func FromYAML[Text string | []byte](text Text) (*Engine, error) {
+	return engineOf(fromYAML(string(text)))
+}
 
-// FromFile compiles a policy from a file. The error of one that cannot be used is an [*Error] with every fault.
+// FromFile compiles a policy from a file. The error of one that cannot be used is an [*Error] with every fault, and that of a file
+// that cannot be read also what Go says of it, as [io/fs.ErrNotExist].
 func FromFile(path string) (*Engine, error) { return engineOf(fromFile(path)) }
 
 func engineOf(policy *policy, err error) (*Engine, error) {
@@ -114,7 +117,7 @@ type RouteID uint64
 
 // FindRoute gives the id of the route that the policy writes with this method and this template, the api's base path
 // included, as in GET and /api/v1/external/voxies/{voxieId}. Ask at a server's start, and [Engine.DecideRoute] for each
-// request. The error is [StatusNotFound] where the policy has no such route.
+// request. The error is [ErrNotFound] where the policy has no such route.
 func (e *Engine) FindRoute(method, template string) (RouteID, error) {
 	return e.current().findRoute(method, template)
 }

@@ -3,6 +3,7 @@ package orbgate
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,8 +39,9 @@ func TestAllThreeSourcesGiveTheSameEngine(t *testing.T) {
 		t.Fatalf("digest %q", builtIn)
 	}
 	for name, engine := range map[string]*Engine{
-		"text": must(FromYAML(string(text)))(t),
-		"file": must(FromFile(path))(t),
+		"text":  must(FromYAML(string(text)))(t),
+		"bytes": must(FromYAML(text))(t),
+		"file":  must(FromFile(path))(t),
 	} {
 		if engine.Digest() != builtIn {
 			t.Errorf("%s: %s, not %s", name, engine.Digest(), builtIn)
@@ -238,6 +240,14 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%s\nnot\n%s", got, test.want)
 		}
 	}
+	ampersand := must(FromYAML(strings.NewReplacer("POST /run", "'POST /r&d'").Replace(five)))(t)
+	allowed := ampersand.Decide("POST", "/five/r&d", UserToken("call:five"))
+	if got := string(must(allowed.MarshalJSON())(t)); !strings.Contains(got, `"route":"POST /five/r&d"`) || strings.HasSuffix(got, "\n") {
+		t.Error(got)
+	}
+	if got := allowed.String(); got != "allow: scope_held, POST /five/r&d, call:five" {
+		t.Error(got)
+	}
 	if _, err := json.Marshal(Decision{}); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
@@ -270,7 +280,14 @@ func TestErrorsNameThePlace(t *testing.T) {
 	if _, err := FromFile(bad); !errors.As(err, &failure) || failure.Path != bad || !strings.HasPrefix(err.Error(), bad+":1:10: ") {
 		t.Errorf("%v", err)
 	}
-	if _, err := FromFile(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, StatusIO) || !errors.As(err, &failure) || failure.Line != 0 {
+	none := filepath.Join(t.TempDir(), "none.yaml")
+	if _, err := FromFile(none); !errors.Is(err, ErrIO) || !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &failure) || failure.Line != 0 {
+		t.Errorf("%#v", err)
+	}
+	if _, err := FromFile(t.TempDir()); !errors.Is(err, ErrIO) || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%#v", err)
+	}
+	if _, err := FromYAML([]byte("orbgate: 1\napis: {}\nname: \xff\n")); !errors.Is(err, ErrInvalidPolicy) || errors.Is(err, ErrIO) {
 		t.Errorf("%#v", err)
 	}
 	if StatusPanic.Error() != "orbgate: panic" {

@@ -1,6 +1,9 @@
 package orbgate
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // Words are a decision in words: those of the JSON interface. A text that is null there is empty here.
 type Words struct {
@@ -89,7 +92,8 @@ func (d Decision) Words() (Words, error) {
 	}, nil
 }
 
-// MarshalJSON gives the decision as `orbgate decide --json` prints it.
+// MarshalJSON gives the decision as `orbgate decide --json` prints it. [json.Marshal] writes `&`, `<` and `>` in what this gives as
+// escapes, which mean the same; an [json.Encoder] with SetEscapeHTML(false) leaves them alone.
 func (d Decision) MarshalJSON() ([]byte, error) {
 	words, err := d.Words()
 	if err != nil {
@@ -126,7 +130,11 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 			document.Orbs.Amount = &charge.Amount
 		}
 	}
-	return json.Marshal(document)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err = encoder.Encode(document)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
 func orNull[T comparable](value T) *T {
