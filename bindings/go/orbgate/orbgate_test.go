@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -197,6 +198,32 @@ func TestRoutes(t *testing.T) {
 	}
 	if other := must(FromYAML(five))(t).DecideRoute(route, UserToken("write:voxies call:five")); other.Reason() != ReasonNoRoute {
 		t.Error(other.Reason())
+	}
+}
+
+func TestADenialDeclaresTheMethodsOfItsPath(t *testing.T) {
+	engine := mustExternal(t)
+	denied := engine.Decide("PUT", "/api/v1/external/voxies/7", UserToken("write:voxies"))
+	var batch Batch
+	batch.Add("PUT", "/api/v1/external/voxies/7", UserToken("write:voxies"))
+	batched := must(engine.DecideBatch(nil, &batch))(t)[0]
+	engine.Close()
+	for _, decision := range []Decision{denied, batched} {
+		if methods := decision.DeclaredMethods(); !slices.Equal(methods, []string{"DELETE", "GET", "PATCH"}) {
+			t.Error(methods)
+		}
+		clear(decision.DeclaredMethods()) // which changes nothing
+	}
+	other := mustExternal(t)
+	for _, decision := range []Decision{
+		other.Decide("GET", "/api/v1/external/voxies/7", UserToken("read:voxies")),
+		other.Decide("GET", "/api/v1/external/voxies/7", UserToken("")),
+		other.Decide("GET", "/nowhere", UserToken("")),
+		{},
+	} {
+		if methods := decision.DeclaredMethods(); methods != nil {
+			t.Errorf("%v: %v", decision, methods)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package orbgate
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // Words are a decision in words: those of the JSON interface. A text that is null there is empty here.
@@ -53,6 +54,15 @@ func (d Decision) Route() string {
 		return route.template
 	}
 	return route.text
+}
+
+// DeclaredMethods are the methods that the request's path declares, in alphabetical order: what the Allow header of a 405 lists. There
+// are some with [ReasonMethodNotDeclared] alone. The slice is the caller's.
+func (d Decision) DeclaredMethods() []string {
+	if route := d.table.route(d.RouteNumber()); route != nil && d.Reason() == ReasonMethodNotDeclared {
+		return slices.Clone(route.methods)
+	}
+	return nil
 }
 
 // Scope is the scope that the call needs; empty where none was found.

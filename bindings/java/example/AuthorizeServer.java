@@ -1,10 +1,12 @@
 package io.github.orbgate.example;
 
+import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import io.github.orbgate.Decision;
 import io.github.orbgate.Engine;
+import io.github.orbgate.Policy;
 import io.github.orbgate.Token;
 import io.github.orbgate.TokenKind;
 import java.io.IOException;
@@ -23,19 +25,31 @@ public final class AuthorizeServer {
     }
 
     /** Hands over what the policy allows, and refuses the rest. */
-    private static HttpHandler authorize(Engine engine, Authorized next) {
+    private static HttpHandler authorize(Policy policy, Authorized next) {
         return exchange -> {
             try (exchange) {
                 // The target as it came: neither decoded nor normalised.
                 String target = exchange.getRequestURI().toString();
-                Decision decision = engine.decide(exchange.getRequestMethod(), target, token(exchange));
+                Decision decision = policy.decide(exchange.getRequestMethod(), target, token(exchange));
                 if (decision.isAllow()) {
                     next.handle(exchange, decision);
                 } else {
-                    exchange.sendResponseHeaders(decision.httpStatus(), -1);
+                    deny(exchange, decision);
                 }
             }
         };
+    }
+
+    /** Every denial has an empty body. A 401 asks for a token (RFC 6750), a 405 lists the methods that there are (RFC 9110). */
+    private static void deny(HttpExchange exchange, Decision decision) throws IOException {
+        Headers headers = exchange.getResponseHeaders();
+        switch (decision.reason()) {
+            case NO_TOKEN -> headers.set("WWW-Authenticate", "Bearer");
+            case INVALID_TOKEN -> headers.set("WWW-Authenticate", "Bearer error=\"invalid_token\"");
+            case METHOD_NOT_DECLARED -> headers.set("Allow", String.join(", ", decision.declaredMethods()));
+            default -> {}
+        }
+        exchange.sendResponseHeaders(decision.httpStatus(), -1);
     }
 
     /** Who calls. A real server verifies a bearer token here; this one knows two by heart. */
@@ -55,9 +69,9 @@ public final class AuthorizeServer {
     }
 
     /** Starts the server on this machine; port 0 is any free one. */
-    public static HttpServer start(Engine engine, int port) throws IOException {
+    public static HttpServer start(Policy policy, int port) throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
-        server.createContext("/", authorize(engine, AuthorizeServer::answer));
+        server.createContext("/", authorize(policy, AuthorizeServer::answer));
         server.start();
         return server;
     }

@@ -32,20 +32,26 @@ function authorized(policy, next) {
       next(request, response, decision);
       return;
     }
-    const headers = { "content-length": 0, ...allowHeader(policy.engine, decision) };
-    response.writeHead(decision.status, headers).end();
+    response.writeHead(decision.status, { "content-length": 0, ...refusal(decision) }).end();
   };
 }
 
 /**
- * A 405 lists the methods that the path does have (RFC 9110).
- * @param {Engine} engine
+ * What a denial says besides its status: a 401 asks for a token (RFC 6750), a 405 lists the methods that there are (RFC 9110).
  * @param {import("orbgate").Deny} denied
  * @returns {Record<string, string>}
  */
-function allowHeader(engine, denied) {
-  const route = denied.status === 405 ? engine.routes.find(({ template }) => template === denied.route) : undefined;
-  return route === undefined ? {} : { allow: route.methods.join(", ") };
+function refusal({ reason, declaredMethods }) {
+  switch (reason) {
+    case "no_token":
+      return { "www-authenticate": "Bearer" };
+    case "invalid_token":
+      return { "www-authenticate": 'Bearer error="invalid_token"' };
+    case "method_not_declared":
+      return { allow: (declaredMethods ?? []).join(", ") };
+    default:
+      return {};
+  }
 }
 
 function server() {

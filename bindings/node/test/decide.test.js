@@ -89,6 +89,20 @@ test("a route is found once and asked by its id", () => {
   }
 });
 
+test("a denial declares the methods of its path", () => {
+  const other = Engine.external();
+  const voxie = "/api/v1/external/voxies/7";
+  const denials = [other.decide("PUT", voxie, user), ...other.decideBatch({ methods: ["PUT"], targets: [voxie], token: user })];
+  other.close();
+  for (const denied of denials) {
+    assert.deepEqual(denied.declaredMethods, ["DELETE", "GET", "PATCH"]);
+    assert.ok(Object.isFrozen(denied.declaredMethods) && !JSON.stringify(denied).includes("PATCH"));
+  }
+  for (const [method, target] of /** @type {const} */ ([["GET", voxie], ["DELETE", voxie], ["GET", "/nowhere"]])) {
+    assert.equal(engine.decide(method, target, user).declaredMethods, null);
+  }
+});
+
 test("every route of the policy can be asked for", () => {
   assert.equal(engine.routes.length, 37);
   for (const { id, method, template, route, scope, methods } of engine.routes) {

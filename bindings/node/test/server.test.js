@@ -42,6 +42,10 @@ test("the example answers over HTTP", async (context) => {
     const denied = await ask(port, method, path, headers);
     assert.deepEqual([denied.status, denied.body], [status, ""], path);
   }
+  const challenges = await Promise.all([{}, { "x-token-kind": "robot" }, user("")].map(async (headers) => (
+    (await ask(port, "POST", run, /** @type {Record<string, string>} */ (headers))).headers["www-authenticate"]
+  )));
+  assert.deepEqual(challenges, ["Bearer", 'Bearer error="invalid_token"', undefined]);
   const undeclared = await ask(port, "DELETE", "/api/v1/external/account", user("read:account"));
   assert.deepEqual([undeclared.status, undeclared.headers.allow], [405, "GET"]);
 });

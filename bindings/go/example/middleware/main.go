@@ -9,21 +9,35 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
 )
 
-// Authorize lets through what the policy allows. Every denial has an empty body.
+// Authorize lets through what the policy allows.
 func Authorize(engine *orbgate.Engine, token func(*http.Request) orbgate.Token, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// RequestURI is what came over the wire; r.URL.Path has been decoded.
 		decision := engine.Decide(r.Method, r.RequestURI, token(r))
 		if !decision.IsAllow() {
-			w.WriteHeader(decision.HTTPStatus())
+			deny(w, decision)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// Every denial has an empty body. A 401 asks for a token (RFC 6750), a 405 lists the methods that there are (RFC 9110).
+func deny(w http.ResponseWriter, decision orbgate.Decision) {
+	switch decision.Reason() {
+	case orbgate.ReasonNoToken:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case orbgate.ReasonInvalidToken:
+		w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)
+	case orbgate.ReasonMethodNotDeclared:
+		w.Header().Set("Allow", strings.Join(decision.DeclaredMethods(), ", "))
+	}
+	w.WriteHeader(decision.HTTPStatus())
 }
 
 // The headers in which a gateway that has verified the bearer token says whose it is. A server that faces

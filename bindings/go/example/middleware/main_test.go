@@ -22,15 +22,16 @@ func TestDenialsAreBare(t *testing.T) {
 		name, method, path, kind, scopes string
 		status                           int
 		body                             string
+		challenge, allow                 string
 	}{
-		{"the scope is held", "POST", voxies, "user", "read:orbs write:voxies", 200, "POST " + voxies + "\n"},
-		{"the scope is missing", "POST", voxies, "user", "read:voxies", 403, ""},
-		{"a query changes nothing", "POST", voxies + "?scope=write:voxies", "user", "read:voxies", 403, ""},
-		{"no token", "POST", voxies, "", "write:voxies", 401, ""},
-		{"a kind that is none", "POST", voxies, "robot", "write:voxies", 401, ""},
-		{"no such route", "POST", "/api/v1/external/nothing", "user", "write:voxies", 404, ""},
-		{"no such method", "PUT", voxies, "user", "write:voxies", 405, ""},
-		{"an escape that hides a literal", "POST", "/api/v1/external/%76oxies", "user", "write:voxies", 400, ""},
+		{"the scope is held", "POST", voxies, "user", "read:orbs write:voxies", 200, "POST " + voxies + "\n", "", ""},
+		{"the scope is missing", "POST", voxies, "user", "read:voxies", 403, "", "", ""},
+		{"a query changes nothing", "POST", voxies + "?scope=write:voxies", "user", "read:voxies", 403, "", "", ""},
+		{"no token", "POST", voxies, "", "write:voxies", 401, "", "Bearer", ""},
+		{"a kind that is none", "POST", voxies, "robot", "write:voxies", 401, "", `Bearer error="invalid_token"`, ""},
+		{"no such route", "POST", "/api/v1/external/nothing", "user", "write:voxies", 404, "", "", ""},
+		{"no such method", "PUT", voxies, "user", "write:voxies", 405, "", "", "GET, POST"},
+		{"an escape that hides a literal", "POST", "/api/v1/external/%76oxies", "user", "write:voxies", 400, "", "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			request, err := http.NewRequest(test.method, server.URL+test.path, nil)
@@ -52,6 +53,10 @@ func TestDenialsAreBare(t *testing.T) {
 			}
 			if response.StatusCode != test.status || string(body) != test.body {
 				t.Errorf("%d with body %q, not %d with %q", response.StatusCode, body, test.status, test.body)
+			}
+			challenge, allow := response.Header.Get("WWW-Authenticate"), response.Header.Get("Allow")
+			if challenge != test.challenge || allow != test.allow {
+				t.Errorf("challenge %q, allow %q", challenge, allow)
 			}
 		})
 	}

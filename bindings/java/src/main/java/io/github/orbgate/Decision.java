@@ -1,5 +1,6 @@
 package io.github.orbgate;
 
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -83,6 +84,14 @@ public final class Decision {
     /** The scope that the call needs. */
     public Optional<String> scope() {
         return Optional.ofNullable(table.scope(packed)).map(Table.Scope::name);
+    }
+
+    /**
+     * The methods that the request's path declares, in alphabetical order: what the {@code Allow} header of a 405 lists. None with
+     * every other reason than {@code method_not_declared}.
+     */
+    public List<String> declaredMethods() {
+        return reason() == Reason.METHOD_NOT_DECLARED ? found().map(Table.Route::methods).orElse(List.of()) : List.of();
     }
 
     /** The digest of the policy that decided, {@code sha256:…}. */

@@ -30,8 +30,13 @@ class AuthorizeServerTest {
     }
 
     private HttpResponse<String> get(String target, String token) throws IOException, InterruptedException {
+        return ask("GET", target, token);
+    }
+
+    private HttpResponse<String> ask(String method, String target, String token) throws IOException, InterruptedException {
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.getAddress().getPort() + target));
+        request.method(method, HttpRequest.BodyPublishers.noBody());
         if (token != null) {
             request.header("Authorization", "Bearer " + token);
         }
@@ -54,6 +59,20 @@ class AuthorizeServerTest {
         HttpResponse<String> response = get(ORBS, "reader");
         assertEquals(200, response.statusCode());
         assertTrue(response.body().startsWith("allow: scope_held"), response.body());
+    }
+
+    private String header(String name, String method, String token) throws IOException, InterruptedException {
+        return ask(method, ORBS, token).headers().firstValue(name).orElse("");
+    }
+
+    @Test
+    void aRefusalSaysWhatIsMissing() throws IOException, InterruptedException {
+        assertEquals("Bearer", header("WWW-Authenticate", "GET", null));
+        assertEquals("Bearer error=\"invalid_token\"", header("WWW-Authenticate", "GET", "forged"));
+        assertEquals("", header("WWW-Authenticate", "GET", "shopper"));
+        assertEquals(405, ask("DELETE", ORBS, "reader").statusCode());
+        assertEquals("GET", header("Allow", "DELETE", "reader"));
+        assertEquals("", header("Allow", "GET", "reader"));
     }
 
     @Test

@@ -38,6 +38,22 @@ class InterfaceTest {
     }
 
     @Test
+    void aDenialDeclaresTheMethodsOfItsPath() {
+        String voxie = "/api/v1/external/voxies/7";
+        Batch batch = new Batch();
+        batch.add("PUT", voxie);
+        Decision denied = engine.decide("PUT", voxie, READER);
+        Decision batched = engine.decide(batch, READER).get(0);
+        engine.close();
+        assertEquals(List.of("DELETE", "GET", "PATCH"), denied.declaredMethods());
+        assertEquals(List.of("DELETE", "GET", "PATCH"), batched.declaredMethods());
+        Engine other = Engine.external();
+        assertEquals(List.of(), other.decide("GET", voxie, READER).declaredMethods());
+        assertEquals(List.of(), other.decide("GET", "/nowhere", READER).declaredMethods());
+        assertEquals(List.of(), Decision.of(Reason.METHOD_NOT_DECLARED).declaredMethods());
+    }
+
+    @Test
     void whatThingsSay() {
         assertEquals("Token[user, read:orbs]", Token.user("read:orbs").toString());
         assertEquals("Token[organisation, interned]", Token.organisation(engine.scopes("read:orbs")).toString());
