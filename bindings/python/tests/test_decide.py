@@ -120,6 +120,18 @@ def test_scopes_come_as_text_or_one_by_one() -> None:
     assert not policy.allowed(*RUN, Token("user", ["write", ":voxies"]))
 
 
+def test_a_denial_declares_the_methods_of_its_path() -> None:
+    policy, other = Policy.external(), Policy.from_yaml("orbgate: 1\napis: {}\n")
+    voxie = "/api/v1/external/voxies/7"
+    denied = policy.decide("PUT", voxie, Token("user", ""))
+    assert policy.declared_methods(denied) == ["DELETE", "GET", "PATCH"]
+    assert other.declared_methods(denied) == []
+    for method, target in [("GET", voxie), ("GET", "/nowhere")]:
+        assert policy.declared_methods(policy.decide(method, target, Token("user", ""))) == []
+    with pytest.raises(TypeError):
+        policy.declared_methods("405")  # type: ignore[arg-type]
+
+
 def test_the_kind_is_a_member() -> None:
     assert Token("user", "").kind is TokenKind.USER
     assert Token(TokenKind.ORGANISATION, "").kind is TokenKind.ORGANISATION

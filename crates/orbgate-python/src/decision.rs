@@ -199,6 +199,17 @@ impl Decision {
         }
     }
 
+    /// The template that does not declare the request's method, in a decision of the policy with this digest.
+    pub(crate) fn undeclared<'a>(
+        &'a self,
+        py: Python<'a>,
+        digest: &str,
+    ) -> PyResult<Option<&'a str>> {
+        let known = self.reason == Reason::MethodNotDeclared && self.policy.to_str(py)? == digest;
+        let route = self.names.route.as_ref().filter(|_| known);
+        route.map(|route| route.to_str(py)).transpose()
+    }
+
     fn fields<'a>(&'a self, py: Python<'a>) -> PyResult<Fields<'a>> {
         let text = |name: &'a Name| match name {
             Some(name) => name.to_str(py).map(Some),

@@ -117,6 +117,23 @@ impl Policy {
         })
     }
 
+    /// The methods that the path of a denial declares, in alphabetical order, for the `Allow` header of a 405.
+    ///
+    /// None where the reason is not `method_not_declared`, or the decision is of another policy. Looks at every route.
+    fn declared_methods(
+        &self,
+        py: Python<'_>,
+        decision: &Bound<'_, Decision>,
+    ) -> PyResult<Vec<&str>> {
+        guarded(|| {
+            let digest = self.names.digest.to_str(py)?;
+            let template = decision.get().undeclared(py, digest)?;
+            let mut routes = self.engine().routes();
+            let route = routes.find(|route| Some(route.template()) == template);
+            Ok(route.map_or_else(Vec::new, |route| route.methods().collect()))
+        })
+    }
+
     /// The SHA-256 of the policy's canonical form, which every decision carries.
     #[getter]
     fn digest(&self, py: Python<'_>) -> Py<PyString> {
