@@ -23,7 +23,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: conformance CASES")
 		os.Exit(2)
 	}
-	runner := runner{cases: os.Args[1], engines: map[string]*orbgate.Engine{}}
+	runner := runner{cases: os.Args[1], engines: map[string][]*orbgate.Engine{}}
 	if err := runner.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "conformance:", err)
 		os.Exit(2)
@@ -39,7 +39,7 @@ func main() {
 
 type runner struct {
 	cases       string
-	engines     map[string]*orbgate.Engine
+	engines     map[string][]*orbgate.Engine
 	ran, failed int
 }
 
@@ -86,10 +86,19 @@ func (r *runner) file(path string) error {
 }
 
 func (r *runner) row(place string, cells []string) error {
-	engine, err := r.engine(cells[1])
+	engines, err := r.load(cells[1])
 	if err != nil {
 		return err
 	}
+	for _, engine := range engines {
+		if err := r.judge(place, cells, engine); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) judge(place string, cells []string, engine *orbgate.Engine) error {
 	decisions, err := decide(engine, cells)
 	if err != nil {
 		return err
@@ -114,17 +123,24 @@ func (r *runner) row(place string, cells []string) error {
 	return nil
 }
 
-func (r *runner) engine(name string) (*orbgate.Engine, error) {
-	if engine, loaded := r.engines[name]; loaded {
-		return engine, nil
+// The engines of a policy: that of the specification is read, and compiled in.
+func (r *runner) load(name string) ([]*orbgate.Engine, error) {
+	if engines, loaded := r.engines[name]; loaded {
+		return engines, nil
 	}
 	path := filepath.Join(r.cases, "policies", name+".yaml")
+	var engines []*orbgate.Engine
 	if name == "external" {
 		path = filepath.Join(r.cases, "..", "external.yaml")
+		compiledIn, err := orbgate.External()
+		if err != nil {
+			return nil, err
+		}
+		engines = append(engines, compiledIn)
 	}
-	engine, err := orbgate.FromFile(path)
-	r.engines[name] = engine
-	return engine, err
+	read, err := orbgate.FromFile(path)
+	r.engines[name] = append(engines, read)
+	return r.engines[name], err
 }
 
 // The decisions of a row, which must all be the same: with its scopes as text and interned, one by one and in a batch.
