@@ -76,8 +76,18 @@ static struct {
     OrbgateEngine *engine;
 } engines[64];
 
+/* The name, which no file has, of the engine that is compiled into the library. */
+static const char COMPILED_IN[] = "compiled in";
+
 static OrbgateEngine *load(const char *name)
 {
+    OrbgateEngine *compiled_in = NULL;
+    if (strcmp(name, COMPILED_IN) == 0) {
+        if (orbgate_engine_external(&compiled_in) != ORBGATE_STATUS_OK) {
+            stop("cannot load", name);
+        }
+        return compiled_in;
+    }
     bool external = strcmp(name, "external") == 0;
     char *path = external ? path_of("/../external.yaml", "", "") : path_of("/policies/", name, ".yaml");
     OrbgateEngine *engine = NULL;
@@ -207,10 +217,9 @@ static OrbgateDecision ask(const OrbgateEngine *engine, char *const row[COLUMNS]
     return decision;
 }
 
-/* Compares a row with its decision; every way to ask must give it. */
-static void run(const char *file, size_t line, char *const row[COLUMNS])
+/* Compares a row with an engine's decision; every way to ask must give it. */
+static void run(const char *file, size_t line, char *const row[COLUMNS], const OrbgateEngine *engine)
 {
-    const OrbgateEngine *engine = engine_of(row[POLICY]);
     bool wrong = false;
     for (size_t way = 0; way < 4; way++) {
         OrbgateDecision decision = ask(engine, row, way);
@@ -274,7 +283,10 @@ static void run_file(const char *file)
         } else if (line[0] != '\0') {
             char *row[COLUMNS];
             cut(path, line, row);
-            run(file, number, row);
+            run(file, number, row, engine_of(row[POLICY]));
+            if (strcmp(row[POLICY], "external") == 0) {
+                run(file, number, row, engine_of(COMPILED_IN));
+            }
         }
     }
     free(text.data);
