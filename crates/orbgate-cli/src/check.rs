@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use orbgate::{Engine, Policy};
 
-use crate::output::{self, Outcome, Stop, WARNING};
+use crate::output::{self, Outcome, Stop, WARNING, one_line};
 use crate::policy_file;
 
 /// Checks the files.
@@ -37,7 +37,10 @@ pub(crate) fn run<'a>(files: impl Iterator<Item = &'a PathBuf>) -> Result<Outcom
 
 /// Says that a file is fine, and what may surprise in it all the same.
 fn fine(out: &mut dyn Write, name: &str, policy: &Policy) -> io::Result<()> {
+    let name = one_line(name);
     for warning in policy.warnings() {
+        let warning = warning.to_string();
+        let warning = one_line(&warning);
         writeln!(out, "{WARNING}warning:{WARNING:#} {name}:{warning}")?;
     }
     let scopes = policy.apis().iter().flat_map(|api| api.scopes());

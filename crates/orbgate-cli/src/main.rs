@@ -34,6 +34,10 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(usage) => return output::usage(&usage),
     };
+    if output::is_closed() {
+        let closed = "standard output is closed: there is nowhere to answer";
+        return Stop::Error(closed.to_owned()).report().into();
+    }
     run(&cli).unwrap_or_else(|stop| stop.report()).into()
 }
 

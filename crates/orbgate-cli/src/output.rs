@@ -1,10 +1,26 @@
 //! How the command ends and how it writes: exit codes, standard output, styles.
 
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+
+/// Whether standard output was closed when the command started (`orbgate … >&-`): its answers would be lost unseen,
+/// because Rust opens /dev/null in its place.
+pub(crate) fn is_closed() -> bool {
+    CLOSED.load(Ordering::Relaxed)
+}
+
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+#[cfg(unix)]
+#[ctor::ctor(unsafe)]
+fn look_before_main() {
+    let flags = rustix::io::fcntl_getfd(rustix::stdio::stdout());
+    CLOSED.store(flags == Err(rustix::io::Errno::BADF), Ordering::Relaxed);
+}
 
 /// How the command ended, when it could run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,18 +79,30 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// Prints `error: …` on standard error.
+/// Prints `error: …` on standard error, on one line: the message may name a file.
 pub(crate) fn error(message: &str) {
+    let message = one_line(message);
     // As above: nobody is left to tell.
     let _ = writeln!(anstream::stderr(), "{ERROR}error:{ERROR:#} {message}");
 }
 
 /// Prints a help text or a usage error, and ends as it says: 0 for `--help`, 2 for an error.
 pub(crate) fn usage(usage: &clap::Error) -> ExitCode {
-    match usage.print() {
+    match print_usage(usage) {
         Ok(()) if usage.exit_code() == 0 => Outcome::Fine.into(),
         _ => Outcome::CouldNotRun.into(),
     }
+}
+
+fn print_usage(usage: &clap::Error) -> io::Result<()> {
+    let mut arguments = std::env::args_os();
+    if !arguments.any(|argument| argument.to_string_lossy().contains(char::is_control)) {
+        return usage.print();
+    }
+    // It repeats the arguments, between styles of its own: without these, control characters can be shown.
+    let text = usage.render().to_string();
+    let lines: Vec<_> = text.lines().map(one_line).collect();
+    writeln!(anstream::stderr(), "{}", lines.join("\n"))
 }
 
 /// Writes to standard output, all at once and flushed. Styles are kept on a terminal only.

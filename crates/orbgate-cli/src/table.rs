@@ -207,15 +207,22 @@ fn prose(text: &str) -> String {
 /// Code in a cell. A `|` would end the cell even within code.
 fn code(text: &str) -> String {
     let text = one_line(text).replace('|', "\\|");
-    match text.contains('`') {
-        _ if text.is_empty() => text,
-        // Two backticks quote one.
-        true => format!("`` {text} ``"),
-        false => format!("`{text}`"),
+    if text.is_empty() {
+        return text;
+    }
+    // More backticks than any run within end the code, and nothing else does.
+    let runs = text.split(|character| character != '`').map(str::len);
+    match runs.max().unwrap_or(0) {
+        0 => format!("`{text}`"),
+        longest => {
+            let fence = "`".repeat(longest.saturating_add(1));
+            format!("{fence} {text} {fence}")
+        }
     }
 }
 
-/// Comma-separated values (RFC 4180). A heading is a row of its own, with only its last column set.
+/// Comma-separated values (RFC 4180), for spreadsheets: a cell that one would take for a formula begins with `'`. A heading
+/// is a row of its own, with only its last column set.
 fn csv(engine: &Engine) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     write!(out, "{},heading\r\n", COLUMNS.join(","))?;
@@ -229,10 +236,14 @@ fn csv(engine: &Engine) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// A field, quoted where it must be.
+/// A field, quoted where it must be, on one line, and never a formula.
 fn quoted(field: &str) -> Cow<'_, str> {
-    match field.contains([',', '"', '\r', '\n']) {
+    let mut field = one_line(field);
+    if field.trim_start().starts_with(['=', '+', '-', '@']) {
+        field = Cow::Owned(format!("'{field}"));
+    }
+    match field.contains([',', '"']) {
         true => Cow::Owned(format!("\"{}\"", field.replace('"', "\"\""))),
-        false => Cow::Borrowed(field),
+        false => field,
     }
 }

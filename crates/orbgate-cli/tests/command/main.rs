@@ -14,6 +14,7 @@ mod check;
 mod decide;
 mod explain;
 mod help;
+mod hostile;
 mod readme;
 mod replay;
 mod replay_stream;

@@ -165,3 +165,58 @@ fn json_of_the_built_in_policy_is_complete() {
 fn an_unknown_format_is_2() {
     assert_eq!(orbgate(&["table", "--format", "xml"]).code, 2);
 }
+
+/// What a spreadsheet, a terminal or a page would obey is shown.
+const HOSTILE: &str = "
+orbgate: 1
+apis:
+  '=api':
+    base_path: ''
+    scopes:
+      '=cmd|/c':
+        permits: \"@SUM(1+1)*cmd|' /C calc'!A0\"
+        orbs: false
+        routes: [GET /a]
+      'a```b``':
+        permits: \"\\t=1+1\\nmore\"
+        orbs: false
+        routes: []
+headings: ['-1+1', '+1', 'fine = text']
+";
+
+#[test]
+fn csv_has_no_formulas() {
+    let policy = file("table-formulas.yaml", HOSTILE);
+    let ran = orbgate(&["table", "--format", "csv", "--policy", &policy]);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    let lines: Vec<_> = ran.out.split("\r\n").skip(1).collect();
+    assert_eq!(
+        lines,
+        [
+            "'=api,'=cmd|/c,no,any,'@SUM(1+1)*cmd|' /C calc'!A0,GET /a,no,",
+            "'=api,a```b``,no,any,' =1+1 more,,,",
+            ",,,,,,,'-1+1",
+            ",,,,,,,'+1",
+            ",,,,,,,fine = text",
+            "",
+        ]
+    );
+}
+
+#[test]
+fn markdown_code_ends_where_it_should() {
+    let policy = file("table-backticks.yaml", HOSTILE);
+    let ran = orbgate(&["table", "--format", "markdown", "--policy", &policy]);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    let lines: Vec<_> = ran.out.lines().skip(2).collect();
+    assert!(
+        lines[0].starts_with("| =api | `=cmd\\|/c` | no |"),
+        "{}",
+        lines[0]
+    );
+    assert!(
+        lines[1].starts_with("| =api | ```` a```b`` ```` | no |"),
+        "{}",
+        lines[1]
+    );
+}
