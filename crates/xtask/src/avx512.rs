@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 
 use crate::gate::{Count, rounded};
 use crate::program::Program;
+use crate::skipped;
 
 /// How the names of these counts begin.
 const KIND: &str = "avx512/";
@@ -18,7 +19,9 @@ pub(crate) fn count(programs: &Path, listed: &[Count]) -> Result<Vec<Count>> {
     if !is_in(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default()) {
         let kept = kept(listed);
         let paths = kept.len();
-        println!("{KIND}…: {paths} paths not counted, because this processor has no AVX-512");
+        skipped::note(&format!(
+            "{KIND}…: {paths} paths not counted, because this processor has no AVX-512"
+        ))?;
         return Ok(kept);
     }
     let printed = Program::at(&programs.join("paths")).arg("step").read()?;

@@ -11,6 +11,7 @@ use crate::program::Program;
 use crate::project::Project;
 use crate::refused;
 use crate::setup;
+use crate::skipped;
 use crate::test::Outcome;
 
 /// A test: a program that fails or ends in peace.
@@ -99,6 +100,8 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
             return Ok(skipped);
         }
     }
+    // A second compiler sees other faults than the first.
+    setup::apt("clang++", "clang")?;
     headers()?;
     refused::check()?;
     let plain = Library::build(project)?;
@@ -137,7 +140,9 @@ fn headers() -> Result<()> {
     let wrapper = ["c++17", "c++20"];
     for (compiler, plus_plus) in [("gcc", "g++"), ("clang", "clang++")] {
         if !Program::parse(plus_plus).arg("--version").succeeds() {
-            println!("no {plus_plus} here");
+            skipped::note(&format!(
+                "the headers under {compiler}: `{plus_plus}` is missing"
+            ))?;
             continue;
         }
         for standard in c {

@@ -35,6 +35,7 @@ mod refused;
 mod sanitize;
 mod schema;
 mod setup;
+mod skipped;
 mod soak;
 mod start;
 mod test;

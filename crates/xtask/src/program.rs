@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::skipped;
+
 /// A program with its arguments.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -113,6 +115,9 @@ impl Program {
         command.args(arguments);
         if let Some(libraries) = library_path() {
             command.env(LIBRARY_PATH, libraries);
+        }
+        if let Some(file) = skipped::file() {
+            command.env(skipped::VARIABLE, file);
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         if let Some(directory) = &self.directory {
