@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     let repeats = arguments
         .repeats
         .unwrap_or(if arguments.quick { 1 } else { 5 });
-    let repeats = (1..=repeats).map(|repeat| {
+    let measured = (1..=repeats).map(|repeat| {
         println!("\nrepeat {repeat} of {repeats}");
         let mut measures = Measures::default();
         for name in TABLES
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         }
         measures
     });
-    let mut measures = Measures::merged(repeats.collect());
+    let mut measures = Measures::merged(measured.collect());
     if !arguments.quick {
         measures.allocations = allocations(&arguments);
     }
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("record");
-    let here = Circumstances::here(arguments.command);
+    let here = Circumstances::here(arguments.command, repeats);
     match record::write(&directory, &here, &measures, &goals) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

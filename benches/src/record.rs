@@ -18,10 +18,11 @@ pub struct Circumstances {
     pub rust: String,
     pub commit: String,
     pub command: String,
+    pub repeats: usize,
 }
 
 impl Circumstances {
-    pub fn here(command: String) -> Self {
+    pub fn here(command: String, repeats: usize) -> Self {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let model = info
             .lines()
@@ -42,6 +43,7 @@ impl Circumstances {
             rust: read("rustc", &["--version"]).unwrap_or_else(unknown),
             commit: read("git", &["describe", "--always", "--dirty"]).unwrap_or_else(unknown),
             command,
+            repeats,
         }
     }
 
@@ -162,6 +164,7 @@ fn markdown(stem: &str, here: &Circumstances, measures: &Measures, goals: &[Goal
         ),
         ("commit", here.commit.clone()),
         ("command", format!("`{}`", here.command)),
+        ("repeats", here.repeats.to_string()),
         ("every figure", format!("[{stem}.csv]({stem}.csv)")),
     ];
     for (name, value) in facts {

@@ -1,4 +1,6 @@
-//! Streams of requests: at least 16,384 each, in an order that no branch predictor learns.
+//! Streams of requests: at least 16,384 each, all different, in an order that no branch predictor learns.
+
+use std::collections::HashSet;
 
 use orbgate::ScopeSet;
 
@@ -41,7 +43,8 @@ pub enum Expected {
 /// What a stream consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Declared routes; parameters are numbers, slugs, UUIDs and names; every scope is held.
+    /// Declared routes; parameters are numbers, slugs, UUIDs and names; every scope is held. A path without a parameter
+    /// is one request, so nearly all have some.
     Hits,
     /// Unknown paths.
     Misses,
@@ -100,12 +103,26 @@ pub fn plans(table: &str) -> Vec<Plan> {
     }
 }
 
-/// Makes the requests of a plan.
+/// Makes the requests of a plan, each with another target or method than all before it. A table in which nearly every
+/// request has been drawn (10 routes without a parameter are 10 requests) begins again.
 pub fn stream(table: &Table, plan: Plan, count: usize) -> Stream {
     let mut maker = Maker::new(table, plan);
     let mut drafts: Vec<Draft> = Vec::with_capacity(count);
+    let mut drawn = HashSet::new();
+    let mut in_vain = 0;
     while drafts.len() < count {
-        drafts.extend(maker.draft());
+        let Some(draft) = maker.draft() else {
+            continue;
+        };
+        if drawn.insert((draft.method, draft.target.clone())) {
+            in_vain = 0;
+            drafts.push(draft);
+            continue;
+        }
+        in_vain += 1;
+        if in_vain == 1_000 {
+            drawn.clear();
+        }
     }
     // One text, so that requests lie in memory as they come: a server has just read them.
     let text = drafts
@@ -423,5 +440,28 @@ impl Tokens {
                 return token;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_requests_are_alike() {
+        for name in ["external", "github", "1000"] {
+            let table = Table::named(name);
+            for plan in plans(name) {
+                let stream = stream(&table, plan, 16_384);
+                let different: HashSet<_> = stream
+                    .asks
+                    .iter()
+                    .map(|ask| (ask.method, ask.target))
+                    .collect();
+                assert_eq!(different.len(), 16_384, "{name}/{}", plan.name);
+            }
+        }
+        let ten = stream(&Table::named("10"), plans("10")[0], 100);
+        assert_eq!(ten.asks.len(), 100);
     }
 }

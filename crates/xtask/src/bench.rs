@@ -18,11 +18,14 @@ pub(crate) struct Bench {
     /// then no record is written
     #[arg(long)]
     filter: Option<String>,
+    /// Repeats of all of it instead of five, each with everybody's memory elsewhere; the record says how many
+    #[arg(long)]
+    repeats: Option<usize>,
     /// Only counts the instructions of the hot paths, against benches/instructions.tsv
-    #[arg(long, conflicts_with_all = ["quick", "filter"])]
+    #[arg(long, conflicts_with_all = ["quick", "filter", "repeats"])]
     gate: bool,
     /// What a decision takes from each language, beside the Rust call
-    #[arg(long, conflicts_with_all = ["quick", "filter", "gate"])]
+    #[arg(long, conflicts_with_all = ["quick", "filter", "repeats", "gate"])]
     bindings: bool,
     /// Rewrites benches/instructions.tsv
     #[arg(long, requires = "gate")]
@@ -66,6 +69,16 @@ impl Bench {
         let mut options = Vec::new();
         if self.quick {
             options.push("--quick".to_owned());
+        }
+        if let Some(repeats) = self.repeats {
+            let command = format!("cargo xtask bench --repeats {repeats}");
+            let repeats = repeats.to_string();
+            options.extend([
+                "--repeats".to_owned(),
+                repeats,
+                "--command".to_owned(),
+                command,
+            ]);
         }
         if let Some(filter) = &self.filter {
             options.extend([

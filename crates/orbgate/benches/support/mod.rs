@@ -1,6 +1,7 @@
 //! What the benches share: request streams that a branch predictor cannot learn, and large policies.
 
 use core::fmt::Write;
+use std::collections::HashSet;
 
 use orbgate::Engine;
 
@@ -36,11 +37,13 @@ pub struct Ask {
     pub scope: String,
 }
 
-/// Different requests for the routes of an engine, in random order: every one a hit.
+/// Different requests for the routes of an engine, in random order: every one a hit. A path without a parameter occurs
+/// once for each of its methods.
 pub fn hits(engine: &Engine, count: usize) -> Vec<Ask> {
     let routes: Vec<_> = engine.routes().collect();
     let mut numbers = Numbers::new(1);
     let mut asks = Vec::with_capacity(count);
+    let mut drawn = HashSet::new();
     while asks.len() < count {
         let route = routes[numbers.below(routes.len())];
         let mut target = String::new();
@@ -51,6 +54,9 @@ pub fn hits(engine: &Engine, count: usize) -> Vec<Ask> {
             } else {
                 target.push_str(segment);
             }
+        }
+        if !drawn.insert((route.method(), target.clone())) {
+            continue;
         }
         asks.push(Ask {
             method: route.method().to_owned(),
