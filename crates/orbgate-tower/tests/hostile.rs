@@ -1,4 +1,5 @@
-//! Every decision case with a target, over raw sockets: what the wire carries is what is decided on.
+//! Every case of `targets.tsv` and `hostile.tsv` with a target, by its status, over raw sockets: what the wire carries is what is
+//! decided on.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

@@ -14,6 +14,8 @@ mod callgrind;
 mod conformance;
 mod deny;
 mod embed;
+#[cfg(test)]
+mod figures;
 mod gate;
 mod go;
 mod header;
@@ -59,7 +61,7 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  cargo xtask test                     every test; what CI runs
+  cargo xtask test                     every test that fits in 25 minutes; what CI runs
   cargo xtask test --quick             without the slow steps
   cargo xtask test clippy tests        these steps only
   cargo xtask schema                   rewrite the JSON Schemas
@@ -76,7 +78,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Sets up what is missing and runs every test, step by step
+    /// Sets up what is missing and runs every test that fits in 25 minutes, step by step
     Test(test::Test),
     /// Compares what the core depends on with the committed list
     Tree(tree::Tree),

@@ -13,7 +13,7 @@
 //! | S7 | no ext_authz here; gRPC services: `tests/servers.rs` |
 //! | S10 | of gateways |
 //! | S11 | `src/challenge.rs` |
-//! | C1, C3, C8, C9 | every decision case over raw sockets: `tests/hostile.rs` |
+//! | C1, C3, C8, C9 | the cases of `targets.tsv` and `hostile.tsv`, by their status, over raw sockets: `tests/hostile.rs` |
 //! | C2, C4, C6, C7, C14 to C17 | the core's: a layer hands a request to it, and decides nothing |
 #![allow(
     clippy::unwrap_used,
