@@ -143,9 +143,9 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Sanitize => sanitize::run(&project),
         Command::Java => test::settled(java::run(&project)?),
         Command::Python => test::settled(python::run(&project)?),
-        Command::Aarch64 => aarch64::run(),
+        Command::Aarch64 => test::settled(aarch64::run()?),
         Command::Portable => portable::run(&project),
-        Command::Msrv => msrv::run(&project),
+        Command::Msrv => test::settled(msrv::run(&project)?),
     }
 }
 

@@ -4,8 +4,13 @@ use anyhow::{Context as _, Result};
 
 use crate::program::Program;
 use crate::project::Project;
+use crate::test::Outcome;
 
-pub(crate) fn run(project: &Project) -> Result<()> {
+pub(crate) fn run(project: &Project) -> Result<Outcome> {
+    if !Program::parse("rustup --version").succeeds() {
+        let what = "the oldest Rust, which rustup would install: it is missing";
+        return Ok(Outcome::Skipped(what.to_owned()));
+    }
     let version = project
         .core()?
         .rust_version
@@ -24,5 +29,6 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     project
         .published()
         .fold(check, |check, package| check.arg("-p").arg(&package.name))
-        .run()
+        .run()?;
+    Ok(Outcome::Passed)
 }

@@ -2,7 +2,7 @@
 //! not much slower.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
@@ -10,7 +10,7 @@ use crate::callgrind::Compiler;
 use crate::gate;
 use crate::program::Program;
 use crate::project::Project;
-use crate::test::Outcome;
+use crate::test::{DECISIONS, Outcome};
 
 const FLAGS: &str = "--cfg orbgate_portable";
 
@@ -23,9 +23,20 @@ const SLOWER: f64 = 1.5;
 /// Timed in turn so often, and of each path the best: what else runs on the machine only slows.
 const TURNS: usize = 5;
 
+/// The step: the tests of decisions alone.
+pub(crate) fn check(project: &Project) -> Result<Outcome> {
+    let tests = Program::parse(DECISIONS).path("--target-dir", &target(project));
+    tests.env("RUSTFLAGS", FLAGS).run()?;
+    Ok(Outcome::Passed)
+}
+
+/// A directory of its own: flags rebuild everything.
+fn target(project: &Project) -> PathBuf {
+    project.target.join("portable")
+}
+
 pub(crate) fn run(project: &Project) -> Result<()> {
-    // A directory of its own: flags rebuild everything.
-    let target = project.target.join("portable");
+    let target = target(project);
     let tests = Program::parse("cargo test -p orbgate --all-features --tests");
     let tests = tests.path("--target-dir", &target);
     tests.env("RUSTFLAGS", FLAGS).run()?;

@@ -10,12 +10,13 @@ use clap::{Args, ValueEnum};
 use crate::program::Program;
 use crate::project::Project;
 use crate::{
-    c, conformance, embed, gate, go, install, java, node, package, python, skipped, tree, watch,
+    aarch64, c, conformance, embed, gate, go, install, java, msrv, node, package, portable, python,
+    skipped, tree, watch,
 };
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Leaves out the slow steps: package, embed, gate, c, install, conformance, java, python, go and node
+    /// Leaves out the slow steps, which are those from package on
     #[arg(long)]
     quick: bool,
     /// Only these steps
@@ -57,10 +58,19 @@ enum Step {
     Go,
     /// The Node package: its types and its tests, over the shared library
     Node,
+    /// The published crates build with the oldest Rust that they promise
+    Msrv,
+    /// The core decides as it should with the code for processors that this is none of
+    Portable,
+    /// The core decides as it should on aarch64, under qemu
+    Aarch64,
 }
 
 /// A step takes five minutes at most; one that takes this long hangs.
 const LIMIT: Duration = Duration::from_secs(25 * 60);
+
+/// The core's tests that tell one processor's code from another's, in the least time.
+pub(crate) const DECISIONS: &str = "cargo test -p orbgate --lib --test cases --test edges";
 
 /// How a step ended, unless it failed.
 #[derive(Debug, PartialEq, Eq)]
@@ -121,6 +131,9 @@ impl Test {
             Step::Python,
             Step::Go,
             Step::Node,
+            Step::Msrv,
+            Step::Portable,
+            Step::Aarch64,
         ];
         let all = Step::value_variants().iter().copied();
         let wanted = |step: &Step| match self.steps.as_slice() {
@@ -173,6 +186,9 @@ impl Step {
             Self::Python => python::run(project),
             Self::Go => go::run(project),
             Self::Node => node::run(project),
+            Self::Msrv => msrv::run(project),
+            Self::Portable => portable::check(project),
+            Self::Aarch64 => aarch64::check(),
         }
     }
 }
