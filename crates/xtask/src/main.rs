@@ -25,6 +25,7 @@ mod layout;
 mod load;
 mod miri;
 mod msrv;
+mod mutants;
 mod native;
 mod node;
 mod package;
@@ -72,6 +73,7 @@ Examples:
   cargo xtask load                     what the layer costs a service, and its memory over ten minutes
   cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
   cargo xtask bench --gate             no hot path has grown, in instructions
+  cargo xtask mutants -- --file '**/target.rs'
   cargo xtask portable                 the code for other processors: its tests and its speed
   cargo xtask aarch64                  the core's tests under qemu: a quarter of an hour with the build
   cargo xtask bench --quick --filter external,github/hits/orbgate,matchit,wayfind";
@@ -110,6 +112,8 @@ enum Command {
     Portable,
     /// Reloads under ThreadSanitizer while 8 threads decide
     Sanitize,
+    /// Puts faults into the code that decides, one at a time: which do the tests not find?
+    Mutants(mutants::Mutants),
     /// Builds the published crates with the oldest Rust that they promise
     Msrv,
 }
@@ -145,6 +149,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Python => test::settled(python::run(&project)?),
         Command::Aarch64 => test::settled(aarch64::run()?),
         Command::Portable => portable::run(&project),
+        Command::Mutants(mutants) => mutants.run(&project),
         Command::Msrv => test::settled(msrv::run(&project)?),
     }
 }

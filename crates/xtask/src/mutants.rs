@@ -1,0 +1,94 @@
+//! `cargo xtask mutants`: faults put into the code, one at a time, which the tests have to find (cargo-mutants).
+//!
+//! A mutant that no test finds is a test that is missing, or a line in `.cargo/mutants.toml` with the reason why it changes
+//! nothing.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::program::Program;
+use crate::project::Project;
+
+/// Hours for all of it: a person picks a part.
+#[derive(Debug, Args)]
+pub(crate) struct Mutants {
+    /// For cargo-mutants, of each crate: `--file '**/target.rs'`, `--shard 0/8`, `--in-diff FILE`, `--list`
+    #[arg(last = true)]
+    options: Vec<String>,
+}
+
+/// A crate whose code decides.
+struct Subject {
+    package: &'static str,
+    /// Files that do not decide: what describes, writes code or asks the network.
+    others: &'static [&'static str],
+    /// The tests that find most, in little time; the slow ones of a crate look elsewhere.
+    tests: &'static str,
+}
+
+const SUBJECTS: [Subject; 2] = [
+    Subject {
+        package: "orbgate",
+        others: &[
+            "**/analysis/**",
+            "**/build.rs",
+            "**/codegen.rs",
+            "**/json.rs",
+            "**/table.rs",
+            "**/yaml/**",
+        ],
+        tests: "--lib --test cases --test edges --test properties --test invalid_policies",
+    },
+    Subject {
+        package: "orbgate-token",
+        others: &["**/fetch/**", "**/wycheproof.rs"],
+        tests: "--lib --test algorithms --test claims --test configuration --test hostile --test keys",
+    },
+];
+
+impl Mutants {
+    pub(crate) fn run(&self, project: &Project) -> Result<()> {
+        let home = project.target.join("xtask").join("mutants");
+        let tool = home.join("bin").join("cargo-mutants");
+        if !Program::at(&tool)
+            .arg("mutants")
+            .arg("--version")
+            .succeeds()
+        {
+            println!("cargo-mutants is missing; building it takes some minutes");
+            let install = Program::parse("cargo install --locked cargo-mutants");
+            install.path("--root", &home).run()?;
+        }
+        let mut survived = Vec::new();
+        for Subject {
+            package,
+            others,
+            tests,
+        } in SUBJECTS
+        {
+            // Few random cases: what finds a mutant finds it soon, and there are many.
+            let mutants = Program::at(&tool)
+                .env("PROPTEST_CASES", "32")
+                .arg("mutants");
+            let mutants = mutants
+                .arg("--package")
+                .arg(package)
+                .arg("--test-package")
+                .arg(package);
+            // The tests take seconds; a mutant that loops takes no more than this many.
+            let mutants = mutants.arg("--timeout").arg("120");
+            let mutants = mutants.path("--output", &home.join(package));
+            let mutants = others
+                .iter()
+                .fold(mutants, |mutants, file| mutants.arg("--exclude").arg(*file));
+            let mutants = self.options.iter().fold(mutants, Program::arg);
+            let mutants = mutants.arg("--");
+            let mutants = tests.split(' ').fold(mutants, Program::arg);
+            // The other crate's mutants are tested all the same.
+            if let Err(error) = mutants.run() {
+                survived.push(error);
+            }
+        }
+        survived.into_iter().next().map_or(Ok(()), Err)
+    }
+}
