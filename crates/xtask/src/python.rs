@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::conformance::Runner;
 use crate::java;
@@ -43,6 +43,7 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
         let installed = build.install(version)?;
         if Some(version) == newest {
             installed.test_everything(&build, java.as_deref(), &browser)?;
+            installed.check_memory(&build)?;
             installed.check_types(&build)?;
         } else {
             // What comes only with the newest is not skipped here but tested there.
@@ -296,6 +297,29 @@ impl Installed {
         tests.run()
     }
 
+    /// Arrow data crosses to the native module and back under valgrind, which sees every access outside its bounds and
+    /// every leak. What Python and pyarrow do among themselves is theirs.
+    fn check_memory(&self, build: &Build) -> Result<()> {
+        if let Outcome::Skipped(what) = setup::apt("valgrind", "valgrind")? {
+            return skipped::note(&format!("Python's Arrow code under valgrind: {what}"));
+        }
+        let found = build.home.join("valgrind.xml");
+        let valgrind = "PYTHONDONTWRITEBYTECODE=1 PYTHONMALLOC=malloc ARROW_DEFAULT_MEMORY_POOL=system valgrind --quiet --fair-sched=yes \
+                        --leak-check=full --show-leak-kinds=definite --num-callers=40 --xml=yes";
+        let valgrind = Program::parse(valgrind).arg(format!("--xml-file={}", found.display()));
+        let program = build.package.join("tests").join("arrow_memory.py");
+        let run = valgrind.arg(self.python.display().to_string());
+        run.arg(program.display().to_string()).run()?;
+        let found = fs::read_to_string(&found)?;
+        let ours: Vec<_> = found
+            .split("<error>")
+            .skip(1)
+            .filter(|error| is_ours(error))
+            .collect();
+        ensure!(ours.is_empty(), "valgrind:\n{}", ours.join("\n"));
+        Ok(())
+    }
+
     /// The package's tests with these marks and the examples of its documentation.
     fn tests(&self, build: &Build, marked: &str) -> Result<Program> {
         let needs = build.package.join("tests").join("requirements.txt");
@@ -335,9 +359,41 @@ impl Installed {
     }
 }
 
+/// Whether what valgrind found has to do with the native module. What a module makes once, when it is imported, it keeps.
+fn is_ours(error: &str) -> bool {
+    let is_kept = error.contains("<kind>Leak_") && error.contains("<fn>PyModule_ExecDef</fn>");
+    error.contains("/orbgate/_native.") && !is_kept
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Version, version};
+    use super::{Version, is_ours, version};
+
+    #[test]
+    fn what_valgrind_finds_of_others_is_theirs() {
+        let error = |kind: &str, module: &str, function: &str| {
+            let frame = format!("<obj>/lib/{module}</obj><fn>{function}</fn>");
+            is_ours(&format!(
+                "<kind>{kind}</kind><frame>{frame}</frame></error>"
+            ))
+        };
+        assert!(error(
+            "InvalidRead",
+            "orbgate/_native.abi3.so",
+            "PyModule_ExecDef"
+        ));
+        assert!(error(
+            "Leak_DefinitelyLost",
+            "orbgate/_native.abi3.so",
+            "decide_table"
+        ));
+        assert!(!error(
+            "Leak_DefinitelyLost",
+            "orbgate/_native.abi3.so",
+            "PyModule_ExecDef"
+        ));
+        assert!(!error("InvalidRead", "pyarrow/libarrow.so", "read"));
+    }
 
     #[test]
     fn a_python_says_what_it_is() {
