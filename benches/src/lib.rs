@@ -8,8 +8,6 @@ pub mod goals;
 pub mod load;
 pub mod measures;
 pub mod peers;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub mod ptrace;
 #[cfg(feature = "record")]
 pub mod record;
 pub mod stream;

@@ -3,7 +3,6 @@
 //! ```text
 //! paths                the names
 //! paths count NAME     does one path's work once, within `measured`, and prints how many pieces it had
-//! paths step           counts decisions with the instructions of this very processor: NAME TAB instructions each
 //! paths time           times every path: NAME TAB nanoseconds per piece, the best of some rounds
 //! ```
 
@@ -20,10 +19,6 @@ use orbgate_bench::{peers, support};
 /// Requests of a stream whose instructions are counted: few, because callgrind is fifty times slower than
 /// the machine, and enough that the mean is that of the whole stream.
 const COUNTED: usize = 1_024;
-/// Requests of a stream that are taken step by step, the first of them: few, because on a virtual machine a step
-/// can take 50 microseconds, and each growth shows in any of them.
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-const STEPPED: usize = 32;
 /// Requests of a stream that is timed: more than a branch predictor learns.
 const TIMED: usize = 16_384;
 const ROUNDS: usize = 25;
@@ -59,25 +54,12 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
             measured(&mut *work.run);
             println!("{}", work.pieces);
         }
-        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-        ["step"] => {
-            for Path { name, .. } in paths().iter().filter(|path| path.is_stepped()) {
-                let steps = orbgate_bench::ptrace::count(&["stepped", name])?;
-                println!("{name}\t{}", steps as f64 / STEPPED as f64);
-            }
-        }
-        // Started by the above.
-        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-        ["stepped", name] => {
-            let mut work = (named(name)?.prepare)(STEPPED);
-            orbgate_bench::ptrace::counted(&mut || measured(&mut *work.run))?;
-        }
         ["time"] => {
             for path in paths() {
                 println!("{}\t{:.2}", path.name, time((path.prepare)(TIMED)));
             }
         }
-        _ => return Err("usage: paths [count NAME | step | time]".into()),
+        _ => return Err("usage: paths [count NAME | time]".into()),
     }
     Ok(())
 }
@@ -109,14 +91,6 @@ struct Path {
     name: String,
     /// Makes the work ready, with so many requests.
     prepare: Box<dyn Fn(usize) -> Work>,
-}
-
-impl Path {
-    /// Decisions on requests, the only work that picks instructions by the processor.
-    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    fn is_stepped(&self) -> bool {
-        self.name.contains("/orbgate-")
-    }
 }
 
 struct Work {

@@ -51,6 +51,7 @@ const BEYOND_A_SCHEMA: &[&str] = &[
     "route-same-shape",
     "route-segment-too-long",
     "route-too-many-segments",
+    "route-tuples",
     "route-twice-across-apis",
     "route-twice-on-a-line",
     "route-twice",

@@ -2,8 +2,7 @@
 //!
 //! The programs are linked statically against musl, which comes with the compiler: glibc picks its
 //! `memcpy` by the processor, and another version of it counts otherwise. valgrind shows them a
-//! processor with AVX2 and without AVX-512 and SHA instructions, whatever the machine has, as long as it has AVX2;
-//! [`crate::avx512`] counts what it hides.
+//! processor with AVX2 and without AVX-512 and SHA instructions, whatever the machine has, as long as it has AVX2.
 
 use std::fs;
 use std::path::{Path, PathBuf};

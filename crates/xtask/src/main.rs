@@ -6,7 +6,6 @@
 )]
 
 mod aarch64;
-mod avx512;
 mod bench;
 mod bench_bindings;
 mod c;

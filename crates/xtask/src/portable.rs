@@ -1,5 +1,5 @@
-//! `cargo xtask portable`: the twins of what is written for one processor pass the same tests, and are
-//! not much slower.
+//! `cargo xtask portable`: the code for any processor passes the same tests, and is not much slower than that for every
+//! processor of this kind.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::test::{DECISIONS, Outcome};
 
 const FLAGS: &str = "--cfg orbgate_portable";
 
-/// What every processor of this kind has: the wide registers of some have no twin but this way.
-const NARROW: &str = "--cfg orbgate_narrow";
+/// What every processor of this kind has.
+pub(crate) const BASELINE: &str = "--cfg orbgate_baseline";
 
-/// The twins may take this many times as long.
+/// The code for any processor may take this many times as long.
 const SLOWER: f64 = 1.5;
 
 /// Timed in turn so often, and of each path the best: what else runs on the machine only slows.
@@ -45,7 +45,7 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     if let Outcome::Skipped(why) = compiler.set_up()? {
         bail!(why);
     }
-    let usual = compiler.build_with(&project.target.join("narrow"), NARROW)?;
+    let usual = compiler.build_with(&project.target.join("baseline"), BASELINE)?;
     let portable = compiler.build_with(&target, FLAGS)?;
     let counts = gate::count(project, &usual)?.into_iter();
     let portable_counts: HashMap<_, _> = gate::count(project, &portable)?.into_iter().collect();
