@@ -61,12 +61,12 @@ fn regular_names_compile_in_linear_time() {
         |n| format!("GET /{{a}}/x{n:x}/{{b}}/y{}", n % 7),
     ];
     for template in series {
-        let policy = |count: usize| policy((0..20_000).take(count).map(template));
-        growth::check_linear(&template(1), 5_000, |count| {
+        let policy = |count: usize| policy((0..32_000).take(count).map(template));
+        growth::check_linear(&template(1), 2_000, |count| {
             let policy = policy(count);
             Box::new(move || drop(Engine::new(&policy)))
         });
-        check(&Engine::new(&policy(20_000)));
+        check(&Engine::new(&policy(32_000)));
     }
 }
 

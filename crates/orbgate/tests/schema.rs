@@ -42,7 +42,7 @@ const BEYOND_A_SCHEMA: &[&str] = &[
     "duplicate-key",
     "duplicate-orbs",
     "duplicate-scope",
-    // Two places that conflict, or the length of a whole path.
+    // Places that conflict or are too many, or the length of a whole path.
     "base-path-case",
     "many-conflicts",
     "route-case-below-parameter",
