@@ -21,11 +21,9 @@ impl Budget {
         Self(Cell::new(Self::MARKS))
     }
 
-    /// The parser has told of something. What is spent stays spent: the text has ended.
+    /// The parser has told of something.
     pub(crate) fn renew(&self) {
-        if !self.is_spent() {
-            self.0.set(Self::MARKS);
-        }
+        self.0.set(Self::MARKS);
     }
 
     /// Whether the text was cut short.

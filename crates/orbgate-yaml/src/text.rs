@@ -62,7 +62,7 @@ pub(super) fn refuse_marker_at_start(text: &str, faults: &mut Faults) {
 }
 
 /// The place right after a text.
-pub(super) fn end(text: &str) -> Place {
+fn end(text: &str) -> Place {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let count = |characters: usize| u32::try_from(characters.saturating_add(1)).unwrap_or(u32::MAX);
     let last = text.rsplit('\n').next().unwrap_or_default();

@@ -14,7 +14,6 @@ use crate::format::Format;
 use crate::input::{Bounded, Budget};
 use crate::place::Place;
 use crate::syntax::{self, place};
-use crate::text::end;
 
 /// Collections within collections; the deepest sound file has seven.
 const DEPTH: usize = 8;
@@ -83,10 +82,18 @@ pub(super) fn parse<'a>(
         last_plain: None,
     };
     for step in Parser::new(Bounded::new(text, &budget)) {
+        if budget.is_spent() {
+            // The text was cut short, and whatever the parser makes of that does not count.
+            let start = match &step {
+                Ok((_, span)) => span.start,
+                Err(error) => *error.marker(),
+            };
+            faults.push(place(&start), builder.too_many_marks());
+            return None;
+        }
         budget.renew();
         let flow = match step {
             Ok((event, span)) => builder.take(event, span, faults),
-            Err(error) if budget.is_spent() => builder.take_end_of_budget(&error, faults),
             Err(error) => builder.take_error(&error, faults),
         };
         if flow.is_break() || faults.is_full() {
@@ -212,6 +219,18 @@ impl<'a> Builder<'a> {
         ControlFlow::Continue(())
     }
 
+    fn too_many_marks(&self) -> String {
+        let most = Budget::MARKS;
+        // Behind the mark of a document a bracket cannot start a key.
+        let or = match self.open.as_slice() {
+            [] => ", or `---` and a space before it",
+            _ => "",
+        };
+        format!(
+            "over {most} commas and brackets in the value that starts here: write it in lines, without brackets{or}"
+        )
+    }
+
     /// A text as it stands in the file, where it stands there as it is.
     fn borrowed(&self, text: Cow<'a, str>, style: ScalarStyle, span: &Span) -> Cow<'a, str> {
         let quote = match style {
@@ -225,18 +244,6 @@ impl<'a> Builder<'a> {
             // The parser's texts have much room for more.
             _ => Cow::Owned(text.into_owned().into_boxed_str().into_string()),
         }
-    }
-
-    /// Whatever the parser says of a text that was cut short.
-    fn take_end_of_budget(&self, error: &ScanError, faults: &mut Faults) -> ControlFlow<()> {
-        let message = format!(
-            "over {} commas and brackets within one value in brackets: write it in lines, without brackets",
-            Budget::MARKS
-        );
-        let read = self.text.char_indices().nth(error.marker().index());
-        let read = read.and_then(|(end, _)| self.text.get(..end));
-        faults.push(end(read.unwrap_or_default()), message);
-        ControlFlow::Break(())
     }
 
     fn take_error(&mut self, error: &ScanError, faults: &mut Faults) -> ControlFlow<()> {

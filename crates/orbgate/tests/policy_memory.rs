@@ -130,11 +130,22 @@ fn a_large_policy_in_brackets_is_read_and_a_huge_one_is_told_what_to_do() {
     };
     assert!(Policy::from_yaml(&policy(8_000)).is_ok());
     let error = Policy::from_yaml(&policy(9_000)).unwrap_err().to_string();
-    assert!(
-        error.ends_with(
-            ": over 32768 commas and brackets within one value in brackets: write it in lines, without brackets"
-        ),
-        "{error}"
+    // Behind `---` a brace cannot start a key.
+    assert!(Policy::from_yaml(&format!("--- {}", policy(30_000))).is_ok());
+    let must = "over 32768 commas and brackets in the value that starts here: write it in lines, without brackets";
+    assert_eq!(
+        error,
+        format!("1:1: {must}, or `---` and a space before it")
     );
-    assert_eq!(error.lines().count(), 1);
+    let item = format!("{POLICY}    - [{}]\n", "a, ".repeat(40_000));
+    assert_eq!(
+        Policy::from_yaml(&item).unwrap_err().to_string(),
+        format!("9:7: {must}")
+    );
+    // A text is no value in brackets, but must not be taken for the part of it that was read.
+    let text = format!("{POLICY}    - GET /a{}/b\n", ",".repeat(40_000));
+    assert_eq!(
+        Policy::from_yaml(&text).unwrap_err().to_string(),
+        format!("9:7: {must}")
+    );
 }

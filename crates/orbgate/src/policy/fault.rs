@@ -52,7 +52,8 @@ impl PolicyError {
         }
     }
 
-    /// Every fault, in the order of the file; never empty.
+    /// Every fault, in the order of the file; never empty. Of more than 1,000 these are the first, and a last one
+    /// says that there may be more.
     #[must_use]
     pub fn faults(&self) -> &[Fault] {
         &self.faults
