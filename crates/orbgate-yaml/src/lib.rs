@@ -4,6 +4,7 @@ mod fault;
 mod faults;
 mod format;
 mod input;
+mod node;
 mod place;
 mod scalar;
 mod simple;
@@ -18,10 +19,10 @@ use serde::de::DeserializeOwned;
 pub use fault::Fault;
 pub use faults::{Faults, first_place, is_hidden, quoted};
 pub use format::{Braced, Format};
+pub use node::{Entry, Kind, Node, Scalar};
 pub use place::Place;
 pub use spanned::Spanned;
 pub use text::{MAX_BYTES, has_end_marker};
-pub use tree::{Entry, Kind, Node, Scalar};
 pub use values::{Owner, Values, amount, is_empty_value, is_null};
 
 /// Reads a file: its tree becomes a document, and the document is judged.

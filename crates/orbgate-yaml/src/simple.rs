@@ -6,8 +6,8 @@
 //! over several lines, blocks of text, escapes, texts over several lines, numbers other than whole ones …) is not
 //! judged here.
 
+use crate::node::{Entry, Kind, Node, Scalar};
 use crate::scalar::other_reading;
-use crate::tree::{Entry, Kind, Node, Scalar};
 
 /// Whether the text is simple and says this.
 pub(super) fn says(text: &str, root: &Node<'_>) -> bool {

@@ -12,6 +12,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 use crate::faults::{Faults, first_place, quoted};
 use crate::format::Format;
 use crate::input::{Bounded, Budget};
+use crate::node::{Entry, Kind, Node, Scalar};
 use crate::place::Place;
 use crate::syntax::{self, place};
 
@@ -21,48 +22,6 @@ const DEPTH: usize = 8;
 const FREE_VALUES: usize = 10_000;
 /// … and a longer one as many as it has this number of characters.
 const CHARACTERS_A_VALUE: usize = 4;
-
-/// A value of the file.
-#[derive(Debug)]
-pub struct Node<'a> {
-    /// Where it starts.
-    pub place: Place,
-    /// What it is.
-    pub kind: Kind<'a>,
-}
-
-/// What a value is, as far as YAML tells.
-#[derive(Debug)]
-pub enum Kind<'a> {
-    /// Text, a number, nothing: it depends on who reads it.
-    Scalar(Scalar<'a>),
-    /// A list.
-    Sequence(Vec<Node<'a>>),
-    /// Keys and their values, in the order of the file.
-    Mapping(Vec<Entry<'a>>),
-    /// Already reported; says nothing about what was meant.
-    Refused,
-}
-
-/// Text, and whether it was written plain: without quotes, and not as a block.
-#[derive(Debug)]
-pub struct Scalar<'a> {
-    /// The text, without quotes and escapes.
-    pub text: Cow<'a, str>,
-    /// Whether it was written plain.
-    pub plain: bool,
-}
-
-/// One `key: value`.
-#[derive(Debug)]
-pub struct Entry<'a> {
-    /// Where the key starts.
-    pub key_place: Place,
-    /// The key.
-    pub key: Scalar<'a>,
-    /// Its value.
-    pub value: Node<'a>,
-}
 
 /// The tree of the text's only document; `None` where the text has none that can be walked.
 pub(super) fn parse<'a>(

@@ -1,10 +1,10 @@
 //! Reading one value of the tree as what it must be, or reporting what it is instead.
 
 use crate::faults::{Faults, quoted};
+use crate::node::{Entry, Kind, Node};
 use crate::place::Place;
 use crate::scalar::other_reading;
 use crate::spanned::Spanned;
-use crate::tree::{Entry, Kind, Node};
 
 /// Whose keys are read, for the messages.
 #[derive(Debug)]

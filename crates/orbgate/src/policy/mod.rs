@@ -25,7 +25,7 @@ pub use fault::{Fault, InFile, PolicyError};
 pub(crate) use grammar::{common_segments, full_template, segments};
 pub use model::{Api, Policy, RouteRule, ScopeRule};
 
-use orbgate_yaml::{Braced, Faults, Format};
+use orbgate_yaml::Faults;
 
 use document::Document;
 
@@ -50,7 +50,7 @@ impl Policy {
     ///
     /// Every fault of the file, each with its place.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PolicyError> {
-        let policy = orbgate_yaml::read(bytes, &FORMAT, read::document, judged);
+        let policy = orbgate_yaml::read(bytes, &read::FORMAT, read::document, judged);
         let mut policy = policy.map_err(PolicyError::new)?;
         policy.has_end_marker = orbgate_yaml::has_end_marker(bytes);
         Ok(policy)
@@ -66,29 +66,3 @@ fn judged(document: &Document, faults: &mut Faults) -> Policy {
     }
     policy
 }
-
-/// What the reader of YAML must know of the format.
-const FORMAT: Format = Format {
-    file: "a policy file",
-    start: "a policy starts with `orbgate: 1`",
-    keys: &[
-        "orbgate",
-        "name",
-        "target",
-        "apis",
-        "headings",
-        "base_path",
-        "token",
-        "organisation",
-        "scopes",
-        "permits",
-        "orbs",
-        "routes",
-        "route",
-    ],
-    braced: Some(Braced {
-        name: "a template with braces",
-        is: grammar::looks_like_a_template,
-    }),
-    key_with_colon: Some("a scope has no space"),
-};

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use orbgate_yaml::{Faults, first_place};
 
-use super::Fault;
 use super::conflicts::{FullRoute, Segment, full_routes};
+use super::fault::Fault;
 use super::model::Policy;
 
 /// Steps after which the search ends. 100,000 ordinary routes take about a million.

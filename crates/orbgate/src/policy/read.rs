@@ -5,15 +5,41 @@
 //! know not to judge it (`Faults::stand_at`).
 
 use orbgate_yaml::{
-    Entry, Faults, Kind, Node, Owner, Scalar, Spanned, Values, amount, is_empty_value, is_null,
-    quoted,
+    Braced, Entry, Faults, Format, Kind, Node, Owner, Scalar, Spanned, Values, amount,
+    is_empty_value, is_null, quoted,
 };
 
 use super::document::{
     ApiDocument, Document, Entries, OrbsDocument, Organisation, PricedRoute, RouteDocument,
     ScopeDocument, Target, TokenDocument,
 };
-use super::{FORMAT, grammar};
+use super::grammar;
+
+/// What the reader of YAML must know of the format.
+pub(super) const FORMAT: Format = Format {
+    file: "a policy file",
+    start: "a policy starts with `orbgate: 1`",
+    keys: &[
+        "orbgate",
+        "name",
+        "target",
+        "apis",
+        "headings",
+        "base_path",
+        "token",
+        "organisation",
+        "scopes",
+        "permits",
+        "orbs",
+        "routes",
+        "route",
+    ],
+    braced: Some(Braced {
+        name: "a template with braces",
+        is: grammar::looks_like_a_template,
+    }),
+    key_with_colon: Some("a scope has no space"),
+};
 
 const ROUTES: usize = 200_000;
 const SCOPES: usize = 65_535;

@@ -2,7 +2,7 @@
 
 use orbgate_yaml::{Faults, Place, quoted};
 
-use super::Fault;
+use super::fault::Fault;
 use super::grammar::parameter_of_another_format;
 use super::model::Policy;
 

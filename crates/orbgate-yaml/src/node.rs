@@ -1,0 +1,47 @@
+//! The values of a file, each with its place.
+
+use std::borrow::Cow;
+
+use crate::place::Place;
+
+/// A value of the file.
+#[derive(Debug)]
+pub struct Node<'a> {
+    /// Where it starts.
+    pub place: Place,
+    /// What it is.
+    pub kind: Kind<'a>,
+}
+
+/// What a value is, as far as YAML tells.
+#[derive(Debug)]
+pub enum Kind<'a> {
+    /// Text, a number, nothing: it depends on who reads it.
+    Scalar(Scalar<'a>),
+    /// A list.
+    Sequence(Vec<Node<'a>>),
+    /// Keys and their values, in the order of the file.
+    Mapping(Vec<Entry<'a>>),
+    /// Already reported; says nothing about what was meant.
+    Refused,
+}
+
+/// Text, and whether it was written plain: without quotes, and not as a block.
+#[derive(Debug)]
+pub struct Scalar<'a> {
+    /// The text, without quotes and escapes.
+    pub text: Cow<'a, str>,
+    /// Whether it was written plain.
+    pub plain: bool,
+}
+
+/// One `key: value`.
+#[derive(Debug)]
+pub struct Entry<'a> {
+    /// Where the key starts.
+    pub key_place: Place,
+    /// The key.
+    pub key: Scalar<'a>,
+    /// Its value.
+    pub value: Node<'a>,
+}
