@@ -58,7 +58,7 @@ impl Engines {
     ///
     /// # Errors
     ///
-    /// Where the file cannot be read, is no regular file, or is no sound policy.
+    /// Where the file cannot be read, is not a regular file, or is not a valid policy.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, LoadError> {
         let engine = Version::compile(&PolicyFile::read(path.as_ref())?.text)?.engine;
         Ok(Self::new(engine))
@@ -124,7 +124,7 @@ pub(crate) struct PolicyFile {
 }
 
 impl PolicyFile {
-    /// Reads a file. Anything but a regular file is refused: a pipe would make its reader wait for ever.
+    /// Reads a file. Anything but a regular file is refused: a pipe would make its reader wait.
     pub(crate) fn read(path: &Path) -> std::io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true);
@@ -146,7 +146,7 @@ impl PolicyFile {
             .read_to_end(&mut text)?;
         Ok(Self {
             text,
-            // Asked for last, so that it tells of whoever writes while we read.
+            // Asked for last, so that it shows a write during the read.
             modified: file.metadata()?.modified().ok(),
         })
     }
@@ -163,7 +163,7 @@ impl PolicyFile {
 pub enum LoadError {
     /// It cannot be read.
     Unreadable(std::io::Error),
-    /// It is no sound policy: every fault of it. The text of this error has the first 20.
+    /// It is not a valid policy: every fault of it. The text of this error has the first 20.
     Unsound(PolicyError),
     /// It is still being written.
     Changing,

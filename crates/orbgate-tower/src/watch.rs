@@ -4,7 +4,7 @@
 //! what policies live on: a mounted Kubernetes `ConfigMap` changes by a symbolic link two directories up,
 //! editors rename a new file over the old one, and network file systems notify nobody. A policy is small.
 //!
-//! A file that is being written in place may be a sound policy at any moment, and a weaker one: its last
+//! A file that is being written in place may be a valid policy at any moment, and a weaker one: its last
 //! routes are missing. So a version must rest before it counts, and it may say where it ends.
 
 use core::time::Duration;
@@ -80,9 +80,9 @@ pub struct Watch {
 impl Engines {
     /// Follows a policy file, by reading it at an interval on a thread of its own.
     ///
-    /// The policy in the file is in force when this returns. Later, a version of the file takes its place
+    /// The policy in the file is in force when this returns, and is compared with nothing. Later, a version of the file takes its place
     /// once it has rested, which means that it was read twice, an interval apart, and was the same; and if it
-    /// is a sound policy that the [settings](WatchSettings) do not refuse. What it makes wider and narrower
+    /// is a valid policy that the [settings](WatchSettings) do not refuse. What it makes wider and narrower
     /// and which routes have vanished is logged and counted. Any other version is reported once as a
     /// `tracing` error, counted in `orbgate_policy_loads_total`, and changes nothing.
     ///
@@ -94,7 +94,7 @@ impl Engines {
     ///
     /// # Errors
     ///
-    /// Where the file cannot be read, is no sound policy, or is refused now; where there is no thread to be had.
+    /// Where the file cannot be read, is not a valid policy, or is refused now; where there is no thread to be had.
     pub fn watch(
         &self,
         path: impl AsRef<Path>,

@@ -54,7 +54,7 @@ struct Shared {
     client: Client,
     /// What is known at one time: readers take all of it at once.
     snapshot: ArcSwap<Snapshot>,
-    /// Held by whoever fetches, one for each issuer.
+    /// Held during a fetch, one for each issuer.
     attempts: Vec<Arc<Mutex<Attempts>>>,
 }
 
@@ -224,7 +224,7 @@ impl KeyFetcher {
             return snapshot;
         }
         let cause = snapshot.cause(issuer);
-        // Whoever holds the lock is fetching already, and nobody waits twice for an issuer that fails.
+        // If the lock is held, a fetch is under way already. While the issuer fails, nobody queues for it.
         if due == Due::Soon || is_failing {
             let attempts = self.shared.attempts.get(issuer).map(Arc::clone);
             if let Some(Ok(attempts)) = attempts.map(Mutex::try_lock_owned)
@@ -278,7 +278,7 @@ impl KeyFetcher {
             };
             let fetched = fetch(&shared.client, rules, &shared.settings).await;
             shared.publish(issuer, name, fetched);
-            drop(attempts); // only now: whoever waited sees the new snapshot
+            drop(attempts); // only now, so that those who wait see the new snapshot
         }))
     }
 }

@@ -230,7 +230,7 @@ mod tests {
             made(&mut attempts, 0, 50),
             [0, 1, 2, 3, 8, 15, 23, 30, 38, 45]
         );
-        // Whoever is left alone for a while has the whole burst again.
+        // After a while without attempts the whole burst is there again.
         assert_eq!(made(&mut attempts, 300, 308), [300, 301, 302, 303]);
         // However many there are, in 300 s.
         let mut attempts = Attempts::default();
