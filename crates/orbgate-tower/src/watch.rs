@@ -80,10 +80,10 @@ pub struct Watch {
 impl Engines {
     /// Follows a policy file, by reading it at an interval on a thread of its own.
     ///
-    /// The policy in the file is in force when this returns, and is compared with nothing. Later, a version of the file takes its place
-    /// once it has rested, which means that it was read twice, an interval apart, and was the same; and if it
-    /// is a valid policy that the [settings](WatchSettings) do not refuse. What it makes wider and narrower
-    /// and which routes have vanished is logged and counted. Any other version is reported once as a
+    /// The policy in the file is in force when this returns, and is compared with nothing. Later, a version of
+    /// the file takes its place once it has rested, which means that it was read twice, an interval apart, and
+    /// was the same; and if it is a valid policy that the [settings](WatchSettings) do not refuse. What it
+    /// makes wider and narrower and which routes have vanished is logged and counted. Any other version is reported once as a
     /// `tracing` error, counted in `orbgate_policy_loads_total`, and changes nothing.
     ///
     /// Writers should write a new file and rename it over the old one. Where they cannot, a policy should end
