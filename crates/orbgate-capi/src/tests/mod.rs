@@ -13,6 +13,8 @@ mod answers;
 mod arguments;
 mod arrow;
 mod batch;
+#[cfg(not(miri))]
+mod bindings;
 mod decide;
 #[cfg(not(miri))] // a million decisions
 mod forged;
