@@ -49,3 +49,26 @@ func TestAPolicyIsFreedOnceAndUnderNobody(t *testing.T) {
 		}
 	}
 }
+
+// A call that comes too late finds its lane closed, and drains it once more in vain: another lane still has a call.
+func TestCallsThatComeTooLateFreeNothing(t *testing.T) {
+	policy := must(FromYAML(five))(t).current()
+	cancel := policy.kept
+	freed := 0
+	policy.kept = func() { cancel(); freed++ }
+	held := &policy.lanes[(nearby()+1)%lanes]
+	held.calls.Add(1)
+	policy.disown()
+	for range 100 {
+		if policy.enter() != nil {
+			t.Fatal("a call of a closed policy")
+		}
+	}
+	if freed != 0 {
+		t.Error("freed under a call")
+	}
+	policy.leave(held)
+	if freed != 1 {
+		t.Errorf("freed %d times", freed)
+	}
+}

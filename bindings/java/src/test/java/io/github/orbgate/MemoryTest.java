@@ -125,4 +125,30 @@ final class MemoryTest {
             assertTrue(core.isFreed() && !core.own() && core.enter() < 0 && !wrong.get());
         }
     }
+
+    /** A call that comes too late finds its lane closed, and drains it once more in vain: another lane still has a call. */
+    @Test
+    void callsThatComeTooLateFreeNothing() throws Exception {
+        Core core = Engine.fromYaml(EngineTest.POLICY).share();
+        core.disown();
+        int held = core.enter();
+        core.disown();
+        AtomicInteger entered = new AtomicInteger();
+        List<Thread> late = new ArrayList<>();
+        for (int number = 0; number < 64; number++) {
+            late.add(new Thread(() -> {
+                if (core.enter() >= 0) {
+                    entered.incrementAndGet();
+                }
+            }));
+        }
+        late.forEach(Thread::start);
+        for (Thread thread : late) {
+            thread.join();
+        }
+        assertEquals(0, entered.get());
+        assertTrue(!core.isFreed(), "freed under a call");
+        core.leave(held);
+        assertTrue(core.isFreed());
+    }
 }
