@@ -242,7 +242,11 @@ const fn reduce(hash: u32, limit: usize) -> usize {
 
 /// The hash of a text of any length.
 pub(crate) fn scope_hash(seed: u64, text: &[u8]) -> u64 {
-    let words = text.chunks(8).map(|chunk| Ends::of(chunk).head);
+    let (words, rest) = text.as_chunks();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    let mut last = [0; 8];
+    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    let words = words.chain([u64::from_le_bytes(last)]);
     let hash = words.fold(seed, |hash, word| mix(hash ^ word, MIXER ^ seed));
     mix(hash ^ text.len() as u64, GOLDEN)
 }
