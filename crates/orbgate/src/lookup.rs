@@ -261,7 +261,10 @@ fn find_in_tuples(tables: &Tables, key: u64) -> Found<'_> {
     for (position, field) in (0..count).zip(tables.fields.iter()) {
         literals |= u32::from(key & field != 0).wrapping_shl(position);
     }
-    let mut tuples = tables.tuples_of(count, literals);
+    // The tuple of all of them was tried first.
+    let mut tuples = tables
+        .tuples_of(count, literals)
+        .filter(|tuple| tuple.literals != literals);
     let found = tuples.find_map(|tuple| tables.template(key & (tuple.fields | COUNT)));
     found.map_or(Found::Nothing, Found::Template)
 }

@@ -4,6 +4,12 @@
 //! home of the rules P2 to P18: it accepts a target or names the first rule that it breaks. [`unusual`] only recognises
 //! bytes that no rule is about.
 
+#![allow(
+    clippy::as_conversions,
+    clippy::indexing_slicing,
+    reason = "bytes as indices of tables of 256"
+)]
+
 use crate::reason::Detail;
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, Profile};
 use crate::vector::Processor;
@@ -42,22 +48,22 @@ impl<'t> Path<'t> {
         let Some(segments) = path.get(1..).filter(|segments| !segments.is_empty()) else {
             return Ok(cut);
         };
-        let segments = || segments.split(|byte| *byte == b'/');
-        if segments().any(<[u8]>::is_empty) {
-            return Err(Detail::EmptySegment);
-        }
-        if segments().any(|segment| segment.iter().all(|byte| *byte == b'.')) {
-            return Err(Detail::DotSegment);
-        }
-        for segment in segments() {
-            let free = cut.segments.get_mut(cut.count).ok_or(Detail::Length)?;
-            if segment.len() > MAX_SEGMENT_BYTES {
-                return Err(Detail::Length);
+        let (mut has_empty, mut has_dots, mut is_within_limits) = (false, false, true);
+        for segment in segments.split(|byte| *byte == b'/') {
+            has_empty |= segment.is_empty();
+            has_dots |= segment.iter().all(|byte| *byte == b'.');
+            match cut.segments.get_mut(cut.count) {
+                Some(free) if segment.len() <= MAX_SEGMENT_BYTES => *free = segment,
+                _ => is_within_limits = false,
             }
-            *free = segment;
             cut.count = cut.count.saturating_add(1);
         }
-        Ok(cut)
+        match (has_empty, has_dots, is_within_limits) {
+            (true, _, _) => Err(Detail::EmptySegment),
+            (_, true, _) => Err(Detail::DotSegment),
+            (_, _, false) => Err(Detail::Length),
+            (false, false, true) => Ok(cut),
+        }
     }
 }
 
@@ -72,20 +78,34 @@ pub(crate) fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> 
         return Err(Detail::Backslash);
     }
     let mut rest = path;
-    while let Some((byte, after)) = rest.split_first() {
+    while let Some(at) = rest.iter().position(|byte| HAS_RULE[usize::from(*byte)]) {
+        let Some((from_here, (byte, after))) = rest
+            .get(at..)
+            .and_then(|rest| Some((rest, rest.split_first()?)))
+        else {
+            break;
+        };
         match byte {
             b';' => return Err(Detail::MatrixParam),
-            b'"' | b'<' | b'>' | b'^' | b'`' | b'{' | b'}' | b'|' | b'[' | b']' => {
-                return Err(Detail::PathChar);
-            }
             b'%' if profile == Profile::Strict => return Err(Detail::Percent),
-            b'%' => read_escape(path, rest)?,
-            _ => {}
+            b'%' => read_escape(path, from_here)?,
+            _ => return Err(Detail::PathChar),
         }
         rest = after;
     }
     Path::cut(path)
 }
+
+/// The bytes that P8, P9 and P12 to P18 are about.
+static HAS_RULE: [bool; 256] = {
+    let mut all = [false; 256];
+    let mut bytes: &[u8] = b";%\"<>^`{}|[]";
+    while let [byte, others @ ..] = bytes {
+        all[*byte as usize] = true;
+        bytes = others;
+    }
+    all
+};
 
 /// The path of a target whose bytes are in order, and that is not too long (P2 to P4). Its query is never looked
 /// at again (P6).
@@ -93,10 +113,12 @@ pub(crate) fn path(target: &[u8]) -> Result<&[u8], Detail> {
     if target.is_empty() || target.len() > MAX_TARGET_BYTES {
         return Err(Detail::Length);
     }
-    let (mut is_visible, mut has_hash) = (true, false);
+    // Without a branch, so that many bytes are looked at at once.
+    let (mut is_visible, mut has_hash, mut has_query) = (true, false, false);
     for byte in target {
         is_visible &= byte.is_ascii_graphic();
         has_hash |= *byte == b'#';
+        has_query |= *byte == b'?';
     }
     if !is_visible {
         return Err(Detail::Byte);
@@ -104,10 +126,10 @@ pub(crate) fn path(target: &[u8]) -> Result<&[u8], Detail> {
     if has_hash {
         return Err(Detail::Fragment);
     }
-    let query = target.iter().position(|byte| *byte == b'?');
-    Ok(target
-        .get(..query.unwrap_or(target.len()))
-        .unwrap_or(target))
+    match has_query {
+        true => Ok(target.split(|byte| *byte == b'?').next().unwrap_or(target)),
+        false => Ok(target),
+    }
 }
 
 /// Rules P13 to P18 for the escape that starts `rest`, the end of a path.
