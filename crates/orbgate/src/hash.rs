@@ -60,21 +60,6 @@ impl<T: fmt::Debug> fmt::Debug for PerfectHash<T> {
 pub struct Seed(pub [u64; 3]);
 
 impl Seed {
-    /// One seed of an endless series. `salt` is of the policy's digest: nobody can choose the texts of a policy against
-    /// seeds that depend on all of them.
-    #[cfg(feature = "yaml")]
-    pub(crate) const fn nth(salt: u64, number: u32) -> Self {
-        let start = salt.wrapping_add((number as u64).wrapping_mul(3));
-        const fn odd(number: u64) -> u64 {
-            mix(mix(number, GOLDEN) ^ number, MIXER) | 1
-        }
-        Self([
-            odd(start),
-            odd(start.wrapping_add(1)),
-            odd(start.wrapping_add(2)),
-        ])
-    }
-
     /// The hash of a literal.
     #[inline(always)]
     pub(crate) const fn literal(self, ends: Ends, tag: u32) -> u64 {
@@ -147,14 +132,14 @@ impl Method {
 
 /// The product of two numbers, both halves of it in one.
 #[inline(always)]
-const fn mix(a: u64, b: u64) -> u64 {
+pub(crate) const fn mix(a: u64, b: u64) -> u64 {
     let product = (a as u128).wrapping_mul(b as u128);
     product as u64 ^ (product >> 64) as u64
 }
 
 /// Two odd constants with about as many ones as zeros.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-const MIXER: u64 = 0xd6e8_feb8_6659_fd93;
+pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const MIXER: u64 = 0xd6e8_feb8_6659_fd93;
 
 /// The first and the last eight bytes of a text, little-endian: up to 16 bytes they say all of it. A text of
 /// fewer than eight has all of it in both, and zeros after it.
@@ -218,7 +203,7 @@ impl ScopeIds {
     /// The only id that a name can have; the caller compares the name.
     pub(crate) fn get(&self, name: &[u8]) -> Option<u16> {
         let hash = scope_hash(self.seed, name);
-        let bucket = reduce(hash as u32, self.pilots.len());
+        let bucket = pilot_bucket(hash, self.pilots.len());
         let slot = pilot_slot(hash, *self.pilots.get(bucket)?, self.slots.len());
         self.slots.get(slot).copied()
     }
@@ -230,7 +215,6 @@ pub(crate) const fn pilot_slot(hash: u64, pilot: u32, slots: usize) -> usize {
 }
 
 /// The bucket of a hash.
-#[cfg(feature = "yaml")]
 pub(crate) const fn pilot_bucket(hash: u64, buckets: usize) -> usize {
     reduce(hash as u32, buckets)
 }

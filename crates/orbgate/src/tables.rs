@@ -98,7 +98,7 @@ pub struct Literal {
     pub share: u64,
     /// Its ends as it is spelt.
     pub ends: Ends,
-    /// Its [length and position](tag), and perhaps [`LOOK_CLOSER`]. A slot that no literal owns has one of no segment.
+    /// Its length and position in one number, and perhaps `LOOK_CLOSER`. A slot that no literal owns has one of no segment.
     pub tag: u32,
     /// Its id, which indexes [`Tables::literal_rows`].
     pub id: u32,

@@ -1,9 +1,9 @@
 //! The literals of all templates at their positions, and what stands for each in a template's key.
 
-use super::hashes::perfect_hash;
+use super::hashes::{nth_seed, perfect_hash};
 use super::templates::Templates;
 use super::{TextPool, Unplaceable, id};
-use crate::hash::{self, CASE, ENDS_BYTES, Ends, PerfectHash, Seed};
+use crate::hash::{self, CASE, ENDS_BYTES, Ends, PerfectHash};
 use crate::tables::{COUNT, LOOK_CLOSER, Literal, LiteralRow, Run, Spelling, tag};
 use crate::terms::MAX_SEGMENTS;
 
@@ -131,7 +131,7 @@ impl Literals {
             let offset = offsets.get(*position).copied().unwrap_or_default();
             row.share = match self.is_packed {
                 true => row.share.checked_shl(offset).unwrap_or_default(),
-                false => Seed::nth(salt, u32::MAX).number(number),
+                false => nth_seed(salt, u32::MAX).number(number),
             };
         }
         for literal in &mut self.hot {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::hashes::perfect_hash;
+use super::hashes::{nth_seed, perfect_hash};
 use super::literals::Literals;
 use super::templates::{PARAMETER, ScopeOf, Templates};
 use super::{TextPool, Unplaceable, column, id};
-use crate::hash::{Method, Methods, PerfectHash, Seed, index};
+use crate::hash::{Method, Methods, PerfectHash, index};
 use crate::list::Span;
 use crate::tables::{COLUMNS, RouteRow, Run, Template, Terms, Tuple, slice};
 use crate::terms::{MAX_SEGMENTS, Orbs};
@@ -80,7 +80,7 @@ pub(super) fn methods(templates: &Templates<'_>) -> Methods {
     let mut methods: Vec<_> = methods.take(COLUMNS).collect();
     // For eight methods one multiplier in 420 is good. If ever none is, the rarest method has no column.
     loop {
-        let multipliers = (0..1 << 14).flat_map(|number| Seed::nth(0, number).0);
+        let multipliers = (0..1 << 14).flat_map(|number| nth_seed(0, number).0);
         let mut found =
             multipliers.map(|multiplier| (multiplier, in_columns(&methods, multiplier)));
         if let Some((multiplier, Some(columns))) = found.find(|(_, columns)| columns.is_some()) {
