@@ -19,12 +19,17 @@ fn every_figure_of_a_page_is_in_the_record_that_it_links() {
     for page in pages(&root) {
         let text = fs::read_to_string(&page).unwrap();
         let name = page.strip_prefix(&root).unwrap().display().to_string();
-        for section in text.split("\n## ").filter(|section| section.contains(HEAD)) {
-            let records: Vec<_> = linked(&text)
-                .map(|stem| Record::read(&root, stem))
-                .collect();
-            assert!(!records.is_empty(), "{name} links no record of its figures");
-            rows += check_table(&name, section, &records);
+        if !text.contains(HEAD) {
+            continue;
+        }
+        let records: Vec<_> = linked(&text)
+            .map(|stem| Record::read(&root, stem))
+            .collect();
+        assert!(!records.is_empty(), "{name} links no record of its figures");
+        for section in text.split("\n## ") {
+            if section.contains(HEAD) {
+                rows += check_table(&name, section, &records);
+            }
             check_prose(&name, section, &records);
         }
     }

@@ -28,6 +28,8 @@ mod mutants;
 mod native;
 mod node;
 mod package;
+#[cfg(test)]
+mod pages;
 mod portable;
 mod process;
 mod program;
@@ -160,19 +162,5 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         super::Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn the_readme_lists_every_command() {
-        let readme = include_str!("../../../README.md");
-        let row = readme.lines().find(|line| line.starts_with("| [`xtask`]"));
-        let listed: Vec<_> = row
-            .unwrap()
-            .split([' ', ',', ':'])
-            .filter(|word| !word.is_empty())
-            .collect();
-        for command in super::Arguments::command().get_subcommands() {
-            assert!(listed.contains(&command.get_name()), "{command}");
-        }
     }
 }

@@ -1,5 +1,4 @@
-//! The examples of both READMEs are real: each is run, and prints what the README says. Their links and
-//! tables are, too.
+//! The examples of READMEs and pages are real: each is run, and prints what the page says.
 
 #![cfg(unix)]
 
@@ -18,61 +17,10 @@ fn the_readme_shows_what_the_command_prints() {
 }
 
 #[test]
-fn the_projects_readme_shows_what_the_command_prints() {
-    if let Some(readme) = of_the_repository("README.md") {
-        check(&readme, 1);
-    }
-}
-
-/// The project's README is also the library's, on its own pages and in the registry: there only whole
-/// addresses lead somewhere.
-#[test]
-fn the_projects_readme_links_to_what_is_there() {
-    const TREE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/");
-    let Some(path) = of_the_repository("README.md") else {
-        return;
-    };
-    let readme = std::fs::read_to_string(path).unwrap();
-    let mut links = 0;
-    for rest in readme.split(TREE).skip(1) {
-        let link = rest
-            .split([')', '>', '"', '\'', '#', '?', ' ', '\n'])
-            .next()
-            .unwrap();
-        let path = link
-            .strip_prefix("blob/main/")
-            .or_else(|| link.strip_prefix("tree/main/"));
-        let path = path.unwrap_or_else(|| panic!("{link} is no path on the main branch"));
-        assert!(of_the_repository(path).is_some());
-        links += 1;
-    }
-    assert!(links >= 8, "{links} links");
-    for rest in readme.split("](").skip(1) {
-        let target = rest.split(')').next().unwrap();
-        assert!(
-            target.starts_with("https://") || target.starts_with('#'),
-            "{target} leads nowhere on the library's pages"
-        );
-    }
-    assert!(!readme.contains("@@"), "a placeholder is left over");
-}
-
-#[test]
-fn the_architecture_names_every_file_of_the_core() {
-    let Some(path) = of_the_repository("ARCHITECTURE.md") else {
-        return;
-    };
-    let architecture = std::fs::read_to_string(path).unwrap();
-    for (directory, prefix) in [
-        ("crates/orbgate/src", ""),
-        ("crates/orbgate/src/policy", "policy/"),
-    ] {
-        for entry in std::fs::read_dir(of_the_repository(directory).unwrap()).unwrap() {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            if name.ends_with(".rs") {
-                let shown = format!("`{prefix}{name}`");
-                assert!(architecture.contains(&shown), "{shown} is not there");
-            }
+fn the_projects_pages_show_what_the_command_prints() {
+    for page in ["README.md", "docs/grants.md"] {
+        if let Some(page) = of_the_repository(page) {
+            check(&page, 1);
         }
     }
 }

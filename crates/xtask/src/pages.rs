@@ -1,0 +1,187 @@
+//! What the project's pages say is so: links lead somewhere, examples are tested, rules are where the table says.
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "a test stops at its first surprise"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory as _;
+
+/// Where whole addresses of our own begin.
+const OWN: &str = "https://github.com/orbgate/orbgate/";
+
+#[test]
+fn links_lead_somewhere() {
+    let mut count = 0;
+    for page in pages() {
+        let text = read(&page);
+        for link in links(&text) {
+            let own = link.strip_prefix(OWN);
+            let own = own.map(|rest| rest.split_once("/main/").map_or("", |(_, path)| path));
+            let path = match own {
+                Some(path) => root().join(path),
+                None if link.contains("://") => continue,
+                None => page.parent().unwrap().join(link),
+            };
+            let shown = path.display().to_string();
+            let (file, heading) = shown.split_once('#').unwrap_or((&shown, ""));
+            let file = file.split('?').next().unwrap();
+            // `#heading` is on the page itself.
+            let file = match link.starts_with('#') {
+                true => page.clone(),
+                false => PathBuf::from(file),
+            };
+            assert!(file.exists(), "{}: {link} leads nowhere", page.display());
+            let is_there = heading.is_empty() || anchors(&read(&file)).any(|id| id == heading);
+            assert!(is_there, "{}: {link} is no heading", page.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 60, "{count} links");
+}
+
+/// The pages of the project have copies of what `cargo test` runs: the core's own page, the documentation of a type.
+#[test]
+fn examples_in_rust_are_tested_ones() {
+    let sources = ["crates/orbgate/README.md", "crates/orbgate/src/grant.rs"];
+    let tested: Vec<_> = sources
+        .iter()
+        .map(|source| {
+            read(&root().join(source))
+                .replace("/// ", "")
+                .replace("///\n", "\n")
+        })
+        .collect();
+    let mut count = 0;
+    for page in pages().filter(|page| {
+        !page.starts_with(root().join("crates")) && !page.starts_with(root().join("bindings"))
+    }) {
+        for example in read(&page).split("```rust\n").skip(1) {
+            let example = example.split("```").next().unwrap();
+            let is_tested = tested.iter().any(|text| text.contains(example));
+            assert!(is_tested, "{}: not tested:\n{example}", page.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 2, "{count} examples");
+}
+
+/// The table of rules in ARCHITECTURE.md: each has its one home, and every function that it names is in its file.
+#[test]
+fn rules_are_where_the_table_says() {
+    let text = read(&root().join("ARCHITECTURE.md"));
+    let mut rules = Vec::new();
+    for row in text.lines().filter(|line| line.starts_with("| P")) {
+        let cells: Vec<_> = row.split('|').map(str::trim).skip(1).take(5).collect();
+        rules.push(cells[0].to_owned());
+        for cell in &cells[3..] {
+            let Some((file, functions)) = cell.split_once(": ") else {
+                continue;
+            };
+            let path = format!("crates/orbgate/src/{}", file.trim_matches('`'));
+            let source = read(&root().join(&path));
+            for function in functions
+                .split('`')
+                .filter(|name| name.starts_with(char::is_alphabetic))
+            {
+                let is_there = source.contains(&format!("fn {function}("))
+                    || source.contains(&format!("fn {function}<"));
+                assert!(is_there, "{path} has no function {function}: {row}");
+            }
+        }
+    }
+    rules.dedup();
+    let expected: Vec<_> = (1..=22).map(|number| format!("P{number}")).collect();
+    assert_eq!(rules, expected);
+}
+
+/// Instead of tables of files: each file says what it knows.
+#[test]
+fn every_file_says_what_it_knows() {
+    let crates = fs::read_dir(root().join("crates")).unwrap();
+    let mut files: Vec<_> = crates
+        .map(|entry| entry.unwrap().path().join("src"))
+        .collect();
+    files.push(root().join("benches/src"));
+    let mut count = 0;
+    while let Some(path) = files.pop() {
+        if path.is_dir() {
+            files.extend(
+                fs::read_dir(path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = read(&path);
+            let says = text.starts_with("//!") || text.starts_with("#![doc = include_str!");
+            assert!(says, "{} says nothing of itself", path.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 200, "{count} files");
+}
+
+#[test]
+fn every_command_is_in_contributing() {
+    let text = read(&root().join("CONTRIBUTING.md"));
+    for command in crate::Arguments::command().get_subcommands() {
+        let shown = format!("`cargo xtask {}", command.get_name());
+        assert!(text.contains(&shown), "{shown}` is not there");
+    }
+}
+
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().unwrap()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The pages at the root, in docs/, policy/, benches/, and those of each crate and binding.
+fn pages() -> impl Iterator<Item = PathBuf> {
+    let mut folders: Vec<_> = ["", "docs", "policy", "policy/cases", "benches", "bindings"]
+        .map(|folder| root().join(folder))
+        .into();
+    for parent in ["crates", "bindings"] {
+        let inside = fs::read_dir(root().join(parent)).unwrap();
+        folders.extend(
+            inside
+                .map(|entry| entry.unwrap().path())
+                .filter(|path| path.is_dir()),
+        );
+    }
+    let files = folders
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap());
+    let files = files.map(|entry| entry.unwrap().path());
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+}
+
+/// What `](…)` and `[name]: …` lead to, outside code.
+fn links(page: &str) -> impl Iterator<Item = &str> {
+    let prose = page.split("```").step_by(2);
+    prose.flat_map(|prose| {
+        let inline = prose
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next());
+        let named = prose.lines().filter(|line| line.starts_with('['));
+        inline.chain(named.filter_map(|line| Some(line.split_once("]: ")?.1)))
+    })
+}
+
+/// The headings of a page as GitHub names them.
+fn anchors(page: &str) -> impl Iterator<Item = String> {
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    headings.map(|line| {
+        let text = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = text
+            .chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    })
+}
