@@ -123,6 +123,54 @@ fn every_file_says_what_it_knows() {
     assert!(count >= 200, "{count} files");
 }
 
+/// A code that is added to the C header is added by hand to these lists, too: here is what is missing.
+#[test]
+fn every_code_is_in_every_language() {
+    let java = "bindings/java/src/main/java/io/github/orbgate";
+    let header = read(&root().join("bindings/c/include/orbgate.h"));
+    let mut missing = Vec::new();
+    let mut count = 0;
+    for (kind, enumeration, page) in [
+        ("REASON", "Reason", "README.md"),
+        ("DETAIL", "Detail", "ARCHITECTURE.md"),
+    ] {
+        let constants = header.lines().filter_map(|line| line.split_once(" = "));
+        let codes = constants.filter_map(|(constant, _)| {
+            let code = constant.trim().strip_prefix("ORBGATE_")?;
+            code.strip_prefix(kind)?.strip_prefix('_')
+        });
+        for code in codes.filter(|code| *code != "NONE") {
+            let name = code.to_lowercase();
+            let lists = [
+                (
+                    "bindings/go/orbgate/codes.go",
+                    format!("C.ORBGATE_{kind}_{code}\n"),
+                ),
+                (
+                    &*format!("{java}/{enumeration}.java"),
+                    format!("    {code}"),
+                ),
+                ("bindings/node/index.d.ts", format!("\"{name}\"")),
+                (
+                    "bindings/python/python/orbgate/_terms.py",
+                    format!("{code} = \"{name}\""),
+                ),
+                (page, format!("| `{name}` |")),
+            ];
+            let lacks = |(file, entry): &(&str, String)| !read(&root().join(file)).contains(entry);
+            missing.extend(
+                lists
+                    .iter()
+                    .filter(|list| lacks(list))
+                    .map(|(file, _)| format!("{file}: {name}")),
+            );
+            count += 1;
+        }
+    }
+    assert!(missing.is_empty(), "missing:\n{}", missing.join("\n"));
+    assert!(count >= 9 + 19, "{count} codes");
+}
+
 #[test]
 fn every_command_is_in_contributing() {
     let text = read(&root().join("CONTRIBUTING.md"));
