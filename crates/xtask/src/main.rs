@@ -109,7 +109,7 @@ enum Command {
     Python,
     /// Runs the core's tests for aarch64, under qemu
     Aarch64,
-    /// Tests the portable twins of what is written for a processor, and compares their speed
+    /// Tests the code for any processor, and compares its speed
     Portable,
     /// Reloads under ThreadSanitizer while 8 threads decide
     Sanitize,
