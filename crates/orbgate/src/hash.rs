@@ -151,9 +151,6 @@ pub struct Ends {
     pub tail: u64,
 }
 
-/// The longest text that its ends say all of.
-pub(crate) const ENDS_BYTES: usize = 16;
-
 /// The bit in which a small letter differs from a capital one, in every byte. Characters that are no letters can
 /// differ in it, too: texts that are equal but for these bits may still not be the same without regard to case.
 pub(crate) const CASE: u64 = 0x2020_2020_2020_2020;

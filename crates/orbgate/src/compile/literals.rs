@@ -3,9 +3,12 @@
 use super::hashes::{nth_seed, perfect_hash};
 use super::templates::Templates;
 use super::{TextPool, Unplaceable, id};
-use crate::hash::{self, CASE, ENDS_BYTES, Ends, PerfectHash};
+use crate::hash::{self, CASE, Ends, PerfectHash};
 use crate::tables::{COUNT, LOOK_CLOSER, Literal, LiteralRow, Run, Spelling, tag};
 use crate::terms::MAX_SEGMENTS;
+
+/// The longest text that its ends say all of.
+const ENDS_BYTES: usize = 16;
 
 /// The literals by position. Those that differ only in the case of letters are one literal.
 pub(super) struct Literals {
