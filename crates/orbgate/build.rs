@@ -18,12 +18,12 @@ mod codegen;
 mod compile;
 #[path = "src/hash.rs"]
 mod hash;
-#[path = "src/keyed.rs"]
-mod keyed;
 #[path = "src/list.rs"]
 mod list;
 #[path = "src/policy/mod.rs"]
 mod policy;
+#[path = "src/seeded.rs"]
+mod seeded;
 #[path = "src/tables.rs"]
 mod tables;
 #[path = "src/terms.rs"]

@@ -65,8 +65,8 @@ expression! {
     Place { line, column }
     Prefix { text, head, head_mask, tail, segments }
     Ends { head, tail }
-    Literal { share, ends, tag, id }
-    LiteralRow { share, spellings, alike }
+    Literal { part, ends, tag, id }
+    LiteralRow { part, spellings, alike }
     Spelling { text, lengths }
     Tuple { literals, fields }
     Methods { multiplier, columns }

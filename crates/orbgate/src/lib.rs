@@ -19,8 +19,6 @@ mod hash;
 mod inference;
 #[cfg(feature = "serde")]
 mod json;
-#[cfg(feature = "yaml")]
-mod keyed;
 mod list;
 mod listing;
 mod lookup;
@@ -30,6 +28,8 @@ mod reason;
 mod request;
 mod route_id;
 mod scopes;
+#[cfg(feature = "yaml")]
+mod seeded;
 #[cfg(feature = "serde")]
 mod table;
 mod tables;

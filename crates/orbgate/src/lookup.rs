@@ -1,6 +1,6 @@
 //! Which template fits a path.
 //!
-//! Each segment is interned: looked up, with its position, in the perfect hash of literals. What is found adds its share to
+//! Each segment is interned: looked up, with its position, in the perfect hash of literals. What is found adds its part to
 //! the key; what is no literal adds nothing. The key is looked up in the perfect hash of templates, and nearly always that is
 //! all. If not, a parameter's value is a literal elsewhere, or nothing fits: the tuples are tried, the most specific first
 //! (tuple space search).
@@ -18,10 +18,10 @@ use core::hint::select_unpredictable;
 use crate::hash::{CASE, Ends, index};
 use crate::reason::Detail;
 use crate::tables::{
-    COUNT, LOOK_CLOSER, Literal, LiteralRow, NONE, POSITION, Spelling, Tables, Template, Tuple,
+    COMPARE_TEXT, COUNT, Literal, LiteralRow, NONE, POSITION, Spelling, Tables, Template, Tuple,
     slice, tag,
 };
-use crate::target::{Decoded, Path, unusual};
+use crate::target::{Decoded, Path, reserved};
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS};
 use crate::vector::{BLOCK, Baseline, Processor, Words, end_in_block, positions_in_block};
 
@@ -160,12 +160,12 @@ fn below_prefix(tables: &Tables, bytes: &[u8], length: usize) -> Option<usize> {
     (is_there && below <= length).then_some(below)
 }
 
-/// Where the slashes of a block are, as bits. `None` where a byte is unusual.
+/// Where the slashes of a block are, as bits. `None` where a byte is reserved.
 #[inline(always)]
 fn slashes<P: Processor>(processor: P, registers: usize, bytes: &[u8], base: usize) -> Option<u64> {
     let mut all = processor.splat(0);
     let slashes = positions_in_block(processor, registers, bytes, base, |bytes| {
-        all = processor.or(all, unusual(processor, bytes));
+        all = processor.or(all, reserved(processor, bytes));
         processor.positions(bytes, b'/')
     });
     slashes.filter(|_| processor.is_zero(all))
@@ -204,11 +204,11 @@ impl Walk<'_, '_> {
         let differ_in_tag = literal.tag ^ tag;
         let is_same = differ | u64::from(differ_in_tag) == 0;
         // Without a branch: no processor can guess whether a segment is a literal.
-        self.key |= select_unpredictable(is_same, literal.share, 0);
-        let unlike = (differ & !CASE) | u64::from(differ_in_tag & !LOOK_CLOSER);
+        self.key |= select_unpredictable(is_same, literal.part, 0);
+        let unlike = (differ & !CASE) | u64::from(differ_in_tag & !COMPARE_TEXT);
         // One test, because no processor can guess either part of it.
         if unlike | u64::from(is_same) == 0 {
-            self.key |= look_closer(tables, literal, self.bytes.get(start..end)?)?;
+            self.key |= compare_text(tables, literal, self.bytes.get(start..end)?)?;
         }
         Some(())
     }
@@ -241,16 +241,16 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The share of a literal whose ends are those of a segment, but perhaps for the case of letters. `None` where the two are
+/// The part of a literal whose ends are those of a segment, but perhaps for the case of letters. `None` where the two are
 /// not simply the same.
 #[inline(never)]
-fn look_closer(tables: &Tables, literal: &Literal, segment: &[u8]) -> Option<u64> {
+fn compare_text(tables: &Tables, literal: &Literal, segment: &[u8]) -> Option<u64> {
     let row = tables.literal_rows.get(index(literal.id))?;
     let [spelling] = slice(&tables.spellings, row.spellings) else {
         return None;
     };
     let is_same = row.alike == 1 && tables.text.bytes(spelling.text) == segment;
-    is_same.then_some(literal.share)
+    is_same.then_some(literal.part)
 }
 
 /// The most specific template that fits where some of the literals of a path are values of parameters.
@@ -292,7 +292,7 @@ impl Tables {
         let ends = Ends::of(segment);
         let tag = tag(u32::try_from(segment.len()).ok()?, position);
         let literal = self.literals.get(self.literals.seed.literal(ends, tag))?;
-        if literal.ends.differ(ends) & !CASE != 0 || literal.tag & !LOOK_CLOSER != tag {
+        if literal.ends.differ(ends) & !CASE != 0 || literal.tag & !COMPARE_TEXT != tag {
             return None;
         }
         let start = index(literal.id);
@@ -321,9 +321,9 @@ pub(crate) fn find_exactly<'e>(
     let segments = path.segments();
     let count = u32::try_from(segments.len()).unwrap_or(NONE);
     let this_length = 1_u32.wrapping_shl(count.wrapping_sub(1));
-    let mut shares = [0_u64; MAX_SEGMENTS];
+    let mut parts = [0_u64; MAX_SEGMENTS];
     let mut literals = 0_u32;
-    for ((position, segment), share) in (0..).zip(segments).zip(&mut shares) {
+    for ((position, segment), part) in (0..).zip(segments).zip(&mut parts) {
         let decoded = Decoded::of(segment);
         let text = decoded.as_ref().map_or(*segment, Decoded::as_bytes);
         let Some(row) = tables.literal(position, text) else {
@@ -336,14 +336,14 @@ pub(crate) fn find_exactly<'e>(
         if decoded.is_some() && spellings.any(is_spelt_so) {
             return Err(Detail::NonCanonicalLiteral);
         }
-        *share = row.share;
+        *part = row.part;
         literals |= 1_u32.wrapping_shl(position);
     }
     let mut is_ambiguous = false;
     for tuple in tables.tuples_of(count, literals) {
         let own = |position: u32| tuple.literals.wrapping_shr(position) & 1 == 1;
-        let shares = (0..).zip(&shares).filter(|(position, _)| own(*position));
-        let key = shares.fold(u64::from(count), |key, (_, share)| key.wrapping_add(*share));
+        let parts = (0..).zip(&parts).filter(|(position, _)| own(*position));
+        let key = parts.fold(u64::from(count), |key, (_, part)| key.wrapping_add(*part));
         let Some(template) = tables.template(key) else {
             continue;
         };
@@ -388,4 +388,46 @@ fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &[&[u8]]) -> F
         fit = Fit::ButForCase;
     }
     fit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Found, find};
+    use crate::engine::Engine;
+    use crate::vector::{Baseline, Plain, Processor};
+
+    /// The template that the fast path alone finds.
+    fn found<P: Processor>(processor: P, path: &str) -> Option<u64> {
+        match find(processor, &Engine::external().tables, path.as_bytes()) {
+            Found::Template(template) => Some(template.key),
+            Found::Nothing | Found::Unknown => None,
+        }
+    }
+
+    /// Tests of decisions cannot see whether a target took the slow way for nothing.
+    #[test]
+    fn simple_targets_take_the_fast_path() {
+        for route in Engine::external().routes() {
+            for value in [
+                "7",
+                "12345678",
+                "b9c1-1111_2222.3333-444455556666",
+                &"x".repeat(200),
+            ] {
+                let segment = |segment| match str::starts_with(segment, '{') {
+                    true => value,
+                    false => segment,
+                };
+                let path: Vec<_> = route.template().split('/').map(segment).collect();
+                let path = path.join("/");
+                let baseline = found(Baseline::HERE, &path);
+                assert!(baseline.is_some(), "{path}");
+                assert_eq!(found(Plain, &path), baseline, "{path}");
+                #[cfg(all(target_arch = "x86_64", not(any(orbgate_portable, orbgate_baseline))))]
+                if let Some(avx2) = crate::vector::Avx2::detect() {
+                    assert_eq!(found(avx2, &path), baseline, "{path}");
+                }
+            }
+        }
+    }
 }

@@ -95,10 +95,10 @@ pub struct Prefix {
 #[derive(Clone, Copy, Debug)]
 pub struct Literal {
     /// What the key of a template that has it here is the sum of.
-    pub share: u64,
+    pub part: u64,
     /// Its ends as it is spelt.
     pub ends: Ends,
-    /// Its length and position in one number, and perhaps `LOOK_CLOSER`. A slot that no literal owns has one of no segment.
+    /// Its length and position in one number, and perhaps `COMPARE_TEXT`. A slot that no literal owns has one of no segment.
     pub tag: u32,
     /// Its id, which indexes [`Tables::literal_rows`].
     pub id: u32,
@@ -109,7 +109,7 @@ pub(crate) const COUNT: u64 = 0x3f;
 
 /// In a literal's tag: equal ends are not enough, because it has more than 16 bytes or more than one spelling, or others have
 /// the same ends. The tag is then that of no segment, so nothing is taken for it unseen.
-pub(crate) const LOOK_CLOSER: u32 = 1 << 31;
+pub(crate) const COMPARE_TEXT: u32 = 1 << 31;
 
 /// What a tag counts positions by: lengths are below it.
 pub(crate) const POSITION: u32 = 1 << 9;
@@ -123,9 +123,9 @@ pub(crate) const fn tag(length: u32, position: u32) -> u32 {
 impl Default for Literal {
     fn default() -> Self {
         Self {
-            share: 0,
+            part: 0,
             ends: Ends::default(),
-            tag: NONE & !LOOK_CLOSER,
+            tag: NONE & !COMPARE_TEXT,
             id: NONE,
         }
     }
@@ -134,8 +134,8 @@ impl Default for Literal {
 /// The rest about a literal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LiteralRow {
-    /// As in [`Literal::share`].
-    pub share: u64,
+    /// As in [`Literal::part`].
+    pub part: u64,
     /// How templates spell it, in [`Tables::spellings`]: nearly always in one way.
     pub spellings: Run,
     /// How many literals from this one on have the same ends, length and position without regard to case. They are
@@ -169,7 +169,7 @@ pub(crate) const COLUMNS: usize = 8;
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Template {
-    /// The number of its segments and the shares of its literals: no two templates have the same. A slot that no template owns has one that no path has.
+    /// The number of its segments and the parts of its literals: no two templates have the same. A slot that no template owns has one that no path has.
     pub key: u64,
     /// For each column, the route of that method, or [`u32::MAX`].
     pub routes: [u32; COLUMNS],

@@ -1,7 +1,7 @@
 //! The request target: refuse, never normalise.
 //!
 //! Authorizer and backend must read the same path, so a path has exactly one accepted spelling. [`read`] is the one
-//! home of the rules P2 to P18: it accepts a target or names the first rule that it breaks. [`unusual`] only recognises
+//! home of the rules P2 to P18: it accepts a target or names the first rule that it breaks. [`reserved`] only recognises
 //! bytes that no rule is about.
 
 #![allow(
@@ -17,7 +17,7 @@ use crate::vector::Processor;
 /// Zero where a byte is a slash or one that no rule is about, wherever it stands in a segment but at its start, where a
 /// dot may be: letters, digits and `-._`. Other bytes may be in order, too.
 #[inline(always)]
-pub(crate) fn unusual<P: Processor>(processor: P, bytes: P::Vector) -> P::Vector {
+pub(crate) fn reserved<P: Processor>(processor: P, bytes: P::Vector) -> P::Vector {
     let small = processor.or(bytes, processor.splat(0x20));
     let no_letter = processor.outside(small, b'a', b'z');
     // `-`, `.`, `/` and the digits stand together.
@@ -212,12 +212,12 @@ mod tests {
     use super::*;
     use crate::vector::Baseline;
 
-    /// What is not unusual is accepted wherever it stands.
+    /// What is not reserved is accepted wherever it stands.
     #[test]
     fn usual_bytes_break_no_rule() {
         for byte in 0..=u8::MAX {
             let processor = Baseline::HERE;
-            let is_usual = processor.is_zero(unusual(processor, processor.splat(byte)));
+            let is_usual = processor.is_zero(reserved(processor, processor.splat(byte)));
             let path = [b'/', b'x', byte, b'x'];
             assert!(!is_usual || read(&path, Profile::Strict).is_ok(), "{byte}");
             assert_eq!(

@@ -4,7 +4,7 @@ use super::hashes::{nth_seed, perfect_hash};
 use super::templates::Templates;
 use super::{TextPool, Unplaceable, id};
 use crate::hash::{self, CASE, Ends, PerfectHash};
-use crate::tables::{COUNT, LOOK_CLOSER, Literal, LiteralRow, Run, Spelling, tag};
+use crate::tables::{COMPARE_TEXT, COUNT, Literal, LiteralRow, Run, Spelling, tag};
 use crate::terms::MAX_SEGMENTS;
 
 /// The longest text that its ends say all of.
@@ -36,7 +36,7 @@ struct Spelt<'t> {
 }
 
 impl Literals {
-    /// `common` segments are the same in all templates, and need no share.
+    /// `common` segments are the same in all templates, and need no part.
     pub(super) fn of<'t>(
         salt: u64,
         templates: &Templates<'t>,
@@ -70,7 +70,7 @@ impl Literals {
             }
             literals.add_hot(seen_alike, first);
         }
-        literals.share(salt, &positions, counts);
+        literals.set_parts(salt, &positions, counts);
         literals
     }
 
@@ -91,7 +91,7 @@ impl Literals {
             }
         }
         self.rows.push(LiteralRow {
-            share: number,
+            part: number,
             spellings,
             alike: 0,
         });
@@ -109,16 +109,20 @@ impl Literals {
         let (tag, _) = spelt.seen;
         let ends_are_all = alike.len() == 1 && spelt.text.len() <= ENDS_BYTES;
         self.hot.push(Literal {
-            share: 0,
+            part: 0,
             ends: Ends::of(spelt.text.as_bytes()),
-            tag: if ends_are_all { tag } else { tag | LOOK_CLOSER },
+            tag: if ends_are_all {
+                tag
+            } else {
+                tag | COMPARE_TEXT
+            },
             id: first,
         });
     }
 
-    /// Makes shares of the numbers: bits of its own for each position, side by side above those that count segments. Where
-    /// 64 bits are too few, shares are numbers as if by chance, whose sums hardly ever meet.
-    fn share(&mut self, salt: u64, positions: &[usize], counts: [u64; MAX_SEGMENTS]) {
+    /// Makes parts of the numbers: bits of its own for each position, side by side above those that count segments. Where
+    /// 64 bits are too few, parts are numbers as if by chance, whose sums hardly ever meet.
+    fn set_parts(&mut self, salt: u64, positions: &[usize], counts: [u64; MAX_SEGMENTS]) {
         let mut offset = COUNT.count_ones();
         let mut offsets = Vec::with_capacity(counts.len());
         for count in counts {
@@ -132,32 +136,32 @@ impl Literals {
         self.is_packed = offset <= u64::BITS;
         for ((number, row), position) in (0..).zip(&mut self.rows).zip(positions) {
             let offset = offsets.get(*position).copied().unwrap_or_default();
-            row.share = match self.is_packed {
-                true => row.share.checked_shl(offset).unwrap_or_default(),
+            row.part = match self.is_packed {
+                true => row.part.checked_shl(offset).unwrap_or_default(),
                 false => nth_seed(salt, u32::MAX).number(number),
             };
         }
         for literal in &mut self.hot {
             let row = self.rows.get(hash::index(literal.id));
-            literal.share = row.map_or(0, |row| row.share);
+            literal.part = row.map_or(0, |row| row.part);
         }
     }
 
     /// What is looked up.
     pub(super) fn hash(&self, salt: u64) -> Result<PerfectHash<Literal>, Unplaceable> {
         perfect_hash(salt, &self.hot, &self.hot, |seed, literal| {
-            seed.literal(literal.ends, literal.tag & !LOOK_CLOSER)
+            seed.literal(literal.ends, literal.tag & !COMPARE_TEXT)
         })
     }
 
-    /// The share of a spelling; of a parameter nothing.
-    pub(super) fn share_of(&self, number: u32) -> u64 {
+    /// The part of a spelling; of a parameter nothing.
+    pub(super) fn part_of(&self, number: u32) -> u64 {
         if number == super::templates::PARAMETER {
             return 0;
         }
         let id = self.ids.get(hash::index(number)).copied();
         let row = id.and_then(|id| self.rows.get(hash::index(id)));
-        row.map_or(0, |row| row.share)
+        row.map_or(0, |row| row.part)
     }
 }
 

@@ -11,9 +11,9 @@ mod templates;
 use std::collections::hash_map::Entry;
 
 use crate::hash;
-use crate::keyed::{Key, KeyedMap};
 use crate::list::{List, Span, Text};
 use crate::policy::{Api, Policy};
+use crate::seeded::{RandomSeed, SeededMap};
 use crate::tables::{
     ApiRow, NONE, ORBS_UNKNOWN, ORBS_UNSTATED, Prefix, Run, ScopeRow, Tables, Terms,
 };
@@ -148,7 +148,7 @@ fn api_row<'t>(api: &'t Api, text: &mut TextPool<'t>) -> ApiRow {
 /// Names and templates, end to end; equal names are kept once.
 struct TextPool<'t> {
     all: String,
-    spans: KeyedMap<&'t str, Span>,
+    spans: SeededMap<&'t str, Span>,
 }
 
 impl<'t> TextPool<'t> {
@@ -158,7 +158,7 @@ impl<'t> TextPool<'t> {
         let names = templates.literals.len().saturating_add(scopes);
         Self {
             all: String::with_capacity(routes.sum()),
-            spans: KeyedMap::with_capacity_and_hasher(names, Key::default()),
+            spans: SeededMap::with_capacity_and_hasher(names, RandomSeed::default()),
         }
     }
 

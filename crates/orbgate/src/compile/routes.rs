@@ -122,9 +122,9 @@ pub(super) fn templates_by_key(
             .first()
             .map_or(&[][..], |route| templates.segments(route.segments));
         let count = u64::from(id(segments.len()));
-        let shares = segments.iter().map(|number| literals.share_of(*number));
+        let parts = segments.iter().map(|number| literals.part_of(*number));
         let mut entry = Template {
-            key: shares.fold(count, u64::wrapping_add),
+            key: parts.fold(count, u64::wrapping_add),
             id: template_id,
             ..Template::default()
         };

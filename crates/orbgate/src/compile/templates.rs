@@ -3,8 +3,8 @@
 use std::collections::hash_map::Entry;
 
 use super::id;
-use crate::keyed::KeyedMap;
 use crate::policy::{Api, RouteRule, ScopeRule, common_segments, full_template, segments};
+use crate::seeded::SeededMap;
 use crate::tables::{Run, slice};
 
 /// A scope, with the id and the rule of its api.
@@ -169,7 +169,7 @@ fn sorted<'t>(routes: &[Template<'t>], segments: &[u32], literals: usize) -> Vec
 #[derive(Default)]
 struct Literals<'t> {
     all: Vec<Literal<'t>>,
-    numbers: KeyedMap<(u64, &'t str), u32>,
+    numbers: SeededMap<(u64, &'t str), u32>,
     /// The template before, and where its segments stand: routes that stand together often start alike.
     before: (&'t str, usize),
 }

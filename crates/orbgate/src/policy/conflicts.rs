@@ -10,7 +10,7 @@ use orbgate_yaml::{Faults, Place, first_place, quoted};
 
 use super::grammar;
 use super::model::Policy;
-use crate::keyed::{Key, KeyedMap};
+use crate::seeded::{RandomSeed, SeededMap};
 use crate::terms::Orbs;
 
 /// One route under its full template.
@@ -100,8 +100,8 @@ pub(super) fn full_routes_within_limit<'p>(
 /// Reports routes that cannot stand side by side.
 pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
     let mut tree = Tree::default();
-    let mut ends: KeyedMap<(usize, &str), &FullRoute<'_>> =
-        KeyedMap::with_capacity_and_hasher(routes.len(), Key::default());
+    let mut ends: SeededMap<(usize, &str), &FullRoute<'_>> =
+        SeededMap::with_capacity_and_hasher(routes.len(), RandomSeed::default());
     for route in routes {
         let end = tree.walk(route, faults);
         match ends.entry((end, route.method)) {
@@ -149,9 +149,9 @@ fn lower_case(text: &str) -> Cow<'_, str> {
 #[derive(Default)]
 struct Tree<'t> {
     /// From a node, by a literal in lower case or a parameter, to the next node.
-    edges: KeyedMap<(usize, Cow<'t, str>), Edge<'t>>,
+    edges: SeededMap<(usize, Cow<'t, str>), Edge<'t>>,
     /// The same by a literal that an edge has in another spelling.
-    respelt: KeyedMap<(usize, &'t str), usize>,
+    respelt: SeededMap<(usize, &'t str), usize>,
     /// The template before, in its two parts, and the node behind each of its segments: routes that stand
     /// together often start alike.
     before: [&'t str; 2],

@@ -1,4 +1,4 @@
-//! Hash maps over the texts of a policy: far cheaper than the standard library's own, and keyed with its random
+//! Hash maps over the texts of a policy: far cheaper than the standard library's own, and seeded with its random
 //! numbers as those are, so that nobody can write a policy whose texts share a hash.
 
 use core::hash::{BuildHasher, Hasher};
@@ -8,31 +8,31 @@ use std::hash::RandomState;
 use crate::hash;
 
 /// A map whose hashes nobody can foretell.
-pub(crate) type KeyedMap<K, V> = HashMap<K, V, Key>;
+pub(crate) type SeededMap<K, V> = HashMap<K, V, RandomSeed>;
 
 /// What all hashes of a map start from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Key(u64);
+pub(crate) struct RandomSeed(u64);
 
-impl Default for Key {
+impl Default for RandomSeed {
     fn default() -> Self {
         Self(RandomState::new().hash_one(0))
     }
 }
 
-impl BuildHasher for Key {
-    type Hasher = KeyedHasher;
+impl BuildHasher for RandomSeed {
+    type Hasher = SeededHasher;
 
-    fn build_hasher(&self) -> KeyedHasher {
-        KeyedHasher(self.0)
+    fn build_hasher(&self) -> SeededHasher {
+        SeededHasher(self.0)
     }
 }
 
 /// The hash of the parts so far, which is the seed for the next.
 #[derive(Debug)]
-pub(crate) struct KeyedHasher(u64);
+pub(crate) struct SeededHasher(u64);
 
-impl Hasher for KeyedHasher {
+impl Hasher for SeededHasher {
     fn write(&mut self, bytes: &[u8]) {
         self.0 = hash::scope_hash(self.0, bytes);
     }
