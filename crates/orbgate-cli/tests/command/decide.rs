@@ -220,7 +220,12 @@ fn people_read_what_would_help() {
             "hint    a route differs only in case: /api/v1/external/voxies/prompt/run\n",
         ),
         (
-            &["POST", "/api/v1/external/voxies/Prompt/run"],
+            &[
+                "POST",
+                "/api/v1/external/voxies/Prompt/run",
+                "--token",
+                "user",
+            ],
             "hint    a route differs only in case: /api/v1/external/voxies/prompt/run\n",
         ),
         (
