@@ -207,7 +207,7 @@ def test_a_decision_can_be_matched(policy: Policy) -> None:
 
 
 def test_the_dictionary_is_the_json_of_the_command(policy: Policy, root: Path) -> None:
-    document = (root / "README.md").read_text(encoding="utf-8")
+    document = (root / "crates/orbgate/README.md").read_text(encoding="utf-8")
     example = next(line for line in document.splitlines() if line.startswith('{"decision"'))
     token = Token("user", "write:voxies")
     decision = policy.decide("POST", "/api/v1/external/voxies", token, allow_bonus_orbs_use=True)
