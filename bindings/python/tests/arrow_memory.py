@@ -13,7 +13,7 @@ pa: Any = importlib.import_module("pyarrow")
 
 POLICY = Policy.external()
 
-ROWS = [
+ROWS: list[dict[str, str | None]] = [
     {"method": "GET", "target": "/api/v1/external/orbs", "kind": "user", "scopes": "read:orbs"},
     {"method": "POST", "target": "/api/v1/external/voxies", "kind": "organisation", "scopes": "write:voxies read:orbs"},
     {"method": None, "target": "//", "kind": None, "scopes": None},
