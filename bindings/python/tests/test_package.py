@@ -38,11 +38,14 @@ def test_it_needs_no_library_of_python() -> None:
     assert b"libpython3" not in native
 
 
-def test_it_is_imported_in_20_milliseconds() -> None:
-    def once() -> float:
-        command = [sys.executable, "-X", "importtime", "-c", "import orbgate"]
-        lines = subprocess.run(command, capture_output=True, text=True, check=True).stderr.splitlines()
-        own = next(line for line in lines if line.endswith("| orbgate"))
-        return int(own.split("|")[1]) / 1000
+def test_it_is_imported_in_half_the_time_of_asyncio() -> None:
+    """By turns, because a machine under load makes both slower."""
 
-    assert min(once() for _ in range(7)) < 20
+    def once(module: str) -> int:
+        command = [sys.executable, "-X", "importtime", "-c", f"import {module}"]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stderr.splitlines()
+        own = next(line for line in lines if line.endswith(f"| {module}"))
+        return int(own.split("|")[1])
+
+    times = [(once("orbgate"), once("asyncio")) for _ in range(7)]
+    assert min(own for own, _ in times) < min(other for _, other in times) / 2
