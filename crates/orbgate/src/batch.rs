@@ -4,7 +4,7 @@ use crate::decision::Decision;
 use crate::engine::Engine;
 use crate::lookup::{self, Found};
 use crate::request::Request;
-use crate::vector::{self, Processor, Task};
+use crate::vector::Native;
 
 /// Requests by number, as columns have them, and where their decisions go: see [`Engine::decide_batch`].
 ///
@@ -22,6 +22,12 @@ pub trait Batch<'r> {
     /// Takes a row's decision.
     fn answer(&mut self, row: usize, decision: Decision<'_>);
 }
+
+/// Tables of more templates than this outgrow a processor's second cache.
+const LARGE: usize = 8_192;
+
+/// So many rows go through each stage together.
+const ROWS: usize = 32;
 
 impl Engine {
     /// Decides many requests, each as [`Engine::decide`] would. Allocates nothing. On tables of many thousand routes
@@ -60,31 +66,12 @@ impl Engine {
     /// assert_eq!(gets.1, [true, false]);
     /// ```
     pub fn decide_batch<'r>(&self, batch: &mut impl Batch<'r>) {
-        vector::run(DecideBatch(self, batch));
-    }
-}
-
-/// Tables of more templates than this outgrow a processor's second cache.
-const LARGE: usize = 8_192;
-
-/// So many rows go through each stage together.
-const ROWS: usize = 32;
-
-/// Many decisions, compiled for several processors.
-struct DecideBatch<'a, B>(&'a Engine, &'a mut B);
-
-impl<'r, B: Batch<'r>> Task for DecideBatch<'_, B> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self, processor: impl Processor) {
-        let Self(engine, batch) = self;
-        let tables = &engine.tables;
+        let tables = &self.tables;
         if tables.templates.slots.len() <= LARGE {
             for row in 0..batch.rows() {
                 let request = batch.request(row);
-                let found = lookup::find(processor, tables, request.target);
-                batch.answer(row, engine.decide_found(&request, found));
+                let found = lookup::find(tables, request.target);
+                batch.answer(row, self.decide_found(&request, found));
             }
             return;
         }
@@ -94,14 +81,17 @@ impl<'r, B: Batch<'r>> Task for DecideBatch<'_, B> {
         for start in (0..batch.rows()).step_by(ROWS) {
             let rows = start..batch.rows().min(start.saturating_add(ROWS));
             for (row, key) in rows.clone().zip(&mut keys) {
-                *key = lookup::key(processor, tables, batch.target(row));
+                *key = lookup::key::<Native>(tables, batch.target(row));
             }
             for (key, found) in keys.iter().zip(&mut all_found).take(rows.len()) {
-                *found = lookup::find_by(tables, *key);
+                *found = match key {
+                    Some(key) => lookup::find_by(tables, *key),
+                    None => Found::Unknown,
+                };
             }
             for (row, found) in rows.zip(all_found) {
                 let request = batch.request(row);
-                batch.answer(row, engine.decide_found(&request, found));
+                batch.answer(row, self.decide_found(&request, found));
             }
         }
     }

@@ -57,7 +57,7 @@ macro_rules! expression {
 
 expression! {
     Tables {
-        digest, profile, name, prefix, literals, literal_rows, spellings, is_packed, fields, templates, tuple_runs,
+        digest, profile, name, prefix, positions, literal_rows, spellings, is_packed, fields, templates, tuple_runs,
         tuples, methods, template_routes, routes, scopes, scope_ids, scope_routes, apis, headings, text,
     }
     Run { start, length }
@@ -65,13 +65,13 @@ expression! {
     Place { line, column }
     Prefix { text, head, head_mask, tail, segments }
     Ends { head, tail }
-    Literal { part, ends, tag, id }
+    Literal { part, ends, length, id }
     LiteralRow { part, spellings, alike }
     Spelling { text, lengths }
     Tuple { literals, fields }
     Methods { multiplier, columns }
     Method { letters, length }
-    Template { key, routes, scopes, id, has_amounts }
+    Template { key, routes, scopes, id }
     RouteRow { text, template, scope, terms, place }
     Terms { scope, organisation, orbs }
     ScopeRow { terms, permits, api, routes, place }
@@ -145,13 +145,15 @@ impl<T: Expression> Expression for PerfectHash<T> {
             seed,
             displacements,
             slots,
+            masks,
         } = self;
         write!(
             f,
-            "PerfectHash {{ seed: {}, displacements: {}, slots: {} }}",
+            "PerfectHash {{ seed: {}, displacements: {}, slots: {}, masks: {} }}",
             Code(seed),
             Code(displacements),
-            Code(slots)
+            Code(slots),
+            Code(masks)
         )
     }
 }

@@ -12,27 +12,12 @@ use crate::tables::{NONE, RouteRow, ScopeRow, Template, Terms, slice};
 use crate::target;
 use crate::terms::MAX_TARGET_BYTES;
 use crate::token::{Scopes, Token, TokenKind};
-use crate::vector::{self, Processor, Task};
-
-/// A decision, compiled for several processors.
-struct Decide<'e, 'r>(&'e Engine, &'r Request<'r>);
-
-impl<'e> Task for Decide<'e, '_> {
-    type Output = Decision<'e>;
-
-    #[inline(always)]
-    fn run(self, processor: impl Processor) -> Decision<'e> {
-        let Self(engine, request) = self;
-        let found = lookup::find(processor, &engine.tables, request.target);
-        engine.decide_found(request, found)
-    }
-}
 
 impl Engine {
     /// See [`Engine::decide`].
     #[inline(always)]
     pub(crate) fn decide_request(&self, request: &Request<'_>) -> Decision<'_> {
-        vector::run(Decide(self, request))
+        self.decide_found(request, lookup::find(&self.tables, request.target))
     }
 
     /// Decides once the fast path has looked at the target.
@@ -49,29 +34,28 @@ impl Engine {
             return self.decide_slowly(request);
         };
         let template = match found {
-            Found::Template(template) if !template.has_amounts => template,
+            Found::Template(template) => template,
             Found::Nothing => return self.decide_no_route(request.token),
-            _ => return self.decide_slowly(request),
+            Found::Unknown => return self.decide_slowly(request),
         };
         let token = match read_token(request.token) {
             Ok(token) => token,
             Err(reason) => return self.deny(reason, Subject::NOTHING),
         };
+        let (route, scope) = template.column(column);
         // The scope's row is nearer than the route's, and has the same terms.
-        let scope = template.scopes.get(column);
-        let row =
-            scope.and_then(|scope| Some((*scope, self.tables.scopes.get(usize::from(*scope))?)));
-        match (template.routes.get(column), row) {
-            (Some(route), Some((scope, row))) if *route != NONE => {
-                let need = Need {
-                    route: *route,
-                    scope,
-                    terms: &row.terms,
-                };
-                self.decide_need(need, token, request.allow_bonus_orbs_use)
-            }
-            _ => self.decide_method_not_declared(template),
-        }
+        let need = match self.tables.scopes.get(usize::from(scope)) {
+            Some(row) => Need {
+                route,
+                scope,
+                terms: &row.terms,
+            },
+            None => match self.need(route) {
+                Some(need) => need,
+                None => return self.decide_method_not_declared(template),
+            },
+        };
+        self.decide_need(need, token, request.allow_bonus_orbs_use)
     }
 
     /// Decides whatever the fast path leaves over: every rule, in its order.

@@ -5,7 +5,7 @@ use core::fmt;
 use crate::engine::Engine;
 use crate::listing::{Route, Scope};
 use crate::reason::{Detail, Reason};
-use crate::tables::{NONE, ORBS_UNKNOWN};
+use crate::tables::{NO_SCOPE, NONE, ORBS_UNKNOWN};
 use crate::terms::{Digest, Place};
 
 /// An engine's answer. A denial is an answer, not an error.
@@ -44,9 +44,6 @@ pub struct Deny<'e> {
     reason: Reason,
     detail: Option<Detail>,
 }
-
-/// No scope. A policy has at most 65,535 of them, so this is never an id.
-const NO_SCOPE: u16 = u16::MAX;
 
 /// What was found before a decision was taken.
 #[derive(Clone, Copy)]

@@ -21,29 +21,31 @@ pub struct PerfectHash<T: 'static> {
     pub displacements: List<u32>,
     /// A power of two of them; one that no key owns holds an entry that equals no key.
     pub slots: List<T>,
+    /// One less than there are displacements and slots, so that no look-up has to count them.
+    pub masks: [u32; 2],
 }
 
 impl<T> PerfectHash<T> {
     /// The only entry that can have a key of this hash; the caller compares the key.
     #[inline(always)]
     pub(crate) fn get(&self, hash: u64) -> Option<&T> {
-        let bucket = bucket(hash, self.displacements.len());
-        let displacement = *self.displacements.get(bucket)?;
-        self.slots.get(slot(hash, displacement, self.slots.len()))
+        let [buckets, slots] = self.masks;
+        let displacement = *self.displacements.get(bucket(hash, buckets))?;
+        self.slots.get(slot(hash, displacement, slots))
     }
 }
 
 /// The bucket of a hash. It takes bits, as the slot does, to which all bytes of a key come, multiplied with many of the
 /// seed's: the lowest ones are no good.
 #[inline(always)]
-pub(crate) const fn bucket(hash: u64, buckets: usize) -> usize {
-    (hash >> 44) as usize & buckets.wrapping_sub(1)
+pub(crate) const fn bucket(hash: u64, mask: u32) -> usize {
+    index(hash.rotate_right(44) as u32 & mask)
 }
 
 /// The slot of a hash whose bucket has this displacement.
 #[inline(always)]
-pub(crate) const fn slot(hash: u64, displacement: u32, slots: usize) -> usize {
-    ((hash >> 24) ^ displacement as u64) as usize & slots.wrapping_sub(1)
+pub(crate) const fn slot(hash: u64, displacement: u32, mask: u32) -> usize {
+    index(((hash >> 24) as u32 ^ displacement) & mask)
 }
 
 impl<T: fmt::Debug> fmt::Debug for PerfectHash<T> {
@@ -62,10 +64,10 @@ pub struct Seed(pub [u64; 3]);
 impl Seed {
     /// The hash of a literal.
     #[inline(always)]
-    pub(crate) const fn literal(self, ends: Ends, tag: u32) -> u64 {
+    pub(crate) const fn literal(self, ends: Ends, length: u32) -> u64 {
         let Self([a, b, c]) = self;
-        let ends = mix((ends.head | CASE) ^ a, (ends.tail | CASE) ^ b);
-        ends.wrapping_add((tag as u64).wrapping_mul(c))
+        let ends = mix((ends.head & SEEN) ^ a, (ends.tail & SEEN) ^ b);
+        ends.wrapping_add((length as u64).wrapping_mul(c))
     }
 
     /// The hash of a number, as a template's key.
@@ -154,6 +156,13 @@ pub struct Ends {
 /// The bit in which a small letter differs from a capital one, in every byte. Characters that are no letters can
 /// differ in it, too: texts that are equal but for these bits may still not be the same without regard to case.
 pub(crate) const CASE: u64 = 0x2020_2020_2020_2020;
+
+/// In a literal's head: equal ends are not enough, because it has more than 16 bytes or more than one spelling, or others have
+/// the same ends. It is the highest bit of a byte, which no accepted byte has, so nothing is taken for the literal unseen.
+pub(crate) const COMPARE_TEXT: u64 = 0x80;
+
+/// The bits that interning looks at first, the same in every spelling of a literal.
+pub(crate) const SEEN: u64 = !(CASE | COMPARE_TEXT);
 
 impl Ends {
     /// The ends of a text that stands alone.

@@ -5,10 +5,13 @@
 
 use crate::hash::{Ends, Methods, PerfectHash, ScopeIds, index};
 use crate::list::{List, Span, Text};
-use crate::terms::{OrganisationRule, Place, Profile};
+use crate::terms::{MAX_SEGMENTS, OrganisationRule, Place, Profile};
 
 /// No such id.
 pub(crate) const NONE: u32 = u32::MAX;
+
+/// No scope. A policy has at most 65,535 of them, so this is never an id.
+pub(crate) const NO_SCOPE: u16 = u16::MAX;
 
 /// Everything an engine knows.
 #[derive(Debug, Default)]
@@ -21,8 +24,8 @@ pub struct Tables {
     pub name: Option<Span>,
     /// What all templates start with.
     pub prefix: Prefix,
-    /// The literals of all templates, each at its position: what interning a segment reads.
-    pub literals: PerfectHash<Literal>,
+    /// By position in a path: the literals there, as interning a segment reads them.
+    pub positions: [PerfectHash<Literal>; MAX_SEGMENTS],
     /// The rest about the literals, by their ids.
     pub literal_rows: List<LiteralRow>,
     /// How the templates spell their literals.
@@ -91,15 +94,15 @@ pub struct Prefix {
     pub segments: u32,
 }
 
-/// A literal at its position of a path, as interning reads it: letters of either case are one literal.
+/// A literal at its position, as interning reads it: letters of either case are one literal.
 #[derive(Clone, Copy, Debug)]
 pub struct Literal {
     /// What the key of a template that has it here is the sum of.
     pub part: u64,
-    /// Its ends as it is spelt.
+    /// Its ends as it is spelt, and perhaps `COMPARE_TEXT` in its head.
     pub ends: Ends,
-    /// Its length and position in one number, and perhaps `COMPARE_TEXT`. A slot that no literal owns has one of no segment.
-    pub tag: u32,
+    /// Its length in bytes. A slot that no literal owns has one of no segment.
+    pub length: u32,
     /// Its id, which indexes [`Tables::literal_rows`].
     pub id: u32,
 }
@@ -107,25 +110,12 @@ pub struct Literal {
 /// The bits of a key that count segments.
 pub(crate) const COUNT: u64 = 0x3f;
 
-/// In a literal's tag: equal ends are not enough, because it has more than 16 bytes or more than one spelling, or others have
-/// the same ends. The tag is then that of no segment, so nothing is taken for it unseen.
-pub(crate) const COMPARE_TEXT: u32 = 1 << 31;
-
-/// What a tag counts positions by: lengths are below it.
-pub(crate) const POSITION: u32 = 1 << 9;
-
-/// The length and position of a segment in one number.
-#[inline(always)]
-pub(crate) const fn tag(length: u32, position: u32) -> u32 {
-    position.wrapping_mul(POSITION).wrapping_add(length)
-}
-
 impl Default for Literal {
     fn default() -> Self {
         Self {
             part: 0,
             ends: Ends::default(),
-            tag: NONE & !COMPARE_TEXT,
+            length: NONE,
             id: NONE,
         }
     }
@@ -173,12 +163,21 @@ pub struct Template {
     pub key: u64,
     /// For each column, the route of that method, or [`u32::MAX`].
     pub routes: [u32; COLUMNS],
-    /// The scopes that these need.
+    /// The scopes that these need; [`NO_SCOPE`] where there is no route, or one with an amount of orbs of its own.
     pub scopes: [u16; COLUMNS],
     /// Its id, which indexes [`Tables::template_routes`].
     pub id: u32,
-    /// Whether a route has an amount of orbs of its own.
-    pub has_amounts: bool,
+}
+
+impl Template {
+    /// The route of a column and its scope.
+    #[inline(always)]
+    pub(crate) fn column(&self, column: usize) -> (u32, u16) {
+        match (self.routes.get(column), self.scopes.get(column)) {
+            (Some(route), Some(scope)) => (*route, *scope),
+            _ => (NONE, NO_SCOPE),
+        }
+    }
 }
 
 impl Default for Template {
@@ -186,9 +185,8 @@ impl Default for Template {
         Self {
             key: u64::MAX,
             routes: [NONE; COLUMNS],
-            scopes: [0; COLUMNS],
+            scopes: [NO_SCOPE; COLUMNS],
             id: NONE,
-            has_amounts: false,
         }
     }
 }

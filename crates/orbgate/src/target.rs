@@ -12,18 +12,17 @@
 
 use crate::reason::Detail;
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, Profile};
-use crate::vector::Processor;
+use crate::vector::Vector;
 
 /// Zero where a byte is a slash or one that no rule is about, wherever it stands in a segment but at its start, where a
 /// dot may be: letters, digits and `-._`. Other bytes may be in order, too.
 #[inline(always)]
-pub(crate) fn reserved<P: Processor>(processor: P, bytes: P::Vector) -> P::Vector {
-    let small = processor.or(bytes, processor.splat(0x20));
-    let no_letter = processor.outside(small, b'a', b'z');
+pub(crate) fn reserved<V: Vector>(bytes: V) -> V {
+    let no_letter = bytes.or(V::splat(0x20)).outside(b'a', b'z');
     // `-`, `.`, `/` and the digits stand together.
-    let no_digit = processor.outside(bytes, b'-', b'9');
-    let no_underscore = processor.outside(bytes, b'_', b'_');
-    processor.and(processor.and(no_letter, no_digit), no_underscore)
+    let no_digit = bytes.outside(b'-', b'9');
+    let no_underscore = bytes.outside(b'_', b'_');
+    no_letter.and(no_digit).and(no_underscore)
 }
 
 /// An accepted path, cut into segments.
@@ -210,14 +209,13 @@ impl Decoded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vector::Baseline;
+    use crate::vector::Native;
 
     /// What is not reserved is accepted wherever it stands.
     #[test]
     fn usual_bytes_break_no_rule() {
         for byte in 0..=u8::MAX {
-            let processor = Baseline::HERE;
-            let is_usual = processor.is_zero(reserved(processor, processor.splat(byte)));
+            let is_usual = reserved(Native::splat(byte)).is_zero();
             let path = [b'/', b'x', byte, b'x'];
             assert!(!is_usual || read(&path, Profile::Strict).is_ok(), "{byte}");
             assert_eq!(

@@ -11,7 +11,6 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 
 use crate::callgrind::{self, Compiler};
-use crate::portable;
 use crate::program::Program;
 use crate::project::Project;
 use crate::start;
@@ -20,8 +19,8 @@ use crate::test::Outcome;
 const FILE: &str = "benches/instructions.tsv";
 const HEADER: &str = "\
 # Instructions of each hot path, counted by callgrind on a processor with AVX2: of a decision or a token's scopes the
-# mean over a stream, of a load (1000/…) all; baseline/…: what every x86-64 processor has. Written by
-# `cargo xtask bench --gate --update`, in the commit that changes them.
+# mean over a stream, of a load (1000/…) all. Written by `cargo xtask bench --gate --update`, in the commit that
+# changes them.
 ";
 const UPDATE: &str = "cargo xtask bench --gate --update";
 
@@ -47,7 +46,7 @@ pub(crate) fn check(project: &Project) -> Result<Outcome> {
         return Ok(skipped);
     }
     let programs = compiler.build(project)?;
-    let counts = count_all(project, &compiler, &programs)?;
+    let counts = count(project, &programs)?;
     let faults = compare(&baseline.counts, &counts);
     if !faults.is_empty() {
         let faults = faults.join("\n");
@@ -64,20 +63,10 @@ pub(crate) fn update(project: &Project) -> Result<()> {
     if let Outcome::Skipped(why) = compiler.set_up()? {
         bail!(why);
     }
-    let counts = count_all(project, &compiler, &compiler.build(project)?)?;
+    let counts = count(project, &compiler.build(project)?)?;
     let compiler = compiler.version;
     let text = Baseline { compiler, counts }.to_string();
     fs::write(FILE, text).with_context(|| FILE.to_owned())
-}
-
-/// Counts every path twice: with AVX2, and with what every processor has.
-fn count_all(project: &Project, compiler: &Compiler, programs: &Path) -> Result<Vec<Count>> {
-    let baseline = compiler.build_with(&project.target.join("baseline"), portable::BASELINE)?;
-    let mut counts = count(project, programs)?;
-    let decisions = count(project, &baseline)?.into_iter();
-    let decisions = decisions.filter(|(name, _)| name.contains("/orbgate-"));
-    counts.extend(decisions.map(|(name, each)| (format!("baseline/{name}"), each)));
-    Ok(counts)
 }
 
 /// Counts every path of the program `paths`, which stands in this directory, under callgrind.

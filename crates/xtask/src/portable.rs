@@ -1,5 +1,5 @@
-//! `cargo xtask portable`: the code for any processor passes the same tests, and is not much slower than that for every
-//! processor of this kind.
+//! `cargo xtask portable`: the code for any processor passes the same tests, and is not much slower than that for this kind of
+//! processor.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,39 +15,31 @@ use crate::test::{DECISIONS, Outcome};
 
 const FLAGS: &str = "--cfg orbgate_portable";
 
-/// What every processor of this kind has.
-pub(crate) const BASELINE: &str = "--cfg orbgate_baseline";
-
 /// The code for any processor may take this many times as long.
 const SLOWER: f64 = 1.5;
 
 /// Timed in turn so often, and of each path the best: what else runs on the machine only slows.
 const TURNS: usize = 5;
 
-/// The step: the tests of decisions alone, with the code of each kind of processor that this one can run.
+/// The step: the tests of decisions alone.
 pub(crate) fn check(project: &Project) -> Result<Outcome> {
     if !cfg!(unix) {
         return Ok(Outcome::Skipped(
             "the code for other processors: the compiler is wrapped by a shell".to_owned(),
         ));
     }
-    for kind in KINDS {
-        let wrapper = wrapper(project, kind)?.display().to_string();
-        let tests = Program::parse(DECISIONS).env("RUSTC_WORKSPACE_WRAPPER", wrapper);
-        tests.run()?;
-    }
+    let wrapper = wrapper(project)?.display().to_string();
+    let tests = Program::parse(DECISIONS).env("RUSTC_WORKSPACE_WRAPPER", wrapper);
+    tests.run()?;
     Ok(Outcome::Passed)
 }
 
-/// What the compiler is told of our own crates, for code that this processor would not take by itself.
-const KINDS: [&str; 2] = ["orbgate_portable", "orbgate_baseline"];
-
-/// A program that compiles our own crates for a kind of processor: unlike `RUSTFLAGS` it leaves everybody else's as they are built.
-fn wrapper(project: &Project, kind: &str) -> Result<PathBuf> {
+/// A program that compiles our own crates so: unlike `RUSTFLAGS` it leaves everybody else's as they are built.
+fn wrapper(project: &Project) -> Result<PathBuf> {
     let home = project.target.join("xtask");
     fs::create_dir_all(&home)?;
-    let script = home.join(format!("{kind}.sh"));
-    fs::write(&script, format!("#!/bin/sh\nexec \"$@\" --cfg {kind}\n"))?;
+    let script = home.join("portable.sh");
+    fs::write(&script, format!("#!/bin/sh\nexec \"$@\" {FLAGS}\n"))?;
     Program::parse("chmod +x")
         .arg(script.display().to_string())
         .run()?;
@@ -69,7 +61,7 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     if let Outcome::Skipped(why) = compiler.set_up()? {
         bail!(why);
     }
-    let usual = compiler.build_with(&project.target.join("baseline"), BASELINE)?;
+    let usual = compiler.build(project)?;
     let portable = compiler.build_with(&target, FLAGS)?;
     let counts = gate::count(project, &usual)?.into_iter();
     let portable_counts: HashMap<_, _> = gate::count(project, &portable)?.into_iter().collect();

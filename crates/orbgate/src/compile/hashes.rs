@@ -7,7 +7,6 @@ use phf_generator::ptrhash;
 
 use super::Unplaceable;
 use crate::hash::{self, GOLDEN, MIXER, PerfectHash, ScopeIds, Seed, mix};
-use crate::list::List;
 
 /// How many seeds are tried. About one in two leads to a layout.
 const SEEDS: u32 = 64;
@@ -34,75 +33,74 @@ pub(super) fn nth_seed(salt: u64, number: u32) -> Seed {
 ///
 /// This is the search of CHD: the buckets with most keys come first, while most slots are free, and displacements are tried
 /// one after the other. The expected time is linear.
-pub(super) fn perfect_hash<K, T: Copy + Default>(
+pub(super) fn perfect_hash<T: Copy + Default>(
     salt: u64,
-    keys: &[K],
     entries: &[T],
-    hash: impl Fn(Seed, &K) -> u64,
+    hash: impl Fn(Seed, &T) -> u64,
 ) -> Result<PerfectHash<T>, Unplaceable> {
-    let count = keys.len().saturating_add(keys.len() / 8);
-    let count = count.next_power_of_two();
-    let buckets = (keys.len() / IN_BUCKET).next_power_of_two();
-    let mut hashes = vec![0; keys.len()];
+    let count = entries.len().saturating_add(entries.len() / 8);
+    let masks = [entries.len() / IN_BUCKET, count].map(|count| mask(count.next_power_of_two()));
+    let mut hashes = Vec::with_capacity(entries.len());
     for seed in (0..SEEDS).map(|number| nth_seed(salt, number)) {
-        for (of_key, key) in hashes.iter_mut().zip(keys) {
-            *of_key = hash(seed, key);
+        hashes.clear();
+        hashes.extend(entries.iter().map(|entry| (hash(seed, entry), entry)));
+        if let Some((displacements, slots)) = placed(&mut hashes, masks) {
+            return Ok(PerfectHash {
+                seed,
+                displacements: displacements.into(),
+                slots: slots.into(),
+                masks,
+            });
         }
-        let Some(displacements) = displacements(&hashes, buckets, count) else {
-            continue;
-        };
-        let mut table = PerfectHash {
-            seed,
-            displacements: displacements.into(),
-            slots: List::from(Vec::new()),
-        };
-        let mut slots = vec![T::default(); count];
-        for (of_key, entry) in hashes.iter().zip(entries) {
-            let displacement = table.displacements.get(hash::bucket(*of_key, buckets));
-            let slot = displacement.map(|displacement| hash::slot(*of_key, *displacement, count));
-            if let Some(slot) = slot.and_then(|slot| slots.get_mut(slot)) {
-                *slot = *entry;
-            }
-        }
-        table.slots = slots.into();
-        return Ok(table);
     }
     Err(Unplaceable)
 }
 
-/// The displacement of each bucket, if they send every hash to a slot of its own.
-fn displacements(hashes: &[u64], buckets: usize, slots: usize) -> Option<Vec<u32>> {
-    let mut sorted = hashes.to_vec();
-    sorted.sort_unstable_by_key(|hash| hash::bucket(*hash, buckets));
-    let of_buckets = sorted.chunk_by(|a, b| hash::bucket(*a, buckets) == hash::bucket(*b, buckets));
-    let mut of_buckets: Vec<&[u64]> = of_buckets.collect();
+/// The displacement of each bucket and the entry of each slot, if there are displacements that send every hash to a slot of its own.
+fn placed<T: Copy + Default>(
+    hashes: &mut [(u64, &T)],
+    [buckets, slots]: [u32; 2],
+) -> Option<(Vec<u32>, Vec<T>)> {
+    let bucket = |(hash, _): &(u64, &T)| hash::bucket(*hash, buckets);
+    hashes.sort_unstable_by_key(bucket);
+    let mut of_buckets: Vec<_> = hashes.chunk_by(|a, b| bucket(a) == bucket(b)).collect();
     of_buckets.sort_by_key(|of_bucket| Reverse(of_bucket.len()));
-    let mut displacements = vec![0; buckets];
-    let mut is_taken = vec![false; slots];
+    let mut displacements = vec![0; hash::index(buckets).saturating_add(1)];
+    let mut placed = vec![None; hash::index(slots).saturating_add(1)];
     for of_bucket in of_buckets {
-        let mut tries = 0..super::id(slots);
-        let found = tries.find(|displacement| take(&mut is_taken, of_bucket, *displacement))?;
-        *displacements.get_mut(hash::bucket(*of_bucket.first()?, buckets))? = found;
+        let mut tries = 0..=slots;
+        let found = tries.find(|displacement| place(&mut placed, of_bucket, *displacement))?;
+        *displacements.get_mut(bucket(of_bucket.first()?))? = found;
     }
-    Some(displacements)
+    let slots = placed
+        .into_iter()
+        .map(|entry| entry.copied().unwrap_or_default());
+    Some((displacements, slots.collect()))
 }
 
-/// Takes the slots to which a displacement sends these hashes, if all are free and no two the same.
-fn take(is_taken: &mut [bool], hashes: &[u64], displacement: u32) -> bool {
-    let slots = is_taken.len();
-    let mut taken = |hash: u64, is: bool| {
-        let slot = is_taken.get_mut(hash::slot(hash, displacement, slots));
-        slot.is_none_or(|slot| core::mem::replace(slot, is))
+/// Places entries where a displacement sends their hashes, if all slots are free and no two the same.
+fn place<'e, T>(slots: &mut [Option<&'e T>], entries: &[(u64, &'e T)], displacement: u32) -> bool {
+    let mask = mask(slots.len());
+    let mut place = |(hash, entry): &(u64, &'e T)| {
+        let slot = slots.get_mut(hash::slot(*hash, displacement, mask));
+        slot.filter(|slot| slot.is_none())
+            .map(|slot| *slot = Some(*entry))
     };
-    let free = hashes.iter().take_while(|hash| !taken(**hash, true));
-    let free = free.count();
-    if free == hashes.len() {
+    let free = entries.iter().map_while(&mut place).count();
+    if free == entries.len() {
         return true;
     }
-    hashes.iter().take(free).for_each(|hash| {
-        taken(*hash, false);
-    });
+    for (hash, _) in entries.iter().take(free) {
+        if let Some(slot) = slots.get_mut(hash::slot(*hash, displacement, mask)) {
+            *slot = None;
+        }
+    }
     false
+}
+
+/// What keeps a number below a power of two.
+fn mask(count: usize) -> u32 {
+    super::id(count.saturating_sub(1))
 }
 
 /// Lays out the ids of scopes, which are sorted by name, with phf's generator.
@@ -167,7 +165,7 @@ mod tests {
     /// Every key leads to its entry, and no slot but theirs is taken.
     #[track_caller]
     fn check(keys: &[u64]) {
-        let table = perfect_hash(7, keys, keys, |seed, key| seed.number(*key)).unwrap();
+        let table = perfect_hash(7, keys, |seed, key| seed.number(*key)).unwrap();
         for key in keys {
             assert_eq!(table.get(table.seed.number(*key)), Some(key));
         }
@@ -197,13 +195,13 @@ mod tests {
             true => 0,
             false => seed.number(*key),
         };
-        let table = perfect_hash(7, &[1, 2, 3, 4], &[1_u64, 2, 3, 4], hash).unwrap();
+        let table = perfect_hash(7, &[1_u64, 2, 3, 4], hash).unwrap();
         assert_eq!(table.get(hash(table.seed, &3)), Some(&3));
     }
 
     #[test]
     fn the_search_for_a_seed_ends() {
-        let found = perfect_hash(7, &[1, 2], &[1_u64, 2], |_, _| 0);
+        let found = perfect_hash(7, &[1_u64, 2], |_, _| 0);
         assert!(found.is_err());
         assert!(scope_ids(7, &[b"same", b"same"]).is_err());
     }

@@ -3,8 +3,8 @@
 use super::hashes::{nth_seed, perfect_hash};
 use super::templates::Templates;
 use super::{TextPool, Unplaceable, id};
-use crate::hash::{self, CASE, Ends, PerfectHash};
-use crate::tables::{COMPARE_TEXT, COUNT, Literal, LiteralRow, Run, Spelling, tag};
+use crate::hash::{self, COMPARE_TEXT, Ends, PerfectHash, SEEN};
+use crate::tables::{COUNT, Literal, LiteralRow, Run, Spelling};
 use crate::terms::MAX_SEGMENTS;
 
 /// The longest text that its ends say all of.
@@ -18,8 +18,8 @@ pub(super) struct Literals {
     pub(super) is_packed: bool,
     /// As in [`crate::tables::Tables::fields`].
     pub(super) fields: Vec<u64>,
-    /// As they are looked up. Of several that have the same ends the first stands for all.
-    hot: Vec<Literal>,
+    /// By position, as they are looked up. Of several that have the same ends the first stands for all.
+    at: Vec<Vec<Literal>>,
     /// By the number of a spelling, from 1: the id of its literal.
     ids: Vec<u32>,
 }
@@ -31,8 +31,8 @@ struct Spelt<'t> {
     position: usize,
     text: &'t str,
     lengths: u32,
-    /// What the hash sees of it.
-    seen: (u32, Ends),
+    /// What the hash sees of it: its length and its ends without the case of letters.
+    seen: (u32, u64, u64),
 }
 
 impl Literals {
@@ -49,12 +49,12 @@ impl Literals {
             spellings: Vec::with_capacity(spelt.len()),
             is_packed: true,
             fields: Vec::new(),
-            hot: Vec::with_capacity(spelt.len()),
+            at: vec![Vec::new(); MAX_SEGMENTS],
             ids: vec![0; spelt.len().saturating_add(1)],
         };
         let mut counts = [0_u64; MAX_SEGMENTS];
         let mut positions = Vec::with_capacity(spelt.len());
-        for seen_alike in spelt.chunk_by(|a, b| a.seen == b.seen) {
+        for seen_alike in spelt.chunk_by(|a, b| (a.position, a.seen) == (b.position, b.seen)) {
             let first = id(literals.rows.len());
             for of_literal in seen_alike.chunk_by(|a, b| a.text.eq_ignore_ascii_case(b.text)) {
                 let position = of_literal.first().map_or(0, |spelt| spelt.position);
@@ -68,7 +68,7 @@ impl Literals {
                 positions.push(position);
                 literals.add(of_literal, number, text);
             }
-            literals.add_hot(seen_alike, first);
+            literals.add_seen(seen_alike, first);
         }
         literals.set_parts(salt, &positions, counts);
         literals
@@ -98,7 +98,7 @@ impl Literals {
     }
 
     /// Adds what is looked up for spellings that the hash cannot tell apart; their literals are the last that were added.
-    fn add_hot(&mut self, alike: &[Spelt<'_>], first: u32) {
+    fn add_seen(&mut self, alike: &[Spelt<'_>], first: u32) {
         let Some(spelt) = alike.first() else {
             return;
         };
@@ -106,18 +106,19 @@ impl Literals {
         if let Some(row) = self.rows.get_mut(hash::index(first)) {
             row.alike = count;
         }
-        let (tag, _) = spelt.seen;
-        let ends_are_all = alike.len() == 1 && spelt.text.len() <= ENDS_BYTES;
-        self.hot.push(Literal {
-            part: 0,
-            ends: Ends::of(spelt.text.as_bytes()),
-            tag: if ends_are_all {
-                tag
-            } else {
-                tag | COMPARE_TEXT
-            },
-            id: first,
-        });
+        let mut ends = Ends::of(spelt.text.as_bytes());
+        if alike.len() > 1 || spelt.text.len() > ENDS_BYTES {
+            ends.head |= COMPARE_TEXT;
+        }
+        let (length, ..) = spelt.seen;
+        if let Some(here) = self.at.get_mut(spelt.position) {
+            here.push(Literal {
+                part: 0,
+                ends,
+                length,
+                id: first,
+            });
+        }
     }
 
     /// Makes parts of the numbers: bits of its own for each position, side by side above those that count segments. Where
@@ -141,17 +142,23 @@ impl Literals {
                 false => nth_seed(salt, u32::MAX).number(number),
             };
         }
-        for literal in &mut self.hot {
+        for literal in self.at.iter_mut().flatten() {
             let row = self.rows.get(hash::index(literal.id));
             literal.part = row.map_or(0, |row| row.part);
         }
     }
 
-    /// What is looked up.
-    pub(super) fn hash(&self, salt: u64) -> Result<PerfectHash<Literal>, Unplaceable> {
-        perfect_hash(salt, &self.hot, &self.hot, |seed, literal| {
-            seed.literal(literal.ends, literal.tag & !COMPARE_TEXT)
-        })
+    /// By position, what is looked up.
+    pub(super) fn positions(
+        &self,
+        salt: u64,
+    ) -> Result<[PerfectHash<Literal>; MAX_SEGMENTS], Unplaceable> {
+        let hash = |seed: hash::Seed, literal: &Literal| seed.literal(literal.ends, literal.length);
+        let mut positions = <[PerfectHash<Literal>; MAX_SEGMENTS]>::default();
+        for (position, here) in positions.iter_mut().zip(&self.at) {
+            *position = perfect_hash(salt, here, hash)?;
+        }
+        Ok(positions)
     }
 
     /// The part of a spelling; of a parameter nothing.
@@ -169,23 +176,18 @@ impl Literals {
 fn sorted<'t>(templates: &Templates<'t>) -> Vec<Spelt<'t>> {
     let spelt = (1..).zip(&templates.literals).map(|(number, literal)| {
         let Ends { head, tail } = Ends::of(literal.text.as_bytes());
-        let folded = Ends {
-            head: head | CASE,
-            tail: tail | CASE,
-        };
         Spelt {
             number,
             position: literal.position,
             text: literal.text,
             lengths: literal.lengths,
-            seen: (tag(id(literal.text.len()), id(literal.position)), folded),
+            seen: (id(literal.text.len()), head & SEEN, tail & SEEN),
         }
     });
     let mut spelt: Vec<_> = spelt.collect();
     let small = |text: &'t str| text.bytes().map(|byte| byte.to_ascii_lowercase());
     spelt.sort_unstable_by(|a, b| {
-        let seen = |spelt: &Spelt<'_>| (spelt.seen.0, spelt.seen.1.head, spelt.seen.1.tail);
-        let seen = seen(a).cmp(&seen(b));
+        let seen = (a.position, a.seen).cmp(&(b.position, b.seen));
         let texts = seen.then_with(|| small(a.text).cmp(small(b.text)));
         texts.then_with(|| a.text.cmp(b.text))
     });

@@ -129,7 +129,6 @@ pub(super) fn templates_by_key(
             ..Template::default()
         };
         for (route_id, route) in (run.start..).zip(routes) {
-            entry.has_amounts |= route.rule.orbs().is_some();
             let Some(column) = methods.column(route.rule.method().as_bytes()) else {
                 continue;
             };
@@ -139,14 +138,14 @@ pub(super) fn templates_by_key(
                 rows.get(index(route_id)),
             ) {
                 *of_route = route_id;
-                *scope = row.scope;
+                if route.rule.orbs().is_none() {
+                    *scope = row.scope;
+                }
             }
         }
         entries.push(entry);
     }
-    perfect_hash(salt, &entries, &entries, |seed, template| {
-        seed.number(template.key)
-    })
+    perfect_hash(salt, &entries, |seed, template| seed.number(template.key))
 }
 
 /// The tuples of all templates, and where those of each number of segments stand.

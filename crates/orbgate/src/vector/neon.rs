@@ -9,24 +9,17 @@ use core::arch::aarch64::{
     vminq_u8, vorrq_u8, vpaddq_u8, vqsubq_u8, vreinterpretq_u16_u8, vsubq_u8,
 };
 
-use super::Processor;
+use super::Vector;
 
-/// Every processor of this kind; its registers have sixteen bytes.
+/// Sixteen bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Neon;
+pub(crate) struct Neon(uint8x16_t);
 
-impl Neon {
-    /// This processor.
-    pub(crate) const HERE: Self = Self;
-}
-
-impl Processor for Neon {
-    type Vector = uint8x16_t;
-
+impl Vector for Neon {
     const BYTES: usize = 16;
 
     #[inline(always)]
-    fn load(self, bytes: &[u8], at: usize) -> Option<uint8x16_t> {
+    fn load(bytes: &[u8], at: usize) -> Option<Self> {
         // Two halves that stand together: the compiler makes one load of them.
         let bytes: &[u8; 16] = bytes.get(at..)?.first_chunk()?;
         let [low, high] = bytes.as_chunks::<8>().0 else {
@@ -34,53 +27,55 @@ impl Processor for Neon {
         };
         let [low, high] = [low, high].map(|half| u64::from_le_bytes(*half));
         // SAFETY: NEON is part of 64-bit ARM.
-        Some(unsafe { vcombine_u8(vcreate_u8(low), vcreate_u8(high)) })
+        Some(Self(unsafe {
+            vcombine_u8(vcreate_u8(low), vcreate_u8(high))
+        }))
     }
 
     #[inline(always)]
-    fn splat(self, byte: u8) -> uint8x16_t {
+    fn splat(byte: u8) -> Self {
         // SAFETY: NEON is part of 64-bit ARM.
-        unsafe { vdupq_n_u8(byte) }
+        Self(unsafe { vdupq_n_u8(byte) })
     }
 
     #[inline(always)]
-    fn or(self, one: uint8x16_t, other: uint8x16_t) -> uint8x16_t {
+    fn or(self, other: Self) -> Self {
         // SAFETY: NEON is part of 64-bit ARM.
-        unsafe { vorrq_u8(one, other) }
+        Self(unsafe { vorrq_u8(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn and(self, one: uint8x16_t, other: uint8x16_t) -> uint8x16_t {
+    fn and(self, other: Self) -> Self {
         // SAFETY: NEON is part of 64-bit ARM.
-        unsafe { vminq_u8(one, other) }
+        Self(unsafe { vminq_u8(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn outside(self, bytes: uint8x16_t, low: u8, high: u8) -> uint8x16_t {
-        let (low, span) = (self.splat(low), self.splat(high.wrapping_sub(low)));
+    fn outside(self, low: u8, high: u8) -> Self {
+        let (Self(low), Self(span)) = (Self::splat(low), Self::splat(high.wrapping_sub(low)));
         // SAFETY: NEON is part of 64-bit ARM.
-        unsafe { vqsubq_u8(vsubq_u8(bytes, low), span) }
+        Self(unsafe { vqsubq_u8(vsubq_u8(self.0, low), span) })
     }
 
     #[inline(always)]
-    fn positions(self, bytes: uint8x16_t, byte: u8) -> u64 {
+    fn positions(self, byte: u8) -> u64 {
         // Each byte keeps a bit of its own; three sums of neighbours leave two bytes of eight bits.
-        let byte = self.splat(byte);
+        let Self(byte) = Self::splat(byte);
         // SAFETY: NEON is part of 64-bit ARM.
         let bits = unsafe {
             let bit = vcreate_u8(0x8040_2010_0804_0201);
-            let bits = vandq_u8(vceqq_u8(bytes, byte), vcombine_u8(bit, bit));
+            let bits = vandq_u8(vceqq_u8(self.0, byte), vcombine_u8(bit, bit));
             let pairs = vpaddq_u8(bits, bits);
-            let fours = vpaddq_u8(pairs, pairs);
-            let eights = vpaddq_u8(fours, fours);
-            vgetq_lane_u16::<0>(vreinterpretq_u16_u8(eights))
+            let quarters = vpaddq_u8(pairs, pairs);
+            let halves = vpaddq_u8(quarters, quarters);
+            vgetq_lane_u16::<0>(vreinterpretq_u16_u8(halves))
         };
         u64::from(bits)
     }
 
     #[inline(always)]
-    fn is_zero(self, bytes: uint8x16_t) -> bool {
+    fn is_zero(self) -> bool {
         // SAFETY: NEON is part of 64-bit ARM.
-        unsafe { vmaxvq_u8(bytes) == 0 }
+        unsafe { vmaxvq_u8(self.0) == 0 }
     }
 }

@@ -1,19 +1,10 @@
 //! Eight bytes in a 64-bit integer, for every processor without a file of its own.
 
-use super::Processor;
+use super::Vector;
 
-/// Any processor; its registers have eight bytes, the first one lowest.
+/// Eight bytes, the first one lowest.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plain;
-
-impl Plain {
-    /// This processor.
-    #[cfg(any(
-        orbgate_portable,
-        not(any(target_arch = "x86_64", target_arch = "aarch64"))
-    ))]
-    pub(crate) const HERE: Self = Self;
-}
+pub(crate) struct Plain(u64);
 
 const LOW_SEVEN: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 const HIGHEST: u64 = 0x8080_8080_8080_8080;
@@ -28,35 +19,34 @@ const fn at_least(bytes: u64, low: u8) -> u64 {
     (bytes & LOW_SEVEN).wrapping_add(every(0x80_u8.wrapping_sub(low))) & HIGHEST
 }
 
-impl Processor for Plain {
-    type Vector = u64;
-
+impl Vector for Plain {
     const BYTES: usize = 8;
 
     #[inline(always)]
-    fn load(self, bytes: &[u8], at: usize) -> Option<u64> {
+    fn load(bytes: &[u8], at: usize) -> Option<Self> {
         let bytes = bytes.get(at..)?.first_chunk()?;
-        Some(u64::from_le_bytes(*bytes))
+        Some(Self(u64::from_le_bytes(*bytes)))
     }
 
     #[inline(always)]
-    fn splat(self, byte: u8) -> u64 {
-        every(byte)
+    fn splat(byte: u8) -> Self {
+        Self(every(byte))
     }
 
     #[inline(always)]
-    fn or(self, one: u64, other: u64) -> u64 {
-        one | other
+    fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     #[inline(always)]
-    fn and(self, one: u64, other: u64) -> u64 {
+    fn and(self, other: Self) -> Self {
         // What is outside is the highest bit, and nothing else.
-        one & other
+        Self(self.0 & other.0)
     }
 
     #[inline(always)]
-    fn outside(self, bytes: u64, low: u8, high: u8) -> u64 {
+    fn outside(self, low: u8, high: u8) -> Self {
+        let Self(bytes) = self;
         // From 128 on a number is its lowest seven bits and the highest one.
         let at_least = |number: u8| match number {
             0 => HIGHEST,
@@ -68,19 +58,19 @@ impl Processor for Plain {
             Some(next) => at_least(next),
             None => 0,
         };
-        (!at_least(low) | above) & HIGHEST
+        Self((!at_least(low) | above) & HIGHEST)
     }
 
     #[inline(always)]
-    fn positions(self, bytes: u64, byte: u8) -> u64 {
-        let differ = bytes ^ every(byte);
+    fn positions(self, byte: u8) -> u64 {
+        let differ = self.0 ^ every(byte);
         let equal = !((differ & LOW_SEVEN).wrapping_add(LOW_SEVEN) | differ) & HIGHEST;
         // The eight highest bits, one beside the other.
         (equal >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
     }
 
     #[inline(always)]
-    fn is_zero(self, bytes: u64) -> bool {
-        bytes == 0
+    fn is_zero(self) -> bool {
+        self.0 == 0
     }
 }

@@ -9,24 +9,17 @@ use core::arch::x86_64::{
     _mm_set1_epi8, _mm_sub_epi8, _mm_subs_epu8,
 };
 
-use super::Processor;
+use super::Vector;
 
-/// Every processor of this kind; its registers have sixteen bytes.
+/// Sixteen bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sse2;
+pub(crate) struct Sse2(__m128i);
 
-impl Sse2 {
-    /// This processor.
-    pub(crate) const HERE: Self = Self;
-}
-
-impl Processor for Sse2 {
-    type Vector = __m128i;
-
+impl Vector for Sse2 {
     const BYTES: usize = 16;
 
     #[inline(always)]
-    fn load(self, bytes: &[u8], at: usize) -> Option<__m128i> {
+    fn load(bytes: &[u8], at: usize) -> Option<Self> {
         // Two halves that stand together: the compiler makes one load of them.
         let bytes: &[u8; 16] = bytes.get(at..)?.first_chunk()?;
         let [low, high] = bytes.as_chunks::<8>().0 else {
@@ -34,44 +27,44 @@ impl Processor for Sse2 {
         };
         let [low, high] = [low, high].map(|half| i64::from_le_bytes(*half));
         // SAFETY: SSE2 is part of x86-64.
-        Some(unsafe { _mm_set_epi64x(high, low) })
+        Some(Self(unsafe { _mm_set_epi64x(high, low) }))
     }
 
     #[inline(always)]
-    fn splat(self, byte: u8) -> __m128i {
+    fn splat(byte: u8) -> Self {
         // SAFETY: SSE2 is part of x86-64.
-        unsafe { _mm_set1_epi8(byte.cast_signed()) }
+        Self(unsafe { _mm_set1_epi8(byte.cast_signed()) })
     }
 
     #[inline(always)]
-    fn or(self, one: __m128i, other: __m128i) -> __m128i {
+    fn or(self, other: Self) -> Self {
         // SAFETY: SSE2 is part of x86-64.
-        unsafe { _mm_or_si128(one, other) }
+        Self(unsafe { _mm_or_si128(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn and(self, one: __m128i, other: __m128i) -> __m128i {
+    fn and(self, other: Self) -> Self {
         // SAFETY: SSE2 is part of x86-64.
-        unsafe { _mm_min_epu8(one, other) }
+        Self(unsafe { _mm_min_epu8(self.0, other.0) })
     }
 
     #[inline(always)]
-    fn outside(self, bytes: __m128i, low: u8, high: u8) -> __m128i {
-        let (low, span) = (self.splat(low), self.splat(high.wrapping_sub(low)));
+    fn outside(self, low: u8, high: u8) -> Self {
+        let (Self(low), Self(span)) = (Self::splat(low), Self::splat(high.wrapping_sub(low)));
         // SAFETY: SSE2 is part of x86-64.
-        unsafe { _mm_subs_epu8(_mm_sub_epi8(bytes, low), span) }
+        Self(unsafe { _mm_subs_epu8(_mm_sub_epi8(self.0, low), span) })
     }
 
     #[inline(always)]
-    fn positions(self, bytes: __m128i, byte: u8) -> u64 {
-        let byte = self.splat(byte);
+    fn positions(self, byte: u8) -> u64 {
+        let Self(byte) = Self::splat(byte);
         // SAFETY: SSE2 is part of x86-64.
-        let bits = unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, byte)) };
+        let bits = unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self.0, byte)) };
         u64::from(bits.cast_unsigned())
     }
 
     #[inline(always)]
-    fn is_zero(self, bytes: __m128i) -> bool {
-        self.positions(bytes, 0) == 0xffff
+    fn is_zero(self) -> bool {
+        self.positions(0) == 0xffff
     }
 }
