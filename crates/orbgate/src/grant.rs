@@ -1,12 +1,10 @@
 //! The two steps that put a scope into a token, and which of them a denied call lacks (specification §5.4
 //! and §5.5).
 
-use core::fmt;
-
 use crate::decision::Decision;
 use crate::engine::Engine;
 use crate::listing::Scope;
-use crate::reason::Reason;
+use crate::reason::{Reason, codes};
 use crate::token::{ScopeSet, Scopes};
 
 /// What an application did to get scopes: declared them, and requested them. A token carries those of which
@@ -99,75 +97,23 @@ impl<'a> Grant<'a> {
     }
 }
 
-/// Which step a denied call lacks. Strings are frozen: a later release may add one, never rename or remove one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum MissingStep {
-    /// The scope is not declared in the Permissions tab.
-    NotDeclared,
-    /// The scope is not requested in the `scope` parameter.
-    NotRequested,
-    /// The scope is neither declared nor requested.
-    Both,
-    /// Both steps are done, so the token was issued before that: a new one will carry the scope.
-    TokenOlder,
-    /// The scope does not apply to this kind of token, whatever the steps (specification §5.6).
-    TokenKind,
-    /// What is known of the two steps does not tell.
-    NotKnown,
-}
-
-impl MissingStep {
-    /// Every one of them.
-    pub const ALL: [Self; 6] = [
-        Self::NotDeclared,
-        Self::NotRequested,
-        Self::Both,
-        Self::TokenOlder,
-        Self::TokenKind,
-        Self::NotKnown,
-    ];
-
-    /// The frozen string, as in `not_declared`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::NotDeclared => "not_declared",
-            Self::NotRequested => "not_requested",
-            Self::Both => "both",
-            Self::TokenOlder => "token_older",
-            Self::TokenKind => "token_kind",
-            Self::NotKnown => "not_known",
-        }
-    }
-
-    /// One sentence for a person: lower case, no final period.
-    #[must_use]
-    pub const fn explanation(self) -> &'static str {
-        match self {
-            Self::NotDeclared => {
-                "the scope is not declared in the Permissions tab of the application"
-            }
-            Self::NotRequested => {
-                "the scope is not requested in the `scope` parameter of the authorization request"
-            }
-            Self::Both => {
-                "the scope is not declared in the Permissions tab of the application, and not requested in the \
-                 `scope` parameter of the authorization request"
-            }
-            Self::TokenOlder => {
-                "the scope is granted, but the token is older: a new one will carry it"
-            }
-            Self::TokenKind => "the scope applies only to a user's token, whatever is granted",
-            Self::NotKnown => {
-                "the scope is not declared, or not requested, or granted after the token was issued"
-            }
-        }
-    }
-}
-
-impl fmt::Display for MissingStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+codes! {
+    /// Which step a denied call lacks. Strings are frozen: a later release may add one, never rename or remove one.
+    pub enum MissingStep {
+        /// The scope is not declared in the Permissions tab.
+        NotDeclared: "not_declared", "the scope is not declared in the Permissions tab of the application";
+        /// The scope is not requested in the `scope` parameter.
+        NotRequested: "not_requested",
+            "the scope is not requested in the `scope` parameter of the authorization request";
+        /// The scope is neither declared nor requested.
+        Both: "both",
+            "the scope is not declared in the Permissions tab of the application, and not requested in the \
+                 `scope` parameter of the authorization request";
+        /// Both steps are done, so the token was issued before that: a new one will carry the scope.
+        TokenOlder: "token_older", "the scope is granted, but the token is older: a new one will carry it";
+        /// The scope does not apply to this kind of token, whatever the steps (specification §5.6).
+        TokenKind: "token_kind", "the scope applies only to a user's token, whatever is granted";
+        /// What is known of the two steps does not tell.
+        NotKnown: "not_known", "the scope is not declared, or not requested, or granted after the token was issued";
     }
 }

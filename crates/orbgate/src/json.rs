@@ -1,11 +1,10 @@
-//! The JSON shapes of the interface, for `serde`.
+//! The JSON forms of the interface, for `serde`. Those of codes are in `reason.rs`.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::decision::Decision;
-use crate::grant::MissingStep;
-use crate::reason::{Detail, Reason};
-use crate::terms::Digest;
+use crate::listing::{Route, Scope};
+use crate::terms::{Digest, Orbs};
 
 impl Serialize for Decision<'_> {
     /// `{"decision","status","reason","detail","api","route","scope","orbs","policy"}`.
@@ -24,21 +23,44 @@ impl Serialize for Decision<'_> {
     }
 }
 
-impl Serialize for Reason {
+impl Serialize for Scope<'_> {
+    /// `{"scope","permits","orbs","place","routes"}`, as in a [`Table`](crate::Table).
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+        let mut json = serializer.serialize_struct("Scope", 5)?;
+        json.serialize_field("scope", self.name())?;
+        json.serialize_field("permits", &self.permits())?;
+        json.serialize_field("orbs", &self.orbs())?;
+        json.serialize_field("place", &self.place())?;
+        json.serialize_field("routes", &self.routes().collect::<Vec<_>>())?;
+        json.end()
     }
 }
 
-impl Serialize for Detail {
+impl Serialize for Route<'_> {
+    /// `{"route","method","template","orbs","place"}`, as in a [`Table`](crate::Table).
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+        let mut json = serializer.serialize_struct("Route", 5)?;
+        json.serialize_field("route", self.as_str())?;
+        json.serialize_field("method", self.method())?;
+        json.serialize_field("template", self.template())?;
+        json.serialize_field("orbs", &self.orbs())?;
+        json.serialize_field("place", &self.place())?;
+        json.end()
     }
 }
 
-impl Serialize for MissingStep {
+impl Serialize for Orbs {
+    /// `{"consumes","amount"}`, as in a decision.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+        let (consumes, amount) = match *self {
+            Self::Free => (false, Some(0)),
+            Self::Unstated => (true, None),
+            Self::Amount(amount) => (true, Some(amount)),
+        };
+        let mut json = serializer.serialize_struct("Orbs", 2)?;
+        json.serialize_field("consumes", &consumes)?;
+        json.serialize_field("amount", &amount)?;
+        json.end()
     }
 }
 

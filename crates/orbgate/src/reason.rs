@@ -1,65 +1,84 @@
 //! Why a request was allowed or denied: frozen strings with frozen numbers, the same in every language.
 
-use core::fmt;
+/// An enum of frozen codes, each with its frozen string and one sentence for a person.
+macro_rules! codes {
+    ($(#[$about:meta])* pub enum $name:ident {
+        $($(#[$doc:meta])* $code:ident $(= $number:literal)?: $string:literal, $explanation:literal;)*
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$doc])* $code $(= $number)?,)*
+        }
 
-/// Why a request was allowed or denied, in the order in which the reasons are tried.
-///
-/// Strings and numbers are frozen: a later release may add a reason, never rename, renumber or
-/// remove one. Number 0 is no reason at all; whoever meets it must deny.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum Reason {
-    /// The request has no single, safe spelling; [`Detail`] names the rule it breaks.
-    MalformedRequest = 1,
-    /// No token was supplied.
-    NoToken = 2,
-    /// The token layer refused the token, or its kind is unknown.
-    InvalidToken = 3,
-    /// No template has the path's shape; or, asked by scope, the policy has no such scope.
-    NoRoute = 4,
-    /// The most specific template that fits the path does not declare the method.
-    MethodNotDeclared = 5,
-    /// The scope applies only to a user's token (specification §5.6), and this is an organisation's.
-    UserTokenRequired = 6,
-    /// The scope applies only to a user's token, and the policy lets organisations through without it.
-    ScopeNotApplicable = 7,
-    /// The token does not carry the route's scope (specification §5.5 and §7).
-    ScopeMissing = 8,
-    /// The token carries the route's scope.
-    ScopeHeld = 9,
+        impl $name {
+            /// Every one, in the order of the numbers.
+            pub const ALL: [Self; [$($string),*].len()] = [$(Self::$code),*];
+
+            /// The frozen string, in lower case with underscores.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$code => $string,)*
+                }
+            }
+
+            /// One sentence for a person: lower case, no final period.
+            #[must_use]
+            pub const fn explanation(self) -> &'static str {
+                match self {
+                    $(Self::$code => $explanation,)*
+                }
+            }
+        }
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    };
+}
+pub(crate) use codes;
+
+codes! {
+    /// Why a request was allowed or denied, in the order in which the reasons are tried.
+    ///
+    /// Strings and numbers are frozen: a later release may add a reason, never rename, renumber or
+    /// remove one. Number 0 is no reason at all; whoever meets it must deny.
+    #[repr(u8)]
+    pub enum Reason {
+        /// The request has no single, safe spelling; [`Detail`] names the rule it breaks.
+        MalformedRequest = 1: "malformed_request", "the request has no single, safe spelling";
+        /// No token was supplied.
+        NoToken = 2: "no_token", "no token was supplied";
+        /// The token layer refused the token, or its kind is unknown.
+        InvalidToken = 3: "invalid_token", "the token was refused, or its kind is unknown";
+        /// No template fits the path; or, asked by scope, the policy has no such scope.
+        NoRoute = 4: "no_route", "the policy has no such route or scope";
+        /// The most specific template that fits the path does not declare the method.
+        MethodNotDeclared = 5: "method_not_declared", "the route does not declare this method";
+        /// The scope applies only to a user's token (specification §5.6), and this is an organisation's.
+        UserTokenRequired = 6: "user_token_required", "the scope applies only to a user's token";
+        /// The scope applies only to a user's token, and the policy lets organisations through without it.
+        ScopeNotApplicable = 7: "scope_not_applicable",
+            "the scope applies only to a user's token; organisations pass without it";
+        /// The token does not carry the route's scope (specification §5.5 and §7).
+        ScopeMissing = 8: "scope_missing", "the token does not carry the required scope";
+        /// The token carries the route's scope.
+        ScopeHeld = 9: "scope_held", "the token carries the required scope";
+    }
 }
 
 impl Reason {
-    /// Every reason, in the order of the numbers.
-    pub const ALL: [Self; 9] = [
-        Self::MalformedRequest,
-        Self::NoToken,
-        Self::InvalidToken,
-        Self::NoRoute,
-        Self::MethodNotDeclared,
-        Self::UserTokenRequired,
-        Self::ScopeNotApplicable,
-        Self::ScopeMissing,
-        Self::ScopeHeld,
-    ];
-
-    /// The reason's frozen string, as in `scope_missing`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::MalformedRequest => "malformed_request",
-            Self::NoToken => "no_token",
-            Self::InvalidToken => "invalid_token",
-            Self::NoRoute => "no_route",
-            Self::MethodNotDeclared => "method_not_declared",
-            Self::UserTokenRequired => "user_token_required",
-            Self::ScopeNotApplicable => "scope_not_applicable",
-            Self::ScopeMissing => "scope_missing",
-            Self::ScopeHeld => "scope_held",
-        }
-    }
-
     /// The HTTP status of a denial; `None` for the reasons that allow.
     ///
     /// The specification shows only the 403; the other statuses are HTTP's own, and an enforcement
@@ -75,161 +94,52 @@ impl Reason {
             Self::ScopeNotApplicable | Self::ScopeHeld => None,
         }
     }
-
-    /// One sentence for a person: lower case, no final period.
-    #[must_use]
-    pub const fn explanation(self) -> &'static str {
-        match self {
-            Self::MalformedRequest => "the request has no single, safe spelling",
-            Self::NoToken => "no token was supplied",
-            Self::InvalidToken => "the token was refused, or its kind is unknown",
-            Self::NoRoute => "the policy has no such route or scope",
-            Self::MethodNotDeclared => "the route does not declare this method",
-            Self::UserTokenRequired => "the scope applies only to a user's token",
-            Self::ScopeNotApplicable => {
-                "the scope applies only to a user's token; organisations pass without it"
-            }
-            Self::ScopeMissing => "the token does not carry the required scope",
-            Self::ScopeHeld => "the token carries the required scope",
-        }
-    }
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-/// Which rule a malformed request breaks; rule numbers are those of ARCHITECTURE.md.
-///
-/// Strings and numbers are frozen, like those of [`Reason`]. Number 0 is no detail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum Detail {
-    /// P1: the method is not `[A-Z]{1,16}`.
-    Method = 1,
-    /// P2: the target is empty or over 8,192 bytes, has over 32 segments, or one over 256 bytes.
-    Length = 2,
-    /// P3: a byte outside 0x21–0x7E, anywhere in the target.
-    Byte = 3,
-    /// P4: a `#`, anywhere in the target.
-    Fragment = 4,
-    /// P5: the target does not start with `/`.
-    Form = 5,
-    /// P7: a `\` in the path.
-    Backslash = 6,
-    /// P8: a `;` in the path.
-    MatrixParam = 7,
-    /// P9: a character that RFC 3986 never allows raw in a path.
-    PathChar = 8,
-    /// P12: a `%` in the path, under the `strict` profile.
-    Percent = 9,
-    /// P13: a `%` without two hexadecimal digits after it.
-    BadEscape = 10,
-    /// P14: an escaped control character.
-    EncodedControl = 11,
-    /// P15: an escaped `/ \ ; ? # %`.
-    EncodedDelimiter = 12,
-    /// P16: an escaped letter, digit, `-`, `.`, `_` or `~`.
-    EncodedUnreserved = 13,
-    /// P17: an escaped byte from 0x80 up.
-    NonAscii = 14,
-    /// P18: an escaped space at an end of a segment.
-    Whitespace = 15,
-    /// P10: an empty segment, or a trailing `/`.
-    EmptySegment = 16,
-    /// P11: a segment of nothing but dots.
-    DotSegment = 17,
-    /// P19: a segment that decodes to a literal of the policy.
-    NonCanonicalLiteral = 18,
-    /// P21: the path differs only in case from a more specific template.
-    AmbiguousCase = 19,
-}
-
-impl Detail {
-    /// Every detail, in the order of the numbers.
-    pub const ALL: [Self; 19] = [
-        Self::Method,
-        Self::Length,
-        Self::Byte,
-        Self::Fragment,
-        Self::Form,
-        Self::Backslash,
-        Self::MatrixParam,
-        Self::PathChar,
-        Self::Percent,
-        Self::BadEscape,
-        Self::EncodedControl,
-        Self::EncodedDelimiter,
-        Self::EncodedUnreserved,
-        Self::NonAscii,
-        Self::Whitespace,
-        Self::EmptySegment,
-        Self::DotSegment,
-        Self::NonCanonicalLiteral,
-        Self::AmbiguousCase,
-    ];
-
-    /// The detail's frozen string, as in `empty_segment`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Method => "method",
-            Self::Length => "length",
-            Self::Byte => "byte",
-            Self::Fragment => "fragment",
-            Self::Form => "form",
-            Self::Backslash => "backslash",
-            Self::MatrixParam => "matrix_param",
-            Self::PathChar => "path_char",
-            Self::Percent => "percent",
-            Self::BadEscape => "bad_escape",
-            Self::EncodedControl => "encoded_control",
-            Self::EncodedDelimiter => "encoded_delimiter",
-            Self::EncodedUnreserved => "encoded_unreserved",
-            Self::NonAscii => "non_ascii",
-            Self::Whitespace => "whitespace",
-            Self::EmptySegment => "empty_segment",
-            Self::DotSegment => "dot_segment",
-            Self::NonCanonicalLiteral => "non_canonical_literal",
-            Self::AmbiguousCase => "ambiguous_case",
-        }
-    }
-
-    /// One sentence for a person: lower case, no final period.
-    #[must_use]
-    pub const fn explanation(self) -> &'static str {
-        match self {
-            Self::Method => "a method is 1 to 16 capital letters",
-            Self::Length => {
-                "a target has 1 to 8,192 bytes, at most 32 segments, each at most 256 bytes"
-            }
-            Self::Byte => "a target has only visible ASCII characters",
-            Self::Fragment => "a target never carries a `#`",
-            Self::Form => "a target starts with `/`",
-            Self::Backslash => "a path never carries a `\\`",
-            Self::MatrixParam => "a path never carries a `;`",
-            Self::PathChar => "the path carries a character that must be escaped there",
-            Self::Percent => "this policy accepts no percent-encoding in a path",
-            Self::BadEscape => "a `%` needs two hexadecimal digits after it",
-            Self::EncodedControl => "the path escapes a control character",
-            Self::EncodedDelimiter => "the path escapes a delimiter",
-            Self::EncodedUnreserved => "the path escapes a character that needs no escape",
-            Self::NonAscii => "the path escapes a byte outside ASCII",
-            Self::Whitespace => "a segment starts or ends with an escaped space",
-            Self::EmptySegment => "the path has an empty segment or a trailing `/`",
-            Self::DotSegment => "a segment of the path is nothing but dots",
-            Self::NonCanonicalLiteral => "a segment is an escaped spelling of a literal",
-            Self::AmbiguousCase => "the path differs only in case from a more specific route",
-        }
-    }
-}
-
-impl fmt::Display for Detail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+codes! {
+    /// Which rule a malformed request breaks; rule numbers are those of ARCHITECTURE.md.
+    ///
+    /// Strings and numbers are frozen, like those of [`Reason`]. Number 0 is no detail.
+    #[repr(u8)]
+    pub enum Detail {
+        /// P1: the method is not `[A-Z]{1,16}`.
+        Method = 1: "method", "a method is 1 to 16 capital letters";
+        /// P2: the target is empty or over 8,192 bytes, has over 32 segments, or one over 256 bytes.
+        Length = 2: "length", "a target has 1 to 8,192 bytes, at most 32 segments, each at most 256 bytes";
+        /// P3: a byte outside 0x21–0x7E, anywhere in the target.
+        Byte = 3: "byte", "a target has only visible ASCII characters";
+        /// P4: a `#`, anywhere in the target.
+        Fragment = 4: "fragment", "a target never carries a `#`";
+        /// P5: the target does not start with `/`.
+        Form = 5: "form", "a target starts with `/`";
+        /// P7: a `\` in the path.
+        Backslash = 6: "backslash", "a path never carries a `\\`";
+        /// P8: a `;` in the path.
+        MatrixParam = 7: "matrix_param", "a path never carries a `;`";
+        /// P9: a character that RFC 3986 never allows raw in a path.
+        PathChar = 8: "path_char", "the path carries a character that must be escaped there";
+        /// P12: a `%` in the path, under the `strict` profile.
+        Percent = 9: "percent", "this policy accepts no percent-encoding in a path";
+        /// P13: a `%` without two hexadecimal digits after it.
+        BadEscape = 10: "bad_escape", "a `%` needs two hexadecimal digits after it";
+        /// P14: an escaped control character.
+        EncodedControl = 11: "encoded_control", "the path escapes a control character";
+        /// P15: an escaped `/ \ ; ? # %`.
+        EncodedDelimiter = 12: "encoded_delimiter", "the path escapes a delimiter";
+        /// P16: an escaped letter, digit, `-`, `.`, `_` or `~`.
+        EncodedUnreserved = 13: "encoded_unreserved", "the path escapes a character that needs no escape";
+        /// P17: an escaped byte from 0x80 up.
+        NonAscii = 14: "non_ascii", "the path escapes a byte outside ASCII";
+        /// P18: an escaped space at an end of a segment.
+        Whitespace = 15: "whitespace", "a segment starts or ends with an escaped space";
+        /// P10: an empty segment, or a trailing `/`.
+        EmptySegment = 16: "empty_segment", "the path has an empty segment or a trailing `/`";
+        /// P11: a segment of nothing but dots.
+        DotSegment = 17: "dot_segment", "a segment of the path is nothing but dots";
+        /// P19: a segment that decodes to a literal of the policy.
+        NonCanonicalLiteral = 18: "non_canonical_literal", "a segment is an escaped spelling of a literal";
+        /// P21: the path differs only in case from a more specific template.
+        AmbiguousCase = 19: "ambiguous_case", "the path differs only in case from a more specific route";
     }
 }
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::engine::Engine;
-use crate::listing::{Route, Scope};
-use crate::terms::{Digest, Orbs, OrganisationRule, Place};
+use crate::listing::Scope;
+use crate::terms::{Digest, OrganisationRule};
 
 impl Engine {
     /// The whole table, in the order of the policy file. Serialises as
@@ -25,15 +25,10 @@ impl Engine {
 }
 
 /// The scopes of each api: those of one api stand together.
-fn apis(engine: &Engine) -> Vec<ApiJson<'_>> {
-    let mut apis: Vec<ApiJson<'_>> = Vec::new();
-    for scope in engine.scope_table() {
-        match apis.last_mut() {
-            Some(api) if api.name == scope.api() => api.scopes.push(ScopeJson::new(scope)),
-            _ => apis.push(ApiJson::new(scope)),
-        }
-    }
-    apis
+fn apis(engine: &Engine) -> Vec<Api<'_>> {
+    let scopes: Vec<_> = engine.scope_table().collect();
+    let apis = scopes.chunk_by(|a, b| a.api() == b.api());
+    apis.filter_map(Api::new).collect()
 }
 
 /// An engine's whole table, for `serde`: [`Engine::table`].
@@ -42,110 +37,29 @@ pub struct Table<'e> {
     policy: Digest,
     name: Option<&'e str>,
     target: &'static str,
-    apis: Vec<ApiJson<'e>>,
+    apis: Vec<Api<'e>>,
     headings: Vec<&'e str>,
 }
 
 #[derive(Debug, Serialize)]
-struct ApiJson<'e> {
+struct Api<'e> {
     name: &'e str,
     /// `user` where the scopes apply only to a user's token.
     token: Option<&'static str>,
     organisation: Option<&'static str>,
-    scopes: Vec<ScopeJson<'e>>,
+    scopes: Vec<Scope<'e>>,
 }
 
-impl<'e> ApiJson<'e> {
-    /// The api of its first scope.
-    fn new(first: Scope<'e>) -> Self {
+impl<'e> Api<'e> {
+    /// The api that has these scopes.
+    fn new(scopes: &[Scope<'e>]) -> Option<Self> {
+        let first = scopes.first()?;
         let rule = first.organisation();
-        Self {
+        Some(Self {
             name: first.api(),
             token: rule.map(|_| "user"),
             organisation: rule.map(OrganisationRule::as_str),
-            scopes: vec![ScopeJson::new(first)],
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct ScopeJson<'e> {
-    scope: &'e str,
-    permits: Option<&'e str>,
-    orbs: Option<OrbsJson>,
-    place: PlaceJson,
-    routes: Vec<RouteJson<'e>>,
-}
-
-impl<'e> ScopeJson<'e> {
-    fn new(scope: Scope<'e>) -> Self {
-        Self {
-            scope: scope.name(),
-            permits: scope.permits(),
-            orbs: scope.orbs().map(OrbsJson::new),
-            place: PlaceJson::new(scope.place()),
-            routes: scope.routes().map(RouteJson::new).collect(),
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct RouteJson<'e> {
-    route: &'e str,
-    method: &'e str,
-    template: &'e str,
-    orbs: OrbsJson,
-    place: PlaceJson,
-}
-
-impl<'e> RouteJson<'e> {
-    fn new(route: Route<'e>) -> Self {
-        Self {
-            route: route.as_str(),
-            method: route.method(),
-            template: route.template(),
-            orbs: OrbsJson::new(route.orbs()),
-            place: PlaceJson::new(route.place()),
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct OrbsJson {
-    consumes: bool,
-    amount: Option<u64>,
-}
-
-impl OrbsJson {
-    const fn new(orbs: Orbs) -> Self {
-        match orbs {
-            Orbs::Free => Self {
-                consumes: false,
-                amount: Some(0),
-            },
-            Orbs::Unstated => Self {
-                consumes: true,
-                amount: None,
-            },
-            Orbs::Amount(amount) => Self {
-                consumes: true,
-                amount: Some(amount),
-            },
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct PlaceJson {
-    line: u32,
-    column: u32,
-}
-
-impl PlaceJson {
-    const fn new(place: Place) -> Self {
-        Self {
-            line: place.line,
-            column: place.column,
-        }
+            scopes: scopes.to_vec(),
+        })
     }
 }

@@ -13,6 +13,7 @@ pub(crate) const MAX_SEGMENT_BYTES: usize = 256;
 
 /// A place in a policy file. Both numbers start at 1; the column counts characters, not bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Place {
     /// Line, from 1.
     pub line: u32,
