@@ -6,14 +6,12 @@
     reason = "a hash is taken apart into its halves on purpose"
 )]
 
-use core::fmt;
-
 use crate::list::List;
 use crate::tables::COLUMNS;
 
 /// Slots for a known set of keys, no two of which share one: hash and displace. Some bits of a hash choose a displacement,
 /// which sends others to their slot.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct PerfectHash<T: 'static> {
     /// What the hash multiplies with.
     pub seed: Seed,
@@ -46,12 +44,6 @@ pub(crate) const fn bucket(hash: u64, mask: u32) -> usize {
 #[inline(always)]
 pub(crate) const fn slot(hash: u64, displacement: u32, mask: u32) -> usize {
     index(((hash >> 24) as u32 ^ displacement) & mask)
-}
-
-impl<T: fmt::Debug> fmt::Debug for PerfectHash<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.slots.fmt(f)
-    }
 }
 
 /// Odd multipliers, which make a hash one of a family.

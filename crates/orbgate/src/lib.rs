@@ -77,5 +77,7 @@ pub mod generated {
         ApiRow, Literal, LiteralRow, Prefix, RouteRow, Run, ScopeRow, Spelling, Tables, Template,
         Terms, Tuple,
     };
-    pub use crate::terms::{OrganisationRule, Place, Profile};
+    pub use crate::terms::OrganisationRule::{AllowWithoutScope, Deny};
+    pub use crate::terms::Place;
+    pub use crate::terms::Profile::{EncodedParams, Strict};
 }

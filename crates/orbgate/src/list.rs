@@ -1,33 +1,44 @@
-//! Slices that are either built into the program or built at run time.
+//! Lists and texts that are either built into the program or built at run time.
 
 use core::fmt;
-use core::ops::Deref;
+use core::ops::{Deref, Range};
 
-/// A slice that is `static` in an engine compiled into the program and owned in one made at run time.
+use crate::hash::index;
+
+/// Data that is `static` in an engine compiled into the program and owned in one made at run time.
 ///
 /// Both variants hold pointer and length in the same place, so reading one costs no branch.
-pub enum List<T: 'static> {
+pub enum Data<T: ?Sized + 'static> {
     /// Part of the program.
-    Static(&'static [T]),
+    Static(&'static T),
     /// Built at run time.
-    Owned(Box<[T]>),
+    Owned(Box<T>),
 }
 
-impl<T> Deref for List<T> {
-    type Target = [T];
+/// The rows of a table.
+pub type List<T> = Data<[T]>;
+
+/// The engine's names and templates, end to end in one string.
+pub type Text = Data<str>;
+
+impl<T: ?Sized> Deref for Data<T> {
+    type Target = T;
 
     #[inline(always)]
-    fn deref(&self) -> &[T] {
+    fn deref(&self) -> &T {
         match self {
-            Self::Static(items) => items,
-            Self::Owned(items) => items,
+            Self::Static(data) => data,
+            Self::Owned(data) => data,
         }
     }
 }
 
-impl<T> Default for List<T> {
+impl<T: ?Sized> Default for Data<T>
+where
+    &'static T: Default,
+{
     fn default() -> Self {
-        Self::Static(&[])
+        Self::Static(Default::default())
     }
 }
 
@@ -38,65 +49,50 @@ impl<T> From<Vec<T>> for List<T> {
 }
 
 impl<T: fmt::Debug> fmt::Debug for List<T> {
+    /// As the expression that makes it: `codegen` writes tables so.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
-    }
-}
-
-/// The engine's names and templates, end to end in one string.
-pub enum Text {
-    /// Part of the program.
-    Static(&'static str),
-    /// Built at run time.
-    Owned(Box<str>),
-}
-
-impl Default for Text {
-    fn default() -> Self {
-        Self::Static("")
-    }
-}
-
-impl Text {
-    /// The bytes at `span`.
-    #[inline(always)]
-    pub(crate) fn bytes(&self, span: Span) -> &[u8] {
-        let all: &str = match self {
-            Self::Static(all) => all,
-            Self::Owned(all) => all,
-        };
-        let start = crate::hash::index(span.start);
-        let end = start.saturating_add(crate::hash::index(span.length));
-        all.as_bytes().get(start..end).unwrap_or_default()
-    }
-
-    /// The piece at `span`. A span always comes from the engine that owns the text.
-    #[inline(always)]
-    pub(crate) fn get(&self, span: Span) -> &str {
-        let all: &str = match self {
-            Self::Static(all) => all,
-            Self::Owned(all) => all,
-        };
-        let start = crate::hash::index(span.start);
-        let end = start.saturating_add(crate::hash::index(span.length));
-        all.get(start..end).unwrap_or_default()
+        write!(f, "List::Static(&{:?})", &**self)
     }
 }
 
 impl fmt::Debug for Text {
+    /// As the expression that makes it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Static(all) => all.fmt(f),
-            Self::Owned(all) => all.fmt(f),
-        }
+        write!(f, "Text::Static({:?})", &**self)
     }
 }
 
-/// A piece of an engine's [`Text`], in bytes.
+impl Text {
+    /// The text at `span`. A span always comes from the engine that owns the text.
+    #[inline(always)]
+    pub(crate) fn get(&self, span: Span) -> &str {
+        let text = str::get(self, span.range());
+        debug_assert!(text.is_some(), "a span of another text");
+        text.unwrap_or_default()
+    }
+
+    /// The same in bytes.
+    #[inline(always)]
+    pub(crate) fn bytes(&self, span: Span) -> &[u8] {
+        let bytes = self.as_bytes().get(span.range());
+        debug_assert!(bytes.is_some(), "a span of another text");
+        bytes.unwrap_or_default()
+    }
+}
+
+/// A part of an engine's [`Text`], in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// Where it starts.
     pub start: u32,
     /// How long it is.
     pub length: u32,
+}
+
+impl Span {
+    #[inline(always)]
+    const fn range(self) -> Range<usize> {
+        let start = index(self.start);
+        start..start.saturating_add(index(self.length))
+    }
 }
