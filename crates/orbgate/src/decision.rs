@@ -145,7 +145,7 @@ impl<'e> Deny<'e> {
     }
 
     /// The route that the call would have been. For `method_not_declared` it is one of the routes
-    /// that share the path's template; [`Route::methods`] lists what it does declare.
+    /// that have the path's template; [`Route::methods`] lists what it does declare.
     #[must_use]
     pub fn route(&self) -> Option<Route<'e>> {
         self.engine.route(self.route)
@@ -159,7 +159,7 @@ impl<'e> Deny<'e> {
 }
 
 impl<'e> Decision<'e> {
-    /// Decides for a reason: the only place where allow and deny part.
+    /// Decides for a reason: the only place that says which reasons allow.
     #[inline(always)]
     pub(crate) const fn new(
         engine: &'e Engine,
@@ -238,10 +238,8 @@ impl<'e> Decision<'e> {
     /// The api of the route or scope, where one was found.
     #[must_use]
     pub fn api(&self) -> Option<&'e str> {
-        match (self.scope(), self.found()) {
-            (Some(scope), _) => Some(scope.api()),
-            (None, route) => route.map(|route| route.scope().api()),
-        }
+        let of_route = || self.found().map(|route| route.scope());
+        Some(self.scope().or_else(of_route)?.api())
     }
 
     /// The route as the interfaces write it: `METHOD /template`, and for `method_not_declared`, where
@@ -265,7 +263,7 @@ impl<'e> Decision<'e> {
     }
 
     /// The [index](Route::index) of the route, where one was found. For `method_not_declared` it is one of
-    /// the routes that share the path's template.
+    /// the routes that have the path's template.
     #[inline]
     #[must_use]
     pub const fn route_index(&self) -> Option<u32> {

@@ -4,12 +4,12 @@ use core::fmt;
 
 use crate::decide::{Need, read_token};
 use crate::decision::{Decision, Subject};
-use crate::hash::index;
+use crate::hash;
 use crate::listing::{Route, Scope};
 use crate::reason::Reason;
 use crate::request::Request;
 use crate::route_id::RouteId;
-use crate::tables::{NONE, Tables};
+use crate::tables::{NONE, ScopeRow, Tables};
 use crate::terms::{Digest, Profile};
 use crate::token::{ScopeSet, Token};
 
@@ -98,14 +98,10 @@ impl Engine {
             Err(reason) => return self.deny(reason, Subject::NOTHING),
             Ok(token) => token,
         };
-        let need = self.scope_id(scope.as_ref()).and_then(|id| {
-            let row = self.tables.scopes.get(index(u32::from(id)))?;
-            Some(Need::scope(id, row))
-        });
-        let Some(need) = need else {
+        let Some((id, row)) = self.find_scope(scope.as_ref()) else {
             return self.deny(Reason::NoRoute, Subject::NOTHING);
         };
-        self.decide_need(need, token, allow_bonus_orbs_use)
+        self.decide_need(Need::scope(id, row), token, allow_bonus_orbs_use)
     }
 
     /// Interns a token's scopes, separated by spaces, once for many decisions. Allocates only where
@@ -127,23 +123,24 @@ impl Engine {
     #[must_use]
     pub fn scope_set<S: AsRef<[u8]>>(&self, scopes: impl IntoIterator<Item = S>) -> ScopeSet {
         let mut set = ScopeSet::empty(self.policy_id(), self.tables.scopes.len());
-        let ids = scopes
-            .into_iter()
-            .filter_map(|scope| self.scope_id(scope.as_ref()));
-        ids.for_each(|id| set.insert(id));
+        for scope in scopes {
+            if let Some((id, _)) = self.find_scope(scope.as_ref()) {
+                set.insert(id);
+            }
+        }
         set
     }
 
     /// Every route. The order is the same for every spelling of the same policy.
     pub fn routes(&self) -> impl ExactSizeIterator<Item = Route<'_>> {
-        let rows = self.tables.routes.iter().enumerate();
-        rows.map(|(id, row)| Route::new(self, u32::try_from(id).unwrap_or(NONE), row))
+        let rows = self.tables.routes.iter().zip(0..NONE);
+        rows.map(|(row, id)| Route::new(self, id, row))
     }
 
     /// The route at this place of [`Engine::routes`].
     #[must_use]
     pub fn route(&self, index: u32) -> Option<Route<'_>> {
-        let row = self.tables.routes.get(crate::hash::index(index))?;
+        let row = self.tables.routes.get(hash::index(index))?;
         Some(Route::new(self, index, row))
     }
 
@@ -177,8 +174,9 @@ impl Engine {
     /// Every scope with its orb column and routes, in the order of the policy file: the table of
     /// specification §4.2, and the scopes without routes.
     pub fn scope_table(&self) -> impl ExactSizeIterator<Item = Scope<'_>> {
-        let ids = 0..u16::try_from(self.tables.scopes.len()).unwrap_or(u16::MAX);
-        let mut scopes: Vec<_> = ids.map(|id| Scope::new(self, id)).collect();
+        // In this order no id is asked for behind the last of 65,535 scopes.
+        let ids = self.tables.scopes.iter().zip(0..);
+        let mut scopes: Vec<_> = ids.map(|(_, id)| Scope::new(self, id)).collect();
         scopes.sort_by_key(Scope::place);
         scopes.into_iter()
     }
@@ -218,18 +216,12 @@ impl Engine {
         }
     }
 
-    /// The scope token of an id.
-    #[inline(always)]
-    pub(crate) fn scope_name(&self, id: u16) -> &str {
-        let row = self.tables.scopes.get(index(u32::from(id)));
-        row.map_or("", |row| self.tables.text.get(row.terms.scope))
-    }
-
-    /// The id of a scope token.
-    fn scope_id(&self, scope: &[u8]) -> Option<u16> {
+    /// The scope of a scope token.
+    fn find_scope(&self, scope: &[u8]) -> Option<(u16, &ScopeRow)> {
         let id = self.tables.scope_ids.get(scope)?;
+        let row = self.tables.scopes.get(usize::from(id))?;
         // A perfect hash sends strangers to some slot: the whole name is compared.
-        (self.scope_name(id).as_bytes() == scope && !scope.is_empty()).then_some(id)
+        (self.tables.text.bytes(row.terms.scope) == scope).then_some((id, row))
     }
 }
 

@@ -4,8 +4,9 @@ use core::fmt;
 
 use crate::engine::Engine;
 use crate::hash::index;
+use crate::list::Span;
 use crate::route_id::RouteId;
-use crate::tables::{ApiRow, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeRow, Tables, slice};
+use crate::tables::{ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeRow, Tables, slice};
 use crate::terms::{Orbs, OrganisationRule, Place};
 use crate::token::Scopes;
 
@@ -79,11 +80,11 @@ impl<'e> Route<'e> {
         let after = tables
             .template_routes
             .partition_point(|run| run.start <= self.id);
-        let run = after
-            .checked_sub(1)
-            .and_then(|at| tables.template_routes.get(at));
-        let rows = slice(&tables.routes, run.copied().unwrap_or_default());
-        rows.iter().map(|row| method(tables.text.get(row.text)))
+        let (before, _) = tables.template_routes.split_at(after);
+        debug_assert!(!before.is_empty(), "a route without a template");
+        let rows = before.last().map(|run| slice(&tables.routes, *run));
+        let rows = rows.into_iter().flatten();
+        rows.map(|row| method(tables.text.get(row.text)))
     }
 }
 
@@ -130,12 +131,15 @@ impl<'e> Scope<'e> {
         Self { engine, id }
     }
 
+    /// INVARIANT: a scope is made from its own engine's tables, so its row is there.
     fn row(&self) -> Option<&'e ScopeRow> {
-        self.engine.tables.scopes.get(index(u32::from(self.id)))
+        let row = self.engine.tables.scopes.get(usize::from(self.id));
+        debug_assert!(row.is_some(), "a scope of another table");
+        row
     }
 
-    fn api_row(&self) -> Option<&'e ApiRow> {
-        self.engine.tables.apis.get(index(self.row()?.api))
+    fn text(&self, span: Span) -> &'e str {
+        self.engine.tables.text.get(span)
     }
 
     /// Its place among all scopes sorted by name, from 0: for arrays with an entry for each scope.
@@ -147,14 +151,16 @@ impl<'e> Scope<'e> {
     /// The scope token.
     #[must_use]
     pub fn name(&self) -> &'e str {
-        self.engine.scope_name(self.id)
+        self.row().map_or("", |row| self.text(row.terms.scope))
     }
 
     /// The api that the scope belongs to.
     #[must_use]
     pub fn api(&self) -> &'e str {
-        self.api_row()
-            .map_or("", |api| self.engine.tables.text.get(api.name))
+        let apis = &self.engine.tables.apis;
+        let api = self.row().and_then(|row| apis.get(index(row.api)));
+        debug_assert!(api.is_some(), "an api of another table");
+        api.map_or("", |api| self.text(api.name))
     }
 
     /// Whether these scopes have it (specification §5.3).
@@ -166,9 +172,7 @@ impl<'e> Scope<'e> {
     /// The permitted action, where the policy states one (specification §4.2).
     #[must_use]
     pub fn permits(&self) -> Option<&'e str> {
-        self.row()?
-            .permits
-            .map(|span| self.engine.tables.text.get(span))
+        Some(self.text(self.row()?.permits?))
     }
 
     /// The orb column; `None` where the policy states none (only on a scope with no routes).
@@ -186,9 +190,11 @@ impl<'e> Scope<'e> {
     /// The routes that need the scope, in the order of the policy file.
     pub fn routes(&self) -> impl Iterator<Item = Route<'e>> + use<'e> {
         let engine = self.engine;
-        let run = self.row().map(|row| row.routes).unwrap_or_default();
-        let ids = slice(&engine.tables.scope_routes, run);
-        ids.iter().filter_map(|id| engine.route(*id))
+        let ids = self
+            .row()
+            .map(|row| slice(&engine.tables.scope_routes, row.routes));
+        let ids = ids.into_iter().flatten();
+        ids.filter_map(|id| engine.route(*id))
     }
 
     /// Where the scope's name stands in the policy file.

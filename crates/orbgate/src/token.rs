@@ -78,39 +78,16 @@ impl TokenKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scopes<'a> {
     /// As the token has them: separated by spaces, in any order; duplicates are harmless and empty
-    /// pieces ignored. Safe with any engine; every decision searches the text.
+    /// ones ignored. Safe with any engine; every decision searches the text.
     Text(&'a [u8]),
     /// Interned once with [`Engine::scopes`](crate::Engine::scopes): a bit test per decision.
     Set(&'a ScopeSet),
 }
 
-impl<'a> From<&'a str> for Scopes<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::Text(text.as_bytes())
-    }
-}
-
-impl<'a> From<&'a String> for Scopes<'a> {
-    fn from(text: &'a String) -> Self {
-        Self::Text(text.as_bytes())
-    }
-}
-
-impl<'a> From<&'a [u8]> for Scopes<'a> {
-    fn from(text: &'a [u8]) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl<'a> From<&'a Vec<u8>> for Scopes<'a> {
-    fn from(text: &'a Vec<u8>) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl<'a, const N: usize> From<&'a [u8; N]> for Scopes<'a> {
-    fn from(text: &'a [u8; N]) -> Self {
-        Self::Text(text)
+/// Text or bytes, owned or not.
+impl<'a, T: AsRef<[u8]> + ?Sized> From<&'a T> for Scopes<'a> {
+    fn from(text: &'a T) -> Self {
+        Self::Text(text.as_ref())
     }
 }
 
@@ -147,11 +124,9 @@ impl ScopeSet {
 
     /// Adds a scope.
     pub(crate) fn insert(&mut self, scope: u16) {
-        let word = usize::from(scope >> 6);
-        let word = match self.few.get_mut(word) {
-            Some(word) => Some(word),
-            None => self.more.get_mut(word.wrapping_sub(2)),
-        };
+        let mut words = self.few.iter_mut().chain(&mut self.more);
+        let word = words.nth(usize::from(scope >> 6));
+        debug_assert!(word.is_some(), "a scope of another policy");
         if let Some(word) = word {
             *word |= 1_u64.wrapping_shl(u32::from(scope));
         }
