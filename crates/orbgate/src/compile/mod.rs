@@ -8,11 +8,9 @@ mod literals;
 mod routes;
 mod templates;
 
-use std::collections::hash_map::Entry;
-
-use crate::hash;
-use crate::list::{List, Span, Text};
-use crate::policy::{Api, Policy};
+use crate::hash::index;
+use crate::list::{Span, Text};
+use crate::policy::{Policy, segments};
 use crate::seeded::{RandomSeed, SeededMap};
 use crate::tables::{
     ApiRow, NONE, ORBS_UNKNOWN, ORBS_UNSTATED, Prefix, Run, ScopeRow, Tables, Terms,
@@ -21,7 +19,7 @@ use crate::terms::Orbs;
 
 use literals::Literals;
 use routes::{methods, route_rows, template_routes, templates_by_key, tuples};
-use templates::{ScopeOf, Templates, Texts};
+use templates::{Scope, Templates};
 
 /// No seed of those that were tried tells the texts of a policy apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,28 +47,35 @@ pub(crate) fn compile(policy: &Policy) -> Result<Tables, Unplaceable> {
 fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
     let mut apis: Vec<_> = policy.apis().iter().collect();
     apis.sort_by_key(|api| api.name());
-    let mut scopes: Vec<_> = (0..)
-        .zip(&apis)
-        .flat_map(|(id, api)| api.scopes().iter().map(move |scope| (id, *api, scope)))
-        .collect();
-    scopes.sort_by_key(|(_, _, scope)| scope.name());
+    let mut scopes = Vec::new();
+    for (api_id, api) in (0..).zip(&apis) {
+        let rules = api.scopes().iter();
+        scopes.extend(rules.map(|rule| Scope { api_id, api, rule }));
+    }
+    scopes.sort_by_key(|scope| scope.rule.name());
 
-    let route_texts = Texts::of(&scopes);
-    let templates = Templates::of(&scopes, &route_texts);
-    let mut text = TextPool::with_room(&templates, scopes.len());
-    let api_rows: Vec<_> = apis.iter().map(|api| api_row(api, &mut text)).collect();
+    let templates = Templates::of(&scopes);
+    let mut text = TextPool::with_room(templates.literals.len().saturating_add(scopes.len()));
+    let api_rows: Vec<_> = apis
+        .iter()
+        .map(|api| ApiRow {
+            name: text.span(api.name()),
+        })
+        .collect();
     let common = templates.common_segments();
     let literals = Literals::of(salt, &templates, common, &mut text);
-    let routes = route_rows(&templates, &scopes, &mut text);
+    // The names stand together, before the routes that need them.
+    for scope in &scopes {
+        text.span(scope.rule.name());
+    }
+    let routes = route_rows(&templates, &mut text);
     let methods = methods(&templates);
     let runs = template_routes(&templates);
-    let by_key = templates_by_key(salt, &templates, &literals, &runs, &methods, &routes)?;
+    let by_key = templates_by_key(salt, &templates, &literals, &runs, &methods)?;
     let (tuple_runs, tuples) = tuples(&templates, &literals.fields);
     let scope_rows = scope_rows(&scopes, &mut text);
-    let names: Vec<_> = scopes
-        .iter()
-        .map(|(_, _, scope)| scope.name().as_bytes())
-        .collect();
+    let names = scopes.iter().map(|scope| scope.rule.name().as_bytes());
+    let names: Vec<_> = names.collect();
 
     Ok(Tables {
         digest: *policy.digest().as_bytes(),
@@ -92,7 +97,12 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
         scope_ids: hashes::scope_ids(salt, &names)?,
         scope_routes: scope_routes(&templates).into(),
         apis: api_rows.into(),
-        headings: collect(policy.headings().iter().map(|heading| text.span(heading))),
+        headings: policy
+            .headings()
+            .iter()
+            .map(|heading| text.span(heading))
+            .collect::<Vec<_>>()
+            .into(),
         text: Text::Owned(text.all.into_boxed_str()),
     })
 }
@@ -113,18 +123,16 @@ fn prefix(
     let Some(first) = templates.routes.first().filter(|_| is_packed) else {
         return nothing;
     };
-    // Each segment and the slash behind it, after the first slash.
-    let segments = first.full().split_inclusive('/').skip(1).take(common);
-    let length = segments.fold(1_usize, |length, segment| {
-        length.saturating_add(segment.len())
-    });
-    let prefix = first.full().get(..length).unwrap_or_default();
+    let mut prefix = String::from("/");
+    for segment in first.path.into_iter().flat_map(segments).take(common) {
+        prefix.extend([segment, "/"]);
+    }
     let (mut head, mut mask) = ([0; 16], [0; 16]);
     for ((head, mask), byte) in head.iter_mut().zip(&mut mask).zip(prefix.bytes()) {
         (*head, *mask) = (byte, u8::MAX);
     }
     Prefix {
-        text: text.unique(prefix),
+        text: text.push(&[&prefix]),
         head: u128::from_le_bytes(head),
         head_mask: u128::from_le_bytes(mask),
         tail: prefix
@@ -135,16 +143,6 @@ fn prefix(
     }
 }
 
-fn collect<T>(items: impl Iterator<Item = T>) -> List<T> {
-    items.collect::<Vec<_>>().into()
-}
-
-fn api_row<'t>(api: &'t Api, text: &mut TextPool<'t>) -> ApiRow {
-    ApiRow {
-        name: text.span(api.name()),
-    }
-}
-
 /// Names and templates, end to end; equal names are kept once.
 struct TextPool<'t> {
     all: String,
@@ -152,68 +150,58 @@ struct TextPool<'t> {
 }
 
 impl<'t> TextPool<'t> {
-    /// With room for the texts of these templates and scopes.
-    fn with_room(templates: &Templates<'_>, scopes: usize) -> Self {
-        let routes = templates.routes.iter().map(|route| route.text.len());
-        let names = templates.literals.len().saturating_add(scopes);
+    /// With room for so many names.
+    fn with_room(names: usize) -> Self {
         Self {
-            all: String::with_capacity(routes.sum()),
+            all: String::new(),
             spans: SeededMap::with_capacity_and_hasher(names, RandomSeed::default()),
         }
     }
 
     /// A name.
     fn span(&mut self, name: &'t str) -> Span {
-        match self.spans.entry(name) {
-            Entry::Occupied(span) => *span.get(),
-            Entry::Vacant(free) => *free.insert(push(&mut self.all, name)),
-        }
+        let Self { all, spans } = self;
+        *spans.entry(name).or_insert_with(|| push(all, &[name]))
     }
 
-    /// A text that is no other's.
-    fn unique(&mut self, text: &str) -> Span {
-        push(&mut self.all, text)
+    /// A text that is no other's, in parts.
+    fn push(&mut self, parts: &[&str]) -> Span {
+        push(&mut self.all, parts)
     }
 }
 
-fn push(all: &mut String, text: &str) -> Span {
-    let span = Span {
-        start: id(all.len()),
-        length: id(text.len()),
-    };
-    all.push_str(text);
-    span
-}
-
-/// An orb column as the tables hold it. An amount that does not fit would be refused by the reader.
-fn column(orbs: Option<Orbs>) -> i64 {
-    match orbs {
-        None => ORBS_UNKNOWN,
-        Some(Orbs::Free) => 0,
-        Some(Orbs::Unstated) => ORBS_UNSTATED,
-        Some(Orbs::Amount(amount)) => i64::try_from(amount).unwrap_or(ORBS_UNSTATED),
+fn push(all: &mut String, parts: &[&str]) -> Span {
+    let start = all.len();
+    all.extend(parts.iter().copied());
+    Span {
+        start: id(start),
+        length: id(all.len().saturating_sub(start)),
     }
 }
 
-fn scope_rows<'t>(scopes: &[ScopeOf<'t>], text: &mut TextPool<'t>) -> Vec<ScopeRow> {
-    let mut start = 0_u32;
-    let rows = scopes.iter().map(|(api, api_of, scope)| {
-        let routes = Run {
-            start,
-            length: id(scope.routes().len()),
-        };
-        start = start.saturating_add(routes.length);
-        ScopeRow {
-            terms: Terms {
-                scope: text.span(scope.name()),
-                organisation: api_of.organisation(),
-                orbs: column(scope.orbs()),
-            },
-            permits: scope.permits().map(|permits| text.span(permits)),
-            api: *api,
-            routes,
-            place: scope.place(),
-        }
+/// On which terms a scope's routes are called; one of them may have an amount of its own.
+fn terms<'t>(scope: Scope<'t>, amount: Option<u64>, text: &mut TextPool<'t>) -> Terms {
+    Terms {
+        scope: text.span(scope.rule.name()),
+        organisation: scope.api.organisation(),
+        orbs: match amount.map(Orbs::Amount).or(scope.rule.orbs()) {
+            None => ORBS_UNKNOWN,
+            Some(Orbs::Free) => 0,
+            Some(Orbs::Unstated) => ORBS_UNSTATED,
+            // The reader refuses an amount that does not fit.
+            Some(Orbs::Amount(amount)) => i64::try_from(amount).unwrap_or(ORBS_UNSTATED),
+        },
+    }
+}
+
+fn scope_rows<'t>(scopes: &[Scope<'t>], text: &mut TextPool<'t>) -> Vec<ScopeRow> {
+    let routes = runs(scopes.iter().map(|scope| scope.rule.routes().len()));
+    let rows = scopes.iter().zip(routes).map(|(scope, routes)| ScopeRow {
+        terms: terms(*scope, None, text),
+        permits: scope.rule.permits().map(|permits| text.span(permits)),
+        api: scope.api_id,
+        routes,
+        place: scope.rule.place(),
     });
     rows.collect()
 }
@@ -222,14 +210,44 @@ fn scope_rows<'t>(scopes: &[ScopeOf<'t>], text: &mut TextPool<'t>) -> Vec<ScopeR
 fn scope_routes(templates: &Templates<'_>) -> Vec<u32> {
     let mut ids = vec![NONE; templates.routes.len()];
     for (id, template) in (0..).zip(&templates.routes) {
-        if let Some(slot) = ids.get_mut(hash::index(template.place)) {
-            *slot = id;
-        }
+        set(&mut ids, index(template.place), id);
     }
     ids
 }
 
+/// Where entries stand that lie end to end, by how many there are of each.
+fn runs(lengths: impl Iterator<Item = usize>) -> Vec<Run> {
+    let mut start = 0_u32;
+    let runs = lengths.map(|length| {
+        let run = Run {
+            start,
+            length: id(length),
+        };
+        start = start.saturating_add(run.length);
+        run
+    });
+    runs.collect()
+}
+
 /// A number of entries or bytes as an id. The limits on a policy keep every one far below 2³².
 fn id(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(NONE)
+    let id = u32::try_from(count);
+    debug_assert!(id.is_ok(), "{count} is no id");
+    id.unwrap_or(NONE)
+}
+
+/// The entry at a place of these.
+fn at<T: Copy + Default>(entries: &[T], place: usize) -> T {
+    let entry = entries.get(place);
+    debug_assert!(entry.is_some(), "a place of another table");
+    entry.copied().unwrap_or_default()
+}
+
+/// Sets the entry at a place of these.
+fn set<T>(entries: &mut [T], place: usize, value: T) {
+    let entry = entries.get_mut(place);
+    debug_assert!(entry.is_some(), "a place of another table");
+    if let Some(entry) = entry {
+        *entry = value;
+    }
 }

@@ -4,65 +4,37 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::hashes::{nth_seed, perfect_hash};
 use super::literals::Literals;
-use super::templates::{PARAMETER, ScopeOf, Templates};
-use super::{TextPool, Unplaceable, column, id};
-use crate::hash::{Method, Methods, PerfectHash, index};
+use super::templates::{PARAMETER, Templates};
+use super::{TextPool, Unplaceable, id, runs, set, terms};
+use crate::hash::{Method, Methods, PerfectHash};
 use crate::list::Span;
-use crate::tables::{COLUMNS, RouteRow, Run, Template, Terms, Tuple, slice};
-use crate::terms::{MAX_SEGMENTS, Orbs};
+use crate::tables::{COLUMNS, RouteRow, Run, Template, Tuple, slice};
+use crate::terms::MAX_SEGMENTS;
 
 /// The route rows, those of one template together.
-pub(super) fn route_rows<'t>(
-    templates: &Templates<'t>,
-    scopes: &[ScopeOf<'t>],
-    text: &mut TextPool<'t>,
-) -> Vec<RouteRow> {
-    let names: Vec<_> = scopes
-        .iter()
-        .map(|(_, _, scope)| text.span(scope.name()))
-        .collect();
-    let mut rows = Vec::with_capacity(templates.routes.len());
-    for template in &templates.routes {
-        let scope = usize::from(template.scope);
-        let Some(((_, api, rule), name)) = scopes.get(scope).zip(names.get(scope)) else {
-            continue;
-        };
-        let route = text.unique(template.text);
-        let skipped = id(template.rule.method().len().saturating_add(1));
-        let amount = template.rule.orbs().map(Orbs::Amount);
-        rows.push(RouteRow {
-            text: route,
-            template: Span {
-                start: route.start.saturating_add(skipped),
-                length: route.length.saturating_sub(skipped),
+pub(super) fn route_rows<'t>(templates: &Templates<'t>, text: &mut TextPool<'t>) -> Vec<RouteRow> {
+    let rows = templates.routes.iter().map(|route| {
+        let method = text.push(&[route.rule.method(), " "]);
+        let template = text.push(&route.path);
+        RouteRow {
+            text: Span {
+                start: method.start,
+                length: method.length.saturating_add(template.length),
             },
-            scope: template.scope,
-            terms: Terms {
-                scope: *name,
-                organisation: api.organisation(),
-                orbs: column(amount.or(rule.orbs())),
-            },
-            place: template.rule.place(),
-        });
-    }
-    rows
+            template,
+            scope: route.scope_id,
+            terms: terms(route.scope, route.rule.orbs(), text),
+            place: route.rule.place(),
+        }
+    });
+    rows.collect()
 }
 
 /// For each template, where its routes stand.
 pub(super) fn template_routes(templates: &Templates<'_>) -> Vec<Run> {
-    let of_templates = templates
-        .routes
-        .chunk_by(|a, b| templates.segments(a.segments) == templates.segments(b.segments));
-    let mut start = 0_u32;
-    let runs = of_templates.map(|routes| {
-        let run = Run {
-            start,
-            length: id(routes.len()),
-        };
-        start = start.saturating_add(run.length);
-        run
-    });
-    runs.collect()
+    let routes = &templates.routes;
+    let of_templates = routes.chunk_by(|a, b| templates.segments(a) == templates.segments(b));
+    runs(of_templates.map(<[_]>::len))
 }
 
 /// The columns of the methods that most routes have.
@@ -113,38 +85,29 @@ pub(super) fn templates_by_key(
     literals: &Literals,
     runs: &[Run],
     methods: &Methods,
-    rows: &[RouteRow],
 ) -> Result<PerfectHash<Template>, Unplaceable> {
-    let mut entries = Vec::with_capacity(runs.len());
-    for (template_id, run) in (0..).zip(runs) {
+    let entries = (0..).zip(runs).map(|(id_of_template, run)| {
         let routes = slice(&templates.routes, *run);
-        let segments = routes
-            .first()
-            .map_or(&[][..], |route| templates.segments(route.segments));
-        let count = u64::from(id(segments.len()));
+        let segments = routes.first().map(|route| templates.segments(route));
+        let segments = segments.unwrap_or_default();
         let parts = segments.iter().map(|number| literals.part_of(*number));
         let mut entry = Template {
-            key: parts.fold(count, u64::wrapping_add),
-            id: template_id,
+            key: parts.fold(u64::from(id(segments.len())), u64::wrapping_add),
+            id: id_of_template,
             ..Template::default()
         };
-        for (route_id, route) in (run.start..).zip(routes) {
-            let Some(column) = methods.column(route.rule.method().as_bytes()) else {
-                continue;
-            };
-            if let (Some(of_route), Some(scope), Some(row)) = (
-                entry.routes.get_mut(column),
-                entry.scopes.get_mut(column),
-                rows.get(index(route_id)),
-            ) {
-                *of_route = route_id;
+        for (id, route) in (run.start..).zip(routes) {
+            if let Some(column) = methods.column(route.rule.method().as_bytes()) {
+                set(&mut entry.routes, column, id);
+                // The scope's row does not say an amount of the route's own.
                 if route.rule.orbs().is_none() {
-                    *scope = row.scope;
+                    set(&mut entry.scopes, column, route.scope_id);
                 }
             }
         }
-        entries.push(entry);
-    }
+        entry
+    });
+    let entries: Vec<_> = entries.collect();
     perfect_hash(salt, &entries, |seed, template| seed.number(template.key))
 }
 
@@ -152,36 +115,29 @@ pub(super) fn templates_by_key(
 pub(super) fn tuples(templates: &Templates<'_>, fields: &[u64]) -> (Vec<Run>, Vec<Tuple>) {
     let mut of_counts = vec![BTreeSet::new(); MAX_SEGMENTS.saturating_add(1)];
     for route in &templates.routes {
-        let segments = templates.segments(route.segments);
+        let segments = templates.segments(route);
         // The first segment is the highest bit: so a literal there counts most.
-        let bits = segments.iter().fold(0_u32, |bits, number| {
-            bits.wrapping_shl(1) | u32::from(*number != PARAMETER)
-        });
+        let bits = core::iter::successors(Some(1_u32 << 31), |bit| Some(bit >> 1));
+        let literals = segments
+            .iter()
+            .zip(bits)
+            .filter(|(number, _)| **number != PARAMETER);
+        let literals = literals.fold(0, |all, (_, bit)| all | bit);
         if let Some(of_count) = of_counts.get_mut(segments.len()) {
-            of_count.insert(bits);
+            of_count.insert(literals);
         }
     }
-    let mut tuples = Vec::new();
-    let mut runs = Vec::with_capacity(of_counts.len());
-    for (count, of_count) in (0..).zip(of_counts) {
-        let start = id(tuples.len());
-        for bits in of_count.iter().rev() {
-            let literals = bits
-                .reverse_bits()
-                .checked_shr(u32::BITS.saturating_sub(count));
-            let literals = literals.unwrap_or_default();
-            let own = (0..)
-                .zip(fields)
-                .filter(|(position, _)| literals.wrapping_shr(*position) & 1 == 1);
-            tuples.push(Tuple {
-                literals,
-                fields: own.fold(0, |all, (_, field)| all | field),
-            });
+    let runs = runs(of_counts.iter().map(BTreeSet::len));
+    let tuples = of_counts.iter().flat_map(|of_count| of_count.iter().rev());
+    let tuples = tuples.map(|bits| {
+        let literals = bits.reverse_bits();
+        let own = (0..)
+            .zip(fields)
+            .filter(|(position, _)| literals.wrapping_shr(*position) & 1 == 1);
+        Tuple {
+            literals,
+            fields: own.fold(0, |all, (_, field)| all | field),
         }
-        runs.push(Run {
-            start,
-            length: id(of_count.len()),
-        });
-    }
-    (runs, tuples)
+    });
+    (runs, tuples.collect())
 }

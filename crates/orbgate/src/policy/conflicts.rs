@@ -171,17 +171,9 @@ const PARAMETER: &str = "{}";
 impl<'t> Tree<'t> {
     /// The node at which the route's template ends.
     fn walk(&mut self, route: &FullRoute<'t>, faults: &mut Faults) -> usize {
-        let [base_path, template] = route.template;
-        let [base_before, before] = core::mem::replace(&mut self.before, route.template);
-        let rest = if base_path == base_before {
-            let (alike, length) = grammar::common_segments(before, template);
-            let alike = grammar::slashes(base_path).saturating_add(alike);
-            self.way.truncate(alike);
-            ["", template.get(length..).unwrap_or_default()]
-        } else {
-            self.way.clear();
-            route.template
-        };
+        let before = core::mem::replace(&mut self.before, route.template);
+        let (alike, rest) = grammar::common_segments(before, route.template);
+        self.way.truncate(alike);
         let mut node = self.way.last().copied().unwrap_or(0);
         for segment in rest.into_iter().flat_map(grammar::segments) {
             node = self.step(node, Segment::of(segment), route, faults);

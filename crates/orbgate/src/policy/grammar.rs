@@ -124,17 +124,26 @@ pub(crate) fn segments(path: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// How many segments two paths have in common at their start, and how many bytes those take.
-pub(crate) fn common_segments(a: &str, b: &str) -> (usize, usize) {
-    let bytes = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b);
-    let bytes = bytes.count();
+/// How many segments two full templates have in common at their start, and what of the second is behind those.
+pub(crate) fn common_segments<'t>(
+    [base_path, before]: [&str; 2],
+    template: [&'t str; 2],
+) -> (usize, [&'t str; 2]) {
+    let [same_base_path, path] = template;
+    if base_path != same_base_path {
+        return (0, template);
+    }
+    let bytes = before.bytes().zip(path.bytes());
+    let bytes = bytes.take_while(|(a, b)| a == b).count();
     let is_end = |path: &str| path.as_bytes().get(bytes).is_none_or(|byte| *byte == b'/');
-    let mut common = a.get(..bytes).unwrap_or_default();
-    if !(is_end(a) && is_end(b)) {
+    let mut common = path.get(..bytes).unwrap_or_default();
+    if !(is_end(before) && is_end(path)) {
         // The last one is only begun.
         common = common.rsplit_once('/').map_or("", |(whole, _)| whole);
     }
-    (slashes(common), common.len())
+    let rest = path.get(common.len()..).unwrap_or_default();
+    let count = slashes(base_path).saturating_add(slashes(common));
+    (count, ["", rest])
 }
 
 /// How many slashes a path has.
@@ -295,25 +304,11 @@ fn is_name(name: &str) -> bool {
 
 /// Whether a literal can have this byte.
 const fn is_literal(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(
-            byte,
-            b'.' | b'_'
-                | b'~'
-                | b'!'
-                | b'$'
-                | b'&'
-                | b'\''
-                | b'('
-                | b')'
-                | b'*'
-                | b'+'
-                | b','
-                | b'='
-                | b':'
-                | b'@'
-                | b'-'
-        )
+    let is_mark = matches!(
+        byte,
+        b'!' | b'$' | b'&'..=b'.' | b':' | b'=' | b'@' | b'_' | b'~'
+    );
+    byte.is_ascii_alphanumeric() || is_mark
 }
 
 fn character(c: char) -> String {
