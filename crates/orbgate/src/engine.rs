@@ -16,7 +16,7 @@ use crate::token::{ScopeSet, Token};
 /// A compiled, immutable policy.
 ///
 /// Deciding is a pure function: no I/O, clock, allocation, lock or panic. An engine is `Send + Sync`;
-/// share it by reference or in an `Arc`, and swap it whole to load a new policy.
+/// lend it to threads or put it into an `Arc`, and swap it whole to load a new policy.
 pub struct Engine {
     pub(crate) tables: Tables,
 }
@@ -240,7 +240,7 @@ impl fmt::Debug for Engine {
 impl Engine {
     /// Compiles a policy at run time. The expected time and the memory are linear in the size of its templates.
     ///
-    /// Should no hash ever be found that tells its texts apart (the chance is below 2⁻²⁰⁰), the engine has no routes and
+    /// Should no hash ever be found that distinguishes its texts (the chance is below 2⁻²⁰⁰), the engine has no routes and
     /// denies every request.
     #[must_use]
     pub fn new(policy: &crate::policy::Policy) -> Self {

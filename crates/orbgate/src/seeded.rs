@@ -1,5 +1,5 @@
 //! Hash maps over the texts of a policy: far cheaper than the standard library's own, and seeded with its random
-//! numbers as those are, so that nobody can write a policy whose texts share a hash.
+//! numbers as those are, so that nobody can write a policy whose texts have one hash.
 
 use core::hash::{BuildHasher, Hasher};
 use std::collections::HashMap;

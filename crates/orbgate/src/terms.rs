@@ -1,4 +1,4 @@
-//! The words that policies, engines and decisions share.
+//! The terms of policies, engines and decisions.
 
 use core::fmt;
 
@@ -99,14 +99,11 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        // One write, not 32: every decision in JSON carries a digest.
-        let mut text = *b"sha256:0000000000000000000000000000000000000000000000000000000000000000";
-        let nibbles = self.0.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
-        for (digit, nibble) in text.iter_mut().skip(7).zip(nibbles) {
-            *digit = DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'?');
-        }
-        f.pad(str::from_utf8(&text).unwrap_or_default())
+        f.write_str("sha256:")?;
+        // Two writes, not 32: every decision in JSON carries a digest.
+        let (halves, _) = self.0.as_chunks();
+        let mut halves = halves.iter().map(|half| u128::from_be_bytes(*half));
+        halves.try_for_each(|half| write!(f, "{half:032x}"))
     }
 }
 

@@ -138,7 +138,7 @@ impl ScopeSet {
         let word = usize::from(scope >> 6);
         let word = match self.few.get(word) {
             Some(word) => Some(word),
-            None => self.more.get(word.wrapping_sub(2)),
+            None => word.checked_sub(2).and_then(|word| self.more.get(word)),
         };
         let is_in = word.is_some_and(|word| word.wrapping_shr(u32::from(scope)) & 1 == 1);
         self.policy == policy && is_in

@@ -21,7 +21,7 @@ use literals::Literals;
 use routes::{methods, route_rows, template_routes, templates_by_key, tuples};
 use templates::{Scope, Templates};
 
-/// No seed of those that were tried tells the texts of a policy apart.
+/// No seed of those that were tried distinguishes the texts of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unplaceable;
 

@@ -65,7 +65,7 @@ pub(super) fn methods(templates: &Templates<'_>) -> Methods {
     }
 }
 
-/// The methods in their columns, if this multiplier tells them apart.
+/// The methods in their columns, if this multiplier gives each its own.
 fn in_columns(methods: &[Method], multiplier: u64) -> Option<[Method; COLUMNS]> {
     let mut columns = [Method::default(); COLUMNS];
     for method in methods {

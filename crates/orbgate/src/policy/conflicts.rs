@@ -1,6 +1,6 @@
 //! What two routes of a policy can do to each other, judged on full templates (base path prepended).
 //!
-//! All searches walk a tree of segments: the templates that start alike share a node. That keeps the
+//! All searches walk a tree of segments: the templates that start alike go through one node. That keeps the
 //! work proportional to the number of segments, not to the number of pairs.
 
 use std::borrow::Cow;
@@ -145,7 +145,7 @@ fn lower_case(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// The templates that start alike share nodes. Nodes are numbers; 0 is the root.
+/// The templates that start alike go through the same nodes. Nodes are numbers; 0 is the root.
 #[derive(Default)]
 struct Tree<'t> {
     /// From a node, by a literal in lower case or a parameter, to the next node.

@@ -1,5 +1,5 @@
 //! The policy file as plain data: what both YAML readings must agree on, and the source of the
-//! JSON Schema. Nothing here is validated beyond its shape.
+//! JSON Schema. Nothing here is validated beyond its types.
 //!
 //! Comments on the fields become the descriptions an editor shows.
 
@@ -31,7 +31,7 @@ pub(super) struct Document {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Target", extend("default" = "strict")))]
     pub(super) target: Option<Spanned<Target>>,
-    /// Groups of scopes whose routes share a base path.
+    /// Groups of scopes whose routes have one base path.
     #[cfg_attr(feature = "schema", schemars(extend("propertyNames" = pattern(NAME))))]
     pub(super) apis: Entries<ApiDocument>,
     /// Scope groups that exist with no route.
@@ -43,7 +43,7 @@ pub(super) struct Document {
     pub(super) headings: Option<Vec<Spanned<String>>>,
 }
 
-/// A group of scopes whose routes share a base path.
+/// A group of scopes whose routes have one base path.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(

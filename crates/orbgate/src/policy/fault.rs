@@ -64,17 +64,20 @@ impl PolicyError {
     pub const fn in_file<'a>(&'a self, file: &'a str) -> InFile<'a> {
         InFile { error: self, file }
     }
+
+    /// The faults, each on its line behind this.
+    fn write(&self, f: &mut fmt::Formatter<'_>, before: fmt::Arguments<'_>) -> fmt::Result {
+        for (index, fault) in self.faults.iter().enumerate() {
+            let end_of_line = if index > 0 { "\n" } else { "" };
+            write!(f, "{end_of_line}{before}{fault}")?;
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, fault) in self.faults.iter().enumerate() {
-            if index > 0 {
-                f.write_str("\n")?;
-            }
-            write!(f, "{fault}")?;
-        }
-        Ok(())
+        self.write(f, format_args!(""))
     }
 }
 
@@ -89,12 +92,6 @@ pub struct InFile<'a> {
 
 impl fmt::Display for InFile<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, fault) in self.error.faults.iter().enumerate() {
-            if index > 0 {
-                f.write_str("\n")?;
-            }
-            write!(f, "{}:{fault}", self.file)?;
-        }
-        Ok(())
+        self.error.write(f, format_args!("{}:", self.file))
     }
 }

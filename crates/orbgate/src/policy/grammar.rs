@@ -276,11 +276,11 @@ fn no_literal(segment: &str, path: &str) -> String {
         );
     }
     let wrong = |c: &char| !u8::try_from(*c).is_ok_and(is_literal);
-    let wrong = segment.chars().find(wrong).unwrap_or_default();
+    let wrong = segment.chars().find(wrong).map(character);
     format!(
         "path {} has {}, which a literal cannot have",
         quoted(path),
-        character(wrong)
+        wrong.unwrap_or_else(|| quoted(segment))
     )
 }
 

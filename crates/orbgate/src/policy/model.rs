@@ -57,7 +57,7 @@ impl Policy {
     }
 }
 
-/// A group of scopes whose routes share a base path.
+/// A group of scopes whose routes have one base path.
 #[derive(Clone, Debug)]
 pub struct Api {
     pub(crate) name: String,

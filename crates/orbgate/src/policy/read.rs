@@ -1,4 +1,4 @@
-//! The tree → the policy file's own shape: which keys there are, and what kind of value each takes.
+//! The tree → the document: which keys there are, and what kind of value each takes.
 //!
 //! A value of the wrong kind is reported and replaced by a stand-in, so that everything else in the
 //! file is still judged. A stand-in stands where its fault stands, which is how the later checks
