@@ -72,17 +72,9 @@ impl Engine {
         token: Option<Token<'_>>,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'_> {
-        let token = match read_token(token) {
-            Err(reason) => return self.deny(reason, Subject::NOTHING),
-            Ok(token) => token,
-        };
-        let need = route
-            .index_in(self.policy_id())
-            .and_then(|route| self.need(route));
-        let Some(need) = need else {
-            return self.deny(Reason::NoRoute, Subject::NOTHING);
-        };
-        self.decide_need(need, token, allow_bonus_orbs_use)
+        let route = route.index_in(self.policy_id());
+        let need = route.and_then(|route| self.need(route));
+        self.decide_found_need(need, token, allow_bonus_orbs_use)
     }
 
     /// Decides by scope, without a route: the inference api's routes are not shown (specification
@@ -94,14 +86,24 @@ impl Engine {
         token: Option<Token<'_>>,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'_> {
-        let token = match read_token(token) {
-            Err(reason) => return self.deny(reason, Subject::NOTHING),
-            Ok(token) => token,
-        };
-        let Some((id, row)) = self.find_scope(scope.as_ref()) else {
-            return self.deny(Reason::NoRoute, Subject::NOTHING);
-        };
-        self.decide_need(Need::scope(id, row), token, allow_bonus_orbs_use)
+        let scope = self.find_scope(scope.as_ref());
+        let need = scope.map(|(id, row)| Need::scope(id, row));
+        self.decide_found_need(need, token, allow_bonus_orbs_use)
+    }
+
+    /// Decides without a target: the token comes first, and then what was found.
+    #[inline(always)]
+    fn decide_found_need<'e>(
+        &'e self,
+        need: Option<Need<'e>>,
+        token: Option<Token<'_>>,
+        allow_bonus_orbs_use: bool,
+    ) -> Decision<'e> {
+        match (read_token(token), need) {
+            (Err(reason), _) => self.deny(reason, Subject::NOTHING),
+            (Ok(_), None) => self.deny(Reason::NoRoute, Subject::NOTHING),
+            (Ok(token), Some(need)) => self.decide_need(need, token, allow_bonus_orbs_use),
+        }
     }
 
     /// Interns a token's scopes, separated by spaces, once for many decisions. Allocates only where
