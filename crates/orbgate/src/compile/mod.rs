@@ -64,18 +64,20 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
         .collect();
     let common = templates.common_segments();
     let literals = Literals::of(salt, &templates, common, &mut text);
-    // The names stand together, before the routes that need them.
-    for scope in &scopes {
-        text.span(scope.rule.name());
-    }
-    let routes = route_rows(&templates, &mut text);
+    let names: Vec<_> = scopes
+        .iter()
+        .map(|scope| text.span(scope.rule.name()))
+        .collect();
+    let routes = route_rows(&templates, &names, &mut text);
     let methods = methods(&templates);
     let runs = template_routes(&templates);
     let by_key = templates_by_key(salt, &templates, &literals, &runs, &methods)?;
     let (tuple_runs, tuples) = tuples(&templates, &literals.fields);
-    let scope_rows = scope_rows(&scopes, &mut text);
-    let names = scopes.iter().map(|scope| scope.rule.name().as_bytes());
-    let names: Vec<_> = names.collect();
+    let scope_rows = scope_rows(&scopes, &names, &mut text);
+    let names: Vec<_> = scopes
+        .iter()
+        .map(|scope| scope.rule.name().as_bytes())
+        .collect();
 
     Ok(Tables {
         digest: *policy.digest().as_bytes(),
@@ -180,9 +182,9 @@ fn push(all: &mut String, parts: &[&str]) -> Span {
 }
 
 /// On which terms a scope's routes are called; one of them may have an amount of its own.
-fn terms<'t>(scope: Scope<'t>, amount: Option<u64>, text: &mut TextPool<'t>) -> Terms {
+fn terms(scope: Scope<'_>, name: Span, amount: Option<u64>) -> Terms {
     Terms {
-        scope: text.span(scope.rule.name()),
+        scope: name,
         organisation: scope.api.organisation(),
         orbs: match amount.map(Orbs::Amount).or(scope.rule.orbs()) {
             None => ORBS_UNKNOWN,
@@ -194,10 +196,11 @@ fn terms<'t>(scope: Scope<'t>, amount: Option<u64>, text: &mut TextPool<'t>) -> 
     }
 }
 
-fn scope_rows<'t>(scopes: &[Scope<'t>], text: &mut TextPool<'t>) -> Vec<ScopeRow> {
+fn scope_rows<'t>(scopes: &[Scope<'t>], names: &[Span], text: &mut TextPool<'t>) -> Vec<ScopeRow> {
     let routes = runs(scopes.iter().map(|scope| scope.rule.routes().len()));
-    let rows = scopes.iter().zip(routes).map(|(scope, routes)| ScopeRow {
-        terms: terms(*scope, None, text),
+    let rows = scopes.iter().zip(names).zip(routes);
+    let rows = rows.map(|((scope, name), routes)| ScopeRow {
+        terms: terms(*scope, *name, None),
         permits: scope.rule.permits().map(|permits| text.span(permits)),
         api: scope.api_id,
         routes,

@@ -5,14 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::hashes::{nth_seed, perfect_hash};
 use super::literals::Literals;
 use super::templates::{PARAMETER, Templates};
-use super::{TextPool, Unplaceable, id, runs, set, terms};
+use super::{TextPool, Unplaceable, at, id, runs, set, terms};
 use crate::hash::{Method, Methods, PerfectHash};
 use crate::list::Span;
 use crate::tables::{COLUMNS, RouteRow, Run, Template, Tuple, slice};
 use crate::terms::MAX_SEGMENTS;
 
 /// The route rows, those of one template together.
-pub(super) fn route_rows<'t>(templates: &Templates<'t>, text: &mut TextPool<'t>) -> Vec<RouteRow> {
+pub(super) fn route_rows(
+    templates: &Templates<'_>,
+    names: &[Span],
+    text: &mut TextPool<'_>,
+) -> Vec<RouteRow> {
     let rows = templates.routes.iter().map(|route| {
         let method = text.push(&[route.rule.method(), " "]);
         let template = text.push(&route.path);
@@ -23,7 +27,11 @@ pub(super) fn route_rows<'t>(templates: &Templates<'t>, text: &mut TextPool<'t>)
             },
             template,
             scope: route.scope_id,
-            terms: terms(route.scope, route.rule.orbs(), text),
+            terms: terms(
+                route.scope,
+                at(names, usize::from(route.scope_id)),
+                route.rule.orbs(),
+            ),
             place: route.rule.place(),
         }
     });

@@ -143,11 +143,13 @@ impl<'t> Literals<'t> {
         let (before, start_before) = core::mem::replace(&mut self.before, (path, start));
         let (alike, rest) = common_segments(before, path);
         segments_of_all.extend_from_within(start_before..start_before.saturating_add(alike));
-        for (position, text) in (alike..).zip(rest.into_iter().flat_map(segments)) {
-            segments_of_all.push(match text.starts_with('{') {
-                true => PARAMETER,
-                false => self.number_of(position, text),
-            });
+        for part in rest {
+            for (position, text) in (segments_of_all.len()..).zip(segments(part)) {
+                segments_of_all.push(match text.starts_with('{') {
+                    true => PARAMETER,
+                    false => self.number_of(position.saturating_sub(start), text),
+                });
+            }
         }
         let own = segments_of_all.iter().skip(start);
         let length = own.len();

@@ -175,9 +175,11 @@ impl<'t> Tree<'t> {
         let (alike, rest) = grammar::common_segments(before, route.template);
         self.way.truncate(alike);
         let mut node = self.way.last().copied().unwrap_or(0);
-        for segment in rest.into_iter().flat_map(grammar::segments) {
-            node = self.step(node, Segment::of(segment), route, faults);
-            self.way.push(node);
+        for part in rest {
+            for segment in grammar::segments(part) {
+                node = self.step(node, Segment::of(segment), route, faults);
+                self.way.push(node);
+            }
         }
         node
     }
