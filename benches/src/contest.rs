@@ -11,7 +11,7 @@ use crate::table::Table;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// A router of paths: the template's number.
-    Shape(Option<usize>),
+    Template(Option<usize>),
     /// A router for each method: the route's number.
     Route(Option<usize>),
     /// A policy engine.
@@ -21,17 +21,17 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Does the twin say the same? A router has no rule for malformed paths: what it says is not judged.
+    /// Does the reference say the same? A router has no rule for malformed paths: what it says is not judged.
     pub fn is_right(self, table: &Table, ask: &Ask) -> bool {
         let malformed = ask.expected == Expected::Malformed;
         let method = usize::from(ask.method_id);
         match self {
-            Self::Shape(shape) => malformed || shape == table.shape_of(ask.target),
+            Self::Template(template) => malformed || template == table.template_of(ask.target),
             Self::Route(route) => malformed || route == table.route_of(method, ask.target),
             Self::Allowed(allowed) => allowed == (ask.expected == Expected::Allow),
             Self::Decided(reason, route) => {
-                let shape = table.shape_of(ask.target).filter(|_| !malformed);
-                let right = shape.and_then(|shape| table.declared(shape, method));
+                let template = table.template_of(ask.target).filter(|_| !malformed);
+                let right = template.and_then(|template| table.declared(template, method));
                 reason == ask.expected && (route == right || reason == Expected::MethodNotDeclared)
             }
         }
@@ -67,7 +67,7 @@ pub struct Row {
     /// Requests of the stream, and of them in a round: who is slow answers a part, another each time.
     pub requests: usize,
     pub part: usize,
-    /// Answers that differ from the twin's.
+    /// Answers that differ from the reference's.
     pub differ: usize,
 }
 
@@ -225,7 +225,7 @@ fn part(contestant: &dyn Contestant, asks: &[Ask]) -> usize {
     part
 }
 
-/// How many answers differ from the twin's. Orbgate's may not.
+/// How many answers differ from the reference's. Orbgate's may not.
 fn differ(table: &Table, asks: &[Ask], contestant: &dyn Contestant, part: usize) -> usize {
     let checked = &asks[..if part < TURN { part * 8 } else { asks.len() }.min(asks.len())];
     let wrong: Vec<_> = checked

@@ -85,7 +85,7 @@ fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
         .rounds
         .unwrap_or(if arguments.quick { 25 } else { 21 });
     let table: &'static Table = Box::leak(Box::new(Table::named(name)));
-    let counts = [table.rows.len(), table.shapes.len(), table.scopes.len()];
+    let counts = [table.rows.len(), table.templates.len(), table.scopes.len()];
     let [routes, templates, scopes] = counts;
     println!("\n{name}: {routes} routes, {templates} templates, {scopes} scopes");
     measures.tables.push((name.to_owned(), counts));
@@ -250,10 +250,10 @@ fn print(rows: &[Row]) {
 fn print_goals(goals: &[Goal]) {
     println!("\ngoals");
     for goal in goals {
-        let sign = if goal.at_least { "≥" } else { "≤" };
+        let relation = if goal.at_least { "≥" } else { "≤" };
         let met = if goal.is_met() { "met    " } else { "NOT MET" };
         println!(
-            "  {met}  {:<78} {sign} {:.3}: {:.3}  {}",
+            "  {met}  {:<78} {relation} {:.3}: {:.3}  {}",
             goal.what, goal.wanted, goal.measured, goal.note
         );
     }

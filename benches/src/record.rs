@@ -173,13 +173,13 @@ fn markdown(stem: &str, here: &Circumstances, measures: &Measures, goals: &[Goal
     writeln!(text, "\n{FAIRNESS}").unwrap();
     text.push_str("## Goals\n\n| goal | wanted | measured | met | |\n|---|---|---|---|---|\n");
     for goal in goals {
-        let (sign, met) = (
+        let (relation, met) = (
             if goal.at_least { "≥" } else { "≤" },
             if goal.is_met() { "yes" } else { "**no**" },
         );
         writeln!(
             text,
-            "| {} | {sign} {:.3} | {:.3} | {met} | {} |",
+            "| {} | {relation} {:.3} | {:.3} | {met} | {} |",
             goal.what, goal.wanted, goal.measured, goal.note
         )
         .unwrap();

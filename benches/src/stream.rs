@@ -225,15 +225,15 @@ impl<'t> Maker<'t> {
             true => self.tokens.without(row.scope, &mut self.numbers),
             false => self.tokens.with(row.scope, &mut self.numbers),
         };
-        let shape = self
+        let template = self
             .table
-            .shape_of(&target)
+            .template_of(&target)
             .filter(|_| kind != Kind::Malformed);
-        if kind == Kind::Misses && shape.is_some() {
+        if kind == Kind::Misses && template.is_some() {
             return None;
         }
-        let route = shape.and_then(|shape| self.table.declared(shape, row.method));
-        let expected = match (shape, route) {
+        let route = template.and_then(|template| self.table.declared(template, row.method));
+        let expected = match (template, route) {
             _ if kind == Kind::Malformed => Expected::Malformed,
             (None, _) => Expected::NoRoute,
             (_, None) => Expected::MethodNotDeclared,

@@ -1,5 +1,5 @@
-//! The tables of routes, each as orbgate's engine, as rows for the peers, and as a slow, obvious twin
-//! that says what the right answer is.
+//! The tables of routes, each as orbgate's engine, as rows for the peers, and as a slow, obvious
+//! reference that says what the right answer is.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -15,8 +15,8 @@ pub struct Table {
     pub yaml: String,
     pub engine: &'static Engine,
     pub rows: Vec<Row>,
-    /// The different path templates, by shape number, parameters named by their place: `/voxies/{p1}/run`.
-    pub shapes: Vec<String>,
+    /// The different path templates, parameters named by their place: `/voxies/{p1}/run`.
+    pub templates: Vec<String>,
     pub methods: Vec<&'static str>,
     pub scopes: Vec<&'static str>,
     oracle: Oracle,
@@ -26,7 +26,8 @@ pub struct Table {
 pub struct Row {
     /// Its number in [`Table::methods`].
     pub method: usize,
-    pub shape: usize,
+    /// Its number in [`Table::templates`].
+    pub template_id: usize,
     /// Its number in [`Table::scopes`].
     pub scope: usize,
     /// `METHOD /template`, as orbgate names it.
@@ -58,28 +59,28 @@ impl Table {
     fn new(name: &str, yaml: String, engine: &'static Engine) -> Self {
         let mut methods = Vec::new();
         let mut scopes = Vec::new();
-        let mut shapes = Vec::new();
+        let mut templates = Vec::new();
         let mut method_ids = HashMap::new();
         let mut scope_ids = HashMap::new();
-        let mut shape_ids = HashMap::new();
+        let mut template_ids = HashMap::new();
         let mut rows = Vec::new();
         for route in engine.routes() {
-            let shape = shape(route.template());
+            let template = with_places(route.template());
             rows.push(Row {
                 method: number(&mut method_ids, &mut methods, route.method()),
-                shape: number(&mut shape_ids, &mut shapes, shape),
+                template_id: number(&mut template_ids, &mut templates, template),
                 scope: number(&mut scope_ids, &mut scopes, route.scope().name()),
                 name: route.as_str(),
                 template: route.template(),
             });
         }
-        let oracle = Oracle::new(&rows, &shapes, methods.len());
+        let oracle = Oracle::new(&rows, &templates, methods.len());
         Self {
             name: name.to_owned(),
             yaml,
             engine,
             rows,
-            shapes,
+            templates,
             methods,
             scopes,
             oracle,
@@ -87,7 +88,7 @@ impl Table {
     }
 
     /// Another engine of the same policy, elsewhere in memory; the built-in one is there only once.
-    pub fn twin(&self) -> &'static Engine {
+    pub fn second_engine(&self) -> &'static Engine {
         if self.name == "external" {
             return self.engine;
         }
@@ -95,8 +96,8 @@ impl Table {
         Box::leak(Box::new(Engine::new(&policy)))
     }
 
-    /// The shape that a path has, by the obvious way.
-    pub fn shape_of(&self, path: &str) -> Option<usize> {
+    /// The template that a path has, by the obvious way.
+    pub fn template_of(&self, path: &str) -> Option<usize> {
         self.oracle.paths.find(path)
     }
 
@@ -105,14 +106,17 @@ impl Table {
         self.oracle.methods[method].find(path)
     }
 
-    /// The route that a shape declares for a method.
-    pub fn declared(&self, shape: usize, method: usize) -> Option<usize> {
-        self.oracle.routes.get(&(shape, method)).copied()
+    /// The route that a template declares for a method.
+    pub fn declared(&self, template: usize, method: usize) -> Option<usize> {
+        self.oracle.routes.get(&(template, method)).copied()
     }
 
     /// The words that stand at some place of some template.
     pub fn words(&self) -> Vec<&str> {
-        let segments = self.shapes.iter().flat_map(|shape| shape.split('/'));
+        let segments = self
+            .templates
+            .iter()
+            .flat_map(|template| template.split('/'));
         let words: BTreeSet<_> = segments
             .filter(|s| !s.is_empty() && !s.starts_with('{'))
             .collect();
@@ -133,7 +137,7 @@ fn number<T: Clone + Eq + std::hash::Hash>(
 }
 
 /// A template with its parameters named by place: some routers want one name at one place.
-fn shape(template: &str) -> String {
+fn with_places(template: &str) -> String {
     let segments = template.split('/').enumerate();
     let named = segments.map(|(place, segment)| match segment.starts_with('{') {
         true => format!("{{p{place}}}"),
@@ -173,29 +177,29 @@ fn github() -> String {
     yaml
 }
 
-/// The slow, obvious twin: a tree of hash maps that tries the literal before the parameter.
+/// The slow, obvious reference: a tree of hash maps that tries the literal before the parameter.
 struct Oracle {
-    /// Shape numbers.
+    /// Template numbers.
     paths: Tree,
     /// Route numbers, a tree for each method.
     methods: Vec<Tree>,
-    /// Shape and method to route.
+    /// Template and method to route.
     routes: HashMap<(usize, usize), usize>,
 }
 
 impl Oracle {
-    fn new(rows: &[Row], shapes: &[String], methods: usize) -> Self {
+    fn new(rows: &[Row], templates: &[String], methods: usize) -> Self {
         let mut oracle = Self {
             paths: Tree::default(),
             methods: (0..methods).map(|_| Tree::default()).collect(),
             routes: HashMap::new(),
         };
-        for (id, shape) in shapes.iter().enumerate() {
-            oracle.paths.insert(shape, id);
+        for (id, template) in templates.iter().enumerate() {
+            oracle.paths.insert(template, id);
         }
         for (id, row) in rows.iter().enumerate() {
-            oracle.methods[row.method].insert(&shapes[row.shape], id);
-            oracle.routes.insert((row.shape, row.method), id);
+            oracle.methods[row.method].insert(&templates[row.template_id], id);
+            oracle.routes.insert((row.template_id, row.method), id);
         }
         oracle
     }
@@ -209,9 +213,9 @@ struct Tree {
 }
 
 impl Tree {
-    fn insert(&mut self, shape: &str, value: usize) {
+    fn insert(&mut self, template: &str, value: usize) {
         let mut node = self;
-        for segment in segments(shape) {
+        for segment in segments(template) {
             node = match segment.starts_with('{') {
                 true => node.parameter.get_or_insert_default(),
                 false => node.literals.entry(segment.to_owned()).or_default(),

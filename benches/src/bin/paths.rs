@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! paths                the names
-//! paths count NAME     does one path's work once, within `measured`, and prints how many pieces it had
-//! paths time           times every path: NAME TAB nanoseconds per piece, the best of some rounds
+//! paths count NAME     does one path's work once, within `measured`, and prints how many units it had
+//! paths time           times every path: NAME TAB nanoseconds per unit, the best of some rounds
 //! ```
 
 use std::error::Error;
@@ -52,7 +52,7 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         ["count", name] => {
             let mut work = (named(name)?.prepare)(COUNTED);
             measured(&mut *work.run);
-            println!("{}", work.pieces);
+            println!("{}", work.units);
         }
         ["time"] => {
             for path in paths() {
@@ -77,12 +77,12 @@ fn measured(run: &mut dyn FnMut()) {
     black_box(());
 }
 
-/// Nanoseconds per piece in the best round.
+/// Nanoseconds per unit in the best round.
 fn time(mut work: Work) -> f64 {
     let rounds = (0..ROUNDS).map(|_| {
         let start = Instant::now();
         measured(&mut *work.run);
-        start.elapsed().as_secs_f64() * 1e9 / work.pieces as f64
+        start.elapsed().as_secs_f64() * 1e9 / work.units as f64
     });
     rounds.fold(f64::INFINITY, f64::min)
 }
@@ -95,7 +95,7 @@ struct Path {
 
 struct Work {
     /// Decisions, tokens or loads.
-    pieces: usize,
+    units: usize,
     run: Box<dyn FnMut()>,
 }
 
@@ -132,7 +132,7 @@ fn decide(table: &str, stream: &str, who: &str, count: usize) -> Work {
         assert!(answer.is_right(table, ask), "{}: {answer:?}", ask.target);
     }
     Work {
-        pieces: stream.asks.len(),
+        units: stream.asks.len(),
         run: Box::new(move || {
             black_box(contestant.pass(&stream.asks));
         }),
@@ -145,7 +145,7 @@ fn intern(table: &str, count: usize) -> Work {
     let stream = stream::stream(table, plan(&table.name, "hits-many-scopes"), count);
     let engine = table.engine;
     Work {
-        pieces: stream.asks.len(),
+        units: stream.asks.len(),
         run: Box::new(move || {
             for ask in &stream.asks {
                 black_box(engine.scopes(black_box(ask.scopes)));
@@ -172,7 +172,7 @@ fn decide_scope(count: usize) -> Work {
     };
     assert!((1..count).contains(&decide()), "some are held, some not");
     Work {
-        pieces: count,
+        units: count,
         run: Box::new(move || {
             black_box(decide());
         }),
@@ -182,7 +182,7 @@ fn decide_scope(count: usize) -> Work {
 fn from_yaml() -> Work {
     let yaml = support::policy(1_000);
     Work {
-        pieces: 1,
+        units: 1,
         run: Box::new(move || {
             black_box(Policy::from_yaml(black_box(&yaml)).expect("a valid policy"));
         }),
@@ -192,7 +192,7 @@ fn from_yaml() -> Work {
 fn compile() -> Work {
     let policy = Policy::from_yaml(&support::policy(1_000)).expect("a valid policy");
     Work {
-        pieces: 1,
+        units: 1,
         run: Box::new(move || {
             black_box(Engine::new(black_box(&policy)));
         }),

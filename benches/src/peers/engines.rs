@@ -206,7 +206,7 @@ fn rego_text(table: &Table, rego: Rego) -> String {
         Rego::Routed => text.push_str("allow if data.needed[input.route] in input.scopes\n"),
         Rego::Paths => {
             for row in &table.rows {
-                let segments = table.shapes[row.shape].split('/').skip(1);
+                let segments = table.templates[row.template_id].split('/').skip(1);
                 let pattern = segments.map(|segment| match segment.starts_with('{') {
                     true => "_".to_owned(),
                     false => format!("{segment:?}"),
@@ -364,7 +364,10 @@ impl RegorusMatchit {
             .collect();
         for row in &table.rows {
             routers[row.method]
-                .insert(table.shapes[row.shape].as_str(), Value::from(row.name))
+                .insert(
+                    table.templates[row.template_id].as_str(),
+                    Value::from(row.name),
+                )
                 .expect("a template");
         }
         let (text, data) = rego_routed(table);
@@ -448,7 +451,7 @@ impl Casbin {
                 .expect("an enforcer");
             let rules = table.rows.iter().map(|row| {
                 let object = if paths {
-                    keys(&table.shapes[row.shape])
+                    keys(&table.templates[row.template_id])
                 } else {
                     row.name.to_owned()
                 };
@@ -482,9 +485,9 @@ impl Casbin {
 }
 
 /// A template with its parameters as `keyMatch2` writes them: `/voxies/:p1/run`.
-fn keys(shape: &str) -> String {
-    let shape = if shape.is_empty() { "/" } else { shape };
-    shape.replace('{', ":").replace('}', "")
+fn keys(template: &str) -> String {
+    let template = if template.is_empty() { "/" } else { template };
+    template.replace('{', ":").replace('}', "")
 }
 
 impl Contestant for Casbin {

@@ -11,7 +11,9 @@ use crate::table::Table;
 
 pub(super) fn add(table: &'static Table, add: &mut Add<'_>) {
     add("orbgate-set", &|| Box::new(Interned(table)));
-    add("orbgate-text", &|| Box::new(Text(table, table.twin())));
+    add("orbgate-text", &|| {
+        Box::new(Text(table, table.second_engine()))
+    });
 }
 
 /// Scopes interned once per token.

@@ -50,10 +50,10 @@ impl<R: Router> Paths<R> {
     fn new(table: &Table) -> Self {
         Self(R::new(
             &table
-                .shapes
+                .templates
                 .iter()
                 .enumerate()
-                .map(|(id, shape)| (shape.as_str(), id))
+                .map(|(id, template)| (template.as_str(), id))
                 .collect::<Vec<_>>(),
         ))
     }
@@ -65,7 +65,7 @@ impl<R: Router> Contestant for Paths<R> {
     }
 
     fn answer(&self, ask: &Ask) -> Answer {
-        Answer::Shape(self.0.find(ask.target))
+        Answer::Template(self.0.find(ask.target))
     }
 
     fn pass(&self, asks: &[Ask]) -> usize {
@@ -85,7 +85,7 @@ impl<R: Router> Methods<R> {
                 .filter(move |(_, row)| row.method == method);
             R::new(
                 &rows
-                    .map(|(id, row)| (table.shapes[row.shape].as_str(), id))
+                    .map(|(id, row)| (table.templates[row.template_id].as_str(), id))
                     .collect::<Vec<_>>(),
             )
         };
@@ -223,7 +223,7 @@ impl ByHand {
                 consumes: !scope.starts_with("read:"),
             };
             routers[row.method]
-                .insert(table.shapes[row.shape].as_str(), needed)
+                .insert(table.templates[row.template_id].as_str(), needed)
                 .expect("a template");
         }
         Self(routers)

@@ -70,9 +70,9 @@ fn regular_names_compile_in_linear_time() {
     }
 }
 
-/// Long literals with equal ends and equal length share a slot, and are still told apart.
+/// Long literals with equal ends and equal length have one slot, and each is still found.
 #[test]
-fn literals_that_differ_in_the_middle_are_told_apart() {
+fn literals_that_differ_in_the_middle_are_each_found() {
     let engine = Engine::new(&policy(
         (0..2_000).map(|n| format!("GET /abcdefgh{n:04}abcdefgh/{{id}}")),
     ));
@@ -98,9 +98,9 @@ fn one_path_of_any_length_is_found() {
     }
 }
 
-/// So many words at so many positions that a shape's key cannot hold them: the tree decides.
+/// So many literals at so many positions that a key of 64 bits has no bits of its own for each: the slow way decides.
 #[test]
-fn shapes_without_keys_are_found_in_the_tree() {
+fn literals_that_do_not_fit_into_keys_are_found() {
     let template = |n: u32| {
         let segments = (0..8).map(|at| format!("w{at}-{}", (n * 31 + at * 7) % 600));
         format!("GET /{}", segments.collect::<Vec<_>>().join("/"))
@@ -121,7 +121,7 @@ fn no_pair_of_scopes_stops_the_compiler() {
     assert!(decision.is_allow());
 }
 
-/// More methods on one path than a shape has columns for, and than can be looked at one by one.
+/// More methods on one path than a template has columns for, and than can be looked at one by one.
 #[test]
 fn every_method_of_a_crowded_path_is_found() {
     let name = |n: u32| {

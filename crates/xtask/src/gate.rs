@@ -77,9 +77,9 @@ pub(crate) fn count(project: &Project, programs: &Path) -> Result<Vec<Count>> {
         .read()?;
     let counts = names.lines().map(|name| {
         let function = Some("paths::measured*");
-        let (pieces, total) = callgrind::count(project, &program, &["count", name], function)?;
-        let pieces: f64 = pieces.trim().parse()?;
-        let each = rounded(total / pieces);
+        let (units, total) = callgrind::count(project, &program, &["count", name], function)?;
+        let units: f64 = units.trim().parse()?;
+        let each = rounded(total / units);
         println!("{name:<46}{each:>12}");
         Ok((name.to_owned(), each))
     });

@@ -207,7 +207,8 @@ impl Draft {
 /// Which templates are taken.
 #[derive(Default)]
 struct Places {
-    shapes: HashSet<(String, String)>,
+    /// Methods and templates, parameters without their names.
+    taken: HashSet<(String, String)>,
     spellings: HashMap<(String, String), String>,
     /// By number of segments: which of them are literals, over all templates.
     mixtures: HashMap<usize, HashSet<Vec<bool>>>,
@@ -242,7 +243,7 @@ impl Places {
             }
             prefix = format!("{prefix}/{}", if literal { segment } else { "{}" });
         }
-        let fresh = self.shapes.insert((method.to_owned(), prefix));
+        let fresh = self.taken.insert((method.to_owned(), prefix));
         if fresh {
             self.spellings.extend(new);
             mixtures.insert(mixture);
