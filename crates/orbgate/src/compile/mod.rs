@@ -56,28 +56,19 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
 
     let templates = Templates::of(&scopes);
     let mut text = TextPool::with_room(templates.literals.len().saturating_add(scopes.len()));
-    let api_rows: Vec<_> = apis
-        .iter()
-        .map(|api| ApiRow {
-            name: text.span(api.name()),
-        })
-        .collect();
+    let api_names = apis.iter().map(|api| text.span(api.name()));
+    let api_rows: Vec<_> = api_names.map(|name| ApiRow { name }).collect();
     let common = templates.common_segments();
     let literals = Literals::of(salt, &templates, common, &mut text);
-    let names: Vec<_> = scopes
-        .iter()
-        .map(|scope| text.span(scope.rule.name()))
-        .collect();
-    let routes = route_rows(&templates, &names, &mut text);
+    let names = || scopes.iter().map(|scope| scope.rule.name());
+    let spans: Vec<_> = names().map(|name| text.span(name)).collect();
+    let routes = route_rows(&templates, &spans, &mut text);
     let methods = methods(&templates);
     let runs = template_routes(&templates);
     let by_key = templates_by_key(salt, &templates, &literals, &runs, &methods)?;
     let (tuple_runs, tuples) = tuples(&templates, &literals.fields);
-    let scope_rows = scope_rows(&scopes, &names, &mut text);
-    let names: Vec<_> = scopes
-        .iter()
-        .map(|scope| scope.rule.name().as_bytes())
-        .collect();
+    let scope_rows = scope_rows(&scopes, &spans, &mut text);
+    let names: Vec<_> = names().map(str::as_bytes).collect();
 
     Ok(Tables {
         digest: *policy.digest().as_bytes(),

@@ -18,6 +18,7 @@ pub(super) fn route_rows(
     text: &mut TextPool<'_>,
 ) -> Vec<RouteRow> {
     let rows = templates.routes.iter().map(|route| {
+        let name = at(names, usize::from(route.scope_id));
         let method = text.push(&[route.rule.method(), " "]);
         let template = text.push(&route.path);
         RouteRow {
@@ -27,11 +28,7 @@ pub(super) fn route_rows(
             },
             template,
             scope: route.scope_id,
-            terms: terms(
-                route.scope,
-                at(names, usize::from(route.scope_id)),
-                route.rule.orbs(),
-            ),
+            terms: terms(route.scope, name, route.rule.orbs()),
             place: route.rule.place(),
         }
     });

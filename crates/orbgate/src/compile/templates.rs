@@ -88,18 +88,15 @@ impl<'t> Templates<'t> {
 
     /// How many literals all templates start with in common, and are not the last of any.
     pub(super) fn common_segments(&self) -> usize {
-        let Some((first, others)) = self.routes.split_first() else {
+        // They are sorted: what the first and the last have in common, all have, and the first is the shortest of those
+        // that have nothing else.
+        let (Some(first), Some(last)) = (self.routes.first(), self.routes.last()) else {
             return 0;
         };
-        let first = self.segments(first);
-        let literals = first.iter().take_while(|number| **number != PARAMETER);
-        let at_most = first.len().saturating_sub(1).min(literals.count());
-        others.iter().fold(at_most, |common, other| {
-            let segments = self.segments(other);
-            let pairs = first.iter().zip(segments).take(common);
-            let alike = pairs.take_while(|(a, b)| a == b).count();
-            alike.min(segments.len().saturating_sub(1))
-        })
+        let (first, last) = (self.segments(first), self.segments(last));
+        let pairs = first.iter().zip(last);
+        let alike = pairs.take_while(|(a, b)| a == b && **a != PARAMETER);
+        alike.count().min(first.len().saturating_sub(1))
     }
 }
 
