@@ -8,10 +8,10 @@ use crate::terms::{Digest, Orbs, OrganisationRule, Place, Profile};
 /// A validated route → scope → orb table, made by [`Policy::from_yaml`].
 #[derive(Clone, Debug)]
 pub struct Policy {
-    pub(crate) name: Option<String>,
-    pub(crate) target: Profile,
-    pub(crate) apis: Vec<Api>,
-    pub(crate) headings: Vec<String>,
+    pub(super) name: Option<String>,
+    pub(super) target: Profile,
+    pub(super) apis: Vec<Api>,
+    pub(super) headings: Vec<String>,
     pub(super) digest: Digest,
     pub(super) has_end_marker: bool,
 }
@@ -60,12 +60,12 @@ impl Policy {
 /// A group of scopes whose routes have one base path.
 #[derive(Clone, Debug)]
 pub struct Api {
-    pub(crate) name: String,
-    pub(crate) base_path: Option<String>,
+    pub(super) name: String,
+    pub(super) base_path: Option<String>,
     /// Where the base path stands in the file.
     pub(super) base_path_place: YamlPlace,
-    pub(crate) organisation: Option<OrganisationRule>,
-    pub(crate) scopes: Vec<ScopeRule>,
+    pub(super) organisation: Option<OrganisationRule>,
+    pub(super) scopes: Vec<ScopeRule>,
 }
 
 impl Api {
@@ -98,10 +98,10 @@ impl Api {
 /// A scope: one opaque OAuth scope token (RFC 6749 §3.3), what it permits and which routes need it.
 #[derive(Clone, Debug)]
 pub struct ScopeRule {
-    pub(crate) name: String,
-    pub(crate) permits: Option<String>,
-    pub(crate) orbs: Option<Orbs>,
-    pub(crate) routes: Vec<RouteRule>,
+    pub(super) name: String,
+    pub(super) permits: Option<String>,
+    pub(super) orbs: Option<Orbs>,
+    pub(super) routes: Vec<RouteRule>,
     pub(super) place: YamlPlace,
 }
 
@@ -141,10 +141,10 @@ impl ScopeRule {
 #[derive(Clone, Debug)]
 pub struct RouteRule {
     /// `METHOD /template`.
-    pub(crate) text: String,
+    pub(super) text: String,
     /// How many bytes of it are the method.
-    pub(crate) method_length: usize,
-    pub(crate) orbs: Option<u64>,
+    pub(super) method_length: usize,
+    pub(super) orbs: Option<u64>,
     pub(super) place: YamlPlace,
 }
 
