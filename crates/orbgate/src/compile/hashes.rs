@@ -132,7 +132,7 @@ pub(super) fn scope_ids(salt: u64, names: &[&[u8]]) -> Result<ScopeIds, Unplacea
     let mut slots = vec![0; state.map.len().saturating_add(state.remap.len())];
     let mut is_taken = vec![false; slots.len()];
     let count = slots.len();
-    for (id, name) in (0..).zip(names) {
+    for (name, id) in names.iter().zip(0..) {
         let hash = hash::scope_hash(state.seed ^ salt, name);
         let pilot = pilots.get(hash::pilot_bucket(hash, pilots.len()));
         let slot = hash::pilot_slot(hash, pilot.copied().ok_or(Unplaceable)?, count);
