@@ -5,6 +5,7 @@
 pub mod chart;
 pub mod contest;
 pub mod goals;
+pub mod hostile;
 pub mod load;
 pub mod measures;
 pub mod peers;

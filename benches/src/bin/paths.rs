@@ -11,7 +11,8 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use orbgate::{Engine, Policy, Token};
+use orbgate::{Engine, Policy, Request, Token};
+use orbgate_bench::hostile::{self, Hostile};
 use orbgate_bench::stream::{self, Plan};
 use orbgate_bench::table::Table;
 use orbgate_bench::{peers, support};
@@ -116,6 +117,11 @@ fn paths() -> Vec<Path> {
         add(name, Box::new(move |count| intern(table, count)));
     }
     add("external/decide_scope".to_owned(), Box::new(decide_scope));
+    for hostile in hostile::all() {
+        let name = format!("hostile/{}", hostile.name);
+        let hostile = leak(hostile);
+        add(name, Box::new(|_| decide_hostile(hostile)));
+    }
     add("1000/from_yaml".to_owned(), Box::new(|_| from_yaml()));
     add("1000/compile".to_owned(), Box::new(|_| compile()));
     paths
@@ -176,6 +182,23 @@ fn decide_scope(count: usize) -> Work {
         run: Box::new(move || {
             black_box(decide());
         }),
+    }
+}
+
+/// The dearest decision of a policy, without its scope.
+fn decide_hostile(hostile: &'static Hostile) -> Work {
+    let decide = || {
+        let request = Request {
+            method: b"GET",
+            target: black_box(hostile.target.as_bytes()),
+            token: Some(Token::user("")),
+            allow_bonus_orbs_use: false,
+        };
+        assert!(!hostile.engine.decide(&request).is_allow());
+    };
+    Work {
+        units: 1,
+        run: Box::new(decide),
     }
 }
 

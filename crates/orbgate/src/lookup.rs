@@ -363,7 +363,7 @@ pub(crate) fn find_exactly<'e>(
         let Some(template) = tables.template(key) else {
             continue;
         };
-        match fit(tables, template, tuple, segments) {
+        match fit(tables, template, tuple, segments, is_ambiguous) {
             Fit::Exact if is_ambiguous => return Err(Detail::AmbiguousCase),
             Fit::Exact => return Ok(Some(template)),
             Fit::ButForCase => is_ambiguous = true,
@@ -381,29 +381,45 @@ enum Fit {
     Not,
 }
 
-/// Compares a path with the text of a template of as many segments, which has this tuple.
-fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &[&[u8]]) -> Fit {
+/// Compares a path with the text of a template of as many segments, which has this tuple. Where one fits but for case already,
+/// the others count only if they fit exactly: so their texts are compared no longer than they are equal.
+fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &[&[u8]], exactly: bool) -> Fit {
     let routes = tables.template_routes.get(index(template.id));
     let route = routes.and_then(|routes| tables.routes.get(index(routes.start)));
-    let text = route.map_or(&[][..], |route| tables.text.bytes(route.template));
+    let mut rest = route.map_or(&[][..], |route| tables.text.bytes(route.template));
     let mut fit = Fit::Exact;
-    let own = text.split(|byte| *byte == b'/').skip(1);
-    for ((position, own), segment) in (0..).zip(own).zip(path) {
-        let is_literal = own.first() != Some(&b'{');
-        if is_literal != (tuple.literals.wrapping_shr(position) & 1 == 1) {
+    for (position, segment) in (0..).zip(path) {
+        let Some((b'/', own)) = rest.split_first() else {
             return Fit::Not;
-        }
-        if !is_literal || own == *segment {
+        };
+        if tuple.literals.wrapping_shr(position) & 1 == 0 {
+            let end = own.iter().position(|byte| *byte == b'/');
+            rest = own.get(end.unwrap_or(own.len())..).unwrap_or_default();
+            if own.first() != Some(&b'{') {
+                return Fit::Not;
+            }
             continue;
         }
-        let decoded = Decoded::of(segment);
+        let decoded = if exactly { None } else { Decoded::of(segment) };
         let decoded = decoded.as_ref().map_or(*segment, Decoded::as_bytes);
-        if !own.eq_ignore_ascii_case(decoded) {
+        let Some((own, after)) = own.split_at_checked(decoded.len()) else {
+            return Fit::Not;
+        };
+        rest = after;
+        if own == *segment {
+            continue;
+        }
+        if exactly || !own.eq_ignore_ascii_case(decoded) {
             return Fit::Not;
         }
         fit = Fit::ButForCase;
     }
-    fit
+    // The root has a slash and no segment.
+    match rest {
+        [] => fit,
+        [b'/'] if path.is_empty() => fit,
+        _ => Fit::Not,
+    }
 }
 
 #[cfg(test)]

@@ -218,8 +218,7 @@ fn a_stranger_in_a_words_slot_is_no_word() {
 /// As many as a policy may have: the last one is one too many for no table.
 #[test]
 fn sixty_five_thousand_scopes_compile() {
-    let mut yaml =
-        String::from("orbgate: 1\napis:\n  all:\n    base_path: /api/v1\n    scopes:\n");
+    let mut yaml = String::from("orbgate: 1\napis:\n  all:\n    base_path: /api/v1\n    scopes:\n");
     for number in 0..65_535 {
         writeln!(yaml, "      s{number}: {{ routes: [] }}").unwrap();
     }
@@ -227,6 +226,9 @@ fn sixty_five_thousand_scopes_compile() {
     assert_eq!(engine.scope_table().count(), 65_535);
     for scope in ["s0", "s9999", "s65534"] {
         let token = Some(Token::user(scope));
-        assert!(engine.decide_scope(scope, token, false).is_allow(), "{scope}");
+        assert!(
+            engine.decide_scope(scope, token, false).is_allow(),
+            "{scope}"
+        );
     }
 }
