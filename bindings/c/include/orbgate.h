@@ -1006,7 +1006,8 @@ OrbgateStatus orbgate_engine_from_yaml(const char *yaml,
                                        struct OrbgateError **error);
 
 /**
- * Compiles a policy from a file. The path is bytes on Unix and UTF-8 elsewhere.
+ * Compiles a policy from a regular file: a pipe would make its reader wait. The path is bytes on Unix and
+ * UTF-8 elsewhere.
  *
  * `error` is used as by `orbgate_engine_from_yaml`; its faults name the path, too.
  *

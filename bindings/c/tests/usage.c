@@ -1,4 +1,9 @@
 /* The C interface as its users use it: every function once at least, and what it answers. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "test.h"
 
 #if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
@@ -241,6 +246,26 @@ static void faults(void)
     orbgate_error_free(error);
 }
 
+/* A pipe would make its reader wait, and a device may have no end. */
+static void only_regular_files(void)
+{
+    char folder[] = "/tmp/orbgate-XXXXXX", pipe[sizeof folder + 5];
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(pipe, sizeof pipe, "%s/pipe", folder);
+    CHECK(mkfifo(pipe, S_IRUSR | S_IWUSR) == 0);
+    const char *others[] = {pipe, folder, "/dev/zero"};
+    for (size_t index = 0; index < sizeof others / sizeof *others; index++) {
+        OrbgateEngine *engine = NULL;
+        OrbgateError *error = NULL;
+        OrbgateErrorInfo info = orbgate_error_info_init();
+        CHECK(orbgate_engine_from_file(others[index], strlen(others[index]), &engine, &error) == ORBGATE_STATUS_IO);
+        CHECK_OK(orbgate_error_info(error, &info));
+        CHECK(engine == NULL && is(info.path, others[index]));
+        orbgate_error_free(error);
+    }
+    CHECK(unlink(pipe) == 0 && rmdir(folder) == 0);
+}
+
 int main(void)
 {
     OrbgateEngine *external = external_engine(), *shop = shop_engine();
@@ -254,6 +279,7 @@ int main(void)
     batches(shop);
     handles(external, shop);
     faults();
+    only_regular_files();
     OrbgateEngine *again = orbgate_engine_retain(external);
     orbgate_engine_free(external);
     orbgate_engine_free(again);

@@ -331,6 +331,7 @@ static void failures()
     CHECK(failed.error().message.substr(0, 5) == "2:1: ");
     CHECK(Engine::from_file("no/such/file").error().status == orbgate::Status::io);
     const std::filesystem::path folder = "policy";
+    CHECK(Engine::from_file(folder).error().status == orbgate::Status::io);
     const auto read = Engine::from_file(folder / "external.yaml");
     CHECK(read && read->name() == "external");
 #if defined(__cpp_exceptions)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -312,6 +313,14 @@ func TestErrorsNameThePlace(t *testing.T) {
 		t.Errorf("%#v", err)
 	}
 	if _, err := FromFile(t.TempDir()); !errors.Is(err, ErrIO) || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%#v", err)
+	}
+	// Nobody writes to this pipe.
+	pipe := filepath.Join(t.TempDir(), "pipe.yaml")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FromFile(pipe); !errors.Is(err, ErrIO) || !strings.HasSuffix(err.Error(), ": not a regular file") {
 		t.Errorf("%#v", err)
 	}
 	if _, err := FromYAML([]byte("orbgate: 1\napis: {}\nname: \xff\n")); !errors.Is(err, ErrInvalidPolicy) || errors.Is(err, ErrIO) {

@@ -57,6 +57,18 @@ test("a file that is not there is an error of its own", () => {
   assert.equal(fails(() => Engine.fromYaml(BROKEN)).cause, undefined);
 });
 
+test("only a regular file is read: a pipe would make its reader wait", (context) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const pipe = path.join(folder, "policy.yaml");
+  execFileSync("mkfifo", [pipe]);
+  for (const other of [pipe, folder, "/dev/zero"]) {
+    const error = fails(() => Engine.fromFile(other));
+    assert.deepEqual([error.code, error.path, error.cause], ["io", other, undefined]);
+    assert.match(error.message, /: not a regular file$/);
+  }
+});
+
 test("a missing library says what to do", () => {
   const env = { ...process.env, ORBGATE_LIBRARY: "/no/such/liborbgate.so" };
   const load = "try { require('orbgate') } catch (error) { console.log(error.message) }";

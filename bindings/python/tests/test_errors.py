@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import pickle
 from pathlib import Path
 
@@ -36,6 +38,16 @@ def test_a_file_that_cannot_be_read_is_an_oserror(tmp_path: Path) -> None:
         Policy.from_file(tmp_path / "missing.yaml")
     with pytest.raises(IsADirectoryError):
         Policy.from_file(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
+def test_only_a_regular_file_is_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero")):
+        with pytest.raises(OSError, match="not a regular file") as caught:
+            Policy.from_file(path)
+        assert (caught.value.errno, caught.value.filename) == (errno.EINVAL, str(path))
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:

@@ -1,15 +1,11 @@
 //! Engines: made, shared, freed, and what they say of themselves.
-#![allow(
-    clippy::disallowed_methods,
-    reason = "an edge: it opens the policy file that its caller names"
-)]
 
 use core::ffi::c_char;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use orbgate::policy::PolicyFile;
 use orbgate::{Digest, Engine, Policy};
 
 use crate::answers::Answers;
@@ -145,7 +141,8 @@ pub unsafe extern "C" fn orbgate_engine_from_yaml(
     unsafe { finish(made, error) }
 }
 
-/// Compiles a policy from a file. The path is bytes on Unix and UTF-8 elsewhere.
+/// Compiles a policy from a regular file: a pipe would make its reader wait. The path is bytes on Unix and
+/// UTF-8 elsewhere.
 ///
 /// `error` is used as by `orbgate_engine_from_yaml`; its faults name the path, too.
 ///
@@ -202,20 +199,12 @@ fn compile(yaml: &[u8], path: Option<&str>) -> Result<Arc<OrbgateEngine>, Orbgat
 
 fn compile_file(path: &[u8]) -> Result<Arc<OrbgateEngine>, OrbgateError> {
     let shown = String::from_utf8_lossy(path).into_owned();
-    let yaml = read(path).map_err(|error| {
+    let file = native(path).and_then(PolicyFile::read);
+    let file = file.map_err(|error| {
         let message = format!("cannot read `{shown}`: {error}");
         OrbgateError::new(OrbgateStatus::Io, Some(shown.clone()), message)
     })?;
-    compile(&yaml, Some(&shown))
-}
-
-/// A file, or as much of it as shows that it is too large for a policy.
-fn read(path: &[u8]) -> io::Result<Vec<u8>> {
-    let mut yaml = Vec::new();
-    let file = File::open(native(path)?)?;
-    let limit = Policy::MAX_BYTES.saturating_add(1);
-    file.take(limit).read_to_end(&mut yaml)?;
-    Ok(yaml)
+    compile(file.bytes(), Some(&shown))
 }
 
 #[cfg(unix)]

@@ -3,14 +3,12 @@
 use core::fmt;
 use core::ops::Deref;
 use core::time::Duration;
-use std::fs::OpenOptions;
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
-use orbgate::{Digest, Engine, Policy, PolicyError};
+use orbgate::policy::PolicyFile;
+use orbgate::{Digest, Engine, PolicyError};
 
 use crate::adopt::{Candidate, Version, faults};
 use crate::observe;
@@ -60,7 +58,7 @@ impl Engines {
     ///
     /// Where the file cannot be read, is not a regular file, or is not a valid policy.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, LoadError> {
-        let engine = Version::compile(&PolicyFile::read(path.as_ref())?.text)?.engine;
+        let engine = Version::compile(PolicyFile::read(path)?.bytes())?.engine;
         Ok(Self::new(engine))
     }
 
@@ -114,46 +112,6 @@ impl fmt::Debug for Engines {
 impl fmt::Debug for Loaded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Loaded({})", self.digest())
-    }
-}
-
-/// What a policy file has at one time.
-pub(crate) struct PolicyFile {
-    pub(crate) text: Vec<u8>,
-    modified: Option<SystemTime>,
-}
-
-impl PolicyFile {
-    /// Reads a file. Anything but a regular file is refused: a pipe would make its reader wait.
-    pub(crate) fn read(path: &Path) -> std::io::Result<Self> {
-        let mut options = OpenOptions::new();
-        options.read(true);
-        // Opening a pipe would wait, too.
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
-        let file = options.open(path)?;
-        if !file.metadata()?.is_file() {
-            let message = "it is not a regular file";
-            return Err(std::io::Error::new(
-                std::io::ErrorKind::InvalidInput,
-                message,
-            ));
-        }
-        let mut text = Vec::new();
-        // No more than shows that it is too long.
-        (&file)
-            .take(Policy::MAX_BYTES.saturating_add(1))
-            .read_to_end(&mut text)?;
-        Ok(Self {
-            text,
-            // Asked for last, so that it shows a write during the read.
-            modified: file.metadata()?.modified().ok(),
-        })
-    }
-
-    /// How long ago the file was written to; `None` where that cannot be told.
-    pub(crate) fn age(&self) -> Option<Duration> {
-        self.modified?.elapsed().ok()
     }
 }
 

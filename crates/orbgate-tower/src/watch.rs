@@ -13,8 +13,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel}
 use std::thread;
 use std::time::Instant;
 
+use orbgate::policy::PolicyFile;
+
 use crate::adopt::{Candidate, Version};
-use crate::engines::{Engines, LoadError, PolicyFile};
+use crate::engines::{Engines, LoadError};
 use crate::observe;
 
 /// How a policy file is followed. A [`Duration`] is the interval, with the usual settings.
@@ -146,7 +148,7 @@ impl Follower {
     fn follow(mut self, stopped: &Receiver<()>) {
         while stopped.recv_timeout(self.settings.interval) == Err(RecvTimeoutError::Timeout) {
             match PolicyFile::read(&self.path) {
-                Ok(file) => self.look(file.text),
+                Ok(file) => self.look(file.into_bytes()),
                 Err(error) => self.unreadable(&error),
             }
         }
@@ -216,15 +218,16 @@ impl Follower {
 fn rested(path: &Path, settings: WatchSettings) -> Result<Vec<u8>, LoadError> {
     let rest = settings.interval.min(Duration::from_secs(1));
     let mut file = PolicyFile::read(path)?;
-    if file.age().is_some_and(|age| age >= rest) {
-        return Ok(file.text);
+    let age = file.modified().and_then(|modified| modified.elapsed().ok());
+    if age.is_some_and(|age| age >= rest) {
+        return Ok(file.into_bytes());
     }
     let begun = Instant::now();
     while begun.elapsed() < settings.deadline.max(rest) {
         thread::sleep(rest);
         let again = PolicyFile::read(path)?;
-        if again.text == file.text {
-            return Ok(file.text);
+        if again.bytes() == file.bytes() {
+            return Ok(file.into_bytes());
         }
         file = again;
     }

@@ -11,6 +11,7 @@
 
 use core::error::Error;
 
+use orbgate::policy::PolicyFile;
 use orbgate::{Engine, Policy, Request, Token};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -22,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         next("a target")?,
         next("the token's scopes")?,
     );
-    let policy = match Policy::from_bytes(&std::fs::read(&file)?) {
+    let policy = match Policy::from_bytes(PolicyFile::read(&file)?.bytes()) {
         Ok(policy) => policy,
         Err(error) => {
             // Every fault at once, each with its place.

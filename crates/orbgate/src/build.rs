@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::codegen;
 use crate::compile::compile as compile_policy;
-use crate::policy::Policy;
+use crate::policy::{Policy, PolicyFile};
 
 /// Compiles a policy file into the program; call it from a build script.
 ///
@@ -34,9 +34,9 @@ use crate::policy::Policy;
 pub fn compile(path: impl AsRef<Path>) -> Result<(), BuildError> {
     let path = path.as_ref();
     println!("cargo::rerun-if-changed={}", path.display());
-    let text = fs::read_to_string(path)
+    let file = PolicyFile::read(path)
         .map_err(|error| BuildError(format!("{}: {error}", path.display())))?;
-    let policy = Policy::from_yaml(&text)
+    let policy = Policy::from_bytes(file.bytes())
         .map_err(|error| BuildError(error.in_file(&path.display().to_string()).to_string()))?;
     let Some(directory) = env::var_os("OUT_DIR") else {
         return Err(BuildError(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 
 from . import _native
 from ._errors import NoRouteError, OrbgateError
@@ -51,11 +53,13 @@ class Policy(_native.Policy):
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Policy:
-        """Reads a policy's file.
+        """Reads a policy's file, a regular one: a pipe would make its reader wait.
 
         Raises `PolicyError` with every fault of it, and `OSError` where it cannot be read.
         """
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_open_at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
             # One byte more shows that there is more; how much more, nobody needs to know.
             return cls(file.read(_native.MAX_POLICY_BYTES + 1), os.fspath(path))
 
@@ -219,6 +223,11 @@ class Policy(_native.Policy):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self._text, self.digest)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Opening a pipe would wait for its writer."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _is_table(data: object) -> TypeIs[ArrowStream | ArrowArray]:

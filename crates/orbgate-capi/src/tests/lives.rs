@@ -1,6 +1,7 @@
 //! Who owns what: engines, sets, handles and errors from birth to death, and the panic boundary.
 
 use core::ptr::{null, null_mut};
+use std::path::Path;
 use std::thread;
 
 use super::{INVALID, OK, SHOP, compiled, external, said, set, text, token};
@@ -199,6 +200,33 @@ fn a_file_that_is_not_there_is_an_io_error() {
         );
         orbgate_error_free(error);
     }
+}
+
+/// A pipe would make its reader wait, and a device may have no end.
+#[cfg(unix)]
+#[test]
+#[cfg_attr(miri, ignore = "the interpreter starts no programs")]
+fn only_a_regular_file_is_opened() {
+    let directory = std::env::temp_dir();
+    let pipe = directory.join(format!("orbgate-{}.pipe", std::process::id()));
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for path in [&pipe, &directory, Path::new("/dev/zero")] {
+        let (mut engine, mut error) = (null_mut::<OrbgateEngine>(), null_mut());
+        let (data, len) = text(path.to_str().unwrap());
+        unsafe {
+            let status = orbgate_engine_from_file(data, len, &mut engine, &mut error);
+            assert_eq!(status, OrbgateStatus::Io, "{}", path.display());
+            assert_eq!(engine, null_mut());
+            let mut info: OrbgateErrorInfo = core::mem::zeroed();
+            info.struct_size = size_of::<OrbgateErrorInfo>() as u32;
+            assert_eq!(orbgate_error_info(error, &mut info), OK);
+            let message = said(info.message);
+            assert!(message.ends_with("not a regular file"), "{message}");
+            orbgate_error_free(error);
+        }
+    }
+    std::fs::remove_file(pipe).unwrap();
 }
 
 #[test]

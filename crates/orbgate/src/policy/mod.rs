@@ -11,6 +11,7 @@ mod conflicts;
 mod digest;
 mod document;
 mod fault;
+mod file;
 mod grammar;
 mod model;
 mod overlaps;
@@ -22,6 +23,7 @@ mod tuples;
 mod warnings;
 
 pub use fault::{Fault, InFile, PolicyError};
+pub use file::PolicyFile;
 pub(crate) use grammar::{common_segments, full_template, segments};
 pub use model::{Api, Policy, RouteRule, ScopeRule};
 

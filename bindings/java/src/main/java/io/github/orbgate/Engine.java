@@ -89,7 +89,7 @@ public final class Engine implements Policy, AutoCloseable {
     private static Engine fromOtherFile(Path path) throws IOException {
         checkReadable(path);
         if (!Files.isRegularFile(path)) {
-            throw new IOException("cannot read `" + path + "`: it is no regular file");
+            throw new IOException("cannot read `" + path + "`: not a regular file");
         }
         try {
             return fromYaml(Files.readAllBytes(path));

@@ -181,6 +181,17 @@ class EngineTest {
         assertTrue(problem.getMessage().contains(folder.toString()), problem.getMessage());
     }
 
+    /** A pipe would make its reader wait. */
+    @Test
+    void onlyARegularFileIsRead(@TempDir Path directory) throws Exception {
+        Path pipe = directory.resolve("policy.yaml");
+        assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+        for (Path path : List.of(pipe, directory, Path.of("/dev/zero"))) {
+            IOException problem = assertThrows(IOException.class, () -> Engine.fromFile(path));
+            assertEquals("cannot read `" + path + "`: not a regular file", problem.getMessage());
+        }
+    }
+
     /** The machine has another policy where the archive has its own. */
     @Test
     void aFileOfAnotherFileSystemIsReadThere(@TempDir Path directory) throws IOException {
