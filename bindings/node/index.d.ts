@@ -154,6 +154,11 @@ export class Engine implements Disposable {
   readonly digest: string;
   /** The policy's name. */
   readonly name: string | null;
+  /**
+   * Whether the policy's text ends in YAML's end marker, the line `...`. A file that is still being written, or that was
+   * cut short, may be a sound policy with fewer routes. It lacks the marker: refuse it where you reload files that change.
+   */
+  readonly hasEndMarker: boolean;
   /** Every route of the policy. Made when it is first asked for. */
   readonly routes: readonly Route[];
 

@@ -1077,6 +1077,20 @@ OrbgateStatus orbgate_engine_name(const struct OrbgateEngine *engine,
                                   struct OrbgateStr *out);
 
 /**
+ * Whether the text that the policy was compiled from ends in YAML's end marker, the line `...`: `*out` is 1 or 0.
+ *
+ * A text that is still being written, or that was cut short, may be a sound policy with fewer routes. It lacks the
+ * marker, so whoever reloads files that change should refuse one without it.
+ *
+ * Ownership: nothing.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_has_end_marker(const struct OrbgateEngine *engine,
+                                            uint8_t *out);
+
+/**
  * The whole table as one JSON document, as `orbgate table --format json` prints it:
  * `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits","orbs",
  * "place","routes":[{"route","method","template","orbs","place"}]}]}],"headings"}`.

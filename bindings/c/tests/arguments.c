@@ -125,6 +125,7 @@ static void owners(void)
 static void readers(void)
 {
     unsigned char digest[32];
+    uint8_t marked;
     OrbgateStr text;
     uint32_t count;
     uint64_t id;
@@ -132,6 +133,8 @@ static void readers(void)
     CHECK(orbgate_engine_digest(engine, NULL) == INVALID);
     REFUSED(text, orbgate_engine_digest_text(NULL, &text));
     CHECK(orbgate_engine_digest_text(engine, NULL) == INVALID);
+    REFUSED(marked, orbgate_engine_has_end_marker(NULL, &marked));
+    CHECK(orbgate_engine_has_end_marker(engine, NULL) == INVALID);
     REFUSED(text, orbgate_engine_name(NULL, &text));
     CHECK(orbgate_engine_name(engine, NULL) == INVALID);
     REFUSED(text, orbgate_engine_table_json(NULL, &text));

@@ -171,6 +171,9 @@ static void listings(const OrbgateEngine *engine)
     char hex[3];
     snprintf(hex, sizeof hex, "%02x", digest[0]);
     CHECK(memcmp(text.data + 7, hex, 2) == 0);
+    uint8_t marked = 9;
+    CHECK_OK(orbgate_engine_has_end_marker(engine, &marked));
+    CHECK(marked == 0);
     CHECK_OK(orbgate_engine_table_json(engine, &text));
     CHECK(text.len > 100 && memcmp(text.data, "{\"policy\":\"sha256:", 18) == 0);
 }

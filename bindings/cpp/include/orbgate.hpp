@@ -774,6 +774,13 @@ public:
     std::string_view name() const && = delete;
     std::string_view table_json() const && = delete;
 
+    // Whether the policy's text ends in YAML's end marker, the line `...`: one that is still being written lacks it.
+    [[nodiscard]] bool has_end_marker() const noexcept
+    {
+        std::uint8_t marked = 0;
+        return orbgate_engine_has_end_marker(engine_.get(), &marked) == ORBGATE_STATUS_OK && marked == 1;
+    }
+
     [[nodiscard]] const OrbgateEngine *raw() const noexcept { return engine_.get(); }
 
 private:

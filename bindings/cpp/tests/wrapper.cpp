@@ -333,7 +333,8 @@ static void failures()
     const std::filesystem::path folder = "policy";
     CHECK(Engine::from_file(folder).error().status == orbgate::Status::io);
     const auto read = Engine::from_file(folder / "external.yaml");
-    CHECK(read && read->name() == "external");
+    CHECK(read && read->name() == "external" && read->has_end_marker());
+    CHECK(!Engine::from_yaml("orbgate: 1\napis: {}\n").value().has_end_marker());
 #if defined(__cpp_exceptions)
     try {
         (void)Engine::from_yaml("").value();

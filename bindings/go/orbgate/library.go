@@ -312,16 +312,23 @@ func ownEngine(engine *C.OrbgateEngine) (*policy, error) {
 func readTable(engine *C.OrbgateEngine) (*table, C.OrbgateStatus) {
 	var digest C.OrbgateStr
 	var routes, scopes C.uint32_t
+	var marked C.uint8_t
 	for _, status := range []C.OrbgateStatus{
 		C.orbgate_engine_digest_text(engine, &digest),
 		C.orbgate_engine_route_count(engine, &routes),
 		C.orbgate_engine_scope_count(engine, &scopes),
+		C.orbgate_engine_has_end_marker(engine, &marked),
 	} {
 		if status != C.ORBGATE_STATUS_OK {
 			return nil, status
 		}
 	}
-	read := &table{digest: copied(digest), routes: make([]route, routes), scopes: make([]scope, scopes)}
+	read := &table{
+		digest:       copied(digest),
+		hasEndMarker: marked == 1,
+		routes:       make([]route, routes),
+		scopes:       make([]scope, scopes),
+	}
 	for index := range read.scopes {
 		if status := readScope(engine, index, &read.scopes[index]); status != C.ORBGATE_STATUS_OK {
 			return nil, status

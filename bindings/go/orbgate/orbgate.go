@@ -140,6 +140,14 @@ func (e *Engine) Digest() string {
 	return ""
 }
 
+// HasEndMarker is whether the text of the policy ends in YAML's end marker, the line `...`; false where there is no policy. A file
+// that is still being written, or that was cut short, may be a sound policy with fewer routes. It lacks the marker, so whoever
+// reloads files that change should refuse one without it.
+func (e *Engine) HasEndMarker() bool {
+	policy := e.current()
+	return policy != nil && policy.table.hasEndMarker
+}
+
 // TableJSON is the whole table as one JSON document, as `orbgate table --format json` prints it.
 func (e *Engine) TableJSON() ([]byte, error) { return e.current().tableJSON() }
 

@@ -331,6 +331,16 @@ func TestErrorsNameThePlace(t *testing.T) {
 	}
 }
 
+func TestAnEngineKnowsWhetherItsTextHadAnEnd(t *testing.T) {
+	marked := must(FromYAML(empty + "...\n"))(t)
+	if unmarked := must(FromYAML(empty))(t); unmarked.HasEndMarker() || !marked.HasEndMarker() || !mustExternal(t).HasEndMarker() {
+		t.Error("the end marker")
+	}
+	if (*Engine)(nil).HasEndMarker() {
+		t.Error("no policy has no end")
+	}
+}
+
 func TestCodesHaveNames(t *testing.T) {
 	for reason := ReasonMalformedRequest; reason <= ReasonScopeHeld; reason++ {
 		if reason.String() == "" || reason.Explanation() == "" {

@@ -4,6 +4,8 @@ package orbgate
 // whatever becomes of their policy.
 type table struct {
 	digest string
+	// Whether the policy's text ends in YAML's end marker.
+	hasEndMarker bool
 	// By number, from 1.
 	routes []route
 	scopes []scope

@@ -71,6 +71,12 @@ class Engine {
     return this.#text(functions.name);
   }
 
+  get hasEndMarker() {
+    const marked = [0];
+    check(functions.hasEndMarker(this.#open(), marked), "cannot see the end marker");
+    return marked[0] === 1;
+  }
+
   get routes() {
     return (this.#routes ??= Object.freeze(this.#table.routes(this.#open())));
   }

@@ -80,6 +80,7 @@ const functions = {
   engineFree: declare("engine_free", "void", [POINTER]),
   digestText: declare("engine_digest_text", STATUS, [POINTER, out(Str)]),
   name: declare("engine_name", STATUS, [POINTER, out(Str)]),
+  hasEndMarker: declare("engine_has_end_marker", STATUS, [POINTER, out("uint8_t")]),
   tableJson: declare("engine_table_json", STATUS, [POINTER, out(Str)]),
   routeCount: declare("engine_route_count", STATUS, [POINTER, out("uint32_t")]),
   // Read field by field: a policy may have 200,000 of them.

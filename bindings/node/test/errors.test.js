@@ -57,6 +57,12 @@ test("a file that is not there is an error of its own", () => {
   assert.equal(fails(() => Engine.fromYaml(BROKEN)).cause, undefined);
 });
 
+test("an engine knows whether its text had an end", () => {
+  const text = "orbgate: 1\napis: {}\n";
+  const marked = [text, `${text}...\n`].map((yaml) => Engine.fromYaml(yaml).hasEndMarker);
+  assert.deepEqual([...marked, Engine.external().hasEndMarker], [false, true, true]);
+});
+
 test("only a regular file is read: a pipe would make its reader wait", (context) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
   context.after(() => fs.rmSync(folder, { recursive: true }));

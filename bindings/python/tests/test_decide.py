@@ -232,6 +232,12 @@ def test_a_pickle_of_another_built_in_policy_is_refused() -> None:
         _restore(Policy, None, "sha256:0")
 
 
+def test_a_policy_knows_whether_its_text_had_an_end() -> None:
+    text = "orbgate: 1\napis: {}\n"
+    assert not Policy.from_yaml(text).has_end_marker
+    assert Policy.from_yaml(text + "...\n").has_end_marker and Policy.external().has_end_marker
+
+
 def test_the_examples_of_the_core_hold_here(root: Path) -> None:
     """The specification's own table, read from the repository, is the built-in one."""
     assert Policy.from_file(root / "policy" / "external.yaml") == Policy.external()

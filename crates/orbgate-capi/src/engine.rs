@@ -23,6 +23,7 @@ pub struct OrbgateEngine {
     source: Source,
     digest: String,
     policy: u64,
+    has_end_marker: bool,
     answers: Answers,
     methods: Methods,
     /// The table as JSON, made when it is first asked for.
@@ -46,7 +47,7 @@ impl Source {
 }
 
 impl OrbgateEngine {
-    fn new(source: Source) -> Arc<Self> {
+    fn new(source: Source, has_end_marker: bool) -> Arc<Self> {
         let engine = source.engine();
         let digest = engine.digest();
         let policy = mark(digest);
@@ -56,6 +57,7 @@ impl OrbgateEngine {
             source,
             digest: digest.to_string(),
             policy,
+            has_end_marker,
             answers,
             methods,
             table: OnceLock::new(),
@@ -107,7 +109,7 @@ fn mark(digest: Digest) -> u64 {
 pub unsafe extern "C" fn orbgate_engine_external(out: *mut *mut OrbgateEngine) -> OrbgateStatus {
     guard(|| {
         let out = Out::new(out)?;
-        let engine = OrbgateEngine::new(Source::BuiltIn(Engine::external()));
+        let engine = OrbgateEngine::new(Source::BuiltIn(Engine::external()), true);
         // SAFETY: the caller's, see the preamble.
         unsafe { out.write(Arc::into_raw(engine).cast_mut()) }
         Ok(())
@@ -194,7 +196,10 @@ fn compile(yaml: &[u8], path: Option<&str>) -> Result<Arc<OrbgateEngine>, Orbgat
     let policy = Policy::from_bytes(yaml)
         .map_err(|error| OrbgateError::policy(path.map(str::to_owned), &error))?;
     let engine = Box::new(Engine::new(&policy));
-    Ok(OrbgateEngine::new(Source::Own(engine)))
+    Ok(OrbgateEngine::new(
+        Source::Own(engine),
+        policy.has_end_marker(),
+    ))
 }
 
 fn compile_file(path: &[u8]) -> Result<Arc<OrbgateEngine>, OrbgateError> {
@@ -288,6 +293,28 @@ pub unsafe extern "C" fn orbgate_engine_name(
 ) -> OrbgateStatus {
     text(engine, out, |engine| {
         Ok(OrbgateStr::optional(engine.engine().name()))
+    })
+}
+
+/// Whether the text that the policy was compiled from ends in YAML's end marker, the line `...`: `*out` is 1 or 0.
+///
+/// A text that is still being written, or that was cut short, may be a sound policy with fewer routes. It lacks the
+/// marker, so whoever reloads files that change should refuse one without it.
+///
+/// Ownership: nothing.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_has_end_marker(
+    engine: *const OrbgateEngine,
+    out: *mut u8,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(engine.has_end_marker.into()) }
+        Ok(())
     })
 }
 

@@ -27,8 +27,8 @@ pub(crate) struct Policy {
 enum Source {
     /// The policy compiled into the module.
     BuiltIn,
-    /// A policy's own text, kept for pickles.
-    Text(Box<Engine>, Box<[u8]>),
+    /// A policy's own text, kept for pickles, and whether it has an end marker.
+    Text(Box<Engine>, Box<[u8]>, bool),
 }
 
 #[pymethods]
@@ -42,10 +42,12 @@ impl Policy {
                 Some(Text(text)) => {
                     let engine = py.detach(|| {
                         let policy = orbgate::Policy::from_bytes(&text);
-                        policy.map(|policy| Box::new(Engine::new(&policy)))
+                        policy
+                            .map(|policy| (Box::new(Engine::new(&policy)), policy.has_end_marker()))
                     });
-                    let engine = engine.map_err(|faults| error::policy(py, &faults, file))?;
-                    Source::Text(engine, text.into())
+                    let (engine, marked) =
+                        engine.map_err(|faults| error::policy(py, &faults, file))?;
+                    Source::Text(engine, text.into(), marked)
                 }
             };
             let names = Names::new(py, engine.engine());
@@ -146,6 +148,18 @@ impl Policy {
         self.engine().name()
     }
 
+    /// Whether the policy's text ends in YAML's end marker, the line `...`.
+    ///
+    /// A file that is still being written, or that was cut short, may be a sound policy with fewer routes. It lacks the
+    /// marker, so whoever reloads files that change should refuse one without it.
+    #[getter]
+    const fn has_end_marker(&self) -> bool {
+        match &self.engine {
+            Source::BuiltIn => true,
+            Source::Text(_, _, marked) => *marked,
+        }
+    }
+
     /// Which spellings of a target the policy accepts: "strict" or "encoded_params".
     #[getter]
     fn target(&self) -> &'static str {
@@ -163,7 +177,7 @@ impl Policy {
     fn _text<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         match &self.engine {
             Source::BuiltIn => None,
-            Source::Text(_, text) => Some(PyBytes::new(py, text)),
+            Source::Text(_, text, _) => Some(PyBytes::new(py, text)),
         }
     }
 
@@ -195,7 +209,7 @@ impl Source {
     fn engine(&self) -> &Engine {
         match self {
             Self::BuiltIn => Engine::external(),
-            Self::Text(engine, _) => engine,
+            Self::Text(engine, ..) => engine,
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::decide::orbgate_engine_decide;
 use crate::decision::OrbgateDecision;
 use crate::engine::{
     OrbgateEngine, orbgate_engine_digest, orbgate_engine_digest_text, orbgate_engine_free,
-    orbgate_engine_from_file, orbgate_engine_from_yaml, orbgate_engine_name, orbgate_engine_retain,
-    orbgate_engine_table_json,
+    orbgate_engine_from_file, orbgate_engine_from_yaml, orbgate_engine_has_end_marker,
+    orbgate_engine_name, orbgate_engine_retain, orbgate_engine_table_json,
 };
 use crate::error::{
     OrbgateErrorInfo, OrbgateFault, orbgate_error_fault, orbgate_error_free, orbgate_error_info,
@@ -248,6 +248,24 @@ fn a_policy_file_is_read() {
         );
         orbgate_engine_free(engine);
     }
+}
+
+#[test]
+fn an_engine_knows_whether_its_text_had_an_end() {
+    let marked = |engine: *mut OrbgateEngine| {
+        let mut marked = 9;
+        unsafe {
+            assert_eq!(orbgate_engine_has_end_marker(engine, &mut marked), OK);
+            orbgate_engine_free(engine);
+        }
+        marked
+    };
+    assert_eq!(marked(compiled(SHOP)), 0);
+    assert_eq!(marked(compiled(&format!("{SHOP}...\n"))), 1);
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy/external.yaml");
+    let external_file = std::fs::read(file).unwrap();
+    let policy = orbgate::Policy::from_bytes(&external_file).unwrap();
+    assert_eq!(marked(external()), u8::from(policy.has_end_marker()));
 }
 
 #[test]

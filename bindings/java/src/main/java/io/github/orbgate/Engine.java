@@ -244,6 +244,19 @@ public final class Engine implements Policy, AutoCloseable {
         return Optional.ofNullable(text("orbgate_engine_name"));
     }
 
+    /**
+     * Whether the text of the policy ends in YAML's end marker, the line {@code ...}. A file that is still being written, or that
+     * was cut short, may be a sound policy with fewer routes. It lacks the marker, so whoever reloads files that change should
+     * refuse one without it.
+     */
+    public boolean hasEndMarker() {
+        return open().during(engine -> {
+            NativeBuffer out = new NativeBuffer(1);
+            Core.check(Library.ABI.call("orbgate_engine_has_end_marker", engine, out.address));
+            return out.bytes.get(0) == 1;
+        });
+    }
+
     /** The whole table as one JSON document, as {@code orbgate table --format json} prints it. */
     public String tableJson() {
         return text("orbgate_engine_table_json");

@@ -181,6 +181,13 @@ class EngineTest {
         assertTrue(problem.getMessage().contains(folder.toString()), problem.getMessage());
     }
 
+    @Test
+    void anEngineKnowsWhetherItsTextHadAnEnd() {
+        assertFalse(Engine.fromYaml(POLICY).hasEndMarker());
+        assertTrue(Engine.fromYaml(POLICY + "...\n").hasEndMarker());
+        assertTrue(Engine.external().hasEndMarker());
+    }
+
     /** A pipe would make its reader wait. */
     @Test
     void onlyARegularFileIsRead(@TempDir Path directory) throws Exception {
