@@ -12,14 +12,14 @@ const METHOD_OVERRIDES: [&str; 3] = [
     "x-method-override",
 ];
 
-/// The method in the one form that an engine takes. A `POST` with an override header gets an invalid method, so
-/// the engine denies it (P1).
+/// The method in the one form that an engine takes; empty where a `POST` names another one in a header.
 pub(crate) fn method(parts: &Parts, ignore_override: bool) -> &str {
     // Many servers read `X_HTTP_METHOD` and `X-HTTP-Method` alike (CGI, WSGI).
     let overrides = |name: &str| METHOD_OVERRIDES.contains(&name.replace('_', "-").as_str());
     let overridden = || parts.headers.keys().any(|name| overrides(name.as_str()));
     if parts.method == Method::POST && !ignore_override && overridden() {
-        "POST,"
+        // Nobody knows by which of the two the service goes. An engine refuses the empty method (P1).
+        ""
     } else {
         parts.method.as_str()
     }
