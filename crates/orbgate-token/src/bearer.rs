@@ -101,6 +101,13 @@ mod tests {
     use super::{BearerError, bearer};
 
     #[test]
+    fn both_refusals_have_words() {
+        for error in [BearerError::Repeated, BearerError::Malformed] {
+            assert!(error.to_string().contains("`Authorization`"), "{error:?}");
+        }
+    }
+
+    #[test]
     fn exactly_one_bearer_token_counts() {
         type Row<'a> = (&'a [&'a [u8]], Result<Option<&'a str>, BearerError>);
         let table: &[Row<'_>] = &[

@@ -174,7 +174,16 @@ impl core::error::Error for TokenError {}
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::TokenError;
+
+    #[test]
+    fn each_reason_has_words_of_its_own() {
+        let words: HashSet<_> = TokenError::ALL.map(|error| error.to_string()).into();
+        assert_eq!(words.len(), TokenError::ALL.len());
+        assert!(words.iter().all(|words| words.contains(' ')), "{words:?}");
+    }
 
     #[test]
     fn codes_are_distinct_and_frozen() {

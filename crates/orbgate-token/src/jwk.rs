@@ -180,7 +180,7 @@ impl Jwk<'_> {
 fn exponent_fits(e: &[u8], min: u64) -> bool {
     let odd = e.last().is_some_and(|last| last & 1 == 1);
     let value = e.iter().try_fold(0_u64, |value, byte| {
-        Some(value.checked_mul(256)? | u64::from(*byte))
+        value.checked_mul(256)?.checked_add(u64::from(*byte))
     });
     odd && value.is_some_and(|value| value >= min.max(3))
 }

@@ -164,6 +164,10 @@ mod tests {
                     json!({"sub": "u", "client_id": "c", "amr": "otp", "gty": null}),
                     Unknown,
                 ),
+                (
+                    json!({"sub": "u", "client_id": "c", "amr": "face"}),
+                    Unknown,
+                ),
                 (json!({"sub": "c", "client_id": "c"}), Organisation),
                 (json!({"sub": "c", "client_id": "c", "amr": "pwd"}), Unknown),
                 (json!({"sub": "u", "client_id": "c"}), Unknown),

@@ -156,6 +156,8 @@ issuers:
     for (yaml, expected) in table {
         let error = Verifier::from_yaml(yaml).unwrap_err();
         assert_eq!(error.to_string(), expected, "{yaml}");
+        let listed: Vec<_> = error.faults().iter().map(ToString::to_string).collect();
+        assert_eq!(listed.join("\n"), expected);
         assert!(error.in_file("token.yaml").starts_with("token.yaml:"));
     }
 }
@@ -195,6 +197,36 @@ fn every_fault_of_issuers_in_rust_is_reported_with_its_key() {
         Verifier::new([]).unwrap_err().to_string(),
         "there is no issuer: every token would be refused"
     );
+}
+
+#[test]
+fn the_tests_for_kinds_tell_tokens_apart() {
+    let some = || vec![ClaimTest::equals("gty", "x")];
+    let same = "`user` and `organisation` have the same tests: no token is of one kind";
+    let neither = "`kind` recognises no token: write a test for `user` or for `organisation`";
+    let empty = "the name of a claim is empty";
+    let table = [
+        (some(), vec![], None),
+        (vec![], some(), None),
+        (some(), some(), Some(same)),
+        (vec![], vec![], Some(neither)),
+        (
+            some(),
+            vec![ClaimTest::equals_claim("sub", "")],
+            Some(empty),
+        ),
+        (
+            vec![ClaimTest::differs_from_claim("sub", "")],
+            some(),
+            Some(empty),
+        ),
+    ];
+    for (user, organisation, fault) in table {
+        let kind = KindRules::Claims { user, organisation };
+        let verifier = Verifier::new([Issuer::new("a", "b", kind)]);
+        let said = verifier.err().map(|error| error.to_string());
+        assert_eq!(said, fault.map(|fault| format!("issuers[0]: {fault}")));
+    }
 }
 
 #[test]

@@ -239,6 +239,25 @@ fn a_revoked_key_checks_nothing() {
 }
 
 #[test]
+fn the_keys_of_one_issuer_go_alone() {
+    const OTHER: &str = "https://other.example.com";
+    let signer = Signer::p256();
+    let set = [signer.jwk("key-1")];
+    let keys = keys(&set).with(OTHER, support::key_set(&set));
+    let one = keys.clone().revoke(support::ISSUER, "key-1").without(OTHER);
+    assert!(one.of(OTHER).is_none() && one.of(support::ISSUER).is_some());
+    let verify = |keys: &orbgate_token::Keys| {
+        let token = signer.token(&header(), &claims());
+        verifier(issuer()).verify(token, keys, now()).err()
+    };
+    assert_eq!(verify(&one), Some(TokenError::KeyRevoked));
+    assert_eq!(verify(&keys.clone().without(OTHER)), None);
+    let none = keys.without(support::ISSUER);
+    assert!(none.of(OTHER).is_some());
+    assert_eq!(verify(&none), Some(TokenError::NoKeys));
+}
+
+#[test]
 fn a_key_set_has_limits() {
     let signer = Signer::p256();
     let set = |count: usize| {
