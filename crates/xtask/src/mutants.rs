@@ -31,16 +31,15 @@ const SUBJECTS: [Subject; 2] = [
     Subject {
         package: "orbgate",
         others: &[
-            "**/analysis/**",
             "**/build.rs",
             "**/codegen.rs",
             "**/json.rs",
             "**/table.rs",
             "**/vector/neon.rs",
             "**/vector/plain.rs",
-            "**/yaml/**",
         ],
-        tests: "--lib --test cases --test edges --test properties --test invalid_policies",
+        tests: "--lib --test cases --test edges --test properties --test invalid_policies --test grant --test routes \
+                --test policy_digest --test policy_end_marker --test policy_limits --test policy_overlaps",
     },
     Subject {
         package: "orbgate-token",
