@@ -133,7 +133,7 @@ orbgate_token: 1
 issuers:
   - issuer: a
     audience: b
-    algorithms: [RS256, none]
+    algorithms: [RS256, none, 5]
     kind:
       user: [{ claim: gty, present: false }]
       organisation: [{ claim: sub, equals: a, one_of: [b] }]
@@ -141,6 +141,7 @@ issuers:
 ",
             "5:25: unknown algorithm `none` (known: `RS256`, `RS384`, `RS512`, `PS256`, `PS384`, `PS512`, `ES256`, `ES384`, \
              `ES512`, `EdDSA`, `Ed25519`, `HS256`, `HS384`, `HS512`)\n\
+             5:31: an algorithm must be text, and `5` can be read as a number: write `'5'`\n\
              7:7: `user` rests on nothing but absent claims: add a test for a claim that is there\n\
              8:22: a test needs exactly one of `equals`, `one_of`, `present`, `equals_claim`, `differs_from_claim`\n\
              9:15: another issuer has the same name\n\

@@ -30,21 +30,7 @@ pub(super) struct IssuerDocument {
     pub(super) max_lifetime_seconds: Option<Spanned<u64>>,
     pub(super) allow_unverified_cnf: Option<Spanned<bool>>,
     pub(super) rsa_exponent_min: Option<Spanned<u64>>,
-    #[serde(skip)]
-    pub(super) place: Unequal<orbgate_yaml::Place>,
 }
-
-/// A place, which does not count when two documents are compared.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Unequal<T>(pub(super) T);
-
-impl<T> PartialEq for Unequal<T> {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl<T> Eq for Unequal<T> {}
 
 /// How to tell an organisation's token from a user's.
 #[derive(Debug, PartialEq, Eq, Deserialize)]

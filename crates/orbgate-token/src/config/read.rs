@@ -4,7 +4,7 @@ use orbgate_yaml::{Faults, Kind, Node, Owner, Spanned, Values, amount};
 
 use super::document::{
     ConflictDocument, Document, FormatDocument, IssuerDocument, KindClaims, KindDocument,
-    ScopesDocument, TestDocument, Unequal,
+    ScopesDocument, TestDocument,
 };
 
 /// What the tree says, as far as it says something; complete if no fault was found.
@@ -97,7 +97,6 @@ impl Reader<'_> {
                 )
             }),
             rsa_exponent_min: rsa_exponent_min.map(|node| self.number(node, "`rsa_exponent_min`")),
-            place: Unequal(node.place),
         };
         Some(IssuerDocument {
             issuer: issuer?,

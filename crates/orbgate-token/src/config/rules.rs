@@ -36,12 +36,8 @@ pub(super) fn issuers(document: &Document, faults: &mut Faults) -> Vec<Issuer> {
         })
         .collect();
     for fault in check::faults(&issuers) {
-        let whole = Key {
-            name: "",
-            ..fault.key
-        };
-        let place = places.get(&fault.key).or_else(|| places.get(&whole));
-        let place = place.copied().unwrap_or(Place { line: 1, column: 1 });
+        let place = places.get(&fault.key).copied();
+        let place = place.unwrap_or(Place { line: 1, column: 1 });
         if !faults.stand_at(place) {
             faults.push(place, fault.message);
         }
@@ -51,9 +47,8 @@ pub(super) fn issuers(document: &Document, faults: &mut Faults) -> Vec<Issuer> {
 
 impl IssuerDocument {
     /// Where each key stands, for the faults that are found in the issuer itself.
-    fn places(&self) -> [(&'static str, Option<Place>); 12] {
+    fn places(&self) -> [(&'static str, Option<Place>); 11] {
         [
-            ("", Some(self.place.0)),
             ("issuer", Some(self.issuer.place)),
             ("audience", Some(self.audience.place)),
             ("kind", Some(self.kind.place)),
