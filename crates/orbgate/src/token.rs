@@ -147,7 +147,19 @@ impl ScopeSet {
 
 #[cfg(test)]
 mod tests {
-    use super::{Scopes, Token};
+    use super::{Scopes, Token, TokenKind};
+
+    #[test]
+    fn the_names_of_kinds_are_frozen() {
+        let kinds = [
+            (TokenKind::Unknown, "unknown"),
+            (TokenKind::User, "user"),
+            (TokenKind::Organisation, "organisation"),
+        ];
+        for (kind, name) in kinds {
+            assert_eq!((kind.as_str(), TokenKind::from_name(name)), (name, kind));
+        }
+    }
 
     #[test]
     fn scopes_are_taken_as_every_kind_of_text() {

@@ -132,6 +132,18 @@ fn the_strings_are_frozen() {
         "not_known",
     ];
     assert_eq!(strings, frozen);
+    assert_eq!(MissingStep::ALL.map(|step| step.to_string()), frozen);
+}
+
+#[test]
+fn each_step_has_a_sentence_of_its_own() {
+    let sentences = BTreeSet::from(MissingStep::ALL.map(MissingStep::explanation));
+    assert_eq!(sentences.len(), MissingStep::ALL.len());
+    assert!(
+        sentences
+            .iter()
+            .all(|sentence| sentence.starts_with("the scope "))
+    );
 }
 
 fn decide(scopes: &str, kind: TokenKind) -> orbgate::Decision<'_> {
