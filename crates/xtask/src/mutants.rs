@@ -39,7 +39,7 @@ const SUBJECTS: [Subject; 2] = [
             "**/vector/plain.rs",
         ],
         tests: "--lib --test cases --test edges --test properties --test invalid_policies --test grant --test routes \
-                --test policy_digest --test policy_end_marker --test policy_limits --test policy_overlaps",
+                --test policy_digest --test policy_end_marker --test policy_file --test policy_limits --test policy_overlaps",
     },
     Subject {
         package: "orbgate-token",
