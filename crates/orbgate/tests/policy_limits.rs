@@ -118,6 +118,27 @@ fn routes_are_limited_to_200_000() {
     );
 }
 
+/// A short file with a long base path must not take gigabytes.
+#[test]
+fn the_full_paths_are_limited_to_64_mib_together() {
+    let base_path = format!("/{}", "a".repeat(250)).repeat(31);
+    let each = base_path.len() + "/00000".len();
+    let most = (64 << 20) / each;
+    let mut text = format!(
+        "orbgate: 1\napis:\n  external:\n    base_path: {base_path}\n    scopes:\n      read:all:\n        \
+         orbs: false\n        routes:\n"
+    );
+    for number in 0..most {
+        writeln!(text, "          - GET /{number:05}").unwrap();
+    }
+    assert!(Policy::from_yaml(&text).is_ok());
+    text.push_str("          - GET /one-more\n");
+    let faults = Policy::from_yaml(&text).unwrap_err();
+    let place = format!("{}:13", 9 + most);
+    let message = "the full paths up to here, each with its base path, have over 64 MiB together";
+    assert_eq!(messages(faults.faults()), [format!("{place}: {message}")]);
+}
+
 #[test]
 fn scopes_are_limited_to_65_535() {
     let mut text = String::from("orbgate: 1\napis:\n  external:\n    scopes:\n");
