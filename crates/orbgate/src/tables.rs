@@ -163,7 +163,7 @@ pub struct Template {
     pub key: u64,
     /// For each column, the route of that method, or [`u32::MAX`].
     pub routes: [u32; COLUMNS],
-    /// The scopes that these need; [`NO_SCOPE`] where there is no route, or one with an amount of orbs of its own.
+    /// The scopes that these need; [`u16::MAX`] where there is no route, or one with an amount of orbs of its own.
     pub scopes: [u16; COLUMNS],
     /// Its id, which indexes [`Tables::template_routes`].
     pub id: u32,
