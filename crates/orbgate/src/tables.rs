@@ -24,7 +24,8 @@ pub struct Tables {
     pub name: Option<Span>,
     /// What all templates start with.
     pub prefix: Prefix,
-    /// By position in a path: the literals there, as interning a segment reads them.
+    /// By position in a path: the literals there, as interning a segment reads them. From the second position behind the longest
+    /// template on there are no slots: such a path takes the slow way, and a program has fewer pointers to load.
     pub positions: [PerfectHash<Literal>; MAX_SEGMENTS],
     /// The rest about the literals, by their ids.
     pub literal_rows: List<LiteralRow>,

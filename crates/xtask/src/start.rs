@@ -1,8 +1,7 @@
 //! The built-in engine does no work before it is asked, and none the first time it is.
 //!
 //! Two programs that differ in nothing but the engine (`start` and `start-without` of benches/) are run to
-//! the end under callgrind, from their very first instruction on. Both ask their processor what it can do, the one
-//! in its first decision, as `std` answers it: once in a program, whatever engines it has.
+//! the end under callgrind, from their very first instruction on.
 
 use std::path::Path;
 
@@ -19,9 +18,8 @@ pub(crate) fn check(project: &Project, programs: &Path) -> Result<()> {
     let [more, first, second] = with.costs(&without)?;
     println!(
         "the built-in engine: {more} instructions at a program's start, all of them the loader's for {} pointers; \
-         {first} in the first decision, {second} in the next; {} to find out once what the processor can do",
-        with.pointers.saturating_sub(without.pointers),
-        without.first()
+         {first} in the first decision, {second} in the next",
+        with.pointers.saturating_sub(without.pointers)
     );
     Ok(())
 }

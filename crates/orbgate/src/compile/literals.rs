@@ -152,10 +152,18 @@ impl Literals {
     pub(super) fn positions(
         &self,
         salt: u64,
+        templates: &Templates<'_>,
     ) -> Result<[PerfectHash<Literal>; MAX_SEGMENTS], Unplaceable> {
+        let lengths = templates.routes.iter().map(|route| route.segments.length);
+        let longest = lengths.max().map_or(0, hash::index);
+
         let hash = |seed: hash::Seed, literal: &Literal| seed.literal(literal.ends, literal.length);
         let mut positions = <[PerfectHash<Literal>; MAX_SEGMENTS]>::default();
-        for (position, here) in positions.iter_mut().zip(&self.at) {
+        for (position, here) in positions
+            .iter_mut()
+            .zip(&self.at)
+            .take(longest.saturating_add(1))
+        {
             *position = perfect_hash(salt, here, hash)?;
         }
         Ok(positions)

@@ -75,7 +75,7 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
         profile: policy.target(),
         name: policy.name().map(|name| text.span(name)),
         prefix: prefix(&templates, common, literals.is_packed, &mut text),
-        positions: literals.positions(salt)?,
+        positions: literals.positions(salt, &templates)?,
         literal_rows: literals.rows.into(),
         spellings: literals.spellings.into(),
         is_packed: literals.is_packed,
