@@ -70,8 +70,7 @@ impl Engine {
         if tables.templates.slots.len() <= LARGE {
             for row in 0..batch.rows() {
                 let request = batch.request(row);
-                let found = lookup::find(tables, request.target);
-                batch.answer(row, self.decide_found(&request, found));
+                batch.answer(row, self.decide_request(&request));
             }
             return;
         }

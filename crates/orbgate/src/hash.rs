@@ -3,7 +3,7 @@
 //! A stranger lands in some slot, too: whoever looks compares the key that it finds there in full.
 #![allow(
     clippy::as_conversions,
-    reason = "a hash is taken apart into its halves on purpose"
+    reason = "a hash is cut into its halves on purpose"
 )]
 
 use crate::list::List;
@@ -70,7 +70,7 @@ impl Seed {
     }
 }
 
-/// The methods that have a column, told apart by one product.
+/// The methods that have a column, which one product gives.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Methods {
     /// What the letters of a method are multiplied with: the highest bits are its column.

@@ -91,9 +91,7 @@ fn place<'e, T>(slots: &mut [Option<&'e T>], entries: &[(u64, &'e T)], displacem
         return true;
     }
     for (hash, _) in entries.iter().take(free) {
-        if let Some(slot) = slots.get_mut(hash::slot(*hash, displacement, mask)) {
-            *slot = None;
-        }
+        super::set(slots, hash::slot(*hash, displacement, mask), None);
     }
     false
 }

@@ -2,7 +2,7 @@
 
 use super::hashes::{nth_seed, perfect_hash};
 use super::templates::Templates;
-use super::{TextPool, Unplaceable, id};
+use super::{TextPool, Unplaceable, at, id, set};
 use crate::hash::{self, COMPARE_TEXT, Ends, PerfectHash, SEEN};
 use crate::tables::{COUNT, Literal, LiteralRow, Run, Spelling};
 use crate::terms::MAX_SEGMENTS;
@@ -86,9 +86,7 @@ impl Literals {
                 text: text.span(spelt.text),
                 lengths: spelt.lengths,
             });
-            if let Some(id) = self.ids.get_mut(hash::index(spelt.number)) {
-                *id = row;
-            }
+            set(&mut self.ids, hash::index(spelt.number), row);
         }
         self.rows.push(LiteralRow {
             part: number,
@@ -97,7 +95,7 @@ impl Literals {
         });
     }
 
-    /// Adds what is looked up for spellings that the hash cannot tell apart; their literals are the last that were added.
+    /// Adds what is looked up for spellings that the hash sees alike; their literals are the last that were added.
     fn add_seen(&mut self, alike: &[Spelt<'_>], first: u32) {
         let Some(spelt) = alike.first() else {
             return;
@@ -136,15 +134,14 @@ impl Literals {
         }
         self.is_packed = offset <= u64::BITS;
         for ((number, row), position) in (0..).zip(&mut self.rows).zip(positions) {
-            let offset = offsets.get(*position).copied().unwrap_or_default();
+            let offset = at(&offsets, *position);
             row.part = match self.is_packed {
                 true => row.part.checked_shl(offset).unwrap_or_default(),
                 false => nth_seed(salt, u32::MAX).number(number),
             };
         }
         for literal in self.at.iter_mut().flatten() {
-            let row = self.rows.get(hash::index(literal.id));
-            literal.part = row.map_or(0, |row| row.part);
+            literal.part = at(&self.rows, hash::index(literal.id)).part;
         }
     }
 
@@ -174,13 +171,12 @@ impl Literals {
         if number == super::templates::PARAMETER {
             return 0;
         }
-        let id = self.ids.get(hash::index(number)).copied();
-        let row = id.and_then(|id| self.rows.get(hash::index(id)));
-        row.map_or(0, |row| row.part)
+        let id = at(&self.ids, hash::index(number));
+        at(&self.rows, hash::index(id)).part
     }
 }
 
-/// All spellings: those that the hash cannot tell apart stand together, among them those that differ only in case.
+/// All spellings: those that the hash sees alike stand together, among them those that differ only in case.
 fn sorted<'t>(templates: &Templates<'t>) -> Vec<Spelt<'t>> {
     let spelt = (1..).zip(&templates.literals).map(|(number, literal)| {
         let Ends { head, tail } = Ends::of(literal.text.as_bytes());
