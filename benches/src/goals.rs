@@ -39,6 +39,7 @@ pub fn judge(measures: &Measures) -> Vec<Goal> {
         against_peers(measures, table, &mut goals);
         against_hits(measures, table, &mut goals);
     }
+    batches(measures, &mut goals);
     against_size(measures, &mut goals);
     against_threads(measures, &mut goals);
     allocations(measures, &mut goals);
@@ -137,12 +138,23 @@ fn against_peers(measures: &Measures, table: &str, goals: &mut Vec<Goal>) {
     }
 }
 
-/// What is refused costs no more than what is allowed.
+/// What has no route costs no more than what is allowed; the slow way is not far behind.
 fn against_hits(measures: &Measures, table: &str, goals: &mut Vec<Goal>) {
-    for stream in ["misses", "malformed"] {
+    for (stream, wanted) in [("misses", 1.0), ("malformed", 3.0)] {
         if let Some(pace) = measures.pace(table, stream) {
             let what = format!("{table}: {stream} ÷ hits");
-            goals.push(Goal::at_most(what, 1.0, pace, "turn by turn".to_owned()));
+            goals.push(Goal::at_most(what, wanted, pace, "turn by turn".to_owned()));
+        }
+    }
+}
+
+/// Many requests in one go cost no more than one by one, and less where a table outgrows the caches.
+fn batches(measures: &Measures, goals: &mut Vec<Goal>) {
+    for (table, wanted) in [("external", 1.0), ("github", 1.0), ("100000", 0.8)] {
+        if let Some(row) = measures.row(table, "hits", "orbgate-batch") {
+            let what = format!("{table}: a decision in a batch of 256 ÷ alone");
+            let note = "orbgate-set is the one alone".to_owned();
+            goals.push(Goal::at_most(what, wanted, 1.0 / row.set_ratio, note));
         }
     }
 }

@@ -44,8 +44,9 @@ fn long(name: &'static str, letter: &str) -> Hostile {
 
 /// A policy with every mixture before these literals, and perhaps one more route.
 fn engine(literals: &[&str], other: Option<&str>) -> Engine {
-    let mut yaml =
-        String::from("orbgate: 1\napis:\n  hostile:\n    base_path: /r\n    scopes:\n      scope:\n        orbs: false\n        routes:\n");
+    let mut yaml = String::from(
+        "orbgate: 1\napis:\n  hostile:\n    base_path: /r\n    scopes:\n      scope:\n        orbs: false\n        routes:\n",
+    );
     let routes = (0..1_u32 << MIXED).map(|mixture| {
         let mixed = (0..MIXED).map(|at| match mixture >> at & 1 {
             0 => "a".to_owned(),

@@ -25,8 +25,9 @@ const TIMED: usize = 16_384;
 const ROUNDS: usize = 25;
 
 /// The streams that are counted of each table, and who answers them.
-const STREAMS: [(&str, &str); 7] = [
+const STREAMS: [(&str, &str); 8] = [
     ("hits", "orbgate-set"),
+    ("hits", "orbgate-batch"),
     ("hits", "orbgate-text"),
     ("hits-many-scopes", "orbgate-text"),
     ("misses", "orbgate-set"),

@@ -69,8 +69,8 @@ impl Engine {
         let tables = &self.tables;
         if tables.templates.slots.len() <= LARGE {
             for row in 0..batch.rows() {
-                let request = batch.request(row);
-                batch.answer(row, self.decide_request(&request));
+                let decision = self.decide(&batch.request(row));
+                batch.answer(row, decision);
             }
             return;
         }

@@ -35,14 +35,16 @@ impl Engine {
         };
         let template = match found {
             Found::Template(template) => template,
-            Found::Nothing => return self.decide_no_route(request.token),
+            Found::Nothing => return self.decide_no_route(request.token.as_ref()),
             Found::Unknown => return self.decide_slowly(request),
         };
-        let token = match read_token(request.token) {
+        let token = match read_token(request.token.as_ref()) {
             Ok(token) => token,
             Err(reason) => return self.deny(reason, Subject::NOTHING),
         };
-        let (route, scope) = template.column(column);
+        let (Some(route), scope) = template.column(column) else {
+            return self.decide_method(template, request, token);
+        };
         // The scope's row is nearer than the route's, and has the same terms.
         let need = match self.tables.scopes.get(usize::from(scope)) {
             Some(row) => Need {
@@ -52,7 +54,7 @@ impl Engine {
             },
             None => match self.need(route) {
                 Some(need) => need,
-                None => return self.decide_method_not_declared(template),
+                None => return self.decide_method(template, request, token),
             },
         };
         self.decide_need(need, token, request.allow_bonus_orbs_use)
@@ -69,7 +71,7 @@ impl Engine {
             Ok(path) => path,
             Err(detail) => return Decision::malformed(self, detail),
         };
-        let token = match read_token(request.token) {
+        let token = match read_token(request.token.as_ref()) {
             Ok(token) => token,
             Err(reason) => return self.deny(reason, Subject::NOTHING),
         };
@@ -78,27 +80,34 @@ impl Engine {
             Ok(None) => return self.deny(Reason::NoRoute, Subject::NOTHING),
             Err(detail) => return Decision::malformed(self, detail),
         };
-        match self
-            .find_route_of(template, request.method)
-            .and_then(|route| self.need(route))
-        {
-            Some(need) => self.decide_need(need, token, request.allow_bonus_orbs_use),
-            None => self.decide_method_not_declared(template),
-        }
+        self.decide_method(template, request, token)
     }
 
     #[cold]
-    fn decide_no_route(&self, token: Option<Token<'_>>) -> Decision<'_> {
+    fn decide_no_route(&self, token: Option<&Token<'_>>) -> Decision<'_> {
         let reason = read_token(token).err().unwrap_or(Reason::NoRoute);
         self.deny(reason, Subject::NOTHING)
     }
 
+    /// Decides once the template is found, whether or not the method has a column.
     #[cold]
-    fn decide_method_not_declared(&self, template: &Template) -> Decision<'_> {
-        let routes = self.tables.template_routes.get(index(template.id));
-        debug_assert!(routes.is_some(), "a template of another table");
-        let first = routes.map_or(NONE, |routes| routes.start);
-        self.deny(Reason::MethodNotDeclared, Subject::template(first))
+    #[inline(never)]
+    fn decide_method(
+        &self,
+        template: &Template,
+        request: &Request<'_>,
+        token: &Token<'_>,
+    ) -> Decision<'_> {
+        let need = self
+            .find_route_of(template, request.method)
+            .and_then(|route| self.need(route));
+        match need {
+            Some(need) => self.decide_need(need, token, request.allow_bonus_orbs_use),
+            None => {
+                let subject = Subject::template(template.first_route);
+                self.deny(Reason::MethodNotDeclared, subject)
+            }
+        }
     }
 
     /// What a route needs.
@@ -110,12 +119,13 @@ impl Engine {
 
     /// The template's route of a method, whether or not it has a column.
     fn find_route_of(&self, template: &Template, method: &[u8]) -> Option<u32> {
-        let run = *self.tables.template_routes.get(index(template.id))?;
-        let routes = slice(&self.tables.routes, run);
-        let at = routes
+        let first = template.first_route;
+        let row = self.tables.routes.get(index(first));
+        debug_assert!(row.is_some(), "a template of another table");
+        let at = slice(&self.tables.routes, row?.siblings)
             .binary_search_by(|row| self.tables.method(row).cmp(method))
             .ok()?;
-        run.start.checked_add(u32::try_from(at).ok()?)
+        first.checked_add(u32::try_from(at).ok()?)
     }
 
     /// Decides what is left once a route or scope is found and the token is one: the scope.
@@ -123,7 +133,7 @@ impl Engine {
     pub(crate) fn decide_need<'e>(
         &'e self,
         need: Need<'e>,
-        token: Token<'_>,
+        token: &Token<'_>,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'e> {
         let held = self.holds(token.scopes, need.scope, need.terms);
@@ -157,7 +167,9 @@ impl Engine {
 
 /// The token, if it is one that can be allowed anything.
 #[inline(always)]
-pub(crate) const fn read_token(token: Option<Token<'_>>) -> Result<Token<'_>, Reason> {
+pub(crate) const fn read_token<'t, 's>(
+    token: Option<&'t Token<'s>>,
+) -> Result<&'t Token<'s>, Reason> {
     match token {
         None => Err(Reason::NoToken),
         Some(Token {

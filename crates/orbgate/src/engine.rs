@@ -99,7 +99,7 @@ impl Engine {
         token: Option<Token<'_>>,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'e> {
-        match (read_token(token), need) {
+        match (read_token(token.as_ref()), need) {
             (Err(reason), _) => self.deny(reason, Subject::NOTHING),
             (Ok(_), None) => self.deny(Reason::NoRoute, Subject::NOTHING),
             (Ok(token), Some(need)) => self.decide_need(need, token, allow_bonus_orbs_use),

@@ -77,13 +77,7 @@ impl<'e> Route<'e> {
     /// the `Allow` header of a 405 (RFC 9110 §10.2.1).
     pub fn methods(&self) -> impl Iterator<Item = &'e str> + use<'e> {
         let tables = &self.engine.tables;
-        let after = tables
-            .template_routes
-            .partition_point(|run| run.start <= self.id);
-        let (before, _) = tables.template_routes.split_at(after);
-        debug_assert!(!before.is_empty(), "a route without a template");
-        let rows = before.last().map(|run| slice(&tables.routes, *run));
-        let rows = rows.into_iter().flatten();
+        let rows = slice(&tables.routes, self.row.siblings).iter();
         rows.map(|row| method(tables.text.get(row.text)))
     }
 }

@@ -90,9 +90,7 @@ fn key_in_blocks<V: Vector>(
             .iter(),
         key: u64::from(tables.prefix.segments),
     };
-    each_segment::<V>(bytes, length, in_block, start, |start, end| {
-        walk.intern(start, end)
-    })?;
+    each_segment::<V>(bytes, length, in_block, start, &mut walk)?;
     Some(walk.key)
 }
 
@@ -107,13 +105,36 @@ fn key_outside_prefix<V: Vector>(
     if bytes.first() != Some(&b'/') || !tables.is_packed {
         return None;
     }
-    let mut left = MAX_SEGMENTS;
-    each_segment::<V>(bytes, length, in_block, 1, |start, end| {
-        left = left.checked_sub(1)?;
-        let is_simple = bytes.get(start) != Some(&b'.') || !is_dots(bytes.get(start..end));
-        is_simple.then_some(())
-    })?;
+    let mut check = Check {
+        bytes,
+        left: MAX_SEGMENTS,
+    };
+    each_segment::<V>(bytes, length, in_block, 1, &mut check)?;
     Some(NO_TEMPLATE)
+}
+
+/// What is done with each segment of a path. A trait and not a closure, because a closure cannot ask to be inlined, and some
+/// were not.
+trait Visit {
+    /// Takes a segment, which is neither empty nor too long. `None` where it is not simple.
+    fn segment(&mut self, start: usize, end: usize) -> Option<()>;
+}
+
+/// Only looks whether the segments are simple.
+struct Check<'t> {
+    bytes: &'t [u8],
+    /// How many may come.
+    left: usize,
+}
+
+impl Visit for Check<'_> {
+    #[inline(always)]
+    fn segment(&mut self, start: usize, end: usize) -> Option<()> {
+        self.left = self.left.checked_sub(1)?;
+        let is_simple =
+            self.bytes.get(start) != Some(&b'.') || !is_dots(self.bytes.get(start..end));
+        is_simple.then_some(())
+    }
 }
 
 /// Hands over where each segment starts and ends, from the one that starts at `start` on. `None` where a byte is reserved, or a
@@ -124,7 +145,7 @@ fn each_segment<V: Vector>(
     length: usize,
     in_block: usize,
     mut start: usize,
-    mut segment: impl FnMut(usize, usize) -> Option<()>,
+    visit: &mut impl Visit,
 ) -> Option<()> {
     let mut base = start;
     let mut is_start = 1;
@@ -143,7 +164,7 @@ fn each_segment<V: Vector>(
         is_start = ends >> 63;
         while ends != 0 {
             let end = base.wrapping_add(index(ends.trailing_zeros()));
-            segment(start, end)?;
+            visit.segment(start, end)?;
             start = end.wrapping_add(1);
             ends &= ends.wrapping_sub(1);
         }
@@ -162,10 +183,10 @@ struct Walk<'e, 't> {
     key: u64,
 }
 
-impl Walk<'_, '_> {
-    /// Interns the next segment, which is neither empty nor too long. `None` where it is not simple.
+impl Visit for Walk<'_, '_> {
+    /// Interns it.
     #[inline(always)]
-    fn intern(&mut self, start: usize, end: usize) -> Option<()> {
+    fn segment(&mut self, start: usize, end: usize) -> Option<()> {
         let ends = ends(self.words, start, end);
         if ends.head as u8 == b'.' && is_dots(self.bytes.get(start..end)) {
             return None;
@@ -384,8 +405,7 @@ enum Fit {
 /// Compares a path with the text of a template of as many segments, which has this tuple. Where one fits but for case already,
 /// the others count only if they fit exactly: so their texts are compared no longer than they are equal.
 fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &[&[u8]], exactly: bool) -> Fit {
-    let routes = tables.template_routes.get(index(template.id));
-    let route = routes.and_then(|routes| tables.routes.get(index(routes.start)));
+    let route = tables.routes.get(index(template.first_route));
     let mut rest = route.map_or(&[][..], |route| tables.text.bytes(route.template));
     let mut fit = Fit::Exact;
     for (position, segment) in (0..).zip(path) {

@@ -44,8 +44,6 @@ pub struct Tables {
     pub tuples: List<Tuple>,
     /// The methods that have a column.
     pub methods: Methods,
-    /// Where the routes of each template stand in `routes`, by template id.
-    pub template_routes: List<Run>,
     /// The routes; those of one template stand together, sorted by method.
     pub routes: List<RouteRow>,
     /// The scopes, sorted by name.
@@ -156,28 +154,39 @@ pub struct Tuple {
 /// How many methods have a column in a template. A policy with more is legal; its rarer ones are searched.
 pub(crate) const COLUMNS: usize = 8;
 
-/// A path template, found by its key: what a decision reads, in one line of a cache.
+/// A path template, found by its key: what a decision reads, half a line of a cache.
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
+#[repr(C, align(32))]
 pub struct Template {
     /// The number of its segments and the parts of its literals: no two templates have the same. A slot that no template owns has one that no path has.
     pub key: u64,
-    /// For each column, the route of that method, or [`u32::MAX`].
-    pub routes: [u32; COLUMNS],
-    /// The scopes that these need; [`u16::MAX`] where there is no route, or one with an amount of orbs of its own.
+    /// The first of its routes in [`Tables::routes`].
+    pub first_route: u32,
+    /// For each column four bits, the lowest ones for the first: how many routes stand before that method's, or
+    /// 15 where none is declared, or too many stand before it.
+    pub ranks: u32,
+    /// For each column the scope of that method's route; [`u16::MAX`] where there is no route, or one with an amount of orbs
+    /// of its own.
     pub scopes: [u16; COLUMNS],
-    /// Its id, which indexes [`Tables::template_routes`].
-    pub id: u32,
+}
+
+/// No rank.
+pub(crate) const NO_RANK: u32 = 0xf;
+
+/// Where the bits of a column's rank are.
+#[inline(always)]
+#[allow(clippy::as_conversions, reason = "a column is less than 8")]
+pub(crate) const fn rank_bits(column: usize) -> u32 {
+    (column as u32).wrapping_mul(4)
 }
 
 impl Template {
     /// The route of a column and its scope.
     #[inline(always)]
-    pub(crate) fn column(&self, column: usize) -> (u32, u16) {
-        match (self.routes.get(column), self.scopes.get(column)) {
-            (Some(route), Some(scope)) => (*route, *scope),
-            _ => (NONE, NO_SCOPE),
-        }
+    pub(crate) fn column(&self, column: usize) -> (Option<u32>, u16) {
+        let rank = self.ranks.wrapping_shr(rank_bits(column)) & NO_RANK;
+        let route = (rank != NO_RANK).then(|| self.first_route.wrapping_add(rank));
+        (route, self.scopes.get(column).copied().unwrap_or(NO_SCOPE))
     }
 }
 
@@ -185,9 +194,9 @@ impl Default for Template {
     fn default() -> Self {
         Self {
             key: u64::MAX,
-            routes: [NONE; COLUMNS],
+            first_route: NONE,
+            ranks: u32::MAX,
             scopes: [NO_SCOPE; COLUMNS],
-            id: NONE,
         }
     }
 }
@@ -199,6 +208,8 @@ pub struct RouteRow {
     pub text: Span,
     /// The template alone.
     pub template: Span,
+    /// The routes of its template, which it is one of.
+    pub siblings: Run,
     /// The scope it needs.
     pub scope: u16,
     /// That scope's terms, but for an amount of the route's own.

@@ -18,7 +18,7 @@ use crate::tables::{
 use crate::terms::Orbs;
 
 use literals::Literals;
-use routes::{methods, route_rows, template_routes, templates_by_key, tuples};
+use routes::{methods, route_rows, templates_by_key, tuples};
 use templates::{Scope, Templates};
 
 /// No seed of those that were tried distinguishes the texts of a policy.
@@ -64,8 +64,7 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
     let spans: Vec<_> = names().map(|name| text.span(name)).collect();
     let routes = route_rows(&templates, &spans, &mut text);
     let methods = methods(&templates);
-    let runs = template_routes(&templates);
-    let by_key = templates_by_key(salt, &templates, &literals, &runs, &methods)?;
+    let by_key = templates_by_key(salt, &templates, &literals, &methods)?;
     let (tuple_runs, tuples) = tuples(&templates, &literals.fields);
     let scope_rows = scope_rows(&scopes, &spans, &mut text);
     let names: Vec<_> = names().map(str::as_bytes).collect();
@@ -84,7 +83,6 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
         tuple_runs: tuple_runs.into(),
         tuples: tuples.into(),
         methods,
-        template_routes: runs.into(),
         routes: routes.into(),
         scopes: scope_rows.into(),
         scope_ids: hashes::scope_ids(salt, &names)?,

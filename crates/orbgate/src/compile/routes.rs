@@ -8,7 +8,7 @@ use super::templates::{PARAMETER, Templates};
 use super::{TextPool, Unplaceable, at, id, runs, set, terms};
 use crate::hash::{Method, Methods, PerfectHash};
 use crate::list::Span;
-use crate::tables::{COLUMNS, RouteRow, Run, Template, Tuple, slice};
+use crate::tables::{COLUMNS, NO_RANK, RouteRow, Run, Template, Tuple, rank_bits};
 use crate::terms::MAX_SEGMENTS;
 
 /// The route rows, those of one template together.
@@ -17,29 +17,30 @@ pub(super) fn route_rows(
     names: &[Span],
     text: &mut TextPool<'_>,
 ) -> Vec<RouteRow> {
-    let rows = templates.routes.iter().map(|route| {
-        let name = at(names, usize::from(route.scope_id));
-        let method = text.push(&[route.rule.method(), " "]);
-        let template = text.push(&route.path);
-        RouteRow {
-            text: Span {
-                start: method.start,
-                length: method.length.saturating_add(template.length),
-            },
-            template,
-            scope: route.scope_id,
-            terms: terms(route.scope, name, route.rule.orbs()),
-            place: route.rule.place(),
-        }
-    });
+    let siblings = templates
+        .routes_of_each()
+        .flat_map(|(run, routes)| routes.iter().map(move |_| run));
+    let rows = templates
+        .routes
+        .iter()
+        .zip(siblings)
+        .map(|(route, siblings)| {
+            let name = at(names, usize::from(route.scope_id));
+            let method = text.push(&[route.rule.method(), " "]);
+            let template = text.push(&route.path);
+            RouteRow {
+                text: Span {
+                    start: method.start,
+                    length: method.length.saturating_add(template.length),
+                },
+                template,
+                siblings,
+                scope: route.scope_id,
+                terms: terms(route.scope, name, route.rule.orbs()),
+                place: route.rule.place(),
+            }
+        });
     rows.collect()
-}
-
-/// For each template, where its routes stand.
-pub(super) fn template_routes(templates: &Templates<'_>) -> Vec<Run> {
-    let routes = &templates.routes;
-    let of_templates = routes.chunk_by(|a, b| templates.segments(a) == templates.segments(b));
-    runs(of_templates.map(<[_]>::len))
 }
 
 /// The columns of the methods that most routes have.
@@ -88,22 +89,20 @@ pub(super) fn templates_by_key(
     salt: u64,
     templates: &Templates<'_>,
     literals: &Literals,
-    runs: &[Run],
     methods: &Methods,
 ) -> Result<PerfectHash<Template>, Unplaceable> {
-    let entries = (0..).zip(runs).map(|(id_of_template, run)| {
-        let routes = slice(&templates.routes, *run);
+    let entries = templates.routes_of_each().map(|(run, routes)| {
         let segments = routes.first().map(|route| templates.segments(route));
         let segments = segments.unwrap_or_default();
         let parts = segments.iter().map(|number| literals.part_of(*number));
         let mut entry = Template {
             key: parts.fold(u64::from(id(segments.len())), u64::wrapping_add),
-            id: id_of_template,
+            first_route: run.start,
             ..Template::default()
         };
-        for (id, route) in (run.start..).zip(routes) {
+        for (rank, route) in (0..NO_RANK).zip(routes) {
             if let Some(column) = methods.column(route.rule.method().as_bytes()) {
-                set(&mut entry.routes, column, id);
+                entry.ranks ^= (NO_RANK ^ rank).wrapping_shl(rank_bits(column));
                 // The scope's row does not say an amount of the route's own.
                 if route.rule.orbs().is_none() {
                     set(&mut entry.scopes, column, route.scope_id);

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 
-use super::{at, id, set};
+use super::{at, id, runs, set};
 use crate::hash::{Ends, index};
 use crate::policy::{Api, RouteRule, ScopeRule, common_segments, full_template, segments};
 use crate::seeded::SeededMap;
@@ -84,6 +84,15 @@ impl<'t> Templates<'t> {
     /// The segments of a template: the number of a literal, or `PARAMETER`.
     pub(super) fn segments(&self, template: &Template<'_>) -> &[u32] {
         slice(&self.segments, template.segments)
+    }
+
+    /// The routes of each template, and where they stand.
+    pub(super) fn routes_of_each(&self) -> impl Iterator<Item = (Run, &[Template<'t>])> {
+        let of_each = || {
+            self.routes
+                .chunk_by(|a, b| self.segments(a) == self.segments(b))
+        };
+        runs(of_each().map(<[_]>::len)).into_iter().zip(of_each())
     }
 
     /// How many literals all templates start with in common, and are not the last of any.
