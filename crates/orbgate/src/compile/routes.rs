@@ -8,7 +8,7 @@ use super::templates::{PARAMETER, Templates};
 use super::{TextPool, Unplaceable, at, id, runs, set, terms};
 use crate::hash::{Method, Methods, PerfectHash};
 use crate::list::Span;
-use crate::tables::{COLUMNS, NO_RANK, RouteRow, Run, Template, Tuple, rank_bits};
+use crate::tables::{COLUMNS, NO_RANK, RouteRow, Run, Template, Tuple, rank_bits, slice};
 use crate::terms::MAX_SEGMENTS;
 
 /// The route rows, those of one template together.
@@ -17,14 +17,9 @@ pub(super) fn route_rows(
     names: &[Span],
     text: &mut TextPool<'_>,
 ) -> Vec<RouteRow> {
-    let siblings = templates
-        .routes_of_each()
-        .flat_map(|(run, routes)| routes.iter().map(move |_| run));
-    let rows = templates
-        .routes
-        .iter()
-        .zip(siblings)
-        .map(|(route, siblings)| {
+    let mut rows = Vec::with_capacity(templates.routes.len());
+    for siblings in &templates.runs {
+        rows.extend(slice(&templates.routes, *siblings).iter().map(|route| {
             let name = at(names, usize::from(route.scope_id));
             let method = text.push(&[route.rule.method(), " "]);
             let template = text.push(&route.path);
@@ -34,13 +29,14 @@ pub(super) fn route_rows(
                     length: method.length.saturating_add(template.length),
                 },
                 template,
-                siblings,
+                siblings: *siblings,
                 scope: route.scope_id,
                 terms: terms(route.scope, name, route.rule.orbs()),
                 place: route.rule.place(),
             }
-        });
-    rows.collect()
+        }));
+    }
+    rows
 }
 
 /// The columns of the methods that most routes have.
@@ -91,7 +87,8 @@ pub(super) fn templates_by_key(
     literals: &Literals,
     methods: &Methods,
 ) -> Result<PerfectHash<Template>, Unplaceable> {
-    let entries = templates.routes_of_each().map(|(run, routes)| {
+    let entries = templates.runs.iter().map(|run| {
+        let routes = slice(&templates.routes, *run);
         let segments = routes.first().map(|route| templates.segments(route));
         let segments = segments.unwrap_or_default();
         let parts = segments.iter().map(|number| literals.part_of(*number));

@@ -23,6 +23,8 @@ pub(super) const PARAMETER: u32 = 0;
 /// The routes of all scopes with their full templates, sorted by segments and method.
 pub(super) struct Templates<'t> {
     pub(super) routes: Vec<Template<'t>>,
+    /// Where the routes of each template stand.
+    pub(super) runs: Vec<Run>,
     /// The literals of all templates, sorted by position and text; each one's number is its place here,
     /// from 1. So templates compare as their segments do, and a parameter comes before every literal.
     pub(super) literals: Vec<Literal<'t>>,
@@ -74,8 +76,12 @@ impl<'t> Templates<'t> {
             }
         }
         let literals = literals.sorted(&mut segments);
+        let routes = sorted(&routes, &segments, literals.len());
+        let own = |route: &Template<'_>| slice(&segments, route.segments);
+        let of_each = routes.chunk_by(|a, b| own(a) == own(b));
         Self {
-            routes: sorted(&routes, &segments, literals.len()),
+            runs: runs(of_each.map(<[_]>::len)),
+            routes,
             literals,
             segments,
         }
@@ -84,15 +90,6 @@ impl<'t> Templates<'t> {
     /// The segments of a template: the number of a literal, or `PARAMETER`.
     pub(super) fn segments(&self, template: &Template<'_>) -> &[u32] {
         slice(&self.segments, template.segments)
-    }
-
-    /// The routes of each template, and where they stand.
-    pub(super) fn routes_of_each(&self) -> impl Iterator<Item = (Run, &[Template<'t>])> {
-        let of_each = || {
-            self.routes
-                .chunk_by(|a, b| self.segments(a) == self.segments(b))
-        };
-        runs(of_each().map(<[_]>::len)).into_iter().zip(of_each())
     }
 
     /// How many literals all templates start with in common, and are not the last of any.

@@ -129,7 +129,7 @@ fn methods_that_are_nearly_declared() {
         ]
         .map(str::to_owned),
     );
-    for count in [1, 2, 7, 8, 9, 20, methods.len()] {
+    for count in [1, 2, 7, 8, 9, 14, 15, 16, 17, 20, methods.len()] {
         let route = |method: &String| Route {
             method: method.clone(),
             segments: vec!["a".to_owned()],
@@ -140,13 +140,25 @@ fn methods_that_are_nearly_declared() {
             orbs: Orbs::No,
             routes: vec![route(method)],
         };
+        let mut scopes: Vec<_> = methods.iter().take(count).enumerate().map(scope).collect();
+        // The last one is the most frequent, whatever stands before it in the alphabet.
+        scopes.push(Scope {
+            name: "more".to_owned(),
+            orbs: Orbs::No,
+            routes: ["b", "c"]
+                .map(|segment| Route {
+                    segments: vec![segment.to_owned()],
+                    ..route(&methods[count - 1])
+                })
+                .to_vec(),
+        });
         let model = Model {
             encoded_params: false,
             apis: vec![Api {
                 name: "a".to_owned(),
                 base_path: String::new(),
                 organisation: None,
-                scopes: methods.iter().take(count).enumerate().map(scope).collect(),
+                scopes,
             }],
         };
         let engine = engine(&model);
