@@ -35,8 +35,8 @@ impl Goal {
 /// The goals that the measures of this run can judge.
 pub fn judge(measures: &Measures) -> Vec<Goal> {
     let mut goals = Vec::new();
-    for table in ["external", "github"] {
-        against_peers(measures, table, &mut goals);
+    for (number, table) in ["external", "github"].into_iter().enumerate() {
+        against_peers(measures, table, number, &mut goals);
         against_hits(measures, table, &mut goals);
     }
     batches(measures, &mut goals);
@@ -55,7 +55,8 @@ struct Beside {
     peers: &'static [&'static str],
     /// With the scopes as text.
     as_text: bool,
-    wanted: f64,
+    /// On the 37 routes, and on GitHub's.
+    wanted: [f64; 2],
 }
 
 const BESIDE: [Beside; 7] = [
@@ -64,53 +65,53 @@ const BESIDE: [Beside; 7] = [
         stream: "hits",
         peers: &["matchit"],
         as_text: false,
-        wanted: 0.5,
+        wanted: [0.5, 0.4],
     },
     Beside {
         what: "a decision, scopes interned ÷ wayfind's routing",
         stream: "hits",
         peers: &["wayfind"],
         as_text: false,
-        wanted: 0.7,
+        wanted: [0.65, 0.5],
     },
     Beside {
         what: "a decision, scopes as text ÷ matchit and a split of the scopes",
         stream: "hits",
         peers: &["by-hand"],
         as_text: true,
-        wanted: 0.4,
+        wanted: [0.4; 2],
     },
     Beside {
         what: "the same with 20 to 40 scopes",
         stream: "hits-many-scopes",
         peers: &["by-hand"],
         as_text: true,
-        wanted: 0.4,
+        wanted: [0.4; 2],
     },
     Beside {
         what: "a decision ÷ the fastest policy engine's, which is given the route",
         stream: "hits",
         peers: &["cedar", "regorus-routed", "casbin-routed"],
         as_text: false,
-        wanted: 1.0 / 30.0,
+        wanted: [1.0 / 30.0; 2],
     },
     Beside {
         what: "a decision ÷ regorus's, which a router gives the route",
         stream: "hits",
         peers: &["regorus-matchit"],
         as_text: false,
-        wanted: 1.0 / 30.0,
+        wanted: [1.0 / 30.0; 2],
     },
     Beside {
         what: "a decision ÷ the fastest policy engine's that finds the route itself",
         stream: "hits",
         peers: &["regorus-paths", "casbin-paths"],
         as_text: false,
-        wanted: 1.0 / 30.0,
+        wanted: [1.0 / 30.0; 2],
     },
 ];
 
-fn against_peers(measures: &Measures, table: &str, goals: &mut Vec<Goal>) {
+fn against_peers(measures: &Measures, table: &str, number: usize, goals: &mut Vec<Goal>) {
     for beside in &BESIDE {
         let rows = measures.rows.iter();
         let rows = rows.filter(|row| row.table == table && row.stream == beside.stream);
@@ -130,7 +131,7 @@ fn against_peers(measures: &Measures, table: &str, goals: &mut Vec<Goal>) {
             let what = format!("{table}: {}", beside.what);
             goals.push(Goal::at_most(
                 what,
-                beside.wanted,
+                beside.wanted[number],
                 measured,
                 format!("beside {peer}"),
             ));

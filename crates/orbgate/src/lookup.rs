@@ -301,9 +301,10 @@ fn find_in_tuples(tables: &Tables, key: u64) -> Found<'_> {
     for (position, field) in (common..count).zip(tables.fields.iter().skip(index(common))) {
         literals |= u32::from(key & field != 0).wrapping_shl(position);
     }
+    // The tuple of all of them was looked up before.
     let mut tuples = tuples
         .iter()
-        .filter(|tuple| tuple.literals & !literals == 0);
+        .filter(|tuple| tuple.literals & !literals == 0 && tuple.literals != literals);
     let found = tuples.find_map(|tuple| tables.template(key & (tuple.fields | COUNT)));
     found.map_or(Found::Nothing, Found::Template)
 }
