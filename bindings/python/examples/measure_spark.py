@@ -28,7 +28,6 @@ from orbgate import Policy
 from pyspark.sql import SparkSession
 
 POLICY = Policy.external()
-OPTIONS: dict[str, Any] = {"allow_bonus_orbs_use": "allow_bonus_orbs_use"}
 INPUTS = ["method", "target", "kind", "scopes", "allow_bonus_orbs_use"]
 # What a decision follows from, once the route stands for the path.
 ROUTED = ["method", "route", "reason", "detail", "kind", "scopes", "allow_bonus_orbs_use"]
@@ -60,7 +59,7 @@ def write_log(log: Path, rows: int) -> None:
 def one_process(log: Path, decided: Path) -> Counter[str]:
     table = pq.read_table(log, columns=INPUTS)
     rows = len(table)
-    measure("kernel, one thread", rows, lambda: POLICY.decide_table(table, threads=1, **OPTIONS))
+    measure("kernel, one thread", rows, lambda: POLICY.decide_table(table, threads=1))
     measure("one process, Parquet to Parquet", rows, lambda: write_decisions(log, decided))
     return Counter(pq.read_table(decided, columns=["reason"])["reason"].to_pylist())
 
@@ -69,7 +68,7 @@ def write_decisions(log: Path, decided: Path) -> None:
     """Reads the log batch by batch and writes it with its decisions."""
     writer = None
     for batch in ds.dataset(log).to_batches(batch_size=1 << 17):
-        found = POLICY.decide_table(batch, **OPTIONS).to_pyarrow()
+        found = POLICY.decide_table(batch).to_pyarrow()
         table = pa.table([*batch.columns, *found.columns], names=[*batch.schema.names, *found.column_names])
         writer = writer or pq.ParquetWriter(decided, table.schema)
         writer.write_table(table)
@@ -95,11 +94,11 @@ def cluster(log: Path, place: Path, executors: int, expected: Counter[str]) -> N
 
     nothing = frame.mapInArrow(untouched, frame.schema)
     measure("cluster, Parquet to Parquet, nothing decided", rows, lambda: write(nothing))
-    decided = orbgate.spark.decide(frame, POLICY, **OPTIONS)
+    decided = orbgate.spark.decide(frame, POLICY)
     measure("cluster, Parquet to Parquet, decided", rows, lambda: write(decided))
     found = spark.read.parquet(str(place)).groupBy("reason").count().collect()
     assert {row[0]: row[1] for row in found} == expected
-    counted = orbgate.spark.count(frame, POLICY, **OPTIONS)
+    counted = orbgate.spark.count(frame, POLICY)
     measure("cluster, counted", rows, counted.collect)
     reasons: Counter[str] = Counter()
     for row in counted.collect():
@@ -111,7 +110,7 @@ def cluster(log: Path, place: Path, executors: int, expected: Counter[str]) -> N
 def collapse(log: Path) -> None:
     """How many different rows there are, before and after routes stand for paths."""
     table = pq.read_table(log, columns=INPUTS)
-    found = POLICY.decide_table(table, **OPTIONS).to_pyarrow()
+    found = POLICY.decide_table(table).to_pyarrow()
     routed = pa.table({**{name: table[name] for name in INPUTS}, **{name: found[name] for name in found.column_names}})
     for what, columns in [
         ("requests as they came", INPUTS),

@@ -42,6 +42,11 @@ def tables() -> Iterator[Any]:
         batch = table(kind, 80).combine_chunks().to_batches()[0]
         yield batch
         yield batch.to_struct_array().slice(5, 20)
+    # Columns that stay behind, and rows that are null as a whole.
+    beside = table(pa.string(), 7).append_column("beside", pa.array([[name] for name in "ab" * 40]))
+    yield beside.set_column(3, "scopes", pa.nulls(len(ROWS)))
+    columns = [column.combine_chunks() for column in beside.columns]
+    yield pa.StructArray.from_arrays(columns, beside.column_names, mask=pa.array([True, False] * 40)).slice(3, 50)
 
 
 def main() -> None:

@@ -149,6 +149,13 @@ def test_what_is_no_parquet_says_so(tmp_path: Path) -> None:
         logs.read("-", format="parquet")
 
 
+def test_two_columns_of_one_name(tmp_path: Path) -> None:
+    column = pa.array(["GET"])
+    pq.write_table(pa.table([column] * 4, names=["method", "target", "method", "target"]), tmp_path / "a.parquet")
+    with pytest.raises(TableError, match="there are two columns `method`"):
+        list(logs.read(tmp_path / "a.parquet"))
+
+
 def test_a_line_that_is_too_long(tmp_path: Path) -> None:
     vast = b"x" * (17 << 20)
     for name, options in (("a.log", {}), ("a.jsonl", {}), ("b.jsonl", {"format": "json"})):
@@ -274,7 +281,7 @@ def test_columns_that_are_not_there(
     [
         ("a.txt", {}, "the format of .* is not clear from its name; say one of parquet, csv"),
         ("a.csv", {"format": "xml"}, "`xml` is no format of a log"),
-        ("a.csv", {"columns": {"path": "target"}}, "a log has no column `path` to be found"),
+        ("a.csv", {"columns": {"path": "target"}}, "there is no column `path` to be named"),
         ("a.csv", {"kind": "user", "columns": {"kind": "k"}}, "`kind` is both one value for all requests and the column `k`"),
         ("a.csv", {"kind": "root"}, "root"),
         ("a.csv", {"time_unit": "h"}, "the unit of time is `h`"),

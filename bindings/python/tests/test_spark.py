@@ -42,7 +42,6 @@ apis:
 """
 NEWER = Policy.from_yaml(NEWER_TEXT)
 DECISION = ["decision", "status", "reason", "detail", "api", "route", "scope", "consumes", "amount", "bonus_allowed", "policy"]
-BONUS: dict[str, Any] = {"allow_bonus_orbs_use": "allow_bonus_orbs_use"}
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 BAD = [
     (None, "/api/v1/external/orbs", "user", "read:orbs", True),
@@ -79,7 +78,7 @@ def plain(policy: Policy, log: Any, prefix: str = "", **options: Any) -> Any:
     return log
 
 
-EXPECTED = plain(POLICY, LOG, **BONUS)
+EXPECTED = plain(POLICY, LOG)
 
 
 @pytest.fixture(scope="module")
@@ -137,14 +136,14 @@ def rows(place: Path) -> Any:
 @pytest.mark.parametrize("partitions", [1, 2, 7, "shuffled"])
 def test_a_cluster_answers_as_one_process_does(log: DataFrame, tmp_path: Path, partitions: int | str) -> None:
     laid = log.repartition(partitions) if isinstance(partitions, int) else log.orderBy(rand(5)).repartition(5)
-    found = rows(written(orbgate.spark.decide(laid, POLICY, **BONUS), tmp_path / "decided"))
+    found = rows(written(orbgate.spark.decide(laid, POLICY), tmp_path / "decided"))
     assert found.num_rows == LOG.num_rows
     assert found.equals(EXPECTED)
     assert found["policy"].unique().to_pylist() == [POLICY.digest]
 
 
 def test_bad_rows_are_kept_with_their_reason(log: DataFrame) -> None:
-    bad = orbgate.spark.decide(log.filter(col("row").between(100, 99 + len(BAD))), POLICY, **BONUS).orderBy("row")
+    bad = orbgate.spark.decide(log.filter(col("row").between(100, 99 + len(BAD))), POLICY).orderBy("row")
     found = [(row["reason"], row["detail"]) for row in bad.collect()]
     assert found == [
         ("malformed_request", "method"),
@@ -199,7 +198,7 @@ def parts(place: Path) -> dict[str, Any]:
 
 def test_what_is_run_again_is_the_same(log: DataFrame, tmp_path: Path) -> None:
     """File by file and row by row; what a footer says of encodings has the order of a hash set in the JVM that wrote it."""
-    decided = orbgate.spark.decide(log, POLICY, **BONUS)
+    decided = orbgate.spark.decide(log, POLICY)
     first, second = (parts(written(decided, tmp_path / name)) for name in ("first", "second"))
     assert len(first) > 1 and first.keys() == second.keys()
     assert all(first[name].equals(second[name]) for name in first)
@@ -219,14 +218,14 @@ def test_a_task_that_dies_is_run_again(log: DataFrame, tmp_path: Path) -> None:
             yield batch
 
     laid = log.repartition(2)
-    found = orbgate.spark.decide(laid.mapInArrow(dying, laid.schema), POLICY, **BONUS)
+    found = orbgate.spark.decide(laid.mapInArrow(dying, laid.schema), POLICY)
     assert rows(written(found, tmp_path / "decided")).equals(EXPECTED)
     assert death.exists()
 
 
 @pytest.mark.parametrize(("partitions", "by"), [(1, []), (7, ["kind", "caller"]), (2, "scopes")])
 def test_decisions_are_counted(log: DataFrame, partitions: int, by: str | list[str]) -> None:
-    counted = orbgate.spark.count(log.repartition(partitions), POLICY, by=by, **BONUS)
+    counted = orbgate.spark.count(log.repartition(partitions), POLICY, by=by)
     names = [*([by] if isinstance(by, str) else by), *DECISION]
     assert counted.columns == [*names, "calls"]
     found = {tuple(row[:-1]): row[-1] for row in counted.collect()}
@@ -278,9 +277,9 @@ def test_one_token_for_all_rows(log: DataFrame) -> None:
 
 def test_what_is_wrong_is_said_before_anything_runs(log: DataFrame) -> None:
     cases: list[tuple[str, dict[str, Any]]] = [
-        ("there is no column `who`; the columns are `method`, `target`, .*`row`", {"kind": "who"}),
-        ("column `time` must be text, not Timestamp", {"method": "time"}),
-        ("column `kind` must be booleans, not Utf8", {"allow_bonus_orbs_use": "kind"}),
+        ("there is no column `who`; the columns are `method`, `target`, .*`row`", {"columns": {"kind": "who"}}),
+        ("column `time` must be text, not Timestamp", {"columns": {"method": "time"}}),
+        ("column `kind` must be booleans, not Utf8", {"columns": {"allow_bonus_orbs_use": "kind"}}),
     ]
     for message, options in cases:
         for ask in (orbgate.spark.decide, orbgate.spark.count):

@@ -22,6 +22,7 @@ duckdb = pytest.importorskip("duckdb")
 
 POLICY = Policy.external()
 COLUMNS = ["method", "target", "kind", "scopes", "bonus"]
+BONUS = {"allow_bonus_orbs_use": "bonus"}
 Row = tuple[Any, ...]
 
 
@@ -62,7 +63,8 @@ EXPECTED = one_by_one(ROWS)
 
 
 def answers(data: Any, **options: Any) -> list[dict[str, Any]]:
-    options.setdefault("allow_bonus_orbs_use", "bonus")
+    if options.get("allow_bonus_orbs_use") is None:
+        options["columns"] = {"allow_bonus_orbs_use": "bonus", **options.get("columns", {})}
     decided = POLICY.decide_table(data, **options)
     found = decided.to_pyarrow().to_pylist()
     assert len(decided) == len(found)
@@ -146,10 +148,10 @@ def test_a_part_of_a_table_decides_as_its_rows_do(encoding: str) -> None:
 def test_threads_change_nothing(threads: int) -> None:
     """Pieces of 65,536 rows come back in their order."""
     many = pa.concat_tables([TABLE] * 200)
-    one = POLICY.decide_table(TABLE, allow_bonus_orbs_use="bonus").to_pyarrow()
+    one = POLICY.decide_table(TABLE, columns=BONUS).to_pyarrow()
     expected = pa.concat_tables([plain(one)] * 200).combine_chunks()
     for data in (many, many.combine_chunks(), many.combine_chunks().to_batches()[0].to_struct_array()):
-        decided = POLICY.decide_table(data, allow_bonus_orbs_use="bonus", threads=threads)
+        decided = POLICY.decide_table(data, columns=BONUS, threads=threads)
         assert plain(decided.to_pyarrow()).combine_chunks().equals(expected)
 
 
@@ -172,9 +174,114 @@ def test_one_token_for_all_rows(encoding: str) -> None:
 def test_columns_have_the_names_that_they_have() -> None:
     data = TABLE.rename_columns(["verb", "path", "who", "scp", "b"])
     names = {"method": "verb", "target": "path", "kind": "who", "scopes": "scp", "allow_bonus_orbs_use": "b"}
-    assert answers(data, **names) == EXPECTED
+    assert answers(data, columns=names) == EXPECTED
     never = answers(TABLE, allow_bonus_orbs_use=False)
     assert never == one_by_one([(*row[:4], False) for row in ROWS])
+
+
+def test_values_stand_for_columns() -> None:
+    bare = TABLE.select(["method", "target", "bonus"])
+    token = Token("user", "read:orbs read:voxies")
+    assert answers(bare, kind="user", scopes="read:orbs read:voxies") == one_by_one(ROWS, token)
+    of_users = one_by_one([(method, target, "user", scopes, bonus) for method, target, _, scopes, bonus in ROWS])
+    assert answers(TABLE, kind="user") == of_users
+    calls = [(method or "", target or "", "user", scopes or "") for method, target, _, scopes, _ in ROWS]
+    assert POLICY.scope_usage(TABLE, kind="user") == POLICY.scope_usage(calls)
+
+
+def test_the_flag_has_its_own_name_or_is_false() -> None:
+    named = TABLE.rename_columns([*COLUMNS[:4], "allow_bonus_orbs_use"])
+    for data in (named, pl.from_arrow(named), named.to_pandas()):
+        assert POLICY.decide_table(data).to_pyarrow().to_pylist() == EXPECTED
+    assert POLICY.decide_table(named, allow_bonus_orbs_use=True).to_pyarrow().to_pylist() == one_by_one(
+        [(*row[:4], True) for row in ROWS]
+    )
+    with pytest.raises(TableError, match="there is no column `b`"):
+        POLICY.decide_table(TABLE, columns={"allow_bonus_orbs_use": "b"})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": {"path": "target"}}, "there is no column `path` to be named; what can be is method, target"),
+        ({"columns": {"caller": "who"}}, "there is no column `caller` to be named"),
+        ({"columns": {"kind": "k"}, "kind": "user"}, "`kind` is both one value for all requests and the column `k`"),
+        ({"columns": {"scopes": "s"}, "token": Token("user", "")}, "`scopes` is both"),
+        ({"kind": "k"}, "k"),
+        ({"kind": "user", "token": Token("user", "")}, "must not stand beside"),
+        ({"threads": 0}, "at least 1, not 0"),
+        ({"threads": -1}, "at least 1, not -1"),
+    ],
+)
+def test_arguments_that_do_not_fit(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        POLICY.decide_table(TABLE, **options)
+
+
+def test_threads_without_end_are_no_more_than_processors() -> None:
+    """A million of them once took all memory before anything was decided."""
+    assert len(POLICY.decide_table(TABLE, threads=1 << 40)) == len(ROWS)
+
+
+class Lent:
+    """A table of which only the C interface is seen."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.data.__arrow_c_stream__()
+
+
+FRAME = pl.from_arrow(TABLE)
+ODD: dict[str, Callable[[], Any]] = {
+    "Int128 of polars": lambda: FRAME.with_columns(other=pl.lit(1, pl.Int128)),
+    "Int128 of polars, lent": lambda: Lent(FRAME.with_columns(other=pl.lit(1, pl.Int128))),
+    "Int128 of polars in structs": lambda: FRAME.with_columns(other=pl.lit(1, pl.Int128)).to_struct("calls"),
+    "nulls of polars": lambda: FRAME.with_columns(other=pl.lit(None)),
+    "objects of polars": lambda: FRAME.with_columns(other=pl.Series([object()] * len(ROWS), dtype=pl.Object)),
+    "objects of pandas": lambda: TABLE.to_pandas().assign(other=[1, "x"] * (len(ROWS) // 2)),
+    "two of one name": lambda: TABLE.append_column("other", TABLE["kind"]).append_column("other", TABLE["kind"]),
+    "lists": lambda: TABLE.append_column("other", pa.array([[1]] * len(ROWS))),
+    "an extension": lambda: TABLE.append_column("other", pa.array([bytes(16)] * len(ROWS), pa.uuid())),
+    "run ends": lambda: TABLE.append_column("other", pa.RunEndEncodedArray.from_arrays([len(ROWS)], ["x"])),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_columns_that_nobody_asks_for_may_be_of_any_type(name: str) -> None:
+    data = ODD[name]()
+    assert answers(data) == EXPECTED
+    assert POLICY.scope_usage(data) == POLICY.scope_usage(TABLE)
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns_of_nothing_but_nulls_are_nulls(name: str) -> None:
+    expected = one_by_one([tuple(None if at == name else cell for at, cell in zip(COLUMNS, row)) for row in ROWS])
+    frame = FRAME.with_columns(pl.lit(None).alias(name))
+    assert frame.schema[name] == pl.Null
+    for data in (frame, frame.to_struct("calls"), frame[:700].vstack(frame[700:]), TABLE.to_pandas().assign(**{name: None})):
+        assert answers(data) == expected
+    assert POLICY.scope_usage(frame) == POLICY.scope_usage(frame.to_pandas())
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_two_columns_of_one_name_are_an_error(name: str) -> None:
+    """Which of them counted depended on their order."""
+    twice = TABLE.append_column(name, TABLE[name])
+    frame = TABLE.to_pandas()
+    for data in (twice, twice.to_batches()[0], pd.concat([frame, frame[[name]]], axis=1)):
+        with pytest.raises(TableError, match=f"there are two columns `{name}`"):
+            answers(data)
+
+
+def test_tables_without_rows_are_looked_at() -> None:
+    for nothing in (TABLE.schema.empty_table(), pa.Table.from_batches([], TABLE.schema), FRAME.clear()):
+        with pytest.raises(TableError, match="no column `verb`; the columns are `method`, `target`"):
+            answers(nothing, columns={"method": "verb"})
+    numbers = pa.schema([(name, pa.int64()) for name in COLUMNS]).empty_table()
+    with pytest.raises(TableError, match="column `method` must be text, not Int64"):
+        answers(numbers)
 
 
 @pytest.mark.parametrize("empty", [TABLE.slice(0, 0), TABLE.schema.empty_table(), pl.from_arrow(TABLE).clear()])
@@ -195,7 +302,7 @@ def test_a_row_that_is_null_as_a_whole_has_nothing() -> None:
         names=COLUMNS[:4],
         mask=pa.array([False, True]),
     )
-    for data in (array, array.take(pa.array([0, 1]))):
+    for data in (array, array.take(pa.array([0, 1])), array.take(pa.array([1, 1, 0, 1])).slice(2)):
         found = answers(data, allow_bonus_orbs_use=False)
         assert [row["reason"] for row in found] == ["scope_held", "malformed_request"]
 
@@ -224,7 +331,7 @@ def test_the_usage_of_scopes_in_a_table(encoding: str) -> None:
     ]
     found = POLICY.scope_usage(ENCODINGS[encoding]())
     assert found == POLICY.scope_usage(calls) and any(use.used for use in found)
-    assert POLICY.scope_usage(TABLE.rename_columns([*"abcd", "e"]), method="a", target="b", kind="c", scopes="d") == found
+    assert POLICY.scope_usage(TABLE.rename_columns([*"abcd", "e"]), columns=dict(zip(COLUMNS[:4], "abcd"))) == found
 
 
 class Twice:
@@ -263,6 +370,7 @@ def test_a_producer_that_fails_says_why() -> None:
         (lambda t: t.set_column(0, "method", pa.array(range(len(t)))), "column `method` must be text, not Int64"),
         (lambda t: t.set_column(4, "bonus", t["method"]), "column `bonus` must be booleans, not Utf8"),
         (lambda t: t["method"], "expected a table or a column of structs, not a column of Utf8"),
+        (lambda t: t.append_column("kind", t["kind"]), "there are two columns `kind`"),
     ],
 )
 def test_a_table_that_cannot_be_decided(change: Callable[[Any], Any], message: str) -> None:
@@ -281,7 +389,7 @@ def test_other_data_is_refused() -> None:
 
 
 def test_the_answer_is_handed_over_as_often_as_asked() -> None:
-    decided = POLICY.decide_table(TABLE, allow_bonus_orbs_use="bonus")
+    decided = POLICY.decide_table(TABLE, columns=BONUS)
     frames = [decided.to_polars(), pl.DataFrame(decided), pl.from_arrow(decided.to_pyarrow())]
     assert all(frame.to_dicts() == EXPECTED for frame in frames)
     assert decided.to_pandas()["reason"].tolist() == [row["reason"] for row in EXPECTED]

@@ -6,12 +6,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::bulk::kind_of;
-use crate::column::{Layout, Requests, Source};
+use crate::column::{Layout, Requests};
 use crate::decision::Decision;
 use crate::error::guarded;
 use crate::outcome::ROWS_AT_ONCE;
 use crate::policy::Policy;
-use crate::table::each_part;
+use crate::table::{Columns, Values, each_part};
 use crate::terms;
 use crate::text::Text;
 use crate::token::Token;
@@ -186,17 +186,17 @@ pub(crate) fn scope_usage(
     })
 }
 
-/// The same of a table, in which each row is a call that was made once; `columns` are the names of method,
-/// target, kind and scopes.
+/// The same of a table, in which each row is a call that was made once.
 #[pyfunction]
 pub(crate) fn scope_usage_of_table(
     policy: &Bound<'_, Policy>,
     data: &Bound<'_, PyAny>,
-    columns: (String, String, String, String),
+    columns: Columns,
+    values: Values,
 ) -> PyResult<Vec<UseRow>> {
     guarded(|| {
         let py = policy.py();
-        let layout = Layout::new(columns, Source::Value(false));
+        let layout = Layout::new(columns, values);
         let mut usage = ScopeUsage::new(policy.get().engine());
         each_part(data, &layout, |requests| {
             let mut rows = 0..requests.rows;

@@ -1,16 +1,20 @@
 //! Arrow data that Python hands over in capsules (the Arrow PyCapsule interface): the one module with
-//! `unsafe`, which moves the C structs out of them. What comes in is read with the arrow crate's own reader.
+//! `unsafe`, which moves the C structs out of them. Of a table only the
+//! columns that are asked for are converted: what stands beside them may be of any type.
 #![allow(
     unsafe_code,
     reason = "a capsule holds a C struct behind a pointer, and nothing but its name says so"
 )]
 
-use core::ffi::CStr;
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::slice;
+use std::sync::Arc;
 
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
-use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{ArrayRef, make_array};
-use arrow_schema::ArrowError;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{Array as _, ArrayRef, NullArray, make_array, new_empty_array};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_schema::DataType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -22,45 +26,247 @@ pub(crate) const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 
-/// Arrays that come one after the other.
-pub(crate) enum Arrays {
-    Stream(ArrayStreamReader),
-    One(Option<ArrayRef>),
+/// A column to be taken; one that is not required may be absent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) required: bool,
 }
 
-impl Iterator for Arrays {
-    type Item = Result<ArrayRef, ArrowError>;
+/// Rows of a table.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) rows: usize,
+    /// Which rows are null as a whole.
+    pub(crate) nulls: Option<NullBuffer>,
+    /// The columns that were wanted, in that order; `None` where one is absent.
+    pub(crate) columns: Vec<Option<ArrayRef>>,
+}
 
-    fn next(&mut self) -> Option<Self::Item> {
-        match self {
-            Self::Stream(stream) => stream.next(),
-            Self::One(array) => array.take().map(Ok),
+/// Parts of a table that come one after the other.
+pub(crate) struct Parts {
+    source: Source,
+    /// The place of each wanted column, and its type.
+    places: Vec<Option<(usize, DataType)>>,
+}
+
+enum Source {
+    Stream(FFI_ArrowArrayStream),
+    One(Option<FFI_ArrowArray>),
+}
+
+impl Parts {
+    /// A part without rows, whose columns have the types that those of all parts have.
+    pub(crate) fn nothing(&self) -> Part {
+        let places = self.places.iter().map(Option::as_ref);
+        let columns = places.map(|place| place.map(|(_, data_type)| new_empty_array(data_type)));
+        Part {
+            rows: 0,
+            nulls: None,
+            columns: columns.collect(),
         }
     }
 }
 
-/// The arrays of an object with the Arrow C interface.
-pub(crate) fn arrays(data: &Bound<'_, PyAny>) -> PyResult<Arrays> {
-    let py = data.py();
-    if let Some(export) = data.getattr_opt("__arrow_c_stream__")? {
-        let capsule = export.call0()?.cast_into::<PyCapsule>()?;
-        let stream = take_stream(&capsule)?;
-        let stream = py.detach(|| ArrayStreamReader::try_new(stream));
-        return stream
-            .map(Arrays::Stream)
-            .map_err(|error| error::table(py, &error.to_string()));
+impl Iterator for Parts {
+    type Item = Result<Part, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let array = match &mut self.source {
+            Source::One(array) => array.take()?,
+            Source::Stream(stream) => match next(stream) {
+                // The end of a stream is an array that is released.
+                Ok(array) if array.is_released() => return None,
+                Ok(array) => array,
+                Err(error) => return Some(Err(error)),
+            },
+        };
+        Some(part(array, &self.places))
     }
-    if let Some(export) = data.getattr_opt("__arrow_c_array__")? {
+}
+
+/// The parts of an object with the Arrow C interface; a column that is missing, or there twice, is an error before any row.
+pub(crate) fn parts(data: &Bound<'_, PyAny>, wanted: &[Wanted<'_>]) -> PyResult<Parts> {
+    let py = data.py();
+    let found = if let Some(export) = data.getattr_opt("__arrow_c_stream__")? {
+        let capsule = export.call0()?.cast_into::<PyCapsule>()?;
+        let mut stream = take_stream(&capsule)?;
+        let schema = py.detach(|| schema(&mut stream));
+        schema.map(|schema| (schema, Source::Stream(stream)))
+    } else if let Some(export) = data.getattr_opt("__arrow_c_array__")? {
         let pair = export.call0()?.cast_into::<PyTuple>()?;
         let schema = pair.get_item(0)?.cast_into::<PyCapsule>()?;
         let array = pair.get_item(1)?.cast_into::<PyCapsule>()?;
-        return Ok(Arrays::One(Some(take_array(&schema, &array)?)));
+        let (schema, array) = take_array(&schema, &array)?;
+        Ok((schema, Source::One(Some(array))))
+    } else {
+        let found = data.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "expected an object with the Arrow C interface, as the tables of pyarrow, polars, pandas and duckdb are, \
+             not {found}"
+        )));
+    };
+    let parts = found.and_then(|(schema, source)| {
+        let places = places(&schema, wanted)?;
+        Ok(Parts { source, places })
+    });
+    parts.map_err(|error| error::table(py, &error))
+}
+
+/// Where the wanted columns stand, and of which type they are. The others are not looked at.
+fn places(
+    schema: &FFI_ArrowSchema,
+    wanted: &[Wanted<'_>],
+) -> Result<Vec<Option<(usize, DataType)>>, String> {
+    if schema.format() != "+s" {
+        let found = type_of(schema)?;
+        return Err(format!(
+            "expected a table or a column of structs, not a column of {found}"
+        ));
     }
-    let found = data.get_type().name()?;
-    Err(PyTypeError::new_err(format!(
-        "expected an object with the Arrow C interface, as the tables of pyarrow, polars, pandas and duckdb are, \
-         not {found}"
-    )))
+    let names: Vec<_> = schema.children().map(FFI_ArrowSchema::name).collect();
+    let place = |wanted: &Wanted<'_>| {
+        let mut places = names.iter().enumerate();
+        let mut places = places
+            .by_ref()
+            .filter(|(_, name)| **name == Some(wanted.name));
+        match (places.next(), places.next()) {
+            (Some((at, _)), None) => Ok(Some((at, type_of(schema.child(at))?))),
+            // Which of them counts is not guessed.
+            (Some(_), Some(_)) => Err(format!("there are two columns `{}`", wanted.name)),
+            (None, _) if wanted.required => {
+                let names: Vec<_> = names.iter().map(|name| name.unwrap_or_default()).collect();
+                let names = names.join("`, `");
+                let name = wanted.name;
+                Err(format!(
+                    "there is no column `{name}`; the columns are `{names}`"
+                ))
+            }
+            (None, _) => Ok(None),
+        }
+    };
+    wanted.iter().map(place).collect()
+}
+
+fn type_of(schema: &FFI_ArrowSchema) -> Result<DataType, String> {
+    let name = || schema.name().unwrap_or_default();
+    DataType::try_from(schema).map_err(|error| format!("column `{}`: {error}", name()))
+}
+
+/// `ArrowArrayStream` of the C interface, whose layout is frozen, up to what is called here: arrow keeps it to itself.
+#[repr(C)]
+struct StreamStart {
+    get_schema: Option<Get<FFI_ArrowSchema>>,
+    get_next: Option<Get<FFI_ArrowArray>>,
+    get_last_error: Option<unsafe extern "C" fn(*mut FFI_ArrowArrayStream) -> *const c_char>,
+}
+
+type Get<T> = unsafe extern "C" fn(*mut FFI_ArrowArrayStream, *mut T) -> c_int;
+
+/// The same of `ArrowArray`.
+#[repr(C)]
+struct ArrayStart {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *const *const c_void,
+    children: *const *mut FFI_ArrowArray,
+}
+
+fn schema(stream: &mut FFI_ArrowArrayStream) -> Result<FFI_ArrowSchema, String> {
+    get(stream, FFI_ArrowSchema::empty(), |start| start.get_schema)
+}
+
+fn next(stream: &mut FFI_ArrowArrayStream) -> Result<FFI_ArrowArray, String> {
+    get(stream, FFI_ArrowArray::empty(), |start| start.get_next)
+}
+
+/// What one of a stream's functions gives, or why it failed.
+fn get<T>(
+    stream: &mut FFI_ArrowArrayStream,
+    mut found: T,
+    function: impl FnOnce(&StreamStart) -> Option<Get<T>>,
+) -> Result<T, String> {
+    let stream: *mut FFI_ArrowArrayStream = stream;
+    // SAFETY: both are the interface's `ArrowArrayStream`, of which this is the start.
+    let start = unsafe { &*stream.cast_const().cast::<StreamStart>() };
+    let (get, last_error) = (function(start), start.get_last_error);
+    let get = get.ok_or("the stream has no functions")?;
+    // SAFETY: the stream is not released, and `found` is a struct for it to fill in.
+    let code = unsafe { get(stream, &raw mut found) };
+    if code == 0 {
+        return Ok(found);
+    }
+    // SAFETY: the last call failed, and the stream was not called since.
+    let said = last_error.map(|last_error| unsafe { last_error(stream) });
+    let said = said.filter(|said| !said.is_null());
+    // SAFETY: a text of C, which lives until the stream is called again.
+    let said = said.map(|said| unsafe { CStr::from_ptr(said) }.to_string_lossy());
+    let said = said.as_deref().unwrap_or("its producer does not say why");
+    Err(format!("the stream failed with code {code}: {said}"))
+}
+
+/// Moves the wanted columns out of an array of structs, and lets the others go with it.
+fn part(array: FFI_ArrowArray, places: &[Option<(usize, DataType)>]) -> Result<Part, String> {
+    let (rows, offset) = (array.len(), array.offset());
+    let end = offset.saturating_add(rows);
+    let mut columns: Vec<Option<ArrayRef>> = Vec::with_capacity(places.len());
+    for (nth, place) in places.iter().enumerate() {
+        let Some((at, data_type)) = place else {
+            columns.push(None);
+            continue;
+        };
+        let earlier = places.iter().take(nth).position(|other| other == place);
+        let column: ArrayRef = match earlier.and_then(|earlier| columns.get(earlier)?.clone()) {
+            Some(column) => column,
+            // A producer may write of it what it likes: there is nothing in it.
+            None if *data_type == DataType::Null => Arc::new(NullArray::new(rows)),
+            None => {
+                let child = child(&array, *at).filter(|child| child.len() >= end);
+                let child = child.ok_or("a column of the table has fewer rows than the table")?;
+                // SAFETY: the interface promises that it is of its schema's type.
+                let data = unsafe { from_ffi_and_data_type(child, data_type.clone()) };
+                let column = make_array(data.map_err(|error| error.to_string())?);
+                column.slice(offset, rows)
+            }
+        };
+        columns.push(Some(column));
+    }
+    let nulls = nulls(&array);
+    Ok(Part {
+        rows,
+        nulls,
+        columns,
+    })
+}
+
+/// Moves a child out of an array, as the interface allows for those who want some of them.
+fn child(array: &FFI_ArrowArray, at: usize) -> Option<FFI_ArrowArray> {
+    if at >= array.num_children() {
+        return None;
+    }
+    let start: *const FFI_ArrowArray = array;
+    // SAFETY: both are the interface's `ArrowArray`, of which this is the start. There are more children than `at`,
+    // each behind a pointer of its producer; a released one stays behind, which the array's release passes over.
+    let child = unsafe {
+        let children = (*start.cast::<ArrayStart>()).children;
+        FFI_ArrowArray::from_raw(children.add(at).read())
+    };
+    (!child.is_released()).then_some(child)
+}
+
+/// Which rows of an array of structs are null as a whole.
+fn nulls(array: &FFI_ArrowArray) -> Option<NullBuffer> {
+    if array.num_buffers() == 0 || array.null_count_opt() == Some(0) || array.buffer(0).is_null() {
+        return None;
+    }
+    let bits = array.offset().saturating_add(array.len());
+    // SAFETY: the first buffer of an array has a bit for each row behind its offset.
+    let bytes = unsafe { slice::from_raw_parts(array.buffer(0), bits.div_ceil(8)) };
+    let buffer = BooleanBuffer::new(Buffer::from(bytes), array.offset(), array.len());
+    Some(NullBuffer::new(buffer))
 }
 
 /// Moves a stream out of its capsule. A stream that was read before is an error, not one without rows.
@@ -78,7 +284,10 @@ fn take_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<FFI_ArrowArrayStream>
 }
 
 /// Moves an array and its schema out of their capsules.
-fn take_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<ArrayRef> {
+fn take_array(
+    schema: &Bound<'_, PyCapsule>,
+    array: &Bound<'_, PyCapsule>,
+) -> PyResult<(FFI_ArrowSchema, FFI_ArrowArray)> {
     let py = schema.py();
     let schema = schema.pointer_checked(Some(SCHEMA))?.cast();
     let array = array.pointer_checked(Some(ARRAY))?.cast();
@@ -93,8 +302,5 @@ fn take_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> Py
         let message = "the array has been read before, and can be read only once";
         return Err(error::table(py, message));
     }
-    // SAFETY: the interface promises that the schema is the array's own.
-    let data = unsafe { from_ffi(array, &schema) };
-    data.map(make_array)
-        .map_err(|error| error::table(py, &error.to_string()))
+    Ok((schema, array))
 }

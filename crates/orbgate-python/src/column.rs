@@ -9,10 +9,12 @@ use arrow_array::types::{
 };
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, LargeBinaryArray,
-    LargeStringArray, PrimitiveArray, StringArray, StringViewArray, StructArray, make_array,
+    LargeStringArray, PrimitiveArray, StringArray, StringViewArray, make_array,
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
+
+use crate::capsule::{Part, Wanted};
 
 /// Texts, each of a row or of an entry of a dictionary.
 #[derive(Debug)]
@@ -252,26 +254,39 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Columns of these names for method, target, kind and scopes.
-    pub(crate) fn new(
-        (method, target, kind, scopes): (String, String, String, String),
-        bonus: Source<bool>,
-    ) -> Self {
-        Self {
-            method,
-            target,
-            kind: Source::Column(kind),
-            scopes: Source::Column(scopes),
-            bonus,
-        }
+    /// The columns that are looked at, in the order in which [`Requests::new`] takes them.
+    pub(crate) fn wanted(&self) -> Vec<Wanted<'_>> {
+        let required = |name| {
+            Some(Wanted {
+                name,
+                required: true,
+            })
+        };
+        let (method, target) = (required(self.method.as_str()), required(&self.target));
+        let (kind, scopes) = (self.kind.wanted(), self.scopes.wanted());
+        let wanted = [method, target, kind, scopes, self.bonus.wanted()];
+        wanted.into_iter().flatten().collect()
     }
 }
 
 /// A column of the table, or one value for all rows.
 #[derive(Debug)]
 pub(crate) enum Source<T> {
-    Column(String),
+    /// A column of this name; one that is not required may be absent.
+    Column(String, bool),
     Value(T),
+}
+
+impl<T> Source<T> {
+    fn wanted(&self) -> Option<Wanted<'_>> {
+        match self {
+            Self::Column(name, required) => Some(Wanted {
+                name,
+                required: *required,
+            }),
+            Self::Value(_) => None,
+        }
+    }
 }
 
 /// The requests of a part of a table.
@@ -291,50 +306,61 @@ impl Requests {
         [&self.method, &self.target, &self.kind, &self.scopes]
     }
 
-    /// Finds the columns in a part of a table; the error says what is not there.
-    pub(crate) fn new(array: &ArrayRef, layout: &Layout) -> Result<Self, String> {
-        let Some(table) = array.as_struct_opt() else {
-            let found = array.data_type();
-            return Err(format!(
-                "expected a table or a column of structs, not a column of {found}"
-            ));
-        };
-        let text = |name: &str| text_column(table, name);
-        let source = |source: &Source<Vec<u8>>| match source {
-            Source::Column(name) => text(name),
-            Source::Value(value) => Ok(Column::Constant(value.clone())),
-        };
-        let bonus = match &layout.bonus {
-            Source::Value(flag) => Flags::Constant(*flag),
-            Source::Column(name) => {
-                let column = column(table, name)?;
-                let flags = column.as_boolean_opt().cloned();
-                Flags::Column(flags.ok_or_else(|| wrong(name, "booleans", column))?)
-            }
-        };
-        let methods = column(table, &layout.method)?;
-        let method = Column::new(&masked(methods, table.nulls())?);
+    /// Reads the columns of a part of a table; the error says which is of another type.
+    pub(crate) fn new(part: Part, layout: &Layout) -> Result<Self, String> {
+        let Part {
+            rows,
+            nulls,
+            columns,
+        } = part;
+        let mut columns = columns.into_iter();
+        let mut next = || columns.next().flatten();
+        let methods = next().ok_or(ABSENT)?;
+        let method = Column::new(&masked(&methods, nulls.as_ref())?);
         Ok(Self {
-            rows: table.len(),
-            method: method.ok_or_else(|| wrong(&layout.method, "text", methods))?,
-            target: text(&layout.target)?,
-            kind: source(&layout.kind)?,
-            scopes: source(&layout.scopes)?,
-            bonus,
+            rows,
+            method: method.ok_or_else(|| wrong(&layout.method, "text", &methods))?,
+            target: text(&layout.target, next())?,
+            kind: layout.kind.texts(&mut next)?,
+            scopes: layout.scopes.texts(&mut next)?,
+            bonus: layout.bonus.flags(next)?,
         })
     }
 }
 
-fn text_column(table: &StructArray, name: &str) -> Result<Column, String> {
-    let column = column(table, name)?;
-    Column::new(&column).ok_or_else(|| wrong(name, "text", column))
+/// A column that was wanted is there, or an error was raised before any row.
+const ABSENT: &str = "a column is absent";
+
+impl Source<Vec<u8>> {
+    fn texts(&self, next: &mut impl FnMut() -> Option<ArrayRef>) -> Result<Column, String> {
+        match self {
+            Self::Value(value) => Ok(Column::Constant(value.clone())),
+            Self::Column(name, _) => text(name, next()),
+        }
+    }
 }
 
-fn column<'a>(table: &'a StructArray, name: &str) -> Result<&'a ArrayRef, String> {
-    table.column_by_name(name).ok_or_else(|| {
-        let names = table.column_names().join("`, `");
-        format!("there is no column `{name}`; the columns are `{names}`")
-    })
+impl Source<bool> {
+    fn flags(&self, mut next: impl FnMut() -> Option<ArrayRef>) -> Result<Flags, String> {
+        let name = match self {
+            Self::Value(flag) => return Ok(Flags::Constant(*flag)),
+            Self::Column(name, _) => name,
+        };
+        match next() {
+            None => Ok(Flags::Constant(false)),
+            Some(nothing) if nothing.data_type() == &DataType::Null => Ok(Flags::Constant(false)),
+            Some(column) => {
+                let flags = column.as_boolean_opt().cloned();
+                let flags = flags.ok_or_else(|| wrong(name, "booleans", &column));
+                flags.map(Flags::Column)
+            }
+        }
+    }
+}
+
+fn text(name: &str, column: Option<ArrayRef>) -> Result<Column, String> {
+    let column = column.ok_or(ABSENT)?;
+    Column::new(&column).ok_or_else(|| wrong(name, "text", &column))
 }
 
 /// A column of a table whose rows may be null as a whole: such a row has nothing in any column.

@@ -10,7 +10,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::capsule::{STREAM, arrays};
+use crate::capsule::{STREAM, parts};
 use crate::column::{Layout, Requests, Source};
 use crate::error::{self, guarded};
 use crate::outcome::Outcomes;
@@ -18,21 +18,31 @@ use crate::parallel;
 use crate::policy::Policy;
 use crate::token::Token;
 
-/// Decides every row of a table. `columns` are the names of method, target, kind and scopes; a token stands for
-/// the last two, and `bonus` is a name or one flag for all rows. `threads` is how many work at once, by default as
-/// many as there are processors for this process.
+/// The columns of method, target, kind, scopes and the flag, and whether that of the flag must be there.
+pub(crate) type Columns = (String, String, String, String, String, bool);
+
+/// Kind, scopes and flag of all rows, where it is one for all; then its column is not looked at.
+pub(crate) type Values = (Option<String>, Option<String>, Option<bool>);
+
+/// Decides every row of a table; a token stands for kind and scopes of all rows. `threads` is how many work at once, by default and at most as many as there are
+/// processors for this process.
 #[pyfunction]
 pub(crate) fn decide_table(
     policy: &Bound<'_, Policy>,
     data: &Bound<'_, PyAny>,
-    columns: (String, String, String, String),
-    bonus: &Bound<'_, PyAny>,
+    columns: Columns,
+    values: Values,
     token: Option<&Bound<'_, Token>>,
     threads: Option<usize>,
 ) -> PyResult<DecisionTable> {
     guarded(|| {
         let py = policy.py();
-        let layout = layout(columns, bonus, token)?;
+        let mut layout = Layout::new(columns, values);
+        if let Some(token) = token {
+            let (kind, text) = token.get().parts();
+            layout.kind = Source::Value(kind.into());
+            layout.scopes = Source::Value(text.into());
+        }
         let policy = policy.get();
         let words = policy.words();
         let mut table = DecisionTable {
@@ -40,8 +50,10 @@ pub(crate) fn decide_table(
             batches: Vec::new(),
             rows: 0,
         };
-        let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get));
-        let mut workers: Vec<_> = (0..threads.max(1))
+        // More threads than processors would only wait for each other.
+        let processors = available_parallelism().map_or(1, NonZero::get);
+        let threads = threads.unwrap_or(processors).clamp(1, processors);
+        let mut workers: Vec<_> = (0..threads)
             .map(|_| Outcomes::new(policy.engine(), words))
             .collect();
         each_part(data, &layout, |requests| {
@@ -61,12 +73,13 @@ pub(crate) fn each_part(
     mut take: impl FnMut(&Requests) -> PyResult<()>,
 ) -> PyResult<()> {
     let py = data.py();
-    let mut parts = arrays(data)?;
+    let mut parts = parts(data, &layout.wanted())?;
+    // A table without rows has columns, too.
+    Requests::new(parts.nothing(), layout).map_err(|error| error::table(py, &error))?;
     let mut empty = true;
     // A producer may run Python code of its own, or wait for another thread that does.
     while let Some(part) = py.detach(|| parts.next()) {
-        let part = part.map_err(|error| error::table(py, &error.to_string()))?;
-        let requests = py.detach(|| Requests::new(&part, layout));
+        let requests = part.and_then(|part| py.detach(|| Requests::new(part, layout)));
         take(&requests.map_err(|error| error::table(py, &error))?)?;
         empty = false;
     }
@@ -78,22 +91,23 @@ pub(crate) fn each_part(
     Ok(())
 }
 
-fn layout(
-    columns: (String, String, String, String),
-    bonus: &Bound<'_, PyAny>,
-    token: Option<&Bound<'_, Token>>,
-) -> PyResult<Layout> {
-    let bonus = match bonus.extract::<bool>() {
-        Ok(flag) => Source::Value(flag),
-        Err(_) => Source::Column(bonus.extract()?),
-    };
-    let mut layout = Layout::new(columns, bonus);
-    if let Some(token) = token {
-        let (kind, text) = token.get().parts();
-        layout.kind = Source::Value(kind.into());
-        layout.scopes = Source::Value(text.into());
+impl Layout {
+    pub(crate) fn new(columns: Columns, values: Values) -> Self {
+        let (method, target, kind_column, scopes_column, bonus_column, bonus_required) = columns;
+        let (kind, scopes, bonus) = values;
+        let text = |value: Option<String>, column| {
+            value.map_or(Source::Column(column, true), |value| {
+                Source::Value(value.into())
+            })
+        };
+        Self {
+            method,
+            target,
+            kind: text(kind, kind_column),
+            scopes: text(scopes, scopes_column),
+            bonus: bonus.map_or(Source::Column(bonus_column, bonus_required), Source::Value),
+        }
     }
-    Ok(layout)
 }
 
 /// The decisions of a table, row by row in its order: columns for anything with the Arrow C interface.

@@ -154,8 +154,8 @@ class DecisionTable:
 def decide_table(
     policy: Policy,
     data: ArrowStream | ArrowArray,
-    columns: tuple[str, str, str, str],
-    bonus: str | bool,
+    columns: tuple[str, str, str, str, str, bool],
+    values: tuple[str | None, str | None, bool | None],
     token: Token | None,
     threads: int | None,
 ) -> DecisionTable: ...
@@ -176,7 +176,10 @@ def least_scopes(
 ) -> tuple[list[tuple[str, int, int]], list[tuple[int, Decision]]]: ...
 def scope_usage(policy: Policy, calls: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]: ...
 def scope_usage_of_table(
-    policy: Policy, data: ArrowStream | ArrowArray, columns: tuple[str, str, str, str]
+    policy: Policy,
+    data: ArrowStream | ArrowArray,
+    columns: tuple[str, str, str, str, str, bool],
+    values: tuple[str | None, str | None, bool | None],
 ) -> list[tuple[Any, ...]]: ...
 def who_may(
     policy: Policy, method: str | bytes, target: str | bytes, tokens: list[Token]

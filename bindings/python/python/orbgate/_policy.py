@@ -7,6 +7,7 @@ import os
 import stat
 
 from . import _native
+from ._columns import kind_of, of_table
 from ._errors import NoRouteError, OrbgateError
 from ._native import Token
 from ._terms import TokenKind
@@ -67,28 +68,34 @@ class Policy(_native.Policy):
         self,
         data: ArrowStream | ArrowArray,
         *,
+        columns: Mapping[str, str] | None = None,
+        kind: TokenKind | str | None = None,
+        scopes: str | None = None,
+        allow_bonus_orbs_use: bool | None = None,
         token: Token | None = None,
-        method: str = "method",
-        target: str = "target",
-        kind: str = "kind",
-        scopes: str = "scopes",
-        allow_bonus_orbs_use: bool | str = False,
         threads: int | None = None,
     ) -> DecisionTable:
         """Decides every row of a table: millions of rows a second, without the interpreter's lock.
 
         `data` is anything with the Arrow C interface: a table of pyarrow, polars, pandas or duckdb, a batch, a stream,
-        a column of structs. `method`, `target`, `kind` and `scopes` are the names of its columns, each text in any of
-        Arrow's encodings; a dictionary is decided once for each combination of its entries. `token` stands for `kind`
-        and `scopes` in all rows, `allow_bonus_orbs_use` is one flag for all rows or the name of a column. `threads` is
-        how many work at once, by default one for each processor.
+        a column of structs. `columns` are the names that it has for `method`, `target`, `kind`, `scopes` and
+        `allow_bonus_orbs_use`, by default these names. The flag's column holds booleans and may be absent, which is false;
+        the others hold text in any of Arrow's encodings, and a dictionary is decided once for each combination of its
+        entries. What else the table has is not looked at. `kind`, `scopes` and `allow_bonus_orbs_use` are one value for all
+        rows in the place of the column; `token` is one kind with its scopes. `threads` is how many work at once, by default
+        and at most one for each processor.
 
         The answer has a row for each row, in their order. A row whose method or target is null is malformed, one whose
-        kind is null has no token. Raises `TableError` where a column is missing or not text, and where a stream has
-        been read before.
+        kind is null has no token. Raises `TableError` where a column is missing, is there twice or is not text, and where a
+        stream has been read before; `ValueError` where the arguments do not fit.
         """
-        columns = (method, target, kind, scopes)
-        return _native.decide_table(self, data, columns, allow_bonus_orbs_use, token, threads)
+        if threads is not None and threads < 1:
+            raise ValueError(f"`threads` must be at least 1, not {threads}")
+        if token is not None and not (kind is scopes is None):
+            raise ValueError("`token` has a kind and scopes, so `kind` and `scopes` must not stand beside it")
+        carried = {"kind": kind, "scopes": scopes} if token is None else {"kind": token, "scopes": token}
+        data, names = of_table(data, columns, {**carried, "allow_bonus_orbs_use": allow_bonus_orbs_use})
+        return _native.decide_table(self, data, names, (kind_of(kind), scopes, allow_bonus_orbs_use), token, threads)
 
     def routes(self, scope: str | None = None) -> Rows[Route]:
         """Every route, or those of one scope, in the order of the policy file.
@@ -176,16 +183,15 @@ class Policy(_native.Policy):
         self,
         calls: Iterable[tuple[Any, ...]] | ArrowStream | ArrowArray,
         *,
-        method: str = "method",
-        target: str = "target",
-        kind: str = "kind",
-        scopes: str = "scopes",
+        columns: Mapping[str, str] | None = None,
+        kind: TokenKind | str | None = None,
+        scopes: str | None = None,
     ) -> Rows[ScopeUse]:
         """How often the scopes of a log's tokens were granted, and how often used.
 
-        `calls` is a table, as for `decide_table`, with the columns of these names; or calls one by one, each method,
-        target, kind, scopes and, if you like, how often it was made. Scopes that are granted and never used are those
-        whose `used` is 0.
+        `calls` is a table, as for `decide_table`, whose `columns`, `kind` and `scopes` these are; or calls one by one, each
+        method, target, kind, scopes and, if you like, how often it was made. Scopes that are granted and never used are
+        those whose `used` is 0.
 
         >>> calls = [("GET", "/api/v1/external/account", "user", "read:account read:keys", 10)]
         >>> [use.scope for use in Policy.external().scope_usage(calls) if not use.used]
@@ -195,7 +201,11 @@ class Policy(_native.Policy):
         from ._rows import Rows
 
         if _is_table(calls):
-            found = _native.scope_usage_of_table(self, calls, (method, target, kind, scopes))
+            values = {"kind": kind, "scopes": scopes, "allow_bonus_orbs_use": False}
+            data, names = of_table(calls, columns, values)
+            found = _native.scope_usage_of_table(self, data, names, (kind_of(kind), scopes, False))
+        elif columns is not None or kind is not None or scopes is not None:
+            raise ValueError("`columns`, `kind` and `scopes` are for tables: a call says all that there is to say")
         else:
             counted = (call if len(call) == 5 else (*call, 1) for call in calls)
             found = _native.scope_usage(self, counted)

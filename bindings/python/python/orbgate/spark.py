@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ._columns import DECIDED, check
 from ._errors import TableError
 from ._extras import needs
 from ._policy import Policy
@@ -62,7 +63,7 @@ def count(
         orbgate.spark.count(before, new, by=["old_decision"]).filter("old_decision <> decision")
     """
     kept = [by] if isinstance(by, str) else list(dict.fromkeys(by))
-    needed = dict.fromkeys([*_asked(options), *kept])
+    needed = dict.fromkeys([*_asked(options, log.columns), *kept])
     # Columns that nobody asks for need not be read. Where one is missing, the error names all that there are.
     if needed.keys() <= set(log.columns):
         log = log.select(*(log[f"`{name}`"] for name in needed))
@@ -72,11 +73,14 @@ def count(
     return counted.groupBy(*names).sum(calls).toDF(*names, calls)
 
 
-def _asked(options: dict[str, Any]) -> list[str]:
+def _asked(options: dict[str, Any], there: Iterable[str]) -> list[str]:
     """The names of the columns that `Policy.decide_table` looks at."""
-    texts = ["method", "target"] if options.get("token") else ["method", "target", "kind", "scopes"]
-    bonus = options.get("allow_bonus_orbs_use")
-    return [*(options.get(name, name) for name in texts), *([bonus] if isinstance(bonus, str) else [])]
+    named = check(options.get("columns"), {}, DECIDED)
+    constant = {name for name in DECIDED if options.get(name) is not None}
+    constant |= {"kind", "scopes"} if options.get("token") else set()
+    if "allow_bonus_orbs_use" not in {*named, *there}:
+        constant.add("allow_bonus_orbs_use")
+    return [named.get(name, name) for name in DECIDED if name not in constant]
 
 
 def _map(log: DataFrame, kept: list[str], kernel: _Kernel) -> DataFrame:

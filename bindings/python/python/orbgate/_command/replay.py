@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._extras import needs
+from .._columns import NAMES
 from .._policy import Policy
 from ..logs import FORMATS, Reader, read
-from ..logs._columns import NAMES
 from ..logs._input import STANDARD_INPUT
 from ..logs._replay import replay
 from ..logs._times import UNITS

@@ -7,10 +7,10 @@ import os
 import sys
 from typing import Any
 
+from .._columns import NAMES
 from .._policy import Policy
 from .._report import TITLE, TOP, make
 from .._report.words import number
-from ..logs._columns import NAMES
 from ..logs._input import STANDARD_INPUT
 from .replay import add_log_to, open_log, progress
 

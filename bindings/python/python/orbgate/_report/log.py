@@ -54,7 +54,7 @@ class Log:
             yield from self._of_reader(self._log)
             return
         for calls in _batches(self._log, self._names):
-            yield calls, self._policy.decide_table(calls, allow_bonus_orbs_use="allow_bonus_orbs_use").to_pyarrow()
+            yield calls, self._policy.decide_table(calls).to_pyarrow()
 
     def _of_reader(self, reader: logs.Reader) -> Iterator[tuple[Any, Any]]:
         decider = Decider(self._policy)

@@ -77,8 +77,7 @@ def read(
     Raises `OSError` where there is no such file, `ValueError` where the arguments do not fit, and `TableError` where a
     column is missing and, after all rows before it, where the log breaks off.
     """
-    text = None if kind is None else str(TokenKind(kind))
-    layout = Layout(dict(columns or {}), text, scopes, allow_bonus_orbs_use, time_unit)
+    layout = Layout(columns or {}, kind, scopes, allow_bonus_orbs_use, time_unit)
     return Reader(path, format, layout)
 
 

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._columns import NAMES, check, kind_of
 from .._errors import TableError
 from .._extras import needs
 from .._terms import TokenKind
 from ._times import Times
 
-# What a log can say of a request, and what its columns are called unless it is said otherwise.
-NAMES = ("method", "target", "kind", "scopes", "allow_bonus_orbs_use", "time", "caller", "by_scope")
 TEXTS = ("method", "target", "kind", "scopes", "caller", "by_scope")
 
 # A space inside one scope of a list, which is no scope: two scopes must not come of it.
@@ -27,20 +26,15 @@ class Layout:
     """Where a log has what it says of a request, and what stands for what it does not say."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
-    kind: str | None = None
+    kind: TokenKind | str | None = None
     scopes: str | None = None
     allow_bonus_orbs_use: bool | None = None
     time_unit: str | None = None
 
     def __post_init__(self) -> None:
-        for name in self.columns:
-            if name not in NAMES:
-                raise ValueError(f"a log has no column `{name}` to be found; what can be is {', '.join(NAMES)}")
-        for name in ("kind", "scopes", "allow_bonus_orbs_use"):
-            if name in self.columns and getattr(self, name) is not None:
-                raise ValueError(f"`{name}` is both one value for all requests and the column `{self.columns[name]}`")
-        if self.kind is not None:
-            self.kind = str(TokenKind(self.kind))
+        values = {"kind": self.kind, "scopes": self.scopes, "allow_bonus_orbs_use": self.allow_bonus_orbs_use}
+        self.columns = check(self.columns, values)
+        self.kind = kind_of(self.kind)
 
     @property
     def is_given(self) -> bool:
@@ -67,6 +61,8 @@ class Layout:
             # A path into structures starts with a column.
             there = name in known or name.partition(".")[0] in known
             if there and not self.has_constant(column):
+                if known.count(name) > 1:
+                    raise TableError(f"there are two columns `{name}`")
                 found[column] = name
             elif column in self.columns or (column in ("method", "target") and "by_scope" not in self.columns):
                 raise TableError(f"there is no column `{name}` for `{column}`; the columns are `{'`, `'.join(known)}`")

@@ -24,7 +24,7 @@ class Decider:
 
     def decide(self, batch: Any) -> Any:
         """The columns of `Policy.decide_table`; a row that could not be read has no decision."""
-        decided = self.policy.decide_table(batch, allow_bonus_orbs_use="allow_bonus_orbs_use").to_pyarrow().combine_chunks()
+        decided = self.policy.decide_table(batch).to_pyarrow().combine_chunks()
         unread = batch.num_rows - batch.column("error").null_count
         by_scope = batch.num_rows - batch.column("by_scope").null_count
         if by_scope:

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from .._columns import NAMES
 from .._errors import TableError
 from .._extras import needs
 from .._native import LINE_LIMIT, read_access, read_requests
-from ._columns import NAMES, Layout, joined
+from ._columns import Layout, joined
 from ._input import Input
 
 Columns = dict[str, Any]
