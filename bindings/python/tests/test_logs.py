@@ -279,7 +279,7 @@ def test_columns_that_are_not_there(
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("a.txt", {}, "the format of .* is not clear from its name; say one of parquet, csv"),
+        ("a.dat", {}, "the format of .* is not clear from its name; say one of parquet, csv"),
         ("a.csv", {"format": "xml"}, "`xml` is no format of a log"),
         ("a.csv", {"columns": {"path": "target"}}, "there is no column `path` to be named"),
         ("a.csv", {"kind": "user", "columns": {"kind": "k"}}, "`kind` is both one value for all requests and the column `k`"),

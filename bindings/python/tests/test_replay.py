@@ -16,7 +16,7 @@ import pytest
 from orbgate import Policy, Token, logs
 from orbgate.__main__ import main
 from orbgate.logs import _text
-from orbgate.logs._tally import Top
+from orbgate.logs._heavy import Heavy
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -374,16 +374,43 @@ def test_a_progress_bar_is_for_terminals(log: Path) -> None:
 
 
 def test_counts_of_too_many_things_are_lower_bounds() -> None:
-    top = Top(distinct=10)
+    heavy = Heavy(distinct=10)
+    heavy.add("first", 1_000)
     for number in range(1_000):
-        top.add(f"{number}", 1)
-        top.add("often", 2)
-    assert not top.is_exact and len(top.counts) <= 20
-    assert top.first(1) == [("often", 2_000)]
-    few = Top(distinct=10)
+        heavy.add(f"{number}", 1)
+        heavy.settle()
+    for number in range(1_000):
+        heavy.add(f"again {number}", 1)
+        heavy.add("late", 2)
+        heavy.settle()
+    found = dict(heavy.first(2))
+    assert not heavy.is_exact and 20 < len(heavy) < 40 and list(found) == ["late", "first"]
+    assert (found["late"].count, found["late"].is_exact) == (2_000, False) and found["late"].missed <= 2_000 / 10
+    assert (found["first"].count, found["first"].is_exact) == (1_000, True)
+    few = Heavy(distinct=10)
     for name in "baab":
         few.add(name, 1)
-    assert few.is_exact and few.first(5) == [("a", 2), ("b", 2)]
+    assert few.is_exact and [(name, entry.count) for name, entry in few.first(5)] == [("a", 2), ("b", 2)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_heavy_hitters_are_there_with_bounds_that_hold(seed: int) -> None:
+    """Against counting everything: what has more than its part is there, and no count is above the true one."""
+    choose = random.Random(seed)
+    heavy, true, total = Heavy(distinct=8), Counter[int](), 0
+    for _ in range(3_000):
+        thing, count = int(choose.paretovariate(0.5)) + choose.randrange(2), choose.randrange(1, 5)
+        heavy.add(thing, count)
+        true[thing] += count
+        total += count
+        if choose.random() < 0.1:
+            heavy.settle()
+    heavy.settle()
+    found = dict(heavy)
+    assert {thing for thing, count in true.items() if count > total / 8} <= found.keys() and len(heavy) <= len(true)
+    for thing, entry in found.items():
+        assert entry.count <= true[thing] <= entry.count + entry.missed <= entry.count + total / 8
+        assert not entry.is_exact or entry.count == true[thing]
 
 
 def test_what_is_not_printable_is_shown() -> None:

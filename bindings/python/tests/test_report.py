@@ -17,19 +17,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orbgate import Policy, TableError, Token, report
+from orbgate import Policy, TableError, Token, logs, report
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 pytest.importorskip("jinja2")
 
 from orbgate._report import counts, figures, log, spans, words  # noqa: E402
+from orbgate.logs import _heavy  # noqa: E402
 
 # What the README shows runs in every Python.
 pytestmark = pytest.mark.once
 
 POLICY = Policy.external()
-NAMES = log.Columns("method", "target", "kind", "scopes", "allow_bonus_orbs_use", "time", "caller")
+NAMES = ("method", "target", "kind", "scopes", "allow_bonus_orbs_use", "time", "caller")
 START = datetime(2026, 11, 2, tzinfo=timezone.utc)
 MARKUP = "<script>alert('x')</script>\"&\u202e\n\0"
 
@@ -65,10 +66,11 @@ def table(of: list[dict[str, Any]]) -> Any:
 
 ROWS = rows(3_000)
 TABLE = table(ROWS)
+REQUESTS = [row for row in ROWS if row["method"] is not None and row["target"] is not None]
 
 
-def count(calls: Any, names: log.Columns = NAMES) -> figures.Figures:
-    return figures.count(log.Log(calls, POLICY, names), POLICY)
+def count(calls: Any, **said: Any) -> figures.Figures:
+    return figures.count(log.Decided(logs.read(calls, **said), POLICY), POLICY)
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +80,9 @@ def found() -> figures.Figures:
 
 @pytest.fixture(scope="module")
 def decisions() -> list[tuple[dict[str, Any], Any]]:
-    """Every row with what `decide` says of it."""
+    """Every row that is a request, with what `decide` says of it."""
     answers = []
-    for row in ROWS:
+    for row in REQUESTS:
         token = None if row["kind"] is None else Token(row["kind"], row["scopes"] or "")
         bonus = bool(row["allow_bonus_orbs_use"])
         decision = POLICY.decide(row["method"] or "", row["target"] or "", token, allow_bonus_orbs_use=bonus)
@@ -89,7 +91,7 @@ def decisions() -> list[tuple[dict[str, Any], Any]]:
 
 
 def test_counts_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
-    assert found.calls == len(ROWS) and found.allowed == sum(map(bool, (d for _, d in decisions)))
+    assert found.calls == len(REQUESTS) == len(ROWS) - found.unread and found.allowed == sum(map(bool, (d for _, d in decisions)))
     assert {row.reason: row.calls for row in found.reasons} == Counter(d.reason for _, d in decisions)
     routes = Counter((d.route, d.scope, bool(d)) for _, d in decisions)
     assert {(row.route, row.scope) for row in found.routes} == {key[:2] for key in routes}
@@ -125,9 +127,11 @@ def test_missing_scopes_are_those_of_decide(found: figures.Figures, decisions: l
 
 
 def test_unused_scopes_are_those_of_the_audit(found: figures.Figures) -> None:
-    usage = {use.scope: use for use in POLICY.scope_usage(TABLE)}
+    usage = {use.scope: use for use in POLICY.scope_usage(table(REQUESTS))}
+    unknown = usage.pop("made:up")
     assert {use.scope: use for use in found.scopes} == usage
-    assert {use.scope for use in found.unused} == {"made:up", "read:inference", "write:inference"}
+    assert {use.scope for use in found.unused} == {"read:inference", "write:inference"}
+    assert found.unknown == [("made:up", unknown.granted, True)] and found.unknown_is_exact
 
 
 def test_callers_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
@@ -145,7 +149,7 @@ def test_callers_are_those_of_decide(found: figures.Figures, decisions: list[Any
 
 def test_times_are_those_of_the_log(found: figures.Figures, decisions: list[Any]) -> None:
     timed = [(row["time"].replace(tzinfo=None), d) for row, d in decisions if row["time"] is not None]
-    assert found.without_time == len(ROWS) - len(timed)
+    assert found.without_time == len(REQUESTS) - len(timed)
     assert found.unit is not None and found.unit.name == "6 hours" and len(found.times) <= spans.MOST_SPANS
     assert (found.first, found.last) == (min(time for time, _ in timed), max(time for time, _ in timed))
     for span in found.times:
@@ -169,11 +173,10 @@ def test_figures_do_not_depend_on_the_batches(found: figures.Figures, monkeypatc
     in_paris = coded.set_column(coded.column_names.index("time"), "time", seconds)
     for other in (in_batches(700), TABLE.to_reader(max_chunksize=999), coded, in_paris, TABLE.to_struct_array()):
         assert count(other) == found
-    monkeypatch.setattr(log, "BATCH_ROWS", 256)
     monkeypatch.setattr(counts, "WAITING_ROWS", 64)
     assert count(TABLE) == found
     renamed = TABLE.rename_columns([f"their {name}" for name in TABLE.column_names])
-    assert count(renamed, log.Columns(*renamed.column_names)) == found
+    assert count(renamed, columns=dict(zip(NAMES, renamed.column_names))) == found
 
 
 def test_many_different_times_are_counted_by_longer_units(
@@ -264,9 +267,9 @@ def test_the_page_has_charts_and_their_numbers(found: figures.Figures, tmp_path:
         assert f"{count:,}" in read.texts
     for scope in [use.scope for use in found.unused] + [row.scope for row in found.missing]:
         assert scope in read.texts
-    assert [tag for tag, _ in read.tags].count("svg") == 2 * [tag for tag, _ in read.tags].count("figure") == 16
+    assert [tag for tag, _ in read.tags].count("svg") == 2 * [tag for tag, _ in read.tags].count("figure") == 18
     assert len(made.html) < 250_000
-    assert f"{made!r}" == f"<orbgate report: 3,000 calls, {found.allowed:,} allowed, {found.denied:,} denied>"
+    assert f"{made!r}" == f"<orbgate report: {found.calls:,} calls, {found.allowed:,} allowed, {found.denied:,} denied>"
     framed = Page(made._repr_html_()).tags
     assert [(tag, attributes["sandbox"], attributes["srcdoc"]) for tag, attributes in framed] == [
         ("iframe", None, made.html)
@@ -325,7 +328,7 @@ def test_the_same_log_makes_the_same_page() -> None:
         (
             "no tokens",
             table([{**row, "kind": None, "scopes": None} for row in ROWS]),
-            "No token of the log carries a scope.",
+            "No token of the log carries a scope of the policy.",
         ),
     ],
 )
@@ -360,33 +363,169 @@ def test_the_policy_names_amounts() -> None:
     assert found.amount == 3 * (2**63 - 1) and found.without_amount == 0
 
 
+def made_up(count: int, names: str, **columns: Any) -> Any:
+    """As many calls, each with a caller or a scope of its own."""
+    own = pa.array([f"{names}{at:06}" for at in range(count)])
+    calls = {"method": "GET", "target": "/api/v1/external/orbs", "kind": "user", "scopes": "", "caller": None}
+    return pa.table({name: own if name == names else pa.array([value] * count, pa.string()) for name, value in (calls | columns).items()})
+
+
 def test_the_page_is_bounded() -> None:
-    count = 30_000
-    callers = pa.array([f"caller {at:05}{'!' * 300}" for at in range(count)])
-    scopes = pa.array([f"made:up{at}" for at in range(count)])
-    denied = pa.repeat("GET", count), pa.repeat("/api/v1/external/orbs", count), pa.repeat("user", count)
-    calls = pa.table([*denied, scopes, callers], names=["method", "target", "kind", "scopes", "caller"])
-    made = report(calls, POLICY, top=5)
-    assert len(made.figures.callers) == count and len(made.figures.scopes) == figures.MOST_UNKNOWN_SCOPES
+    made = report(made_up(30_000, "caller", scopes="x" * 300), POLICY, top=5)
+    assert len(made.figures.callers) == 30_000 and made.figures.callers_is_exact
     assert len(made.html) < 150_000
     assert "and 29,995 more" in Page(made.html).texts
 
 
+def test_frequent_scopes_are_there_whatever_came_before() -> None:
+    """Of unknown scopes the first 10,000 were kept, and shown as all of them."""
+    junk = pa.concat_tables([made_up(30_000, "scopes")] * 2 + [made_up(40_000, "scopes").slice(30_000)])
+    frequent = made_up(40_000, "", scopes="read:orbs admin:everything")
+    of_both = made_up(40_000, "", scopes="read:keys early")
+    calls = pa.concat_tables([of_both, junk, frequent, of_both])
+    made = report(calls, POLICY)
+    found = made.figures
+    assert {use.scope: (use.granted, use.used) for use in found.scopes} == {
+        "read:orbs": (40_000, 40_000),
+        "read:keys": (80_000, 0),
+    }
+    assert found.unknown[:2] == [("early", 80_000, True), ("admin:everything", 40_000, False)]
+    assert not found.unknown_is_exact and 10_000 < found.unknown_scopes <= 40_002
+    text = html.unescape(" ".join(Page(made.html).texts))
+    assert f"Tokens carry at least {found.unknown_scopes:,} scopes that the policy does not have" in text
+    assert " admin:everything at least 40,000 " in " ".join(text.split())
+    # However the log is cut.
+    for rows_each in (1_000, 33_333):
+        assert report(calls.to_reader(max_chunksize=rows_each), POLICY).html == made.html
+
+
+def test_many_callers_are_told_apart_as_far_as_memory_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten million of them took ten gigabytes, and did not end."""
+    monkeypatch.setattr(_heavy.Heavy.__init__, "__defaults__", (1_000,))
+    monkeypatch.setattr(logs, "ROWS_AT_ONCE", 1_024)
+    monkeypatch.setattr(_heavy, "ROWS_AT_ONCE", 1_024)
+    monkeypatch.setattr(log, "ROWS_AT_ONCE", 1_024)
+    often = made_up(500, "", caller="often")
+    calls = pa.concat_tables([part for at in range(20) for part in (made_up(2_000, "caller", scopes="").slice(0, 1_500), often)])
+    calls = pa.concat_tables([calls, made_up(100_000, "caller"), often])
+    found = report(calls, POLICY).figures
+    assert len(found.callers) < 3_100 and found.different_callers >= 2_000 and not found.callers_is_exact
+    assert (found.callers[0].caller, found.callers[0].denied, found.callers[0].is_exact) == ("often", 10_500, True)
+    late = pa.concat_tables([made_up(100_000, "caller"), often])
+    made = report(late, POLICY)
+    first = made.figures.callers[0]
+    assert (first.caller, first.denied, first.is_exact) == ("often", 500, False)
+    text = " ".join(html.unescape(" ".join(Page(made.html).texts)).split())
+    assert "often at least 500 at least 500 – scope_missing" in text and "There are too many to tell all of them apart" in text
+
+
+CSV = "method,target,kind,scopes,allow_bonus_orbs_use,time,caller\n" + "".join(
+    f"GET,/api/v1/external/orbs,{kind},{scopes},{bonus},{time},{caller}\n"
+    for kind in ("user", "organisation", "")
+    for scopes in ("read:orbs", "read:keys made:up")
+    for bonus in ("true", "")
+    for time in ("2026-11-02T09:00:00Z", "yesterday", "1700000000", "")
+    for caller in ("ann", "")
+)
+SAID: list[dict[str, Any]] = [
+    {},
+    {"kind": "user", "scopes": "read:orbs"},
+    {"kind": "organisation", "allow_bonus_orbs_use": True},
+    {"time_unit": "s"},
+    {"columns": {"scopes": "kind", "caller": "target"}},
+]
+
+
+def texts_of_table(path: Path) -> Any:
+    """The rows of a CSV file as a table of texts, in which what is empty is null."""
+    csv = pytest.importorskip("pyarrow.csv")
+    texts = csv.ConvertOptions(strings_can_be_null=True, column_types=dict.fromkeys(NAMES, pa.string()), null_values=[""])
+    return csv.read_csv(path, convert_options=texts)
+
+
+@pytest.mark.parametrize("said", SAID, ids=range(len(SAID)))
+def test_a_file_and_its_table_have_one_page(tmp_path: Path, said: dict[str, Any]) -> None:
+    """The file's said otherwise, and what was said of its columns and values was not heard."""
+    path = tmp_path / "calls.csv"
+    path.write_text(CSV, encoding="utf-8")
+    of_file = report(path, POLICY, **said)
+    calls = texts_of_table(path)
+    polars = pytest.importorskip("polars")
+    for of_table in (calls, calls.to_pandas(), polars.from_arrow(calls), calls.to_batches(), logs.read(path, **said)):
+        more = {} if isinstance(of_table, logs.Reader) else said
+        assert report(of_table, POLICY, **more).html == of_file.html
+    changed = of_file.html != report(path, POLICY).html
+    assert changed == bool(said)
+    assert of_file.figures.unread_times == (12 if said.get("time_unit") else 24) * 2
+    assert "Could not be read:" in of_file.html
+
+
+@pytest.mark.parametrize("form", ["file", "table"])
 @pytest.mark.parametrize(
-    ("change", "error", "message"),
+    ("said", "error", "message"),
     [
-        ({"kind": None}, TableError, "no column `kind`, only method, target, scopes"),
-        ({"time": ["yesterday"]}, TableError, "the column `time` cannot be read: .*yesterday"),
-        ({"caller": [{"name": "ann"}]}, TableError, "the column `caller` cannot be read"),
-        ({"target": [7]}, TableError, "target"),
+        ({"columns": {"path": "target"}}, ValueError, "there is no column `path` to be named"),
+        ({"columns": {"method": "verb"}}, TableError, "there is no column `verb` for `method`; the columns are `method`, "),
+        ({"columns": {"caller": "who"}}, TableError, "there is no column `who` for `caller`"),
+        ({"columns": {"kind": "k"}, "kind": "user"}, ValueError, "`kind` is both"),
+        ({"kind": "robot"}, ValueError, "robot"),
+        ({"time_unit": "h"}, ValueError, "`h`"),
+        ({"method": "verb"}, TypeError, "method"),
     ],
 )
-def test_a_log_that_cannot_be_read_is_an_error(change: dict[str, Any], error: type[Exception], message: str) -> None:
-    columns = {"method": ["GET"], "target": ["/"], "kind": ["user"], "scopes": [""], **change}
+def test_what_is_said_and_is_not_there_is_an_error(
+    tmp_path: Path, form: str, said: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    path = tmp_path / "calls.csv"
+    path.write_text(CSV, encoding="utf-8")
     with pytest.raises(error, match=message):
-        report(pa.table({name: column for name, column in columns.items() if column}), POLICY)
+        report(path if form == "file" else texts_of_table(path), POLICY, **said)
+
+
+def test_a_log_that_was_read_before_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "calls.csv"
+    path.write_text(CSV, encoding="utf-8")
+    with pytest.raises(ValueError, match="`kind` must be said where it is made"):
+        report(logs.read(path), POLICY, kind="user")
+    reader, batches = logs.read(path), TABLE.to_reader()
+    next(reader)
+    report(batches, POLICY)
+    for again in (reader, batches):
+        with pytest.raises(TableError, match="has been read before"):
+            report(again, POLICY)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"target": [7]}, "column `target` must be text, not int64"),
+        ({"caller": [{"name": "ann"}]}, "column `caller` must be text"),
+        ({"scopes": [[1]]}, "column `scopes` must be text"),
+    ],
+)
+def test_a_log_that_cannot_be_read_is_an_error(change: dict[str, Any], message: str) -> None:
+    columns = {"method": ["GET"], "target": ["/"], "kind": ["user"], "scopes": [""], **change}
+    for calls in (pa.table(columns), pa.table(columns).slice(0, 0)):
+        with pytest.raises(TableError, match=message):
+            report(calls, POLICY)
     with pytest.raises(ValueError, match="at least 1, not 0"):
         report(TABLE, POLICY, top=0)
+    bad: Any = 7
+    with pytest.raises(TypeError, match="a log is a file, a table or batches of one, not int"):
+        report(bad, POLICY)
+
+
+def test_what_a_table_has_is_read_as_of_a_file() -> None:
+    """Integers were taken for microseconds, one bad time ended it all, and lists of scopes were an error."""
+    calls = {"method": ["GET", None], "target": ["/api/v1/external/orbs"] * 2, "kind": ["user"] * 2}
+    found = report(pa.table({**calls, "scopes": [["read:orbs", "a b"], []], "time": [1_700_000_000] * 2}), POLICY).figures
+    assert (found.allowed, found.unread, found.first_unread[0].why) == (1, 1, "no `method`")
+    assert (found.first, found.unread_times) == (None, 2)
+    assert [row.scope for row in found.unknown] == ["a\u2420b"]
+    seconds = report(pa.table({**calls, "time": [1_700_000_000] * 2}), POLICY, kind="user", time_unit="s").figures
+    assert str(seconds.first) == "2023-11-14 22:13:20"
+    mixed = pa.table({**calls, "time": ["yesterday", "2026-11-02"]})
+    assert report(mixed, POLICY, kind="user").figures.unread_times == 1
 
 
 @pytest.mark.parametrize("module", ["pyarrow", "vl_convert", "jinja2"])

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from typing_extensions import TypeIs
+
+    from ._arrow import ArrowArray, ArrowStream
+
 # What a decision follows from, and what else a log can say of a call.
 DECIDED = ("method", "target", "kind", "scopes", "allow_bonus_orbs_use")
 NAMES = (*DECIDED, "time", "caller", "by_scope")
@@ -53,7 +57,12 @@ def of_table(
     return data, (method, target, kind, scopes, flag, "allow_bonus_orbs_use" in named)
 
 
-def is_frame(data: object) -> bool:
+def is_table(data: object) -> TypeIs[ArrowStream | ArrowArray]:
+    """Whether it has the Arrow C interface."""
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+
+
+def is_frame(data: Any) -> bool:
     """Whether it is a DataFrame of pandas or polars, which converts all of its columns to Arrow or none."""
     modules = (sys.modules.get(name) for name in ("pandas", "polars"))
     return any(module is not None and isinstance(data, module.DataFrame) for module in modules)

@@ -7,7 +7,7 @@ import os
 import stat
 
 from . import _native
-from ._columns import kind_of, of_table
+from ._columns import is_table, kind_of, of_table
 from ._errors import NoRouteError, OrbgateError
 from ._native import Token
 from ._terms import TokenKind
@@ -16,8 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, TypeVar
-
-    from typing_extensions import TypeIs
 
     from ._arrow import ArrowArray, ArrowStream
     from ._audit import LeastScopes, Reach, Record, Route, Scope, ScopeUse
@@ -200,7 +198,7 @@ class Policy(_native.Policy):
         from ._audit import ScopeUse
         from ._rows import Rows
 
-        if _is_table(calls):
+        if is_table(calls):
             values = {"kind": kind, "scopes": scopes, "allow_bonus_orbs_use": False}
             data, names = of_table(calls, columns, values)
             found = _native.scope_usage_of_table(self, data, names, (kind_of(kind), scopes, False))
@@ -238,10 +236,6 @@ class Policy(_native.Policy):
 def _open_at_once(path: str, flags: int) -> int:
     """Opening a pipe would wait for its writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-def _is_table(data: object) -> TypeIs[ArrowStream | ArrowArray]:
-    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
 
 def _restore(cls: type[Policy], text: bytes | None, digest: str) -> Policy:

@@ -7,7 +7,6 @@ import os
 import sys
 from typing import Any
 
-from .._columns import NAMES
 from .._policy import Policy
 from .._report import TITLE, TOP, make
 from .._report.words import number
@@ -60,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
     log = open_log(options)
     with progress(log) as watch:
-        made = make(log, policy, NAMES[:7], options.title, options.top, watch)
+        made = make(log, policy, options.title, options.top, watch)
     made.save(options.out)
     found = made.figures
     said = f"{number(found.calls, 'call')}, {number(found.allowed)} allowed, {number(found.denied)} denied"

@@ -9,11 +9,14 @@ from .._extras import needs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Mapping
+    from typing import Any
     from typing import Any
 
-    from .._arrow import ArrowArray, ArrowStream
+    from .. import logs
     from .._policy import Policy
+    from .._terms import TokenKind
+    from ..logs import Log
     from .figures import Figures
 
 TITLE = "Access report"
@@ -46,19 +49,18 @@ class Report:
 
 
 def report(
-    log: str | os.PathLike[str] | ArrowStream | ArrowArray | Iterable[ArrowStream | ArrowArray],
+    log: Log | logs.Reader,
     policy: Policy,
     path: str | os.PathLike[str] | None = None,
     *,
     title: str = TITLE,
     top: int = TOP,
-    method: str = "method",
-    target: str = "target",
-    kind: str = "kind",
-    scopes: str = "scopes",
-    allow_bonus_orbs_use: str = "allow_bonus_orbs_use",
-    time: str = "time",
-    caller: str = "caller",
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    kind: TokenKind | str | None = None,
+    scopes: str | None = None,
+    allow_bonus_orbs_use: bool | None = None,
+    time_unit: str | None = None,
 ) -> Report:
     """Decides a log, and tells on one page of HTML what came of it; `path` is where to write the page.
 
@@ -66,36 +68,42 @@ def report(
     time; the scopes that were granted and never used, and those that denied calls lacked; and the callers who were
     denied most.
 
-    `log` is a file, as for `orbgate.logs.read`, or what that gives for it, where it must be told more. Or it is a table
-    as for `Policy.decide_table`, or batches of one, which are read one after the other; then the names are those of its
-    columns: `time` is a time, without a zone in UTC, and `caller` is whatever names who called; a table may lack both,
-    and `allow_bonus_orbs_use`. `top` is how many rows a table of the page has at most.
+    `log` is whatever `orbgate.logs.read` takes, files or tables, and the arguments from `format` on are those of it; or it
+    is a reader, which has all of them. `top` is how many rows a table of the page has at most.
 
     The page is one file without scripts, and asks for nothing of the network. It has no tokens and no queries of
-    targets, but it has callers. The same log, policy and arguments make the same page, byte for byte. Memory grows with
-    the callers, not with the calls.
+    targets, but it has callers. The same rows, policy and arguments make the same page, byte for byte, whatever holds the
+    rows. Memory is bounded: of too many callers, or scopes that the policy does not have, those with most calls are on
+    the page, and it says where their counts are lower bounds.
 
-    A row of a file that cannot be read is not decided: it is counted, and the page says so; so it is where a file
-    breaks off. Needs `orbgate[report]`. Raises `TableError` where a column is missing or cannot be read, and `OSError`
-    where the file cannot be opened or the page cannot be written.
+    A row that cannot be read is not decided: it is counted, and the page says so; so it is where a file breaks off.
+    Needs `orbgate[report]`. Raises what `orbgate.logs.read` raises, and `OSError` where the page cannot be written.
     """
-    names = (method, target, kind, scopes, allow_bonus_orbs_use, time, caller)
-    made = make(log, policy, names, title, top)
+    for module in ("pyarrow", "vl_convert", "jinja2"):
+        needs(module, "report")
+    from .. import logs
+
+    said: dict[str, Any] = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit}
+    said["allow_bonus_orbs_use"] = allow_bonus_orbs_use
+    if not isinstance(log, logs.Reader):
+        made = make(logs.read(log, **said), policy, title, top)
+    elif given := [name for name, value in said.items() if value is not None]:
+        raise ValueError(f"a reader knows what it reads: `{given[0]}` must be said where it is made")
+    else:
+        made = make(log, policy, title, top)
     if path is not None:
         made.save(path)
     return made
 
 
-def make(
-    log: Any, policy: Policy, names: tuple[str, ...], title: str, top: int, watch: Callable[[], None] | None = None
-) -> Report:
-    """Makes a report; `watch` is called after each part of a file."""
+def make(log: logs.Reader, policy: Policy, title: str, top: int, watch: Callable[[], None] | None = None) -> Report:
+    """Makes a report; `watch` is called after each part of the log."""
     if top < 1:
         raise ValueError(f"`top` must be at least 1, not {top}")
     for module in ("pyarrow", "vl_convert", "jinja2"):
         needs(module, "report")
     from . import figures, page
-    from .log import Columns, Log
+    from .log import Decided
 
-    found = figures.count(Log(log, policy, Columns(*names), watch), policy)
+    found = figures.count(Decided(log, policy, watch), policy)
     return Report(page.render(found, policy, title, top), found)

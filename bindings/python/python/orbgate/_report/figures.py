@@ -13,15 +13,16 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from .._audit import ScopeUse
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
+from ..logs._heavy import Heavy
 from .counts import Counts, Times
-from .log import Log, names_as_bytes, plain
+from .log import Decided
 from .spans import Span, Unit, spans
 
 if TYPE_CHECKING:
     from .._policy import Policy
 
-# Of the scopes that a log names and the policy does not have, so many are counted.
-MOST_UNKNOWN_SCOPES = 10_000
+# Of the scopes that a log names and the policy does not have, so many are counted apart.
+UNKNOWN_SCOPES = 10_000
 
 
 class Outcome(NamedTuple):
@@ -67,13 +68,22 @@ class MissingScope(NamedTuple):
     routes: tuple[str, ...]
 
 
+class UnknownScope(NamedTuple):
+    """A scope that tokens carried and the policy does not have; the calls are a lower bound where they are not exact."""
+
+    scope: str
+    granted: int
+    is_exact: bool
+
+
 class CallerCount(NamedTuple):
-    """A caller's calls, and why most of the denials were."""
+    """A caller's calls, and why most of the denials were; both are lower bounds where they are not exact."""
 
     caller: str
     allowed: int
     denied: int
     denied_for: Reason | None
+    is_exact: bool
 
 
 class UnreadRow(NamedTuple):
@@ -84,19 +94,29 @@ class UnreadRow(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What the page is made of; each list starts with what there is most of, `times` with the first."""
+    """What the page is made of; each list starts with what there is most of, `times` with the first.
+
+    `scopes` are those of the policy, `unknown` the others. A log may have more callers and unknown scopes than can be told
+    apart: then the lists have those with most denials or calls, and the numbers of all are lower bounds.
+    """
 
     outcomes: Rows[Outcome]
     reasons: Rows[ReasonCount]
     routes: Rows[RouteCount]
     scopes: Rows[ScopeUse]
+    unknown: Rows[UnknownScope]
+    unknown_scopes: int
+    unknown_is_exact: bool
     missing: Rows[MissingScope]
     callers: Rows[CallerCount]
+    different_callers: int
+    callers_is_exact: bool
     times: Rows[Span]
     unit: Unit | None
     first: datetime | None
     last: datetime | None
     without_caller: int
+    unread_times: int
     unread: int
     first_unread: Rows[UnreadRow]
     broken: str | None
@@ -143,25 +163,27 @@ class Figures(NamedTuple):
 
     @property
     def unused(self) -> list[ScopeUse]:
-        """The scopes that were granted and never used."""
+        """The scopes of the policy that were granted and never used."""
         return [use for use in self.scopes if not use.used]
 
 
-def count(log: Log, policy: Policy) -> Figures:
+def count(log: Decided, policy: Policy) -> Figures:
     """Counts the decisions of a log."""
     keys = Outcome._fields[: Outcome._fields.index("calls")]
-    outcomes = Counts(keys, first=("method", "target"))
-    callers, times = Counts(("caller", "decision", "reason")), Times(("decision", "consumes"))
-    usage = Usage()
-    for calls, decided in log.parts():
-        columns = {name: plain(decided[name]) for name in keys}
-        columns |= {name: names_as_bytes(calls[name]) for name in ("method", "target", "caller")}
-        counted = pa.table({**columns, "time": calls["time"]})
-        for counts in (outcomes, times, callers):
-            counts.add(counted)
+    outcomes, times = Counts(keys, first=("method", "target")), Times(("decision", "consumes"))
+    usage, callers = Usage(), Callers()
+    for calls, decided, at_end in log.parts():
+        columns = {name: decided[name] for name in keys}
+        columns |= {name: calls[name] for name in ("method", "target", "caller", "time")}
+        counted = pa.table(columns)
+        outcomes.add(counted)
+        times.add(counted)
+        callers.add(counted)
         usage.add(policy, calls, counted)
+        if at_end:
+            callers.denials.settle()
+            usage.unknown.settle()
     found = _outcomes(outcomes)
-    by_caller, without_caller = _callers(callers)
     timed = [row for row in times.rows() if row["time"] is not None]
     by_time, unit = spans(timed)
     return Figures(
@@ -169,13 +191,19 @@ def count(log: Log, policy: Policy) -> Figures:
         reasons=_reasons(found),
         routes=_routes(found),
         scopes=usage.rows(),
+        unknown=usage.unknown_rows(),
+        unknown_scopes=len(usage.unknown),
+        unknown_is_exact=usage.unknown.is_exact,
         missing=_missing(found),
-        callers=by_caller,
+        callers=callers.rows(),
+        different_callers=len(callers.denials),
+        callers_is_exact=callers.denials.is_exact,
         times=by_time,
         unit=unit,
         first=min((row["time"] for row in timed), default=None),
         last=max((row["time"] for row in timed), default=None),
-        without_caller=without_caller,
+        without_caller=callers.without,
+        unread_times=log.unread_times,
         unread=log.unread,
         first_unread=Rows(UnreadRow, (UnreadRow(*row) for row in log.first_unread)),
         broken=log.broken,
@@ -183,32 +211,67 @@ def count(log: Log, policy: Policy) -> Figures:
 
 
 class Usage:
-    """How often the scopes of tokens were granted and used."""
+    """How often the scopes of tokens were granted and used: those of the policy all, of the others the most frequent."""
 
     def __init__(self) -> None:
+        self.unknown = Heavy(UNKNOWN_SCOPES)
         self._scopes: dict[str, ScopeUse] = {}
 
     def add(self, policy: Policy, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions."""
         for use in policy.scope_usage(calls):
-            self._add(use)
-        if "by_scope" in calls.column_names:
-            # The audit looks at routes: what is asked by scope uses the scope that it is allowed by.
-            is_held = pc.and_(pc.is_valid(calls["by_scope"]), pc.equal(decided["reason"], Reason.SCOPE_HELD.value))
-            for used in decided["scope"].filter(is_held).value_counts().to_pylist():
-                self._add(ScopeUse(used["values"], 0, used["counts"], in_policy=True))
+            if use.in_policy:
+                self._add(use)
+            else:
+                self.unknown.add(use.scope, use.granted)
+        # The audit looks at routes: what is asked by scope uses the scope that it is allowed by.
+        is_held = pc.and_(pc.is_valid(calls["by_scope"]), pc.equal(decided["reason"], Reason.SCOPE_HELD.value))
+        for used in decided["scope"].filter(is_held).value_counts().to_pylist():
+            self._add(ScopeUse(used["values"], 0, used["counts"], in_policy=True))
 
     def rows(self) -> Rows[ScopeUse]:
-        """The scopes, first what was granted most."""
+        """The scopes of the policy, first what was granted most."""
         return Rows(ScopeUse, sorted(self._scopes.values(), key=lambda use: (-use.granted, use.scope)))
+
+    def unknown_rows(self) -> Rows[UnknownScope]:
+        """The other scopes, first what was granted most."""
+        found = self.unknown.first(len(self.unknown))
+        return Rows(UnknownScope, (UnknownScope(scope, entry.count, entry.is_exact) for scope, entry in found))
 
     def _add(self, use: ScopeUse) -> None:
         before = self._scopes.get(use.scope)
         if before is not None:
             use = use._replace(granted=use.granted + before.granted, used=use.used + before.used)
-        elif not use.in_policy and len(self._scopes) >= MOST_UNKNOWN_SCOPES:
-            return
         self._scopes[use.scope] = use
+
+
+class Callers:
+    """The calls of callers; of too many callers, of those with most denials."""
+
+    def __init__(self) -> None:
+        self.denials = Heavy()
+        self.without = 0
+
+    def add(self, decided: Any) -> None:
+        """Counts calls with their decisions."""
+        groups = decided.group_by(["caller", "decision", "reason"]).aggregate([([], "count_all")])
+        for row in groups.to_pylist():
+            calls = row["count_all"]
+            if row["caller"] is None:
+                self.without += calls
+                continue
+            is_denied = row["decision"] == Effect.DENY
+            entry = self.denials.add(row["caller"], calls if is_denied else 0)
+            entry.parts[row["reason"] if is_denied else None] += calls
+
+    def rows(self) -> Rows[CallerCount]:
+        """The callers, first who was denied most."""
+        rows = []
+        for caller, entry in self.denials:
+            allowed = entry.parts[None]
+            reasons = Counter({Reason(reason): calls for reason, calls in entry.parts.items() if reason is not None})
+            rows.append(CallerCount(_text(caller), allowed, entry.count, _most(reasons), entry.is_exact))
+        return Rows(CallerCount, sorted(rows, key=lambda row: (-row.denied, -row.allowed, row.caller)))
 
 
 def _outcomes(counts: Counts) -> Rows[Outcome]:
@@ -257,23 +320,6 @@ def _missing(outcomes: Rows[Outcome]) -> Rows[MissingScope]:
         routes = dict.fromkeys(outcome.route for outcome in of_scope if outcome.route is not None)
         rows.append(MissingScope(scope, sum(outcome.calls for outcome in of_scope), tuple(routes)))
     return Rows(MissingScope, sorted(rows, key=lambda row: (-row.calls, row.scope)))
-
-
-def _callers(counts: Counts) -> tuple[Rows[CallerCount], int]:
-    """The callers, and how many calls have none."""
-    allowed: Counter[bytes | None] = Counter()
-    denied: defaultdict[bytes | None, Counter[Reason]] = defaultdict(Counter)
-    for row in counts.rows():
-        if row["decision"] == Effect.ALLOW:
-            allowed[row["caller"]] += row["calls"]
-        else:
-            denied[row["caller"]][Reason(row["reason"])] += row["calls"]
-    nobody = allowed.pop(None, 0) + denied.pop(None, Counter()).total()
-    rows = []
-    for caller in allowed.keys() | denied.keys():
-        denials = denied.get(caller, Counter())
-        rows.append(CallerCount(_text(caller or b""), allowed[caller], denials.total(), _most(denials)))
-    return Rows(CallerCount, sorted(rows, key=lambda row: (-row.denied, -row.allowed, row.caller))), nobody
 
 
 def _most(reasons: Counter[Reason]) -> Reason | None:

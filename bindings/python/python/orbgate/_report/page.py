@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from .sections import sections
-from .words import number, period, share, shown
+from .words import bound, number, period, share, shown
 
 if TYPE_CHECKING:
     from .._policy import Policy
@@ -59,7 +59,9 @@ def _tiles(found: Figures) -> Sequence[Tile]:
         orbs = f"{number(found.amount, 'orb')} stated"
     granted, unused = len(found.scopes), len(found.unused)
     denied = sum(caller.denied > 0 for caller in found.callers)
-    callers = f"{number(denied)} denied at least once" if found.callers else "the log names none"
+    callers = "the log names none"
+    if found.callers:
+        callers = f"{bound(denied, found.callers_is_exact)} denied at least once"
     return (
         Tile(
             "Calls", number(found.calls), f"and {number(found.unread, 'unread row')}" if found.unread else "in the log"
@@ -67,7 +69,7 @@ def _tiles(found: Figures) -> Sequence[Tile]:
         Tile("Allowed", number(found.allowed), f"{share(found.allowed, found.calls)} of all"),
         Tile("Denied", number(found.denied), f"{share(found.denied, found.calls)} of all"),
         Tile("Consume orbs", number(found.consuming), orbs),
-        Tile("Scopes unused", number(unused), f"of {number(granted)} granted"),
+        Tile("Scopes unused", number(unused), f"of {number(granted)} of the policy granted"),
         Tile("Scopes missing", number(len(found.missing)), "in denied calls"),
-        Tile("Callers", number(len(found.callers)), callers),
+        Tile("Callers", bound(found.different_callers, found.callers_is_exact), callers),
     )

@@ -9,11 +9,11 @@ from markupsafe import Markup
 
 from .._terms import Effect
 from .charts import MOST_BARS, Bar, Series, bars, timeline
-from .words import number, routes, share, shown
+from .words import bound, number, routes, share, shown
 
 if TYPE_CHECKING:
     from .._policy import Policy
-    from .figures import Figures, Outcome, RouteCount
+    from .figures import CallerCount, Figures, Outcome, RouteCount
 
 NO_ROUTE = "(no route)"
 # What a column has: words, names that are not broken, code of any length, numbers.
@@ -60,6 +60,7 @@ def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
         _routes(found, policy, top),
         _times(found),
         _unused(found, policy, top),
+        _unknown(found, top),
         _missing(found, top),
         _callers(found, top),
         _denials(found, top),
@@ -133,7 +134,8 @@ def _routes(found: Figures, policy: Policy, top: int) -> Section:
 def _times(found: Figures) -> Section:
     name = "Over time"
     if found.unit is None:
-        return Section(name, "The log has no times, so nothing can be said of when calls were made.", [], [])
+        nothing = "The log has no times, so nothing can be said of when calls were made."
+        return Section(name, nothing + _unread_times(found), [], [])
     most = max(found.times, key=lambda span: span.consuming)
     finding = f"Each bar: {found.unit.name}, in UTC."
     if most.consuming:
@@ -144,6 +146,7 @@ def _times(found: Figures) -> Section:
         finding += " No call consumed orbs."
     if found.without_time:
         finding += f" Left out, for want of a time: {number(found.without_time, 'call')}."
+    finding += _unread_times(found)
     orbs = timeline(found.times, [(span.consuming,) for span in found.times], [CONSUMING])
     calls = timeline(found.times, [(span.allowed, span.denied) for span in found.times], [ALLOWED, DENIED])
     charts = [
@@ -158,22 +161,42 @@ def _times(found: Figures) -> Section:
     return Section(name, finding, charts, [_table("Calls over time", columns, rows, len(rows))])
 
 
+def _unread_times(found: Figures) -> str:
+    """Times that were there and were none that can be read; what a number counts is not guessed."""
+    if not found.unread_times:
+        return ""
+    return f" Could not be read: {number(found.unread_times, 'time')}; what a number counts must be said."
+
+
 def _unused(found: Figures, policy: Policy, top: int) -> Section:
     name = "Unused scopes"
     if not found.scopes:
-        return Section(name, "No token of the log carries a scope.", [], [])
+        return Section(name, "No token of the log carries a scope of the policy.", [], [])
     if not found.unused:
         return Section(name, f"None: {number(len(found.scopes), 'granted scope')}, all of them used.", [], [])
-    of_all = f"{number(len(found.unused))} of {number(len(found.scopes), 'scope')}"
+    of_all = f"{number(len(found.unused))} of {number(len(found.scopes), 'scope')} of the policy"
     finding = f"Granted and never used: {of_all}. Without them, every call of this log would have been decided alike."
     permits = {scope.scope: scope.permits or "–" for scope in policy.scopes()}
     drawn = [Bar(shown(use.scope), f"in {number(use.granted, 'call')}", (use.granted,)) for use in found.unused]
-    rows = [
-        (shown(use.scope), permits.get(use.scope, "not in this policy"), number(use.granted)) for use in found.unused
-    ]
+    rows = [(shown(use.scope), permits[use.scope], number(use.granted)) for use in found.unused]
     columns = {"scope": CODE, "permits": WORDS, "granted in calls": NUMBER}
     chart = _bars("Calls whose token carries an unused scope", drawn, UNUSED)
     return Section(name, finding, [chart], [_table("Scopes granted and never used", columns, rows, top)])
+
+
+def _unknown(found: Figures, top: int) -> Section:
+    name = "Unknown scopes"
+    if not found.unknown:
+        return Section(name, "Tokens carry no scope that the policy does not have.", [], [])
+    scopes = bound(found.unknown_scopes, found.unknown_is_exact, "scope")
+    finding = f"Tokens carry {scopes} that the policy does not have. They permit nothing, and may be misspelt."
+    first = found.unknown[: max(top, MOST_BARS)]
+    counts = [(shown(row.scope), bound(row.granted, row.is_exact), row.granted) for row in first]
+    drawn = [Bar(scope, f"{calls} calls", (granted,)) for scope, calls, granted in counts]
+    rows = [(scope, calls) for scope, calls, _ in counts]
+    chart = _bars("Calls whose token carries an unknown scope", drawn, UNUSED)
+    table = _table("Scopes that the policy does not have", {"scope": CODE, "granted in calls": NUMBER}, rows, top, found.unknown_scopes)
+    return Section(name, finding, [chart], [table])
 
 
 def _missing(found: Figures, top: int) -> Section:
@@ -196,24 +219,23 @@ def _callers(found: Figures, top: int) -> Section:
     if not found.callers:
         return Section(name, "The log does not say who called.", [], [])
     denied = [row for row in found.callers if row.denied]
+    callers = bound(found.different_callers, found.callers_is_exact, "caller")
     if not denied:
-        return Section(name, f"None of {number(len(found.callers), 'caller')}.", [], [])
-    finding = f"Denied at least once: {number(len(denied))} of {number(len(found.callers), 'caller')}."
-    if len(denied) > MOST_BARS:
+        return Section(name, f"None of {callers}.", [], [])
+    finding = f"Denied at least once: {bound(len(denied), found.callers_is_exact)} of {callers}."
+    if len(denied) > MOST_BARS and found.callers_is_exact:
         first = sum(row.denied for row in denied[:MOST_BARS])
         finding += f" The first {MOST_BARS} have {share(first, sum(row.denied for row in denied))} of these denials."
+    if not found.callers_is_exact:
+        finding += " There are too many to tell all of them apart: here are those with most denials."
     if found.without_caller:
         finding += f" Left out, for want of a caller: {number(found.without_caller, 'call')}."
-    drawn = [
-        Bar(shown(row.caller), f"{number(row.denied)} of {number(row.allowed + row.denied)}", (row.denied,))
-        for row in denied[:MOST_BARS]
-    ]
+    drawn = [Bar(shown(row.caller), " of ".join(_counts(row)), (row.denied,)) for row in denied[:MOST_BARS]]
     rows = [
         (
             shown(row.caller),
-            number(row.denied),
-            number(row.allowed + row.denied),
-            share(row.denied, row.allowed + row.denied),
+            *_counts(row),
+            share(row.denied, row.allowed + row.denied) if row.is_exact else "–",
             str(row.denied_for),
         )
         for row in denied[:top]
@@ -221,6 +243,11 @@ def _callers(found: Figures, top: int) -> Section:
     columns = {"caller": CODE, "denied": NUMBER, "calls": NUMBER, "share denied": NUMBER, "mostly for": NAME}
     chart = _bars("Callers denied most: denied calls", drawn, DENIED)
     return Section(name, finding, [chart], [_table("Callers denied most", columns, rows, top, len(denied))])
+
+
+def _counts(row: CallerCount) -> tuple[str, str]:
+    """A caller's denied calls and all of them."""
+    return bound(row.denied, row.is_exact), bound(row.allowed + row.denied, row.is_exact)
 
 
 def _denials(found: Figures, top: int) -> Section:

@@ -21,6 +21,15 @@ def number(count: int, noun: str = "") -> str:
     return f"{count:,}" if not noun else f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def bound(count: int, is_exact: bool, noun: str = "") -> str:
+    """A number that may be a lower bound.
+
+    >>> bound(5, True), bound(1, False, "caller")
+    ('5', 'at least 1 caller')
+    """
+    return f"{'' if is_exact else 'at least '}{number(count, noun)}"
+
+
 def share(part: int, whole: int) -> str:
     """A part of a whole in percent; not all is never 100 %, and something never 0 %.
 
@@ -44,8 +53,8 @@ def shown(text: str | None, most: int = MOST_CHARACTERS) -> str:
     >>> shown("a\\nb\\u202ec"), shown("x" * 50, most=9), shown(None)
     ('a\\\\nb\\\\u202ec', 'xxxx…xxxx', '–')
     """
-    if text is None:
-        return "–"
+    if not text:
+        return "–" if text is None else "(empty)"
     if len(text) > most:
         half = (most - 1) // 2
         text = f"{text[:half]}…{text[-half:]}"

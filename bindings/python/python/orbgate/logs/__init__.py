@@ -16,42 +16,35 @@ It needs pyarrow: ``pip install 'orbgate[logs]'``.
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Union
 
+from .._arrow import ArrowArray, ArrowStream
+from .._columns import is_table
 from .._errors import TableError
 from .._extras import needs
 from .._terms import TokenKind
 from . import _lines, _tables
 from ._columns import Layout, Normaliser
+from ._files import FORMATS, files, format_of
 from ._input import STANDARD_INPUT, Input
 from ._replay import Summary, replay
+from ._heavy import ROWS_AT_ONCE
+
+# Files, or tables.
+Log = Union[
+    str,
+    os.PathLike[str],
+    ArrowStream,
+    ArrowArray,
+    Iterable[Union[str, os.PathLike[str]]],
+    Iterable[Union[ArrowStream, ArrowArray]],
+]
 
 __all__ = ["FORMATS", "Reader", "Summary", "read", "replay"]
 
-FORMATS = {
-    "parquet": "Parquet",
-    "csv": "comma-separated values with a header",
-    "tsv": "the same, separated by tabs",
-    "requests": "JSON Lines: requests as `orbgate replay` reads them",
-    "json": "JSON Lines: flat objects with a member for each column",
-    "access": "access log in the common or combined format",
-}
-
-SUFFIXES = {
-    ".parquet": "parquet",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "requests",
-    ".ndjson": "requests",
-    ".json": "requests",
-    ".log": "access",
-}
-
-
 def read(
-    path: str | os.PathLike[str],
+    log: Log,
     *,
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -62,8 +55,9 @@ def read(
 ) -> Reader:
     """Reads a log: batches of pyarrow with the same columns whatever its format, in constant memory.
 
-    `path` is a file, of text also with gzip or zstd around it, or `-` for standard input. `format` is one of `FORMATS`,
-    by default what the file's name says. `columns` are the names that the log has for `method`, `target`, `kind`,
+    `log` is a file, of text also with gzip or zstd around it, or `-` for standard input; or several files: a list of them,
+    a pattern like `logs/*.gz`, or a folder. Or it is a table as for `Policy.decide_table`, or batches of one. `format` is one
+    of `FORMATS`, by default what a file's name says. `columns` are the names that the log has for `method`, `target`, `kind`,
     `scopes`, `allow_bonus_orbs_use`, `time`, `caller` and `by_scope`, by default these names; `token.kind` is a member of
     a structure. An access log has the fields `host`, `identity`, `user`, `time`, `status`, `size`, `referer`, `agent`,
     and after them `extra1`, `extra2` and so on; `caller` is its `host` unless it is said otherwise. `kind`, `scopes` and
@@ -75,26 +69,31 @@ def read(
     method nor target: `replay` decides it, `Policy.decide_table` denies it.
 
     Raises `OSError` where there is no such file, `ValueError` where the arguments do not fit, and `TableError` where a
-    column is missing and, after all rows before it, where the log breaks off.
+    column is missing or there twice and, after all rows before it, where the log breaks off.
     """
-    layout = Layout(columns or {}, kind, scopes, allow_bonus_orbs_use, time_unit)
-    return Reader(path, format, layout)
+    return Reader(log, format, Layout(columns or {}, kind, scopes, allow_bonus_orbs_use, time_unit))
 
 
 class Reader(Iterator[Any]):
-    """The batches of a log, one after the other; a table for whatever has the Arrow C interface."""
+    """The batches of a log, one after the other; a table for whatever has the Arrow C interface.
 
-    def __init__(self, path: str | os.PathLike[str], format: str | None, layout: Layout) -> None:
-        self.format: str = format or _format_of(os.fspath(path), layout)
-        if self.format not in FORMATS:
-            raise ValueError(f"`{self.format}` is no format of a log; those are {', '.join(FORMATS)}")
-        if self.format == "requests" and layout.is_given:
-            raise ValueError("requests say all that there is to say: columns and values are for `json`, flat objects")
-        if self.format == "parquet" and path == STANDARD_INPUT:
-            raise ValueError("Parquet says at its end what is in it, and cannot be read from standard input")
-        self._input = Input(path)
+    No batch goes beyond a row whose number is a multiple of `ROWS_AT_ONCE`, wherever the log is cut.
+    """
+
+    def __init__(self, log: Log, format: str | None, layout: Layout) -> None:
         self._normaliser = Normaliser(layout)
-        self._batches = self._read(layout)
+        self._inputs: list[Input] = []
+        self._is_read = False
+        if is_table(log) or not (isinstance(log, (str, os.PathLike)) or _are_paths(log)):
+            if format is not None:
+                raise ValueError(f"a table has no format, so it is not `{format}`")
+            self.format: str = "table"
+            self._batches = self._read(self._of_tables(log, layout))
+            return
+        paths: Any = log
+        self._inputs = [Input(path, _format(path, format, layout)) for path in files(paths)]
+        self.format = ", ".join(dict.fromkeys(log.format for log in self._inputs))
+        self._batches = self._read(self._of_files(layout))
 
     @property
     def schema(self) -> Any:
@@ -107,19 +106,25 @@ class Reader(Iterator[Any]):
         return self._normaliser.schema(needs("pyarrow", "logs").binary())
 
     @property
+    def paths(self) -> list[str]:
+        """The log's files; `-` is standard input, and a table has none."""
+        return [log.path for log in self._inputs]
+
+    @property
     def path(self) -> str:
-        """The log's file; `-` is standard input."""
-        return self._input.path
+        """The log's files, for people."""
+        return ", ".join(self.paths) or "a table"
 
     @property
     def size(self) -> int | None:
         """How many bytes the log has, where that is known."""
-        return self._input.size
+        sizes = [log.size for log in self._inputs]
+        return None if not sizes or None in sizes else sum(size or 0 for size in sizes)
 
     @property
     def position(self) -> int:
         """How many bytes of it have been read."""
-        return self._input.position
+        return sum(log.position for log in self._inputs)
 
     @property
     def unread_times(self) -> int:
@@ -127,7 +132,13 @@ class Reader(Iterator[Any]):
         return self._normaliser.times.unread
 
     def exact(self) -> Iterator[Any]:
-        """The batches with the very bytes of the log for the engine, where others show what is not UTF-8 as U+FFFD."""
+        """The batches with the very bytes of the log for the engine, where others show what is not UTF-8 as U+FFFD.
+
+        Raises `TableError` where some were read before: an answer about the rest would pass for one about all.
+        """
+        if self._is_read:
+            raise TableError("the log has been read before, and can be read only once")
+        self._is_read = True
         return self._batches
 
     def shown(self, batch: Any) -> Any:
@@ -135,37 +146,74 @@ class Reader(Iterator[Any]):
         return self._normaliser.shown(batch)
 
     def __next__(self) -> Any:
+        self._is_read = True
         return self.shown(next(self._batches))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        reader = needs("pyarrow", "logs").RecordBatchReader.from_batches(self.schema, self)
+        batches = map(self.shown, self.exact())
+        reader = needs("pyarrow", "logs").RecordBatchReader.from_batches(self.schema, batches)
         return reader.__arrow_c_stream__(requested_schema)
 
-    def _read(self, layout: Layout) -> Iterator[Any]:
-        with self._input as log:
-            for columns in self._columns(log, layout):
-                rows = len(next(iter(columns.values())))
-                if rows:
-                    yield self._normaliser.batch(columns, rows)
+    def _read(self, parts: Iterator[_tables.Columns]) -> Iterator[Any]:
+        for columns in parts:
+            rows = len(next(iter(columns.values())))
+            batch = self._normaliser.batch(columns, rows)
+            start = 0
+            while start < rows:
+                # Where rare things are let go by and by, it does not matter how a log is cut.
+                stop = min(rows, start + ROWS_AT_ONCE - (batch["row"][start].as_py() - 1) % ROWS_AT_ONCE)
+                yield batch.slice(start, stop - start)
+                start = stop
 
-    def _columns(self, log: Input, layout: Layout) -> Iterator[dict[str, Any]]:
-        if self.format == "parquet":
-            return _tables.parquet(log, layout)
-        if self.format in ("csv", "tsv"):
-            return _tables.delimited(log, layout, "," if self.format == "csv" else "\t")
-        if self.format == "access":
-            return _lines.access(log, layout)
-        return _lines.requests(log) if self.format == "requests" else _lines.flat(log, layout)
+    def _of_files(self, layout: Layout) -> Iterator[_tables.Columns]:
+        for log in self._inputs:
+            row = 0
+            with log:
+                for columns in _columns(log, layout):
+                    yield columns if len(self._inputs) == 1 else _placed(columns, log, row)
+                    row += len(next(iter(columns.values())))
+
+    def _of_tables(self, log: Any, layout: Layout) -> Iterator[_tables.Columns]:
+        return _tables.of_tables(log, layout)
 
 
-def _format_of(path: str, layout: Layout) -> str:
-    """The format that a file's name says; JSON Lines are flat where columns or values are named."""
-    name = path.lower()
-    for compressed in (".gz", ".zst"):
-        name = name.removesuffix(compressed)
-    # As logrotate leaves them: `access.log.1`, `access.log-20261120`.
-    name = re.sub(r"[.-]\d+$", "", name)
-    found = SUFFIXES.get(os.path.splitext(name)[1])
+def _columns(log: Input, layout: Layout) -> Iterator[_tables.Columns]:
+    if log.format == "parquet":
+        return _tables.parquet(log, layout)
+    if log.format in ("csv", "tsv"):
+        return _tables.delimited(log, layout, "," if log.format == "csv" else "\t")
+    if log.format == "access":
+        return _lines.access(log, layout)
+    return _lines.requests(log) if log.format == "requests" else _lines.flat(log, layout)
+
+
+def _placed(columns: _tables.Columns, log: Input, before: int) -> _tables.Columns:
+    """Says of rows that cannot be read in which file they are, and where."""
+    error = columns.get("error")
+    if error is None or error.null_count == len(error):
+        return columns
+    placed = (
+        None if why is None else f"{log.name}, row {before + at}: {why}" for at, why in enumerate(error.to_pylist(), start=1)
+    )
+    return {**columns, "error": needs("pyarrow", "logs").array(placed, error.type)}
+
+
+def _format(path: str, format: str | None, layout: Layout) -> str:
+    """The format of a file; JSON Lines are flat where columns or values are named."""
+    found = format or format_of(path)
     if found is None:
         raise ValueError(f"the format of `{path}` is not clear from its name; say one of {', '.join(FORMATS)}")
-    return "json" if found == "requests" and layout.is_given else found
+    if found not in FORMATS:
+        raise ValueError(f"`{found}` is no format of a log; those are {', '.join(FORMATS)}")
+    if found == "requests" and layout.is_given:
+        if format is not None:
+            raise ValueError("requests say all that there is to say: columns and values are for `json`, flat objects")
+        return "json"
+    if found == "parquet" and path == STANDARD_INPUT:
+        raise ValueError("Parquet says at its end what is in it, and cannot be read from standard input")
+    return found
+
+
+def _are_paths(log: object) -> bool:
+    """Whether several files are meant, and not batches of a table."""
+    return isinstance(log, (list, tuple)) and bool(log) and all(isinstance(part, (str, os.PathLike)) for part in log)

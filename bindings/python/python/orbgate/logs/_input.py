@@ -25,25 +25,33 @@ BROKEN = (EOFError, OSError, zlib.error)
 
 
 class Input(io.RawIOBase):
-    """The raw bytes of a log, and how many of them have been read."""
+    """The raw bytes of a file of a log, which is opened where it is entered, and how many of them have been read.
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = os.fspath(path)
+    Raises `OSError` where there is no such file.
+    """
+
+    def __init__(self, path: str, format: str) -> None:
+        self.path = path
+        self.format = format
         self.position = 0
         self.size: int | None = None
-        if self.path == STANDARD_INPUT:
-            self.name = "standard input"
-            self._file: IO[bytes] = sys.stdin.buffer
-        else:
-            self.name = f"`{self.path}`"
-            self._file = open(self.path, "rb")
-            self.size = os.fstat(self._file.fileno()).st_size or None
+        self.name = "standard input"
+        if path != STANDARD_INPUT:
+            self.name = f"`{path}`"
+            self.size = os.stat(path).st_size or None
+        self._file: IO[bytes] | None = None
+        self._start = b""
+
+    def __enter__(self) -> Input:
+        self._file = sys.stdin.buffer if self.path == STANDARD_INPUT else open(self.path, "rb")
         self._start = self._file.read(len(ZSTD))
+        return self
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
+        assert self._file is not None
         found = self._start or self._file.read1(len(buffer))  # type: ignore[attr-defined]
         found, self._start = found[: len(buffer)], self._start[len(buffer) :]
         buffer[: len(found)] = found
@@ -51,7 +59,7 @@ class Input(io.RawIOBase):
         return len(found)
 
     def close(self) -> None:
-        # Also called where the file could not be opened.
+        # Also called where the file was never opened.
         file = getattr(self, "_file", None)
         if file is not None and self.path != STANDARD_INPUT:
             file.close()

@@ -69,11 +69,13 @@ class Summary:
             "routes": self._routes(rows),
             "orbs": self._orbs(rows),
             "top_denied": [
-                {"reason": reason, "call": call, "count": count} for (reason, call), count in tally.calls.first(self._top)
+                {"reason": reason, "call": call, "count": entry.count, "is_exact": entry.is_exact}
+                for (reason, call), entry in tally.calls.first(self._top)
             ],
             "top_denied_is_exact": tally.calls.is_exact,
             "top_denied_callers": [
-                {"caller": caller, "count": count} for caller, count in tally.callers.first(self._top)
+                {"caller": caller, "count": entry.count, "is_exact": entry.is_exact}
+                for caller, entry in tally.callers.first(self._top)
             ],
             "top_denied_callers_is_exact": tally.callers.is_exact,
             "first_errors": [{"row": row, "message": message} for row, message in tally.first_errors],

@@ -8,14 +8,14 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
+from .._columns import is_frame, is_table, select
 from .._errors import TableError
 from .._extras import needs
 from ._columns import Layout
 from ._input import Input, Lines
+from ._heavy import ROWS_AT_ONCE
 
 Columns = dict[str, Any]
-
-ROWS_AT_ONCE = 1 << 16
 
 
 def delimited(log: Input, layout: Layout, delimiter: str) -> Iterator[Columns]:
@@ -130,6 +130,49 @@ class BrokenRows:
         if any(errors):
             columns = {name: column.take(pa.array(places, pa.int64())) for name, column in columns.items()}
         return {**columns, "error": pa.array(errors, pa.string())}
+
+
+def of_tables(log: Any, layout: Layout) -> Iterator[Columns]:
+    """The columns of a table with the Arrow C interface, or of batches of one."""
+    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
+    empty = True
+    for schema, batches in _arrow(log, layout):
+        found = layout.find(schema.names)
+        try:
+            # A table without rows has columns, too.
+            needed = {name if name in schema.names else name.partition(".")[0] for name in found.values()}
+            nothing = pa.RecordBatch.from_pylist([], schema=pa.schema([schema.field(name) for name in sorted(needed)]))
+            for batch in itertools.chain([nothing], batches):
+                yield {name: _inside(pc, batch, path) for name, path in found.items()}
+                empty = empty and not batch.num_rows
+        except pa.ArrowException as error:
+            raise TableError(f"cannot read the table: {error}") from error
+    # A reader that is used up looks like one that never had anything: no answer would be a wrong one.
+    if empty and hasattr(log, "__next__"):
+        raise TableError("the reader has no batch: it has been read before, or never had one")
+
+
+def _arrow(log: Any, layout: Layout) -> Iterator[tuple[Any, Iterator[Any]]]:
+    """What has the Arrow C interface, each as its schema and its batches."""
+    pa = needs("pyarrow", "logs")
+    if is_frame(log):
+        names = layout.find(log.columns).values()
+        log = select(log, [name if name in log.columns else name.partition(".")[0] for name in names])
+    elif not is_table(log):
+        if isinstance(log, (str, bytes)) or not hasattr(log, "__iter__"):
+            raise TypeError(f"a log is a file, a table or batches of one, not {type(log).__name__}")
+        for part in log:
+            yield from _arrow(part, layout)
+        return
+    try:
+        if hasattr(log, "__arrow_c_stream__"):
+            reader = pa.RecordBatchReader.from_stream(log)
+            yield reader.schema, reader
+        else:
+            batch = pa.record_batch(log)
+            yield batch.schema, iter([batch])
+    except pa.ArrowException as error:
+        raise TableError(f"cannot read the table: {error}") from error
 
 
 def parquet(log: Input, layout: Layout) -> Iterator[Columns]:

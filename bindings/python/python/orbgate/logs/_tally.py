@@ -8,34 +8,8 @@ from typing import Any
 
 from .._extras import needs
 from ._decide import FOLLOWERS, KEY
+from ._heavy import ROWS_AT_ONCE, Heavy
 from ._times import EPOCH
-
-# So many different calls and callers are counted apart; beyond them, the rarest are forgotten.
-DISTINCT = 100_000
-
-
-class Top:
-    """Counts of things of which there may be too many. Where the rarest were forgotten, counts are lower bounds."""
-
-    def __init__(self, distinct: int = DISTINCT) -> None:
-        self.counts: Counter[Any] = Counter()
-        self.is_exact = True
-        self._distinct = distinct
-
-    def add(self, thing: Any, count: int) -> None:
-        self.counts[thing] += count
-        if len(self.counts) > 2 * self._distinct:
-            self.counts = Counter(dict(_first(self.counts, self._distinct)))
-            self.is_exact = False
-
-    def first(self, count: int) -> list[tuple[Any, int]]:
-        """The most frequent ones; of equals, the first by name."""
-        return _first(self.counts, count)
-
-
-def _first(counts: Counter[Any], count: int) -> list[tuple[Any, int]]:
-    return sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))[:count]
-
 
 class Tally:
     """Counts of rows by their decisions."""
@@ -47,8 +21,8 @@ class Tally:
         self.first_time: datetime | None = None
         self.last_time: datetime | None = None
         self.outcomes: Counter[tuple[Any, ...]] = Counter()
-        self.calls = Top()
-        self.callers = Top()
+        self.calls = Heavy()
+        self.callers = Heavy()
         self._shown_errors = shown_errors
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
@@ -66,6 +40,9 @@ class Tally:
                 names = (*KEY, *(f"{name}_first" for name in FOLLOWERS))
                 self.outcomes[tuple(row[name] for name in names)] += row["count_all"]
         self._count_denied(batch, decided)
+        if batch["row"][-1].as_py() % ROWS_AT_ONCE == 0:
+            self.calls.settle()
+            self.callers.settle()
 
     def rows_of(self) -> list[tuple[dict[str, Any], int]]:
         """The different outcomes with their counts."""

@@ -26,10 +26,10 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     lines += _section("by reason", [[_number(row["count"]), row["reason"]] for row in summary["reasons"]])
     lines += _routes(summary["routes"])
     lines += _orbs(summary["orbs"])
-    denied = [[_number(row["count"]), row["reason"], shown(row["call"])] for row in summary["top_denied"]]
-    lines += _section(f"denied most{_exactly(summary['top_denied_is_exact'])}", denied)
-    callers = [[_number(row["count"]), shown(row["caller"])] for row in summary["top_denied_callers"]]
-    lines += _section(f"callers denied most{_exactly(summary['top_denied_callers_is_exact'])}", callers)
+    denied = [[_count(row), row["reason"], shown(row["call"])] for row in summary["top_denied"]]
+    lines += _section("denied most", denied)
+    callers = [[_count(row), shown(row["caller"])] for row in summary["top_denied_callers"]]
+    lines += _section("callers denied most", callers)
     if "changes" in summary:
         lines += _changes(summary["changes"])
     lines += _section("rows that could not be read, the first", [[f"row {row['row']}:", shown(row["message"])] for row in summary["first_errors"]])
@@ -38,8 +38,9 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _exactly(exact: bool) -> str:
-    return "" if exact else ", at least"
+def _count(row: dict[str, Any]) -> str:
+    """A count; where rare things were let go by and by, it may be a lower bound."""
+    return f"{'' if row['is_exact'] else 'at least '}{_number(row['count'])}"
 
 
 def _routes(routes: list[dict[str, Any]]) -> list[str]:
@@ -87,12 +88,16 @@ def _section(heading: str, rows: list[list[str]]) -> list[str]:
 def _table(rows: list[list[str]]) -> list[str]:
     """Rows in columns: the last one is text, and those before it are flush right where they are numbers."""
     widths = [max(map(len, column)) for column in zip(*rows)]
-    numbers = [all(cell[:1].isdigit() for cell in column[1:]) and column[-1][:1].isdigit() for column in zip(*rows)]
+    numbers = [all(map(_is_number, column[1:])) and _is_number(column[-1]) for column in zip(*rows)]
     cells = (
         (cell.rjust(width) if is_number else cell.ljust(width) for cell, width, is_number in zip(row, widths, numbers))
         for row in rows
     )
     return [f"  {'  '.join(row)}".rstrip() for row in cells]
+
+
+def _is_number(cell: str) -> bool:
+    return cell.removeprefix("at least ")[:1].isdigit()
 
 
 def _number(number: int) -> str:

@@ -1,0 +1,75 @@
+"""The files of a log, which may be many: named one by one, by a pattern, or by the folder that they are in."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+import re
+from collections.abc import Iterable
+
+from ._input import STANDARD_INPUT
+
+FORMATS = {
+    "parquet": "Parquet",
+    "csv": "comma-separated values with a header",
+    "tsv": "the same, separated by tabs",
+    "requests": "JSON Lines: requests as `orbgate replay` reads them",
+    "json": "JSON Lines: flat objects with a member for each column",
+    "access": "access log in the common or combined format",
+}
+
+SUFFIXES = {
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "requests",
+    ".ndjson": "requests",
+    ".json": "requests",
+    ".log": "access",
+    ".txt": "access",
+}
+
+
+def files(log: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
+    """The paths of a log's files, in the order in which they are read; those of a pattern or a folder by their names.
+
+    Raises `OSError` where there is none.
+    """
+    found: list[str] = []
+    for path in [log] if isinstance(log, (str, os.PathLike)) else log:
+        found += _of_path(os.fspath(path))
+    if not found:
+        raise ValueError("a log has at least one file")
+    if STANDARD_INPUT in found and len(found) > 1:
+        raise ValueError("standard input is a log by itself, not one file of it")
+    return found
+
+
+def _of_path(path: str) -> list[str]:
+    if path == STANDARD_INPUT or os.path.isfile(path):
+        return [path]
+    if os.path.isdir(path):
+        # What others leave behind beside a table starts with these: `_SUCCESS`, `.part-0.parquet.crc`.
+        pattern = os.path.join(glob.escape(path), "**", "[!._]*")
+        found = [name for name in glob.glob(pattern, recursive=True) if format_of(name) is not None]
+    elif glob.has_magic(path):
+        found = glob.glob(path, recursive=True)
+    else:
+        # Whoever opens it says why it cannot be.
+        return [path]
+    found = sorted(filter(os.path.isfile, found))
+    if not found:
+        raise FileNotFoundError(errno.ENOENT, "no log there", path)
+    return found
+
+
+def format_of(path: str) -> str | None:
+    """The format that a file's name says."""
+    name = os.path.basename(path).lower()
+    for compressed in (".gz", ".zst"):
+        name = name.removesuffix(compressed)
+    # As logrotate leaves them: `access.log.1`, `access.log-20261120`.
+    name = re.sub(r"[.-]\d+$", "", name)
+    # As Apache calls them: `access_log`, `ssl_access_log`.
+    return "access" if name.endswith("access_log") else SUFFIXES.get(os.path.splitext(name)[1])
