@@ -60,8 +60,56 @@ def test_an_access_log_says_who_and_when(tmp_path: Path) -> None:
     [row] = read_rows(log, LINE, columns={"caller": "user"}, kind="organisation", scopes="a b", allow_bonus_orbs_use=True)
     found = [row[name] for name in ("caller", "kind", "scopes", "allow_bonus_orbs_use")]
     assert found == ["ann", "organisation", "a b", True]
-    for name in ("access.log.1", "access.log-20261120", "access.LOG.2"):
+    names = "access.log.1 access.log-20261120 access.LOG.2 access_log ssl_access_log.3 access_log-20261120 calls.txt"
+    for name in names.split():
         assert len(read_rows(tmp_path / name, LINE)) == 1
+
+
+def test_the_server_before_all_others_is_no_caller(tmp_path: Path) -> None:
+    """Apache's `vhost_combined` was read one field too far to the left, without a word."""
+    line = b"a.example:443 " + LINE.removesuffix(b"\n") + b' "-" "curl"\n'
+    for path in ("other_vhosts_access.log", "other_vhosts_access.log.1"):
+        [row] = read_rows(tmp_path / path, line)
+        assert (row["caller"], row["target"]) == ("10.0.0.1", "/a")
+        [row] = read_rows(tmp_path / path, line, columns={"caller": "user", "kind": "vhost"})
+        assert (row["caller"], row["kind"]) == ("ann", "a.example:443")
+
+
+def test_several_files_are_one_log(tmp_path: Path, policy: Policy) -> None:
+    lines = [LINE.replace(b"/a", b"/%d" % number) for number in range(6)]
+    (tmp_path / "access.log.2.gz").write_bytes(gzip.compress(lines[0] + lines[1]))
+    (tmp_path / "access.log.1").write_bytes(lines[2] + b"-\n")
+    (tmp_path / "access.log").write_bytes(b"".join(lines[3:5]))
+    paths = [tmp_path / name for name in ("access.log.2.gz", "access.log.1", "access.log")]
+    found = pa.table(logs.read(paths)).to_pylist()
+    assert [row["target"] for row in found] == ["/0", "/1", "/2", None, "/3", "/4"]
+    assert [row["row"] for row in found] == [1, 2, 3, 4, 5, 6]
+    assert found[3]["error"] == f"`{paths[1]}`, row 2: no host at the start"
+    by_pattern = pa.table(logs.read(tmp_path / "access.log*"))["target"].to_pylist()
+    assert by_pattern == ["/3", "/4", "/2", None, "/0", "/1"]
+    assert pa.table(logs.read(tmp_path))["target"].to_pylist() == by_pattern
+    reader = logs.read(paths)
+    summary = logs.replay(reader, policy).to_dict()
+    assert (summary["rows"], summary["errors"], summary["format"]) == (6, 1, "access")
+    assert summary["log"] == ", ".join(map(str, paths)) and reader.paths == list(map(str, paths))
+    assert reader.position == reader.size == sum(path.stat().st_size for path in paths)
+
+
+def test_a_folder_of_parquet_is_one_log(tmp_path: Path) -> None:
+    folder = tmp_path / "calls"
+    for name in ("part-0.parquet", "day=2/part-1.snappy.parquet", "_temporary/part-9.parquet", "notes.md", "_SUCCESS"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table({"method": ["GET"], "target": [f"/{name}"]}), folder / name)
+    found = pa.table(logs.read(folder))["target"].to_pylist()
+    assert found == ["/day=2/part-1.snappy.parquet", "/part-0.parquet"]
+    (tmp_path / "empty").mkdir()
+    for nothing in (tmp_path / "empty", tmp_path / "*.csv"):
+        with pytest.raises(FileNotFoundError, match="no log there"):
+            logs.read(nothing)
+    with pytest.raises(FileNotFoundError):
+        logs.read([folder / "part-0.parquet", tmp_path / "none.csv"])
+    with pytest.raises(ValueError, match="standard input is a log by itself"):
+        logs.read(["-", str(folder / "part-0.parquet")], format="csv")
 
 
 def test_broken_rows_are_there(tmp_path: Path) -> None:
@@ -263,7 +311,7 @@ def test_columns_that_are_no_text(tmp_path: Path, name: str, column: Any) -> Non
         ("a.csv", b"method,target,target\n", {}, "the header has column `target` twice"),
         ("a.csv", b"", {}, "it has no header"),
         ("a.csv", b'method,"tar\nget"\n', {}, "the header goes on behind the end of its line"),
-        ("a.log", LINE, {"columns": {"kind": "extra"}}, "an access log has no field `extra`; the fields are `host`"),
+        ("a.log", LINE, {"columns": {"kind": "extra"}}, "an access log has no field `extra`; the fields are `vhost`, `host`"),
         ("a.log", LINE, {"columns": {"target": "extra1"}}, "an access log has its `target` in the request"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -286,6 +287,36 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path, log: Pat
 
 
 @pytest.mark.parametrize(
+    ("tolerated", "code"), [("0", 2), ("2", 2), ("3", 0), ("0.2%", 2), ("0.3%", 0), ("100%", 0)]
+)
+def test_garbage_of_the_internet_may_be_tolerated(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, tolerated: str, code: int
+) -> None:
+    """Every log of a server that faces it ended in exit code 2."""
+    line = '::1 - - [20/Nov/2026:13:05:00 +0000] "{}" 400 17\n'
+    garbage = [line.format(r"\x16\x03\x01"), line.format("-"), "\n"]
+    path = tmp_path / "access.log"
+    path.write_text(line.format("GET / HTTP/1.1") * 997 + "".join(garbage))
+    found, out, err = run(capsys, path, "--tolerate", tolerated)
+    assert found == code and "  3  errors" in out and "  row 998:   the request is" in out
+    said = f"3 of 1,000 rows could not be read, which --tolerate {tolerated} allows\n"
+    assert err == ("" if code else said)
+    page = main(["report", str(path), "--out", str(tmp_path / "a.html"), "--tolerate", tolerated])
+    assert (page, capsys.readouterr().err) == (code, "" if code else said)
+    whole = gzip.compress(path.read_bytes() * 100)
+    (tmp_path / "broken.log.gz").write_bytes(whole[: len(whole) // 2])
+    assert run(capsys, tmp_path / "broken.log.gz", "--tolerate", "100%")[0] == 2
+
+
+def test_several_logs_are_one(capsys: pytest.CaptureFixture[str], log: Path, tmp_path: Path) -> None:
+    one = summary(capsys, log)
+    twice = summary(capsys, log, log)
+    assert twice["rows"] == 2 * one["rows"] and twice["allowed"] == 2 * one["allowed"]
+    folder = summary(capsys, tmp_path)
+    assert {**folder, "log": one["log"]} == one
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         [],
@@ -293,6 +324,8 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path, log: Pat
         ["a.csv", "--column", "target"],
         ["a.csv", "--kind", "root"],
         ["a.csv", "--top", "-1"],
+        ["a.csv", "--tolerate", "1.5"],
+        ["a.csv", "--tolerate", "x%"],
         ["a.csv", "--base", "a", "--no-base"],
         ["calls.parquet", "--out", "calls.parquet"],
     ],

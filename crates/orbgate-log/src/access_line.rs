@@ -10,9 +10,11 @@ use crate::escape::unescape;
 /// host identity user [time] "request" status size "referer" "agent" extra1 extra2 …
 /// ```
 ///
-/// The common format ends with the size. A field is bare, in quotes or in brackets; one that is `-` is absent.
+/// The common format ends with the size. A field is bare, in quotes or in brackets; one that is `-` is absent. Apache's
+/// `vhost_combined` has the server's name and port before all others.
 #[derive(Clone, Copy, Debug)]
 pub struct AccessLine<'a> {
+    virtual_host: Option<&'a [u8]>,
     host: &'a [u8],
     identity: &'a [u8],
     user: &'a [u8],
@@ -34,6 +36,8 @@ pub struct Call<'a> {
 /// A field by which a log can say more of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
+    /// Which server was asked, a name and a port, where a log has it.
+    VirtualHost,
     /// Who was connected, an address or a name.
     Host,
     /// What identd said.
@@ -61,6 +65,7 @@ impl Field {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
+            "vhost" => Self::VirtualHost,
             "host" => Self::Host,
             "identity" => Self::Identity,
             "user" => Self::User,
@@ -88,6 +93,11 @@ impl<'a> AccessLine<'a> {
         let (user, time, after) = user_and_time(after)
             .ok_or("no user and `[day/month/year:hour:minute:second zone]` after the identity")?;
         let (request, rest) = field(after).ok_or("no end of the request's quotes")?;
+        let server = server(host, identity, user);
+        let (virtual_host, (host, identity, user)) = match server {
+            Some(client) => (Some(host), client),
+            None => (None, (host, identity, user)),
+        };
         let mut later = Later(rest);
         let status = later.next().ok_or("no status after the request")??;
         if !status.iter().all(u8::is_ascii_digit) {
@@ -101,6 +111,7 @@ impl<'a> AccessLine<'a> {
             field?;
         }
         Ok(Self {
+            virtual_host,
             host,
             identity,
             user,
@@ -114,6 +125,7 @@ impl<'a> AccessLine<'a> {
     #[must_use]
     pub fn field(&self, field: Field) -> Option<Cow<'a, [u8]>> {
         let written = match field {
+            Field::VirtualHost => self.virtual_host?,
             Field::Host => self.host,
             Field::Identity => self.identity,
             Field::User => self.user,
@@ -202,6 +214,30 @@ fn user_and_time(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
         let found = !user.is_empty() && is_time(time) && rest.starts_with(b"\"");
         found.then_some((user, time, rest))
     })
+}
+
+/// Host, identity and user, where what stands in their places is a server with its port, a host, and identity and user.
+/// A client's address may have a port, too, but then an identity follows, which nobody has these days: `-`.
+fn server<'a>(
+    host: &[u8],
+    identity: &'a [u8],
+    user: &'a [u8],
+) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
+    let (real_identity, real_user) = word(user)?;
+    let is_server = identity != b"-" && has_port(host) && !real_user.is_empty();
+    is_server.then_some((identity, real_identity, real_user))
+}
+
+/// Whether it is a name or an address, and a port. An address of IPv6 has its own colons, and a port only behind brackets.
+fn has_port(host: &[u8]) -> bool {
+    let Some(colon) = host.iter().rposition(|byte| *byte == b':') else {
+        return false;
+    };
+    let Some((name, port)) = host.split_at_checked(colon) else {
+        return false;
+    };
+    let is_name = name.ends_with(b"]") || !(name.is_empty() || name.contains(&b':'));
+    is_name && port.len() > 1 && port.iter().skip(1).all(u8::is_ascii_digit)
 }
 
 /// What a time looks like: `0` is a digit, `a` a letter, `+` a sign.
@@ -358,6 +394,72 @@ mod tests {
         let line = AccessLine::parse(line.as_bytes()).unwrap();
         assert_eq!(text(&line, "time").unwrap(), "20/Nov/2026:13:05:00 +0000");
         assert_eq!(&*line.call().unwrap().method, b"POST");
+    }
+
+    #[test]
+    fn a_server_before_all_others_is_no_host() {
+        let rest = r#"[20/Nov/2026:13:05:00 +0000] "GET /a HTTP/1.1" 200 17 "-" "curl""#;
+        for (start, vhost, host, identity, user) in [
+            (
+                "a.example:443 10.0.0.1 - ann",
+                Some("a.example:443"),
+                "10.0.0.1",
+                None,
+                Some("ann"),
+            ),
+            (
+                "a.example:443 ::1 - ann smith",
+                Some("a.example:443"),
+                "::1",
+                None,
+                Some("ann smith"),
+            ),
+            (
+                "[::1]:80 h.example id -",
+                Some("[::1]:80"),
+                "h.example",
+                Some("id"),
+                None,
+            ),
+            // An address of IPv6, and clients with ports.
+            ("::1 - - ann", None, "::1", None, Some("- ann")),
+            ("fe80::1:80 - ann", None, "fe80::1:80", None, Some("ann")),
+            (
+                "fe80::1:80 x - ann",
+                None,
+                "fe80::1:80",
+                Some("x"),
+                Some("- ann"),
+            ),
+            (
+                "10.0.0.1:5000 - ann smith",
+                None,
+                "10.0.0.1:5000",
+                None,
+                Some("ann smith"),
+            ),
+            (
+                "10.0.0.1:5000 id ann",
+                None,
+                "10.0.0.1:5000",
+                Some("id"),
+                Some("ann"),
+            ),
+            (
+                "a: 10.0.0.1 - ann",
+                None,
+                "a:",
+                Some("10.0.0.1"),
+                Some("- ann"),
+            ),
+        ] {
+            let line = format!("{start} {rest}");
+            let line = AccessLine::parse(line.as_bytes()).unwrap();
+            let found = ["vhost", "host", "identity", "user"].map(|name| text(&line, name));
+            let found = found.each_ref().map(Option::as_deref);
+            assert_eq!(found, [vhost, Some(host), identity, user], "{start}");
+            assert_eq!(&*line.call().unwrap().target, b"/a");
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(crate) fn read_access<'py>(
             let field = Field::from_name(&name);
             field.map(|field| (column, field)).ok_or_else(|| {
                 let message = format!(
-                    "an access log has no field `{name}`; the fields are `host`, `identity`, `user`, `time`, `status`, \
+                    "an access log has no field `{name}`; the fields are `vhost`, `host`, `identity`, `user`, `time`, `status`, \
                      `size`, `referer`, `agent`, and after them `extra1`, `extra2` and so on"
                 );
                 error::table(py, &message)

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -27,20 +28,20 @@ formats, by the file's name unless --format says otherwise; text may be compress
 columns, which --column finds under another name, as in --column target=path or --column kind=token.kind:
   {", ".join(NAMES[:4])},
   {", ".join(NAMES[4:])}
-An access log has method and target in its request, and the fields host, identity, user, time, status, size,
-referer, agent, and after them extra1, extra2 and so on. Without a kind, a request has no token.
+An access log has method and target in its request, and the fields vhost, host, identity, user, time, status,
+size, referer, agent, and after them extra1, extra2 and so on. Without a kind, a request has no token.
 
 examples:
   python -m orbgate replay requests.jsonl
   python -m orbgate replay access.log.gz --kind user --scopes 'read:orbs read:keys'
-  python -m orbgate replay access.log --column scopes=extra1 --column kind=extra2 --column caller=user
+  python -m orbgate replay access.log* --column scopes=extra1 --column kind=extra2 --column caller=user --tolerate 1%
   python -m orbgate replay calls.parquet --column target=path --out decided.parquet
   python -m orbgate replay calls.csv --policy new.yaml --base old.yaml --json
-  zcat -f access.log* | python -m orbgate replay - --format access
+  zcat access.log.gz | python -m orbgate replay - --format access
 
 exit codes:
-  0  every row was decided, whatever the decisions
-  2  could not run, or a row could not be read; all others were decided
+  0  every row was decided, whatever the decisions; or all but as many as --tolerate says
+  2  could not run, or more rows could not be read; all others were decided
 """
 
 
@@ -70,7 +71,9 @@ def add_to(commands: Any) -> None:
 
 def add_log_to(parser: argparse.ArgumentParser) -> None:
     """Adds what says which log to read, and how."""
-    parser.add_argument("log", metavar="LOG", help="file to read; `-` is standard input")
+    parser.add_argument(
+        "log", metavar="LOG", nargs="+", help="file, or folder of files, to read; `-` is standard input; several are one log"
+    )
     parser.add_argument("--format", choices=FORMATS, help="format of the log")
     parser.add_argument(
         "--column", action="append", default=[], type=_column, metavar="COLUMN=NAME", help="what the log calls a column"
@@ -81,6 +84,13 @@ def add_log_to(parser: argparse.ArgumentParser) -> None:
         "--allow-bonus-orbs", action="store_true", default=None, help="all requests let the call use bonus orbs"
     )
     parser.add_argument("--time-unit", choices=UNITS, help="what a time counts since 1970 where it is a number")
+    parser.add_argument(
+        "--tolerate",
+        type=_share,
+        default=_share("0"),
+        metavar="N",
+        help="exit with 0 also where up to N rows, or N%% of them, cannot be read: the internet sends what is no request",
+    )
 
 
 def open_log(options: argparse.Namespace) -> Reader:
@@ -96,14 +106,31 @@ def open_log(options: argparse.Namespace) -> Reader:
     )
 
 
+def exit_code(options: argparse.Namespace, unread: int, rows: int, broken: str | None) -> int:
+    """0 where every row was read, or as many as are wanted; a log that breaks off is never enough."""
+    if broken is not None:
+        print(f"error: {broken}", file=sys.stderr)
+        return 2
+    said, tolerated = options.tolerate
+    if unread > tolerated(rows):
+        return 2
+    if unread:
+        print(f"{unread:,} of {rows:,} rows could not be read, which --tolerate {said} allows", file=sys.stderr)
+    return 0
+
+
+def is_log(path: str, log: Reader) -> bool:
+    """Whether a path is one of the log's files."""
+    return os.path.exists(path) and any(os.path.samefile(path, file) for file in log.paths if file != STANDARD_INPUT)
+
+
 def run(options: argparse.Namespace) -> int:
     """Replays a log and prints what was counted."""
     needs("pyarrow", "logs")
     policy, base = _policies(options)
     log = open_log(options)
-    if options.out and options.log != STANDARD_INPUT and os.path.exists(options.out):
-        if os.path.samefile(options.out, options.log):
-            options.parser.error("--out is the log itself")
+    if options.out and is_log(options.out, log):
+        options.parser.error("--out is the log itself")
     with progress(log) as watch:
         summary = replay(
             log, policy, base=base, out=options.out, top=options.top, examples=options.examples, watch=watch
@@ -112,9 +139,7 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(summary.to_dict(), indent=2, ensure_ascii=False))
     else:
         print(summary, end="")
-    if summary.broken:
-        print(f"error: {summary.broken}", file=sys.stderr)
-    return 0 if summary.is_complete else 2
+    return exit_code(options, summary.errors, summary.rows, None if summary.broken is None else str(summary.broken))
 
 
 def _policies(options: argparse.Namespace) -> tuple[Policy, Policy | None]:
@@ -146,6 +171,14 @@ def _column(text: str) -> tuple[str, str]:
     if column not in NAMES or not equals or not name:
         raise argparse.ArgumentTypeError(f"`{text}` is not COLUMN=NAME, where COLUMN is one of {', '.join(NAMES)}")
     return column, name
+
+
+def _share(text: str) -> tuple[str, Callable[[int], float]]:
+    """How many rows of how many: a number, or a part in percent."""
+    number, percent, rest = text.partition("%")
+    if rest or not re.fullmatch(r"[0-9]+(\.[0-9]+)?" if percent else "[0-9]+", number):
+        raise argparse.ArgumentTypeError(f"`{text}` is neither a number nor a part in percent, as 5 or 0.5%")
+    return text, lambda rows: rows * float(number) / 100 if percent else float(number)
 
 
 def _count(text: str) -> int:

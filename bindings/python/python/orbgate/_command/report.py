@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import Any
 
 from .._policy import Policy
 from .._report import TITLE, TOP, make
 from .._report.words import number
-from ..logs._input import STANDARD_INPUT
-from .replay import add_log_to, open_log, progress
+from .replay import add_log_to, exit_code, is_log, open_log, progress
 
 DESCRIPTION = (
     "Decide every request of a log, and write a page of HTML about it: charts and tables in one file, no scripts."
@@ -29,8 +27,8 @@ examples:
   python -m orbgate report calls.csv --policy new.yaml --out new.html
 
 exit codes:
-  0  the page is of every row, whatever the decisions
-  2  could not run, or a row could not be read; the page is of all others, and says so
+  0  the page is of every row, whatever the decisions; or of all but as many as --tolerate says
+  2  could not run, or more rows could not be read; the page is of all others, and says so
 """
 
 
@@ -53,11 +51,12 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Makes the page and says what is on it."""
-    for name, path in (("the log", options.log), ("the policy", options.policy)):
-        if path not in (None, STANDARD_INPUT) and os.path.exists(options.out) and os.path.samefile(options.out, path):
-            options.parser.error(f"--out is {name} itself")
+    if options.policy is not None and os.path.exists(options.out) and os.path.samefile(options.out, options.policy):
+        options.parser.error("--out is the policy itself")
     policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
     log = open_log(options)
+    if is_log(options.out, log):
+        options.parser.error("--out is the log itself")
     with progress(log) as watch:
         made = make(log, policy, options.title, options.top, watch)
     made.save(options.out)
@@ -65,9 +64,7 @@ def run(options: argparse.Namespace) -> int:
     said = f"{number(found.calls, 'call')}, {number(found.allowed)} allowed, {number(found.denied)} denied"
     unread = f", {number(found.unread, 'row')} unread" if found.unread else ""
     print(f"{options.out}: {said}{unread}")
-    if found.broken:
-        print(f"error: {found.broken}", file=sys.stderr)
-    return 2 if found.unread or found.broken else 0
+    return exit_code(options, found.unread, found.calls + found.unread, found.broken)
 
 
 def _top(text: str) -> int:

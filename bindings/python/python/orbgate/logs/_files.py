@@ -6,7 +6,7 @@ import errno
 import glob
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ._input import STANDARD_INPUT
 
@@ -50,9 +50,7 @@ def _of_path(path: str) -> list[str]:
     if path == STANDARD_INPUT or os.path.isfile(path):
         return [path]
     if os.path.isdir(path):
-        # What others leave behind beside a table starts with these: `_SUCCESS`, `.part-0.parquet.crc`.
-        pattern = os.path.join(glob.escape(path), "**", "[!._]*")
-        found = [name for name in glob.glob(pattern, recursive=True) if format_of(name) is not None]
+        found = list(_inside(path))
     elif glob.has_magic(path):
         found = glob.glob(path, recursive=True)
     else:
@@ -62,6 +60,14 @@ def _of_path(path: str) -> list[str]:
     if not found:
         raise FileNotFoundError(errno.ENOENT, "no log there", path)
     return found
+
+
+def _inside(folder: str) -> Iterator[str]:
+    for place, folders, names in os.walk(folder):
+        # What others leave beside a table starts with these: `_SUCCESS`, `_temporary`, `.part-0.parquet.crc`.
+        folders[:] = (name for name in folders if not name.startswith((".", "_")))
+        wanted = (name for name in names if not name.startswith((".", "_")) and format_of(name) is not None)
+        yield from (os.path.join(place, name) for name in wanted)
 
 
 def format_of(path: str) -> str | None:

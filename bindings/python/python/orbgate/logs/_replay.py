@@ -40,6 +40,11 @@ class Summary:
         return self._tally.rows
 
     @property
+    def errors(self) -> int:
+        """How many of them could not be read."""
+        return self._tally.errors
+
+    @property
     def is_complete(self) -> bool:
         """Whether every row was read."""
         return self.broken is None and not self._tally.errors
