@@ -104,6 +104,13 @@ def test_the_least_set_of_scopes(policy: Policy, kind: str) -> None:
     assert [refusal[:2] for refusal in least.refusals] == refused
 
 
+def test_calls_may_be_bytes(policy: Policy) -> None:
+    in_bytes = [(method.encode(), target.encode()) for method, target in calls(policy)] + [(b"GET", b"/\xff")]
+    least = policy.least_scopes(in_bytes)
+    assert least.needs == policy.least_scopes(calls(policy)).needs
+    assert least.refusals[-1].target == "/\\xff" and least.refusals[0].method == "PUT"
+
+
 def test_scopes_that_are_granted_and_never_used(policy: Policy) -> None:
     log = [
         (*call, kind, scopes, times)

@@ -465,3 +465,54 @@ def test_other_threads_run_meanwhile() -> None:
     worker.join()
     assert len(decided[0]) == len(table)
     assert steps > 1_000
+
+
+def by_caller() -> tuple[Any, dict[Any, list[Row]]]:
+    """The table with callers, and the rows of each."""
+    names = [["ann", "bob", "", None][at % 4] for at in range(len(ROWS))]
+    of: dict[Any, list[Row]] = {}
+    for name, row in zip(names, ROWS):
+        of.setdefault(name, []).append(row)
+    return TABLE.append_column("who", pa.array(names)), of
+
+
+@pytest.mark.parametrize("change", [lambda table: table, pl.from_arrow, lambda table: table.to_reader(max_chunksize=99)])
+def test_the_usage_of_scopes_by_caller(change: Callable[[Any], Any]) -> None:
+    table, of = by_caller()
+    found = POLICY.scope_usage(change(table), by="who")
+    for who, requests in of.items():
+        calls = [(method or "", target or "", kind, scopes or "") for method, target, kind, scopes, _ in requests if kind]
+        assert [row[1:] for row in found if row.by == who] == POLICY.scope_usage(calls)
+    assert {row.by for row in found if row.scope == "read:orbs" and row.granted} == set(of)
+
+
+@pytest.mark.parametrize("kind", ["user", "organisation", None])
+def test_the_least_scopes_by_caller(kind: str | None) -> None:
+    table, of = by_caller()
+    found = POLICY.least_scopes(table, kind, by="who")
+    assert list(found) == [None, "", "ann", "bob"]
+    for who, requests in of.items():
+        if kind is not None:
+            assert found[who] == POLICY.least_scopes([(row[0] or "", row[1] or "") for row in requests], kind)
+        assert any(need.scope for need in found[who].needs)
+    everything = POLICY.least_scopes(pl.from_arrow(table), kind)
+    assert {need.scope: need.calls for need in everything.needs} == {
+        scope: sum(need.calls for least in found.values() for need in least.needs if need.scope == scope)
+        for scope in {need.scope for least in found.values() for need in least.needs}
+    }
+    names = table.rename_columns(["verb", *table.column_names[1:]])
+    assert POLICY.least_scopes(names, kind, columns={"method": "verb"}) == everything
+
+
+def test_what_tells_rows_apart_is_a_column_of_text() -> None:
+    numbers = TABLE.append_column("who", pa.array(range(len(ROWS))))
+    for ask in (POLICY.scope_usage, POLICY.least_scopes):
+        with pytest.raises(TableError, match="no column `who`"):
+            ask(TABLE, by="who")
+        with pytest.raises(TableError, match="column `who` must be text, not Int64"):
+            ask(numbers, by="who")
+    bad: Any = [("GET", "/", "user", "")]
+    with pytest.raises(ValueError, match="are for tables"):
+        POLICY.scope_usage(bad, by="who")
+    with pytest.raises(ValueError, match="are for tables"):
+        POLICY.least_scopes([("GET", "/")], columns={"method": "verb"})

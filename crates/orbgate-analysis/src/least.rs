@@ -16,6 +16,8 @@ pub struct LeastScopes<'e> {
     pub needs: Vec<Need<'e>>,
     /// The calls that no scope could allow, in their order.
     pub refusals: Vec<Refusal<'e>>,
+    /// Where the need of each scope stands.
+    places: HashMap<&'e str, usize>,
 }
 
 /// A scope that is needed, and why.
@@ -63,30 +65,43 @@ pub fn least_scopes<M: AsRef<[u8]>, T: AsRef<[u8]>>(
     calls: impl IntoIterator<Item = (M, T)>,
 ) -> LeastScopes<'_> {
     let mut least = LeastScopes::default();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    // What this token is denied for its scopes is what it needs; a route needs exactly one.
-    let token = Token {
-        kind,
-        scopes: Scopes::Text(b""),
-    };
     for (at, (method, target)) in calls.into_iter().enumerate() {
+        least.add(engine, kind, at, method, target);
+    }
+    least
+}
+
+impl<'e> LeastScopes<'e> {
+    /// Takes one more call, which is known by its position `at`; all calls must be of one engine.
+    pub fn add(
+        &mut self,
+        engine: &'e Engine,
+        kind: TokenKind,
+        at: usize,
+        method: impl AsRef<[u8]>,
+        target: impl AsRef<[u8]>,
+    ) {
+        // What this token is denied for its scopes is what it needs; a route needs exactly one.
+        let token = Token {
+            kind,
+            scopes: Scopes::Text(b""),
+        };
         let Decision::Deny(deny) = engine.decide(&call(method.as_ref(), target.as_ref(), token))
         else {
-            continue;
+            return;
         };
         let (Reason::ScopeMissing, Some(scope)) = (deny.reason(), deny.scope()) else {
-            least.refusals.push(Refusal { call: at, deny });
-            continue;
+            self.refusals.push(Refusal { call: at, deny });
+            return;
         };
-        let place = *places.entry(scope.name()).or_insert(least.needs.len());
-        match least.needs.get_mut(place) {
+        let place = *self.places.entry(scope.name()).or_insert(self.needs.len());
+        match self.needs.get_mut(place) {
             Some(need) => need.calls = need.calls.saturating_add(1),
-            None => least.needs.push(Need {
+            None => self.needs.push(Need {
                 scope,
                 evidence: at,
                 calls: 1,
             }),
         }
     }
-    least
 }

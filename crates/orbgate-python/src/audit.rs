@@ -1,7 +1,9 @@
 //! The questions of `orbgate_analysis`, answered in tuples: `orbgate._audit` gives them their types.
 
+use std::collections::BTreeMap;
+
 use orbgate::{Allow, Decision as Answer, Deny, Orbs, Route, Scope, TokenKind};
-use orbgate_analysis::{self as analysis, Record, ScopeUsage};
+use orbgate_analysis::{self as analysis, LeastScopes, Record, ScopeUsage};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -186,41 +188,161 @@ pub(crate) fn scope_usage(
     })
 }
 
-/// The same of a table, in which each row is a call that was made once.
+/// The same of a table, in which each row is a call that was made once: for each text of the column `by`, in their
+/// order, or for all rows.
 #[pyfunction]
 pub(crate) fn scope_usage_of_table(
     policy: &Bound<'_, Policy>,
     data: &Bound<'_, PyAny>,
     columns: Columns,
     values: Values,
-) -> PyResult<Vec<UseRow>> {
+    by: Option<String>,
+) -> PyResult<Vec<(By, Vec<UseRow>)>> {
     guarded(|| {
-        let py = policy.py();
-        let layout = Layout::new(columns, values);
-        let mut usage = ScopeUsage::new(policy.get().engine());
-        each_part(data, &layout, |requests| {
-            let mut rows = 0..requests.rows;
-            while !rows.is_empty() {
-                py.detach(|| count(&mut usage, requests, rows.by_ref().take(ROWS_AT_ONCE)));
-                py.check_signals()?;
+        let engine = policy.get().engine();
+        let mut usages: BTreeMap<Option<Vec<u8>>, ScopeUsage<'_>> = BTreeMap::new();
+        if by.is_none() {
+            usages.insert(None, ScopeUsage::new(engine));
+        }
+        let layout = Layout {
+            by,
+            ..Layout::new(columns, values)
+        };
+        each_row(data, &layout, |call| {
+            let usage = entry(&mut usages, call.by, || ScopeUsage::new(engine));
+            // One without a token carries no scope.
+            if let Some(kind) = call.kind {
+                usage.count(call.method, call.target, kind, call.scopes, 1);
             }
-            Ok(())
         })?;
-        Ok(usage_rows(&usage))
+        let rows = usages.iter();
+        Ok(rows
+            .map(|(by, usage)| (text(by.as_deref()), usage_rows(usage)))
+            .collect())
     })
 }
 
-/// Counts some rows; one without a token carries no scope.
-fn count(usage: &mut ScopeUsage<'_>, requests: &Requests, rows: impl Iterator<Item = usize>) {
-    for row in rows {
-        let Some(kind) = requests.kind.get(row) else {
-            continue;
+/// The least scopes for the calls of a table, for each text of the column `by` or for all rows: the needed scopes, each
+/// with its evidence and the number of its calls, and the refused calls.
+#[pyfunction]
+pub(crate) fn least_scopes_of_table<'a>(
+    policy: &'a Bound<'_, Policy>,
+    data: &Bound<'_, PyAny>,
+    columns: Columns,
+    values: Values,
+    by: Option<String>,
+) -> PyResult<Vec<LeastRow<'a>>> {
+    guarded(|| {
+        let engine = policy.get().engine();
+        let mut all: BTreeMap<Option<Vec<u8>>, Least<'_>> = BTreeMap::new();
+        if by.is_none() {
+            all.insert(None, Least::default());
+        }
+        let layout = Layout {
+            by,
+            ..Layout::new(columns, values)
         };
-        let [method, target, _, scopes] = requests.text_columns();
-        let [method, target, scopes] =
-            [method, target, scopes].map(|column| column.get(row).unwrap_or_default());
-        usage.count(method, target, kind_of(kind), scopes, 1);
+        each_row(data, &layout, |call| {
+            let (least, calls) = entry(&mut all, call.by, Least::default);
+            let (needs, refusals) = (least.needs.len(), least.refusals.len());
+            let kind = call.kind.unwrap_or(TokenKind::Unknown);
+            least.add(engine, kind, calls.len(), call.method, call.target);
+            // Only calls that show something are kept.
+            if (needs, refusals) != (least.needs.len(), least.refusals.len()) {
+                calls.push((call.method.to_vec(), call.target.to_vec()));
+            }
+        })?;
+        let names = &policy.get().names;
+        let rows = all.into_iter().map(|(by, (least, calls))| {
+            let shown = |at: usize| {
+                let call = calls
+                    .get(at)
+                    .map(|(method, target)| (Some(&**method), Some(&**target)));
+                let (method, target) = call.unwrap_or_default();
+                (lossy(method), lossy(target))
+            };
+            let needs = least.needs.iter().map(|need| {
+                let (method, target) = shown(need.evidence);
+                (need.scope.name(), method, target, need.calls)
+            });
+            let refusals = least.refusals.iter().map(|refusal| {
+                let (method, target) = shown(refusal.call);
+                let denial = Decision::of(policy.py(), names, &Answer::Deny(refusal.deny));
+                (method, target, denial)
+            });
+            (text(by.as_deref()), needs.collect(), refusals.collect())
+        });
+        Ok(rows.collect())
+    })
+}
+
+/// What rows are told apart by; None where there is nothing, or nothing to tell them apart by.
+type By = Option<String>;
+
+/// The least scopes of some rows, and the calls that show them.
+type Least<'e> = (LeastScopes<'e>, Vec<(Vec<u8>, Vec<u8>)>);
+
+/// What rows have in common; each scope with its evidence's method and target and its calls; each refused call.
+type LeastRow<'e> = (
+    By,
+    Vec<(&'e str, String, String, usize)>,
+    Vec<(String, String, Decision)>,
+);
+
+/// A row of a table.
+struct Row<'r> {
+    by: Option<&'r [u8]>,
+    method: &'r [u8],
+    target: &'r [u8],
+    kind: Option<TokenKind>,
+    scopes: &'r [u8],
+}
+
+/// Takes the rows of a table, one by one and without the interpreter's lock.
+fn each_row(
+    data: &Bound<'_, PyAny>,
+    layout: &Layout,
+    mut take: impl FnMut(Row<'_>) + Send,
+) -> PyResult<()> {
+    let py = data.py();
+    each_part(data, layout, |requests| {
+        let mut rows = 0..requests.rows;
+        while !rows.is_empty() {
+            let some = rows.by_ref().take(ROWS_AT_ONCE);
+            py.detach(|| some.for_each(|row| take(Row::new(requests, row))));
+            py.check_signals()?;
+        }
+        Ok(())
+    })
+}
+
+impl<'r> Row<'r> {
+    fn new(requests: &'r Requests, row: usize) -> Self {
+        Self {
+            by: requests.by.as_ref().and_then(|by| by.get(row)),
+            method: requests.method.get(row).unwrap_or_default(),
+            target: requests.target.get(row).unwrap_or_default(),
+            kind: requests.kind.get(row).map(kind_of),
+            scopes: requests.scopes.get(row).unwrap_or_default(),
+        }
     }
+}
+
+/// What was counted for a text so far.
+fn entry<'m, T>(
+    all: &'m mut BTreeMap<Option<Vec<u8>>, T>,
+    by: Option<&[u8]>,
+    new: impl FnOnce() -> T,
+) -> &'m mut T {
+    all.entry(by.map(<[u8]>::to_vec)).or_insert_with(new)
+}
+
+fn text(by: Option<&[u8]>) -> By {
+    by.map(|by| lossy(Some(by)))
+}
+
+fn lossy(text: Option<&[u8]>) -> String {
+    String::from_utf8_lossy(text.unwrap_or_default()).into_owned()
 }
 
 /// A call of a log, still in Python's objects.

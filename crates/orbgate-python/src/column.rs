@@ -251,6 +251,8 @@ pub(crate) struct Layout {
     pub(crate) kind: Source<Vec<u8>>,
     pub(crate) scopes: Source<Vec<u8>>,
     pub(crate) bonus: Source<bool>,
+    /// A column of text by which rows are told apart.
+    pub(crate) by: Option<String>,
 }
 
 impl Layout {
@@ -264,7 +266,8 @@ impl Layout {
         };
         let (method, target) = (required(self.method.as_str()), required(&self.target));
         let (kind, scopes) = (self.kind.wanted(), self.scopes.wanted());
-        let wanted = [method, target, kind, scopes, self.bonus.wanted()];
+        let by = self.by.as_deref().and_then(required);
+        let wanted = [method, target, kind, scopes, self.bonus.wanted(), by];
         wanted.into_iter().flatten().collect()
     }
 }
@@ -298,6 +301,7 @@ pub(crate) struct Requests {
     pub(crate) kind: Column,
     pub(crate) scopes: Column,
     pub(crate) bonus: Flags,
+    pub(crate) by: Option<Column>,
 }
 
 impl Requests {
@@ -323,7 +327,12 @@ impl Requests {
             target: text(&layout.target, next())?,
             kind: layout.kind.texts(&mut next)?,
             scopes: layout.scopes.texts(&mut next)?,
-            bonus: layout.bonus.flags(next)?,
+            bonus: layout.bonus.flags(&mut next)?,
+            by: layout
+                .by
+                .as_ref()
+                .map(|name| text(name, next()))
+                .transpose()?,
         })
     }
 }
@@ -341,7 +350,7 @@ impl Source<Vec<u8>> {
 }
 
 impl Source<bool> {
-    fn flags(&self, mut next: impl FnMut() -> Option<ArrayRef>) -> Result<Flags, String> {
+    fn flags(&self, next: &mut impl FnMut() -> Option<ArrayRef>) -> Result<Flags, String> {
         let name = match self {
             Self::Value(flag) => return Ok(Flags::Constant(*flag)),
             Self::Column(name, _) => name,

@@ -32,8 +32,8 @@ mod _native {
 
     #[pymodule_export]
     use super::audit::{
-        least_scopes, reach, records, route_of, routes, scope_usage, scope_usage_of_table, scopes,
-        who_may,
+        least_scopes, least_scopes_of_table, reach, records, route_of, routes, scope_usage,
+        scope_usage_of_table, scopes, who_may,
     };
     #[pymodule_export]
     use super::charge::Charge;

@@ -106,6 +106,7 @@ impl Layout {
             kind: text(kind, kind_column),
             scopes: text(scopes, scopes_column),
             bonus: bonus.map_or(Source::Column(bonus_column, bonus_required), Source::Value),
+            by: None,
         }
     }
 }

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Route,
         Scope,
         ScopeUse,
+        ScopeUseBy,
     )
     from ._report import Report, report
     from ._rows import Rows
@@ -56,6 +57,7 @@ __all__ = [
     "Rows",
     "Scope",
     "ScopeUse",
+    "ScopeUseBy",
     "TableError",
     "Token",
     "TokenKind",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ._native import Decision
     from ._rows import Rows
     from ._terms import Reason
@@ -111,9 +113,30 @@ class LeastScopes(NamedTuple):
         return " ".join(sorted(need.scope for need in self.needs))
 
 
+def least_of(
+    needs: Iterable[tuple[str, str, str, int]], refusals: Iterable[tuple[str, str, Decision]]
+) -> LeastScopes:
+    """The least set of scopes, from tuples."""
+    from ._rows import Rows
+
+    return LeastScopes(
+        Rows(Need, (Need(*need) for need in needs)), Rows(Refusal, (Refusal(*refusal) for refusal in refusals))
+    )
+
+
 class ScopeUse(NamedTuple):
     """How many calls were made with a token that carries the scope, and how many were allowed because of it."""
 
+    scope: str
+    granted: int
+    used: int
+    in_policy: bool
+
+
+class ScopeUseBy(NamedTuple):
+    """The same of the calls that have `by` in common, as a caller; None where they have nothing there."""
+
+    by: str | None
     scope: str
     granted: int
     used: int

@@ -43,7 +43,7 @@ def kind_of(kind: TokenKind | str | None) -> str | None:
 
 
 def of_table(
-    data: Any, columns: Mapping[str, str] | None, values: Mapping[str, object]
+    data: Any, columns: Mapping[str, str] | None, values: Mapping[str, object], by: str | None = None
 ) -> tuple[Any, tuple[str, str, str, str, str, bool]]:
     """A table that is to be decided, and its columns; the last says whether that of the flag must be there."""
     named = check(columns, values, DECIDED)
@@ -53,7 +53,7 @@ def of_table(
         # Of these, the flag may be absent.
         looked_at = [theirs for name, theirs in names.items() if values.get(name) is None]
         looked_at = [theirs for theirs in looked_at if theirs != flag or flag in data.columns or flag in named.values()]
-        data = select(data, looked_at)
+        data = select(data, [*looked_at, by] if by is not None else looked_at)
     return data, (method, target, kind, scopes, flag, "allow_bonus_orbs_use" in named)
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "decide_table",
     "detail",
     "least_scopes",
+    "least_scopes_of_table",
     "reach",
     "read_access",
     "read_requests",
@@ -172,7 +173,7 @@ def route_of(
 ) -> tuple[tuple[Any, ...] | None, Decision | None, list[str]]: ...
 def reach(policy: Policy, token: Token) -> list[tuple[Any, ...]]: ...
 def least_scopes(
-    policy: Policy, kind: str, calls: list[tuple[str, str]]
+    policy: Policy, kind: str, calls: list[tuple[str | bytes, str | bytes]]
 ) -> tuple[list[tuple[str, int, int]], list[tuple[int, Decision]]]: ...
 def scope_usage(policy: Policy, calls: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]: ...
 def scope_usage_of_table(
@@ -180,7 +181,15 @@ def scope_usage_of_table(
     data: ArrowStream | ArrowArray,
     columns: tuple[str, str, str, str, str, bool],
     values: tuple[str | None, str | None, bool | None],
-) -> list[tuple[Any, ...]]: ...
+    by: str | None,
+) -> list[tuple[str | None, list[tuple[Any, ...]]]]: ...
+def least_scopes_of_table(
+    policy: Policy,
+    data: ArrowStream | ArrowArray,
+    columns: tuple[str, str, str, str, str, bool],
+    values: tuple[str | None, str | None, bool | None],
+    by: str | None,
+) -> list[tuple[str | None, list[tuple[str, str, str, int]], list[tuple[str, str, Decision]]]]: ...
 def who_may(
     policy: Policy, method: str | bytes, target: str | bytes, tokens: list[Token]
 ) -> list[tuple[int, Decision]]: ...

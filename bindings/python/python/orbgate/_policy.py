@@ -15,14 +15,18 @@ from ._terms import TokenKind
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, TypeVar
+    from typing import Any, TypeVar, overload
 
     from ._arrow import ArrowArray, ArrowStream
-    from ._audit import LeastScopes, Reach, Record, Route, Scope, ScopeUse
+    from ._audit import LeastScopes, Reach, Record, Route, Scope, ScopeUse, ScopeUseBy
     from ._native import Decision, DecisionTable
     from ._rows import Rows
 
     _Name = TypeVar("_Name")
+else:
+    # Importing `typing` takes longer than importing all the rest.
+    def overload(function):
+        return function
 
 
 class Policy(_native.Policy):
@@ -154,60 +158,111 @@ class Policy(_native.Policy):
         rows = _native.reach(self, token)
         return Rows(Reach, (Reach(*row) for row in rows))
 
+    @overload
     def least_scopes(
         self,
-        calls: Iterable[tuple[str, str]],
-        kind: TokenKind | str = TokenKind.USER,
-    ) -> LeastScopes:
+        calls: Iterable[tuple[str | bytes, str | bytes]] | ArrowStream | ArrowArray,
+        kind: TokenKind | str | None = None,
+        *,
+        by: None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> LeastScopes: ...
+    @overload
+    def least_scopes(
+        self,
+        calls: ArrowStream | ArrowArray,
+        kind: TokenKind | str | None = None,
+        *,
+        by: str,
+        columns: Mapping[str, str] | None = None,
+    ) -> dict[str | None, LeastScopes]: ...
+    def least_scopes(
+        self,
+        calls: Iterable[tuple[str | bytes, str | bytes]] | ArrowStream | ArrowArray,
+        kind: TokenKind | str | None = None,
+        *,
+        by: str | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> LeastScopes | dict[str | None, LeastScopes]:
         """The least set of scopes with which a token may make these calls, each a method and a target.
 
-        It is irreducible: without any one of them, the call that is its evidence is denied.
+        It is irreducible: without any one of them, the call that is its evidence is denied. `kind` is whose token it is, by
+        default a user's. `calls` may be a table, as for `decide_table`, whose `columns` and `kind` these are; with `by`, the
+        name of a column of text, the answer has the least set for each of its texts, as for each caller.
 
         >>> calls = [("GET", "/api/v1/external/orbs"), ("POST", "/api/v1/external/voxies")]
         >>> Policy.external().least_scopes(calls).scope
         'read:orbs write:voxies'
         """
-        from ._audit import LeastScopes, Need, Refusal
-        from ._rows import Rows
+        from ._audit import least_of
 
-        calls = list(calls)
-        needs, refusals = _native.least_scopes(self, kind, calls)
-        return LeastScopes(
-            Rows(Need, (Need(scope, *calls[at], count) for scope, at, count in needs)),
-            Rows(Refusal, (Refusal(*calls[at], denial) for at, denial in refusals)),
+        if is_table(calls):
+            data, names = of_table(calls, columns, {"kind": kind, "scopes": "", "allow_bonus_orbs_use": False}, by)
+            found = _native.least_scopes_of_table(self, data, names, (kind_of(kind), "", False), by)
+            least = {of: least_of(needs, refusals) for of, needs, refusals in found}
+            return least[None] if by is None else least
+        if columns is not None or by is not None:
+            raise ValueError("`columns` and `by` are for tables: a call says all that there is to say")
+        listed = list(calls)
+        asked = [(_shown(method), _shown(target)) for method, target in listed]
+        needs, refusals = _native.least_scopes(self, kind_of(kind) or TokenKind.USER, listed)
+        return least_of(
+            [(scope, *asked[at], count) for scope, at, count in needs], [(*asked[at], denial) for at, denial in refusals]
         )
 
+    @overload
     def scope_usage(
         self,
         calls: Iterable[tuple[Any, ...]] | ArrowStream | ArrowArray,
         *,
+        by: None = None,
         columns: Mapping[str, str] | None = None,
         kind: TokenKind | str | None = None,
         scopes: str | None = None,
-    ) -> Rows[ScopeUse]:
+    ) -> Rows[ScopeUse]: ...
+    @overload
+    def scope_usage(
+        self,
+        calls: ArrowStream | ArrowArray,
+        *,
+        by: str,
+        columns: Mapping[str, str] | None = None,
+        kind: TokenKind | str | None = None,
+        scopes: str | None = None,
+    ) -> Rows[ScopeUseBy]: ...
+    def scope_usage(
+        self,
+        calls: Iterable[tuple[Any, ...]] | ArrowStream | ArrowArray,
+        *,
+        by: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        kind: TokenKind | str | None = None,
+        scopes: str | None = None,
+    ) -> Rows[ScopeUse] | Rows[ScopeUseBy]:
         """How often the scopes of a log's tokens were granted, and how often used.
 
         `calls` is a table, as for `decide_table`, whose `columns`, `kind` and `scopes` these are; or calls one by one, each
         method, target, kind, scopes and, if you like, how often it was made. Scopes that are granted and never used are
-        those whose `used` is 0.
+        those whose `used` is 0. With `by`, the name of a column of text, rows are told apart by it: who holds a scope, and
+        uses it or not.
 
         >>> calls = [("GET", "/api/v1/external/account", "user", "read:account read:keys", 10)]
         >>> [use.scope for use in Policy.external().scope_usage(calls) if not use.used]
         ['read:keys']
         """
-        from ._audit import ScopeUse
+        from ._audit import ScopeUse, ScopeUseBy
         from ._rows import Rows
 
         if is_table(calls):
-            values = {"kind": kind, "scopes": scopes, "allow_bonus_orbs_use": False}
-            data, names = of_table(calls, columns, values)
-            found = _native.scope_usage_of_table(self, data, names, (kind_of(kind), scopes, False))
-        elif columns is not None or kind is not None or scopes is not None:
-            raise ValueError("`columns`, `kind` and `scopes` are for tables: a call says all that there is to say")
-        else:
-            counted = (call if len(call) == 5 else (*call, 1) for call in calls)
-            found = _native.scope_usage(self, counted)
-        return Rows(ScopeUse, (ScopeUse(*row) for row in found))
+            data, names = of_table(calls, columns, {"kind": kind, "scopes": scopes, "allow_bonus_orbs_use": False}, by)
+            found = _native.scope_usage_of_table(self, data, names, (kind_of(kind), scopes, False), by)
+            if by is not None:
+                return Rows(ScopeUseBy, (ScopeUseBy(of, *row) for of, rows in found for row in rows))
+            return Rows(ScopeUse, (ScopeUse(*row) for _, rows in found for row in rows))
+        if columns is not None or kind is not None or scopes is not None or by is not None:
+            raise ValueError("`columns`, `kind`, `scopes` and `by` are for tables: a call says all that there is to say")
+        counted = (call if len(call) == 5 else (*call, 1) for call in calls)
+        return Rows(ScopeUse, (ScopeUse(*row) for row in _native.scope_usage(self, counted)))
 
     def who_may(
         self, method: str | bytes, target: str | bytes, tokens: Mapping[_Name, Token]
@@ -231,6 +286,10 @@ class Policy(_native.Policy):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self._text, self.digest)
+
+
+def _shown(text: str | bytes) -> str:
+    return text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
 
 
 def _open_at_once(path: str, flags: int) -> int:
