@@ -37,6 +37,19 @@ def test_polars_expressions(frame: Any) -> None:
     assert lazy.height == sum(allowed) and set(lazy["target"]) == {"/api/v1/external/orbs", "/api/v1/external/voxies"}
 
 
+def test_functions_are_what_namespaces_are() -> None:
+    call = pl.struct("method", "target", "kind", "scopes")
+    assert orbgate.polars.decide(FRAME, POLICY).to_dicts() == EXPECTED
+    assert orbgate.polars.decide(FRAME.to_struct("calls"), POLICY).struct.unnest().to_dicts() == EXPECTED
+    found = FRAME.lazy().select(orbgate.polars.decide(call, POLICY).alias("decided")).collect().unnest("decided")
+    assert found.to_dicts() == EXPECTED
+    allowed = FRAME.select(orbgate.polars.allowed(call, POLICY)).to_series().to_list()
+    assert allowed == [row["decision"] == "allow" for row in EXPECTED]
+    frame = pd.DataFrame(COLUMNS, index=range(2_000, 0, -1))
+    if hasattr(frame, "__arrow_c_stream__"):
+        assert orbgate.pandas.decide(frame, POLICY).equals(frame.orbgate.decide(POLICY))
+
+
 def test_polars_lazily_knows_its_schema() -> None:
     lazy = FRAME.lazy().select(ask.orbgate.decide(POLICY).alias("decided"))
     assert lazy.collect_schema() == lazy.collect().schema

@@ -49,3 +49,9 @@ def test_it_is_imported_in_half_the_time_of_asyncio() -> None:
 
     times = [(once("orbgate"), once("asyncio")) for _ in range(7)]
     assert min(own for own, _ in times) < min(other for _, other in times) / 2
+
+
+def test_it_brings_a_command() -> None:
+    command = Path(sys.executable).with_name("orbgate-py")
+    ran = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    assert ran.stdout == f"orbgate {orbgate.__version__}\n"

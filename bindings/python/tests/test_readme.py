@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,3 +27,19 @@ def test_an_example_runs(block: str) -> None:
     if "logs" in block:
         pytest.importorskip("pyarrow")
     exec(compile(block, str(README), "exec"), {})
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_examples_have_types(tmp_path: Path, checker: str) -> None:
+    """Those with Spark, too. Each is a file of its own."""
+    pytest.importorskip(checker)
+    blocks = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    for at, block in enumerate(blocks):
+        (tmp_path / f"block{at}.py").write_text(block, encoding="utf-8")
+    # pyarrow has no types.
+    options = ["--strict", "--cache-dir=/dev/null", "--disable-error-code=import-untyped"] if checker == "mypy" else []
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    command = [sys.executable, "-m", checker, *options, *map(str, sorted(tmp_path.iterdir()))]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PATH": path})
+    assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -151,6 +151,8 @@ def test_what_would_change(capsys: pytest.CaptureFixture[str], log: Path, new: P
     found = summary(capsys, log, "--policy", new, "--examples", examples)["changes"]
     assert found["base"] == old_policy.digest
     assert found["changed"] == sum(map(len, changes.values())) == len(REQUESTS) - found["unchanged"]
+    pairs = [(bool(decide(old_policy, request)), bool(decide(new_policy, request))) for request in REQUESTS]
+    assert found["newly_allowed"] == pairs.count((False, True)) and found["newly_denied"] == pairs.count((True, False)) > 0
     rows = found["by_decision_and_route"]
     assert [row["count"] for row in rows] == sorted(map(len, changes.values()), reverse=True)
     for row in rows:
@@ -245,6 +247,7 @@ callers denied most:
   2  bob
 
 2 would change from sha256:c675e88c4582, 2 not
+0 newly allowed, 0 newly denied:
   2  allow, orbs → allow, 5 orbs  GET /api/v1/external/orbs
     row 1: GET /api/v1/external/orbs (user: read:orbs, ann)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import random
 import signal
 import sys
@@ -13,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from orbgate import Policy, TableError, Token
+from orbgate import Decision, Policy, TableError, Token
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -516,3 +517,43 @@ def test_what_tells_rows_apart_is_a_column_of_text() -> None:
         POLICY.scope_usage(bad, by="who")
     with pytest.raises(ValueError, match="are for tables"):
         POLICY.least_scopes([("GET", "/")], columns={"method": "verb"})
+
+
+def test_a_decided_table_is_looked_at_row_by_row() -> None:
+    decided = POLICY.decide_table(TABLE.to_reader(max_chunksize=500), columns=BONUS)
+    rows = list(decided)
+    assert [flat(row) for row in rows] == EXPECTED and isinstance(rows[0], Decision)
+    for row, (method, target, kind, scopes, bonus) in zip(rows, ROWS):
+        token = None if kind is None else Token(kind, scopes or "")
+        assert row == POLICY.decide(method or "", target or "", token, allow_bonus_orbs_use=bool(bonus))
+    assert decided[-1] == rows[-1] == decided[len(ROWS) - 1] and decided[-len(ROWS)] == rows[0]
+    for part in (slice(3), slice(-3, None), slice(490, 1_010), slice(5, 2), slice(None)):
+        assert list(decided[part]) == rows[part] and len(decided[part]) == len(rows[part])
+    ask: Any = decided
+    for bad, error in ((len(ROWS), IndexError), (-len(ROWS) - 1, IndexError), ("a", TypeError), (slice(0, 9, 2), ValueError)):
+        with pytest.raises(error):
+            ask[bad]
+
+
+def flat(decision: Decision) -> dict[str, Any]:
+    found = decision.to_dict()
+    orbs = found.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
+    return {**found, **orbs}
+
+
+def test_a_decided_table_shows_its_first_rows() -> None:
+    few, many = POLICY.decide_table(TABLE.slice(0, 2)), POLICY.decide_table(TABLE)
+    assert repr(few).splitlines()[0] == "<orbgate.DecisionTable: 2 rows>" and len(repr(few).splitlines()) == 3
+    assert repr(many).startswith("<orbgate.DecisionTable: 1,200 rows>\n  ") and len(repr(many).splitlines()) == 7
+    html = many._repr_html_()
+    assert html.count("<tr>") == 21 and html.endswith("<p>and 1,180 more rows</p>")
+    assert "more" not in few._repr_html_()
+
+
+def test_a_decided_table_pickles() -> None:
+    decided = POLICY.decide_table(TABLE, columns=BONUS)
+    for table in (decided, decided[7:9], POLICY.decide_table(TABLE.slice(0, 0))):
+        again = pickle.loads(pickle.dumps(table))
+        assert list(again) == list(table) and again.to_pyarrow().schema == table.to_pyarrow().schema
+    with pytest.raises(TableError):
+        type(decided).__reduce__(decided)[0](TABLE)

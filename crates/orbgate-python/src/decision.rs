@@ -41,7 +41,7 @@ impl Decision {
 
     #[new]
     #[pyo3(signature = (reason, policy, detail=None, api=None, route=None, scope=None, orbs=None))]
-    fn new(
+    pub(crate) fn new(
         reason: &str,
         policy: Py<PyString>,
         detail: Option<&str>,

@@ -12,6 +12,7 @@ mod names;
 mod outcome;
 mod parallel;
 mod policy;
+mod rows;
 mod table;
 mod terms;
 mod text;
@@ -49,6 +50,8 @@ mod _native {
     use super::lines::{read_access, read_requests};
     #[pymodule_export]
     use super::policy::Policy;
+    #[pymodule_export]
+    use super::rows::table_of;
     #[pymodule_export]
     use super::table::{DecisionTable, decide_table};
     #[pymodule_export]

@@ -239,24 +239,8 @@ impl Words {
     pub(crate) fn new(engine: &Engine) -> Self {
         let routes = || engine.routes();
         let templates = routes().map(|route| route.template());
-        let coded = |key: DataType| DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8));
-        let always = |name, kind| Field::new(name, kind, false);
-        let maybe = |name, kind| Field::new(name, kind, true);
-        let schema = Schema::new(vec![
-            always("decision", coded(DataType::Int8)),
-            maybe("status", DataType::Int16),
-            always("reason", coded(DataType::Int8)),
-            maybe("detail", coded(DataType::Int8)),
-            maybe("api", coded(DataType::Int32)),
-            maybe("route", coded(DataType::Int32)),
-            maybe("scope", coded(DataType::Int32)),
-            maybe("consumes", DataType::Boolean),
-            maybe("amount", DataType::Int64),
-            maybe("bonus_allowed", DataType::Boolean),
-            always("policy", coded(DataType::Int8)),
-        ]);
         Self {
-            schema: Arc::new(schema),
+            schema: schema(),
             effects: texts([false, true].map(terms::effect)),
             reasons: texts(Reason::ALL.map(Reason::as_str)),
             details: texts(Detail::ALL.map(Detail::as_str)),
@@ -289,6 +273,26 @@ impl Words {
             bonus_allowed: charge.map(|charge| charge.bonus_allowed),
         }
     }
+}
+
+/// The columns of an answer, the same for every policy.
+pub(crate) fn schema() -> SchemaRef {
+    let coded = |key: DataType| DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8));
+    let always = |name, kind| Field::new(name, kind, false);
+    let maybe = |name, kind| Field::new(name, kind, true);
+    Arc::new(Schema::new(vec![
+        always("decision", coded(DataType::Int8)),
+        maybe("status", DataType::Int16),
+        always("reason", coded(DataType::Int8)),
+        maybe("detail", coded(DataType::Int8)),
+        maybe("api", coded(DataType::Int32)),
+        maybe("route", coded(DataType::Int32)),
+        maybe("scope", coded(DataType::Int32)),
+        maybe("consumes", DataType::Boolean),
+        maybe("amount", DataType::Int64),
+        maybe("bonus_allowed", DataType::Boolean),
+        always("policy", coded(DataType::Int8)),
+    ]))
 }
 
 impl Names {

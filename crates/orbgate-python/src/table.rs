@@ -16,6 +16,7 @@ use crate::error::{self, guarded};
 use crate::outcome::Outcomes;
 use crate::parallel;
 use crate::policy::Policy;
+use crate::rows::Indexed;
 use crate::token::Token;
 
 /// The columns of method, target, kind, scopes and the flag, and whether that of the flag must be there.
@@ -111,13 +112,16 @@ impl Layout {
     }
 }
 
+/// What makes a table again, and of what.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>,));
+
 /// The decisions of a table, row by row in its order: columns for anything with the Arrow C interface.
 #[pyclass(frozen, module = "orbgate")]
 #[derive(Debug)]
 pub(crate) struct DecisionTable {
-    schema: SchemaRef,
-    batches: Vec<RecordBatch>,
-    rows: usize,
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Vec<RecordBatch>,
+    pub(crate) rows: usize,
 }
 
 #[pymethods]
@@ -148,8 +152,33 @@ impl DecisionTable {
         self.rows
     }
 
-    fn __repr__(&self) -> String {
-        format!("<orbgate.DecisionTable: {} rows>", self.rows)
+    /// The decision of a row; or, of a slice, a table of these rows.
+    fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Indexed> {
+        guarded(|| self.at(py, index))
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py()
+            .import("orbgate._preview")?
+            .call_method1("rows", (slf,))
+    }
+
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py()
+            .import("orbgate._preview")?
+            .call_method1("text", (slf,))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py()
+            .import("orbgate._preview")?
+            .call_method1("html", (slf,))
+    }
+
+    /// Its pickle is that of the table of pyarrow, which must be installed.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        let restore = slf.py().import("orbgate._native")?.getattr("table_of")?;
+        Ok((restore, (Self::to_pyarrow(slf)?,)))
     }
 
     /// The decisions as a table of pyarrow, which must be installed.

@@ -282,7 +282,7 @@ class Policy(_native.Policy):
         return f"<orbgate.Policy{name}: {len(self.routes())} routes, {self.digest[:19]}>"
 
     def _repr_html_(self) -> str:
-        return self.table().to_html()
+        return self.table()._repr_html_()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self._text, self.digest)

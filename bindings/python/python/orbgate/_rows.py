@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 if TYPE_CHECKING:
     import pandas
     import polars
+
+# So many rows are shown where nobody asked for all of them: at a prompt, and in a notebook.
+SHOWN = 10
+SHOWN_IN_HTML = 60
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
@@ -27,6 +31,33 @@ class Rows(list[Row]):
     def __init__(self, type: type[Row], rows: Iterable[Row] = ()) -> None:
         super().__init__(rows)
         self._type = type
+
+    @overload
+    def __getitem__(self, at: SupportsIndex) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> Rows[Row]: ...
+    def __getitem__(self, at: SupportsIndex | slice) -> Row | Rows[Row]:
+        """A row, or some rows as a table of the same kind."""
+        if isinstance(at, slice):
+            return Rows(self._type, super().__getitem__(at))
+        return super().__getitem__(at)
+
+    def where(self, wanted: Callable[[Row], object]) -> Rows[Row]:
+        """The rows for which this is true, as a table of the same kind."""
+        return Rows(self._type, filter(wanted, self))
+
+    def sorted(self, key: Callable[[Row], Any] | None = None, *, reverse: bool = False) -> Rows[Row]:
+        """The rows in order, as a table of the same kind; Python's own `sorted` makes a list of them."""
+        return Rows(self._type, sorted(self, key=key or tuple, reverse=reverse))
+
+    def copy(self) -> Rows[Row]:
+        """The same rows, in a table that can be changed by itself."""
+        return Rows(self._type, self)
+
+    def __repr__(self) -> str:
+        more = len(self) - SHOWN
+        shown = ", ".join(map(repr, self if more <= 0 else list.__getitem__(self, slice(SHOWN))))
+        return f"[{shown}]" if more <= 0 else f"[{shown}, … and {more:,} more]"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -65,7 +96,8 @@ class Rows(list[Row]):
         return table(names, rows)
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        more = len(self) - SHOWN_IN_HTML
+        return self[:SHOWN_IN_HTML].to_html() + (f"<p>and {more:,} more rows</p>" if more > 0 else "")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Rows, (self._type, list(self))

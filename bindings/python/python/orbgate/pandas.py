@@ -1,5 +1,7 @@
 """`import orbgate.pandas` gives the DataFrames of pandas the accessor `orbgate`.
 
+An accessor has no types, so what it has is here as a function, too: `decide`.
+
 >>> import pandas as pd
 >>> import orbgate.pandas
 >>> from orbgate import Policy, Token
@@ -18,6 +20,11 @@ import pandas as pd
 from ._policy import Policy
 
 
+def decide(frame: pd.DataFrame, policy: Policy, **options: Any) -> pd.DataFrame:
+    """The decisions of the rows, with their index: the columns of `Policy.decide_table`, whose options these are."""
+    return policy.decide_table(frame, **options).to_pandas().set_axis(frame.index)
+
+
 @pd.api.extensions.register_dataframe_accessor("orbgate")
 class DataFrameAccessor:
     """Decides a DataFrame; needs pyarrow."""
@@ -26,5 +33,5 @@ class DataFrameAccessor:
         self._frame = frame
 
     def decide(self, policy: Policy, **options: Any) -> pd.DataFrame:
-        """The decisions of the rows, with their index: the columns of `Policy.decide_table`, whose options these are."""
-        return policy.decide_table(self._frame, **options).to_pandas().set_axis(self._frame.index)
+        """The function `decide` of this DataFrame."""
+        return decide(self._frame, policy, **options)

@@ -1,5 +1,7 @@
 """`import orbgate.polars` gives polars the namespace `orbgate`, on expressions, Series and DataFrames.
 
+A namespace has no types, so what it has is here as functions, too: `decide` and `allowed`.
+
 >>> import polars as pl
 >>> import orbgate.polars
 >>> from orbgate import Policy, Token
@@ -10,20 +12,41 @@
 ['scope_held', 'no_route']
 >>> log.orbgate.decide(policy, token=Token("user", "read:orbs"))["decision"].to_list()
 ['allow', 'deny']
+>>> log.filter(orbgate.polars.allowed(call, policy, token=Token("user", "read:orbs"))).height
+1
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import polars as pl
 
 from ._policy import Policy
 
 
-def _series(requests: pl.Series, policy: Policy, options: dict[str, Any]) -> pl.Series:
-    # A frame of a struct Series shares its columns; what is null as a whole is null in each of them.
-    return policy.decide_table(requests, **options).to_polars().to_struct(requests.name)
+@overload
+def decide(calls: pl.DataFrame, policy: Policy, **options: Any) -> pl.DataFrame: ...
+@overload
+def decide(calls: pl.Series, policy: Policy, **options: Any) -> pl.Series: ...
+@overload
+def decide(calls: pl.Expr, policy: Policy, **options: Any) -> pl.Expr: ...
+def decide(calls: pl.DataFrame | pl.Series | pl.Expr, policy: Policy, **options: Any) -> pl.DataFrame | pl.Series | pl.Expr:
+    """The decisions of calls, in their order: the columns of `Policy.decide_table`, whose options these are.
+
+    A DataFrame has columns for answer; a Series and an expression, whose fields are method, target, kind and scopes, structs.
+    """
+    if isinstance(calls, pl.DataFrame):
+        return policy.decide_table(calls, **options).to_polars()
+    if isinstance(calls, pl.Series):
+        # A frame of a struct Series shares its columns; what is null as a whole is null in each of them.
+        return policy.decide_table(calls, **options).to_polars().to_struct(calls.name)
+    return calls.map_batches(lambda some: decide(some, policy, **options), return_dtype=_schema(), is_elementwise=True)
+
+
+def allowed(calls: pl.Expr, policy: Policy, **options: Any) -> pl.Expr:
+    """Whether each call is allowed."""
+    return decide(calls, policy, **options).struct.field("decision").cast(pl.String) == "allow"
 
 
 def _schema() -> pl.Struct:
@@ -40,14 +63,12 @@ class ExprNamespace:
         self._expr = expr
 
     def decide(self, policy: Policy, **options: Any) -> pl.Expr:
-        """The decisions, structs with the columns of `Policy.decide_table`, whose options these are."""
-        return self._expr.map_batches(
-            lambda requests: _series(requests, policy, options), return_dtype=_schema(), is_elementwise=True
-        )
+        """The function `decide` of this expression."""
+        return decide(self._expr, policy, **options)
 
     def allowed(self, policy: Policy, **options: Any) -> pl.Expr:
-        """Whether each call is allowed."""
-        return self.decide(policy, **options).struct.field("decision").cast(pl.String) == "allow"
+        """The function `allowed` of this expression."""
+        return allowed(self._expr, policy, **options)
 
 
 @pl.api.register_series_namespace("orbgate")
@@ -58,8 +79,8 @@ class SeriesNamespace:
         self._series = series
 
     def decide(self, policy: Policy, **options: Any) -> pl.Series:
-        """The decisions, structs with the columns of `Policy.decide_table`, whose options these are."""
-        return _series(self._series, policy, options)
+        """The function `decide` of this Series."""
+        return decide(self._series, policy, **options)
 
 
 @pl.api.register_dataframe_namespace("orbgate")
@@ -70,5 +91,5 @@ class DataFrameNamespace:
         self._frame = frame
 
     def decide(self, policy: Policy, **options: Any) -> pl.DataFrame:
-        """The decisions of the rows, in their order: the columns of `Policy.decide_table`, whose options these are."""
-        return policy.decide_table(self._frame, **options).to_polars()
+        """The function `decide` of this DataFrame."""
+        return decide(self._frame, policy, **options)

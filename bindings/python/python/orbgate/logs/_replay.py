@@ -132,6 +132,8 @@ class Summary:
             "base": self.base.digest,
             "unchanged": changes.unchanged,
             "changed": sum(changes.counts.values()),
+            "newly_allowed": changes.newly_allowed,
+            "newly_denied": changes.newly_denied,
             "by_decision_and_route": [
                 {
                     "old": change[0],

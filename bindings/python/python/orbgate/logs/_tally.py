@@ -107,6 +107,8 @@ class Changes:
         self.counts: Counter[tuple[Any, ...]] = Counter()
         self.examples: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         self.unchanged = 0
+        self.newly_allowed = 0
+        self.newly_denied = 0
         self._wanted = examples
         self._pa = needs("pyarrow", "logs")
 
@@ -131,6 +133,10 @@ class Changes:
                 self.unchanged += len(rows)
                 continue
             self.counts[change] += len(rows)
+            if before["status"] is None and after["status"] is not None:
+                self.newly_denied += len(rows)
+            elif before["status"] is not None and after["status"] is None:
+                self.newly_allowed += len(rows)
             examples = self.examples.setdefault(change, [])
             # Several groups may be one change: the first rows of them all are wanted.
             examples += [_example(batch, row - first) for row in rows[: self._wanted]]

@@ -63,6 +63,7 @@ def _orbs(orbs: dict[str, Any]) -> list[str]:
 def _changes(changes: dict[str, Any]) -> list[str]:
     found = changes["by_decision_and_route"]
     lines = ["", f"{_number(changes['changed'])} would change from {changes['base'][:19]}, {_number(changes['unchanged'])} not"]
+    lines.append(f"{_number(changes['newly_allowed'])} newly allowed, {_number(changes['newly_denied'])} newly denied:")
     for change in found[:SHOWN_CHANGES]:
         route = shown(change["route"] or "(none)")
         lines.append(f"  {_number(change['count'])}  {change['old']} → {change['new']}  {route}")
