@@ -238,17 +238,19 @@ fn words(program: Program, words: &str) -> Program {
     words.split(' ').fold(program, Program::arg)
 }
 
-/// Builds the wheel, in the target directory of all other builds.
+/// Builds the wheel from the source archive, which shows that it can be, in the target directory of all other builds.
 fn wheel(project: &Project, home: &Path, package: &Path, tools: &Path) -> Result<PathBuf> {
     let wheels = home.join("wheels");
     if wheels.exists() {
         fs::remove_dir_all(&wheels)?;
     }
-    let build = words(program(tools, "maturin"), "build --release").path("--out", &wheels);
+    let build = words(program(tools, "maturin"), "build --release --sdist").path("--out", &wheels);
     let build = build.path("--target-dir", &project.target).within(package);
     build.run()?;
-    let mut built = fs::read_dir(&wheels)?;
-    let wheel = built.next().context("maturin built no wheel")??.path();
+    let built: Vec<_> = fs::read_dir(&wheels)?.collect::<Result<_, _>>()?;
+    let mut built = built.into_iter().map(|file| file.path());
+    let wheel = built.find(|file| file.extension().is_some_and(|end| end == "whl"));
+    let wheel = wheel.context("maturin built no wheel")?;
     let size = fs::metadata(&wheel)?.len();
     println!("{} has {size} bytes", wheel.display());
     if size > 1_500_000 {
