@@ -6,7 +6,7 @@ mod questions;
 mod usage;
 
 // The public interface is:
-pub use crate::diff::{Asked, Caller, Change, Cost, Diff, Rule, diff};
+pub use crate::diff::{Asked, Caller, Change, Cost, Diff, Rule, Verdict, diff};
 pub use crate::least::{LeastScopes, Need, Refusal, least_scopes};
 pub use crate::questions::{Record, reach, records, route_of, scope, who_may};
 pub use crate::usage::{ScopeUsage, ScopeUse};

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use orbgate::{Decision, Engine, Policy, Request, Token, TokenKind};
-use orbgate_analysis::{Asked, Cost, diff};
+use orbgate_analysis::{Asked, Caller, Cost, Verdict, diff};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -229,8 +229,9 @@ fn pairs() -> impl Strategy<Value = (Model, Model)> {
         vec((any::<Index>(), any::<bool>()), 0..3),
         policies(),
         proptest::bool::weighted(0.2),
+        proptest::bool::weighted(0.1),
     )
-        .prop_map(|(old, edits, other, other_target)| {
+        .prop_map(|(old, edits, other, other_target, without_scope)| {
             let mut new = old.clone();
             new.encoded_params ^= other_target;
             for (at, add) in edits {
@@ -247,6 +248,9 @@ fn pairs() -> impl Strategy<Value = (Model, Model)> {
                 if Policy::from_yaml(&with.to_yaml()).is_ok() {
                     new = with;
                 }
+            }
+            if without_scope {
+                new.apis[0].scopes.remove(0);
             }
             (old, new)
         });
@@ -324,20 +328,15 @@ fn cost(old: &Decision<'_>, new: &Decision<'_>) -> Option<Cost> {
     }
 }
 
-fn brute_force(old: &Engine, new: &Engine) -> BTreeSet<String> {
+/// What brute force finds: changes of calls, and of scopes that are asked for without a route.
+fn brute_force<'e>(old: &'e Engine, new: &'e Engine) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let (tokens, nobody) = (tokens(), (TokenKind::User, String::new()));
-    for target in targets() {
-        for method in METHODS {
-            let answers = [old, new].map(|engine| decide(engine, method, &target, &nobody));
-            let [before, after] =
-                answers.map(|answer| answer.scope().and(answer.route()).map(str::to_owned));
-            if before.is_none() && after.is_none() {
-                continue;
-            }
-            let mut change: Found = (before, after, false, false, None);
+    let engines = [old, new];
+    let mut note =
+        |mut change: Found, answers: &dyn Fn(&(TokenKind, String)) -> [Decision<'e>; 2]| {
             for token in &tokens {
-                let [old, new] = [old, new].map(|engine| decide(engine, method, &target, token));
+                let [old, new] = answers(token);
                 change.2 |= !old.is_allow() && new.is_allow();
                 change.3 |= old.is_allow() && !new.is_allow();
                 change.4 = change.4.or(cost(&old, &new));
@@ -345,66 +344,107 @@ fn brute_force(old: &Engine, new: &Engine) -> BTreeSet<String> {
             if change.2 || change.3 || change.4.is_some() {
                 found.insert(format!("{change:?}"));
             }
+        };
+    for target in targets() {
+        for method in METHODS {
+            let answers = engines.map(|engine| decide(engine, method, &target, &nobody));
+            let [before, after] =
+                answers.map(|answer| answer.scope().and(answer.route()).map(str::to_owned));
+            if before.is_none() && after.is_none() {
+                continue;
+            }
+            note((before, after, false, false, None), &|token| {
+                engines.map(|engine| decide(engine, method, &target, token))
+            });
         }
+    }
+    for scope in SCOPES {
+        let asked = Some(scope.to_owned());
+        note((asked, None, false, false, None), &|token| {
+            engines.map(|engine| decide_scope(engine, scope, token))
+        });
     }
     found
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
-
-    #[test]
-    fn every_change_is_found_and_shown((old, new) in pairs()) {
-        let (old, new) = (engine(&old.to_yaml()), engine(&new.to_yaml()));
-        let diff = diff(&old, &new);
-        prop_assert!(diff.complete);
-        let mut found = BTreeSet::new();
-        for change in &diff.changes {
-            let Asked::Call { method, target } = &change.asked else { continue };
-            // The request shows what the change says.
-            for (caller, wider) in [(&change.wider, true), (&change.narrower, false)] {
-                let Some(caller) = caller else { continue };
-                let token = (caller.kind, caller.scopes.clone());
-                prop_assert_eq!(decide(&old, method, target, &token).is_allow(), !wider);
-                prop_assert_eq!(decide(&new, method, target, &token).is_allow(), wider);
-            }
-            let route = |rule: Option<orbgate_analysis::Rule<'_>>| rule.map(|rule| rule.route.unwrap().as_str().to_owned());
-            let shown: Found = (route(change.before), route(change.after), change.wider.is_some(), change.narrower.is_some(), change.cost);
-            // That a route is gone may change nothing for callers.
-            if shown.2 || shown.3 || shown.4.is_some() {
-                let first = found.insert(format!("{shown:?}"));
-                prop_assert!(first, "two requests show one change");
-            } else {
-                prop_assert!(change.vanished);
-            }
-        }
-        prop_assert_eq!(found, brute_force(&old, &new));
-        prop_assert_eq!(orbgate_analysis::diff(&old, &old).changes, vec![]);
-    }
+fn decide_scope<'e>(engine: &'e Engine, scope: &str, token: &(TokenKind, String)) -> Decision<'e> {
+    let token = Token {
+        kind: token.0,
+        scopes: token.1.as_str().into(),
+    };
+    engine.decide_scope(scope, Some(token), false)
 }
 
-#[test]
-fn amounts_are_compared() {
-    let amount = |orbs: &str| policy(&format!("s: {{ orbs: {orbs}, routes: [GET /x] }}"));
-    let table = [
-        ("5", "4", Some(Cost::Less)),
-        ("5", "6", Some(Cost::More)),
-        ("5", "5", None),
-        ("5", "false", Some(Cost::Less)),
-        ("false", "5", Some(Cost::More)),
-        ("false", "true", Some(Cost::More)),
-        ("true", "false", Some(Cost::Less)),
-        ("true", "5", Some(Cost::Unknown)),
-        ("5", "true", Some(Cost::Unknown)),
-    ];
-    for (old, new, expected) in table {
-        let (old, new) = (amount(old), amount(new));
-        let found = diff(&old, &new);
-        assert_eq!(
-            found.changes.first().and_then(|change| change.cost),
-            expected
-        );
-        let cheaper = matches!(expected, Some(Cost::Less | Cost::Unknown));
-        assert_eq!(found.widens(), cheaper);
+/// Holds a diff to brute force, and each witness to both engines.
+fn judge(old: &Engine, new: &Engine) {
+    let diff = diff(old, new);
+    assert!(diff.complete);
+    let mut found = BTreeSet::new();
+    let (mut wider, mut narrower) = (false, false);
+    for change in &diff.changes {
+        let answers = |caller: &Caller| {
+            let token = (caller.kind, caller.scopes.clone());
+            [old, new].map(|engine| match &change.asked {
+                Asked::Call { method, target } => decide(engine, method, target, &token),
+                Asked::Scope(name) => decide_scope(engine, name, &token),
+            })
+        };
+        // The request shows what the change says.
+        for (caller, expected) in [
+            (&change.wider, [false, true]),
+            (&change.narrower, [true, false]),
+            (&change.payer, [true, true]),
+        ] {
+            if let Some(caller) = caller {
+                assert_eq!(answers(caller).map(|answer| answer.is_allow()), expected);
+            }
+        }
+        let paid = change.payer.as_ref().map(answers);
+        assert_eq!(paid.and_then(|[old, new]| cost(&old, &new)), change.cost);
+        let route = |rule: Option<orbgate_analysis::Rule<'_>>| {
+            rule.and_then(|rule| rule.route)
+                .map(|route| route.as_str().to_owned())
+        };
+        let (before, after) = match &change.asked {
+            Asked::Call { .. } => (route(change.before), route(change.after)),
+            Asked::Scope(name) => (Some(name.clone()), None),
+        };
+        let is = (change.wider.is_some(), change.narrower.is_some());
+        (wider, narrower) = (wider || is.0, narrower || is.1);
+        let shown: Found = (before, after, is.0, is.1, change.cost);
+        // That a route is gone may change nothing for callers.
+        if shown.2 || shown.3 || shown.4.is_some() {
+            let first = found.insert(format!("{shown:?}"));
+            assert!(first, "two requests show one change");
+        } else {
+            assert!(change.vanished);
+        }
+    }
+    assert_eq!(found, brute_force(old, new));
+    let verdict = match (wider, narrower) {
+        (false, false) => Verdict::Equivalent,
+        (true, false) => Verdict::Wider,
+        (false, true) => Verdict::Narrower,
+        (true, true) => Verdict::Incomparable,
+    };
+    assert_eq!(diff.verdict(), Some(verdict));
+}
+
+/// How many random pairs are compared. 10,000 take minutes:
+/// `ORBGATE_DIFF_PAIRS=10000 cargo test --release -p orbgate-analysis --test diff random`.
+fn pairs_to_compare() -> u32 {
+    let asked = std::env::var("ORBGATE_DIFF_PAIRS");
+    asked.map_or(300, |pairs| pairs.parse().unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: pairs_to_compare(), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_change_of_random_policies_is_found_and_shown((old, new) in pairs()) {
+        let (old, new) = (engine(&old.to_yaml()), engine(&new.to_yaml()));
+        judge(&old, &new);
+        let same = diff(&old, &old);
+        prop_assert_eq!((same.verdict(), same.changes), (Some(Verdict::Equivalent), vec![]));
     }
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use orbgate::{Orbs, Route, Scope, TokenKind};
+use orbgate::{Orbs, Place, Route, Scope, TokenKind};
 
 /// A change of an answer, with a request that shows it.
 ///
@@ -22,6 +22,8 @@ pub struct Change<'o, 'n> {
     pub narrower: Option<Caller>,
     /// How what the call consumes changes, for those whom both policies allow it.
     pub cost: Option<Cost>,
+    /// Somebody whom both policies allow this, for a different cost; `None` where [`cost`](Self::cost) is.
+    pub payer: Option<Caller>,
     /// Whether the new policy lacks the route, or the scope, that decided before.
     pub vanished: bool,
 }
@@ -70,6 +72,18 @@ pub enum Cost {
     Unknown,
 }
 
+impl Cost {
+    /// `cheaper`, `dearer`, or `other cost` where one of the amounts is not stated.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Less => "cheaper",
+            Self::More => "dearer",
+            Self::Unknown => "other cost",
+        }
+    }
+}
+
 impl<'e> Rule<'e> {
     pub(super) const fn of_route(route: Route<'e>) -> Self {
         Self {
@@ -87,6 +101,13 @@ impl<'e> Rule<'e> {
     pub fn orbs(&self) -> Option<Orbs> {
         self.route
             .map_or_else(|| self.scope.orbs(), |route| Some(route.orbs()))
+    }
+
+    /// Where the route, or else the scope, stands in its policy file.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        self.route
+            .map_or_else(|| self.scope.place(), |route| route.place())
     }
 }
 
@@ -111,6 +132,17 @@ impl Change<'_, '_> {
         self.wider.is_some() || matches!(self.cost, Some(Cost::Less | Cost::Unknown))
     }
 
+    /// What the change is, in words: `wider`, `narrower`, a cost, `vanished`.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let words = [
+            self.wider.as_ref().map(|_| "wider"),
+            self.narrower.as_ref().map(|_| "narrower"),
+            self.cost.map(Cost::as_str),
+            self.vanished.then_some("vanished"),
+        ];
+        words.into_iter().flatten()
+    }
+
     pub(super) const fn is_any(&self) -> bool {
         self.widens() || self.narrower.is_some() || self.cost.is_some() || self.vanished
     }
@@ -118,18 +150,7 @@ impl Change<'_, '_> {
 
 impl fmt::Display for Change<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cost = self.cost.map(|cost| match cost {
-            Cost::Less => "cheaper",
-            Cost::More => "dearer",
-            Cost::Unknown => "other cost",
-        });
-        let words = [
-            self.wider.as_ref().map(|_| "wider"),
-            self.narrower.as_ref().map(|_| "narrower"),
-            cost,
-            self.vanished.then_some("vanished"),
-        ];
-        let words: Vec<_> = words.into_iter().flatten().collect();
+        let words: Vec<_> = self.words().collect();
         write!(f, "{}: {}: ", words.join(", "), self.asked)?;
         rule(self.before.as_ref(), f)?;
         f.write_str(" -> ")?;

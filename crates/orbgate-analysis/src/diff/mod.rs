@@ -1,9 +1,11 @@
 //! What changes for callers when one policy takes the place of another.
 
 mod change;
+#[cfg(feature = "serde")]
+mod json;
 mod templates;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use orbgate::{Engine, Scopes, Token, TokenKind};
 
@@ -22,7 +24,46 @@ pub struct Diff<'o, 'n> {
     pub complete: bool,
 }
 
+/// How what callers may do under the new policy stands to the old one. Costs are no part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Every call is allowed to the same callers.
+    Equivalent,
+    /// Some call is allowed to more callers, and none to fewer.
+    Wider,
+    /// Some call is allowed to fewer callers, and none to more.
+    Narrower,
+    /// Some call is allowed to callers who were denied it, and some denied to callers who were allowed it.
+    Incomparable,
+}
+
+impl Verdict {
+    /// The verdict in one word, in lower case.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Equivalent => "equivalent",
+            Self::Wider => "wider",
+            Self::Narrower => "narrower",
+            Self::Incomparable => "incomparable",
+        }
+    }
+}
+
 impl Diff<'_, '_> {
+    /// How the new policy stands to the old one; `None` where not everything was compared.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Verdict> {
+        let wider = self.changes.iter().any(|change| change.wider.is_some());
+        let narrower = self.changes.iter().any(|change| change.narrower.is_some());
+        self.complete.then_some(match (wider, narrower) {
+            (false, false) => Verdict::Equivalent,
+            (true, false) => Verdict::Wider,
+            (false, true) => Verdict::Narrower,
+            (true, true) => Verdict::Incomparable,
+        })
+    }
+
     /// Whether a call is allowed to somebody whom the old policy denies it, or may consume less; also where
     /// not everything was compared.
     #[must_use]
@@ -183,12 +224,13 @@ impl<'o, 'n> Search<'o, 'n> {
     /// Keeps a change, if there is one. A decision depends on the kind of the token and on whether it holds
     /// the one scope, so tokens with none and with one of the two scopes are all that need be asked.
     fn compare(&mut self, asked: Asked, before: Option<Rule<'o>>, after: Option<Rule<'n>>) {
-        let (mut wider, mut narrower, mut paid) = (None, None, false);
+        let (mut wider, mut narrower, mut payer) = (None, None, None);
         let needed = [
             before.map(|rule| rule.scope.name()),
             after.map(|rule| rule.scope.name()),
         ];
-        let both = needed.map(Option::unwrap_or_default).join(" ");
+        let both: BTreeSet<_> = needed.into_iter().flatten().collect();
+        let both = both.into_iter().collect::<Vec<_>>().join(" ");
         for kind in [TokenKind::User, TokenKind::Organisation] {
             for scopes in [Some(""), needed[0], needed[1]].into_iter().flatten() {
                 let allowed = self.allowed(&asked, kind, scopes);
@@ -204,10 +246,13 @@ impl<'o, 'n> Search<'o, 'n> {
                     _ => {}
                 }
             }
-            paid |= self.allowed(&asked, kind, &both) == (true, true);
+            if payer.is_none() && self.allowed(&asked, kind, &both) == (true, true) {
+                let scopes = both.clone();
+                payer = Some(Caller { kind, scopes });
+            }
         }
-        let cost = match (before, after) {
-            (Some(before), Some(after)) if paid => Cost::between(before.orbs(), after.orbs()),
+        let cost = match (before, after, &payer) {
+            (Some(before), Some(after), Some(_)) => Cost::between(before.orbs(), after.orbs()),
             _ => None,
         };
         let vanished = before.is_some_and(|rule| match rule.route {
@@ -221,6 +266,7 @@ impl<'o, 'n> Search<'o, 'n> {
             wider,
             narrower,
             cost,
+            payer: payer.filter(|_| cost.is_some()),
             vanished,
         };
         if change.is_any() {
