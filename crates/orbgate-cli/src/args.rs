@@ -1,5 +1,7 @@
 //! The command line as people type it.
 
+mod diff;
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +10,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use orbgate::{Scopes, TokenKind};
 use orbgate_contract::Contract;
+
+pub(crate) use diff::Pair;
 
 /// Which scope does a route need, may a token call it, does it consume orbs, and why?
 #[derive(Debug, Parser)]
@@ -28,6 +32,7 @@ impl Cli {
     /// Refuses what the parser cannot see: `--policy` is one of the files of `check`, and standard input
     /// can be read only once.
     pub(crate) fn consistent(self) -> Result<Self, clap::Error> {
+        let pair;
         let files: &[PathBuf] = match &self.command {
             Command::Check(files) if files.files.is_empty() && self.policy.is_none() => {
                 let message = "no FILE to check, and no `--policy FILE`";
@@ -36,12 +41,16 @@ impl Cli {
             Command::Check(files) => &files.files,
             Command::Replay(log) => core::slice::from_ref(&log.file),
             Command::Validate(documents) => &documents.files,
+            Command::Diff(files) => {
+                pair = [files.old.clone(), files.new.clone()];
+                &pair
+            }
             Command::Completions(_) => &[],
             Command::Decide(_) | Command::Explain(_) | Command::Table(_) => &[],
         };
         let policy = match &self.command {
             // Whose `--policy` is never read.
-            Command::Validate(_) | Command::Completions(_) => None,
+            Command::Validate(_) | Command::Diff(_) | Command::Completions(_) => None,
             _ => self.policy.as_ref(),
         };
         let is_input = |file: &&PathBuf| file.as_path() == Path::new(STANDARD_INPUT);
@@ -50,6 +59,7 @@ impl Cli {
             let command = match &self.command {
                 Command::Check(_) => "check",
                 Command::Validate(_) => "validate",
+                Command::Diff(_) => "diff",
                 _ => "replay",
             };
             return Err(usage(command, ErrorKind::ArgumentConflict, message));
@@ -82,6 +92,8 @@ pub(crate) enum Command {
     /// Check policy files and report every fault
     #[command(after_help = CHECK)]
     Check(Files),
+    /// Compare two policies: what the new one allows, denies and charges otherwise
+    Diff(Pair),
     /// Hold run requests or run records to their contract
     #[command(after_help = VALIDATE)]
     Validate(Documents),
@@ -267,6 +279,7 @@ Examples:
       --scopes read:vox --declared 'read:orbs read:vox' --requested read:vox
   orbgate replay requests.jsonl > decisions.jsonl
   orbgate check policy.yaml
+  orbgate diff policy.yaml next.yaml
   orbgate validate run-request body.json
   orbgate table --format markdown
   orbgate --policy policy.yaml table

@@ -10,9 +10,11 @@ mod args;
 mod check;
 mod complete;
 mod decide;
+mod diff;
 mod explain;
 mod hint;
 mod input;
+mod markdown;
 mod output;
 mod policy_file;
 mod progress;
@@ -50,6 +52,8 @@ fn run(cli: &Cli) -> Result<Outcome, Stop> {
         // These two decide nothing: one checks the policy, the other has no use for it.
         Command::Check(files) => check::run(files.files.iter().chain(&cli.policy)),
         Command::Table(table) => table::run(table.format, &source()?),
+        // Its policies are its arguments.
+        Command::Diff(files) => diff::run(files),
         // Requests and records are the same under every policy.
         Command::Validate(documents) => validate::run(documents),
         Command::Completions(shell) => complete::run(shell.shell),

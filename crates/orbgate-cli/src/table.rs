@@ -9,6 +9,7 @@ use orbgate_analysis::{Record, records};
 use crate::answer::short;
 use crate::args::Format;
 use crate::check::count;
+use crate::markdown::{code, prose};
 use crate::output::{self, FAINT, Outcome, STRONG, Stop, one_line};
 use crate::policy_file::Source;
 
@@ -45,7 +46,7 @@ fn json(engine: &Engine) -> Result<Vec<u8>, Stop> {
 }
 
 /// An orb column: `no`, `yes`, an amount or `not stated`.
-fn orb_column(orbs: Option<Orbs>) -> String {
+pub(crate) fn orb_column(orbs: Option<Orbs>) -> String {
     match orbs {
         None => "not stated".to_owned(),
         Some(Orbs::Free) => "no".to_owned(),
@@ -187,38 +188,6 @@ fn markdown(engine: &Engine) -> io::Result<Vec<u8>> {
         engine.digest()
     )?;
     Ok(out)
-}
-
-/// Text in a cell: what Markdown would take for markup is escaped.
-fn prose(text: &str) -> String {
-    let mut cell = String::with_capacity(text.len());
-    for character in one_line(text).chars() {
-        if matches!(
-            character,
-            '\\' | '|' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '~' | '&'
-        ) {
-            cell.push('\\');
-        }
-        cell.push(character);
-    }
-    cell
-}
-
-/// Code in a cell. A `|` would end the cell even within code.
-fn code(text: &str) -> String {
-    let text = one_line(text).replace('|', "\\|");
-    if text.is_empty() {
-        return text;
-    }
-    // More backticks than any run within end the code, and nothing else does.
-    let runs = text.split(|character| character != '`').map(str::len);
-    match runs.max().unwrap_or(0) {
-        0 => format!("`{text}`"),
-        longest => {
-            let fence = "`".repeat(longest.saturating_add(1));
-            format!("{fence} {text} {fence}")
-        }
-    }
 }
 
 /// Comma-separated values (RFC 4180), for spreadsheets: a cell that one would take for a formula begins with `'`. A heading

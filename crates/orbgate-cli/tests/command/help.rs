@@ -10,6 +10,7 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
         (&["explain"], "Explain a denial"),
         (&["replay"], "Decide a log of requests"),
         (&["check"], "Check policy files"),
+        (&["diff"], "Compare two policies"),
         (&["validate"], "Hold run requests"),
         (&["table"], "Show the whole table"),
         (&["completions"], "Print the completion script"),
@@ -64,6 +65,7 @@ fn every_shell_has_completions() {
             "decide",
             "replay",
             "allow-bonus-orbs",
+            "allow-wider",
             "policy",
             "lenient",
         ] {

@@ -12,6 +12,7 @@
 
 mod check;
 mod decide;
+mod diff;
 mod explain;
 mod help;
 mod hostile;
@@ -20,6 +21,7 @@ mod replay;
 mod replay_stream;
 mod table;
 mod validate;
+mod wrong_hands;
 
 use std::fs;
 use std::io::Write;

@@ -1,0 +1,236 @@
+//! `orbgate diff`: what a new version of a policy changes, each change with a request that shows it.
+
+use core::fmt::Write as _;
+use std::io::{self, Write};
+
+use orbgate::Digest;
+use orbgate_analysis::{Asked, Caller, Change, Cost, Diff, Rule, Verdict};
+use serde::Serialize;
+
+use crate::answer::short;
+use crate::args::Pair;
+use crate::decide::print_json;
+use crate::markdown::code;
+use crate::output::{self, ALLOW, DENY, FAINT, Outcome, STRONG, Stop, WARNING, one_line};
+use crate::policy_file::Source;
+
+/// Most bytes of rows in Markdown: GitHub takes comments of 65,536 characters.
+const MOST_MARKDOWN: usize = 59_000;
+
+/// Compares the files.
+pub(crate) fn run(files: &Pair) -> Result<Outcome, Stop> {
+    let [old, new] = [
+        Source::load(Some(&files.old))?,
+        Source::load(Some(&files.new))?,
+    ];
+    let mut diff = orbgate_analysis::diff(old.engine(), new.engine());
+    // What opens something is read first.
+    diff.changes.sort_by_key(|change| !change.widens());
+    let compared = Compared {
+        old: old.engine().digest(),
+        new: new.engine().digest(),
+        diff,
+    };
+    if files.json {
+        print_json(&compared)?;
+    } else if files.markdown {
+        output::print_raw(markdown(&compared).as_bytes())?;
+    } else {
+        output::print(|out| text(out, &compared, &old, &new))?;
+    }
+    if !compared.diff.complete {
+        let message = "too many templates overlap: not everything was compared";
+        return Err(Stop::Error(message.to_owned()));
+    }
+    Ok(match compared.diff.widens() && !files.allow_wider {
+        true => Outcome::Findings,
+        false => Outcome::Fine,
+    })
+}
+
+/// Two policies and what is between them.
+#[derive(Serialize)]
+struct Compared<'o, 'n> {
+    old: Digest,
+    new: Digest,
+    #[serde(flatten)]
+    diff: Diff<'o, 'n>,
+}
+
+impl Compared<'_, '_> {
+    /// The verdict, in a word and in words.
+    fn verdict(&self) -> (&'static str, String) {
+        let Some(verdict) = self.diff.verdict() else {
+            return ("unknown", "not everything was compared".to_owned());
+        };
+        let changes = &self.diff.changes;
+        let counted = |is: &dyn Fn(&Change<'_, '_>) -> bool, noun: &str| {
+            let number = changes.iter().filter(|change| is(change)).count();
+            (number > 0).then(|| format!("{number} {noun}"))
+        };
+        let cost = |cost: Cost| counted(&|change| change.cost == Some(cost), cost.as_str());
+        let counts = [
+            counted(&|change| change.wider.is_some(), "wider"),
+            counted(&|change| change.narrower.is_some(), "narrower"),
+            cost(Cost::Less),
+            cost(Cost::More),
+            cost(Cost::Unknown),
+            counted(&|change| change.vanished, "vanished"),
+        ];
+        let counts: Vec<_> = counts.into_iter().flatten().collect();
+        let counts = match counts.as_slice() {
+            [] if self.old == self.new => "the same policy".to_owned(),
+            [] => "no call is allowed, denied or charged otherwise".to_owned(),
+            _ => counts.join(", "),
+        };
+        (verdict.as_str(), counts)
+    }
+}
+
+/// For people, in a terminal.
+fn text(
+    out: &mut dyn Write,
+    compared: &Compared<'_, '_>,
+    old: &Source,
+    new: &Source,
+) -> io::Result<()> {
+    let style = match compared.diff.verdict() {
+        Some(Verdict::Equivalent) => ALLOW,
+        Some(Verdict::Narrower) => STRONG,
+        _ => WARNING,
+    };
+    let (verdict, counts) = compared.verdict();
+    let digests = [compared.old, compared.new].map(short).join(" -> ");
+    writeln!(out, "{style}{verdict}{style:#}: {counts}; {digests}")?;
+    for change in &compared.diff.changes {
+        let style = if change.widens() { DENY } else { STRONG };
+        let words: Vec<_> = change.words().collect();
+        writeln!(
+            out,
+            "\n{style}{}{style:#}: {}",
+            words.join(", "),
+            change.asked
+        )?;
+        let mut line = |label: &str, text: &str| {
+            writeln!(out, "  {FAINT}{label:<10}{FAINT:#}  {}", one_line(text))
+        };
+        for (label, rule, source) in [
+            ("before", &change.before, old),
+            ("after", &change.after, new),
+        ] {
+            match rule {
+                Some(rule) => line(label, &format!("{rule} ({})", source.at(rule.place())))?,
+                None => line(label, "denied to everybody")?,
+            }
+        }
+        for (label, _, caller) in witnesses(change) {
+            line(label, &command(&change.asked, caller, new.name()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Who shows what the change says: in a word, and as what the old and the new policy answer.
+fn witnesses<'c>(
+    change: &'c Change<'_, '_>,
+) -> impl Iterator<Item = (&'static str, &'static str, &'c Caller)> {
+    let cost = change.cost.map_or("", Cost::as_str);
+    let all = [
+        ("wider", "deny → allow", &change.wider),
+        ("narrower", "allow → deny", &change.narrower),
+        (cost, "allow", &change.payer),
+    ];
+    all.into_iter()
+        .filter_map(|(word, answers, caller)| Some((word, answers, caller.as_ref()?)))
+}
+
+/// The command that asks the new policy the same.
+fn command(asked: &Asked, caller: &Caller, policy: &str) -> String {
+    let mut words = match asked {
+        Asked::Call { method, target } => vec!["orbgate", "decide", method, target],
+        Asked::Scope(name) => vec!["orbgate", "decide", "--scope", name],
+    };
+    words.extend(["--token", caller.kind.as_str()]);
+    if !caller.scopes.is_empty() {
+        words.extend(["--scopes", &caller.scopes]);
+    }
+    words.extend(["--policy", policy]);
+    // No argument of a program has a NUL.
+    shlex::try_join(words).unwrap_or_default()
+}
+
+/// For a comment on a pull request.
+fn markdown(compared: &Compared<'_, '_>) -> String {
+    let (verdict, counts) = compared.verdict();
+    let mut page = format!("### Policy: {verdict}\n\n{counts}");
+    if compared.diff.widens() {
+        page.push_str(". **Somebody may do more, or for less.**");
+    }
+    page.push('\n');
+    let mut left = compared.diff.changes.len();
+    if left > 0 {
+        page.push_str(
+            "\n| Change | Call | Before | After | Shown by |\n| --- | --- | --- | --- | --- |\n",
+        );
+    }
+    for change in &compared.diff.changes {
+        let row = row(change);
+        if page.len().saturating_add(row.len()) > MOST_MARKDOWN {
+            break;
+        }
+        page.push_str(&row);
+        left = left.saturating_sub(1);
+    }
+    if left > 0 {
+        // Writing to a text cannot fail.
+        let _ = writeln!(page, "\nand {left} more: `orbgate diff` lists all");
+    }
+    let _ = writeln!(
+        page,
+        "\n`{}` → `{}`",
+        short(compared.old),
+        short(compared.new)
+    );
+    page
+}
+
+fn row(change: &Change<'_, '_>) -> String {
+    let rule = |rule: &Option<Rule<'_>>| rule.as_ref().map_or("denied".to_owned(), rule_cell);
+    let shown: Vec<_> = witnesses(change)
+        .map(|(_, answers, caller)| format!("{}: {answers}", caller_cell(caller)))
+        .collect();
+    let words: Vec<_> = change.words().collect();
+    let mut words = words.join(", ");
+    if change.widens() {
+        words = format!("**{words}**");
+    }
+    let cells = [
+        words,
+        code(&change.asked.to_string()),
+        rule(&change.before),
+        rule(&change.after),
+        shown.join("<br>"),
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn rule_cell(rule: &Rule<'_>) -> String {
+    let orbs = crate::table::orb_column(rule.orbs());
+    let mut cell = format!("{}, orbs: {orbs}", code(rule.scope.name()));
+    if let Some(organisation) = rule.scope.organisation() {
+        let _ = write!(cell, ", organisation: {}", organisation.as_str());
+    }
+    let _ = write!(cell, " (line {})", rule.place().line);
+    match rule.route {
+        Some(route) => format!("{}: {cell}", code(route.as_str())),
+        None => cell,
+    }
+}
+
+fn caller_cell(caller: &Caller) -> String {
+    let kind = caller.kind.as_str();
+    match caller.scopes.as_str() {
+        "" => format!("{kind} without scopes"),
+        scopes => format!("{kind} with {}", code(scopes)),
+    }
+}

@@ -1,0 +1,48 @@
+//! Files that are not what they should be: each command says so, and none panics.
+
+use crate::{SHOP, file, orbgate};
+
+/// Files in wrong hands, by name.
+fn files() -> Vec<(&'static str, Vec<u8>)> {
+    let huge = |line: &str| line.repeat(9_000_000 / line.len()).into_bytes();
+    vec![
+        ("empty", Vec::new()),
+        ("blank", b" \n\n".to_vec()),
+        ("binary", (0..=255).cycle().take(4_096).collect()),
+        ("zeros", vec![0; 4_096]),
+        ("utf16", b"\xff\xfeo\0r\0b\0".to_vec()),
+        ("truncated", SHOP.as_bytes()[..200].to_vec()),
+        ("huge", huge("# nothing\n")),
+        ("huge-line", huge("x")),
+        ("deep", b"[".repeat(100_000)),
+        (
+            "bomb",
+            b"a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n".to_vec(),
+        ),
+        ("json", br#"{"orbgate": 1, "apis": null}"#.to_vec()),
+        ("other", b"hello: world\n".to_vec()),
+    ]
+}
+
+#[test]
+fn a_file_that_is_no_such_file_is_a_clear_error() {
+    let shop = file("wrong-hands-shop.yaml", SHOP);
+    for (name, content) in files() {
+        let bad = file(&format!("wrong-hands-{name}.yaml"), content);
+        for arguments in [
+            &["diff", &bad, &shop][..],
+            &["diff", &shop, &bad],
+            &["diff", &shop, &bad, "--json"],
+        ] {
+            let ran = orbgate(arguments);
+            assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}: {}", ran.err);
+            assert!(
+                ran.err.starts_with(&format!("{bad}:")),
+                "{arguments:?}: {}",
+                ran.err
+            );
+            assert!(!ran.err.contains("panicked"), "{}", ran.err);
+            assert!(ran.err.lines().count() <= 1_001, "{arguments:?}");
+        }
+    }
+}
