@@ -3,10 +3,14 @@
 mod diff;
 mod least;
 mod questions;
+mod suite;
 mod usage;
 
 // The public interface is:
 pub use crate::diff::{Asked, Caller, Change, Cost, Diff, Rule, Verdict, diff};
 pub use crate::least::{LeastScopes, Need, Refusal, least_scopes};
 pub use crate::questions::{Record, reach, records, route_of, scope, who_may};
+pub use crate::suite::{
+    Case, Coverage, CoveredRow, Difference, Expected, ExpectedOrbs, Outcome, Suite, Tried,
+};
 pub use crate::usage::{ScopeUsage, ScopeUse};

@@ -1,6 +1,7 @@
 //! The command line as people type it.
 
 mod diff;
+mod test;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use orbgate::{Scopes, TokenKind};
 use orbgate_contract::Contract;
 
 pub(crate) use diff::Pair;
+pub(crate) use test::Tests;
 
 /// Which scope does a route need, may a token call it, does it consume orbs, and why?
 #[derive(Debug, Parser)]
@@ -45,6 +47,7 @@ impl Cli {
                 pair = [files.old.clone(), files.new.clone()];
                 &pair
             }
+            Command::Test(tests) => &tests.files,
             Command::Completions(_) => &[],
             Command::Decide(_) | Command::Explain(_) | Command::Table(_) => &[],
         };
@@ -60,6 +63,7 @@ impl Cli {
                 Command::Check(_) => "check",
                 Command::Validate(_) => "validate",
                 Command::Diff(_) => "diff",
+                Command::Test(_) => "test",
                 _ => "replay",
             };
             return Err(usage(command, ErrorKind::ArgumentConflict, message));
@@ -94,6 +98,8 @@ pub(crate) enum Command {
     Check(Files),
     /// Compare two policies: what the new one allows, denies and charges otherwise
     Diff(Pair),
+    /// Test policies: files of cases, and how much of the policy they cover
+    Test(Tests),
     /// Hold run requests or run records to their contract
     #[command(after_help = VALIDATE)]
     Validate(Documents),
@@ -280,6 +286,7 @@ Examples:
   orbgate replay requests.jsonl > decisions.jsonl
   orbgate check policy.yaml
   orbgate diff policy.yaml next.yaml
+  orbgate test policy.test.yaml
   orbgate validate run-request body.json
   orbgate table --format markdown
   orbgate --policy policy.yaml table

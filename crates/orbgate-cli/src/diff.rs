@@ -1,6 +1,7 @@
 //! `orbgate diff`: what a new version of a policy changes, each change with a request that shows it.
 
 use core::fmt::Write as _;
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use orbgate::Digest;
@@ -69,13 +70,20 @@ impl Compared<'_, '_> {
             (number > 0).then(|| format!("{number} {noun}"))
         };
         let cost = |cost: Cost| counted(&|change| change.cost == Some(cost), cost.as_str());
+        // Two changes may have one route that is gone.
+        let gone = changes.iter().filter(|change| change.vanished);
+        let gone = gone.filter_map(|change| change.before);
+        let gone: HashSet<_> = gone
+            .map(|rule| (rule.route.map(|route| route.index()), rule.scope.name()))
+            .collect();
+        let vanished = gone.len();
         let counts = [
             counted(&|change| change.wider.is_some(), "wider"),
             counted(&|change| change.narrower.is_some(), "narrower"),
             cost(Cost::Less),
             cost(Cost::More),
             cost(Cost::Unknown),
-            counted(&|change| change.vanished, "vanished"),
+            (vanished > 0).then(|| format!("{vanished} vanished")),
         ];
         let counts: Vec<_> = counts.into_iter().flatten().collect();
         let counts = match counts.as_slice() {

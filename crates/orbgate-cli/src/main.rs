@@ -21,6 +21,7 @@ mod progress;
 mod replay;
 mod table;
 mod tally;
+mod test;
 mod validate;
 
 use std::process::ExitCode;
@@ -54,6 +55,8 @@ fn run(cli: &Cli) -> Result<Outcome, Stop> {
         Command::Table(table) => table::run(table.format, &source()?),
         // Its policies are its arguments.
         Command::Diff(files) => diff::run(files),
+        // A file of cases may name its own policy.
+        Command::Test(tests) => test::run(tests, cli.policy.as_deref()),
         // Requests and records are the same under every policy.
         Command::Validate(documents) => validate::run(documents),
         Command::Completions(shell) => complete::run(shell.shell),

@@ -58,6 +58,14 @@ impl Source {
         }
     }
 
+    /// The policy file's name alone, for programs.
+    pub(crate) fn file(&self) -> &str {
+        match self {
+            Self::BuiltIn => "external.yaml",
+            Self::File { name, .. } => name,
+        }
+    }
+
     /// The policy file's name.
     pub(crate) fn name(&self) -> &str {
         match self {

@@ -11,6 +11,7 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
         (&["replay"], "Decide a log of requests"),
         (&["check"], "Check policy files"),
         (&["diff"], "Compare two policies"),
+        (&["test"], "Test policies"),
         (&["validate"], "Hold run requests"),
         (&["table"], "Show the whole table"),
         (&["completions"], "Print the completion script"),
@@ -66,6 +67,7 @@ fn every_shell_has_completions() {
             "replay",
             "allow-bonus-orbs",
             "allow-wider",
+            "threshold",
             "policy",
             "lenient",
         ] {

@@ -33,6 +33,8 @@ fn a_file_that_is_no_such_file_is_a_clear_error() {
             &["diff", &bad, &shop][..],
             &["diff", &shop, &bad],
             &["diff", &shop, &bad, "--json"],
+            &["test", &bad],
+            &["test", &bad, "--policy", &shop, "--json"],
         ] {
             let ran = orbgate(arguments);
             assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}: {}", ran.err);

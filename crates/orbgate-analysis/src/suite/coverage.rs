@@ -1,0 +1,161 @@
+//! What cases have covered of a policy: each row of its table, and each outcome that the row can have.
+
+use std::collections::HashMap;
+
+use orbgate::{Decision, Engine, Orbs, OrganisationRule, Place, Reason};
+
+use crate::questions::{Record, records};
+
+/// How often each outcome of a policy was decided.
+///
+/// The outcomes of a row, a route or a scope without routes, are those that can be told apart there:
+/// `scope_held`, `scope_missing`, `bonus` where a call consumes orbs, and what an organisation's token gets
+/// where the scope is for users. Those of the policy as a whole are the reasons that name no row.
+#[derive(Clone, Debug)]
+pub struct Coverage<'e> {
+    engine: &'e Engine,
+    /// By the places of route and scope in the policy.
+    rows: HashMap<(Option<u32>, u16, &'static str), u64>,
+    policy: HashMap<&'static str, u64>,
+}
+
+/// An outcome, and how often it was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// A reason code, or `bonus`: allowed, and bonus orbs may be used.
+    pub name: &'static str,
+    /// How often.
+    pub times: u64,
+}
+
+/// A row of the policy's table, and what was covered of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CoveredRow<'e> {
+    /// The row.
+    pub record: Record<'e>,
+    /// Its outcomes.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// The reasons that name no row.
+const OF_THE_POLICY: [Reason; 5] = [
+    Reason::MalformedRequest,
+    Reason::NoToken,
+    Reason::InvalidToken,
+    Reason::NoRoute,
+    Reason::MethodNotDeclared,
+];
+
+const BONUS: &str = "bonus";
+
+impl<'e> Coverage<'e> {
+    /// Counts from nought.
+    #[must_use]
+    pub fn new(engine: &'e Engine) -> Self {
+        Self {
+            engine,
+            rows: HashMap::new(),
+            policy: HashMap::new(),
+        }
+    }
+
+    /// Counts a decision of this engine.
+    pub fn count(&mut self, decision: &Decision<'_>) {
+        let reason = decision.reason();
+        let mut add = |name| {
+            let times = match decision.scope_index() {
+                Some(scope) => self.rows.entry((decision.route_index(), scope, name)),
+                None => return add_to(self.policy.entry(name).or_default()),
+            };
+            add_to(times.or_default());
+        };
+        add(reason.as_str());
+        if decision.charge().is_some_and(|charge| charge.bonus_allowed) {
+            add(BONUS);
+        }
+    }
+
+    /// The rows of the policy's table, in the order of the file.
+    pub fn rows(&self) -> impl Iterator<Item = CoveredRow<'e>> + use<'_, 'e> {
+        records(self.engine).map(|record| {
+            let times = |name| {
+                let route = record.route.map(|route| route.index());
+                let key = (route, record.scope.index(), name);
+                self.rows.get(&key).copied().unwrap_or_default()
+            };
+            let outcomes = outcomes(&record).map(|name| Outcome {
+                name,
+                times: times(name),
+            });
+            CoveredRow {
+                record,
+                outcomes: outcomes.collect(),
+            }
+        })
+    }
+
+    /// The outcomes of the policy as a whole.
+    pub fn of_the_policy(&self) -> impl Iterator<Item = Outcome> {
+        let has_routes = self.engine.routes().len() > 0;
+        // Without a route there is no other method of one.
+        let possible = move |reason: &Reason| has_routes || *reason != Reason::MethodNotDeclared;
+        let reasons = OF_THE_POLICY.into_iter().filter(possible);
+        reasons.map(|reason| Outcome {
+            name: reason.as_str(),
+            times: self
+                .policy
+                .get(reason.as_str())
+                .copied()
+                .unwrap_or_default(),
+        })
+    }
+}
+
+const fn add_to(times: &mut u64) {
+    *times = times.saturating_add(1);
+}
+
+/// The outcomes that a row can have.
+fn outcomes(record: &Record<'_>) -> impl Iterator<Item = &'static str> + use<> {
+    let orbs = record
+        .route
+        .map_or_else(|| record.scope.orbs(), |route| Some(route.orbs()));
+    let consumes = matches!(orbs, Some(Orbs::Unstated | Orbs::Amount(_)));
+    let organisation = record.scope.organisation().map(|rule| match rule {
+        OrganisationRule::Deny => Reason::UserTokenRequired.as_str(),
+        OrganisationRule::AllowWithoutScope => Reason::ScopeNotApplicable.as_str(),
+    });
+    let all = [
+        Some(Reason::ScopeHeld.as_str()),
+        consumes.then_some(BONUS),
+        Some(Reason::ScopeMissing.as_str()),
+        organisation,
+    ];
+    all.into_iter().flatten()
+}
+
+impl CoveredRow<'_> {
+    /// Whether any outcome of it was decided.
+    #[must_use]
+    pub fn is_touched(&self) -> bool {
+        self.outcomes.iter().any(|outcome| outcome.times > 0)
+    }
+
+    /// What people call it: `METHOD /template`, or the scope.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.record
+            .route
+            .map_or_else(|| self.record.scope.name(), |route| route.as_str())
+    }
+
+    /// Where it stands in the policy file.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        self.record
+            .route
+            .map_or_else(|| self.record.scope.place(), |route| route.place())
+    }
+}

@@ -1,0 +1,371 @@
+//! A test file: YAML with places, whose cases are lines of a table or mappings.
+
+use orbgate::policy::Fault;
+use orbgate::{Detail, Place, Reason, TokenKind};
+use orbgate_yaml::{Faults, Format, Kind, Node, Owner, Scalar, Spanned, Values, quoted};
+use serde::Deserialize;
+
+use super::expected::{Expected, ExpectedOrbs};
+use super::{Case, Suite};
+use crate::diff::Asked;
+
+/// What the reader of YAML must know of the format.
+const FORMAT: Format = Format {
+    file: "a test file",
+    start: "a test file starts with `orbgate_test: 1`",
+    keys: &[
+        "orbgate_test",
+        "policy",
+        "cases",
+        "name",
+        "request",
+        "token",
+        "expect",
+        "route",
+    ],
+    braced: None,
+    key_with_colon: None,
+};
+
+#[derive(PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    orbgate_test: u64,
+    #[serde(default)]
+    policy: Option<Spanned<String>>,
+    cases: Vec<CaseDocument>,
+}
+
+#[derive(PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+enum CaseDocument {
+    /// `REQUEST | TOKEN | EXPECTED`, and the route if wanted.
+    Line(Spanned<String>),
+    Mapping(Mapping),
+}
+
+#[derive(PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mapping {
+    #[serde(default)]
+    name: Option<Spanned<String>>,
+    request: Spanned<String>,
+    #[serde(default)]
+    token: Option<Spanned<String>>,
+    expect: Spanned<String>,
+    #[serde(default)]
+    route: Option<Spanned<String>>,
+}
+
+/// Reads a test file.
+pub(super) fn suite(bytes: &[u8]) -> Result<Suite, Vec<Fault>> {
+    let suite = orbgate_yaml::read(bytes, &FORMAT, document, |document, faults| Suite {
+        policy: document.policy.as_ref().map(|policy| policy.value.clone()),
+        cases: document
+            .cases
+            .iter()
+            .filter_map(|document| case(document, faults))
+            .collect(),
+    });
+    suite.map_err(|faults| {
+        let fault = |fault: orbgate_yaml::Fault| Fault {
+            place: place(fault.place),
+            message: fault.message,
+        };
+        faults.into_iter().map(fault).collect()
+    })
+}
+
+const fn place(place: orbgate_yaml::Place) -> Place {
+    let orbgate_yaml::Place { line, column } = place;
+    Place { line, column }
+}
+
+fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
+    let mut values = Values { faults };
+    let owner = Owner {
+        what: "the test file",
+        place: root.place,
+    };
+    let keys = ["orbgate_test", "policy", "cases"];
+    let [version, policy, cases] = values.fields(root, &owner, keys, &["orbgate_test", "cases"])?;
+    if let Some(node) = version
+        && !matches!(&node.kind, Kind::Scalar(Scalar { text, plain: true }) if text == "1")
+    {
+        let must = "`orbgate_test` must be the plain number 1, the version of the format";
+        values.wrong(node, must);
+    }
+    let policy = policy.map(|node| values.text(node, "`policy`"));
+    let cases = cases.map_or(&[][..], |node| values.list(node, "`cases`"));
+    Some(Document {
+        orbgate_test: 1,
+        policy,
+        cases: cases
+            .iter()
+            .filter_map(|node| case_document(node, &mut values))
+            .collect(),
+    })
+}
+
+fn case_document(node: &Node<'_>, values: &mut Values<'_>) -> Option<CaseDocument> {
+    if !matches!(node.kind, Kind::Mapping(_)) {
+        let what = "a case, `REQUEST | TOKEN | EXPECTED` or a mapping,";
+        return Some(CaseDocument::Line(values.text(node, what)));
+    }
+    let owner = Owner {
+        what: "this case",
+        place: node.place,
+    };
+    let keys = ["name", "request", "token", "expect", "route"];
+    let [name, request, token, expect, route] =
+        values.fields(node, &owner, keys, &["request", "expect"])?;
+    Some(CaseDocument::Mapping(Mapping {
+        name: name.map(|node| values.text(node, "`name`")),
+        request: values.text(request?, "`request`"),
+        token: token.map(|node| values.text(node, "`token`")),
+        expect: values.text(expect?, "`expect`"),
+        route: route.map(|node| values.text(node, "`route`")),
+    }))
+}
+
+/// The parts of a case, each with its place.
+struct Parts<'d> {
+    place: orbgate_yaml::Place,
+    name: &'d str,
+    request: (&'d str, orbgate_yaml::Place),
+    token: (&'d str, orbgate_yaml::Place),
+    expect: (&'d str, orbgate_yaml::Place),
+    route: Option<&'d str>,
+}
+
+fn case(document: &CaseDocument, faults: &mut Faults) -> Option<Case> {
+    let parts = match document {
+        CaseDocument::Line(line) if faults.stand_at(line.place) => return None,
+        CaseDocument::Line(line) => parts_of_line(line, faults)?,
+        CaseDocument::Mapping(mapping) => parts_of_mapping(mapping),
+    };
+    let (asked, allow_bonus_orbs) = request(parts.request, faults)?;
+    let token = token(parts.token, faults)?;
+    let mut expected = expected(parts.expect, faults)?;
+    expected.route = parts.route.map(str::to_owned);
+    Some(Case {
+        place: place(parts.place),
+        name: parts.name.to_owned(),
+        asked,
+        token,
+        allow_bonus_orbs,
+        expected,
+    })
+}
+
+fn parts_of_line<'d>(line: &'d Spanned<String>, faults: &mut Faults) -> Option<Parts<'d>> {
+    let cells: Vec<_> = line.value.split(" | ").map(str::trim).collect();
+    let (cells, route) = match cells.as_slice() {
+        [request, token, expect] => ([*request, *token, *expect], None),
+        [request, token, expect, route] => ([*request, *token, *expect], Some(*route)),
+        _ => {
+            let message = format!(
+                "a case has three or four cells between ` | `, `REQUEST | TOKEN | EXPECTED | ROUTE`, not {}: {}",
+                cells.len(),
+                quoted(&line.value)
+            );
+            faults.push(line.place, message);
+            return None;
+        }
+    };
+    let [request, token, expect] = cells.map(|cell| (cell, line.place));
+    Some(Parts {
+        place: line.place,
+        name: &line.value,
+        request,
+        token,
+        expect,
+        route,
+    })
+}
+
+fn parts_of_mapping(mapping: &Mapping) -> Parts<'_> {
+    let text = |text: &'_ Spanned<String>| text.place;
+    let name = mapping.name.as_ref().unwrap_or(&mapping.request);
+    let token = mapping.token.as_ref();
+    Parts {
+        place: name.place,
+        name: &name.value,
+        request: (&mapping.request.value, text(&mapping.request)),
+        token: token.map_or((NO_TOKEN, mapping.request.place), |token| {
+            (&token.value, token.place)
+        }),
+        expect: (&mapping.expect.value, text(&mapping.expect)),
+        route: mapping.route.as_ref().map(|route| route.value.as_str()),
+    }
+}
+
+/// `METHOD TARGET`, or `scope SCOPE`; with ` bonus` at the end where the request allows bonus orbs.
+fn request(
+    (text, place): (&str, orbgate_yaml::Place),
+    faults: &mut Faults,
+) -> Option<(Asked, bool)> {
+    let (asked, bonus) = match text.strip_suffix(" bonus") {
+        Some(asked) => (asked, true),
+        None => (text, false),
+    };
+    let asked = match asked.split_once(' ') {
+        Some(("scope", name)) => Asked::Scope(name.to_owned()),
+        Some((method, target)) => Asked::Call {
+            method: method.to_owned(),
+            target: target.to_owned(),
+        },
+        None => {
+            let message = format!(
+                "a request is `METHOD TARGET` or `scope SCOPE`, and ` bonus` where bonus orbs are allowed, not {}",
+                quoted(text)
+            );
+            faults.push(place, message);
+            return None;
+        }
+    };
+    Some((asked, bonus))
+}
+
+const NO_TOKEN: &str = "none";
+
+/// `none`, or the kind and the scopes.
+fn token(
+    (text, place): (&str, orbgate_yaml::Place),
+    faults: &mut Faults,
+) -> Option<Option<(TokenKind, String)>> {
+    let (kind, scopes) = text.split_once(' ').unwrap_or((text, ""));
+    let kind = match kind {
+        NO_TOKEN if scopes.is_empty() => return Some(None),
+        "user" => TokenKind::User,
+        "organisation" => TokenKind::Organisation,
+        "unknown" => TokenKind::Unknown,
+        _ => {
+            let message = format!(
+                "a token is `none`, or `user`, `organisation` or `unknown` with its scopes, as in `user read:a read:b`, not {}",
+                quoted(text)
+            );
+            faults.push(place, message);
+            return None;
+        }
+    };
+    Some(Some((kind, scopes.to_owned())))
+}
+
+/// `allow` or `deny`, a reason, a detail; for an allow what it consumes, and `bonus`.
+fn expected((text, place): (&str, orbgate_yaml::Place), faults: &mut Faults) -> Option<Expected> {
+    let mut expected = Expected::default();
+    let mut allow = None;
+    for word in text.split_whitespace() {
+        // Once each, and nothing that another word rules out.
+        let said = match Word::new(word) {
+            Some(Word::Decision(is)) => agrees(&mut allow, is),
+            Some(Word::Reason(reason)) => {
+                agrees(&mut allow, reason.status().is_none())
+                    && expected.reason.replace(reason).is_none()
+            }
+            Some(Word::Detail(detail)) => {
+                agrees(&mut allow, false) && expected.detail.replace(detail).is_none()
+            }
+            Some(Word::Orbs(orbs)) => {
+                agrees(&mut allow, true) && expected.orbs.replace(orbs).is_none()
+            }
+            Some(Word::Bonus(bonus)) => {
+                agrees(&mut allow, true) && expected.bonus.replace(bonus).is_none()
+            }
+            None => {
+                faults.push(place, unknown_word(word));
+                return None;
+            }
+        };
+        if !said {
+            let message = format!(
+                "{} contradicts what stands before it in {}",
+                quoted(word),
+                quoted(text)
+            );
+            faults.push(place, message);
+            return None;
+        }
+    }
+    let has_decision = allow.is_some();
+    expected.allow = allow.unwrap_or_default();
+    if expected.detail.is_some()
+        && expected
+            .reason
+            .is_some_and(|reason| reason != Reason::MalformedRequest)
+    {
+        let message = format!("only `malformed_request` has a detail, in {}", quoted(text));
+        faults.push(place, message);
+        return None;
+    }
+    if !has_decision {
+        let message = "what is expected must be said: `allow`, `deny` or a reason";
+        faults.push(place, message);
+    }
+    has_decision.then_some(expected)
+}
+
+fn agrees(allow: &mut Option<bool>, is: bool) -> bool {
+    *allow.get_or_insert(is) == is
+}
+
+/// A word of what is expected.
+enum Word {
+    Decision(bool),
+    Reason(Reason),
+    Detail(Detail),
+    Orbs(ExpectedOrbs),
+    Bonus(bool),
+}
+
+impl Word {
+    fn new(word: &str) -> Option<Self> {
+        let reason = Reason::ALL
+            .into_iter()
+            .find(|reason| reason.as_str() == word);
+        let detail = Detail::ALL
+            .into_iter()
+            .find(|detail| detail.as_str() == word);
+        Some(match word {
+            "allow" => Self::Decision(true),
+            "deny" => Self::Decision(false),
+            "free" => Self::Orbs(ExpectedOrbs::Free),
+            "unstated" => Self::Orbs(ExpectedOrbs::Unstated),
+            "unknown" => Self::Orbs(ExpectedOrbs::Unknown),
+            "bonus" => Self::Bonus(true),
+            "no_bonus" => Self::Bonus(false),
+            _ => match (reason, detail) {
+                (Some(reason), _) => Self::Reason(reason),
+                (None, Some(detail)) => Self::Detail(detail),
+                (None, None) => Self::Orbs(ExpectedOrbs::Amount(amount(word)?)),
+            },
+        })
+    }
+}
+
+/// A plain number, without sign or zeros before it.
+fn amount(word: &str) -> Option<u64> {
+    let amount: u64 = word.parse().ok()?;
+    (amount.to_string() == word && amount > 0).then_some(amount)
+}
+
+fn unknown_word(word: &str) -> String {
+    let words = [
+        "allow", "deny", "free", "unstated", "unknown", "bonus", "no_bonus",
+    ];
+    let known = words
+        .into_iter()
+        .chain(Reason::ALL.map(Reason::as_str))
+        .chain(Detail::ALL.map(Detail::as_str));
+    // A word far longer than any known one is no misspelling, and must cost nothing.
+    let known = known.filter(|_| word.len() <= 32);
+    let near = known.min_by_key(|known| strsim::damerau_levenshtein(known, word));
+    let near = near.filter(|near| strsim::damerau_levenshtein(near, word) <= 2);
+    let advice = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    format!(
+        "unknown word {}: what is expected is `allow`, `deny`, a reason, a detail, `free`, `unstated`, `unknown`, \
+         an amount of orbs, `bonus` or `no_bonus`{advice}",
+        quoted(word)
+    )
+}

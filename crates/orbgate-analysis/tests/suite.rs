@@ -1,0 +1,350 @@
+//! Files of cases: how they are read, what fails, and what they cover.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    missing_docs,
+    reason = "a test stops at its first surprise"
+)]
+
+use std::collections::BTreeMap;
+
+use orbgate::{Engine, Orbs, OrganisationRule, Policy, Request, Token, TokenKind};
+use orbgate_analysis::{Coverage, Suite, records};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+const POLICY: &str = "
+orbgate: 1
+apis:
+  items:
+    base_path: /v1
+    scopes:
+      read: { orbs: false, routes: ['GET /items/{id}', GET /items/top] }
+      write:
+        orbs: true
+        routes: [{ route: 'POST /items/{id}', orbs: 5 }, POST /items]
+  talk:
+    base_path: /v1
+    token: user
+    organisation: deny
+    scopes: { talk: { orbs: true, routes: [PUT /talk] }, quiet: { routes: [] } }
+  open:
+    token: user
+    organisation: allow_without_scope
+    scopes: { open: { orbs: 3, routes: [] } }
+";
+
+fn engine() -> Engine {
+    Engine::new(&Policy::from_yaml(POLICY).unwrap())
+}
+
+fn suite(cases: &str) -> Suite {
+    let text = format!("orbgate_test: 1\ncases:\n{cases}");
+    Suite::from_bytes(text.as_bytes()).unwrap_or_else(|faults| panic!("{faults:?}\n{text}"))
+}
+
+fn faults(text: &str) -> Vec<String> {
+    let faults = Suite::from_bytes(text.as_bytes()).unwrap_err();
+    faults.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_case_passes_where_all_that_it_says_is_so() {
+    let engine = engine();
+    for case in [
+        "GET /v1/items/7 | user read | allow",
+        "GET /v1/items/7 | user write read | allow scope_held free no_bonus | GET /v1/items/{id}",
+        "GET /v1/items/7?page=2 | organisation read | scope_held",
+        "GET /v1/items/7 | user | deny",
+        "GET /v1/items/7 | none | no_token",
+        "GET /v1/items/7 | unknown read | invalid_token",
+        "GET /v1/items/7/8 | user read | no_route",
+        "DELETE /v1/items/7 | user read | method_not_declared | /v1/items/{id}",
+        "get /v1/items/7 | user read | malformed_request method",
+        "GET /v1//items | user read | empty_segment",
+        "POST /v1/items/7 | user write | allow 5 no_bonus",
+        "POST /v1/items/7 bonus | user write | allow 5 bonus",
+        "POST /v1/items bonus | user write | unstated bonus",
+        "PUT /v1/talk | organisation talk | user_token_required",
+        "scope open | organisation | scope_not_applicable 3",
+        "scope quiet | user quiet | allow unknown",
+        "scope nothing | user nothing | no_route",
+    ] {
+        let suite = suite(&format!("  - {case}\n"));
+        let tried = suite.run(&engine, &mut Coverage::new(&engine));
+        assert!(tried[0].passed(), "{case}: {:?}", tried[0].differences);
+        assert_eq!(tried[0].case.name, case);
+    }
+}
+
+#[test]
+fn a_case_fails_where_anything_that_it_says_is_not_so() {
+    let engine = engine();
+    for (case, expected) in [
+        (
+            "GET /v1/items/7 | user read | scope_missing",
+            &[
+                "decision: expected deny, found allow",
+                "reason: expected scope_missing, found scope_held",
+            ][..],
+        ),
+        (
+            "GET /v1/items/7 | user | allow free",
+            &[
+                "decision: expected allow, found deny",
+                "orbs: expected free, found nothing",
+            ],
+        ),
+        (
+            "GET /v1/nowhere | user | scope_missing",
+            &["reason: expected scope_missing, found no_route"],
+        ),
+        (
+            "GET /v1/items/ | user | dot_segment",
+            &["detail: expected dot_segment, found empty_segment"],
+        ),
+        (
+            "POST /v1/items/7 | user write | allow 6",
+            &["orbs: expected 6, found 5"],
+        ),
+        (
+            "POST /v1/items | user write | allow 6",
+            &["orbs: expected 6, found unstated"],
+        ),
+        (
+            "POST /v1/items | user write | allow bonus",
+            &["bonus: expected allowed, found not allowed"],
+        ),
+        (
+            "GET /v1/items/top | user read | allow | GET /v1/items/{id}",
+            &["route: expected GET /v1/items/{id}, found GET /v1/items/top"],
+        ),
+        (
+            "GET /v1 | none | no_token | GET /v1",
+            &["route: expected GET /v1, found nothing"],
+        ),
+    ] {
+        let suite = suite(&format!("  - {case}\n"));
+        let tried = suite.run(&engine, &mut Coverage::new(&engine));
+        let found: Vec<_> = tried[0]
+            .differences
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(found, expected, "{case}");
+    }
+}
+
+#[test]
+fn a_line_and_a_mapping_say_the_same_and_cover_the_same() {
+    let engine = engine();
+    let run = |cases: &str| {
+        let suite = suite(cases);
+        let mut coverage = Coverage::new(&engine);
+        let tried = suite.run(&engine, &mut coverage);
+        let found: Vec<_> = tried
+            .iter()
+            .map(|tried| (tried.decision, tried.differences.clone()))
+            .collect();
+        (
+            found,
+            coverage.rows().collect::<Vec<_>>(),
+            coverage.of_the_policy().collect::<Vec<_>>(),
+        )
+    };
+    let lines = "
+  - POST /v1/items/7 bonus | user write | allow 5 bonus | POST /v1/items/{id}
+  - GET /v1/items | none | no_token
+  - GET /v1/items/7 | user | allow
+";
+    let mappings = "
+  - name: one
+    request: POST /v1/items/7 bonus
+    token: user write
+    expect: allow 5 bonus
+    route: POST /v1/items/{id}
+  - {request: GET /v1/items, expect: no_token}
+  - expect: allow
+    token: user
+    request: GET /v1/items/7
+";
+    assert_eq!(run(lines), run(mappings));
+}
+
+#[test]
+fn only_what_passes_covers() {
+    let engine = engine();
+    let mut coverage = Coverage::new(&engine);
+    suite("  - GET /v1/items/7 | user read | scope_missing\n").run(&engine, &mut coverage);
+    assert!(coverage.rows().all(|row| !row.is_touched()));
+}
+
+#[test]
+fn faults_have_places_and_say_what_to_write() {
+    let head = "orbgate_test: 1\ncases:\n";
+    let mut wrong = Vec::new();
+    for (text, expected) in [
+        (
+            "",
+            "1:1: the file is empty: a test file starts with `orbgate_test: 1`",
+        ),
+        (
+            "orbgate_test: 2\ncases: []\n",
+            "1:15: `orbgate_test` must be the plain number 1, the version of the format, not `2`",
+        ),
+        (
+            "orbgate_test: 1\n",
+            "1:1: the test file lacks the key `cases`",
+        ),
+        (
+            "orbgate_test: 1\ncases: x\n",
+            "2:8: `cases` must be a list, not `x`",
+        ),
+        (
+            "  - GET /v1 | user\n",
+            "3:5: a case has three or four cells between ` | `, `REQUEST | TOKEN | EXPECTED | ROUTE`, not 2: `GET /v1 | user`",
+        ),
+        (
+            "  - /v1 | user | allow\n",
+            "3:5: a request is `METHOD TARGET` or `scope SCOPE`, and ` bonus` where bonus orbs are allowed, not `/v1`",
+        ),
+        (
+            "  - GET /v1 | usr read | allow\n",
+            "3:5: a token is `none`, or `user`, `organisation` or `unknown` with its scopes, as in `user read:a read:b`, not `usr read`",
+        ),
+        ("  - GET /v1 | user | 5x\n", "3:5: unknown word `5x`: "),
+        ("  - GET /v1 | user | 05\n", "3:5: unknown word `05`: "),
+        (
+            "  - GET /v1 | user | scope_mising\n",
+            "; did you mean `scope_missing`?",
+        ),
+        (
+            "  - GET /v1 | user | allow deny\n",
+            "3:5: `deny` contradicts what stands before it in `allow deny`",
+        ),
+        (
+            "  - GET /v1 | user | scope_missing 5\n",
+            "3:5: `5` contradicts what stands before it in ",
+        ),
+        (
+            "  - GET /v1 | user | allow free 5\n",
+            "3:5: `5` contradicts what stands before it in ",
+        ),
+        (
+            "  - GET /v1 | user | no_route length\n",
+            "3:5: only `malformed_request` has a detail, in ",
+        ),
+        (
+            "  - {request: GET /v1, expect: ''}\n",
+            "3:32: what is expected must be said: `allow`, `deny` or a reason",
+        ),
+        (
+            "  - {request: GET /v1, expects: allow}\n",
+            "did you mean `expect`?",
+        ),
+        (
+            "  - {expect: allow}\n",
+            "3:5: this case lacks the key `request`",
+        ),
+        (
+            "  - [GET /v1]\n",
+            "3:5: a case, `REQUEST | TOKEN | EXPECTED` or a mapping, must be text, not a list",
+        ),
+        ("  - &a GET /v1 | user | allow\n", "3:5: "),
+    ] {
+        let whole = if text.starts_with("  ") {
+            format!("{head}{text}")
+        } else {
+            text.to_owned()
+        };
+        let found = faults(&whole);
+        let as_expected = found.len() == 1 && found[0].contains(expected);
+        wrong.extend((!as_expected).then_some((expected, found)));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let all = faults(
+        "orbgate_test: 1\ncases:\n  - x\n  - GET /v1 | user | alow\n  - GET /v1 | user | allow\n  - y\n",
+    );
+    assert_eq!(all.len(), 3, "{all:?}");
+}
+
+const SCOPES: [&str; 6] = ["read", "write", "talk", "quiet", "open", "other"];
+const TARGETS: [&str; 8] = [
+    "/v1/items/7",
+    "/v1/items/top",
+    "/v1/items",
+    "/v1/talk",
+    "/v1",
+    "/v1/items/",
+    "/nowhere",
+    "x",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Coverage counts what the engine decides, row by row.
+    #[test]
+    fn coverage_equals_a_count_of_the_decisions(
+        asked in vec((
+            select(&["GET", "POST", "PUT", "x"][..]), select(&TARGETS[..]), select(&["none", "user", "organisation", "unknown"][..]),
+            vec(select(&SCOPES[..]), 0..3), any::<bool>(), any::<bool>(),
+        ), 0..40),
+    ) {
+        let engine = engine();
+        let mut coverage = Coverage::new(&engine);
+        let mut counted: BTreeMap<(String, String), u64> = BTreeMap::new();
+        for (method, target, kind, scopes, bonus, by_scope) in asked {
+            let (kind_of, held) = (TokenKind::from_name(kind), scopes.join(" "));
+            let token = (kind != "none").then_some(Token { kind: kind_of, scopes: held.as_str().into() });
+            let scope = scopes.first().copied().unwrap_or("read");
+            let decision = if by_scope {
+                engine.decide_scope(scope, token, bonus)
+            } else {
+                let (method, target) = (method.as_bytes(), target.as_bytes());
+                engine.decide(&Request { method, target, token, allow_bonus_orbs_use: bonus })
+            };
+            let request = if by_scope { format!("scope {scope}") } else { format!("{method} {target}") };
+            let bonus = if bonus { " bonus" } else { "" };
+            let token = if kind == "none" { kind.to_owned() } else { format!("{kind} {held}") };
+            let suite = suite(&format!("  - '{request}{bonus} | {} | {}'\n", token.trim(), decision.reason()));
+            prop_assert!(suite.run(&engine, &mut coverage)[0].passed());
+            let row = match (decision.route(), decision.scope()) {
+                (Some(route), Some(_)) => route.to_owned(),
+                (_, Some(scope)) => format!("scope {}", scope.name()),
+                _ => String::new(),
+            };
+            *counted.entry((row.clone(), decision.reason().to_string())).or_default() += 1;
+            if decision.charge().is_some_and(|charge| charge.bonus_allowed) {
+                *counted.entry((row, "bonus".to_owned())).or_default() += 1;
+            }
+        }
+        let mut expected = 5;
+        for (row, record) in coverage.rows().zip(records(&engine)) {
+            let name = record.route.map_or_else(|| format!("scope {}", row.name()), |route| route.as_str().to_owned());
+            for outcome in &row.outcomes {
+                let times = counted.get(&(name.clone(), outcome.name.to_owned())).copied();
+                prop_assert_eq!(outcome.times, times.unwrap_or(0), "{} {}", &name, outcome.name);
+            }
+            let orbs = record.route.map_or(record.scope.orbs(), |route| Some(route.orbs()));
+            let consumes = !matches!(orbs, None | Some(Orbs::Free));
+            let organisation = record.scope.organisation().map(|rule| match rule {
+                OrganisationRule::Deny => "user_token_required",
+                OrganisationRule::AllowWithoutScope => "scope_not_applicable",
+            });
+            let names: Vec<_> = row.outcomes.iter().map(|outcome| outcome.name).collect();
+            let all = [Some("scope_held"), consumes.then_some("bonus"), Some("scope_missing"), organisation];
+            prop_assert_eq!(names, all.into_iter().flatten().collect::<Vec<_>>());
+            expected += row.outcomes.len();
+        }
+        for outcome in coverage.of_the_policy() {
+            let times = counted.get(&(String::new(), outcome.name.to_owned())).copied();
+            prop_assert_eq!(outcome.times, times.unwrap_or(0), "{}", outcome.name);
+        }
+        let listed = coverage.rows().map(|row| row.outcomes.len()).sum::<usize>() + coverage.of_the_policy().count();
+        prop_assert_eq!(listed, expected);
+    }
+}

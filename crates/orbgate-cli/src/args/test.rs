@@ -1,0 +1,61 @@
+//! `orbgate test` as people type it.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint, value_parser};
+
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Tests {
+    /// Files of cases, `NAME.test.yaml`; `-` is standard input
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// List what no case covers
+    #[arg(long)]
+    pub(crate) coverage: bool,
+
+    /// Exit with 1 where less than N percent of the outcomes are covered
+    #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(0..=100))]
+    pub(crate) threshold: Option<u8>,
+
+    /// Write the coverage as an LCOV tracefile
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) lcov: Option<PathBuf>,
+
+    /// Write the results as JUnit XML
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Answer as one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const HELP: &str = "\
+A file of cases:
+  orbgate_test: 1
+  policy: policy.yaml          # beside this file; absent, the built-in policy
+  cases:
+    # REQUEST | TOKEN | EXPECTED | ROUTE, which may be absent
+    - GET /v1/items | user read:items | allow free
+    - POST /v1/items/7 bonus | user write:items | allow 5 bonus | POST /v1/items/{id}
+    - GET /v1/items | none | no_token
+    - name: readers do not write
+      request: POST /v1/items
+      token: organisation read:items
+      expect: scope_missing
+With --policy, every file is tested against that one. What is covered is
+counted by row of the policy's table, a route or a scope without routes, and
+by outcome: each row held, missing, for the other kind of token, with bonus
+orbs, and each reason that names no row.
+
+Examples:
+  orbgate test policy.test.yaml
+  orbgate test *.test.yaml --threshold 100 --junit junit.xml --lcov lcov.info
+  orbgate test policy.test.yaml --policy next.yaml
+
+Exit codes:
+  0  every case passes, and enough is covered
+  1  a case fails, or less than --threshold is covered
+  2  could not run: bad usage, a bad or unreadable file of cases or policy";

@@ -1,0 +1,353 @@
+//! `orbgate test`: cases of policies, and what they cover.
+
+mod junit;
+mod lcov;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use orbgate::policy::Fault;
+use orbgate::{Decision, Digest, Place, Policy};
+use orbgate_analysis::{Coverage, Difference, Outcome as Covered, Suite, Tried};
+use serde::Serialize;
+
+use crate::args::Tests;
+use crate::check::count;
+use crate::decide::print_json;
+use crate::input;
+use crate::output::{self, ALLOW, DENY, FAINT, Outcome, Stop, WARNING, one_line};
+use crate::policy_file::{Source, in_file};
+
+/// A file of cases, and the place of its policy among the sources.
+struct File {
+    name: String,
+    suite: Suite,
+    source: usize,
+}
+
+/// Tests the files.
+pub(crate) fn run(tests: &Tests, policy: Option<&Path>) -> Result<Outcome, Stop> {
+    let (files, sources) = read(tests, policy)?;
+    let coverage = sources.iter().map(|source| Coverage::new(source.engine()));
+    let mut coverage: Vec<_> = coverage.collect();
+    let mut tested = Vec::new();
+    for file in &files {
+        let (Some(source), Some(coverage)) =
+            (sources.get(file.source), coverage.get_mut(file.source))
+        else {
+            continue;
+        };
+        tested.push(Tested {
+            file: &file.name,
+            policy: source.engine().digest(),
+            source,
+            cases: file.suite.run(source.engine(), coverage),
+        });
+    }
+    let coverage = sources.iter().zip(&coverage);
+    let coverage: Vec<_> = coverage
+        .map(|(source, coverage)| Report::new(source, coverage))
+        .collect();
+    if let Some(path) = &tests.junit {
+        write(path, &junit::report(&tested)?)?;
+    }
+    if let Some(path) = &tests.lcov {
+        write(path, &lcov::report(&coverage))?;
+    }
+    let failed = tested.iter().any(|tested| tested.failed().next().is_some());
+    let enough = |report: &Report<'_>| report.reaches(tests.threshold.unwrap_or(0));
+    let covered = coverage.iter().all(enough);
+    if tests.json {
+        print_json(&Answer {
+            files: tested.iter().map(FileAnswer::new).collect(),
+            coverage: coverage.iter().map(CoverageAnswer::new).collect(),
+        })?;
+    } else {
+        output::print(|out| {
+            for tested in &tested {
+                results(out, tested)?;
+            }
+            for report in &coverage {
+                report.write(out, tests.coverage || !enough(report))?;
+                if let Some(threshold) = tests.threshold.filter(|_| !enough(report)) {
+                    let name = one_line(report.source.name());
+                    writeln!(
+                        out,
+                        "{DENY}{name}: less than {threshold} % is covered{DENY:#}"
+                    )?;
+                }
+            }
+            Ok(())
+        })?;
+    }
+    Ok(match !failed && covered {
+        true => Outcome::Fine,
+        false => Outcome::Findings,
+    })
+}
+
+/// Reads the files of cases, and each of their policies once.
+fn read(tests: &Tests, policy: Option<&Path>) -> Result<(Vec<File>, Vec<Source>), Stop> {
+    let (mut files, mut paths, mut sources) = (Vec::new(), Vec::new(), Vec::new());
+    for path in &tests.files {
+        let name = path.display().to_string();
+        let bytes = input::read(path, Policy::MAX_BYTES.saturating_add(1)).map_err(Stop::Error)?;
+        let faults = |faults: Vec<Fault>| Stop::Faults(in_file(&name, &faults));
+        let suite = Suite::from_bytes(&bytes).map_err(faults)?;
+        let beside = |own: &str| path.parent().unwrap_or(Path::new("")).join(own);
+        let policy: Option<PathBuf> = match policy {
+            Some(policy) => Some(policy.to_owned()),
+            None => suite.policy().map(beside),
+        };
+        let source = match paths.iter().position(|known| *known == policy) {
+            Some(source) => source,
+            None => {
+                sources.push(Source::load(policy.as_deref())?);
+                paths.push(policy);
+                sources.len().saturating_sub(1)
+            }
+        };
+        files.push(File {
+            name,
+            suite,
+            source,
+        });
+    }
+    Ok((files, sources))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Stop> {
+    fs::write(path, text)
+        .map_err(|error| Stop::Error(format!("cannot write `{}`: {error}", path.display())))
+}
+
+/// A file of cases that was tested.
+struct Tested<'a> {
+    file: &'a str,
+    policy: Digest,
+    source: &'a Source,
+    cases: Vec<Tried<'a, 'a>>,
+}
+
+impl<'a> Tested<'a> {
+    fn failed(&self) -> impl Iterator<Item = &Tried<'a, 'a>> {
+        self.cases.iter().filter(|tried| !tried.passed())
+    }
+}
+
+/// Writes the cases that fail, and how many there are.
+fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()> {
+    let file = one_line(tested.file);
+    for tried in tested.failed() {
+        let (place, name) = (tried.case.place, one_line(&tried.case.name));
+        writeln!(out, "{DENY}FAIL{DENY:#} {file}:{place}: {name}")?;
+        for difference in &tried.differences {
+            let [expected, found] =
+                [&difference.expected, &difference.found].map(|text| one_line(text));
+            writeln!(out, "  {DENY}- {}: {expected}{DENY:#}", difference.field)?;
+            writeln!(out, "  {ALLOW}+ {}: {found}{ALLOW:#}", difference.field)?;
+        }
+        if let Some(place) = tried.decision.place() {
+            writeln!(
+                out,
+                "  {FAINT}by {}{FAINT:#}",
+                one_line(&tested.source.at(place))
+            )?;
+        }
+    }
+    let (cases, failed) = (tested.cases.len(), tested.failed().count());
+    let cases = count(cases, "case");
+    match failed {
+        0 => writeln!(out, "{file}: {ALLOW}ok{ALLOW:#}: {cases}"),
+        failed => writeln!(out, "{file}: {DENY}{failed} failed{DENY:#} of {cases}"),
+    }
+}
+
+/// What is covered of a policy.
+struct Report<'a> {
+    source: &'a Source,
+    /// The rows of its table, with their places and outcomes; last, without a place, the policy as a whole.
+    rows: Vec<Row>,
+}
+
+struct Row {
+    name: Option<String>,
+    place: Option<Place>,
+    outcomes: Vec<Covered>,
+}
+
+impl<'a> Report<'a> {
+    fn new(source: &'a Source, coverage: &Coverage<'_>) -> Self {
+        let rows = coverage.rows().map(|row| Row {
+            name: Some(row.name().to_owned()),
+            place: Some(row.place()),
+            outcomes: row.outcomes,
+        });
+        let policy = Row {
+            name: None,
+            place: None,
+            outcomes: coverage.of_the_policy().collect(),
+        };
+        Self {
+            source,
+            rows: rows.chain([policy]).collect(),
+        }
+    }
+
+    /// How many rows are touched, and how many there are.
+    fn rows(&self) -> Share {
+        let rows = self.rows.iter().filter(|row| row.place.is_some());
+        Share {
+            covered: rows.clone().filter(|row| row.touched()).count(),
+            total: rows.count(),
+        }
+    }
+
+    /// How many outcomes are covered, and how many there are.
+    fn outcomes(&self) -> Share {
+        let outcomes = self.rows.iter().flat_map(|row| &row.outcomes);
+        Share {
+            covered: outcomes.clone().filter(|outcome| outcome.times > 0).count(),
+            total: outcomes.count(),
+        }
+    }
+
+    fn reaches(&self, threshold: u8) -> bool {
+        let Share { covered, total } = self.outcomes();
+        covered.saturating_mul(100) >= total.saturating_mul(usize::from(threshold))
+    }
+
+    fn write(&self, out: &mut dyn Write, list: bool) -> io::Result<()> {
+        for row in self.rows.iter().filter(|_| list) {
+            let lacking = row.lacking().join(", ");
+            if lacking.is_empty() {
+                continue;
+            }
+            let place = row.place.map(|place| self.source.at(place));
+            let place = place.unwrap_or_else(|| self.source.name().to_owned());
+            let name = row.name.as_deref().unwrap_or("the policy as a whole");
+            let (place, name) = (one_line(&place), one_line(name));
+            writeln!(
+                out,
+                "{WARNING}not covered:{WARNING:#} {place}: {name}: {lacking}"
+            )?;
+        }
+        let (rows, outcomes) = (self.rows(), self.outcomes());
+        let tenths = outcomes
+            .covered
+            .saturating_mul(1000)
+            .checked_div(outcomes.total);
+        let tenths = tenths.unwrap_or(1000);
+        writeln!(
+            out,
+            "{}: covered: {} of {}, {} of {} ({}.{} %)",
+            one_line(self.source.name()),
+            rows.covered,
+            count(rows.total, "row"),
+            outcomes.covered,
+            count(outcomes.total, "outcome"),
+            tenths / 10,
+            tenths % 10
+        )
+    }
+}
+
+impl Row {
+    fn touched(&self) -> bool {
+        self.outcomes.iter().any(|outcome| outcome.times > 0)
+    }
+
+    /// The outcomes that no case has covered.
+    fn lacking(&self) -> Vec<&'static str> {
+        let lacking = self.outcomes.iter().filter(|outcome| outcome.times == 0);
+        lacking.map(|outcome| outcome.name).collect()
+    }
+}
+
+/// How much of all.
+#[derive(Serialize)]
+struct Share {
+    covered: usize,
+    total: usize,
+}
+
+/// All of it, as JSON.
+#[derive(Serialize)]
+struct Answer<'a> {
+    files: Vec<FileAnswer<'a>>,
+    coverage: Vec<CoverageAnswer<'a>>,
+}
+
+#[derive(Serialize)]
+struct FileAnswer<'a> {
+    file: &'a str,
+    policy: Digest,
+    passed: usize,
+    failed: usize,
+    cases: Vec<CaseAnswer<'a>>,
+}
+
+#[derive(Serialize)]
+struct CaseAnswer<'a> {
+    name: &'a str,
+    place: Place,
+    passed: bool,
+    differences: &'a [Difference],
+    decision: &'a Decision<'a>,
+}
+
+#[derive(Serialize)]
+struct CoverageAnswer<'a> {
+    file: &'a str,
+    policy: Digest,
+    rows: Share,
+    outcomes: Share,
+    lacking: Vec<Lacking<'a>>,
+}
+
+#[derive(Serialize)]
+struct Lacking<'a> {
+    /// Null for the policy as a whole.
+    row: Option<&'a str>,
+    place: Option<Place>,
+    outcomes: Vec<&'static str>,
+}
+
+impl<'a> FileAnswer<'a> {
+    fn new(tested: &'a Tested<'a>) -> Self {
+        let failed = tested.failed().count();
+        let case = |tried: &'a Tried<'a, 'a>| CaseAnswer {
+            name: &tried.case.name,
+            place: tried.case.place,
+            passed: tried.passed(),
+            differences: &tried.differences,
+            decision: &tried.decision,
+        };
+        Self {
+            file: tested.file,
+            policy: tested.policy,
+            passed: tested.cases.len().saturating_sub(failed),
+            failed,
+            cases: tested.cases.iter().map(case).collect(),
+        }
+    }
+}
+
+impl<'a> CoverageAnswer<'a> {
+    fn new(report: &'a Report<'a>) -> Self {
+        let rows = report.rows.iter().filter(|row| !row.lacking().is_empty());
+        let lacking = rows.map(|row| Lacking {
+            row: row.name.as_deref(),
+            place: row.place,
+            outcomes: row.lacking(),
+        });
+        Self {
+            file: report.source.name(),
+            policy: report.source.engine().digest(),
+            rows: report.rows(),
+            outcomes: report.outcomes(),
+            lacking: lacking.collect(),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Coverage as an LCOV tracefile: the policy's lines, and the outcomes of each row as its branches.
+
+use core::fmt::Write as _;
+use std::collections::BTreeMap;
+
+use super::Report;
+
+/// The tracefile. A row's number is its block, so rows that share a line are told apart. What names no row has
+/// no line, and is not in it.
+pub(super) fn report(reports: &[Report<'_>]) -> String {
+    let mut text = String::from("TN:\n");
+    for report in reports {
+        // Writing to a text cannot fail.
+        let _ = record(&mut text, report);
+    }
+    text
+}
+
+fn record(text: &mut String, report: &Report<'_>) -> core::fmt::Result {
+    let file = report.source.file().replace(['\n', '\r'], " ");
+    writeln!(text, "SF:{file}")?;
+    let mut lines = BTreeMap::new();
+    let (mut found, mut hit) = (0_usize, 0_usize);
+    for (block, row) in report.rows.iter().enumerate() {
+        let Some(place) = row.place else { continue };
+        let line = lines.entry(place.line).or_insert(0_u64);
+        for (branch, outcome) in row.outcomes.iter().enumerate() {
+            *line = line.saturating_add(outcome.times);
+            found = found.saturating_add(1);
+            hit = hit.saturating_add(usize::from(outcome.times > 0));
+            let times = match row.touched() {
+                true => outcome.times.to_string(),
+                false => "-".to_owned(),
+            };
+            writeln!(text, "BRDA:{},{block},{branch},{times}", place.line)?;
+        }
+    }
+    writeln!(text, "BRF:{found}\nBRH:{hit}")?;
+    for (line, times) in &lines {
+        writeln!(text, "DA:{line},{times}")?;
+    }
+    let hit = lines.values().filter(|times| **times > 0).count();
+    writeln!(text, "LF:{}\nLH:{hit}\nend_of_record", lines.len())
+}
