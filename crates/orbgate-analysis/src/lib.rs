@@ -2,13 +2,16 @@
 
 mod diff;
 mod least;
+mod lint;
 mod questions;
 mod suite;
+mod templates;
 mod usage;
 
 // The public interface is:
 pub use crate::diff::{Asked, Caller, Change, Cost, Diff, Rule, Verdict, diff};
 pub use crate::least::{LeastScopes, Need, Refusal, least_scopes};
+pub use crate::lint::{Code, Finding, Findings, Level, lint};
 pub use crate::questions::{Record, reach, records, route_of, scope, who_may};
 pub use crate::suite::{
     Case, Coverage, CoveredRow, Difference, Expected, ExpectedOrbs, Outcome, Suite, Tried,

@@ -1,6 +1,7 @@
 //! The command line as people type it.
 
 mod diff;
+mod lint;
 mod test;
 
 use std::ffi::{OsStr, OsString};
@@ -13,6 +14,7 @@ use orbgate::{Scopes, TokenKind};
 use orbgate_contract::Contract;
 
 pub(crate) use diff::Pair;
+pub(crate) use lint::Lints;
 pub(crate) use test::Tests;
 
 /// Which scope does a route need, may a token call it, does it consume orbs, and why?
@@ -40,7 +42,12 @@ impl Cli {
                 let message = "no FILE to check, and no `--policy FILE`";
                 return Err(usage("check", ErrorKind::MissingRequiredArgument, message));
             }
+            Command::Lint(lints) if lints.files.is_empty() && self.policy.is_none() => {
+                let message = "no FILE to look at, and no `--policy FILE`";
+                return Err(usage("lint", ErrorKind::MissingRequiredArgument, message));
+            }
             Command::Check(files) => &files.files,
+            Command::Lint(lints) => &lints.files,
             Command::Replay(log) => core::slice::from_ref(&log.file),
             Command::Validate(documents) => &documents.files,
             Command::Diff(files) => {
@@ -62,6 +69,7 @@ impl Cli {
             let command = match &self.command {
                 Command::Check(_) => "check",
                 Command::Validate(_) => "validate",
+                Command::Lint(_) => "lint",
                 Command::Diff(_) => "diff",
                 Command::Test(_) => "test",
                 _ => "replay",
@@ -96,6 +104,8 @@ pub(crate) enum Command {
     /// Check policy files and report every fault
     #[command(after_help = CHECK)]
     Check(Files),
+    /// Find what is legal in policies and likely not meant
+    Lint(Lints),
     /// Compare two policies: what the new one allows, denies and charges otherwise
     Diff(Pair),
     /// Test policies: files of cases, and how much of the policy they cover
@@ -285,6 +295,7 @@ Examples:
       --scopes read:vox --declared 'read:orbs read:vox' --requested read:vox
   orbgate replay requests.jsonl > decisions.jsonl
   orbgate check policy.yaml
+  orbgate lint policy.yaml
   orbgate diff policy.yaml next.yaml
   orbgate test policy.test.yaml
   orbgate validate run-request body.json

@@ -14,6 +14,7 @@ mod diff;
 mod explain;
 mod hint;
 mod input;
+mod lint;
 mod markdown;
 mod output;
 mod policy_file;
@@ -53,6 +54,7 @@ fn run(cli: &Cli) -> Result<Outcome, Stop> {
         // These two decide nothing: one checks the policy, the other has no use for it.
         Command::Check(files) => check::run(files.files.iter().chain(&cli.policy)),
         Command::Table(table) => table::run(table.format, &source()?),
+        Command::Lint(lints) => lint::run(lints, cli.policy.as_ref()),
         // Its policies are its arguments.
         Command::Diff(files) => diff::run(files),
         // A file of cases may name its own policy.

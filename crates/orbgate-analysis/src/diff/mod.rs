@@ -3,7 +3,6 @@
 mod change;
 #[cfg(feature = "serde")]
 mod json;
-mod templates;
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -11,8 +10,8 @@ use orbgate::{Engine, Scopes, Token, TokenKind};
 
 pub use self::change::{Asked, Caller, Change, Cost, Rule};
 
-use self::templates::{Shape, Spelling, Template, Templates};
 use crate::questions::{call, route_of, scope};
+use crate::templates::{Shape, Spelling, Template, Templates};
 
 /// What changes for callers between two policies; see [`diff`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
         (&["explain"], "Explain a denial"),
         (&["replay"], "Decide a log of requests"),
         (&["check"], "Check policy files"),
+        (&["lint"], "Find what is legal"),
         (&["diff"], "Compare two policies"),
         (&["test"], "Test policies"),
         (&["validate"], "Hold run requests"),
@@ -68,6 +69,7 @@ fn every_shell_has_completions() {
             "allow-bonus-orbs",
             "allow-wider",
             "threshold",
+            "sarif",
             "policy",
             "lenient",
         ] {

@@ -17,6 +17,7 @@ mod diff;
 mod explain;
 mod help;
 mod hostile;
+mod lint;
 mod readme;
 mod replay;
 mod replay_stream;

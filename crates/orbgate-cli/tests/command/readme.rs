@@ -18,7 +18,12 @@ fn the_readme_shows_what_the_command_prints() {
 
 #[test]
 fn the_projects_pages_show_what_the_command_prints() {
-    for page in ["README.md", "docs/grants.md", "docs/testing.md"] {
+    for page in [
+        "README.md",
+        "docs/grants.md",
+        "docs/testing.md",
+        "docs/lint/README.md",
+    ] {
         if let Some(page) = of_the_repository(page) {
             check(&page, 1);
         }

@@ -5,10 +5,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use orbgate::Engine;
 
 /// A template by its segments: literals, and `None` for a parameter, whose name says nothing.
-pub(super) type Shape<'e> = [Option<&'e str>];
+pub(crate) type Shape<'e> = [Option<&'e str>];
 
 /// A template and the methods that it declares.
-pub(super) struct Template<'e> {
+pub(crate) struct Template<'e> {
     shape: Vec<Option<&'e str>>,
     methods: Vec<&'e str>,
     /// The places of its routes in the policy, one for each method.
@@ -16,11 +16,16 @@ pub(super) struct Template<'e> {
 }
 
 impl<'e> Template<'e> {
-    pub(super) fn shape(&self) -> &Shape<'e> {
+    pub(crate) fn shape(&self) -> &Shape<'e> {
         &self.shape
     }
 
-    pub(super) fn methods(&self) -> &[&'e str] {
+    /// The places of its routes in the policy, one for each method.
+    pub(crate) fn routes(&self) -> &[u32] {
+        &self.routes
+    }
+
+    pub(crate) fn methods(&self) -> &[&'e str] {
         &self.methods
     }
 
@@ -41,7 +46,7 @@ fn shape(template: &str) -> Vec<Option<&str>> {
 }
 
 /// The templates of a policy.
-pub(super) struct Templates<'e> {
+pub(crate) struct Templates<'e> {
     list: Vec<Template<'e>>,
     by_shape: HashMap<Vec<Option<&'e str>>, usize>,
     /// A tree for each number of segments, so that every path down a tree ends at a template.
@@ -58,7 +63,7 @@ struct Node {
 }
 
 impl<'e> Templates<'e> {
-    pub(super) fn of(engine: &'e Engine) -> Self {
+    pub(crate) fn of(engine: &'e Engine) -> Self {
         let mut templates = Self {
             list: Vec::new(),
             by_shape: HashMap::new(),
@@ -96,16 +101,16 @@ impl<'e> Templates<'e> {
         }
     }
 
-    pub(super) fn list(&self) -> impl Iterator<Item = &Template<'e>> {
+    pub(crate) fn list(&self) -> impl Iterator<Item = &Template<'e>> {
         self.list.iter()
     }
 
-    pub(super) fn get(&self, shape: &Shape<'_>) -> Option<&Template<'e>> {
+    pub(crate) fn get(&self, shape: &Shape<'_>) -> Option<&Template<'e>> {
         self.list.get(*self.by_shape.get(shape)?)
     }
 
     /// The routes, as their places in the policy, whose method and template the other policy lacks.
-    pub(super) fn routes_lacking_in(&self, other: &Templates<'_>) -> HashSet<u32> {
+    pub(crate) fn routes_lacking_in(&self, other: &Templates<'_>) -> HashSet<u32> {
         let lacking = |template: &Template<'e>| {
             let there = other
                 .get(&template.shape)
@@ -119,7 +124,7 @@ impl<'e> Templates<'e> {
 
     /// The templates that some path matches together with this one, without regard to case. Takes a step
     /// for each node of the tree that is looked at, and ends when there is none left.
-    pub(super) fn overlapping(&self, shape: &Shape<'_>, steps: &mut usize) -> Vec<&Template<'e>> {
+    pub(crate) fn overlapping(&self, shape: &Shape<'_>, steps: &mut usize) -> Vec<&Template<'e>> {
         let mut found = Vec::new();
         if let Some(tree) = self.trees.get(&shape.len()) {
             tree.overlapping(shape, steps, &mut found);
@@ -152,7 +157,7 @@ impl Node {
 }
 
 /// Spells targets whose values are no literals of either policy.
-pub(super) struct Spelling<'e> {
+pub(crate) struct Spelling<'e> {
     /// By the length of the path, and the place in it.
     literals: HashSet<(usize, usize, &'e str)>,
     /// A value that is no literal, in any case.
@@ -160,7 +165,7 @@ pub(super) struct Spelling<'e> {
 }
 
 impl<'e> Spelling<'e> {
-    pub(super) fn new(policies: [&Templates<'e>; 2]) -> Self {
+    pub(crate) fn new(policies: [&Templates<'e>; 2]) -> Self {
         let templates = policies.into_iter().flat_map(Templates::list);
         let literals: HashSet<_> = templates.flat_map(Template::literals).collect();
         let lower = |(_, _, literal): &(_, _, &str)| literal.to_ascii_lowercase();
@@ -175,19 +180,19 @@ impl<'e> Spelling<'e> {
     }
 
     /// The most general target of a template.
-    pub(super) fn of(&self, shape: &Shape<'_>) -> String {
+    pub(crate) fn of(&self, shape: &Shape<'_>) -> String {
         target(shape.iter().map(|segment| segment.unwrap_or(&self.value)))
     }
 
     /// The most general target of two templates, with the literals of the first where they differ in case.
-    pub(super) fn of_both(&self, first: &Shape<'_>, second: &Shape<'_>) -> String {
+    pub(crate) fn of_both(&self, first: &Shape<'_>, second: &Shape<'_>) -> String {
         let segments = first.iter().zip(second);
         target(segments.map(|(one, two)| one.or(*two).unwrap_or(&self.value)))
     }
 
     /// The same with values that are literals of the other template, but for their case; `None` where there
     /// is no such value.
-    pub(super) fn in_other_case(&self, shape: &Shape<'_>, other: &Shape<'_>) -> Option<String> {
+    pub(crate) fn in_other_case(&self, shape: &Shape<'_>, other: &Shape<'_>) -> Option<String> {
         let mut changed = false;
         let mut segment = |(place, (own, other)): (usize, (&Option<&str>, &Option<&str>))| {
             let Some(literal) = own.or(*other) else {
@@ -216,13 +221,13 @@ impl<'e> Spelling<'e> {
     }
 
     /// A target of a template whose first value has an escape.
-    pub(super) fn with_escape(&self, shape: &Shape<'_>) -> Option<String> {
+    pub(crate) fn with_escape(&self, shape: &Shape<'_>) -> Option<String> {
         let place = shape.iter().position(Option::is_none)?;
         self.with_value(shape, place, &format!("{0}%20{0}", self.value))
     }
 
     /// A target of a template with this value for the parameter at a place, if there is one.
-    pub(super) fn with_value(
+    pub(crate) fn with_value(
         &self,
         shape: &Shape<'_>,
         place: usize,
@@ -245,7 +250,7 @@ impl<'e> Spelling<'e> {
 
     /// The literals that one of the policies lacks at a place of templates of a length, with one character
     /// escaped. Most literals have no character that may be escaped.
-    pub(super) fn escapable(
+    pub(crate) fn escapable(
         &self,
         old: &Templates<'_>,
         new: &Templates<'_>,

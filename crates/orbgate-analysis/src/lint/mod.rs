@@ -1,0 +1,132 @@
+//! What is legal in a policy and likely not meant.
+
+mod code;
+mod names;
+mod overlaps;
+mod suppress;
+
+use core::fmt;
+
+use orbgate::{Engine, Place, Policy};
+
+pub use self::code::{Code, Level};
+
+/// One thing that lint found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What kind of thing.
+    pub code: Code,
+    /// How much it matters: the level of the code.
+    pub level: Level,
+    /// Where it stands.
+    pub place: Place,
+    /// What it is: lower case, no final period, input in backticks.
+    pub message: String,
+    /// The other place, where there are two: it stands first in the file.
+    pub other: Option<Place>,
+    /// Why it is all right, where a comment in the file says so.
+    pub suppressed: Option<String>,
+}
+
+/// What lint found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Findings {
+    /// Each thing, in the order of the file. Those that are suppressed are among them.
+    pub list: Vec<Finding>,
+    /// Whether everything was looked at and listed. `false` where there are over 1,000 findings of one code, or too
+    /// many templates overlap: see [`lint`].
+    pub complete: bool,
+}
+
+/// Most findings of one code.
+const MOST: usize = 1_000;
+
+/// Finds what is legal in a policy and likely not meant. `text` is the policy's file: its comments suppress findings.
+///
+/// Time is linear in the size of the policy and the number of pairs of templates that overlap. After 200,000 pairs and
+/// 20 for each route that search ends, and the findings are not [`complete`](Findings::complete).
+///
+/// ```
+/// use orbgate::Policy;
+///
+/// let text = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { permits: x, orbs: true, routes: [GET /x] } } } }\n...\n";
+/// let found = orbgate_analysis::lint(&Policy::from_yaml(text).unwrap(), text);
+/// assert_eq!(
+///     found.list[0].to_string(),
+///     "2:77: warning[unstated_get]: `GET /x` only reads, and consumes orbs without a stated amount"
+/// );
+/// ```
+#[must_use]
+pub fn lint(policy: &Policy, text: &str) -> Findings {
+    let engine = Engine::new(policy);
+    let mut found = Found::default();
+    overlaps::look(&engine, &mut found);
+    names::look(policy, &engine, &mut found);
+    let mut list = found.list;
+    list.sort_by(|a, b| (a.place, a.code, &a.message).cmp(&(b.place, b.code, &b.message)));
+    suppress::apply(text, &mut list);
+    Findings {
+        list,
+        complete: !found.cut,
+    }
+}
+
+/// The findings so far.
+#[derive(Default)]
+struct Found {
+    list: Vec<Finding>,
+    counts: [usize; Code::ALL.len()],
+    /// Whether some are missing.
+    cut: bool,
+}
+
+impl Found {
+    /// Notes a finding, as long as there is room.
+    fn push(&mut self, code: Code, place: Place, other: Option<Place>, message: String) {
+        let at = Code::ALL.iter().position(|known| *known == code);
+        let Some(count) = at.and_then(|at| self.counts.get_mut(at)) else {
+            return;
+        };
+        if *count == MOST {
+            self.cut = true;
+            return;
+        }
+        *count = count.saturating_add(1);
+        self.list.push(Finding::new(code, place, other, message));
+    }
+
+    /// Notes a finding about two places, at the one that stands second.
+    fn push_pair(&mut self, code: Code, places: [Place; 2], message: String) {
+        let [one, two] = places;
+        self.push(code, one.max(two), Some(one.min(two)), message);
+    }
+}
+
+impl Finding {
+    const fn new(code: Code, place: Place, other: Option<Place>, message: String) -> Self {
+        Self {
+            code,
+            level: code.level(),
+            place,
+            message,
+            other,
+            suppressed: None,
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    /// `line:column: level[code]: message`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            code,
+            level,
+            place,
+            message,
+            ..
+        } = self;
+        write!(f, "{place}: {level}[{code}]: {message}")
+    }
+}

@@ -1,0 +1,123 @@
+//! Comments in a policy that say why a finding is all right there.
+//!
+//! `# orbgate-lint: allow CODE: REASON` stands behind what it is about, or on lines of their own before it;
+//! `# orbgate-lint: allow-file CODE: REASON` is about the whole file.
+
+use orbgate::Place;
+
+use super::{Code, Finding};
+
+const MARK: &str = "# orbgate-lint:";
+
+/// A comment that suppresses findings of one code.
+struct Suppression<'t> {
+    place: Place,
+    code: Code,
+    reason: &'t str,
+    /// The line that it is about, `None` for the whole file.
+    line: Option<u32>,
+    used: bool,
+}
+
+/// Marks the findings that comments suppress, and adds what is wrong with the comments.
+pub(super) fn apply(text: &str, findings: &mut Vec<Finding>) {
+    let (mut suppressions, wrong) = read(text);
+    for finding in findings.iter_mut() {
+        let about = |suppression: &&mut Suppression<'_>| {
+            suppression.code == finding.code
+                && suppression
+                    .line
+                    .is_none_or(|line| line == finding.place.line)
+        };
+        if let Some(suppression) = suppressions.iter_mut().find(about) {
+            suppression.used = true;
+            finding.suppressed = Some(suppression.reason.to_owned());
+        }
+    }
+    let unused = suppressions.iter().filter(|suppression| !suppression.used);
+    let unused = unused.map(|suppression| {
+        let message = format!("there is no `{}` to suppress", suppression.code);
+        Finding::new(Code::UnusedSuppression, suppression.place, None, message)
+    });
+    findings.extend(unused);
+    findings.extend(wrong);
+    findings.sort_by_key(|finding| finding.place);
+}
+
+fn read(text: &str) -> (Vec<Suppression<'_>>, Vec<Finding>) {
+    let (mut suppressions, mut wrong) = (Vec::new(), Vec::new());
+    // Comments on lines of their own, until the line that they are about.
+    let mut pending: Vec<usize> = Vec::new();
+    for (line, number) in text.lines().zip(1_u32..) {
+        let blank = line.trim_start();
+        let own_line = blank.is_empty() || blank.starts_with('#');
+        if !own_line {
+            for at in pending.drain(..) {
+                if let Some(suppression) = suppressions.get_mut(at) {
+                    let suppression: &mut Suppression<'_> = suppression;
+                    suppression.line = Some(number);
+                }
+            }
+        }
+        let Some((before, comment)) = line.split_once(MARK) else {
+            continue;
+        };
+        // A `#` within a word is no comment.
+        if !before.is_empty() && !before.ends_with([' ', '\t']) {
+            continue;
+        }
+        let column = u32::try_from(before.chars().count()).unwrap_or(u32::MAX);
+        let place = Place {
+            line: number,
+            column: column.saturating_add(1),
+        };
+        match parse(comment) {
+            Err(message) => wrong.push(Finding::new(Code::BadSuppression, place, None, message)),
+            Ok((whole_file, code, reason)) => {
+                if own_line && !whole_file {
+                    pending.push(suppressions.len());
+                }
+                suppressions.push(Suppression {
+                    place,
+                    code,
+                    reason,
+                    line: (!whole_file).then_some(number),
+                    used: false,
+                });
+            }
+        }
+    }
+    (suppressions, wrong)
+}
+
+/// Whether it is about the whole file, the code and the reason.
+fn parse(comment: &str) -> Result<(bool, Code, &str), String> {
+    const FORM: &str = "a suppression is `# orbgate-lint: allow CODE: REASON`, or `allow-file`";
+    let (verb, rest) = comment.trim().split_once(' ').ok_or(FORM)?;
+    let whole_file = match verb {
+        "allow" => false,
+        "allow-file" => true,
+        _ => return Err(FORM.to_owned()),
+    };
+    let (name, reason) = rest.split_once(':').unwrap_or((rest, ""));
+    let (name, reason) = (name.trim(), reason.trim());
+    let Some(code) = Code::from_name(name) else {
+        let near = Code::ALL
+            .into_iter()
+            .min_by_key(|code| strsim::osa_distance(code.as_str(), &shortened(name)));
+        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        return Err(format!("there is no code `{}`{near}", shortened(name)));
+    };
+    if matches!(code, Code::BadSuppression | Code::UnusedSuppression) {
+        return Err(format!("`{code}` cannot be suppressed"));
+    }
+    if reason.is_empty() {
+        return Err(format!("a suppression says why: `allow {code}: REASON`"));
+    }
+    Ok((whole_file, code, reason))
+}
+
+/// A word that is not too long to compare and to show.
+fn shortened(word: &str) -> String {
+    word.chars().take(40).collect()
+}

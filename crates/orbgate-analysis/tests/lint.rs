@@ -1,0 +1,385 @@
+//! Lint: each code finds what its fixture shows, and enumerating paths finds no other overlap.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test stops at its first surprise"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use orbgate::{Engine, Policy, Reason};
+use orbgate_analysis::{Code, Findings, Level, lint, route_of};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+fn found(text: &str) -> Findings {
+    let policy = Policy::from_yaml(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    lint(&policy, text)
+}
+
+/// The lines of what was found and is not suppressed.
+fn lines(text: &str) -> Vec<String> {
+    let found = found(text);
+    assert!(found.complete);
+    let open = found
+        .list
+        .iter()
+        .filter(|finding| finding.suppressed.is_none());
+    open.map(ToString::to_string).collect()
+}
+
+/// `policy/lint` and `docs/lint`; the archive of the published package has neither.
+fn of_the_repository(path: &str) -> Option<PathBuf> {
+    let package = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let folder = package.join("../..").join(path);
+    if !folder.exists() && package.join("Cargo.toml.orig").exists() {
+        eprintln!("skipped: {path} is not part of the package's archive");
+        return None;
+    }
+    Some(folder)
+}
+
+/// Each code has a file that fails, with exactly its findings, one that passes without any finding, and a page.
+/// `UPDATE_EXPECTED=1` writes the findings.
+#[test]
+fn every_code_has_fixtures_and_a_page() {
+    let (Some(fixtures), Some(pages)) = (
+        of_the_repository("policy/lint"),
+        of_the_repository("docs/lint"),
+    ) else {
+        return;
+    };
+    let index = fs::read_to_string(pages.join("README.md")).unwrap();
+    for code in Code::ALL {
+        let read = |name: &str| {
+            let path = fixtures.join(name);
+            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        };
+        let failing = lines(&read(&format!("{code}.yaml")));
+        assert!(!failing.is_empty(), "{code}");
+        let own = format!("[{code}]: ");
+        assert!(
+            failing.iter().all(|line| line.contains(&own)),
+            "{code}: {failing:#?}"
+        );
+        let expected = fixtures.join(format!("{code}.expected"));
+        let text = failing.join("\n") + "\n";
+        if std::env::var_os("UPDATE_EXPECTED").is_some() {
+            fs::write(&expected, &text).unwrap();
+        }
+        assert_eq!(text, fs::read_to_string(expected).unwrap(), "{code}");
+        assert_eq!(
+            lines(&read(&format!("{code}.pass.yaml"))),
+            [""; 0],
+            "{code}"
+        );
+        let page = fs::read_to_string(pages.join(format!("{code}.md"))).unwrap();
+        assert!(page.starts_with(&format!("# {code}\n")), "{code}");
+        assert!(
+            page.contains(&format!("Level: {}.", code.level())),
+            "{code}"
+        );
+        let row = format!(
+            "| [`{code}`]({code}.md) | {} | {} |",
+            code.level(),
+            code.explanation()
+        );
+        assert!(index.contains(&row), "{row}");
+    }
+    let known = |name: &str| {
+        Code::ALL
+            .iter()
+            .any(|code| name.split('.').next() == Some(code.as_str()))
+    };
+    for folder in [fixtures, pages] {
+        for file in fs::read_dir(folder).unwrap() {
+            let name = file.unwrap().file_name().into_string().unwrap();
+            assert!(name == "README.md" || known(&name), "{name}");
+        }
+    }
+}
+
+/// Codes are for tools and comments: this list only ever grows.
+#[test]
+fn codes_are_stable() {
+    let now = Code::ALL.map(|code| (code.as_str(), code.level().as_str()));
+    let stable = [
+        ("overlap", "warning"),
+        ("shadowed_route", "warning"),
+        ("inference_elsewhere", "error"),
+        ("unstated_get", "warning"),
+        ("similar_scopes", "warning"),
+        ("case_or_plural", "warning"),
+        ("colon_literal", "warning"),
+        ("scope_without_routes", "note"),
+        ("no_permits", "note"),
+        ("no_end_marker", "note"),
+        ("bad_suppression", "error"),
+        ("unused_suppression", "warning"),
+    ];
+    assert_eq!(now, stable);
+    assert!(Level::Note < Level::Warning && Level::Warning < Level::Error);
+}
+
+/// One scope with this name beside `read:files`.
+fn scopes(name: &str) -> Vec<String> {
+    let text = format!(
+        "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      read:files: {{ permits: x, orbs: false, routes: [GET /a] }}\n      \
+         '{name}': {{ permits: x, orbs: false, routes: [GET /b] }}\n...\n"
+    );
+    lines(&text)
+}
+
+#[test]
+fn names_are_compared_as_people_read_them() {
+    for (name, code) in [
+        ("read:file", Some("case_or_plural")),
+        ("read:Files", Some("case_or_plural")),
+        ("READ:FILE", Some("case_or_plural")),
+        ("reads:files", Some("case_or_plural")),
+        ("read:fils", Some("similar_scopes")),
+        ("read:fiels", Some("similar_scopes")),
+        ("read:filess", Some("similar_scopes")),
+        ("raed:files", Some("similar_scopes")),
+        ("lead:files", Some("similar_scopes")),
+        ("read-files", Some("similar_scopes")),
+        ("write:files", None),
+        ("read:files2", None),
+        ("read:fi", None),
+        ("read:inference", Some("inference_elsewhere")),
+    ] {
+        let found = scopes(name);
+        let codes: Vec<_> = found
+            .iter()
+            .map(|line| line.split(['[', ']']).nth(1).unwrap())
+            .collect();
+        assert_eq!(
+            codes,
+            code.into_iter().collect::<Vec<_>>(),
+            "{name}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn hostile_names_take_no_time() {
+    let begun = std::time::Instant::now();
+    let mut text = "orbgate: 1\napis:\n  a:\n    scopes:\n".to_owned();
+    for number in 0..20_000 {
+        text.push_str(&format!(
+            "      'read:{}{number}': {{ permits: x, routes: [] }}\n",
+            "x".repeat(number % 60)
+        ));
+    }
+    text.push_str(&format!(
+        "      '{}': {{ permits: x, routes: [] }}\n...\n",
+        "y".repeat(1_000)
+    ));
+    let found = found(&text);
+    assert!(!found.complete, "more than 1,000 scopes have no route");
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_suppression_says_what_and_why() {
+    let policy = |comment: &str, above: &str| {
+        format!(
+            "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        permits: x\n        orbs: true\n        routes:\n\
+             {above}          - GET /x{comment}\n...\n"
+        )
+    };
+    let line = 10;
+    let open = format!(
+        "{line}:13: warning[unstated_get]: `GET /x` only reads, and consumes orbs without a stated amount"
+    );
+    assert_eq!(lines(&policy("", "")), [open.clone()]);
+    for text in [
+        policy(" # orbgate-lint: allow unstated_get: metered elsewhere", ""),
+        policy(
+            "",
+            "          # orbgate-lint: allow unstated_get: metered elsewhere\n",
+        ),
+        policy(
+            "",
+            "# orbgate-lint: allow unstated_get: metered elsewhere\n\n          # more\n",
+        ),
+        format!(
+            "# orbgate-lint: allow-file unstated_get: metered elsewhere\n{}",
+            policy("", "")
+        ),
+    ] {
+        let found = found(&text);
+        assert_eq!(found.list.len(), 1, "{:?}", found.list);
+        assert_eq!(
+            found.list[0].suppressed.as_deref(),
+            Some("metered elsewhere"),
+            "{text}"
+        );
+    }
+    for (comment, expected) in [
+        (
+            "allow unstated_get",
+            "error[bad_suppression]: a suppression says why: `allow unstated_get: REASON`",
+        ),
+        (
+            "allow unstated_get: ",
+            "error[bad_suppression]: a suppression says why: `allow unstated_get: REASON`",
+        ),
+        (
+            "allow unstatd_get: x",
+            "error[bad_suppression]: there is no code `unstatd_get`; did you mean `unstated_get`?",
+        ),
+        (
+            "allow bad_suppression: x",
+            "error[bad_suppression]: `bad_suppression` cannot be suppressed",
+        ),
+        (
+            "ignore",
+            "error[bad_suppression]: a suppression is `# orbgate-lint: allow CODE: REASON`, or `allow-file`",
+        ),
+        (
+            "deny unstated_get: x",
+            "error[bad_suppression]: a suppression is `# orbgate-lint: allow CODE: REASON`, or `allow-file`",
+        ),
+        (
+            "allow overlap: x",
+            "warning[unused_suppression]: there is no `overlap` to suppress",
+        ),
+    ] {
+        let found = lines(&policy(&format!(" # orbgate-lint: {comment}"), ""));
+        assert_eq!(found, [open.clone(), format!("{line}:20: {expected}")]);
+    }
+    // It is about its own line alone.
+    let elsewhere = policy("", "").replace(
+        "permits: x\n",
+        "permits: x # orbgate-lint: allow unstated_get: x\n",
+    );
+    assert_eq!(lines(&elsewhere).len(), 2);
+}
+
+const WORDS: [&str; 4] = ["a", "b", "A", "{}"];
+const METHODS: [&str; 2] = ["GET", "PUT"];
+
+/// A route of the random policies: method, segments, scope.
+type Row = (&'static str, Vec<&'static str>, usize);
+
+fn yaml(rows: &[Row]) -> String {
+    let mut text = "orbgate: 1\napis:\n  one:\n    base_path: ''\n    scopes:\n".to_owned();
+    for (scope, orbs) in [("first:one", "1"), ("other:two", "1"), ("third:six", "2")]
+        .into_iter()
+        .enumerate()
+        .map(|(at, (name, orbs))| ((at, name), orbs))
+    {
+        text.push_str(&format!(
+            "      {}:\n        permits: x\n        orbs: {orbs}\n        routes:\n",
+            scope.1
+        ));
+        let mut none = true;
+        for (method, segments, own) in rows {
+            if *own == scope.0 {
+                text.push_str(&format!("          - {method} {}\n", template(segments)));
+                none = false;
+            }
+        }
+        if none {
+            text.truncate(text.len() - 1);
+            text.push_str(" []\n");
+        }
+    }
+    text + "...\n"
+}
+
+fn template(segments: &[&str]) -> String {
+    let name = |(at, segment): (usize, &&str)| segment.replace("{}", &format!("{{p{at}}}"));
+    let segments: Vec<_> = segments.iter().enumerate().map(name).collect();
+    format!("/{}", segments.join("/"))
+}
+
+fn fits(segments: &[&str], path: &[&str]) -> bool {
+    segments.len() == path.len()
+        && segments
+            .iter()
+            .zip(path)
+            .all(|(segment, value)| *segment == "{}" || segment == value)
+}
+
+/// Every path of up to three segments that can mean something else than the others.
+fn paths() -> Vec<Vec<&'static str>> {
+    let mut all = vec![vec![]];
+    let mut longer: Vec<Vec<&str>> = vec![vec![]];
+    for _ in 0..3 {
+        longer = longer
+            .iter()
+            .flat_map(|path| ["a", "b", "A", "q"].map(|value| [&path[..], &[value]].concat()))
+            .collect();
+        all.extend(longer.clone());
+    }
+    all
+}
+
+/// What enumerating paths finds: pairs of routes that overlap, and routes that are hidden by a template.
+fn oracle(
+    engine: &Engine,
+    rows: &[Row],
+) -> (BTreeSet<BTreeSet<String>>, BTreeSet<(String, String)>) {
+    let (mut overlaps, mut shadowed) = (BTreeSet::new(), BTreeSet::new());
+    let name = |row: &Row| format!("{} {}", row.0, template(&row.1));
+    for path in paths() {
+        let fitting: Vec<&Row> = rows.iter().filter(|row| fits(&row.1, &path)).collect();
+        for one in &fitting {
+            for two in &fitting {
+                if one.0 == two.0 && one.2 != two.2 {
+                    overlaps.insert(BTreeSet::from([name(one), name(two)]));
+                }
+            }
+        }
+        let target = format!("/{}", path.join("/"));
+        for row in &fitting {
+            let hidden = route_of(engine, row.0, &target).err();
+            let hidden = hidden.filter(|decision| decision.reason() == Reason::MethodNotDeclared);
+            shadowed
+                .extend(hidden.map(|decision| (name(row), decision.route().unwrap().to_owned())));
+        }
+    }
+    (overlaps, shadowed)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn enumerating_paths_finds_the_same_overlaps(
+        rows in vec((select(&METHODS[..]), vec(select(&WORDS[..]), 0..4), 0..3_usize), 0..9),
+    ) {
+        let mut sound: Vec<Row> = Vec::new();
+        for row in rows {
+            sound.push(row);
+            // What cannot stand beside the others is left out.
+            if Policy::from_yaml(&yaml(&sound)).is_err() {
+                sound.pop();
+            }
+        }
+        let found = found(&yaml(&sound));
+        prop_assert!(found.complete);
+        let (mut overlaps, mut shadowed) = (BTreeSet::new(), BTreeSet::new());
+        for finding in &found.list {
+            let quoted: Vec<_> = finding.message.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+            let new = match finding.code {
+                Code::Overlap => overlaps.insert(BTreeSet::from([quoted[0].clone(), quoted[1].clone()])),
+                Code::ShadowedRoute => shadowed.insert((quoted[0].clone(), quoted[2].clone())),
+                _ => continue,
+            };
+            prop_assert!(new, "twice: {}", finding);
+        }
+        prop_assert_eq!((overlaps, shadowed), oracle(&Engine::new(&Policy::from_yaml(&yaml(&sound)).unwrap()), &sound));
+    }
+}

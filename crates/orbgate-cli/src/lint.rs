@@ -1,0 +1,195 @@
+//! `orbgate lint`: what is legal in policies and likely not meant.
+
+mod sarif;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use orbgate::policy::Fault;
+use orbgate::{Digest, Place, Policy};
+use orbgate_analysis::{Finding, Level};
+use serde::Serialize;
+
+use crate::args::Lints;
+use crate::check::count;
+use crate::decide::print_json;
+use crate::input;
+use crate::output::{self, ALLOW, DENY, FAINT, Outcome, Stop, WARNING, one_line};
+
+/// A file, and what was found in it.
+struct Linted {
+    file: String,
+    /// `None` where the file is no sound policy.
+    policy: Option<Digest>,
+    faults: Vec<Fault>,
+    findings: Vec<Finding>,
+    /// Whether everything was looked at and listed.
+    complete: bool,
+}
+
+/// Looks at the files.
+pub(crate) fn run(lints: &Lints, policy: Option<&PathBuf>) -> Result<Outcome, Stop> {
+    let (mut linted, mut outcome) = (Vec::new(), Outcome::Fine);
+    for path in lints.files.iter().chain(policy) {
+        match input::read(path, Policy::MAX_BYTES.saturating_add(1)) {
+            Ok(bytes) => linted.push(Linted::new(path.display().to_string(), &bytes, lints)),
+            // The other files are looked at all the same.
+            Err(message) => {
+                output::error(&message);
+                outcome = Outcome::CouldNotRun;
+            }
+        }
+    }
+    if lints.json {
+        print_json(&Answer {
+            files: linted.iter().map(FileAnswer::new).collect(),
+        })?;
+    } else if lints.sarif {
+        print_json(&sarif::log(&linted))?;
+    } else {
+        output::print(|out| linted.iter().try_for_each(|linted| linted.write(out)))?;
+    }
+    if linted.iter().any(|linted| !linted.complete) {
+        let message = "too many findings, or templates that overlap: not everything is listed";
+        output::error(message);
+        return Ok(Outcome::CouldNotRun);
+    }
+    Ok(match outcome {
+        Outcome::Fine if linted.iter().any(Linted::complains) => Outcome::Findings,
+        outcome => outcome,
+    })
+}
+
+impl Linted {
+    fn new(file: String, bytes: &[u8], lints: &Lints) -> Self {
+        let mut linted = Self {
+            file,
+            policy: None,
+            faults: Vec::new(),
+            findings: Vec::new(),
+            complete: true,
+        };
+        match Policy::from_bytes(bytes) {
+            Err(error) => linted.faults = error.faults().to_vec(),
+            Ok(policy) => {
+                let found = orbgate_analysis::lint(&policy, &String::from_utf8_lossy(bytes));
+                linted.policy = Some(policy.digest());
+                (linted.findings, linted.complete) = (found.list, found.complete);
+            }
+        }
+        // The last that is said of a code counts.
+        for (code, level) in &lints.levels {
+            match level {
+                None => linted.findings.retain(|finding| finding.code != *code),
+                Some(level) => {
+                    let of_the_code = |finding: &&mut Finding| finding.code == *code;
+                    let list = linted.findings.iter_mut().filter(of_the_code);
+                    list.for_each(|finding| finding.level = *level);
+                }
+            }
+        }
+        linted
+    }
+
+    /// What is not suppressed.
+    fn open(&self) -> impl Iterator<Item = &Finding> {
+        let list = self.findings.iter();
+        list.filter(|finding| finding.suppressed.is_none())
+    }
+
+    /// Whether there is more than notes.
+    fn complains(&self) -> bool {
+        !self.faults.is_empty() || self.open().any(|finding| finding.level > Level::Note)
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let file = one_line(&self.file);
+        for fault in &self.faults {
+            writeln!(out, "{file}:{}", one_line(&fault.to_string()))?;
+        }
+        if self.policy.is_none() {
+            return Ok(());
+        }
+        for finding in self.open() {
+            let style = match finding.level {
+                Level::Error => DENY,
+                Level::Warning => WARNING,
+                Level::Note => FAINT,
+            };
+            let (place, level, code) = (finding.place, finding.level, finding.code);
+            let message = one_line(&finding.message);
+            writeln!(
+                out,
+                "{file}:{place}: {style}{level}[{code}]{style:#}: {message}"
+            )?;
+        }
+        let counted = |level: Level| {
+            let number = self.open().filter(|finding| finding.level == level).count();
+            (number > 0).then(|| count(number, level.as_str()))
+        };
+        let suppressed = self.findings.len().saturating_sub(self.open().count());
+        let suppressed = (suppressed > 0).then(|| format!("{suppressed} suppressed"));
+        let levels = Level::ALL.into_iter().rev().map(counted);
+        let counts: Vec<_> = levels.chain([suppressed]).flatten().collect();
+        match self.complains() {
+            true => writeln!(out, "{file}: {}", counts.join(", ")),
+            false if counts.is_empty() => writeln!(out, "{file}: {ALLOW}ok{ALLOW:#}"),
+            false => writeln!(out, "{file}: {ALLOW}ok{ALLOW:#}: {}", counts.join(", ")),
+        }
+    }
+}
+
+/// All of it, as JSON.
+#[derive(Serialize)]
+struct Answer<'a> {
+    files: Vec<FileAnswer<'a>>,
+}
+
+#[derive(Serialize)]
+struct FileAnswer<'a> {
+    file: &'a str,
+    policy: Option<Digest>,
+    complete: bool,
+    faults: Vec<FaultAnswer<'a>>,
+    findings: Vec<FindingAnswer<'a>>,
+}
+
+#[derive(Serialize)]
+struct FaultAnswer<'a> {
+    place: Place,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct FindingAnswer<'a> {
+    code: &'static str,
+    level: &'static str,
+    place: Place,
+    message: &'a str,
+    other: Option<Place>,
+    suppressed: Option<&'a str>,
+}
+
+impl<'a> FileAnswer<'a> {
+    fn new(linted: &'a Linted) -> Self {
+        let fault = |fault: &'a Fault| FaultAnswer {
+            place: fault.place,
+            message: &fault.message,
+        };
+        let finding = |finding: &'a Finding| FindingAnswer {
+            code: finding.code.as_str(),
+            level: finding.level.as_str(),
+            place: finding.place,
+            message: &finding.message,
+            other: finding.other,
+            suppressed: finding.suppressed.as_deref(),
+        };
+        Self {
+            file: &linted.file,
+            policy: linted.policy,
+            complete: linted.complete,
+            faults: linted.faults.iter().map(fault).collect(),
+            findings: linted.findings.iter().map(finding).collect(),
+        }
+    }
+}

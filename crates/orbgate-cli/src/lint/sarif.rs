@@ -1,0 +1,96 @@
+//! Findings as SARIF 2.1.0, the format in which code hosts take them.
+
+use orbgate::Place;
+use orbgate_analysis::{Code, Finding};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Map, Value, json};
+
+use super::Linted;
+
+const PAGES: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint";
+
+/// What a file that is no policy breaks.
+const FAULT: &str = "fault";
+
+/// One run over all files.
+pub(super) fn log(files: &[Linted]) -> Value {
+    let rule = |id: &str, level: &str, text: &str| {
+        json!({
+            "id": id,
+            "shortDescription": { "text": text },
+            "helpUri": format!("{PAGES}/{}", if id == FAULT { "README.md".to_owned() } else { format!("{id}.md") }),
+            "defaultConfiguration": { "level": level },
+        })
+    };
+    let rules = Code::ALL
+        .iter()
+        .map(|code| rule(code.as_str(), code.level().as_str(), code.explanation()));
+    let fault = rule(FAULT, "error", "the file is no sound policy");
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "orbgate",
+                "informationUri": "https://github.com/orbgate/orbgate",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules.chain([fault]).collect::<Vec<_>>(),
+            } },
+            "columnKind": "unicodeCodePoints",
+            "results": files.iter().flat_map(results).collect::<Vec<_>>(),
+        }],
+    })
+}
+
+fn results(linted: &Linted) -> Vec<Value> {
+    let faults = linted.faults.iter().map(|fault| {
+        json!({
+            "ruleId": FAULT,
+            "level": "error",
+            "message": { "text": fault.message },
+            "locations": [location(&linted.file, fault.place)],
+        })
+    });
+    let findings = linted
+        .findings
+        .iter()
+        .map(|finding| result(&linted.file, finding));
+    faults.chain(findings).collect()
+}
+
+fn result(file: &str, finding: &Finding) -> Value {
+    let mut result = Map::new();
+    let mut set = |name: &str, value| drop(result.insert(name.to_owned(), value));
+    set("ruleId", json!(finding.code.as_str()));
+    set("level", json!(finding.level.as_str()));
+    set("message", json!({ "text": finding.message }));
+    set("locations", json!([location(file, finding.place)]));
+    if let Some(other) = finding.other {
+        set("relatedLocations", json!([location(file, other)]));
+    }
+    if let Some(reason) = &finding.suppressed {
+        let why = json!([{ "kind": "inSource", "justification": reason }]);
+        set("suppressions", why);
+    }
+    Value::Object(result)
+}
+
+fn location(file: &str, place: Place) -> Value {
+    json!({ "physicalLocation": {
+        "artifactLocation": { "uri": uri(file) },
+        "region": { "startLine": place.line, "startColumn": place.column },
+    } })
+}
+
+/// All that a path need not escape in a reference (RFC 3986 §2.3), and the slash.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/');
+
+/// A path as a reference.
+fn uri(file: &str) -> String {
+    utf8_percent_encode(file, ESCAPED).to_string()
+}
