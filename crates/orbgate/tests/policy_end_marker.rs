@@ -63,7 +63,7 @@ fn a_policy_that_is_cut_short_lacks_the_marker() {
             assert!(!policy.has_end_marker(), "{}", &marked[..end]);
         }
     }
-    assert!(sound > 20, "only {sound} pieces of the policy are policies");
+    assert!(sound > 20, "only {sound} starts of the policy are policies");
 }
 
 #[test]

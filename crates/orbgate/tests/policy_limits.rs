@@ -192,7 +192,7 @@ fn refused(text: &str) -> Vec<Fault> {
 #[test]
 fn refusing_takes_time_in_proportion() {
     let routes = "apis: {a: {base_path: '', scopes: {s: {orbs: 1, routes: [GET /a";
-    let shapes: [(&str, &str, &str); 14] = [
+    let patterns: [(&str, &str, &str); 14] = [
         ("a: &a [x]\nb: [", "*a, ", "]"),
         ("a: ", "[", ""),
         ("", "- ", ""),
@@ -208,7 +208,7 @@ fn refusing_takes_time_in_proportion() {
         ("orbgate: 1\n# ", "\u{202e}é", ""),
         ("orbgate: 1\n", "# x\n...\n", ""),
     ];
-    for (start, unit, end) in shapes {
+    for (start, unit, end) in patterns {
         growth::check_linear(&format!("{start:?} {unit:?} {end:?}"), 64_000, |bytes| {
             let text = format!("{start}{}{end}", unit.repeat(bytes / unit.len()));
             Box::new(move || drop(refused(&text)))

@@ -33,7 +33,7 @@ fn peak(text: &str) -> (usize, Result<Policy, String>) {
 
 #[test]
 fn a_refused_text_takes_a_small_multiple_of_its_size() {
-    let shapes = [
+    let patterns = [
         ("", "- \n", ""),
         ("", "- a\n", ""),
         ("a:\n", "- abc\n", ""),
@@ -70,7 +70,7 @@ fn a_refused_text_takes_a_small_multiple_of_its_size() {
         ),
     ];
     for size in [MIB / 4, 4 * MIB] {
-        for (start, unit, end) in shapes {
+        for (start, unit, end) in patterns {
             let text = format!("{start}{}{end}", unit.repeat(size / unit.len()));
             let (peak, read) = peak(&text);
             let bound = LEAST.max(REFUSED * text.len());
@@ -86,21 +86,21 @@ fn a_refused_text_takes_a_small_multiple_of_its_size() {
 #[test]
 fn a_policy_takes_a_multiple_of_its_size() {
     let deep = "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/1/2/3/4";
-    let shapes: [fn(usize) -> String; 5] = [
+    let patterns: [fn(usize) -> String; 5] = [
         |n| format!("    - GET /things/{n}/parts/{{part}}\n"),
         |n| format!("    - A /{n:x}\n"),
         |n| format!("    - {{route: A /{n:x}, orbs: 3}}\n"),
         |n| format!("    - A /{{a}}/b{n}/{{c}}/d\n"),
         |n| format!("    - A /{n:x}@\n"),
     ];
-    for shape in shapes {
+    for pattern in patterns {
         for fault in ["", "    - GET\n"] {
             let mut text = POLICY.to_owned();
             for n in 0.. {
                 if text.len() > MIB {
                     break;
                 }
-                text.push_str(&shape(n).replace('@', deep));
+                text.push_str(&pattern(n).replace('@', deep));
             }
             write!(text, "{fault}").unwrap();
             let (peak, read) = peak(&text);
@@ -108,10 +108,10 @@ fn a_policy_takes_a_multiple_of_its_size() {
             assert!(
                 peak <= bound,
                 "{}: {peak} bytes for {}",
-                shape(0),
+                pattern(0),
                 text.len()
             );
-            assert_eq!(read.is_ok(), fault.is_empty(), "{}", shape(0));
+            assert_eq!(read.is_ok(), fault.is_empty(), "{}", pattern(0));
         }
     }
 }

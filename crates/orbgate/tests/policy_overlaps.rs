@@ -93,10 +93,10 @@ proptest! {
 
     #[test]
     fn the_search_finds_what_comparing_every_pair_finds(
-        shapes in prop::collection::btree_set(prop::collection::vec(0_usize..4, 0..4), 0..24),
+        templates in prop::collection::btree_set(prop::collection::vec(0_usize..4, 0..4), 0..24),
         split in 0_usize..24,
     ) {
-        let routes: Vec<String> = shapes.iter().map(|shape| template(shape)).collect();
+        let routes: Vec<String> = templates.iter().map(|parts| template(parts)).collect();
         let (free, consuming) = routes.split_at(split.min(routes.len()));
         let lines = |routes: &[String]| -> Vec<String> { routes.iter().map(|route| format!("GET {route}")).collect() };
         let (free_lines, consuming_lines) = (lines(free), lines(consuming));
@@ -119,8 +119,8 @@ proptest! {
     }
 }
 
-fn template(shape: &[usize]) -> String {
-    let segments = shape.iter().enumerate().map(|(position, kind)| match kind {
+fn template(parts: &[usize]) -> String {
+    let segments = parts.iter().enumerate().map(|(position, kind)| match kind {
         0 => format!("{{p{position}}}"),
         1 => "a".to_owned(),
         2 => "b".to_owned(),

@@ -14,8 +14,8 @@ const POLICIES: [&str; 3] = [
     include_str!("../../../policy/valid/text-in-every-style.yaml"),
 ];
 
-/// Pieces that mean something in YAML or in a policy.
-const PIECES: [&str; 46] = [
+/// Snippets that mean something in YAML or in a policy.
+const SNIPPETS: [&str; 46] = [
     "\n", "\r", "\r\n", "\t", " ", "  ", "- ", "? ", ": ", ":", ",", "[", "]", "{", "}", "#", " #",
     "&a ", "*a", "!!str ", "!", "|", ">", "|-\n", "'", "\"", "%", "@", "`", "<<: ", "---\n",
     "...\n", "~", "null", "true", "NO", "0o10", "1_0", "\\", "\u{feff}", "\u{85}", "\u{2028}",
@@ -31,14 +31,14 @@ proptest! {
     }
 
     #[test]
-    fn any_pieces_get_an_answer(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60)) {
-        answered(&pieces.concat());
+    fn any_snippets_get_an_answer(snippets in prop::collection::vec(prop::sample::select(&SNIPPETS[..]), 0..60)) {
+        answered(&snippets.concat());
     }
 
     #[test]
     fn a_policy_with_random_edits_gets_an_answer(
         policy in 0_usize..POLICIES.len(),
-        edits in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..4, prop::sample::select(&PIECES[..])), 1..5),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..4, prop::sample::select(&SNIPPETS[..])), 1..5),
     ) {
         let mut letters: Vec<String> = POLICIES[policy].chars().map(String::from).collect();
         for (place, removed, piece) in edits {

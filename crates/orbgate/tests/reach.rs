@@ -71,7 +71,7 @@ fn everything() -> BTreeSet<String> {
         .map(|at| format!("a dot segment {at} bytes behind a border"));
     let bytes = offsets
         .clone()
-        .map(|at| format!("an unusual byte {at} bytes behind a border"));
+        .map(|at| format!("a reserved byte {at} bytes behind a border"));
     let held = offsets
         .clone()
         .map(|at| format!("a scope {at} bytes behind a border"));
@@ -236,7 +236,7 @@ impl Table {
             "byte" | "path_char" | "backslash" | "matrix_param" | "percent" => {
                 let is_usual = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(byte);
                 if let Some(at) = target.iter().position(|byte| !is_usual(byte)) {
-                    mark(format!("an unusual byte {} bytes behind a border", at % 64));
+                    mark(format!("a reserved byte {} bytes behind a border", at % 64));
                 }
             }
             "length" => {

@@ -110,8 +110,8 @@ pub fn scopes() -> impl Strategy<Value = Vec<u8>> {
         1 => vec(32..127_u8, 0..6),
         1 => changed,
     ];
-    let pieces = vec(piece, 0..8).prop_map(|pieces| pieces.join(&b' '));
-    prop_oneof![3 => pieces, 1 => placed(select(SCOPES))]
+    let list = vec(piece, 0..8).prop_map(|scopes| scopes.join(&b' '));
+    prop_oneof![3 => list, 1 => placed(select(SCOPES))]
 }
 
 /// One scope at any place of a text, alone or inside a word.
