@@ -15,23 +15,31 @@ pub(crate) fn has_scope(text: &[u8], scope: &[u8]) -> bool {
 }
 
 /// The same with vectors of any kind.
+#[inline(always)]
+fn has_scope_on<V: Vector>(text: &[u8], scope: &[u8]) -> bool {
+    match text.len() {
+        ..=32 => has_scope_in_blocks::<V>(text, scope, 32),
+        _ => has_scope_in_blocks::<V>(text, scope, BLOCK),
+    }
+}
+
+/// The same. All of the text is in the first `in_block` bytes of its blocks.
 ///
 /// Bits say where a scope of this length can stand: where there is a space, or nothing, before it and as far behind it, and
 /// the right byte in its middle. So hardly more than one place is looked at.
 #[inline(always)]
-fn has_scope_on<V: Vector>(text: &[u8], scope: &[u8]) -> bool {
+fn has_scope_in_blocks<V: Vector>(text: &[u8], scope: &[u8], in_block: usize) -> bool {
     let length = scope.len();
     let (Some(middle), true) = (scope.get(length / 2), text.len() >= V::BYTES) else {
-        return text
-            .split(|byte| *byte == b' ')
-            .any(|other| other == scope && !scope.is_empty());
+        let mut scopes = text.split(|byte| *byte == b' ');
+        return !scope.is_empty() && (is_same(text, scope) || scopes.any(|other| other == scope));
     };
     let shift = |bits: u64, by: usize| bits.checked_shr(by as u32).unwrap_or_default();
     let mut is_start = 1;
     let mut base = 0_usize;
     while base <= text.len() {
         let positions =
-            |byte| positions_in_block(text, base, BLOCK, |bytes: V| bytes.positions(byte));
+            |byte| positions_in_block(text, base, in_block, |bytes: V| bytes.positions(byte));
         let (Some(spaces), Some(middles)) = (positions(b' '), positions(*middle)) else {
             return false;
         };
@@ -69,8 +77,21 @@ fn stands_at(text: &[u8], at: usize, scope: &[u8]) -> bool {
         return false;
     };
     matches!(before.last(), None | Some(b' '))
-        && own == scope
+        && is_same(own, scope)
         && matches!(after.first(), None | Some(b' '))
+}
+
+/// Whether two texts are equal. Most scopes have 8 to 16 bytes, which their first and last eight are.
+#[inline(always)]
+fn is_same(own: &[u8], other: &[u8]) -> bool {
+    let ends = |text: &[u8]| {
+        let (first, last) = (*text.first_chunk()?, *text.last_chunk()?);
+        Some((u64::from_le_bytes(first), u64::from_le_bytes(last)))
+    };
+    match (own.len(), ends(own), ends(other)) {
+        (8..=16, Some(own_ends), Some(ends)) => own.len() == other.len() && own_ends == ends,
+        _ => own == other,
+    }
 }
 
 #[cfg(test)]
