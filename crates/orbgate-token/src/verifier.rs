@@ -55,7 +55,7 @@ impl Verifier {
     /// What is known of this token, if it is right at this time under these keys.
     ///
     /// The token is what stands behind `Bearer` ([`bearer`](crate::bearer)). Costs checking one signature
-    /// (50 to 350 µs by its algorithm) and a few allocations of the token's size.
+    /// and a few allocations of the token's size.
     ///
     /// # Errors
     ///

@@ -7,6 +7,7 @@ use crate::bench_bindings;
 use crate::gate;
 use crate::program::Program;
 use crate::project::Project;
+use crate::record;
 use crate::test::Outcome;
 
 #[derive(Debug, Args)]
@@ -27,6 +28,9 @@ pub(crate) struct Bench {
     /// What a decision takes from each language, beside the Rust call
     #[arg(long, conflicts_with_all = ["quick", "filter", "repeats", "gate"])]
     bindings: bool,
+    /// Writes the figures of the languages into benches/record; the comparison with peers always does
+    #[arg(long, requires = "bindings")]
+    record: bool,
     /// Rewrites benches/instructions.tsv
     #[arg(long, requires = "gate")]
     update: bool,
@@ -40,9 +44,19 @@ impl Bench {
                 Outcome::Passed => Ok(()),
                 Outcome::Skipped(why) => bail!(why),
             },
-            (false, false) if self.bindings => bench_bindings::run(project),
+            (false, false) if self.bindings => self.languages(project),
             (false, false) => self.compare(project),
         }
+    }
+
+    fn languages(&self, project: &Project) -> Result<()> {
+        let measured = bench_bindings::measure(project)?;
+        let table = measured.table();
+        println!("\n{table}");
+        if self.record {
+            record::write("bindings", "A decision from each language", &table)?;
+        }
+        measured.judge()
     }
 
     fn compare(&self, project: &Project) -> Result<()> {

@@ -38,7 +38,13 @@ struct Contestant {
     figures: Vec<(String, Vec<f64>)>,
 }
 
-pub(crate) fn run(project: &Project) -> Result<()> {
+/// What was measured, and the Rust call's turns.
+pub(crate) struct Measured {
+    contestants: Vec<Contestant>,
+    rust: Vec<f64>,
+}
+
+pub(crate) fn measure(project: &Project) -> Result<Measured> {
     let home = project.target.join("xtask").join("bench");
     fs::create_dir_all(&home)?;
     let requests = home.join("requests.tsv");
@@ -48,7 +54,9 @@ pub(crate) fn run(project: &Project) -> Result<()> {
             contestant.take_turn()?;
         }
     }
-    report(&contestants)
+    let rust = contestants.first().and_then(|rust| rust.figures("single"));
+    let rust = rust.context("the Rust call has no figure")?.to_vec();
+    Ok(Measured { contestants, rust })
 }
 
 /// Builds every language's program; the first is Rust.
@@ -111,39 +119,47 @@ fn figure(line: &str) -> Option<(&str, f64)> {
     Some((name, figure.parse().ok()?))
 }
 
-/// Prints the figures and judges them.
-fn report(contestants: &[Contestant]) -> Result<()> {
-    let rust = contestants.first().and_then(|rust| rust.figures("single"));
-    let rust = rust.context("the Rust call has no figure")?;
-    println!(
-        "\n{:<10}{:<10}{:>10}{:>10}",
-        "language", "call", "ns", "of Rust"
-    );
-    let mut missed = Vec::new();
-    for contestant in contestants {
-        let language = contestant.language;
-        for (name, turns) in &contestant.figures {
-            let ratios = turns.iter().zip(rust).map(|(turn, rust)| turn / rust);
-            let (figure, ratio) = (median(turns.iter().copied()), median(ratios));
-            println!("{language:<10}{name:<10}{figure:>10.1}{ratio:>10.2}");
-            let goal = GOALS
-                .iter()
-                .find(|goal| (goal.0, goal.1) == (language, name));
-            if let Some((_, _, most)) = goal.filter(|goal| ratio > goal.2) {
-                missed.push(format!("{language} {name}: {ratio:.2}, at most {most}"));
+impl Measured {
+    /// The figures, and what they are of the Rust call.
+    pub(crate) fn table(&self) -> String {
+        let mut table = "| language | call | ns | of Rust |\n|---|---|--:|--:|\n".to_owned();
+        for contestant in &self.contestants {
+            let language = contestant.language;
+            for (name, turns) in &contestant.figures {
+                let figure = median(turns.iter().copied());
+                let ratio = ratio(turns, &self.rust);
+                table.push_str(&format!(
+                    "| {language} | {name} | {figure:.1} | {ratio:.2} |\n"
+                ));
             }
         }
+        table
     }
-    for (language, name, _) in GOALS {
-        let mut of = contestants.iter().filter(|one| one.language == language);
-        if !of.any(|one| one.figures(name).is_some()) {
-            missed.push(format!("{language} {name}: not measured"));
+
+    /// Fails where something takes more than its goal.
+    pub(crate) fn judge(&self) -> Result<()> {
+        let of = |language| {
+            self.contestants
+                .iter()
+                .find(move |one| one.language == language)
+        };
+        let missed = GOALS.iter().filter_map(|&(language, name, most)| {
+            let Some(turns) = of(language).and_then(|one| one.figures(name)) else {
+                return Some(format!("{language} {name}: not measured"));
+            };
+            let ratio = ratio(turns, &self.rust);
+            (ratio > most).then(|| format!("{language} {name}: {ratio:.2}, at most {most}"))
+        });
+        match missed.collect::<Vec<_>>().as_slice() {
+            [] => Ok(()),
+            missed => bail!("more than it may be: {}", missed.join("; ")),
         }
     }
-    match missed.as_slice() {
-        [] => Ok(()),
-        missed => bail!("more than it may be: {}", missed.join("; ")),
-    }
+}
+
+/// The median of what each turn took of the Rust call's turn.
+fn ratio(turns: &[f64], rust: &[f64]) -> f64 {
+    median(turns.iter().zip(rust).map(|(turn, rust)| turn / rust))
 }
 
 /// The middle one; of an even number the upper of the two.
@@ -155,7 +171,48 @@ fn median(figures: impl Iterator<Item = f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{figure, median};
+    use super::{Contestant, GOALS, Measured, Program, figure, median};
+
+    #[test]
+    fn what_takes_longer_than_it_may_or_was_not_measured_is_named() {
+        let of = |language, figures: &[(&str, [f64; 2])]| Contestant {
+            language,
+            program: Program::parse("true"),
+            figures: figures
+                .iter()
+                .map(|(name, turns)| ((*name).to_owned(), turns.to_vec()))
+                .collect(),
+        };
+        let contestants = vec![
+            of("c", &[("single", [2.0, 6.0]), ("batch", [1.0, 1.0])]),
+            of("go", &[("batch", [1.5, 3.0])]),
+            of("java", &[("batch", [1.0, 1.0])]),
+        ];
+        let rust = vec![1.0, 2.0];
+        let measured = Measured { contestants, rust };
+        assert!(
+            measured
+                .table()
+                .ends_with("| java | batch | 1.0 | 1.00 |\n")
+        );
+        assert_eq!(
+            measured.judge().unwrap_err().to_string(),
+            "more than it may be: c single: 3.00, at most 1.3; node batch: not measured"
+        );
+    }
+
+    /// What bindings/README.md promises is what is judged here.
+    #[test]
+    fn the_page_of_the_bindings_says_these_goals() {
+        let page = include_str!("../../../bindings/README.md").replace("\n  ", " ");
+        for (language, call, most) in GOALS {
+            let goal = match (language, call) {
+                ("c", "single") => format!("a call from C takes over {most} times the Rust call"),
+                (_, _) => format!("a decision in a batch of 256 over {most} times"),
+            };
+            assert!(page.contains(&goal), "bindings/README.md: {goal}");
+        }
+    }
 
     #[test]
     fn a_median_is_in_the_middle() {

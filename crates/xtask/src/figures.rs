@@ -36,6 +36,57 @@ fn every_figure_of_a_page_is_in_the_record_that_it_links() {
     assert!(rows >= 4, "no page shows figures any more under `{HEAD}`");
 }
 
+/// What a figure of speed is told by: a unit behind a number or in the head of a table, or the processor that it was measured on.
+#[test]
+fn a_page_that_links_no_record_shows_no_speed() {
+    let mut faults = Vec::new();
+    for page in crate::pages::pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        if linked(&text).next().is_none() {
+            let lines = text.lines().filter(|line| shows_speed(line));
+            faults.extend(lines.map(|line| format!("{}: {line}", page.display())));
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "without a record:\n{}",
+        faults.join("\n")
+    );
+}
+
+fn shows_speed(line: &str) -> bool {
+    const UNITS: [&str; 5] = ["ns", "µs", "nanoseconds", "microseconds", "requests/s"];
+    let words: Vec<_> = line
+        .split(|c: char| !c.is_alphanumeric() && !"./".contains(c))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_measured = words.windows(2).any(|pair| {
+        UNITS.contains(&pair[1].trim_end_matches('.'))
+            && pair[0].ends_with(|c: char| c.is_ascii_digit())
+    });
+    let is_head = line.starts_with('|') && words.iter().any(|word| UNITS.contains(word));
+    is_measured || is_head || words.iter().any(|word| ["Xeon", "EPYC"].contains(word))
+}
+
+#[test]
+fn speed_is_told_by_its_unit_or_processor() {
+    for line in [
+        "`Decide` 77 ns, of which",
+        "decided in 8 µs.",
+        "| call | nanoseconds per decision |",
+        "on 2026-11-20, Intel Xeon",
+    ] {
+        assert!(shows_speed(line), "{line}");
+    }
+    for line in [
+        "Instructions are no nanoseconds.",
+        "after 30 s",
+        "within 7 days",
+    ] {
+        assert!(!shows_speed(line), "{line}");
+    }
+}
+
 /// README.md and what stands in docs/.
 fn pages(root: &Path) -> Vec<PathBuf> {
     let docs = fs::read_dir(root.join("docs")).into_iter().flatten();

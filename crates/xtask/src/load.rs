@@ -14,6 +14,7 @@ use clap::Args;
 use crate::process;
 use crate::program::Program;
 use crate::project::Project;
+use crate::record;
 use crate::setup;
 use crate::test::Outcome;
 
@@ -31,6 +32,9 @@ pub(crate) struct Load {
     /// Then for so many minutes requests of many kinds, watching memory
     #[arg(long, default_value_t = 10)]
     minutes: u32,
+    /// Writes the figures into benches/record
+    #[arg(long)]
+    record: bool,
 }
 
 /// The ways of serving, as `examples/load.rs` of orbgate-tower calls them, and what they are.
@@ -60,9 +64,18 @@ impl Load {
         fs::write(&script, SCRIPT)?;
         let program = project.target.join("release/examples/load");
         let table = self.compare(&program, &script)?;
-        println!("\n{}, {}\n\n{table}", command_line(), here());
-        if self.minutes > 0 {
-            println!("{}", self.watch(&program, &script)?);
+        println!("\n{table}");
+        let memory = match self.minutes {
+            0 => String::new(),
+            _ => self.watch(&program, &script)?,
+        };
+        println!("{memory}");
+        if self.record {
+            record::write(
+                "load",
+                "The layer under load",
+                &format!("{table}\n{memory}\n"),
+            )?;
         }
         Ok(())
     }
@@ -273,22 +286,6 @@ impl fmt::Display for Figures {
             "{rate:.0} requests/s, {processor:.1} µs of the processor, 50 % {half:.0} µs, 99 % {nearly_all:.0} µs"
         )
     }
-}
-
-fn command_line() -> String {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    format!("`cargo xtask {}`", arguments.join(" "))
-}
-
-/// When and where.
-fn here() -> String {
-    let date = Program::parse("date +%F").read().unwrap_or_default();
-    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let mut lines = info.lines();
-    let model = lines.find_map(|line| line.strip_prefix("model name")?.split(':').nth(1));
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let model = model.unwrap_or("unknown processor").trim();
-    format!("{}, {model}, {cores} cores", date.trim())
 }
 
 #[cfg(test)]

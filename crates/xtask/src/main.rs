@@ -35,6 +35,7 @@ mod process;
 mod program;
 mod project;
 mod python;
+mod record;
 mod refused;
 mod sanitize;
 mod schema;

@@ -190,7 +190,7 @@ fn read(path: &Path) -> String {
 }
 
 /// The pages at the root, in docs/, policy/, benches/, and those of each crate and binding.
-fn pages() -> impl Iterator<Item = PathBuf> {
+pub(crate) fn pages() -> impl Iterator<Item = PathBuf> {
     let mut folders: Vec<_> = ["", "docs", "policy", "policy/cases", "benches", "bindings"]
         .map(|folder| root().join(folder))
         .into();
