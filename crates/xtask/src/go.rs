@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 
 use crate::conformance::Runner;
-use crate::install;
+use crate::install::{self, Linking};
 use crate::native::Compiler;
 use crate::program::Program;
 use crate::project::Project;
@@ -104,9 +104,12 @@ impl Go {
         // The package alone: net/http under the race detector takes longer to compile than all the rest.
         self.go("test -race ./orbgate").run()?;
         self.guide()?;
-        for (name, options) in [("static", [].as_slice()), ("shared", &[SHARED])] {
-            let runner = self.build("conformance", name, options)?;
-            install::links(&self.home.join(name), name == "shared")?;
+        for (linking, options) in [
+            (Linking::Static, [].as_slice()),
+            (Linking::Shared, &[SHARED]),
+        ] {
+            let runner = self.build("conformance", linking.name(), options)?;
+            linking.check(&self.home.join(linking.name()))?;
             runner.arg("policy/cases").run()?;
         }
         Ok(())

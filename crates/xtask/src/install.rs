@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 use crate::c::check_example;
@@ -185,25 +185,25 @@ pub(crate) fn check(project: &Project) -> Result<Outcome> {
     let alone = home.join("static");
     copy_without_shared(&moved, &alone)?;
 
-    for (prefix, is_static) in [(&moved, false), (&alone, true)] {
+    for (prefix, linking) in [(&moved, Linking::Shared), (&alone, Linking::Static)] {
         for (compiler, language, source) in [
             (Compiler::C, "c", "authorize.c"),
             (Compiler::Cpp, "cpp", "authorize.cpp"),
         ] {
             let example = format!("bindings/{language}/example");
-            let name = format!("{language}-{}", if is_static { "static" } else { "shared" });
+            let name = format!("{language}-{}", linking.name());
             let program = home.join("pkg-config").join(&name);
             with_pkg_config(
                 prefix,
-                is_static,
+                linking,
                 compiler,
                 &format!("{example}/{source}"),
                 &program,
             )?;
-            links(&program, !is_static)?;
+            linking.check(&program)?;
             check_example(&program)?;
-            let program = with_cmake(&moved, is_static, &example, &home.join("cmake").join(&name))?;
-            links(&program, !is_static)?;
+            let program = with_cmake(&moved, linking, &example, &home.join("cmake").join(&name))?;
+            linking.check(&program)?;
             check_example(&program)?;
         }
     }
@@ -225,7 +225,7 @@ fn copy_without_shared(prefix: &Path, copy: &Path) -> Result<()> {
 
 fn with_pkg_config(
     prefix: &Path,
-    is_static: bool,
+    linking: Linking,
     compiler: Compiler,
     source: &str,
     program: &Path,
@@ -235,9 +235,9 @@ fn with_pkg_config(
     let query = ["pkg-config", "--cflags", "--libs"]
         .into_iter()
         .fold(query, Program::arg);
-    let query = match is_static {
-        true => query.arg("--static"),
-        false => query,
+    let query = match linking {
+        Linking::Static => query.arg("--static"),
+        Linking::Shared => query,
     };
     let query = query.arg("orbgate");
     println!("$ {query}");
@@ -254,11 +254,15 @@ fn with_pkg_config(
         .run()
 }
 
-fn with_cmake(prefix: &Path, is_static: bool, example: &str, build: &Path) -> Result<PathBuf> {
+fn with_cmake(prefix: &Path, linking: Linking, example: &str, build: &Path) -> Result<PathBuf> {
+    let is_static = match linking {
+        Linking::Static => "ON",
+        Linking::Shared => "OFF",
+    };
     let configure = Program::parse("cmake -S").arg(example).path("-B", build);
     configure
         .arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display()))
-        .arg(format!("-DSTATIC={}", if is_static { "ON" } else { "OFF" }))
+        .arg(format!("-DSTATIC={is_static}"))
         .run()?;
     Program::parse("cmake --build")
         .arg(build.display().to_string())
@@ -266,15 +270,32 @@ fn with_cmake(prefix: &Path, is_static: bool, example: &str, build: &Path) -> Re
     Ok(build.join("authorize"))
 }
 
-/// Whether a program needs the shared library, by its soname, is as it should be.
-pub(crate) fn links(program: &Path, shared: bool) -> Result<()> {
-    let dynamic = Program::parse("readelf --dynamic --wide").arg(program.display().to_string());
-    let needs = dynamic.read()?.contains(&format!("[{SONAME}]"));
-    if needs != shared {
-        let how = if shared { "does not link" } else { "links" };
-        bail!("{} {how} {SONAME}", program.display());
+/// Which of the two libraries a program has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Linking {
+    Static,
+    Shared,
+}
+
+impl Linking {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Static => "static",
+            Self::Shared => "shared",
+        }
     }
-    Ok(())
+
+    /// Fails where a program has the other one.
+    pub(crate) fn check(self, program: &Path) -> Result<()> {
+        let dynamic = Program::parse("readelf --dynamic --wide").arg(program.display().to_string());
+        let found = match dynamic.read()?.contains(&format!("[{SONAME}]")) {
+            true => Self::Shared,
+            false => Self::Static,
+        };
+        let (program, found) = (program.display(), found.name());
+        ensure!(found == self.name(), "{program} has the {found} library");
+        Ok(())
+    }
 }
 
 #[cfg(test)]
