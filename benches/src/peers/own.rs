@@ -23,7 +23,7 @@ struct Interned(&'static Table);
 /// The same, 256 requests in one go.
 struct Batches(&'static Table);
 
-/// Scopes as the token has them. An engine of its own, lest the one before leaves it a warm cache.
+/// Scopes as the token has them. An engine of its own, so that the one before does not leave it a warm cache.
 struct Text(&'static Table, &'static Engine);
 
 impl Contestant for Interned {

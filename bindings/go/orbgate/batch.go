@@ -41,7 +41,7 @@ func (s *sets) reset() {
 	s.pointers, s.held, s.count = s.pointers[:0], s.held[:0], 0
 }
 
-// So many rows are decided in one crossing, with room on the stack: a crossing then costs little per row, and the scheduler
+// This many rows are decided in one crossing, with room on the stack: a crossing then costs little per row, and the scheduler
 // never waits long.
 const chunk = 256
 

@@ -73,7 +73,7 @@ struct Walk<'a> {
     places: BTreeMap<String, usize>,
     /// What is wrong: place, pointer and message.
     found: Vec<(usize, String, String)>,
-    /// So many findings are kept: a short text can have very many.
+    /// The most findings that are kept: a short text can have very many.
     most: usize,
 }
 

@@ -41,7 +41,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
-/// A server that reads a request is told of so many findings: who sent it has no need for more.
+/// The most findings that a server is told of a request: its sender has no need for more.
 const SERVED: usize = 100;
 
 /// The committed schemas, which are also what the checks walk along: shapes are described once, by the types.

@@ -86,7 +86,7 @@ impl Checker {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Checks the documents of a text that is there, up to so many findings.
+/// Checks the documents of a text that is there, up to this many findings.
 pub(crate) fn check_text(contract: Contract, text: &[u8], mode: Mode, most: usize) -> Report {
     let mut reading = Reading::new(contract, mode, most);
     reading.read(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text), true);

@@ -176,7 +176,7 @@ impl<'a> AccessLine<'a> {
     }
 }
 
-/// So many bytes of a request are shown in a message.
+/// The most bytes of a request that a message shows.
 const SHOWN: usize = 100;
 
 /// Splits a request line. The version at its end is left out, and may be absent, as in HTTP/0.9; spaces in a target

@@ -120,7 +120,7 @@ impl Issuer {
         self
     }
 
-    /// Where its keys are, for whoever fetches them; found by OIDC discovery unless said.
+    /// Where its keys are, for a fetcher; found by OIDC discovery unless said.
     #[must_use]
     pub fn jwks_uri(mut self, url: impl Into<String>) -> Self {
         self.jwks_uri = Some(url.into());

@@ -139,7 +139,7 @@ pub(crate) struct Opened<'a> {
     /// The place of the issuer that the token says it is from.
     #[cfg_attr(
         not(feature = "fetch"),
-        expect(dead_code, reason = "for whoever fetches keys")
+        expect(dead_code, reason = "for the fetcher of keys")
     )]
     pub(crate) index: usize,
     issuer: &'a Issuer,

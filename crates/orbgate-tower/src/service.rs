@@ -58,7 +58,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // The one that is ready goes with the request, and its clone stays.
+        // Only this service has been polled ready, so it takes the request; its clone stays for the next.
         let clone = self.inner.clone();
         let mut inner = core::mem::replace(&mut self.inner, clone);
         let settings = Arc::clone(&self.settings);

@@ -7,7 +7,7 @@ use crate::faults::quoted;
 pub struct Format {
     /// What such a file is, with its article: `a settings file`.
     pub file: &'static str,
-    /// How one starts, for whoever has an empty one: ``a settings file starts with `version: 1` ``.
+    /// How one starts, for the author of an empty one: ``a settings file starts with `version: 1` ``.
     pub start: &'static str,
     /// Every key, to notice `key:value` without the space.
     pub keys: &'static [&'static str],

@@ -14,7 +14,7 @@ use saphyr_parser::{Input, StrInput};
 pub(crate) struct Budget(Cell<u32>);
 
 impl Budget {
-    /// A list in brackets of so many items that it should not be written in brackets.
+    /// The most of these characters: a list that has more should be written in lines, not in brackets.
     pub(crate) const MARKS: u32 = 32_768;
 
     pub(crate) const fn new() -> Self {
@@ -91,7 +91,7 @@ impl Input for Bounded<'_> {
         self.text.skip();
     }
 
-    /// The parser makes room for so many bytes in each text, and most are short.
+    /// The parser makes room for this many bytes in each text, and most are short.
     #[inline]
     fn bufmaxlen(&self) -> usize {
         32

@@ -18,7 +18,7 @@ use crate::syntax::{self, place};
 
 /// Collections within collections; the deepest sound file has seven.
 const DEPTH: usize = 8;
-/// A text of any length may have so many values …
+/// A text of any length may have this many values …
 const FREE_VALUES: usize = 10_000;
 /// … and a longer one as many as it has this number of characters.
 const CHARACTERS_A_VALUE: usize = 4;
@@ -268,7 +268,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// How many values a text of so many characters may have.
+/// How many values a text of this many characters may have.
 const fn most_values(characters: usize) -> usize {
     (characters / CHARACTERS_A_VALUE).saturating_add(FREE_VALUES)
 }

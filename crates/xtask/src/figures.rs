@@ -1,5 +1,5 @@
-//! The figures that a page shows are those of the record that it links: whoever records anew without the page, or writes a
-//! figure that nobody measured, breaks this test.
+//! The figures that a page shows are those of the record that it links: a new record without a new page, or a
+//! figure that nobody measured, fails here.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "a test stops at its first surprise"

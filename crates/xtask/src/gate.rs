@@ -24,7 +24,7 @@ const HEADER: &str = "\
 ";
 const UPDATE: &str = "cargo xtask bench --gate --update";
 
-/// A path may differ by this much, in per cent: less comes from where the compiler happens to draw a line.
+/// A path may differ by this much, in per cent: smaller differences come from what the compiler inlines.
 const ROOM: f64 = 3.0;
 
 /// A hot path and its instructions.

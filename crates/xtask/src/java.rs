@@ -111,10 +111,10 @@ impl Kits {
     fn left_out(&self) -> Option<String> {
         match (&self.foreign, &self.older) {
             (None, _) => Some(format!(
-                "Java's own way into the library, for want of a JDK from {FOREIGN} on"
+                "Java's own way into the library needs a JDK from {FOREIGN} on"
             )),
             (_, None) => Some(format!(
-                "the way by JNA, for want of a JDK from {OLDEST} to {}",
+                "the way by JNA needs a JDK from {OLDEST} to {}",
                 FOREIGN.saturating_sub(1)
             )),
             _ => None,

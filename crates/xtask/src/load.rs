@@ -29,7 +29,7 @@ pub(crate) struct Load {
     /// How many connections, each of which waits for its answer before it asks again
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
     connections: u32,
-    /// Then for so many minutes requests of many kinds, watching memory
+    /// Then watches memory for this many minutes, under requests of many kinds
     #[arg(long, default_value_t = 10)]
     minutes: u32,
     /// Writes the figures into benches/record

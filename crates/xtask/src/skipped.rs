@@ -1,4 +1,4 @@
-//! What cannot be tested for want of something on the machine: each says so here, `cargo xtask test` counts them at its end
+//! What cannot be tested because the machine lacks something: each says so here, `cargo xtask test` counts them at its end
 //! by name, and in CI they fail it.
 //!
 //! A test that a step starts appends a line to the file that [`VARIABLE`] names, in whatever language it is written.

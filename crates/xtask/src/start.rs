@@ -27,7 +27,7 @@ pub(crate) fn check(project: &Project, programs: &Path) -> Result<()> {
 /// How a program starts.
 #[derive(Debug)]
 struct Start {
-    /// Instructions of the whole program, with so many decisions.
+    /// Instructions of the whole program, with this many decisions.
     totals: [f64; 3],
     /// Bytes of addresses of functions that run before `main`.
     initialisers: u64,
