@@ -1,16 +1,17 @@
 "use strict";
 const { functions, LOW, Struct, Located, typeName, lengthOf } = require("./native.js");
 const { OK, check } = require("./errors.js");
-const { ALLOW, HALF, effectOf, routeOf, scopeOf } = require("./decision.js");
-const { Column, Tokens, FIELDS, rowsOf, putColumn, putTokens } = require("./column.js");
+const { HALF } = require("./decision.js");
+const { CODES, BATCH, TOKEN, effectOf, routeOf, scopeOf } = require("./layout.js");
+const { Column, Tokens, rowsOf, putColumn, putTokens } = require("./column.js");
 const { kindOf, scopesOf, textOf, setOf, flagsOf } = require("./token.js");
 
 /** @typedef {import("../index.js").Text} Text */
 /** @typedef {import("../index.js").Token | null} Token */
 
 /** The structs of a call, written anew for each. */
-const given = new Struct(FIELDS.count);
-const givenToken = new Struct(3);
+const given = new Struct(BATCH.count);
+const givenToken = new Struct(TOKEN.count);
 
 /**
  * What the structs have addresses of, for as long as the call.
@@ -98,7 +99,7 @@ class Decisions {
   /** @param {number} row */
   isAllow(row) {
     return row >>> 0 === row && row < this._length
-      && effectOf(/** @type {number} */ (this._words[this._start + 2 * row + LOW])) === ALLOW;
+      && effectOf(/** @type {number} */ (this._words[this._start + 2 * row + LOW])) === CODES.EFFECT_ALLOW;
   }
 
   /** @param {number} row */
@@ -154,11 +155,11 @@ function decideBatch(engine, batch, table, decision) {
   }
   held = batch;
   given.begin(bonus.flags);
-  given.put(FIELDS.length, rows);
-  putColumn(methods, given, FIELDS.methods);
-  putColumn(targets, given, FIELDS.targets);
+  given.put(BATCH.len, rows);
+  putColumn(methods, given, BATCH.method);
+  putColumn(targets, given, BATCH.target);
   putTokensOf(tokens);
-  given.putAddress(FIELDS.allowBonusOrbs, bonus.column);
+  given.putAddress(BATCH.allow_bonus_orbs, bonus.column);
   // Arrays of nothing have null pointers, which say that there is no such column.
   const status = rows === 0 ? OK : functions.decideBatch(engine, given.address, room.address, rows);
   held = null;
@@ -228,18 +229,18 @@ function bytesOf(text) {
  */
 function putTokensOf(tokens) {
   if (tokens instanceof Tokens) {
-    given.put(FIELDS.token, 0);
+    given.put(BATCH.token, 0);
     putTokens(tokens, given);
     return;
   }
   const { none, kind, scopes, bytes } = tokens;
   givenToken.begin(kind);
-  givenToken.putArray(0, bytes);
-  givenToken.put(2, setOf(scopes));
-  given.put(FIELDS.token, none ? 0 : givenToken.address);
-  given.put(FIELDS.kinds, 0);
-  putColumn(null, given, FIELDS.scopes);
-  given.put(FIELDS.scopeSets, 0);
+  givenToken.putArray(TOKEN.scopes, bytes);
+  givenToken.put(TOKEN.scope_set, setOf(scopes));
+  given.put(BATCH.token, none ? 0 : givenToken.address);
+  given.put(BATCH.kinds, 0);
+  putColumn(null, given, BATCH.scopes);
+  given.put(BATCH.scope_sets, 0);
 }
 
 /**

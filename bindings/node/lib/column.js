@@ -1,5 +1,6 @@
 "use strict";
 // What a batch is made of: columns of texts and of tokens.
+const { BATCH } = require("./layout.js");
 const { sizes, Located, typeName, refuseShared, lengthOf } = require("./native.js");
 const { kindOf, scopesOf, textOf, setOf } = require("./token.js");
 const { pointerOf } = require("./scope-set.js");
@@ -9,12 +10,6 @@ const { pointerOf } = require("./scope-set.js");
 /** @typedef {import("../index.js").Token | null} Token */
 
 const MOST_BYTES = 2 ** 32;
-
-/** Where an `OrbgateBatch` has its fields behind the first two. */
-const FIELDS = {
-  length: 0, methods: 1, targets: 4, token: 7, kinds: 8, scopes: 9, scopeSets: 12, allowBonusOrbs: 13, validity: 14,
-  validityOffset: 15, count: 16,
-};
 
 /**
  * Writes a column into a struct, or that there is none.
@@ -165,9 +160,9 @@ class Tokens {
       for (const set of tokens.#sets) {
         pointerOf(set); // One that has been closed meanwhile throws.
       }
-      into.putAddress(FIELDS.kinds, tokens.#kinds);
-      putColumn(tokens.#scopes, into, FIELDS.scopes);
-      into.putAddress(FIELDS.scopeSets, tokens.#pointers);
+      into.putAddress(BATCH.kinds, tokens.#kinds);
+      putColumn(tokens.#scopes, into, BATCH.scopes);
+      into.putAddress(BATCH.scope_sets, tokens.#pointers);
     };
   }
 }
@@ -180,4 +175,4 @@ function pointers(scopes) {
   return sizes.Pointer === 8 ? BigUint64Array.from(scopes, (one) => BigInt(setOf(one))) : Uint32Array.from(scopes, setOf);
 }
 
-module.exports = { Column, Tokens, FIELDS, rowsOf, putColumn, putTokens };
+module.exports = { Column, Tokens, rowsOf, putColumn, putTokens };

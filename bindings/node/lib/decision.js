@@ -1,25 +1,12 @@
 "use strict";
 const { functions, text } = require("./native.js");
+const { CODES, effectOf, chargeOf, detailOf, routeOf, scopeOf, reasonOf } = require("./layout.js");
 
-const ALLOW = 2;
-const CHARGE_STATED = 1;
-const CHARGE_CONSUMES = 2;
-const CHARGE_AMOUNT_STATED = 4;
-const CHARGE_BONUS_ALLOWED = 8;
 const METHOD_NOT_DECLARED = "method_not_declared";
 
 const HALF = 2 ** 32;
 
 /** @typedef {InstanceType<typeof import("./table.js").Table>} Table */
-
-/** The fields of a packed decision, as the C header draws them: those of its lower half, and those of its upper half. */
-const effectOf = (/** @type {number} */ low) => low & 3;
-const chargeOf = (/** @type {number} */ low) => low >>> 2 & 15;
-const detailOf = (/** @type {number} */ low) => low >>> 6 & 255;
-const routeOf = (/** @type {number} */ low) => low >>> 14;
-const scopeOf = (/** @type {number} */ high) => high & 0xffff;
-/** With effect 0 it is the status. */
-const reasonOf = (/** @type {number} */ high) => high >>> 16 & 31;
 
 /** @param {number} packed */
 const halves = (packed) => ({ low: packed % HALF, high: Math.floor(packed / HALF) });
@@ -55,7 +42,7 @@ class Decision {
     const [route, scope] = [table.route(routeOf(low)), table.scope(scopeOf(high))];
     const reason = reasonName(reasonOf(high));
     const undeclared = reason === METHOD_NOT_DECLARED;
-    this.isAllow = effectOf(low) === ALLOW;
+    this.isAllow = effectOf(low) === CODES.EFFECT_ALLOW;
     this.decision = this.isAllow ? "allow" : "deny";
     this.status = this.isAllow ? null : functions.reasonStatus(reasonOf(high));
     this.reason = reason;
@@ -89,10 +76,10 @@ class Decision {
  * @returns {import("../index.js").Orbs | null}
  */
 function orbs(charge, amount) {
-  return (charge & CHARGE_STATED) === 0 ? null : Object.freeze({
-    consumes: (charge & CHARGE_CONSUMES) !== 0,
-    amount: (charge & CHARGE_AMOUNT_STATED) === 0 ? null : BigInt(amount),
-    bonusAllowed: (charge & CHARGE_BONUS_ALLOWED) !== 0,
+  return (charge & CODES.CHARGE_STATED) === 0 ? null : Object.freeze({
+    consumes: (charge & CODES.CHARGE_CONSUMES) !== 0,
+    amount: (charge & CODES.CHARGE_AMOUNT_STATED) === 0 ? null : BigInt(amount),
+    bonusAllowed: (charge & CODES.CHARGE_BONUS_ALLOWED) !== 0,
   });
 }
 
@@ -102,4 +89,4 @@ function jsonAmount(amount) {
   return amount === null ? null : Number.isSafeInteger(number) ? number : String(amount);
 }
 
-module.exports = { Decision, ALLOW, HALF, halves, effectOf, routeOf, scopeOf, reasonOf };
+module.exports = { Decision, HALF, halves };

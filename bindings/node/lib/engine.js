@@ -1,7 +1,8 @@
 "use strict";
 const { functions, text, whole, lengthOf } = require("./native.js");
 const { OK, check, closed, failure, policyError } = require("./errors.js");
-const { Decision, halves, effectOf, routeOf, scopeOf, reasonOf } = require("./decision.js");
+const { Decision, halves } = require("./decision.js");
+const { CODES, effectOf, routeOf, scopeOf, reasonOf } = require("./layout.js");
 const { Table } = require("./table.js");
 const { intern } = require("./scope-set.js");
 const { readBatch, decideBatch } = require("./batch.js");
@@ -184,7 +185,7 @@ class Engine {
   /** @param {number} packed */
   #remember(packed) {
     const { low, high } = halves(packed);
-    if (effectOf(low) === 0) {
+    if (effectOf(low) === CODES.EFFECT_INVALID) {
       this.#open();
       throw failure(reasonOf(high), "cannot decide");
     }

@@ -1,7 +1,8 @@
 "use strict";
+const { CODES } = require("./layout.js");
 const { functions, sizes, text } = require("./native.js");
 
-const OK = 0;
+const OK = CODES.STATUS_OK;
 
 class OrbgateError extends Error {
   /**

@@ -3,8 +3,9 @@
 const koffi = require("koffi");
 const { isSharedArrayBuffer } = require("node:util").types;
 
-const ABI_MAJOR = 1;
-const ABI_MINOR = 0;
+const { CODES } = require("./layout.js");
+
+const [ABI_MAJOR, ABI_MINOR] = [CODES.ABI_VERSION >>> 16, CODES.ABI_VERSION & 0xffff];
 
 /**
  * What the system's loader finds once the library is installed.
@@ -108,6 +109,9 @@ const functions = {
   statusName: declare("status_name", Str, [STATUS]),
   tokenKindFromName: declare("token_kind_from_name", STATUS, [BYTES, SIZE, out("uint32_t")]),
 };
+
+/** Those that stand for a struct of the header as a whole or from its beginning on. */
+const structs = { OrbgateStr: Str, OrbgateRoute: Route, OrbgateScope: Scope, OrbgateErrorInfo: ErrorInfo, OrbgateFault: Fault };
 
 const sizes = {
   Pointer: koffi.sizeof("void *"),
@@ -246,7 +250,7 @@ class Struct {
   }
 
   /**
-   * Writes where an array is, or that there is none. Whoever calls keeps it alive.
+   * Writes where an array is, or that there is none. The caller keeps it alive.
    * @param {number} at
    * @param {Located | null} array
    */
@@ -320,4 +324,4 @@ function lengthOf(value) {
 
 const version = /** @type {string} */ (text(declare("version", Str, [])()));
 
-module.exports = { functions, sizes, ROUTE, LOW, Struct, Located, text, ascii, typeName, whole, refuseShared, lengthOf, version };
+module.exports = { functions, structs, sizes, ROUTE, LOW, Struct, Located, text, ascii, typeName, whole, refuseShared, lengthOf, version };

@@ -1,11 +1,9 @@
 "use strict";
 // A token of this package in the parts that the library takes.
+const { CODES } = require("./layout.js");
 const { functions, typeName, lengthOf } = require("./native.js");
 const { check } = require("./errors.js");
 const { ScopeSet, pointerOf } = require("./scope-set.js");
-
-const NONE = 255;
-const ALLOW_BONUS_ORBS = 1;
 
 /** @typedef {import("../index.js").Token | null | undefined} Token */
 
@@ -22,7 +20,7 @@ const KINDS = new Map(["user", "organisation"].map((name) => [name, kindFromName
 /** @param {Token} token */
 function kindOf(token) {
   if (token === null || token === undefined) {
-    return NONE;
+    return CODES.TOKEN_KIND_NONE;
   }
   const kind = /** @type {unknown} */ (token.kind);
   if (typeof kind !== "string") {
@@ -77,7 +75,7 @@ function flagsOf(allowed) {
   if (allowed !== undefined && typeof allowed !== "boolean") {
     throw new TypeError(`\`allowBonusOrbs\` must be a boolean, not ${typeName(allowed)}`);
   }
-  return allowed === true ? ALLOW_BONUS_ORBS : 0;
+  return allowed === true ? CODES.ALLOW_BONUS_ORBS : 0;
 }
 
 /** @param {import("../index.js").DecideOptions | undefined} options */

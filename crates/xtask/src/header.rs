@@ -1,5 +1,5 @@
-//! `cargo xtask header`: bindings/c/include/orbgate.h and the crate's layout.tsv, generated from the C ABI's crate and
-//! compared by its tests.
+//! `cargo xtask header`: bindings/c/include/orbgate.h, the crate's layout.tsv and Java's Layout.java, generated from the C ABI's
+//! crate and compared by its tests.
 
 use anyhow::Result;
 use clap::Args;

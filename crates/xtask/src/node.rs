@@ -34,7 +34,9 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
         node.node(&types).within(&node.package).run()?;
     }
     // Before Node 21 a pattern is not understood, and since then a folder is not.
+    let layout = project.root.join("crates/orbgate-capi/layout.tsv");
     let tests = node.node("--test").within(&node.package);
+    let tests = tests.env("ORBGATE_LAYOUT", layout.display().to_string());
     node.tests()?.into_iter().fold(tests, Program::arg).run()?;
     Ok(Outcome::Passed)
 }

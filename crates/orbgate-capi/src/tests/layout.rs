@@ -1,6 +1,7 @@
 //! `layout.tsv`: the numbers that bindings without a C compiler rely on, where pointers have 64 bits.
 
 use core::mem::offset_of;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -21,6 +22,18 @@ const HEAD: &str = "\
 # What bindings without a C compiler rely on, where pointers have 64 bits. Made by `cargo xtask header`.
 # Sizes and codes never change, but a struct with a first_size grows at its end; offsets never change.
 # kind	name	number, and of a packed field its lowest bit and how many it has
+";
+
+const JAVA: &str = "\
+package io.github.orbgate;
+
+/**
+ * The numbers of the C ABI where pointers have 64 bits: codes, the fields of a packed decision, and of each struct its size and
+ * where it has its fields. Made by {@code cargo xtask header}; not to be edited.
+ */
+final class Layout {
+    private Layout() {}
+
 ";
 
 /// The lines of structs. A field that is not listed does not compile.
@@ -84,6 +97,50 @@ fn layout() -> String {
     format!("{HEAD}{}\n", lines.join("\n"))
 }
 
+/// The same for Java: a class for each struct, a constant for each code, a function for each packed field. Java takes part in no
+/// Arrow tables.
+fn java() -> String {
+    let layout = layout();
+    let rows = layout
+        .lines()
+        .map(|line| line.split('\t').collect::<Vec<_>>());
+    let (mut structs, mut rest) = (BTreeMap::<_, Vec<_>>::new(), String::new());
+    for row in rows {
+        let mut constant = |of: &str, name: &str, number: &str| {
+            let line = format!("        static final int {name} = {number};\n");
+            structs.entry(of.to_owned()).or_default().push(line);
+        };
+        match row[..] {
+            [_, name, ..] if name.starts_with("Arrow") => {}
+            ["size", of, size] => constant(of, "SIZE", size),
+            ["offset", field, offset] => {
+                let (of, field) = field.split_once('.').unwrap();
+                constant(of, &field.to_uppercase(), offset);
+            }
+            ["code", name, number] => {
+                let name = name.strip_prefix("ORBGATE_").unwrap();
+                rest.push_str(&format!("    static final int {name} = {number};\n"));
+            }
+            ["packed", name, low, bits] => {
+                let mask = (1_u64 << bits.parse::<u32>().unwrap()) - 1;
+                rest.push_str(&format!(
+                    "\n    static int {name}(long packed) {{\n        return (int) (packed >> {low} & {mask:#x});\n    }}\n"
+                ));
+            }
+            // A first size is of interest to the library alone.
+            _ => {}
+        }
+    }
+    let classes = structs.iter().map(|(name, lines)| {
+        let name = name.strip_prefix("Orbgate").unwrap();
+        format!(
+            "\n    static final class {name} {{\n{}    }}\n",
+            lines.concat()
+        )
+    });
+    format!("{JAVA}{rest}{}}}\n", classes.collect::<String>())
+}
+
 fn first<T: Sized32>(name: &str) -> String {
     assert!(T::FIRST_SIZE <= size_of::<T>(), "{name} has shrunk");
     format!("first_size\t{name}\t{}", T::FIRST_SIZE)
@@ -108,15 +165,29 @@ fn codes(header: &str) -> Vec<String> {
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn the_layout_is_that_of_the_list() {
-    let layout = layout();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("layout.tsv");
+    compare("crates/orbgate-capi/layout.tsv", &layout());
+}
+
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn the_layout_is_that_of_java() {
+    compare(
+        "bindings/java/src/main/java/io/github/orbgate/Layout.java",
+        &java(),
+    );
+}
+
+fn compare(path: &str, text: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(path);
     if std::env::var_os("ORBGATE_UPDATE").is_some() {
-        fs::write(&path, &layout).unwrap();
+        fs::write(&file, text).unwrap();
     }
-    let committed = fs::read_to_string(&path).unwrap_or_default();
+    let committed = fs::read_to_string(&file).unwrap_or_default();
     assert!(
-        committed == layout,
-        "layout.tsv is not what the crate says: cargo xtask header"
+        committed == text,
+        "{path} is not what the crate says: cargo xtask header"
     );
 }
 

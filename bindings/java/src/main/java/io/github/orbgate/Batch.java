@@ -17,11 +17,11 @@ public final class Batch {
     private NativeBuffer kinds = new NativeBuffer(256);
     private NativeBuffer sets = new NativeBuffer(2048);
     private NativeBuffer bonus = new NativeBuffer(256);
-    /** Those of the rows, which their scope sets live as long as; none where the rows have none of their own. */
+    /** The tokens of the rows, which keep their scope sets alive; empty where one token is given for all rows. */
     private final List<Token> tokens = new ArrayList<>();
 
-    private final NativeBuffer batch = NativeBuffer.struct(136);
-    private final NativeBuffer token = NativeBuffer.struct(32);
+    private final NativeBuffer batch = NativeBuffer.struct(Layout.Batch.SIZE);
+    private final NativeBuffer token = NativeBuffer.struct(Layout.Token.SIZE);
     private NativeBuffer text = new NativeBuffer(0);
     private NativeBuffer out = new NativeBuffer(0);
     private int size;
@@ -105,12 +105,12 @@ public final class Batch {
         }
         describe(token);
         ByteBuffer fields = batch.bytes;
-        fields.putInt(4, bonus.flags);
-        fields.putLong(64, this.token.address);
-        fields.putLong(72, 0);
-        Column.describeNone(fields, 80);
-        fields.putLong(104, 0);
-        fields.putLong(112, 0);
+        fields.putInt(Layout.Batch.FLAGS, bonus.flags);
+        fields.putLong(Layout.Batch.TOKEN, this.token.address);
+        fields.putLong(Layout.Batch.KINDS, 0);
+        Column.describeNone(fields, Layout.Batch.SCOPES);
+        fields.putLong(Layout.Batch.SCOPE_SETS, 0);
+        fields.putLong(Layout.Batch.ALLOW_BONUS_ORBS, 0);
         makeRoom();
         decideRows(engine, 0, size);
         Reference.reachabilityFence(token);
@@ -123,20 +123,20 @@ public final class Batch {
             throw new IllegalStateException("the rows have no tokens of their own");
         }
         ByteBuffer fields = batch.bytes;
-        fields.putInt(4, 0);
-        fields.putLong(64, 0);
+        fields.putInt(Layout.Batch.FLAGS, 0);
+        fields.putLong(Layout.Batch.TOKEN, 0);
         makeRoom();
         for (int first = 0, last; first < size; first = last) {
             boolean interned = isInterned(first);
             for (last = first + 1; last < size && isInterned(last) == interned; last++) {}
-            fields.putLong(72, kinds.address + first);
+            fields.putLong(Layout.Batch.KINDS, kinds.address + first);
             if (interned) {
-                Column.describeNone(fields, 80);
+                Column.describeNone(fields, Layout.Batch.SCOPES);
             } else {
-                scopes.describe(fields, 80, first);
+                scopes.describe(fields, Layout.Batch.SCOPES, first);
             }
-            fields.putLong(104, interned ? sets.address + first * 8L : 0);
-            fields.putLong(112, bonus.address + first);
+            fields.putLong(Layout.Batch.SCOPE_SETS, interned ? sets.address + first * 8L : 0);
+            fields.putLong(Layout.Batch.ALLOW_BONUS_ORBS, bonus.address + first);
             decideRows(engine, first, last);
         }
         return decided();
@@ -152,9 +152,9 @@ public final class Batch {
 
     private void decideRows(long engine, int first, int last) {
         ByteBuffer fields = batch.bytes;
-        fields.putLong(8, last - first);
-        methods.describe(fields, 16, first);
-        targets.describe(fields, 40, first);
+        fields.putLong(Layout.Batch.LEN, last - first);
+        methods.describe(fields, Layout.Batch.METHOD, first);
+        targets.describe(fields, Layout.Batch.TARGET, first);
         try {
             Core.check(
                     Library.ABI.decideBatch(engine, batch.address, out.address + first * 8L, last - first));
@@ -174,10 +174,10 @@ public final class Batch {
         text = text.grown(0, of.scopes.length);
         text.bytes.put(0, of.scopes);
         ByteBuffer fields = token.bytes;
-        fields.putInt(4, of.kind);
-        fields.putLong(8, text.address);
-        fields.putLong(16, of.scopes.length);
-        fields.putLong(24, of.scopeSet());
+        fields.putInt(Layout.Token.KIND, of.kind);
+        fields.putLong(Layout.Token.SCOPES, text.address);
+        fields.putLong(Layout.Token.SCOPES_LEN, of.scopes.length);
+        fields.putLong(Layout.Token.SCOPE_SET, of.scopeSet());
     }
 
     /** Texts as Arrow lays out utf8. */
@@ -203,15 +203,15 @@ public final class Batch {
 
         /** From a row on. */
         void describe(ByteBuffer fields, int at, int first) {
-            fields.putLong(at, data.address);
-            fields.putLong(at + 8, length);
-            fields.putLong(at + 16, offsets.address + first * 4L);
+            fields.putLong(at + Layout.Column.DATA, data.address);
+            fields.putLong(at + Layout.Column.DATA_LEN, length);
+            fields.putLong(at + Layout.Column.OFFSETS, offsets.address + first * 4L);
         }
 
         static void describeNone(ByteBuffer fields, int at) {
-            fields.putLong(at, 0);
-            fields.putLong(at + 8, 0);
-            fields.putLong(at + 16, 0);
+            fields.putLong(at + Layout.Column.DATA, 0);
+            fields.putLong(at + Layout.Column.DATA_LEN, 0);
+            fields.putLong(at + Layout.Column.OFFSETS, 0);
         }
     }
 }

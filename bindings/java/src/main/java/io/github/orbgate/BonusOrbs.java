@@ -5,7 +5,7 @@ public enum BonusOrbs {
     /** It does not. */
     REFUSE(0),
     /** It does. */
-    ALLOW(1);
+    ALLOW(Layout.ALLOW_BONUS_ORBS);
 
     final int flags;
 

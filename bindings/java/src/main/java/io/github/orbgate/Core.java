@@ -35,7 +35,7 @@ final class Core {
     private final AtomicInteger undrained = new AtomicInteger(LANES);
     private final Cleaner.Cleanable free;
 
-    /** Takes over an engine, which the library has just made. Whoever makes this is its owner. */
+    /** Takes over an engine, which the library has just made. The caller is its owner. */
     Core(long engine) {
         this.engine = engine;
         free = Library.CLEANER.register(this, () -> Library.ABI.call("orbgate_engine_free", engine));
@@ -160,8 +160,8 @@ final class Core {
     }
 
     private Decision decided(long packed) {
-        if ((packed & 3) == 0) {
-            check((int) (packed >> 48 & 31));
+        if (Layout.effect(packed) == Layout.EFFECT_INVALID) {
+            check(Layout.reason(packed)); // In its place is the status.
         }
         return new Decision(table, packed);
     }
@@ -169,9 +169,9 @@ final class Core {
     /** Throws where a status is not OK. */
     static void check(int status) {
         switch (status) {
-            case 0 -> {}
-            case 1 -> throw new OrbgateException("the library refused an argument");
-            case 5 -> throw new OrbgateException("the library caught a fault of its own");
+            case Layout.STATUS_OK -> {}
+            case Layout.STATUS_INVALID_ARGUMENT -> throw new OrbgateException("the library refused an argument");
+            case Layout.STATUS_PANIC -> throw new OrbgateException("the library caught a fault of its own");
             default -> throw new OrbgateException("the library answered with status " + status);
         }
     }

@@ -7,10 +7,6 @@ import java.util.OptionalLong;
 
 /** What was decided. A denial is an answer, not an error. Immutable, and good beyond the engine that made it. */
 public final class Decision {
-    private static final int CONSUMES = 2;
-    private static final int AMOUNT_STATED = 4;
-    private static final int BONUS_ALLOWED = 8;
-
     private final Table table;
     private final long packed;
 
@@ -21,7 +17,7 @@ public final class Decision {
 
     /** An answer for a fake {@link Policy}, allowed where the reason allows: without route, scope, charge and policy. */
     public static Decision of(Reason reason) {
-        long effect = Objects.requireNonNull(reason, "reason").httpStatus() == 0 ? 2 : 1;
+        long effect = Objects.requireNonNull(reason, "reason").httpStatus() == 0 ? Layout.EFFECT_ALLOW : Layout.EFFECT_DENY;
         return new Decision(Table.NONE, (long) reason.ordinal() << 48 | effect);
     }
 
@@ -31,17 +27,17 @@ public final class Decision {
     }
 
     static boolean isAllow(long packed) {
-        return (packed & 3) == 2;
+        return Layout.effect(packed) == Layout.EFFECT_ALLOW;
     }
 
     /** Why. */
     public Reason reason() {
-        return Reason.of((int) (packed >> 48 & 31));
+        return Reason.of(Layout.reason(packed));
     }
 
     /** Which rule a malformed request breaks; none with every other reason. */
     public Optional<Detail> detail() {
-        int number = (int) (packed >> 6 & 255);
+        int number = Layout.detail(packed);
         return number == 0 ? Optional.empty() : Optional.of(Detail.of(number));
     }
 
@@ -52,12 +48,12 @@ public final class Decision {
 
     /** What the call consumes; none on a denial, and where the policy states no orb column. */
     public Optional<Charge> charge() {
-        int bits = (int) (packed >> 2 & 15);
+        int bits = Layout.charge(packed);
         if (bits == 0) {
             return Optional.empty();
         }
-        OptionalLong amount = (bits & AMOUNT_STATED) == 0 ? OptionalLong.empty() : OptionalLong.of(amount());
-        return Optional.of(new Charge((bits & CONSUMES) != 0, amount, (bits & BONUS_ALLOWED) != 0));
+        OptionalLong amount = (bits & Layout.CHARGE_AMOUNT_STATED) == 0 ? OptionalLong.empty() : OptionalLong.of(amount());
+        return Optional.of(new Charge((bits & Layout.CHARGE_CONSUMES) != 0, amount, (bits & Layout.CHARGE_BONUS_ALLOWED) != 0));
     }
 
     private long amount() {

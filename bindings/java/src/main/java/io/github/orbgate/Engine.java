@@ -24,9 +24,6 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
  * large it is.
  */
 public final class Engine implements Policy, AutoCloseable {
-    private static final int INVALID_POLICY = 2;
-    private static final int IO = 3;
-    private static final int NOT_FOUND = 4;
 
     private static final AtomicReferenceFieldUpdater<Engine, Core> CORE =
             AtomicReferenceFieldUpdater.newUpdater(Engine.class, Core.class, "core");
@@ -117,17 +114,20 @@ public final class Engine implements Policy, AutoCloseable {
     /** Puts an error of the library into an exception, and frees it. */
     private static void throwError(int status, long error) throws IOException {
         try {
-            NativeBuffer info = NativeBuffer.struct(56);
+            NativeBuffer info = NativeBuffer.struct(Layout.ErrorInfo.SIZE);
             Core.check(Library.ABI.call("orbgate_error_info", error, info.address));
-            String message = info.text(24);
-            if (status == IO) {
+            String message = info.text(Layout.ErrorInfo.MESSAGE);
+            if (status == Layout.STATUS_IO) {
                 throw new IOException(message);
             }
-            if (status != INVALID_POLICY) {
+            if (status != Layout.STATUS_INVALID_POLICY) {
                 throw new OrbgateException(message);
             }
             throw new PolicyException(
-                    message, info.bytes.getInt(8), info.bytes.getInt(12), faults(error, info.bytes.getLong(16)));
+                    message,
+                    info.bytes.getInt(Layout.ErrorInfo.LINE),
+                    info.bytes.getInt(Layout.ErrorInfo.COLUMN),
+                    faults(error, info.bytes.getLong(Layout.ErrorInfo.FAULT_COUNT)));
         } finally {
             Library.ABI.call("orbgate_error_free", error);
         }
@@ -135,10 +135,14 @@ public final class Engine implements Policy, AutoCloseable {
 
     private static List<Fault> faults(long error, long count) {
         List<Fault> faults = new ArrayList<>();
-        NativeBuffer fault = NativeBuffer.struct(32);
+        NativeBuffer fault = NativeBuffer.struct(Layout.Fault.SIZE);
         for (long index = 0; index < count; index++) {
             Core.check(Library.ABI.call("orbgate_error_fault", error, index, fault.address));
-            faults.add(new Fault(fault.bytes.getInt(4), fault.bytes.getInt(8), fault.text(16)));
+            faults.add(
+                    new Fault(
+                            fault.bytes.getInt(Layout.Fault.LINE),
+                            fault.bytes.getInt(Layout.Fault.COLUMN),
+                            fault.text(Layout.Fault.MESSAGE)));
         }
         return faults;
     }
@@ -164,7 +168,7 @@ public final class Engine implements Policy, AutoCloseable {
                 second,
                 (long) second.length,
                 out.address));
-        if (status == NOT_FOUND) {
+        if (status == Layout.STATUS_NOT_FOUND) {
             return Optional.empty();
         }
         Core.check(status);

@@ -17,9 +17,6 @@ final class Library {
     /** Frees what nobody can reach any more. */
     static final Cleaner CLEANER = Cleaner.create();
 
-    /** The ABI that this package was written for: {@code ORBGATE_ABI_VERSION} of the header. */
-    private static final int ABI_VERSION = 1 << 16;
-
     private Library() {}
 
     /** The file where the property or the library path has it; else its name, for the system to find. */
@@ -39,8 +36,8 @@ final class Library {
     }
 
     /**
-     * The way into the library. Where there is none, one whose every call says why: thrown from here, it would reach its
-     * first caller wrapped in an error of the class loader, and the others not at all.
+     * The way into the library. Where there is none, every call throws the reason. Thrown from here, it would reach its first
+     * caller wrapped in an error of the class loader, and the others not at all.
      */
     private static Abi load() {
         try {
@@ -56,7 +53,7 @@ final class Library {
 
     private static Abi checked(Abi abi) {
         int version = abi.abiVersion();
-        if (version >> 16 != ABI_VERSION >> 16 || version < ABI_VERSION) {
+        if (version >> 16 != Layout.ABI_VERSION >> 16 || version < Layout.ABI_VERSION) {
             throw new OrbgateException("`" + path() + "` has another ABI: " + (version >> 16) + "." + (version & 0xffff));
         }
         return abi;

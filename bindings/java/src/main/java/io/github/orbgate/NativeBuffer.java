@@ -41,10 +41,10 @@ final class NativeBuffer {
 
     /** The {@code OrbgateStr} at an offset; null where it has no text. */
     String text(int offset) {
-        long data = bytes.getLong(offset);
+        long data = bytes.getLong(offset + Layout.Str.DATA);
         if (data == 0) {
             return null;
         }
-        return new String(Library.ABI.copy(data, bytes.getLong(offset + 8)), StandardCharsets.UTF_8);
+        return new String(Library.ABI.copy(data, bytes.getLong(offset + Layout.Str.LEN)), StandardCharsets.UTF_8);
     }
 }

@@ -32,35 +32,36 @@ record Table(String digest, Route[] routes, Scope[] scopes) {
 
     /** Null where a decision has none. */
     Route route(long packed) {
-        int number = (int) (packed >> 14 & 0x3ffff);
+        int number = Layout.route(packed);
         return number == 0 ? null : routes[number - 1];
     }
 
     /** Null where a decision has none. */
     Scope scope(long packed) {
-        int number = (int) (packed >> 32 & 0xffff);
+        int number = Layout.scope(packed);
         return number == 0 ? null : scopes[number - 1];
     }
 
     /** Reads it from an engine, which the caller keeps. */
     static Table read(long engine) {
-        NativeBuffer out = NativeBuffer.struct(128);
+        NativeBuffer out = new NativeBuffer(Math.max(Layout.Route.SIZE, Layout.Scope.SIZE));
         Core.check(Library.ABI.call("orbgate_engine_scope_count", engine, out.address));
         Scope[] scopes = new Scope[out.bytes.getInt(0)];
         Core.check(Library.ABI.call("orbgate_engine_route_count", engine, out.address));
         Route[] routes = new Route[out.bytes.getInt(0)];
         for (int index = 0; index < scopes.length; index++) {
-            out.bytes.putInt(0, 96);
+            out.bytes.putInt(Layout.Scope.STRUCT_SIZE, Layout.Scope.SIZE);
             Core.check(Library.ABI.call("orbgate_engine_scope", engine, index + 1, out.address));
-            scopes[index] = new Scope(out.text(8), out.text(24), out.bytes.getLong(72));
+            scopes[index] = new Scope(
+                    out.text(Layout.Scope.NAME), out.text(Layout.Scope.API), out.bytes.getLong(Layout.Scope.AMOUNT));
         }
         Map<String, List<String>> methods = new HashMap<>();
         for (int index = 0; index < routes.length; index++) {
-            out.bytes.putInt(0, 120);
+            out.bytes.putInt(Layout.Route.STRUCT_SIZE, Layout.Route.SIZE);
             Core.check(Library.ABI.route(engine, index + 1, out.address));
-            String text = out.text(16);
-            int scope = out.bytes.getInt(108);
-            long amount = out.bytes.getLong(96);
+            String text = out.text(Layout.Route.TEXT);
+            int scope = out.bytes.getInt(Layout.Route.SCOPE_NUMBER);
+            long amount = out.bytes.getLong(Layout.Route.AMOUNT);
             Route route = new Route(text, scopes[scope - 1], amount, List.of());
             int number = index + 1;
             List<String> declared = methods.computeIfAbsent(route.template(), template -> methods(engine, number, out));
@@ -72,7 +73,7 @@ record Table(String digest, Route[] routes, Scope[] scopes) {
 
     private static List<String> methods(long engine, int number, NativeBuffer out) {
         List<String> methods = new ArrayList<>();
-        while (Library.ABI.routeMethod(engine, number, methods.size(), out.address) == 0) {
+        while (Library.ABI.routeMethod(engine, number, methods.size(), out.address) == Layout.STATUS_OK) {
             methods.add(out.text(0));
         }
         return List.copyOf(methods);

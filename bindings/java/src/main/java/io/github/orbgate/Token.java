@@ -7,7 +7,7 @@ import java.util.Objects;
 /** A <em>verified</em> bearer token: its kind and its scopes. Immutable. */
 public final class Token {
     private static final byte[] NOTHING = {};
-    private static final Token NONE = new Token(255, NOTHING, null);
+    private static final Token NONE = new Token(Layout.TOKEN_KIND_NONE, NOTHING, null);
 
     final int kind;
     final byte[] scopes;
@@ -79,7 +79,7 @@ public final class Token {
         return "Token[" + TokenKind.values()[kind] + ", " + words + "]";
     }
 
-    /** The interned scopes, or a null pointer. Whoever calls must keep this token reachable. */
+    /** The interned scopes, or a null pointer. The caller must keep this token reachable. */
     long scopeSet() {
         return set == null ? 0 : set.pointer;
     }

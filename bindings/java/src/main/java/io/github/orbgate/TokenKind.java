@@ -5,11 +5,11 @@ import java.util.Locale;
 /** Whose token it is. */
 public enum TokenKind {
     /** Not known, or none of the others: denied as {@code invalid_token}. */
-    UNKNOWN(0),
+    UNKNOWN(Layout.TOKEN_KIND_UNKNOWN),
     /** A user's. */
-    USER(1),
+    USER(Layout.TOKEN_KIND_USER),
     /** An organisation's. */
-    ORGANISATION(2);
+    ORGANISATION(Layout.TOKEN_KIND_ORGANISATION);
 
     final int number;
     private final String word = name().toLowerCase(Locale.ROOT);

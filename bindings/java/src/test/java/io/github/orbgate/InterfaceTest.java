@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.reflect.Field;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,6 +83,23 @@ class InterfaceTest {
         for (Policy real : List.<Policy>of(engine, new Handle(engine))) {
             assertTrue(real.decide("GET", ORBS, READER).isAllow());
         }
+    }
+
+    /** Reasons and details have their numbers by their places. */
+    @Test
+    void codesHaveTheNumbersOfTheLibrary() throws ReflectiveOperationException {
+        int count = 0;
+        for (Field code : Layout.class.getDeclaredFields()) {
+            String name = code.getName();
+            if (name.startsWith("REASON_") && code.getInt(null) != Layout.REASON_NONE) {
+                assertEquals(name, "REASON_" + Reason.of(code.getInt(null)).name());
+                count++;
+            } else if (name.startsWith("DETAIL_") && code.getInt(null) != Layout.DETAIL_NONE) {
+                assertEquals(name, "DETAIL_" + Detail.of(code.getInt(null)).name());
+                count++;
+            }
+        }
+        assertEquals(Reason.values().length + Detail.values().length - 2, count);
     }
 
     @Test

@@ -1,0 +1,201 @@
+package io.github.orbgate;
+
+/**
+ * The numbers of the C ABI where pointers have 64 bits: codes, the fields of a packed decision, and of each struct its size and
+ * where it has its fields. Made by {@code cargo xtask header}; not to be edited.
+ */
+final class Layout {
+    private Layout() {}
+
+    static final int ABI_VERSION = 65537;
+    static final int CHARGE_STATED = 1;
+    static final int CHARGE_CONSUMES = 2;
+    static final int CHARGE_AMOUNT_STATED = 4;
+    static final int CHARGE_BONUS_ALLOWED = 8;
+    static final int ALLOW_BONUS_ORBS = 1;
+    static final int STATUS_OK = 0;
+    static final int STATUS_INVALID_ARGUMENT = 1;
+    static final int STATUS_INVALID_POLICY = 2;
+    static final int STATUS_IO = 3;
+    static final int STATUS_NOT_FOUND = 4;
+    static final int STATUS_PANIC = 5;
+    static final int EFFECT_INVALID = 0;
+    static final int EFFECT_DENY = 1;
+    static final int EFFECT_ALLOW = 2;
+    static final int REASON_NONE = 0;
+    static final int REASON_MALFORMED_REQUEST = 1;
+    static final int REASON_NO_TOKEN = 2;
+    static final int REASON_INVALID_TOKEN = 3;
+    static final int REASON_NO_ROUTE = 4;
+    static final int REASON_METHOD_NOT_DECLARED = 5;
+    static final int REASON_USER_TOKEN_REQUIRED = 6;
+    static final int REASON_SCOPE_NOT_APPLICABLE = 7;
+    static final int REASON_SCOPE_MISSING = 8;
+    static final int REASON_SCOPE_HELD = 9;
+    static final int DETAIL_NONE = 0;
+    static final int DETAIL_METHOD = 1;
+    static final int DETAIL_LENGTH = 2;
+    static final int DETAIL_BYTE = 3;
+    static final int DETAIL_FRAGMENT = 4;
+    static final int DETAIL_FORM = 5;
+    static final int DETAIL_BACKSLASH = 6;
+    static final int DETAIL_MATRIX_PARAM = 7;
+    static final int DETAIL_PATH_CHAR = 8;
+    static final int DETAIL_PERCENT = 9;
+    static final int DETAIL_BAD_ESCAPE = 10;
+    static final int DETAIL_ENCODED_CONTROL = 11;
+    static final int DETAIL_ENCODED_DELIMITER = 12;
+    static final int DETAIL_ENCODED_UNRESERVED = 13;
+    static final int DETAIL_NON_ASCII = 14;
+    static final int DETAIL_WHITESPACE = 15;
+    static final int DETAIL_EMPTY_SEGMENT = 16;
+    static final int DETAIL_DOT_SEGMENT = 17;
+    static final int DETAIL_NON_CANONICAL_LITERAL = 18;
+    static final int DETAIL_AMBIGUOUS_CASE = 19;
+    static final int TOKEN_KIND_UNKNOWN = 0;
+    static final int TOKEN_KIND_USER = 1;
+    static final int TOKEN_KIND_ORGANISATION = 2;
+    static final int TOKEN_KIND_NONE = 255;
+
+    static int effect(long packed) {
+        return (int) (packed >> 0 & 0x3);
+    }
+
+    static int charge(long packed) {
+        return (int) (packed >> 2 & 0xf);
+    }
+
+    static int detail(long packed) {
+        return (int) (packed >> 6 & 0xff);
+    }
+
+    static int route(long packed) {
+        return (int) (packed >> 14 & 0x3ffff);
+    }
+
+    static int scope(long packed) {
+        return (int) (packed >> 32 & 0xffff);
+    }
+
+    static int reason(long packed) {
+        return (int) (packed >> 48 & 0x1f);
+    }
+
+    static final class Batch {
+        static final int SIZE = 136;
+        static final int STRUCT_SIZE = 0;
+        static final int FLAGS = 4;
+        static final int LEN = 8;
+        static final int METHOD = 16;
+        static final int TARGET = 40;
+        static final int TOKEN = 64;
+        static final int KINDS = 72;
+        static final int SCOPES = 80;
+        static final int SCOPE_SETS = 104;
+        static final int ALLOW_BONUS_ORBS = 112;
+        static final int VALIDITY = 120;
+        static final int VALIDITY_OFFSET = 128;
+    }
+
+    static final class Column {
+        static final int SIZE = 24;
+        static final int DATA = 0;
+        static final int DATA_LEN = 8;
+        static final int OFFSETS = 16;
+    }
+
+    static final class Decision {
+        static final int SIZE = 32;
+        static final int EFFECT = 0;
+        static final int REASON = 1;
+        static final int DETAIL = 2;
+        static final int CHARGE = 3;
+        static final int HTTP_STATUS = 4;
+        static final int SCOPE = 6;
+        static final int ROUTE = 8;
+        static final int RESERVED = 12;
+        static final int AMOUNT = 16;
+        static final int POLICY = 24;
+    }
+
+    static final class DecisionText {
+        static final int SIZE = 120;
+        static final int STRUCT_SIZE = 0;
+        static final int RESERVED = 4;
+        static final int DECISION = 8;
+        static final int REASON = 24;
+        static final int DETAIL = 40;
+        static final int API = 56;
+        static final int ROUTE = 72;
+        static final int SCOPE = 88;
+        static final int POLICY = 104;
+    }
+
+    static final class ErrorInfo {
+        static final int SIZE = 56;
+        static final int STRUCT_SIZE = 0;
+        static final int CODE = 4;
+        static final int LINE = 8;
+        static final int COLUMN = 12;
+        static final int FAULT_COUNT = 16;
+        static final int MESSAGE = 24;
+        static final int PATH = 40;
+    }
+
+    static final class Fault {
+        static final int SIZE = 32;
+        static final int STRUCT_SIZE = 0;
+        static final int LINE = 4;
+        static final int COLUMN = 8;
+        static final int RESERVED = 12;
+        static final int MESSAGE = 16;
+    }
+
+    static final class Route {
+        static final int SIZE = 136;
+        static final int STRUCT_SIZE = 0;
+        static final int NUMBER = 4;
+        static final int ID = 8;
+        static final int TEXT = 16;
+        static final int METHOD = 32;
+        static final int PATH_TEMPLATE = 48;
+        static final int SCOPE = 64;
+        static final int API = 80;
+        static final int AMOUNT = 96;
+        static final int CHARGE = 104;
+        static final int SCOPE_NUMBER = 108;
+        static final int LINE = 112;
+        static final int COLUMN = 116;
+        static final int METHODS = 120;
+    }
+
+    static final class Scope {
+        static final int SIZE = 96;
+        static final int STRUCT_SIZE = 0;
+        static final int NUMBER = 4;
+        static final int NAME = 8;
+        static final int API = 24;
+        static final int PERMITS = 40;
+        static final int ORGANISATION = 56;
+        static final int AMOUNT = 72;
+        static final int CHARGE = 80;
+        static final int LINE = 84;
+        static final int COLUMN = 88;
+        static final int RESERVED = 92;
+    }
+
+    static final class Str {
+        static final int SIZE = 16;
+        static final int DATA = 0;
+        static final int LEN = 8;
+    }
+
+    static final class Token {
+        static final int SIZE = 32;
+        static final int STRUCT_SIZE = 0;
+        static final int KIND = 4;
+        static final int SCOPES = 8;
+        static final int SCOPES_LEN = 16;
+        static final int SCOPE_SET = 24;
+    }
+}

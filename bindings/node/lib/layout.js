@@ -1,0 +1,36 @@
+"use strict";
+// The numbers of the C ABI. `test/layout.test.js` compares each with the library's `layout.tsv`, and the types of `native.js` too.
+
+/** Constants of the header, without `ORBGATE_`. */
+const CODES = Object.freeze({
+  ABI_VERSION: 0x10001,
+  STATUS_OK: 0,
+  EFFECT_INVALID: 0,
+  EFFECT_ALLOW: 2,
+  CHARGE_STATED: 1,
+  CHARGE_CONSUMES: 2,
+  CHARGE_AMOUNT_STATED: 4,
+  CHARGE_BONUS_ALLOWED: 8,
+  TOKEN_KIND_NONE: 255,
+  ALLOW_BONUS_ORBS: 1,
+});
+
+/** Where an `OrbgateBatch` has its fields behind the first two, counted in pointers; and how many there are. */
+const BATCH = Object.freeze({
+  len: 0, method: 1, target: 4, token: 7, kinds: 8, scopes: 9, scope_sets: 12, allow_bonus_orbs: 13, validity: 14,
+  validity_offset: 15, count: 16,
+});
+
+/** The same of an `OrbgateToken`. */
+const TOKEN = Object.freeze({ scopes: 0, scopes_len: 1, scope_set: 2, count: 3 });
+
+/** The fields of a packed decision, as the C header draws them: those of its lower half, and those of its upper half. */
+const effectOf = (/** @type {number} */ low) => low & 3;
+const chargeOf = (/** @type {number} */ low) => low >>> 2 & 15;
+const detailOf = (/** @type {number} */ low) => low >>> 6 & 255;
+const routeOf = (/** @type {number} */ low) => low >>> 14;
+const scopeOf = (/** @type {number} */ high) => high & 0xffff;
+/** With effect 0 it is the status. */
+const reasonOf = (/** @type {number} */ high) => high >>> 16 & 31;
+
+module.exports = { CODES, BATCH, TOKEN, effectOf, chargeOf, detailOf, routeOf, scopeOf, reasonOf };
