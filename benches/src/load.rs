@@ -63,22 +63,23 @@ pub fn run(table: &Table, wanted: &dyn Fn(&str) -> bool, rounds: usize) -> Vec<L
 /// `regorus-paths` can.
 #[cfg(all(feature = "engines", feature = "routers"))]
 fn add_engines<'t>(table: &'t Table, loaders: &mut Vec<Loader<'t>>) {
-    use crate::peers::{engines, routers};
+    use crate::peers::engines::{self, cedar, regorus};
+    use crate::peers::routers;
 
     if table.rows.len() >= engines::MOST_ROUTES {
         return;
     }
-    let text = engines::cedar_text(table);
+    let text = cedar::text(table);
     let cedar = move || {
-        black_box(engines::cedar_load(table, black_box(&text)));
+        black_box(cedar::load(table, black_box(&text)));
     };
-    let (text, data) = engines::rego_routed(table);
+    let (text, data) = regorus::routed(table);
     let regorus = move || {
-        black_box(engines::rego_load(black_box(&text), black_box(&data)));
+        black_box(regorus::load(black_box(&text), black_box(&data)));
     };
-    let text = engines::rego_paths(table);
+    let text = regorus::paths(table);
     let paths = move || {
-        black_box(engines::rego_load(black_box(&text), "{}"));
+        black_box(regorus::load(black_box(&text), "{}"));
     };
     let (routed_cedar, routed_regorus) = (cedar.clone(), regorus.clone());
     let all: [Loader<'t>; 6] = [
