@@ -5,14 +5,11 @@
     reason = "criterion's macros document nothing, and a bench fails by panicking"
 )]
 
-#[path = "../tests/support/mod.rs"]
-mod support;
-
 use core::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use orbgate_testing::signer::{Signer, claims, header, issuer, keys, now, verifier, with};
 use orbgate_token::{Algorithm, TokenError};
-use support::{Signer, claims, header, issuer, keys, now, verifier, with};
 
 fn verify(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("verify");

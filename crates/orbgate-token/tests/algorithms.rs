@@ -7,15 +7,13 @@
     reason = "a test computes freely and fails by panicking"
 )]
 
-mod support;
-
 use orbgate::TokenKind;
-use orbgate_token::{Algorithm, Issuer, KeySet, Keys, TokenError};
-use serde_json::Value;
-use support::{
+use orbgate_testing::signer::{
     AUDIENCE, ISSUER, Signer, claims, header, issuer, key_set, keys, now, random_secret, verifier,
     with,
 };
+use orbgate_token::{Algorithm, Issuer, KeySet, Keys, TokenError};
+use serde_json::Value;
 
 #[test]
 fn a_key_is_used_only_with_its_own_algorithms() {

@@ -7,14 +7,15 @@
     reason = "a test computes freely and fails by panicking"
 )]
 
-mod support;
-
 use core::time::Duration;
 
 use orbgate::TokenKind;
+use orbgate_testing::signer;
+use orbgate_testing::signer::{
+    AUDIENCE, ISSUER, NOW, World, claims, header, issuer, now, verifier, with, without,
+};
 use orbgate_token::{Issuer, TokenError};
 use serde_json::{Value, json};
-use support::{AUDIENCE, ISSUER, NOW, World, claims, header, issuer, now, verifier, with, without};
 
 #[test]
 fn claims_have_the_types_that_they_must_have() {
@@ -125,7 +126,7 @@ fn times_have_exact_boundaries() {
         assert_eq!(world.claims(&claims), expected, "{claims}");
     }
     let token = world.signer.token(&header(), &claims());
-    let before = support::at(0) - Duration::from_secs(1);
+    let before = signer::at(0) - Duration::from_secs(1);
     assert_eq!(
         verifier(issuer()).verify(&token, &world.keys, before).err(),
         Some(TokenError::Clock)

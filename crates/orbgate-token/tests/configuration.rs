@@ -1,13 +1,12 @@
 //! What a configuration may say, and how its faults are reported, whether it is in YAML or in Rust.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
 use core::time::Duration;
 
 use orbgate::TokenKind;
+use orbgate_testing::signer;
+use orbgate_testing::signer::{Signer, claims, header, keys, now, verifier, with};
 use orbgate_token::{Algorithm, ClaimTest, Issuer, KeyRules, KindRules, ScopeClaim, Verifier};
-use support::{Signer, claims, header, keys, now, verifier, with};
 
 const EXAMPLE: &str = include_str!("../examples/token.yaml");
 
@@ -304,7 +303,7 @@ fn an_unknown_kind_verifies_and_denies() {
     let signer = Signer::p256();
     let keys = keys(&[signer.jwk("key-1")]);
     let token = signer.token(&header(), &with(claims(), "token_kind", "robot"));
-    let verified = verifier(support::issuer()).verify(token, &keys, now());
+    let verified = verifier(signer::issuer()).verify(token, &keys, now());
     let verified = verified.unwrap();
     assert_eq!(verified.kind(), TokenKind::Unknown);
     let decision = orbgate::Engine::external().decide(&orbgate::Request {

@@ -5,14 +5,13 @@
     reason = "a test measures time and fails by panicking"
 )]
 
-#[path = "support/server.rs"]
 mod server;
-mod support;
 
 use core::time::Duration;
 use std::sync::Arc;
 use std::time::Instant;
 
+use orbgate_testing::signer::{AUDIENCE, Signer, claims, header, now, with};
 use orbgate_token::{
     Algorithm, FetchError, FetchSettings, Issuer, KeyFetcher, KeySetError, KeyWarning, KindRules,
     TokenError, Verifier, rustls,
@@ -21,7 +20,6 @@ use rustls::crypto::aws_lc_rs;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use serde_json::{Value, json};
 use server::{Reply, Server, ok};
-use support::{AUDIENCE, Signer, claims, header, now, with};
 
 const QUICK: FetchSettings = FetchSettings {
     ttl: Duration::from_secs(600),

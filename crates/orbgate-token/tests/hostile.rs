@@ -8,15 +8,14 @@
     reason = "a test computes freely and fails by panicking"
 )]
 
-mod support;
-
 use orbgate::TokenKind;
-use orbgate_token::{KeySet, Keys, TokenError, VerifiedToken};
-use serde_json::{Value, json};
-use support::{
+use orbgate_testing::signer;
+use orbgate_testing::signer::{
     ISSUER, NOW, Signer, World, base64url, claims, header, issuer, key_set, keys, now, verifier,
     with, without,
 };
+use orbgate_token::{KeySet, Keys, TokenError, VerifiedToken};
+use serde_json::{Value, json};
 
 #[test]
 fn an_honest_token_says_what_it_is() {
@@ -30,7 +29,7 @@ fn an_honest_token_says_what_it_is() {
     assert_eq!(verified.client(), Some("app-1"));
     assert_eq!(verified.id(), Some("token-1"));
     assert_eq!(verified.actor(), None);
-    assert_eq!(verified.expires(), support::at(NOW + 600));
+    assert_eq!(verified.expires(), signer::at(NOW + 600));
     let decision = orbgate::Engine::external().decide(&orbgate::Request {
         method: b"GET",
         target: b"/api/v1/external/account",

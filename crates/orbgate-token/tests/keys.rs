@@ -5,11 +5,12 @@
     reason = "a test fails by panicking"
 )]
 
-mod support;
-
+use orbgate_testing::signer;
+use orbgate_testing::signer::{
+    Signer, base64url, claims, header, issuer, keys, now, verifier, with, without,
+};
 use orbgate_token::{KeySet, KeySetError, TokenError};
 use serde_json::{Value, json};
-use support::{Signer, base64url, claims, header, issuer, keys, now, verifier, with, without};
 
 /// The warning about the second of two keys; `None` where both are used.
 fn warning(jwk: &Value) -> Option<&'static str> {
@@ -155,7 +156,7 @@ fn of_keys_with_one_name_none_is_used() {
     let (one, two, other) = (Signer::p256(), Signer::p256(), Signer::p256());
     let verifier = verifier(issuer());
     let same = [one.jwk("key-1"), two.jwk("key-1"), other.jwk("key-2")];
-    let set = support::key_set(&same);
+    let set = signer::key_set(&same);
     let left_out: Vec<_> = set.warnings().iter().map(|warning| warning.index).collect();
     assert_eq!((set.len(), left_out), (1, vec![0, 1]));
     let keys = keys(&same);
@@ -218,23 +219,23 @@ fn a_revoked_key_checks_nothing() {
             .err()
     };
     let (first, second) = (header(), with(header(), "kid", "key-2"));
-    let keys = keys(&set).revoke(support::ISSUER, "key-1");
+    let keys = keys(&set).revoke(signer::ISSUER, "key-1");
     assert_eq!(verify(&one, &first, &keys), Some(TokenError::KeyRevoked));
     assert_eq!(verify(&two, &second, &keys), None);
     // The issuer publishes it again.
-    let keys = keys.with(support::ISSUER, support::key_set(&set));
+    let keys = keys.with(signer::ISSUER, signer::key_set(&set));
     assert_eq!(verify(&one, &first, &keys), Some(TokenError::KeyRevoked));
     // Nor is it the one key that fits a token without a `kid`.
     let unnamed = without(header(), "kid");
     assert_eq!(verify(&one, &unnamed, &keys), Some(TokenError::Signature));
     assert_eq!(verify(&two, &unnamed, &keys), None);
-    let keys = keys.revoke(support::ISSUER, "key-2");
+    let keys = keys.revoke(signer::ISSUER, "key-2");
     assert_eq!(
         verify(&two, &unnamed, &keys),
         Some(TokenError::KeyIdMissing)
     );
     // Another issuer's key of that name is another key.
-    let keys = support::keys(&set).revoke("https://other.example.com", "key-1");
+    let keys = signer::keys(&set).revoke("https://other.example.com", "key-1");
     assert_eq!(verify(&one, &first, &keys), None);
 }
 
@@ -243,16 +244,16 @@ fn the_keys_of_one_issuer_go_alone() {
     const OTHER: &str = "https://other.example.com";
     let signer = Signer::p256();
     let set = [signer.jwk("key-1")];
-    let keys = keys(&set).with(OTHER, support::key_set(&set));
-    let one = keys.clone().revoke(support::ISSUER, "key-1").without(OTHER);
-    assert!(one.of(OTHER).is_none() && one.of(support::ISSUER).is_some());
+    let keys = keys(&set).with(OTHER, signer::key_set(&set));
+    let one = keys.clone().revoke(signer::ISSUER, "key-1").without(OTHER);
+    assert!(one.of(OTHER).is_none() && one.of(signer::ISSUER).is_some());
     let verify = |keys: &orbgate_token::Keys| {
         let token = signer.token(&header(), &claims());
         verifier(issuer()).verify(token, keys, now()).err()
     };
     assert_eq!(verify(&one), Some(TokenError::KeyRevoked));
     assert_eq!(verify(&keys.clone().without(OTHER)), None);
-    let none = keys.without(support::ISSUER);
+    let none = keys.without(signer::ISSUER);
     assert!(none.of(OTHER).is_some());
     assert_eq!(verify(&none), Some(TokenError::NoKeys));
 }

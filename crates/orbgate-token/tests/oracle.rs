@@ -7,13 +7,12 @@
     reason = "a test counts, and fails by panicking"
 )]
 
-mod provider;
-mod support;
-
+use orbgate_testing::provider::Provider;
+use orbgate_testing::signer::{
+    AUDIENCE, ISSUER, NOW, Signer, World, claims, header, with, without,
+};
 use orbgate_token::TokenError;
-use provider::Provider;
 use serde_json::{Value, json};
-use support::{AUDIENCE, ISSUER, NOW, Signer, World, claims, header, with, without};
 
 #[test]
 fn no_token_is_accepted_that_jose_refuses() {
@@ -21,7 +20,7 @@ fn no_token_is_accepted_that_jose_refuses() {
         Audience, BadEncoding, BadTime, Bound, Claim, DuplicateMember, Extension, NotYetValid,
         Scopes,
     };
-    let Some(mut provider) = Provider::start() else {
+    let Some(mut provider) = Provider::start(env!("CARGO_TARGET_TMPDIR")) else {
         return;
     };
     let world = World::new();

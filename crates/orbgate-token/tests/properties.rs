@@ -5,13 +5,14 @@
     reason = "a test fails by panicking"
 )]
 
-mod support;
-
 use std::sync::OnceLock;
 
+use orbgate_testing::signer;
+use orbgate_testing::signer::{
+    Signer, base64url, claims, header, issuer, keys, now, verifier, with,
+};
 use orbgate_token::{Algorithm, KeySet, Keys, TokenError, Verifier, bearer};
 use proptest::prelude::*;
-use support::{Signer, base64url, claims, header, issuer, keys, now, verifier, with};
 
 struct World {
     verifier: Verifier,
@@ -141,10 +142,10 @@ proptest! {
         // With a right signature, so that what lies behind it is reached.
         let token = world().signer.token_of(&header, &claims);
         prop_assert!(verify(token).is_some());
-        let right = support::header();
+        let right = signer::header();
         let right = with(right, "kid", "key-1").to_string();
         prop_assert!(verify(world().signer.token_of(&right, &claims)).is_some());
-        let odd = with(support::claims(), "scope", serde_json::from_str::<serde_json::Value>(&claims).unwrap_or_default());
+        let odd = with(signer::claims(), "scope", serde_json::from_str::<serde_json::Value>(&claims).unwrap_or_default());
         let result = verify(world().signer.token_of(&right, &odd.to_string()));
         prop_assert!(matches!(result, None | Some(TokenError::Scopes)));
         let set = format!("{{\"keys\":[{header}]}}");
@@ -171,8 +172,8 @@ fn json() -> impl Strategy<Value = String> {
             "RSA",
             "EC",
             "P-256",
-            support::ISSUER,
-            support::AUDIENCE,
+            signer::ISSUER,
+            signer::AUDIENCE,
             "a b"
         ])
         .prop_map(Value::from),

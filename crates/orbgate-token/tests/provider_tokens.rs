@@ -5,16 +5,14 @@
     reason = "the provider's tokens are of the time of now"
 )]
 
-mod provider;
-
 use core::time::Duration;
 use std::time::SystemTime;
 
 use orbgate::{Decision, Engine, Grant, MissingStep, Request, TokenKind};
+use orbgate_testing::provider::Provider;
 use orbgate_token::{
     Algorithm, FetchSettings, Issuer, KeyFetcher, KindRules, TokenError, VerifiedToken, Verifier,
 };
-use provider::Provider;
 
 const EVERY: [Algorithm; 4] = [
     Algorithm::Es256,
@@ -53,7 +51,7 @@ fn decide(token: &VerifiedToken, method: &str, path: &str) -> Decision<'static> 
 
 #[tokio::test]
 async fn an_organisation_and_a_user_get_what_their_tokens_carry() {
-    let Some(mut provider) = Provider::start() else {
+    let Some(mut provider) = Provider::start(env!("CARGO_TARGET_TMPDIR")) else {
         return;
     };
     let fetcher = fetcher(&provider, FetchSettings::default());
@@ -99,7 +97,7 @@ async fn an_organisation_and_a_user_get_what_their_tokens_carry() {
 #[tokio::test]
 async fn a_scope_takes_both_steps() {
     use MissingStep::{Both, NotDeclared, NotRequested, TokenOlder};
-    let Some(mut provider) = Provider::start() else {
+    let Some(mut provider) = Provider::start(env!("CARGO_TARGET_TMPDIR")) else {
         return;
     };
     let fetcher = fetcher(&provider, FetchSettings::default());
@@ -145,7 +143,7 @@ async fn a_scope_takes_both_steps() {
 
 #[tokio::test]
 async fn a_token_ends_with_its_lifetime() {
-    let Some(mut provider) = Provider::start() else {
+    let Some(mut provider) = Provider::start(env!("CARGO_TARGET_TMPDIR")) else {
         return;
     };
     let fetcher = fetcher(&provider, FetchSettings::default());
@@ -164,7 +162,7 @@ async fn a_token_ends_with_its_lifetime() {
 
 #[tokio::test]
 async fn a_rotation_is_seen_by_the_first_token() {
-    let Some(mut provider) = Provider::start() else {
+    let Some(mut provider) = Provider::start(env!("CARGO_TARGET_TMPDIR")) else {
         return;
     };
     let fetcher = fetcher(&provider, FetchSettings::default());
@@ -187,7 +185,7 @@ async fn a_rotation_is_seen_by_the_first_token() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_storm_of_unknown_keys_asks_the_provider_a_few_times() {
-    let Some(mut provider) = Provider::start() else {
+    let Some(mut provider) = Provider::start(env!("CARGO_TARGET_TMPDIR")) else {
         return;
     };
     let fetcher = fetcher(&provider, FetchSettings::default());
@@ -215,7 +213,7 @@ async fn a_storm_of_unknown_keys_asks_the_provider_a_few_times() {
 
 #[tokio::test]
 async fn keys_outlive_their_provider_for_a_while() {
-    let Some(mut provider) = Provider::start() else {
+    let Some(mut provider) = Provider::start(env!("CARGO_TARGET_TMPDIR")) else {
         return;
     };
     let settings = FetchSettings {

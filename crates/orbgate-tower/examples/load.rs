@@ -20,8 +20,6 @@
 )]
 #[path = "service.rs"]
 mod service;
-#[path = "../../orbgate-token/tests/support/mod.rs"]
-mod signer;
 
 use core::error::Error;
 use core::future::{Future, ready};
@@ -31,7 +29,7 @@ use axum::{Router, serve};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate_token::{Algorithm, VerifiedToken};
 use orbgate_tower::{AuditLog, Engines, Refused, Snapshot, VerifyToken};
-use signer::Signer;
+use orbgate_testing::signer::{self, Signer};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpListener;
 

@@ -8,8 +8,6 @@
     reason = "a test reads files and fails by panicking"
 )]
 
-#[path = "../../orbgate-token/tests/support/mod.rs"]
-mod signer;
 mod support;
 
 use std::collections::HashMap;

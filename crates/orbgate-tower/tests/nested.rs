@@ -6,8 +6,6 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../orbgate-token/tests/support/mod.rs"]
-mod signer;
 mod support;
 
 use axum::Router;

@@ -8,13 +8,9 @@
     reason = "a test waits and fails by panicking"
 )]
 
-#[path = "../../orbgate-token/tests/provider/mod.rs"]
-mod provider;
 #[expect(dead_code, reason = "an example has a `main`")]
 #[path = "../examples/service.rs"]
 mod service;
-#[path = "../../orbgate-token/tests/support/mod.rs"]
-mod signer;
 mod support;
 
 use core::time::Duration;
@@ -22,9 +18,9 @@ use std::collections::HashMap;
 
 use orbgate::Engine;
 use orbgate_contract::RunRecord;
+use orbgate_testing::provider::Provider;
 use orbgate_token::{Algorithm, FetchSettings, Issuer, KeyFetcher, KindRules, Verifier};
 use orbgate_tower::{Engines, VerifyToken};
-use provider::Provider;
 use support::{Answer, Tokens, raw, request, serve};
 
 const RUN: &str = "/api/v1/external/voxies/prompt/run";
@@ -78,7 +74,7 @@ async fn every_route_with_tokens_of_our_own() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_route_with_tokens_of_an_openid_provider() {
-    let Some(mut provider) = Provider::start() else {
+    let Some(mut provider) = Provider::start(env!("CARGO_TARGET_TMPDIR")) else {
         return;
     };
     provider.declare(&all_scopes(|_| true));

@@ -25,8 +25,6 @@
 
 mod secrecy;
 mod server;
-#[path = "../../../orbgate-token/tests/support/mod.rs"]
-mod signer;
 #[path = "../support/mod.rs"]
 mod support;
 mod token;

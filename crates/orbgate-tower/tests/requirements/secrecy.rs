@@ -18,9 +18,9 @@ use orbgate_tower::{Allowed, AuditLog, Challenge, Engines, FullChallenge, GateLa
 use serde_json::json;
 use tracing_subscriber::fmt::format::FmtSpan;
 
-use crate::signer::{Signer, header, with, without};
 use crate::support::{Tokens, raw, request, serve};
 use crate::{ORBS, Sheet};
+use orbgate_testing::signer::{self, Signer, header, with, without};
 
 /// So much of a token in one piece is something of it.
 const PIECE: usize = 12;
@@ -80,7 +80,7 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
 
     let tokens = Tokens::new();
     let verifier = tokens.verifier();
-    verifier.swap(crate::signer::keys(&[tokens.signer.jwk("kid-5e3d")]));
+    verifier.swap(signer::keys(&[tokens.signer.jwk("kid-5e3d")]));
     let (sheet, audited) = channel();
     let audit = AuditLog::to_writer(Sheet(sheet)).unwrap();
     let gate = GateLayer::axum(Engines::external(), verifier.clone())

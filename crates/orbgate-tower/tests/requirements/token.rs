@@ -10,9 +10,9 @@ use orbgate_tower::{Engines, Snapshot};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::signer::{self, ISSUER, NOW, Signer, header, issuer, with, without};
 use crate::support::Tokens;
 use crate::{Gated, ORBS, bearing, get, value};
+use orbgate_testing::signer::{self, ISSUER, NOW, Signer, header, issuer, with, without};
 
 /// A layer, what signs for it, and the claims of a token that may call it.
 pub(crate) fn world() -> (Gated<Snapshot>, Tokens, Value) {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::signer::{self, Signer};
+use orbgate_testing::signer::{self, Signer};
 
 /// Signs tokens of now.
 pub(crate) struct Tokens {

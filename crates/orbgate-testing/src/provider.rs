@@ -1,13 +1,4 @@
 //! Starts the OpenID provider of `provider.mjs`, with what npm's lock file says.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "tests start programs and fail by panicking, and not every test uses all of it"
-)]
 
 use core::time::Duration;
 use std::fs;
@@ -23,19 +14,19 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running provider, which stops when this is dropped.
-pub(crate) struct Provider {
+pub struct Provider {
     child: Child,
     commands: ChildStdin,
     answers: Receiver<String>,
-    pub(crate) issuer: String,
-    pub(crate) audience: String,
+    pub issuer: String,
+    pub audience: String,
 }
 
 impl Provider {
     /// Starts a provider on a free port of this machine. `None`, with a word why, where Node is missing;
-    /// that is a failure in CI.
-    pub(crate) fn start() -> Option<Self> {
-        let home = match installed() {
+    /// that is a failure in CI. The folder, a test's `CARGO_TARGET_TMPDIR`, keeps what npm installs.
+    pub fn start(home: &str) -> Option<Self> {
+        let home = match installed(Path::new(home)) {
             Ok(home) => home,
             Err(why) => {
                 let in_ci = std::env::var("CI").is_ok_and(|ci| !["", "0", "false"].contains(&&*ci));
@@ -74,7 +65,7 @@ impl Provider {
     }
 
     /// An organisation's token, by client credentials.
-    pub(crate) fn organisation(&mut self, scope: &str) -> String {
+    pub fn organisation(&mut self, scope: &str) -> String {
         text(
             &self.ask(&json!({"do": "organisation", "scope": scope})),
             "token",
@@ -82,39 +73,39 @@ impl Provider {
     }
 
     /// A user's token, by authorization code.
-    pub(crate) fn user(&mut self, scope: &str) -> String {
+    pub fn user(&mut self, scope: &str) -> String {
         text(&self.ask(&json!({"do": "user", "scope": scope})), "token")
     }
 
     /// The ID token of a user, which is no access token.
-    pub(crate) fn id_token(&mut self) -> String {
+    pub fn id_token(&mut self) -> String {
         text(&self.ask(&json!({"do": "user"})), "id_token")
     }
 
     /// Declares these scopes, and no others, in the Permissions tab.
-    pub(crate) fn declare(&mut self, scope: &str) {
+    pub fn declare(&mut self, scope: &str) {
         self.ask(&json!({"do": "declare", "scope": scope}));
     }
 
     /// A new key in the place of the old one.
-    pub(crate) fn rotate(&mut self, algorithm: &str) {
+    pub fn rotate(&mut self, algorithm: &str) {
         self.ask(&json!({"do": "rotate", "algorithm": algorithm}));
     }
 
     /// How long the tokens to come are valid.
-    pub(crate) fn lifetime(&mut self, seconds: u64) {
+    pub fn lifetime(&mut self, seconds: u64) {
         self.ask(&json!({"do": "lifetime", "seconds": seconds}));
     }
 
     /// How often the key set was asked for.
-    pub(crate) fn requests(&mut self) -> u64 {
+    pub fn requests(&mut self) -> u64 {
         self.ask(&json!({"do": "requests"}))["count"]
             .as_u64()
             .unwrap()
     }
 
     /// Which of these tokens jose accepts, the implementation beneath the provider.
-    pub(crate) fn judge(&mut self, tokens: &[String], rules: &Value) -> Vec<bool> {
+    pub fn judge(&mut self, tokens: &[String], rules: &Value) -> Vec<bool> {
         let mut command = rules.clone();
         command["do"] = "judge".into();
         command["tokens"] = tokens.into();
@@ -149,15 +140,15 @@ fn text(answer: &Value, name: &str) -> String {
 }
 
 /// The directory with the provider and its packages.
-fn installed() -> Result<PathBuf, String> {
+fn installed(folder: &Path) -> Result<PathBuf, String> {
     static HOME: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    HOME.get_or_init(install).clone()
+    HOME.get_or_init(|| install(folder)).clone()
 }
 
 /// npm sets the packages up once for all.
-fn install() -> Result<PathBuf, String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../orbgate-token/tests/provider");
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("openid-provider");
+fn install(folder: &Path) -> Result<PathBuf, String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("provider");
+    let home = folder.join("openid-provider");
     fs::create_dir_all(&home).unwrap();
     for program in ["node", "npm"] {
         let version = Command::new(program).arg("--version").output();

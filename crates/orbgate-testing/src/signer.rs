@@ -1,11 +1,4 @@
 //! Signs tokens, right ones and odd ones.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "not every test uses all of it, and tests fail by panicking"
-)]
 
 use core::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,25 +12,25 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use orbgate_token::{Issuer, KeySet, Keys, KindRules, TokenError, VerifiedToken, Verifier};
 use serde_json::{Value, json};
 
-pub(crate) const ISSUER: &str = "https://id.example.com";
-pub(crate) const AUDIENCE: &str = "https://api.example.com";
+pub const ISSUER: &str = "https://id.example.com";
+pub const AUDIENCE: &str = "https://api.example.com";
 /// When the tests take place, in seconds since 1970.
-pub(crate) const NOW: u64 = 1_800_000_000;
+pub const NOW: u64 = 1_800_000_000;
 
-pub(crate) fn now() -> SystemTime {
+pub fn now() -> SystemTime {
     at(NOW)
 }
 
-pub(crate) fn at(seconds: u64) -> SystemTime {
+pub fn at(seconds: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(seconds)
 }
 
-pub(crate) fn base64url(bytes: impl AsRef<[u8]>) -> String {
+pub fn base64url(bytes: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
 /// What signs a token.
-pub(crate) enum Signer {
+pub enum Signer {
     Rsa(RsaKeyPair),
     P256(EcdsaKeyPair),
     P384(EcdsaKeyPair),
@@ -47,28 +40,28 @@ pub(crate) enum Signer {
 }
 
 impl Signer {
-    pub(crate) fn rsa() -> Self {
+    pub fn rsa() -> Self {
         Self::Rsa(RsaKeyPair::generate(KeySize::Rsa2048).unwrap())
     }
 
-    pub(crate) fn p256() -> Self {
+    pub fn p256() -> Self {
         Self::P256(EcdsaKeyPair::generate(&signature::ECDSA_P256_SHA256_FIXED_SIGNING).unwrap())
     }
 
-    pub(crate) fn p384() -> Self {
+    pub fn p384() -> Self {
         Self::P384(EcdsaKeyPair::generate(&signature::ECDSA_P384_SHA384_FIXED_SIGNING).unwrap())
     }
 
-    pub(crate) fn p521() -> Self {
+    pub fn p521() -> Self {
         Self::P521(EcdsaKeyPair::generate(&signature::ECDSA_P521_SHA512_FIXED_SIGNING).unwrap())
     }
 
-    pub(crate) fn ed25519() -> Self {
+    pub fn ed25519() -> Self {
         Self::Ed25519(Ed25519KeyPair::generate().unwrap())
     }
 
     /// The public key as a key set has it.
-    pub(crate) fn jwk(&self, kid: &str) -> Value {
+    pub fn jwk(&self, kid: &str) -> Value {
         let mut jwk = match self {
             // In the DER of RFC 8017 A.1.1, a modulus of 2048 bits stands at a fixed place.
             Self::Rsa(pair) => json!({
@@ -123,7 +116,7 @@ impl Signer {
     }
 
     /// A token of exactly these texts, whatever they say.
-    pub(crate) fn token_of(&self, header: &str, claims: &str) -> String {
+    pub fn token_of(&self, header: &str, claims: &str) -> String {
         let algorithm: Value = serde_json::from_str(header).unwrap_or_default();
         let algorithm = algorithm["alg"].as_str().unwrap_or_default();
         let signed = format!("{}.{}", base64url(header), base64url(claims));
@@ -131,7 +124,7 @@ impl Signer {
         format!("{signed}.{signature}")
     }
 
-    pub(crate) fn token(&self, header: &Value, claims: &Value) -> String {
+    pub fn token(&self, header: &Value, claims: &Value) -> String {
         self.token_of(&header.to_string(), &claims.to_string())
     }
 }
@@ -142,11 +135,11 @@ fn point(curve: &str, pair: &EcdsaKeyPair) -> Value {
     json!({"kty": "EC", "crv": curve, "x": base64url(x), "y": base64url(y)})
 }
 
-pub(crate) fn header() -> Value {
+pub fn header() -> Value {
     json!({"alg": "ES256", "typ": "at+jwt", "kid": "key-1"})
 }
 
-pub(crate) fn claims() -> Value {
+pub fn claims() -> Value {
     json!({
         "iss": ISSUER, "aud": AUDIENCE, "sub": "user-7", "client_id": "app-1", "jti": "token-1",
         "iat": NOW - 10, "exp": NOW + 600, "token_kind": "user", "scope": "read:account write:voxies",
@@ -154,73 +147,69 @@ pub(crate) fn claims() -> Value {
 }
 
 /// The object with this member put in the place of what it has.
-pub(crate) fn with(mut object: Value, name: &str, value: impl Into<Value>) -> Value {
+pub fn with(mut object: Value, name: &str, value: impl Into<Value>) -> Value {
     object[name] = value.into();
     object
 }
 
-pub(crate) fn without(mut object: Value, name: &str) -> Value {
+pub fn without(mut object: Value, name: &str) -> Value {
     object.as_object_mut().unwrap().remove(name);
     object
 }
 
-pub(crate) fn key_set(jwks: &[Value]) -> KeySet {
+pub fn key_set(jwks: &[Value]) -> KeySet {
     KeySet::from_jwks(json!({ "keys": jwks }).to_string().as_bytes()).unwrap()
 }
 
-pub(crate) fn keys(jwks: &[Value]) -> Keys {
+pub fn keys(jwks: &[Value]) -> Keys {
     Keys::new().with(ISSUER, key_set(jwks))
 }
 
-pub(crate) fn issuer() -> Issuer {
+pub fn issuer() -> Issuer {
     let kind = KindRules::named_by("token_kind", "user", "organisation");
     Issuer::new(ISSUER, AUDIENCE, kind).algorithms([orbgate_token::Algorithm::Es256])
 }
 
-pub(crate) fn verifier(issuer: Issuer) -> Verifier {
+pub fn verifier(issuer: Issuer) -> Verifier {
     Verifier::new([issuer]).unwrap()
 }
 
-pub(crate) fn random_secret(bytes: usize) -> Vec<u8> {
+pub fn random_secret(bytes: usize) -> Vec<u8> {
     let mut secret = vec![0; bytes];
     rand::fill(&mut secret).unwrap();
     secret
 }
 
 /// An issuer's key, and what is verified with it.
-pub(crate) struct World {
-    pub(crate) signer: Signer,
-    pub(crate) keys: Keys,
+pub struct World {
+    pub signer: Signer,
+    pub keys: Keys,
 }
 
 impl World {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         let signer = Signer::p256();
         let keys = keys(&[signer.jwk("key-1")]);
         Self { signer, keys }
     }
 
-    pub(crate) fn verify_with(
-        &self,
-        issuer: Issuer,
-        token: &str,
-    ) -> Result<VerifiedToken, TokenError> {
+    pub fn verify_with(&self, issuer: Issuer, token: &str) -> Result<VerifiedToken, TokenError> {
         verifier(issuer).verify(token, &self.keys, now())
     }
 
-    pub(crate) fn verify(&self, token: &str) -> Result<VerifiedToken, TokenError> {
+    pub fn verify(&self, token: &str) -> Result<VerifiedToken, TokenError> {
         self.verify_with(issuer(), token)
     }
 
-    pub(crate) fn header(&self, header: &Value) -> Option<TokenError> {
+    pub fn header(&self, header: &Value) -> Option<TokenError> {
         self.verify(&self.signer.token(header, &claims())).err()
     }
 
-    pub(crate) fn claims(&self, claims: &Value) -> Option<TokenError> {
+    pub fn claims(&self, claims: &Value) -> Option<TokenError> {
         self.verify(&self.signer.token(&header(), claims)).err()
     }
 
-    pub(crate) fn claims_text(&self, claims: &str) -> Option<TokenError> {
+    pub fn claims_text(&self, claims: &str) -> Option<TokenError> {
         let token = self.signer.token_of(&header().to_string(), claims);
         self.verify(&token).err()
     }
