@@ -64,13 +64,16 @@ export type Detail =
   | "ambiguous_case";
 
 /** What an allowed call consumes. */
-export interface Orbs {
+export interface Charge {
   readonly consumes: boolean;
-  /** `0n` where nothing is consumed; `null` where the policy states no amount, so that whoever charges must supply it. */
+  /** `0n` where nothing is consumed; `null` where the policy states no amount, so the service must supply it. */
   readonly amount: bigint | null;
   /** The call consumes orbs, and its request allows bonus orbs. */
   readonly bonusAllowed: boolean;
 }
+
+/** @deprecated until 0.2: `Charge` */
+export type Orbs = Charge;
 
 interface Answer {
   /** The api of the route or scope. */
@@ -89,11 +92,15 @@ interface Answer {
 export interface Allow extends Answer {
   readonly isAllow: true;
   readonly decision: "allow";
+  readonly httpStatus: null;
+  /** @deprecated until 0.2: `httpStatus`. The JSON keeps this word. */
   readonly status: null;
   readonly reason: AllowReason;
   readonly detail: null;
   /** `null` where the policy states no orb column. */
-  readonly orbs: Orbs | null;
+  readonly charge: Charge | null;
+  /** @deprecated until 0.2: `charge`. The JSON keeps this word. */
+  readonly orbs: Charge | null;
   readonly declaredMethods: null;
 }
 
@@ -102,10 +109,14 @@ export interface Deny extends Answer {
   readonly isAllow: false;
   readonly decision: "deny";
   /** The HTTP status to answer with. */
+  readonly httpStatus: 400 | 401 | 403 | 404 | 405;
+  /** @deprecated until 0.2: `httpStatus`. The JSON keeps this word. */
   readonly status: 400 | 401 | 403 | 404 | 405;
   readonly reason: DenyReason;
   /** Which rule a malformed request breaks. */
   readonly detail: Detail | null;
+  readonly charge: null;
+  /** @deprecated until 0.2: `charge`. The JSON keeps this word. */
   readonly orbs: null;
   /** The methods that the path declares, for the `Allow` header of a 405; `null` with every other reason. Not in the JSON. */
   readonly declaredMethods: readonly string[] | null;
@@ -196,6 +207,8 @@ export class ScopeSet implements Disposable {
 export class Handle {
   constructor(engine: Engine);
   /** The engine that the handle holds now, for several questions to one policy. */
+  load(): Engine;
+  /** @deprecated until 0.2: `load()` */
   readonly engine: Engine;
   /** Puts another engine into the handle and returns the one it held, which the caller may close. */
   store(engine: Engine): Engine;

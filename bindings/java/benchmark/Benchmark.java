@@ -44,7 +44,7 @@ public final class Benchmark {
         for (String line : Files.readAllLines(file)) {
             String[] cells = line.split("\t");
             scopes.addAll(List.of(cells[2].split(" ")));
-            Token token = tokens.computeIfAbsent(cells[2], text -> Token.user(engine.scopes(text)));
+            Token token = tokens.computeIfAbsent(cells[2], text -> Token.user(engine.scopeSet(text)));
             byte[] method = cells[0].getBytes(StandardCharsets.US_ASCII);
             byte[] target = cells[1].getBytes(StandardCharsets.US_ASCII);
             if (requests.size() % BATCH == 0) {
@@ -53,7 +53,7 @@ public final class Benchmark {
             batches.get(batches.size() - 1).add(method, target);
             requests.add(new Request(cells[0], cells[1], method, target, token));
         }
-        all = Token.user(engine.scopes(String.join(" ", scopes)));
+        all = Token.user(engine.scopeSet(String.join(" ", scopes)));
     }
 
     public static void main(String[] arguments) throws IOException {

@@ -98,7 +98,7 @@ public final class Conformance {
         TokenKind kind = TokenKind.of(row.get("kind"));
         boolean none = row.get("kind").isEmpty();
         Token byText = none ? Token.none() : Token.of(kind, scopes);
-        Token bySet = none ? Token.none() : Token.of(kind, engine.scopes(scopes));
+        Token bySet = none ? Token.none() : Token.of(kind, engine.scopeSet(scopes));
         boolean passed = judge(place, row, ask(engine, row, byText)) & judge(place, row, ask(engine, row, bySet));
         ran++;
         failed += passed ? 0 : 1;

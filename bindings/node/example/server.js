@@ -32,7 +32,7 @@ function authorized(policy, next) {
       next(request, response, decision);
       return;
     }
-    response.writeHead(decision.status, { "content-length": 0, ...refusal(decision) }).end();
+    response.writeHead(decision.httpStatus, { "content-length": 0, ...refusal(decision) }).end();
   };
 }
 

@@ -56,7 +56,15 @@ class Decision {
     Object.freeze(this);
   }
 
-  // Not among the words: the JSON of every interface does not have it.
+  // Names of this interface: the JSON of every interface has `status` and `orbs`, and no methods.
+  get httpStatus() {
+    return this.status;
+  }
+
+  get charge() {
+    return this.orbs;
+  }
+
   get declaredMethods() {
     return this.#methods;
   }

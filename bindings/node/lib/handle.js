@@ -10,8 +10,12 @@ class Handle {
     this.#engine = checked(engine);
   }
 
-  get engine() {
+  load() {
     return this.#engine;
+  }
+
+  get engine() {
+    return this.load();
   }
 
   /** @param {InstanceType<typeof Engine>} engine */

@@ -26,7 +26,7 @@ test("an allow says which scope, and what it consumes", () => {
     isAllow: true, decision: "allow", status: null, reason: "scope_held", detail: null, api: "external", route: `POST ${RUN}`,
     scope: "write:voxies", orbs: { consumes: true, amount: null, bonusAllowed: true }, policy: engine.digest,
   });
-  assert.equal(engine.decide("POST", RUN, user).orbs?.bonusAllowed, false);
+  assert.equal(engine.decide("POST", RUN, user).charge?.bonusAllowed, false);
 });
 
 test("a denial says why, with its status", () => {
@@ -42,8 +42,8 @@ test("a denial says why, with its status", () => {
   ]);
   for (const [method, target, token, status, reason, detail] of cases) {
     const decision = engine.decide(method, target, token);
-    assert.deepEqual([decision.isAllow, decision.status, decision.reason, decision.detail], [false, status, reason, detail]);
-    assert.equal(decision.orbs, null);
+    assert.deepEqual([decision.isAllow, decision.httpStatus, decision.reason, decision.detail], [false, status, reason, detail]);
+    assert.equal(decision.charge, null);
   }
 });
 
@@ -123,7 +123,8 @@ test("a decision is a frozen value with the JSON of every interface", () => {
 
 test("no amount is rounded", () => {
   const decision = Engine.fromYaml(SHOP).decide("POST", "/v1/orders/express", { kind: "user", scopes: "write:orders" });
-  assert.equal(decision.orbs?.amount, 9223372036854775807n);
+  assert.equal(decision.charge?.amount, 9223372036854775807n);
+  assert.deepEqual([decision.orbs, decision.status], [decision.charge, decision.httpStatus]); // the names until 0.2
   assert.equal(JSON.parse(JSON.stringify(decision)).orbs.amount, "9223372036854775807");
 });
 
@@ -249,6 +250,7 @@ test("a handle swaps its engine whole", () => {
   assert.equal(handle.store(shop), engine);
   const decision = handle.decide("GET", "/v1/orders", token);
   assert.deepEqual([decision.isAllow, decision.policy], [true, shop.digest]);
+  assert.equal(handle.load(), shop);
   assert.equal(handle.engine, shop);
 });
 

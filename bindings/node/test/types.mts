@@ -11,13 +11,13 @@ void written;
 
 export function answer(decision: Decision): number {
   if (decision.isAllow) {
-    const amount: bigint | null | undefined = decision.orbs?.amount;
+    const amount: bigint | null | undefined = decision.charge?.amount;
     void amount;
     // @ts-expect-error: only a denial has a status
-    return decision.status.toFixed();
+    return decision.httpStatus.toFixed();
   }
   const denied: Deny = decision;
-  return denied.reason === "scope_missing" ? denied.status : 0;
+  return denied.reason === "scope_missing" ? denied.httpStatus : 0;
 }
 
 export function questions(route: RouteId): Decision[] {

@@ -52,7 +52,7 @@ impl Candidate {
     /// Puts the policy in force, and says what that changes.
     pub(crate) fn adopt(self, engines: &Engines) -> Digest {
         let digest = self.version.engine.digest();
-        engines.swap(self.version.engine);
+        engines.store(self.version.engine);
         observe::reloaded("loaded");
         self.changes.say(digest);
         digest

@@ -15,7 +15,7 @@ use crate::observe;
 
 /// The engine that decides now: cheap to clone, and the clones share it.
 ///
-/// A reader takes the engine with [`Engines::current`] and keeps it for the whole of a decision, so each
+/// A reader takes the engine with [`Engines::load`] and keeps it for the whole of a decision, so each
 /// decision comes from exactly one policy. Readers never wait.
 #[derive(Clone)]
 pub struct Engines {
@@ -67,16 +67,29 @@ impl Engines {
         Self { current }
     }
 
-    /// The engine of now. It stays as it is, whatever is swapped in.
+    /// The engine of now. It stays as it is, whatever is stored.
     #[must_use]
-    pub fn current(&self) -> Arc<Loaded> {
+    pub fn load(&self) -> Arc<Loaded> {
         self.current.load_full()
     }
 
+    /// As [`Engines::load`].
+    #[must_use]
+    #[deprecated(since = "0.1.0", note = "until 0.2: `load`")]
+    pub fn current(&self) -> Arc<Loaded> {
+        self.load()
+    }
+
     /// Puts an engine in the place of the current one: decisions that have begun end with the former.
-    pub fn swap(&self, engine: impl Into<Arc<Engine>>) {
+    pub fn store(&self, engine: impl Into<Arc<Engine>>) {
         let engine = Origin::Shared(engine.into());
         self.current.store(Arc::new(Loaded { engine }));
+    }
+
+    /// As [`Engines::store`].
+    #[deprecated(since = "0.1.0", note = "until 0.2: `store`")]
+    pub fn swap(&self, engine: impl Into<Arc<Engine>>) {
+        self.store(engine);
     }
 
     /// Puts the policy of this text in the place of the current one, logs and counts what that makes wider and
@@ -86,7 +99,7 @@ impl Engines {
     ///
     /// Every fault of the policy; the current engine stays.
     pub fn reload(&self, policy: &[u8]) -> Result<Digest, PolicyError> {
-        let candidate = Candidate::new(policy, &self.current());
+        let candidate = Candidate::new(policy, &self.load());
         let candidate = candidate.inspect_err(|_| observe::reloaded("refused"))?;
         Ok(candidate.adopt(self))
     }
@@ -105,7 +118,7 @@ impl Deref for Loaded {
 
 impl fmt::Debug for Engines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Engines").field(&self.current()).finish()
+        f.debug_tuple("Engines").field(&self.load()).finish()
     }
 }
 

@@ -105,7 +105,7 @@ impl<V> GateLayer<V> {
     ///
     /// Where the current policy has no such route.
     pub fn bonus_from_body(self, route: &str, limit: u64) -> Result<Self, UnknownRoute> {
-        let engine = self.settings.engines.current();
+        let engine = self.settings.engines.load();
         if !engine.routes().any(|known| known.as_str() == route) {
             return Err(UnknownRoute(route.to_owned()));
         }

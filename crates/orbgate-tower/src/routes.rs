@@ -45,7 +45,7 @@ impl Engines {
     /// let export = &error.undeclared()[0];
     /// assert_eq!(export.route, "GET /api/v1/external/voxies/export");
     /// assert_eq!(export.decided_as.as_deref(), Some("GET /api/v1/external/voxies/{voxieId}"));
-    /// assert_eq!(error.unserved().len(), engines.current().routes().len());
+    /// assert_eq!(error.unserved().len(), engines.load().routes().len());
     /// ```
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Engines {
         &self,
         routes: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<(), RoutesDiffer> {
-        let engine = self.current();
+        let engine = self.load();
         let routes: Vec<_> = routes.into_iter().collect();
         let value = value(&engine);
         let declared = engine

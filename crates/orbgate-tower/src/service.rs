@@ -86,7 +86,7 @@ where
     let (mut parts, body) = request.into_parts();
     let credentials = credentials(&*settings.verifier, &parts.headers).await;
     // One engine from here on, whatever is swapped in meanwhile.
-    let engine = settings.engines.current();
+    let engine = settings.engines.load();
     let method = method(&parts, settings.ignore_method_override);
     let target = settings.source.target(&parts);
     let decide = |allow_bonus_orbs_use| {

@@ -77,8 +77,14 @@ impl Snapshot {
     }
 
     /// Puts keys in the place of the former ones, all at once.
-    pub fn swap(&self, keys: Keys) {
+    pub fn store(&self, keys: Keys) {
         self.keys.store(Arc::new(keys));
+    }
+
+    /// As [`Snapshot::store`].
+    #[deprecated(since = "0.1.0", note = "until 0.2: `store`")]
+    pub fn swap(&self, keys: Keys) {
+        self.store(keys);
     }
 }
 

@@ -110,7 +110,7 @@ impl Engines {
             return Err(LoadError::Unfinished);
         }
         let ends = version.ends;
-        self.swap(version.engine);
+        self.store(version.engine);
         observe::reloaded("loaded");
         observe::policy_read();
         let follower = Follower {
@@ -187,7 +187,7 @@ impl Follower {
     }
 
     fn candidate(&self, text: &[u8]) -> Result<Candidate, LoadError> {
-        let (bytes, current) = (text.to_vec(), self.engines.current());
+        let (bytes, current) = (text.to_vec(), self.engines.load());
         let candidate = within(self.settings.deadline, move || {
             Candidate::new(&bytes, &current)
         })??;

@@ -69,7 +69,7 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
         let expected = if seen.len() == target.len() {
             row[9].parse().unwrap_or(200)
         } else {
-            let engine = engines.current();
+            let engine = engines.load();
             let decision = engine.decide(&Request {
                 method: &method,
                 target: seen,

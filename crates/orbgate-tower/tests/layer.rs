@@ -386,7 +386,7 @@ fn each_decision_during_ten_thousand_swaps_is_of_one_policy() {
         // So many swaps, and readers beside them all along: a swap is much shorter than a decision.
         while swaps < 10_000 || decided.load(Ordering::Relaxed) < 10_000 {
             for engine in &shared {
-                engines.swap(Arc::clone(engine));
+                engines.store(Arc::clone(engine));
                 swaps += 1;
             }
         }

@@ -59,7 +59,7 @@ fn a_bad_file_never_replaces_a_good_policy() {
     put(&first);
     let engines = Engines::external();
     let watch = engines.watch(&file, Duration::from_millis(5)).unwrap();
-    let now = || engines.current().digest();
+    let now = || engines.load().digest();
     assert_eq!(now(), first_digest);
     // The truncated file is an editor's that writes in place.
     let bad = ["", "orbgate: 1\n", "orbgate: [", &first[..first.len() / 2]];

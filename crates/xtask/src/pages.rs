@@ -4,6 +4,7 @@
     reason = "a test stops at its first surprise"
 )]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -169,6 +170,111 @@ fn every_code_is_in_every_language() {
     }
     assert!(missing.is_empty(), "missing:\n{}", missing.join("\n"));
     assert!(count >= 9 + 19, "{count} codes");
+}
+
+/// The packages of all languages are released together.
+#[test]
+fn every_package_has_the_version_of_the_workspace() {
+    let workspace = read(&root().join("Cargo.toml"));
+    let (_, rest) = workspace
+        .split_once("[workspace.package]\nversion = \"")
+        .unwrap();
+    let version = rest.split('"').next().unwrap();
+    let places = [
+        ("Cargo.toml", format!("version = \"{version}\""), 7),
+        (
+            "bindings/java/pom.xml",
+            format!("\n  <version>{version}</version>"),
+            1,
+        ),
+        (
+            "bindings/node/package.json",
+            format!("\n  \"version\": \"{version}\""),
+            1,
+        ),
+        (
+            "bindings/node/package-lock.json",
+            format!("\"name\": \"orbgate\",\n      \"version\": \"{version}\""),
+            1,
+        ),
+        (
+            "bindings/node/package-lock.json",
+            format!("\n  \"version\": \"{version}\""),
+            1,
+        ),
+        (
+            "bindings/python/pyproject.toml",
+            "dynamic = [\"version\"]".to_owned(),
+            1,
+        ),
+        ("CHANGELOG.md", format!("\n## {version} "), 1),
+    ];
+    for (file, text, times) in places {
+        let found = read(&root().join(file)).matches(&text).count();
+        assert_eq!(found, times, "{file}: {text:?}");
+    }
+}
+
+/// Each word of the glossary is a word of the interface of its language.
+#[test]
+fn the_glossary_says_the_words_of_each_language() {
+    let interfaces: [(&str, &[&str]); 7] = [
+        ("C", &["bindings/c/include/orbgate.h"]),
+        ("C++", &["bindings/cpp/include/orbgate.hpp"]),
+        ("Go", &["bindings/go/orbgate"]),
+        ("Java", &["bindings/java/src/main/java/io/github/orbgate"]),
+        ("Node", &["bindings/node/index.d.ts"]),
+        (
+            "Python",
+            &[
+                "bindings/python/python/orbgate/_native.pyi",
+                "bindings/python/python/orbgate",
+            ],
+        ),
+        ("JSON", &["crates/orbgate-cli/README.md"]),
+    ];
+    let page = read(&root().join("bindings/README.md"));
+    let mut rows = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| idea |"));
+    let heads: Vec<_> = rows.next().unwrap().split('|').map(str::trim).collect();
+    let rows: Vec<Vec<_>> = rows
+        .skip(1)
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.split('|').collect())
+        .collect();
+    assert!(rows.len() >= 12, "{} words", rows.len());
+    for (language, paths) in interfaces {
+        let column = heads.iter().position(|head| *head == language).unwrap();
+        let text: String = paths
+            .iter()
+            .map(|path| read_all(&root().join(path)))
+            .collect();
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let words: BTreeSet<_> = text.split(|c| !is_word(c)).collect();
+        for row in &rows {
+            for word in row[column].split('`').skip(1).step_by(2) {
+                assert!(
+                    words.contains(word),
+                    "{language} has no `{word}`: {}",
+                    row[1]
+                );
+            }
+        }
+    }
+}
+
+/// A file, or the files of a folder.
+fn read_all(path: &Path) -> String {
+    if path.is_file() {
+        return read(path);
+    }
+    let entries = fs::read_dir(path).unwrap();
+    let files = entries.map(|entry| entry.unwrap().path());
+    files
+        .filter(|path| path.is_file())
+        .map(|path| read(&path))
+        .collect()
 }
 
 #[test]

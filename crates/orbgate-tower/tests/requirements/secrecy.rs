@@ -1,4 +1,4 @@
-//! T18: nothing of a token in logs, spans, metrics, the audit, errors or `Debug`.
+//! Nothing of a token in logs, spans, metrics, the audit, errors or `Debug`.
 #![allow(
     clippy::disallowed_types,
     reason = "what all threads log is in one place"
@@ -80,7 +80,7 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
 
     let tokens = Tokens::new();
     let verifier = tokens.verifier();
-    verifier.swap(signer::keys(&[tokens.signer.jwk("kid-5e3d")]));
+    verifier.store(signer::keys(&[tokens.signer.jwk("kid-5e3d")]));
     let (sheet, audited) = channel();
     let audit = AuditLog::to_writer(Sheet(sheet)).unwrap();
     let gate = GateLayer::axum(Engines::external(), verifier.clone())

@@ -1,4 +1,4 @@
-//! S1 to S13, and what of C1 to C17 a server could break.
+//! What is required of servers, and what of decisions a server could break.
 
 use axum::Router;
 use http::{Method, Request, StatusCode, Version};

@@ -1,4 +1,4 @@
-//! T1 to T17.
+//! What is required of tokens.
 
 use core::time::Duration;
 
@@ -423,7 +423,7 @@ async fn t14_keys_are_swapped_all_at_once() {
     let tokens = [&before, &after].map(|tokens| tokens.token("user", "read:orbs"));
     assert_eq!(gated.present(&tokens[0]).await, (204, None));
     gated.refuses([(tokens[1].clone(), "signature")]).await;
-    verifier.swap(signer::keys(&[after.signer.jwk("key-1")]));
+    verifier.store(signer::keys(&[after.signer.jwk("key-1")]));
     gated.refuses([(tokens[0].clone(), "signature")]).await;
     assert_eq!(gated.present(&tokens[1]).await, (204, None));
 }
@@ -490,7 +490,7 @@ async fn t16_nothing_that_was_decided_is_remembered() {
     assert_eq!(gated.present(&token).await, (204, None));
     let policy = "orbgate: 1\napis: { a: { base_path: /api/v1/external, scopes: { \
                   read:balance: { orbs: true, routes: [GET /orbs] } } } }\n";
-    engines.swap(Engine::new(&Policy::from_yaml(policy).unwrap()));
+    engines.store(Engine::new(&Policy::from_yaml(policy).unwrap()));
     assert_eq!(gated.present(&token).await, (403, None));
 }
 

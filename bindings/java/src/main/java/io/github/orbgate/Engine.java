@@ -225,7 +225,7 @@ public final class Engine implements Policy, AutoCloseable {
     }
 
     /** Interns the scopes of a token, separated by spaces. Those that the policy does not have are dropped. */
-    public ScopeSet scopes(String scopes) {
+    public ScopeSet scopeSet(String scopes) {
         byte[] text = Text.bytes(scopes, "scopes");
         NativeBuffer out = new NativeBuffer(8);
         Core.check(open().during(engine -> Library.ABI.call(
@@ -234,8 +234,28 @@ public final class Engine implements Policy, AutoCloseable {
     }
 
     /** Interns scopes that come one by one, as from a JSON array. One with a space in it is no scope of any policy. */
+    public ScopeSet scopeSet(Collection<String> scopes) {
+        return scopeSet(Text.joined(scopes));
+    }
+
+    /**
+     * As {@link #scopeSet(String)}.
+     *
+     * @deprecated until 0.2: {@link #scopeSet(String)}
+     */
+    @Deprecated(since = "0.1.0", forRemoval = true)
+    public ScopeSet scopes(String scopes) {
+        return scopeSet(scopes);
+    }
+
+    /**
+     * As {@link #scopeSet(Collection)}.
+     *
+     * @deprecated until 0.2: {@link #scopeSet(Collection)}
+     */
+    @Deprecated(since = "0.1.0", forRemoval = true)
     public ScopeSet scopes(Collection<String> scopes) {
-        return scopes(Text.joined(scopes));
+        return scopeSet(scopes);
     }
 
     /** The policy's digest, {@code sha256:} and 64 hexadecimal digits. */

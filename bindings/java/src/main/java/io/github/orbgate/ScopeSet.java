@@ -1,7 +1,7 @@
 package io.github.orbgate;
 
 /**
- * A token's scopes, interned once for many decisions: see {@link Engine#scopes}. It belongs to the policy of the engine
+ * A token's scopes, interned once for many decisions: see {@link Engine#scopeSet}. It belongs to the policy of the engine
  * that made it; with an engine of another policy it holds nothing, so that decisions deny. Immutable; its memory, a
  * few bytes, is given back when nothing refers to it any more.
  */

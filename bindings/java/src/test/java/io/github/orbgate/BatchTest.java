@@ -18,7 +18,7 @@ class BatchTest {
     void aBatchDecidesAsItsRequests() {
         Batch batch = new Batch();
         for (Token token : List.of(
-                Token.user("read:orbs"), Token.user(engine.scopes("read:account")), Token.organisation(""), Token.none())) {
+                Token.user("read:orbs"), Token.user(engine.scopeSet("read:account")), Token.organisation(""), Token.none())) {
             for (int rows : new int[] {1000, 1, 0}) {
                 batch.clear();
                 List<Decision> singles = new ArrayList<>();
@@ -41,8 +41,8 @@ class BatchTest {
     void eachRowMayHaveItsOwnToken() {
         List<Token> tokens = List.of(
                 Token.user("read:orbs"),
-                Token.user(engine.scopes("read:orbs")),
-                Token.organisation(engine.scopes("read:account")),
+                Token.user(engine.scopeSet("read:orbs")),
+                Token.organisation(engine.scopeSet("read:account")),
                 Token.none(),
                 Token.organisation("read:account read:orbs"),
                 Token.of(TokenKind.UNKNOWN, "read:orbs"));

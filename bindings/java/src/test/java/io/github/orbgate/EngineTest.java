@@ -100,7 +100,7 @@ class EngineTest {
 
     @Test
     void internedScopesDecideAsTheirText() {
-        ScopeSet scopes = engine.scopes("read:orbs unheard:of");
+        ScopeSet scopes = engine.scopeSet("read:orbs unheard:of");
         assertTrue(engine.decide("GET", ORBS, Token.user(scopes)).isAllow());
         assertTrue(engine.decide("GET", ORBS, Token.organisation(scopes)).isAllow());
         assertFalse(engine.decide("GET", "/api/v1/external/account", Token.user(scopes)).isAllow());
@@ -230,7 +230,7 @@ class EngineTest {
         closed.close();
         assertThrows(IllegalStateException.class, () -> closed.decide("GET", ORBS, READER));
         assertThrows(IllegalStateException.class, closed::digest);
-        assertThrows(IllegalStateException.class, () -> closed.scopes(""));
+        assertThrows(IllegalStateException.class, () -> closed.scopeSet(""));
         assertEquals(Optional.of("read:orbs"), before.scope());
     }
 

@@ -31,7 +31,7 @@ class InterfaceTest {
         List<String> held = List.of("x", "", "read:orbs");
         for (Function<List<String>, Token> make :
                 List.<Function<List<String>, Token>>of(
-                        Token::user, Token::organisation, list -> Token.user(engine.scopes(list)))) {
+                        Token::user, Token::organisation, list -> Token.user(engine.scopeSet(list)))) {
             assertEquals(Reason.SCOPE_MISSING, engine.decide("GET", ORBS, make.apply(bogus)).reason());
             assertEquals(Reason.SCOPE_MISSING, engine.decide("GET", ORBS, make.apply(List.of())).reason());
             assertTrue(engine.decide("GET", ORBS, make.apply(held)).isAllow());
@@ -57,7 +57,7 @@ class InterfaceTest {
     @Test
     void whatThingsSay() {
         assertEquals("Token[user, read:orbs]", Token.user("read:orbs").toString());
-        assertEquals("Token[organisation, interned]", Token.organisation(engine.scopes("read:orbs")).toString());
+        assertEquals("Token[organisation, interned]", Token.organisation(engine.scopeSet("read:orbs")).toString());
         assertEquals("Token[none]", Token.none().toString());
         assertEquals("Engine[" + engine.digest() + "]", engine.toString());
         assertEquals("Handle[" + engine.digest() + "]", new Handle(engine).toString());
@@ -167,11 +167,11 @@ class InterfaceTest {
         named.put(() -> engine.decideScope("a", null), "token");
         named.put(() -> engine.findRoute(null, "/"), "method");
         named.put(() -> engine.findRoute("GET", null), "template");
-        named.put(() -> engine.scopes((String) null), "scopes");
-        named.put(() -> engine.scopes((List<String>) null), "scopes");
+        named.put(() -> engine.scopeSet((String) null), "scopes");
+        named.put(() -> engine.scopeSet((List<String>) null), "scopes");
         named.put(() -> Token.user((ScopeSet) null), "scopes");
         named.put(() -> Token.of(null, ""), "kind");
-        named.put(() -> Token.of(null, engine.scopes("")), "kind");
+        named.put(() -> Token.of(null, engine.scopeSet("")), "kind");
         named.put(() -> Token.user((String) null), "scopes");
         named.put(() -> Engine.fromYaml((String) null), "yaml");
         named.put(() -> Engine.fromYaml((byte[]) null), "yaml");

@@ -45,7 +45,7 @@ final class MemoryTest {
             long before = 0;
             for (int reload = 0; reload < RELOADS; reload++) {
                 try (Engine engine = Engine.fromYaml(policy)) {
-                    require(engine.decide("GET", "/a/route-9/1", Token.user(engine.scopes("s"))));
+                    require(engine.decide("GET", "/a/route-9/1", Token.user(engine.scopeSet("s"))));
                     if (reload % 2 == 0) {
                         handle.store(engine);
                     }
