@@ -1,20 +1,4 @@
-//! What is required of a gate, one test each, through the layer: of tokens (T1 to T18), of servers (S1 to S13) and,
-//! as far as a server can break it, of decisions (C1 to C17).
-//!
-//! | requirement | lies elsewhere |
-//! |---|---|
-//! | T2, T5 | all vectors of Project Wycheproof: `orbgate-token/src/wycheproof.rs` |
-//! | T7 | the ID token of a real provider: `orbgate-token/tests/provider_tokens.rs` |
-//! | T9 | its boundaries, to the second: `orbgate-token/tests/claims.rs`, whose clock stands still |
-//! | T15 | the fetcher's numbers: `orbgate-token/tests/fetch.rs`, `provider_tokens.rs` |
-//! | T17 | beside both providers of jsonwebtoken: `cargo xtask test embed` |
-//! | S1, S2, S4 | forwarding headers and trusted peers: none is read, so there is no mode and nobody to trust |
-//! | S5 | every reason's status and challenge: `tests/layer.rs` |
-//! | S7 | no ext_authz here; gRPC services: `tests/servers.rs` |
-//! | S10 | of gateways |
-//! | S11 | `src/challenge.rs` |
-//! | C1, C3, C8, C9 | the cases of `targets.tsv` and `hostile.tsv`, by their status, over raw sockets: `tests/hostile.rs` |
-//! | C2, C4, C6, C7, C14 to C17 | the core's: a layer hands a request to it, and decides nothing |
+#![doc = include_str!("README.md")]
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -44,6 +28,36 @@ use serde_json::Value;
 use tower::{Layer as _, ServiceExt as _, service_fn};
 
 const ORBS: &str = "/api/v1/external/orbs";
+
+/// Each requirement has its test here, or names the file that tests it, or says why there is none.
+#[test]
+fn every_requirement_has_its_test() {
+    let tests = [
+        include_str!("token.rs"),
+        include_str!("server.rs"),
+        include_str!("secrecy.rs"),
+    ]
+    .concat();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let rows = include_str!("README.md")
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split_once(" | "))
+        .filter(|(name, _)| name.starts_with(['T', 'S', 'C']));
+    let mut count = 0;
+    for (name, row) in rows {
+        let (kind, number) = name.split_at(1);
+        let test = format!("fn {}{number:0>2}_", kind.to_lowercase());
+        let elsewhere = row.rsplit('|').nth(1).unwrap().trim();
+        let files = elsewhere.split('`').skip(1).step_by(2);
+        for file in files.clone() {
+            assert!(root.join(file).is_file(), "{name}: {file}");
+        }
+        let is_told = elsewhere.starts_with("none here: ") || files.count() > 0;
+        assert!(tests.contains(&test) || is_told, "{name} has no test");
+        count += 1;
+    }
+    assert_eq!(count, 18 + 13 + 17);
+}
 
 /// A service behind a layer that says all it may, to its caller and to its audit.
 struct Gated<V> {
