@@ -148,3 +148,45 @@ impl fmt::Display for ConfigError {
 }
 
 impl core::error::Error for ConfigError {}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde::de::DeserializeOwned;
+
+    use super::FORMAT;
+    use super::document::{Document, IssuerDocument, KindClaims, ScopesDocument, TestDocument};
+
+    /// What a type's own refusal of another key lists.
+    fn keys<T: DeserializeOwned>() -> BTreeSet<String> {
+        let refused = serde_json::from_str::<T>(r#"{"no such key": 0}"#).err();
+        let message = refused.unwrap().to_string();
+        let (_, expected) = message.split_once("expected ").unwrap();
+        let words = expected.split('`').skip(1).step_by(2);
+        words.map(str::to_owned).collect()
+    }
+
+    /// A key that is missing in one of the lists is named.
+    #[test]
+    fn the_document_the_format_and_the_guide_have_the_same_keys() {
+        let of_documents: BTreeSet<_> = [
+            keys::<Document>(),
+            keys::<IssuerDocument>(),
+            keys::<KindClaims>(),
+            keys::<TestDocument>(),
+            keys::<ScopesDocument>(),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let of_format = FORMAT.keys.iter().map(|key| (*key).to_owned()).collect();
+        assert_eq!(of_documents, of_format);
+        let guide = include_str!("../../README.md");
+        let is_told = |key: &String| {
+            guide.contains(&format!("{key}:")) || guide.contains(&format!("`{key}`"))
+        };
+        let untold: Vec<_> = of_documents.iter().filter(|key| !is_told(key)).collect();
+        assert!(untold.is_empty(), "README.md: {untold:?}");
+    }
+}
