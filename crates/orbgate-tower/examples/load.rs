@@ -27,9 +27,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::{Router, serve};
 use metrics_exporter_prometheus::PrometheusBuilder;
+use orbgate_testing::signer::{self, Signer};
 use orbgate_token::{Algorithm, VerifiedToken};
 use orbgate_tower::{AuditLog, Engines, Refused, Snapshot, VerifyToken};
-use orbgate_testing::signer::{self, Signer};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpListener;
 
@@ -110,7 +110,7 @@ impl VerifyToken for Known {
         ready(
             known
                 .then(|| self.verified.clone())
-                .ok_or(Refused("unknown")),
+                .ok_or(Refused::new("unknown")),
         )
     }
 }

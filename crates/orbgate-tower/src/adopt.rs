@@ -15,6 +15,7 @@ const LINES: usize = 20;
 pub(crate) struct Version {
     pub(crate) engine: Engine,
     /// Whether its text says where it ends.
+    #[cfg(feature = "watch")]
     pub(crate) ends: bool,
 }
 
@@ -64,6 +65,7 @@ impl Version {
         let policy = Policy::from_bytes(policy)?;
         Ok(Self {
             engine: Engine::new(&policy),
+            #[cfg(feature = "watch")]
             ends: policy.has_end_marker(),
         })
     }
@@ -97,6 +99,7 @@ impl Changes {
         }
     }
 
+    #[cfg(feature = "watch")]
     pub(crate) const fn widen(&self) -> bool {
         self.wider > 0 || self.incomplete
     }

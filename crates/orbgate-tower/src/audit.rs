@@ -124,7 +124,7 @@ fn kind<S: serde::Serializer>(kind: &Option<TokenKind>, to: S) -> Result<S::Ok, 
 }
 
 fn code<S: serde::Serializer>(refused: &Option<Refused>, to: S) -> Result<S::Ok, S::Error> {
-    refused.map(|Refused(code)| code).serialize(to)
+    refused.map(Refused::code).serialize(to)
 }
 
 fn write(waiting: &Receiver<Entry>, writer: impl Write, losing: &AtomicBool) {

@@ -146,6 +146,7 @@ pub enum LoadError {
     Wider(String),
 }
 
+#[cfg(feature = "watch")]
 impl LoadError {
     /// The label of the counter.
     pub(crate) const fn result(&self) -> &'static str {

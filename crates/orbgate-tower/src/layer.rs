@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tower_layer::Layer;
 
+#[cfg(feature = "audit")]
 use crate::audit::AuditLog;
 use crate::challenge::Challenge;
 use crate::engines::Engines;
@@ -28,6 +29,7 @@ pub(crate) struct Settings<V> {
     pub(crate) ignore_method_override: bool,
     /// How many bytes to read for `allowBonusOrbsUse`, by route.
     pub(crate) bonus: HashMap<String, u64>,
+    #[cfg(feature = "audit")]
     pub(crate) audit: Option<AuditLog>,
 }
 
@@ -65,6 +67,7 @@ impl<V> GateLayer<V> {
             flat_403: false,
             ignore_method_override: false,
             bonus: HashMap::new(),
+            #[cfg(feature = "audit")]
             audit: None,
         };
         Self {
@@ -115,6 +118,7 @@ impl<V> GateLayer<V> {
     }
 
     /// Records every decision; none is recorded unless this is set.
+    #[cfg(feature = "audit")]
     #[must_use]
     pub fn audit(self, audit: AuditLog) -> Self {
         self.with(|settings| settings.audit = Some(audit))
@@ -152,6 +156,7 @@ impl<V> Clone for Settings<V> {
             flat_403: self.flat_403,
             ignore_method_override: self.ignore_method_override,
             bonus: self.bonus.clone(),
+            #[cfg(feature = "audit")]
             audit: self.audit.clone(),
         }
     }
@@ -165,15 +170,17 @@ impl<V> fmt::Debug for GateLayer<V> {
 
 impl<V> fmt::Debug for Settings<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GateLayer")
+        let mut fields = f.debug_struct("GateLayer");
+        fields
             .field("source", &self.source)
             .field("engines", &self.engines)
             .field("challenge", &self.challenge)
             .field("flat_403", &self.flat_403)
             .field("ignore_method_override", &self.ignore_method_override)
-            .field("bonus", &self.bonus)
-            .field("audit", &self.audit)
-            .finish_non_exhaustive()
+            .field("bonus", &self.bonus);
+        #[cfg(feature = "audit")]
+        fields.field("audit", &self.audit);
+        fields.finish_non_exhaustive()
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod adopt;
 mod allowed;
+#[cfg(feature = "audit")]
 mod audit;
 mod body;
 mod challenge;
@@ -12,10 +13,12 @@ mod routes;
 mod service;
 mod target;
 mod verify;
+#[cfg(feature = "watch")]
 mod watch;
 
 // The public interface is:
 pub use crate::allowed::Allowed;
+#[cfg(feature = "audit")]
 pub use crate::audit::AuditLog;
 pub use crate::body::RequestBody;
 pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
@@ -24,4 +27,5 @@ pub use crate::layer::{GateLayer, UnknownRoute};
 pub use crate::routes::{RoutesDiffer, Undeclared};
 pub use crate::service::{Gate, GateFuture};
 pub use crate::verify::{Refused, Snapshot, Verified, VerifyToken};
+#[cfg(feature = "watch")]
 pub use crate::watch::{Watch, WatchSettings};

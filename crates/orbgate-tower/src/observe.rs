@@ -1,10 +1,11 @@
 //! What can be observed of decisions: counters and spans. Labels are codes and route templates, never a path,
 //! and nothing of a token.
 
+use std::borrow::Cow;
 use std::sync::Once;
+#[cfg(feature = "watch")]
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use metrics::{counter, gauge};
 use orbgate::Decision;
 use tracing::Span;
 use tracing::field::{Empty, display};
@@ -33,10 +34,9 @@ pub(crate) fn decided(decision: &Decision<'_>, refused: Option<Refused>, span: &
         ("reason", reason.into()),
         ("route", route.unwrap_or_default().to_owned().into()),
     ];
-    let labels: [(&str, metrics::SharedString); 3] = labels;
-    counter!("orbgate_decisions_total", &labels).increment(1);
-    if let Some(Refused(code)) = refused {
-        counter!("orbgate_tokens_refused_total", "reason" => code).increment(1);
+    count("orbgate_decisions_total", labels, 1);
+    if let Some(code) = refused.map(Refused::code) {
+        count("orbgate_tokens_refused_total", [("reason", code.into())], 1);
         span.record("token_refused", code);
     }
     span.record("decision", outcome);
@@ -58,8 +58,11 @@ pub(crate) fn misrouted(decision: &Decision<'_>, matched: &str, span: &Span) {
             "requests are refused: the policy lacks a route of the service"
         );
     });
-    let labels = [("route", route.to_owned()), ("matched", matched.to_owned())];
-    counter!("orbgate_misrouted_total", &labels).increment(1);
+    let labels = [
+        ("route", route.to_owned().into()),
+        ("matched", matched.to_owned().into()),
+    ];
+    count("orbgate_misrouted_total", labels, 1);
     span.record("matched", matched);
 }
 
@@ -69,31 +72,63 @@ pub(crate) const fn outcome(decision: &Decision<'_>) -> &'static str {
 
 /// Counts a version of a policy: `loaded`, or why it was not.
 pub(crate) fn reloaded(result: &'static str) {
-    counter!("orbgate_policy_loads_total", "result" => result).increment(1);
+    count("orbgate_policy_loads_total", [("result", result.into())], 1);
 }
 
 /// Counts what a version of a policy changed when it was put in force.
 pub(crate) fn policy_changed(wider: u64, narrower: u64, vanished: u64) {
-    for (kind, count) in [
+    for (kind, changes) in [
         ("wider", wider),
         ("narrower", narrower),
         ("vanished", vanished),
     ] {
-        counter!("orbgate_policy_changes_total", "kind" => kind).increment(count);
+        count(
+            "orbgate_policy_changes_total",
+            [("kind", kind.into())],
+            changes,
+        );
     }
 }
 
 /// Notes that the file of the policy in force was read, and still has it.
+#[cfg(feature = "watch")]
 #[expect(
     clippy::disallowed_methods,
     reason = "an operator compares it with the clock"
 )]
 pub(crate) fn policy_read() {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    gauge!("orbgate_policy_read_time_seconds").set(since.unwrap_or_default().as_secs_f64());
+    set(
+        "orbgate_policy_read_time_seconds",
+        since.unwrap_or_default(),
+    );
 }
 
 /// Counts audit records that could not be kept.
+#[cfg(feature = "audit")]
 pub(crate) fn audit_lost(records: u64) {
-    counter!("orbgate_audit_lost_total").increment(records);
+    count("orbgate_audit_lost_total", [], records);
 }
+
+/// Adds to a counter.
+#[cfg(feature = "metrics")]
+fn count<const N: usize>(
+    name: &'static str,
+    labels: [(&'static str, Cow<'static, str>); N],
+    by: u64,
+) {
+    let labels = labels.map(|(name, value)| metrics::Label::new(name, value));
+    metrics::counter!(name, labels.to_vec()).increment(by);
+}
+
+#[cfg(all(feature = "metrics", feature = "watch"))]
+fn set(name: &'static str, since: core::time::Duration) {
+    metrics::gauge!(name).set(since.as_secs_f64());
+}
+
+/// Without the feature `metrics` nobody counts.
+#[cfg(not(feature = "metrics"))]
+fn count<const N: usize>(_: &'static str, _: [(&'static str, Cow<'static, str>); N], _: u64) {}
+
+#[cfg(all(not(feature = "metrics"), feature = "watch"))]
+const fn set(_: &'static str, _: core::time::Duration) {}

@@ -16,6 +16,7 @@ use tower_service::Service;
 use tracing::Instrument as _;
 
 use crate::allowed::Allowed;
+#[cfg(feature = "audit")]
 use crate::audit::TokenFacts;
 use crate::body::RequestBody;
 use crate::challenge::{Challenge, Refusal};
@@ -121,6 +122,7 @@ where
         }
     };
     observe::decided(&decision, credentials.refused(), span);
+    #[cfg(feature = "audit")]
     if let Some(audit) = &settings.audit {
         audit.record(&decision, credentials.facts());
     }
@@ -154,7 +156,7 @@ async fn credentials<V: VerifyToken>(
 ) -> Credentials<V::Verified> {
     let values = headers.get_all(AUTHORIZATION);
     match bearer(values.iter().map(HeaderValue::as_bytes)) {
-        Err(_) => Credentials::Unreadable(Refused("authorization_header")),
+        Err(_) => Credentials::Unreadable(Refused::new("authorization_header")),
         Ok(None) => Credentials::None,
         Ok(Some(token)) => match verifier.verify(token).await {
             Ok(token) => Credentials::Token(token),
@@ -183,6 +185,7 @@ impl<T: Verified> Credentials<T> {
         }
     }
 
+    #[cfg(feature = "audit")]
     fn facts(&self) -> TokenFacts {
         let (kind, fingerprint) = match self {
             Self::Token(token) => (Some(token.token().kind), token.fingerprint()),

@@ -35,11 +35,27 @@ pub trait Verified: Clone + Send + Sync + 'static {
 
 /// Why a token is refused: a code for logs and metrics, which says nothing of the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Refused(pub &'static str);
+pub struct Refused {
+    code: &'static str,
+}
+
+impl Refused {
+    /// Refused for the reason of this code, as `expired`: one of a few words, because each is a series of a counter.
+    #[must_use]
+    pub const fn new(code: &'static str) -> Self {
+        Self { code }
+    }
+
+    /// The code.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        self.code
+    }
+}
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        f.write_str(self.code)
     }
 }
 
@@ -47,7 +63,7 @@ impl core::error::Error for Refused {}
 
 impl From<TokenError> for Refused {
     fn from(error: TokenError) -> Self {
-        Self(error.as_str())
+        Self::new(error.as_str())
     }
 }
 

@@ -47,7 +47,7 @@ impl VerifyToken for Spoken {
                 scope.replace('_', ":").replace('+', " "),
             )
         });
-        ready(said.ok_or(Refused("unspoken")))
+        ready(said.ok_or(Refused::new("unspoken")))
     }
 }
 
@@ -494,6 +494,10 @@ async fn the_audit_has_a_line_for_each_decision_and_nothing_of_tokens() {
 #[tokio::test]
 async fn what_may_be_printed_has_nothing_of_a_token() {
     let gate = layer();
-    let shown = format!("{gate:?} {:?} {:?}", gate.layer(()), Refused("expired"));
+    let shown = format!(
+        "{gate:?} {:?} {:?}",
+        gate.layer(()),
+        Refused::new("expired")
+    );
     assert!(!shown.contains("Spoken"), "{shown}");
 }
