@@ -51,7 +51,7 @@ impl Checker {
             self.buffer.extend_from_slice(piece);
         }
         if self.buffer.len() >= self.wait {
-            self.read(false);
+            self.read(More::MayCome);
         }
         mem::take(&mut self.reading.findings)
     }
@@ -66,18 +66,18 @@ impl Checker {
     #[must_use]
     pub fn finish(mut self) -> Report {
         if !self.is_done() {
-            self.read(true);
+            self.read(More::Never);
         }
         self.reading.report()
     }
 
-    fn read(&mut self, last: bool) {
+    fn read(&mut self, more: More) {
         let mut start = 0;
         if mem::take(&mut self.at_start) && self.buffer.starts_with(BYTE_ORDER_MARK) {
             start = BYTE_ORDER_MARK.len();
         }
         let text = self.buffer.get(start..).unwrap_or_default();
-        let passed = self.reading.read(text, last).saturating_add(start);
+        let passed = self.reading.read(text, more).saturating_add(start);
         self.buffer.drain(..passed.min(self.buffer.len()));
         // The beginning of a document is read again when twice as much is there: no byte is read too often.
         self.wait = self.buffer.len().saturating_mul(2);
@@ -89,8 +89,18 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Checks the documents of a text that is there, up to this many findings.
 pub(crate) fn check_text(contract: Contract, text: &[u8], mode: Mode, most: usize) -> Report {
     let mut reading = Reading::new(contract, mode, most);
-    reading.read(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text), true);
+    reading.read(
+        text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text),
+        More::Never,
+    );
     reading.report()
+}
+
+/// What comes behind a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum More {
+    MayCome,
+    Never,
 }
 
 /// How far a text has been read.
@@ -147,19 +157,18 @@ impl Reading {
         }
     }
 
-    /// Reads the documents at the beginning of a text, of which more may come unless this is the last of it.
-    /// Says how many bytes were read.
-    fn read(&mut self, text: &[u8], last: bool) -> usize {
+    /// Reads the documents at the beginning of a text. Says how many bytes were read.
+    fn read(&mut self, text: &[u8], more: More) -> usize {
         let (text, is_text) = match str::from_utf8(text) {
             Ok(text) => (text, true),
             Err(error) => {
                 let valid = text.get(..error.valid_up_to()).unwrap_or_default();
-                let cut = error.error_len().is_none() && !last;
+                let cut = error.error_len().is_none() && more == More::MayCome;
                 (str::from_utf8(valid).unwrap_or_default(), cut)
             }
         };
         let begin = self.place;
-        let is_whole = last && is_text;
+        let is_whole = more == More::Never && is_text;
         let mut documents = Deserializer::from_str(text).into_iter::<Value>();
         let mut start = 0;
         loop {
