@@ -1,4 +1,6 @@
 //! Programs that a command runs, each printed as a person would type it.
+//!
+//! By hand, because commands are texts here, in tables of steps, and xshell's `cmd!` takes a literal.
 
 use core::fmt;
 use std::ffi::OsString;

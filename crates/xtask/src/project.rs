@@ -1,4 +1,4 @@
-//! What cargo knows of the project.
+//! What cargo knows of the project. By hand, because a few of its fields are read; cargo_metadata has types for all of them.
 
 use std::path::PathBuf;
 

@@ -190,6 +190,7 @@ fn all(lines: &[&str]) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
+/// What cargo-hack does, in two commands and without installing it.
 fn features(project: &Project) -> Result<Outcome> {
     for package in project.published() {
         let none = Program::parse("cargo check --no-default-features -p").arg(&package.name);
