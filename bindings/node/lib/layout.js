@@ -1,5 +1,5 @@
 "use strict";
-// The numbers of the C ABI. `test/layout.test.js` compares each with the library's `layout.tsv`, and the types of `native.js` too.
+// The numbers of the C ABI. `tests/layout.test.js` compares each with the library's `layout.tsv`, and the types of `native.js` too.
 
 /** Constants of the header, without `ORBGATE_`. */
 const CODES = Object.freeze({

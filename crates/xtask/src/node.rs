@@ -29,7 +29,7 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
         return Ok(Outcome::Skipped(missing));
     }
     let node = Node::set_up(project, &Library::build(project)?)?;
-    for project in [".", "test/es2022"] {
+    for project in [".", "tests/es2022"] {
         let types = format!("node_modules/typescript/bin/tsc --project {project}");
         node.node(&types).within(&node.package).run()?;
     }
@@ -119,10 +119,10 @@ impl Node {
     /// The files of tests, as Node takes them.
     fn tests(&self) -> Result<Vec<String>> {
         let mut tests = Vec::new();
-        for entry in fs::read_dir(self.package.join("test"))? {
+        for entry in fs::read_dir(self.package.join("tests"))? {
             let name = entry?.file_name().to_string_lossy().into_owned();
             if name.ends_with(".test.js") {
-                tests.push(format!("test/{name}"));
+                tests.push(format!("tests/{name}"));
             }
         }
         tests.sort();

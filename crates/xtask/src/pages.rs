@@ -172,6 +172,36 @@ fn every_code_is_in_every_language() {
     assert!(count >= 9 + 19, "{count} codes");
 }
 
+/// The parts that bindings/README.md promises.
+#[test]
+fn every_binding_has_the_same_parts() {
+    for (language, parts) in [
+        (
+            "c",
+            ["README.md", "example", "conformance", "tests", "bench"].as_slice(),
+        ),
+        ("cpp", &["README.md", "example", "conformance", "tests"]),
+        (
+            "go",
+            &["README.md", "example", "conformance", "orbgate", "bench"],
+        ),
+        (
+            "java",
+            &["README.md", "example", "conformance", "src/test", "bench"],
+        ),
+        (
+            "node",
+            &["README.md", "example", "conformance", "tests", "bench"],
+        ),
+        ("python", &["README.md", "examples", "conformance", "tests"]),
+    ] {
+        for part in parts {
+            let path = root().join("bindings").join(language).join(part);
+            assert!(path.exists(), "{} is missing", path.display());
+        }
+    }
+}
+
 /// The packages of all languages are released together.
 #[test]
 fn every_package_has_the_version_of_the_workspace() {
