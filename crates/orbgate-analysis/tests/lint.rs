@@ -201,7 +201,7 @@ fn a_suppression_says_what_and_why() {
     let open = format!(
         "{line}:13: warning[unstated_get]: `GET /x` only reads, and consumes orbs without a stated amount"
     );
-    assert_eq!(lines(&policy("", "")), [open.clone()]);
+    assert_eq!(lines(&policy("", "")), [open.as_str()]);
     for text in [
         policy(" # orbgate-lint: allow unstated_get: metered elsewhere", ""),
         policy(
