@@ -81,18 +81,10 @@ impl<'e> LeastScopes<'e> {
         method: impl AsRef<[u8]>,
         target: impl AsRef<[u8]>,
     ) {
-        // What this token is denied for its scopes is what it needs; a route needs exactly one.
-        let token = Token {
-            kind,
-            scopes: Scopes::Text(b""),
-        };
-        let Decision::Deny(deny) = engine.decide(&call(method.as_ref(), target.as_ref(), token))
-        else {
-            return;
-        };
-        let (Reason::ScopeMissing, Some(scope)) = (deny.reason(), deny.scope()) else {
-            self.refusals.push(Refusal { call: at, deny });
-            return;
+        let scope = match scope_needed(engine, kind, method, target) {
+            Ok(Some(scope)) => scope,
+            Ok(None) => return,
+            Err(deny) => return self.refusals.push(Refusal { call: at, deny }),
         };
         let place = *self.places.entry(scope.name()).or_insert(self.needs.len());
         match self.needs.get_mut(place) {
@@ -103,5 +95,54 @@ impl<'e> LeastScopes<'e> {
                 calls: 1,
             }),
         }
+    }
+}
+
+/// The scope that a token of this kind needs for a call, `None` where it needs none.
+///
+/// # Errors
+///
+/// The denial that the call gets whatever scopes the token carries.
+pub fn scope_needed<'e>(
+    engine: &'e Engine,
+    kind: TokenKind,
+    method: impl AsRef<[u8]>,
+    target: impl AsRef<[u8]>,
+) -> Result<Option<Scope<'e>>, Deny<'e>> {
+    needed(engine.decide(&call(
+        method.as_ref(),
+        target.as_ref(),
+        without_scopes(kind),
+    )))
+}
+
+/// The scope that a token of this kind needs where a service asks by scope, without a route.
+///
+/// # Errors
+///
+/// The denial that the token gets whatever scopes it carries.
+pub fn scope_needed_by_name(
+    engine: &Engine,
+    kind: TokenKind,
+    scope: impl AsRef<[u8]>,
+) -> Result<Option<Scope<'_>>, Deny<'_>> {
+    needed(engine.decide_scope(scope, Some(without_scopes(kind)), false))
+}
+
+const fn without_scopes(kind: TokenKind) -> Token<'static> {
+    Token {
+        kind,
+        scopes: Scopes::Text(b""),
+    }
+}
+
+/// What a token without scopes is denied for its scopes is what it needs; a route needs exactly one.
+fn needed(decision: Decision<'_>) -> Result<Option<Scope<'_>>, Deny<'_>> {
+    match decision {
+        Decision::Allow(_) => Ok(None),
+        Decision::Deny(deny) => match (deny.reason(), deny.scope()) {
+            (Reason::ScopeMissing, Some(scope)) => Ok(Some(scope)),
+            _ => Err(deny),
+        },
     }
 }

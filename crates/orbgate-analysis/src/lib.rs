@@ -10,7 +10,9 @@ mod usage;
 
 // The public interface is:
 pub use crate::diff::{Asked, Caller, Change, Cost, Diff, Rule, Verdict, diff};
-pub use crate::least::{LeastScopes, Need, Refusal, least_scopes};
+pub use crate::least::{
+    LeastScopes, Need, Refusal, least_scopes, scope_needed, scope_needed_by_name,
+};
 pub use crate::lint::{Code, Finding, Findings, Level, lint};
 pub use crate::questions::{Record, reach, records, route_of, scope, who_may};
 pub use crate::suite::{

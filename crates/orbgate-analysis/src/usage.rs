@@ -59,10 +59,6 @@ impl<'e> ScopeUsage<'e> {
         times: u64,
     ) {
         let text = scopes.as_ref();
-        match self.granted.get_mut(text) {
-            Some(granted) => *granted = granted.saturating_add(times),
-            None => drop(self.granted.insert(text.into(), times)),
-        }
         let decision = self.engine.decide(&Request {
             method: method.as_ref(),
             target: target.as_ref(),
@@ -72,6 +68,15 @@ impl<'e> ScopeUsage<'e> {
             }),
             allow_bonus_orbs_use: false,
         });
+        self.count_decision(&decision, text, times);
+    }
+
+    /// Counts a decision of this engine that was taken `times` times on a token with these scopes.
+    pub fn count_decision(&mut self, decision: &Decision<'e>, scopes: &[u8], times: u64) {
+        match self.granted.get_mut(scopes) {
+            Some(granted) => *granted = granted.saturating_add(times),
+            None => drop(self.granted.insert(scopes.into(), times)),
+        }
         if let (Decision::Allow(allow), Reason::ScopeHeld) = (decision, decision.reason()) {
             let used = self.used.entry(allow.scope().name()).or_default();
             *used = used.saturating_add(times);

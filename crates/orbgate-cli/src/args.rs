@@ -2,6 +2,7 @@
 
 mod diff;
 mod lint;
+mod questions;
 mod test;
 
 use std::ffi::{OsStr, OsString};
@@ -15,6 +16,7 @@ use orbgate_contract::Contract;
 
 pub(crate) use diff::Pair;
 pub(crate) use lint::Lints;
+pub(crate) use questions::{Calls, Holder, Tokens, Usage};
 pub(crate) use test::Tests;
 
 /// Which scope does a route need, may a token call it, does it consume orbs, and why?
@@ -55,7 +57,10 @@ impl Cli {
                 &pair
             }
             Command::Test(tests) => &tests.files,
-            Command::Completions(_) => &[],
+            Command::Needs(calls) => calls.log.as_slice(),
+            Command::Unused(usage) => core::slice::from_ref(&usage.log),
+            Command::Who(tokens) => core::slice::from_ref(&tokens.tokens),
+            Command::Completions(_) | Command::Reach(_) => &[],
             Command::Decide(_) | Command::Explain(_) | Command::Table(_) => &[],
         };
         let policy = match &self.command {
@@ -70,6 +75,9 @@ impl Cli {
                 Command::Check(_) => "check",
                 Command::Validate(_) => "validate",
                 Command::Lint(_) => "lint",
+                Command::Needs(_) => "needs",
+                Command::Unused(_) => "unused",
+                Command::Who(_) => "who",
                 Command::Diff(_) => "diff",
                 Command::Test(_) => "test",
                 _ => "replay",
@@ -110,6 +118,14 @@ pub(crate) enum Command {
     Diff(Pair),
     /// Test policies: files of cases, and how much of the policy they cover
     Test(Tests),
+    /// Find the least scopes for calls
+    Needs(Calls),
+    /// Find scopes that tokens carry and never need
+    Unused(Usage),
+    /// List all that a token may call, and what consumes orbs
+    Reach(Holder),
+    /// Find who of a list of tokens may make a call
+    Who(Tokens),
     /// Hold run requests or run records to their contract
     #[command(after_help = VALIDATE)]
     Validate(Documents),
@@ -298,6 +314,7 @@ Examples:
   orbgate lint policy.yaml
   orbgate diff policy.yaml next.yaml
   orbgate test policy.test.yaml
+  orbgate needs 'GET /api/v1/external/voxies' 'POST /api/v1/external/vox/run'
   orbgate validate run-request body.json
   orbgate table --format markdown
   orbgate --policy policy.yaml table

@@ -7,6 +7,7 @@
 
 mod answer;
 mod args;
+mod calls;
 mod check;
 mod complete;
 mod decide;
@@ -15,15 +16,20 @@ mod explain;
 mod hint;
 mod input;
 mod lint;
+mod log;
 mod markdown;
+mod needs;
 mod output;
 mod policy_file;
 mod progress;
+mod reach;
 mod replay;
 mod table;
 mod tally;
 mod test;
+mod unused;
 mod validate;
+mod who;
 
 use std::process::ExitCode;
 
@@ -59,6 +65,10 @@ fn run(cli: &Cli) -> Result<Outcome, Stop> {
         Command::Diff(files) => diff::run(files),
         // A file of cases may name its own policy.
         Command::Test(tests) => test::run(tests, cli.policy.as_deref()),
+        Command::Needs(calls) => needs::run(calls, &source()?),
+        Command::Unused(usage) => unused::run(usage, &source()?),
+        Command::Reach(holder) => reach::run(holder, &source()?),
+        Command::Who(tokens) => who::run(tokens, &source()?),
         // Requests and records are the same under every policy.
         Command::Validate(documents) => validate::run(documents),
         Command::Completions(shell) => complete::run(shell.shell),

@@ -1,22 +1,19 @@
 //! `orbgate replay`: JSON Lines in, JSON Lines out, in the same order and in constant memory.
 
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use indicatif::ProgressBar;
 use orbgate::Engine;
-use orbgate_log::{LINE_LIMIT, RequestLine, TOO_LONG};
+use orbgate_log::{RequestLine, TOO_LONG};
 use serde::Serialize;
 
-use crate::input::{Input, cannot_read};
+use crate::log::{BUFFER, Length, Log};
 use crate::output::{Outcome, Stop};
 use crate::policy_file::Source;
-use crate::progress::{self, Screen};
+use crate::progress::Screen;
 use crate::tally::Tally;
 
-/// Input and output are moved in pieces of this size, in bytes.
-const BUFFER: usize = 256 * 1024;
 /// The progress bar moves once in so many lines, and whenever there is nothing to do.
 const LINES_PER_STEP: u64 = 4096;
 
@@ -106,62 +103,4 @@ struct NoRequest<'a> {
 struct BadLine<'a> {
     line: u64,
     message: &'a str,
-}
-
-/// The requests, line by line.
-struct Log {
-    name: String,
-    reader: BufReader<Box<dyn Read>>,
-    /// How many bytes have been read.
-    position: u64,
-    bar: ProgressBar,
-}
-
-/// How a line ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Length {
-    Fits,
-    TooLong,
-    /// There is no line any more.
-    End,
-}
-
-impl Log {
-    fn open(file: &Path) -> Result<Self, Stop> {
-        let Input { name, reader, size } = Input::open(file).map_err(Stop::Error)?;
-        let reader = BufReader::with_capacity(BUFFER, reader);
-        Ok(Self {
-            name,
-            reader,
-            position: 0,
-            bar: progress::bar(size),
-        })
-    }
-
-    /// Reads the next line into `line`, without its end.
-    fn read(&mut self, line: &mut Vec<u8>) -> Result<Length, String> {
-        line.clear();
-        let length = self.read_up_to_limit(line);
-        length.map_err(|error| cannot_read(&self.name, &error))
-    }
-
-    fn read_up_to_limit(&mut self, line: &mut Vec<u8>) -> io::Result<Length> {
-        let most = u64::try_from(LINE_LIMIT)
-            .unwrap_or(u64::MAX)
-            .saturating_add(1);
-        let mut read = self.reader.by_ref().take(most).read_until(b'\n', line)?;
-        line.pop_if(|last| *last == b'\n');
-        let length = match read {
-            0 => Length::End,
-            _ if line.len() > LINE_LIMIT => Length::TooLong,
-            _ => Length::Fits,
-        };
-        if length == Length::TooLong {
-            read = read.saturating_add(self.reader.skip_until(b'\n')?);
-        }
-        self.position = self
-            .position
-            .saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
-        Ok(length)
-    }
 }

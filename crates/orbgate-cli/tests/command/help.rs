@@ -13,6 +13,10 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
         (&["lint"], "Find what is legal"),
         (&["diff"], "Compare two policies"),
         (&["test"], "Test policies"),
+        (&["needs"], "Find the least scopes"),
+        (&["unused"], "Find scopes that tokens carry"),
+        (&["reach"], "List all that a token may call"),
+        (&["who"], "Find who of a list of tokens"),
         (&["validate"], "Hold run requests"),
         (&["table"], "Show the whole table"),
         (&["completions"], "Print the completion script"),
@@ -70,6 +74,7 @@ fn every_shell_has_completions() {
             "allow-wider",
             "threshold",
             "sarif",
+            "unused",
             "policy",
             "lenient",
         ] {

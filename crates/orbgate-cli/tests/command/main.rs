@@ -18,6 +18,7 @@ mod explain;
 mod help;
 mod hostile;
 mod lint;
+mod questions;
 mod readme;
 mod replay;
 mod replay_stream;

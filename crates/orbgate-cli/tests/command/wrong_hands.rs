@@ -34,6 +34,10 @@ fn a_file_that_is_no_such_file_is_a_clear_error() {
             &["diff", &shop, &bad],
             &["diff", &shop, &bad, "--json"],
             &["test", &bad],
+            &["reach", "--token", "user", "--policy", &bad],
+            &["needs", "GET /x", "--policy", &bad],
+            &["unused", "-", "--policy", &bad],
+            &["who", "GET", "/x", "--tokens", "-", "--policy", &bad],
             &["test", &bad, "--policy", &shop, "--json"],
         ] {
             let ran = orbgate(arguments);

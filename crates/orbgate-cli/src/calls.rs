@@ -1,0 +1,155 @@
+//! The calls of a log: requests as JSON, lines of an access log, or `METHOD TARGET`.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use orbgate::TokenKind;
+use orbgate_log::{AccessLine, Field, RequestLine, ScopeTexts, Subject, TOO_LONG};
+
+use crate::check::count;
+use crate::log::{Length, Log};
+use crate::output::{self, Stop};
+
+/// A call of a log.
+pub(crate) struct Call<'l> {
+    pub(crate) asked: Asked<'l>,
+    /// The kind of its token and its scopes, separated by spaces.
+    pub(crate) token: Option<(TokenKind, Cow<'l, [u8]>)>,
+    /// When, where the log says so.
+    pub(crate) time: Option<Cow<'l, [u8]>>,
+}
+
+/// What a call asks for.
+pub(crate) enum Asked<'l> {
+    Call(Cow<'l, [u8]>, Cow<'l, [u8]>),
+    Scope(Cow<'l, str>),
+}
+
+/// Where an access log has the scopes of tokens, and whose the tokens are.
+#[derive(Clone, Copy)]
+pub(crate) struct Tokens {
+    pub(crate) field: Option<Field>,
+    pub(crate) kind: TokenKind,
+}
+
+/// So many lines that are no calls are reported; the rest is a number.
+const REPORTED: u64 = 20;
+
+/// Reads the calls of a log, each with its line, and says how many lines were none.
+pub(crate) fn each(
+    path: &Path,
+    tokens: Tokens,
+    mut take: impl FnMut(u64, Call<'_>),
+) -> Result<u64, Stop> {
+    let mut log = Log::open(path)?;
+    let (mut line, mut number, mut wrong) = (Vec::new(), 0_u64, 0_u64);
+    loop {
+        let length = log.read(&mut line).map_err(Stop::Error)?;
+        number = number.saturating_add(1);
+        log.bar.set_position(log.position);
+        let parsed = match length {
+            Length::End => break,
+            Length::TooLong => Err(TOO_LONG.to_owned()),
+            Length::Fits => parse(&line, tokens),
+        };
+        match parsed {
+            Ok(call) => take(number, call),
+            Err(message) => {
+                wrong = wrong.saturating_add(1);
+                if wrong <= REPORTED {
+                    let name = path.display();
+                    log.bar
+                        .suspend(|| output::error(&format!("{name}:{number}: {message}")));
+                }
+            }
+        }
+    }
+    log.bar.finish_and_clear();
+    if let more @ 1.. = wrong.saturating_sub(REPORTED) {
+        let more = usize::try_from(more).unwrap_or(usize::MAX);
+        output::error(&format!("{} cannot be used", count(more, "more line")));
+    }
+    Ok(wrong)
+}
+
+fn parse(line: &[u8], tokens: Tokens) -> Result<Call<'_>, String> {
+    if line.starts_with(b"{") {
+        return Ok(of_request(RequestLine::parse(line)?));
+    }
+    if line.contains(&b'"') {
+        return of_access(&AccessLine::parse(line)?, tokens);
+    }
+    let (asked, token, time) = (plain(line)?, None, None);
+    Ok(Call { asked, token, time })
+}
+
+/// `METHOD TARGET`.
+pub(crate) fn plain(call: &[u8]) -> Result<Asked<'_>, String> {
+    let call = call.strip_suffix(b"\r").unwrap_or(call);
+    let space = call.iter().position(|byte| *byte == b' ');
+    let parts = space.and_then(|space| call.split_at_checked(space));
+    match parts {
+        Some((method, [b' ', target @ ..])) if !target.is_empty() => {
+            Ok(Asked::Call(method.into(), target.into()))
+        }
+        _ => {
+            let start: Vec<u8> = call.iter().take(100).copied().collect();
+            Err(format!(
+                "`{}` is no call: it is written `METHOD TARGET`",
+                start.escape_ascii()
+            ))
+        }
+    }
+}
+
+fn of_request(request: RequestLine<'_>) -> Call<'_> {
+    let asked = match request.subject {
+        Subject::Call { method, target } => Asked::Call(bytes(method), bytes(target)),
+        Subject::Scope(name) => Asked::Scope(name),
+    };
+    let token = request.token.map(|token| {
+        let scopes = match token.scopes {
+            ScopeTexts::Separated(text) => bytes(text),
+            ScopeTexts::Each(each) => {
+                // What has a space in it is no scope, and must not become two.
+                let scopes = each.iter().filter(|scope| !scope.contains(' '));
+                let scopes: Vec<_> = scopes.map(|scope| &**scope).collect();
+                Cow::Owned(scopes.join(" ").into_bytes())
+            }
+        };
+        (token.kind, scopes)
+    });
+    let time = None;
+    Call { asked, token, time }
+}
+
+fn of_access<'l>(line: &AccessLine<'l>, tokens: Tokens) -> Result<Call<'l>, String> {
+    let call = line.call()?;
+    let scopes = |field| line.field(field).unwrap_or_default();
+    Ok(Call {
+        asked: Asked::Call(call.method, call.target),
+        token: tokens.field.map(|field| (tokens.kind, scopes(field))),
+        time: line.field(Field::Time),
+    })
+}
+
+fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
+}
+
+impl Asked<'_> {
+    /// For people: `METHOD TARGET` or `scope SCOPE`, and not too long.
+    pub(crate) fn shown(&self) -> String {
+        let text = match self {
+            Self::Call(method, target) => {
+                let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+                format!("{} {}", text(method), text(target))
+            }
+            Self::Scope(name) => format!("scope {name}"),
+        };
+        text.chars().take(300).collect()
+    }
+}

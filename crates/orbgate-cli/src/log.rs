@@ -1,0 +1,72 @@
+//! A log, line by line, in constant memory.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use indicatif::ProgressBar;
+use orbgate_log::LINE_LIMIT;
+
+use crate::input::{Input, cannot_read};
+use crate::output::Stop;
+use crate::progress;
+
+/// Input and output are moved in pieces of this size, in bytes.
+pub(crate) const BUFFER: usize = 256 * 1024;
+
+/// The lines of a log.
+pub(crate) struct Log {
+    name: String,
+    pub(crate) reader: BufReader<Box<dyn Read>>,
+    /// How many bytes have been read.
+    pub(crate) position: u64,
+    pub(crate) bar: ProgressBar,
+}
+
+/// How a line ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    Fits,
+    TooLong,
+    /// There is no line any more.
+    End,
+}
+
+impl Log {
+    pub(crate) fn open(file: &Path) -> Result<Self, Stop> {
+        let Input { name, reader, size } = Input::open(file).map_err(Stop::Error)?;
+        let reader = BufReader::with_capacity(BUFFER, reader);
+        Ok(Self {
+            name,
+            reader,
+            position: 0,
+            bar: progress::bar(size),
+        })
+    }
+
+    /// Reads the next line into `line`, without its end.
+    pub(crate) fn read(&mut self, line: &mut Vec<u8>) -> Result<Length, String> {
+        line.clear();
+        let length = self.read_up_to_limit(line);
+        length.map_err(|error| cannot_read(&self.name, &error))
+    }
+
+    fn read_up_to_limit(&mut self, line: &mut Vec<u8>) -> io::Result<Length> {
+        let most = u64::try_from(LINE_LIMIT)
+            .unwrap_or(u64::MAX)
+            .saturating_add(1);
+        let mut read = self.reader.by_ref().take(most).read_until(b'\n', line)?;
+        line.pop_if(|last| *last == b'\n');
+        let length = match read {
+            0 => Length::End,
+            _ if line.len() > LINE_LIMIT => Length::TooLong,
+            _ => Length::Fits,
+        };
+        if length == Length::TooLong {
+            read = read.saturating_add(self.reader.skip_until(b'\n')?);
+        }
+        self.position = self
+            .position
+            .saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+        Ok(length)
+    }
+}

@@ -1,0 +1,117 @@
+//! `orbgate reach`: all that a token may call, and what consumes orbs.
+
+use std::io::{self, Write};
+
+use orbgate::{Allow, Digest, Orbs, Place, Reason, Scopes, Token, TokenKind};
+use serde::Serialize;
+
+use crate::answer::short;
+use crate::args::{Holder, given};
+use crate::check::count;
+use crate::decide::print_json;
+use crate::output::{self, FAINT, Outcome, STRONG, Stop, one_line};
+use crate::policy_file::Source;
+use crate::table::orb_column;
+
+/// Prints what the token may call.
+pub(crate) fn run(holder: &Holder, source: &Source) -> Result<Outcome, Stop> {
+    let kind = TokenKind::from(holder.token);
+    let text = given(&holder.scopes);
+    let token = Token {
+        kind,
+        scopes: Scopes::from(text),
+    };
+    let reach = orbgate_analysis::reach(source.engine(), token);
+    let allowed: Vec<_> = reach.map(|allow| Row::new(&allow)).collect();
+    if holder.json {
+        print_json(&Answer {
+            policy: source.engine().digest(),
+            token: TokenAnswer {
+                kind: kind.as_str(),
+                scopes: &String::from_utf8_lossy(text),
+            },
+            allowed: &allowed,
+        })?;
+    } else {
+        output::print(|out| write(out, &allowed, source))?;
+    }
+    Ok(match allowed.is_empty() {
+        true => Outcome::Findings,
+        false => Outcome::Fine,
+    })
+}
+
+/// Something that may be called.
+#[derive(Serialize)]
+struct Row<'e> {
+    /// `None` where a scope is asked for without a route.
+    route: Option<&'e str>,
+    scope: &'e str,
+    orbs: Option<Orbs>,
+    reason: Reason,
+    place: Place,
+}
+
+impl<'e> Row<'e> {
+    fn new(allow: &Allow<'e>) -> Self {
+        let (route, scope) = (allow.route(), allow.scope());
+        Self {
+            route: route.map(|route| route.as_str()),
+            scope: scope.name(),
+            orbs: route.map_or_else(|| scope.orbs(), |route| Some(route.orbs())),
+            reason: allow.reason(),
+            place: route.map_or_else(|| scope.place(), |route| route.place()),
+        }
+    }
+}
+
+fn write(out: &mut dyn Write, allowed: &[Row<'_>], source: &Source) -> io::Result<()> {
+    let name = |row: &Row<'_>| match row.route {
+        Some(route) => route.to_owned(),
+        None => format!("scope {}", row.scope),
+    };
+    let widest = |text: &dyn Fn(&Row<'_>) -> usize| allowed.iter().map(text).max().unwrap_or(0);
+    let (width, scopes) = (
+        widest(&|row| name(row).len()),
+        widest(&|row| row.scope.len()),
+    );
+    for row in allowed {
+        let (name, orbs) = (name(row), orb_column(row.orbs));
+        let by = match row.reason {
+            Reason::ScopeHeld => String::new(),
+            reason => format!(", {reason}"),
+        };
+        let place = source.at(row.place);
+        let scope = row.scope;
+        writeln!(
+            out,
+            "{STRONG}{name:width$}{STRONG:#}  {scope:scopes$}  orbs: {orbs}{by}  {FAINT}{}{FAINT:#}",
+            one_line(&place)
+        )?;
+    }
+    let consuming = allowed
+        .iter()
+        .filter(|row| matches!(row.orbs, Some(Orbs::Unstated | Orbs::Amount(_))));
+    let records = orbgate_analysis::records(source.engine()).count();
+    writeln!(
+        out,
+        "{FAINT}{} of {}, {} of them consume orbs, {}{FAINT:#}",
+        allowed.len(),
+        count(records, "row"),
+        consuming.count(),
+        short(source.engine().digest())
+    )
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    policy: Digest,
+    token: TokenAnswer<'a>,
+    allowed: &'a [Row<'a>],
+}
+
+#[derive(Serialize)]
+struct TokenAnswer<'a> {
+    kind: &'static str,
+    scopes: &'a str,
+}

@@ -1,0 +1,177 @@
+//! `orbgate unused`: scopes that tokens carry and never need.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use orbgate::{Digest, Reason, Request, Scopes, Token, TokenKind};
+use orbgate_analysis::{ScopeUsage, ScopeUse};
+use orbgate_log::Field;
+use serde::Serialize;
+
+use crate::args::Usage;
+use crate::calls::{self, Asked, Tokens};
+use crate::check::count;
+use crate::decide::print_json;
+use crate::output::{self, DENY, FAINT, Outcome, STRONG, Stop, one_line};
+use crate::policy_file::Source;
+
+/// Counts what the calls of a log carry and use, and prints it.
+pub(crate) fn run(usage: &Usage, source: &Source) -> Result<Outcome, Stop> {
+    let kind = TokenKind::from(usage.token);
+    let field = match usage.field.as_deref() {
+        None => None,
+        Some(name) => Some(Field::from_name(name).ok_or_else(|| {
+            Stop::Error(format!(
+                "`{name}` is no field of an access log, as `extra1` or `user`"
+            ))
+        })?),
+    };
+    let mut counted = Counted {
+        usage: ScopeUsage::new(source.engine()),
+        last: HashMap::new(),
+        calls: 0,
+        without: 0,
+    };
+    let tokens = Tokens { field, kind };
+    let wrong = calls::each(&usage.log, tokens, |line, call| {
+        counted.add(source, line, call)
+    })?;
+    let scopes = counted.scopes();
+    let unused = scopes.iter().filter(|scope| scope.used == 0);
+    let unused: Vec<_> = unused.map(|scope| scope.scope.as_str()).collect();
+    if usage.json {
+        print_json(&Answer {
+            policy: source.engine().digest(),
+            calls: counted.calls,
+            without_token: counted.without,
+            unused: &unused,
+            scopes: &scopes,
+        })?;
+    } else {
+        output::print(|out| write(out, &counted, &scopes))?;
+    }
+    Ok(match wrong {
+        0 if unused.is_empty() => Outcome::Fine,
+        0 => Outcome::Findings,
+        _ => Outcome::CouldNotRun,
+    })
+}
+
+/// What has been counted of a log.
+struct Counted<'e> {
+    usage: ScopeUsage<'e>,
+    /// The last use of each scope.
+    last: HashMap<&'e str, Last>,
+    calls: u64,
+    /// How many calls had no token.
+    without: u64,
+}
+
+#[derive(Clone, Serialize)]
+struct Last {
+    line: u64,
+    /// As the log writes it.
+    time: Option<String>,
+}
+
+/// A scope that tokens carried.
+#[derive(Serialize)]
+struct Row {
+    scope: String,
+    granted: u64,
+    used: u64,
+    in_policy: bool,
+    last: Option<Last>,
+}
+
+impl<'e> Counted<'e> {
+    fn add(&mut self, source: &'e Source, line: u64, call: calls::Call<'_>) {
+        self.calls = self.calls.saturating_add(1);
+        let Some((kind, scopes)) = call.token else {
+            self.without = self.without.saturating_add(1);
+            return;
+        };
+        let token = Some(Token {
+            kind,
+            scopes: Scopes::Text(&scopes),
+        });
+        let engine = source.engine();
+        let decision = match &call.asked {
+            Asked::Scope(name) => engine.decide_scope(&**name, token, false),
+            Asked::Call(method, target) => engine.decide(&Request {
+                method,
+                target,
+                token,
+                allow_bonus_orbs_use: false,
+            }),
+        };
+        self.usage.count_decision(&decision, &scopes, 1);
+        let held = decision.reason() == Reason::ScopeHeld;
+        if let Some(scope) = decision.scope().filter(|_| held) {
+            let time = call
+                .time
+                .map(|time| String::from_utf8_lossy(&time).into_owned());
+            self.last.insert(scope.name(), Last { line, time });
+        }
+    }
+
+    /// The scopes, those first that were never used.
+    fn scopes(&self) -> Vec<Row> {
+        let row = |scope: ScopeUse| {
+            let name = String::from_utf8_lossy(&scope.scope).into_owned();
+            Row {
+                granted: scope.granted,
+                used: scope.used,
+                in_policy: scope.in_policy,
+                last: self.last.get(name.as_str()).cloned(),
+                scope: name,
+            }
+        };
+        let mut rows: Vec<_> = self.usage.scopes().into_iter().map(row).collect();
+        rows.sort_by_key(|row| row.used > 0);
+        rows
+    }
+}
+
+fn write(out: &mut dyn Write, counted: &Counted<'_>, rows: &[Row]) -> io::Result<()> {
+    let width = rows.iter().map(|row| row.scope.chars().count()).max();
+    let width = width.unwrap_or(0).clamp("SCOPE".len(), 60);
+    writeln!(
+        out,
+        "{FAINT}{:width$}  {:>10}  {:>10}  LAST USE{FAINT:#}",
+        "SCOPE", "GRANTED", "USED"
+    )?;
+    for row in rows {
+        let scope = one_line(&row.scope);
+        let style = if row.used == 0 { DENY } else { STRONG };
+        let last = match &row.last {
+            None if row.in_policy => "never".to_owned(),
+            None => "never, not in the policy".to_owned(),
+            Some(Last { line, time: None }) => format!("line {line}"),
+            Some(Last {
+                line,
+                time: Some(time),
+            }) => format!("line {line}, {}", one_line(time)),
+        };
+        let (granted, used) = (row.granted, row.used);
+        writeln!(
+            out,
+            "{style}{scope:width$}{style:#}  {granted:>10}  {used:>10}  {last}"
+        )?;
+    }
+    let number = |number| usize::try_from(number).unwrap_or(usize::MAX);
+    let calls = count(number(counted.calls), "call");
+    match counted.without {
+        0 => writeln!(out, "{FAINT}{calls}{FAINT:#}"),
+        without => writeln!(out, "{FAINT}{calls}, {without} without a token{FAINT:#}"),
+    }
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    policy: Digest,
+    calls: u64,
+    without_token: u64,
+    unused: &'a [&'a str],
+    scopes: &'a [Row],
+}

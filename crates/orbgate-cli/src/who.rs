@@ -1,0 +1,131 @@
+//! `orbgate who`: which of the tokens in a file may make a call.
+
+use std::io::{self, Write};
+
+use orbgate::{Decision, Digest, Engine};
+use orbgate_log::{RequestLine, Subject, TOO_LONG, TokenObject};
+use serde::{Deserialize, Serialize};
+
+use crate::args::{Tokens, bytes};
+use crate::decide::print_json;
+use crate::log::{Length, Log};
+use crate::output::{self, ALLOW, DENY, FAINT, Outcome, Stop, one_line};
+use crate::policy_file::Source;
+
+/// A line of the file.
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    bound(deserialize = "TokenObject<'l>: Deserialize<'de>")
+)]
+struct Line<'l> {
+    #[serde(default)]
+    name: Option<String>,
+    token: TokenObject<'l>,
+}
+
+/// A token, and what it gets.
+#[derive(Serialize)]
+struct Row<'e> {
+    name: String,
+    line: u64,
+    decision: Decision<'e>,
+}
+
+/// Asks for each token of the file.
+pub(crate) fn run(tokens: &Tokens, source: &Source) -> Result<Outcome, Stop> {
+    let text = |argument| {
+        str::from_utf8(bytes(argument))
+            .map_err(|_| Stop::Error("method and target must be UTF-8".to_owned()))
+    };
+    let (method, target) = (text(&tokens.method)?, text(&tokens.target)?);
+    let mut log = Log::open(&tokens.tokens)?;
+    let (mut rows, mut line, mut number, mut wrong) = (Vec::new(), Vec::new(), 0_u64, false);
+    loop {
+        let length = log.read(&mut line).map_err(Stop::Error)?;
+        number = number.saturating_add(1);
+        let row = match length {
+            Length::End => break,
+            Length::TooLong => Err(TOO_LONG.to_owned()),
+            Length::Fits => ask(&line, number, method, target, source.engine()),
+        };
+        match row {
+            Ok(row) => rows.push(row),
+            Err(message) => {
+                wrong = true;
+                let file = tokens.tokens.display();
+                output::error(&format!("{file}:{number}: {message}"));
+            }
+        }
+    }
+    log.bar.finish_and_clear();
+    let some = rows.iter().any(|row| row.decision.is_allow());
+    if tokens.json {
+        print_json(&Answer {
+            policy: source.engine().digest(),
+            method,
+            target,
+            tokens: &rows,
+        })?;
+    } else {
+        output::print(|out| rows.iter().try_for_each(|row| row.write(out)))?;
+    }
+    Ok(match (wrong, some) {
+        (true, _) => Outcome::CouldNotRun,
+        (false, true) => Outcome::Fine,
+        (false, false) => Outcome::Findings,
+    })
+}
+
+fn ask<'e>(
+    line: &[u8],
+    number: u64,
+    method: &str,
+    target: &str,
+    engine: &'e Engine,
+) -> Result<Row<'e>, String> {
+    let text = str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
+    let line: Line<'_> = serde_json::from_str(text).map_err(|error| {
+        let message = error.to_string();
+        message.replace(" at line 1 column ", " at column ")
+    })?;
+    let request = RequestLine {
+        subject: Subject::Call {
+            method: method.into(),
+            target: target.into(),
+        },
+        token: Some(line.token),
+        allow_bonus_orbs_use: false,
+    };
+    Ok(Row {
+        name: line.name.unwrap_or_else(|| format!("line {number}")),
+        line: number,
+        decision: request.decide(engine),
+    })
+}
+
+impl Row<'_> {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (style, word) = match self.decision.is_allow() {
+            true => (ALLOW, "allow"),
+            false => (DENY, "deny"),
+        };
+        let (name, reason) = (one_line(&self.name), self.decision.reason());
+        let needs = match (self.decision.scope(), self.decision.is_allow()) {
+            (Some(scope), false) => format!(", needs {}", scope.name()),
+            _ => String::new(),
+        };
+        writeln!(
+            out,
+            "{style}{word:5}{style:#}  {name}  {FAINT}{reason}{needs}{FAINT:#}"
+        )
+    }
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    policy: Digest,
+    method: &'a str,
+    target: &'a str,
+    tokens: &'a [Row<'a>],
+}
