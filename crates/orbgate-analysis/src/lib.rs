@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod diff;
+mod format;
 mod least;
 mod lint;
 mod questions;
@@ -10,6 +11,7 @@ mod usage;
 
 // The public interface is:
 pub use crate::diff::{Asked, Caller, Change, Cost, Diff, Rule, Verdict, diff};
+pub use crate::format::format;
 pub use crate::least::{
     LeastScopes, Need, Refusal, least_scopes, scope_needed, scope_needed_by_name,
 };

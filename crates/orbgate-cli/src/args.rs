@@ -1,6 +1,7 @@
 //! The command line as people type it.
 
 mod diff;
+mod fmt;
 mod lint;
 mod questions;
 mod test;
@@ -15,6 +16,7 @@ use orbgate::{Scopes, TokenKind};
 use orbgate_contract::Contract;
 
 pub(crate) use diff::Pair;
+pub(crate) use fmt::Layouts;
 pub(crate) use lint::Lints;
 pub(crate) use questions::{Calls, Holder, Tokens, Usage};
 pub(crate) use test::Tests;
@@ -57,6 +59,7 @@ impl Cli {
                 &pair
             }
             Command::Test(tests) => &tests.files,
+            Command::Fmt(layouts) => &layouts.files,
             Command::Needs(calls) => calls.log.as_slice(),
             Command::Unused(usage) => core::slice::from_ref(&usage.log),
             Command::Who(tokens) => core::slice::from_ref(&tokens.tokens),
@@ -65,7 +68,9 @@ impl Cli {
         };
         let policy = match &self.command {
             // Whose `--policy` is never read.
-            Command::Validate(_) | Command::Diff(_) | Command::Completions(_) => None,
+            Command::Validate(_) | Command::Diff(_) | Command::Fmt(_) | Command::Completions(_) => {
+                None
+            }
             _ => self.policy.as_ref(),
         };
         let is_input = |file: &&PathBuf| file.as_path() == Path::new(STANDARD_INPUT);
@@ -75,6 +80,7 @@ impl Cli {
                 Command::Check(_) => "check",
                 Command::Validate(_) => "validate",
                 Command::Lint(_) => "lint",
+                Command::Fmt(_) => "fmt",
                 Command::Needs(_) => "needs",
                 Command::Unused(_) => "unused",
                 Command::Who(_) => "who",
@@ -114,6 +120,8 @@ pub(crate) enum Command {
     Check(Files),
     /// Find what is legal in policies and likely not meant
     Lint(Lints),
+    /// Lay policy files out: indentation, spaces, blank lines
+    Fmt(Layouts),
     /// Compare two policies: what the new one allows, denies and charges otherwise
     Diff(Pair),
     /// Test policies: files of cases, and how much of the policy they cover
@@ -312,6 +320,7 @@ Examples:
   orbgate replay requests.jsonl > decisions.jsonl
   orbgate check policy.yaml
   orbgate lint policy.yaml
+  orbgate fmt --check policy.yaml
   orbgate diff policy.yaml next.yaml
   orbgate test policy.test.yaml
   orbgate needs 'GET /api/v1/external/voxies' 'POST /api/v1/external/vox/run'

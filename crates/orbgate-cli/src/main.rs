@@ -13,6 +13,7 @@ mod complete;
 mod decide;
 mod diff;
 mod explain;
+mod fmt;
 mod hint;
 mod input;
 mod lint;
@@ -61,7 +62,8 @@ fn run(cli: &Cli) -> Result<Outcome, Stop> {
         Command::Check(files) => check::run(files.files.iter().chain(&cli.policy)),
         Command::Table(table) => table::run(table.format, &source()?),
         Command::Lint(lints) => lint::run(lints, cli.policy.as_ref()),
-        // Its policies are its arguments.
+        // Their policies are their arguments.
+        Command::Fmt(layouts) => fmt::run(layouts),
         Command::Diff(files) => diff::run(files),
         // A file of cases may name its own policy.
         Command::Test(tests) => test::run(tests, cli.policy.as_deref()),

@@ -11,6 +11,7 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
         (&["replay"], "Decide a log of requests"),
         (&["check"], "Check policy files"),
         (&["lint"], "Find what is legal"),
+        (&["fmt"], "Lay policy files out"),
         (&["diff"], "Compare two policies"),
         (&["test"], "Test policies"),
         (&["needs"], "Find the least scopes"),

@@ -17,6 +17,7 @@ mod diff;
 mod explain;
 mod help;
 mod hostile;
+mod layout;
 mod lint;
 mod questions;
 mod readme;

@@ -33,6 +33,8 @@ fn a_file_that_is_no_such_file_is_a_clear_error() {
             &["diff", &bad, &shop][..],
             &["diff", &shop, &bad],
             &["diff", &shop, &bad, "--json"],
+            &["fmt", &bad],
+            &["fmt", &bad, "--check"],
             &["test", &bad],
             &["reach", "--token", "user", "--policy", &bad],
             &["needs", "GET /x", "--policy", &bad],

@@ -1,0 +1,255 @@
+//! A policy's text in one layout. Comments and the order of the file stay, and values are not rewritten.
+
+use std::collections::BTreeMap;
+
+use orbgate::policy::Fault;
+use orbgate::{Place, Policy};
+use orbgate_yaml::{Entry, Format, Kind, Node};
+use serde::de::IgnoredAny;
+
+/// Lays a policy's text out: two spaces for each level, one behind a `-` and a `:`, no space at the end of a line, one
+/// blank line where there are several. What stands in brackets, in quotes or in a block stays as it is.
+///
+/// The new text has the policy's digest, and to lay it out again changes nothing.
+///
+/// ```
+/// let text = "orbgate: 1\napis:\n    a:\n        # All of it.\n        scopes: {}\n";
+/// let laid_out = "orbgate: 1\napis:\n  a:\n    # All of it.\n    scopes: {}\n";
+/// assert_eq!(orbgate_analysis::format(text).unwrap(), laid_out);
+/// ```
+///
+/// # Errors
+///
+/// The faults of a text that is no sound policy; or one fault where a layout would change what the text says.
+pub fn format(text: &str) -> Result<String, Vec<Fault>> {
+    let faults = |error: orbgate::PolicyError| error.faults().to_vec();
+    let policy = Policy::from_yaml(text).map_err(faults)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let laid_out = lay_out(text, &starts(text)?);
+    // Whatever a text may be, it is not changed into another policy.
+    match Policy::from_yaml(&laid_out) {
+        Ok(same)
+            if same.digest() == policy.digest()
+                && same.has_end_marker() == policy.has_end_marker() =>
+        {
+            Ok(laid_out)
+        }
+        _ => Err(vec![Fault {
+            place: Place { line: 1, column: 1 },
+            message: "this text cannot be laid out without changing what it says: write its texts on one line"
+                .to_owned(),
+        }]),
+    }
+}
+
+/// A line that starts a key or an item.
+#[derive(Clone, Copy)]
+struct Start {
+    /// How many spaces belong before it.
+    indent: usize,
+    /// Whether it starts with a `-`.
+    item: bool,
+    /// Where its key's name ends, in characters from the start of the line, if it has a key.
+    key_end: Option<usize>,
+}
+
+/// The lines of the text, each without its end.
+struct Lines<'t>(Vec<&'t str>);
+
+impl<'t> Lines<'t> {
+    fn get(&self, line: u32) -> Option<&'t str> {
+        let at = usize::try_from(line).ok()?.checked_sub(1)?;
+        self.0.get(at).copied()
+    }
+}
+
+/// The lines that start a key or an item, outside of brackets.
+fn starts(text: &str) -> Result<BTreeMap<u32, Start>, Vec<Fault>> {
+    const FORMAT: Format = Format {
+        file: "a policy file",
+        start: "a policy starts with `orbgate: 1`",
+        keys: &[],
+        braced: None,
+        key_with_colon: None,
+    };
+    let lines = Lines(text.lines().collect());
+    let mut starts = BTreeMap::new();
+    let read = orbgate_yaml::read(
+        text.as_bytes(),
+        &FORMAT,
+        |root, _| {
+            walk(root, 0, &lines, &mut starts);
+            Some(IgnoredAny)
+        },
+        |_, _| (),
+    );
+    let fault = |fault: orbgate_yaml::Fault| Fault {
+        place: Place {
+            line: fault.place.line,
+            column: fault.place.column,
+        },
+        message: fault.message,
+    };
+    read.map_err(|faults| faults.into_iter().map(fault).collect::<Vec<_>>())?;
+    Ok(starts)
+}
+
+fn walk(node: &Node<'_>, indent: usize, lines: &Lines<'_>, starts: &mut BTreeMap<u32, Start>) {
+    let deeper = indent.saturating_add(2);
+    let at = lines.get(node.place.line).unwrap_or_default();
+    let column = usize::try_from(node.place.column).unwrap_or(usize::MAX);
+    let first = at.chars().nth(column.saturating_sub(1));
+    match &node.kind {
+        Kind::Mapping(entries) if first != Some('{') => {
+            for entry in entries {
+                start_of_key(entry, indent, lines, starts);
+                walk(&entry.value, deeper, lines, starts);
+            }
+        }
+        Kind::Sequence(items) if first != Some('[') => {
+            for item in items {
+                let line = lines.get(item.place.line).unwrap_or_default();
+                if line.trim_start().starts_with("- ") {
+                    let start = Start {
+                        indent,
+                        item: true,
+                        key_end: None,
+                    };
+                    starts.insert(item.place.line, start);
+                }
+                walk(item, deeper, lines, starts);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Notes a key that is the first of its line, or of an item.
+fn start_of_key(
+    entry: &Entry<'_>,
+    indent: usize,
+    lines: &Lines<'_>,
+    starts: &mut BTreeMap<u32, Start>,
+) {
+    let line = lines.get(entry.key_place.line).unwrap_or_default();
+    let column = usize::try_from(entry.key_place.column).unwrap_or(usize::MAX);
+    let before = column.saturating_sub(1);
+    let quotes = if entry.key.plain { 0 } else { 2 };
+    let length = entry.key.text.chars().count().saturating_add(quotes);
+    let key_end = Some(before.saturating_add(length));
+    if spaces(line) == before {
+        let start = Start {
+            indent,
+            item: false,
+            key_end,
+        };
+        starts.insert(entry.key_place.line, start);
+    } else if let Some(start) = starts.get_mut(&entry.key_place.line)
+        && start.item
+    {
+        start.key_end = start.key_end.or(key_end);
+    }
+}
+
+/// How many spaces a line starts with.
+fn spaces(line: &str) -> usize {
+    line.bytes().take_while(|byte| *byte == b' ').count()
+}
+
+fn lay_out(text: &str, starts: &BTreeMap<u32, Start>) -> String {
+    let mut out = String::with_capacity(text.len());
+    // How far the lines that go on with a value move with the line where it starts.
+    let mut moved = (0, 0);
+    // The spaces before the key whose value is a block (`|`), as long as the block lasts.
+    let mut block: Option<usize> = None;
+    let mut blank = false;
+    // Comments, until it is known what they stand before.
+    let mut comments: Vec<(&str, bool)> = Vec::new();
+    for (number, line) in (1_u32..).zip(text.lines()) {
+        let (content, is_blank) = (line.trim(), line.trim().is_empty());
+        if block.is_some_and(|key| is_blank || spaces(line) > key) {
+            push(&mut out, false, &shifted(line, moved));
+            continue;
+        }
+        block = None;
+        if is_blank {
+            blank = true;
+            continue;
+        }
+        let after_blank = core::mem::take(&mut blank) && !(out.is_empty() && comments.is_empty());
+        if content.starts_with('#') {
+            comments.push((line, after_blank));
+            continue;
+        }
+        let start = starts.get(&number);
+        // A comment belongs to what comes after it.
+        let is_marker = line.starts_with("...") || line.starts_with("---");
+        for (comment, after_blank) in comments.drain(..) {
+            let laid_out = match start {
+                Some(start) => indented(comment.trim(), start.indent),
+                None if is_marker => comment.trim().to_owned(),
+                None => shifted(comment.trim_end(), moved),
+            };
+            push(&mut out, after_blank, &laid_out);
+        }
+        let laid_out = match start {
+            Some(start) => {
+                moved = (spaces(line), start.indent);
+                let (content, is_block) = tidy(line, start);
+                block = is_block.then(|| spaces(line));
+                indented(&content, start.indent)
+            }
+            None if is_marker => line.trim_end().to_owned(),
+            None => shifted(line.trim_end(), moved),
+        };
+        push(&mut out, after_blank, &laid_out);
+    }
+    for (comment, after_blank) in comments {
+        push(&mut out, after_blank, comment.trim());
+    }
+    out
+}
+
+fn indented(content: &str, indent: usize) -> String {
+    format!("{:indent$}{content}", "")
+}
+
+fn push(out: &mut String, after_blank: bool, line: &str) {
+    if after_blank {
+        out.push('\n');
+    }
+    out.push_str(line);
+    out.push('\n');
+}
+
+/// A line that moves as another one has moved.
+fn shifted(line: &str, (from, to): (usize, usize)) -> String {
+    let indent = spaces(line);
+    let content = line.get(indent..).unwrap_or_default();
+    if content.is_empty() {
+        return String::new();
+    }
+    indented(content, indent.saturating_add(to).saturating_sub(from))
+}
+
+/// The content of a line with one space behind its `-` and its key, and whether the key's value is a block.
+fn tidy(line: &str, start: &Start) -> (String, bool) {
+    let line = line.trim_end();
+    let end = start.key_end.and_then(|end| line.char_indices().nth(end));
+    let end = end.map_or(line.len(), |(at, _)| at);
+    let (before, rest) = line.split_at_checked(end).unwrap_or((line, ""));
+    let mut content = before.trim_start().to_owned();
+    if start.item {
+        let item = content.strip_prefix('-').unwrap_or(&content);
+        content = format!("- {}", item.trim_start());
+    }
+    let Some(value) = rest.trim_start().strip_prefix(':') else {
+        return (content + rest, false);
+    };
+    content.push(':');
+    let found = value.trim_start();
+    if found.is_empty() || found.starts_with('#') {
+        return (content + value, false);
+    }
+    (format!("{content} {found}"), found.starts_with(['|', '>']))
+}

@@ -1,0 +1,98 @@
+//! `orbgate fmt`: policies in one layout.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use orbgate::Policy;
+use serde::Serialize;
+
+use crate::args::{Layouts, STANDARD_INPUT};
+use crate::decide::print_json;
+use crate::input;
+use crate::output::{self, Outcome, Stop, WARNING, one_line};
+use crate::policy_file::in_file;
+
+/// A file, and whether its layout changes.
+#[derive(Serialize)]
+struct LaidOut {
+    file: String,
+    changed: bool,
+}
+
+/// Lays the files out.
+pub(crate) fn run(layouts: &Layouts) -> Result<Outcome, Stop> {
+    let (mut done, mut outcome) = (Vec::new(), Outcome::Fine);
+    for path in &layouts.files {
+        match lay_out(path, layouts) {
+            Ok(file) => done.push(file),
+            Err(stop @ Stop::BrokenPipe) => return Err(stop),
+            // The other files are laid out all the same.
+            Err(stop) => outcome = stop.report(),
+        }
+    }
+    if layouts.json {
+        print_json(&Answer { files: &done })?;
+    } else {
+        let word = if layouts.check {
+            "would change"
+        } else {
+            "laid out"
+        };
+        let standard_output = |file: &LaidOut| file.file == STANDARD_INPUT && !layouts.check;
+        let changed = done
+            .iter()
+            .filter(|file| file.changed && !standard_output(file));
+        output::print(|out| {
+            for file in changed {
+                writeln!(out, "{}: {WARNING}{word}{WARNING:#}", one_line(&file.file))?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(match outcome {
+        Outcome::Fine if layouts.check && done.iter().any(|file| file.changed) => Outcome::Findings,
+        outcome => outcome,
+    })
+}
+
+fn lay_out(path: &Path, layouts: &Layouts) -> Result<LaidOut, Stop> {
+    let file = path.display().to_string();
+    let bytes = input::read(path, Policy::MAX_BYTES.saturating_add(1)).map_err(Stop::Error)?;
+    // What is no text, or too long, has its fault from the reader of policies.
+    Policy::from_bytes(&bytes).map_err(|error| Stop::Faults(in_file(&file, error.faults())))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let new = orbgate_analysis::format(&text);
+    let new = new.map_err(|faults| Stop::Faults(in_file(&file, &faults)))?;
+    let changed = new != text;
+    if path == Path::new(STANDARD_INPUT) {
+        if !layouts.check && !layouts.json {
+            output::print_raw(new.as_bytes())?;
+        }
+    } else if changed && !layouts.check {
+        replace(path, &new)
+            .map_err(|error| Stop::Error(format!("cannot write `{file}`: {error}")))?;
+    }
+    Ok(LaidOut { file, changed })
+}
+
+/// Puts a text in the place of a file, all at once: a service may be reading it.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    // A link stays a link.
+    let path = fs::canonicalize(path)?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside = path.with_file_name(name);
+    let written = fs::write(&beside, text)
+        .and_then(|()| fs::set_permissions(&beside, fs::metadata(&path)?.permissions()))
+        .and_then(|()| fs::rename(&beside, &path));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    files: &'a [LaidOut],
+}

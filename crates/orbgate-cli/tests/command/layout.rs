@@ -1,0 +1,81 @@
+//! `orbgate fmt`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::{BAD, SHOP, file, orbgate, orbgate_reading};
+
+const RAGGED: &str =
+    "orbgate:   1\n\n\n\napis:\n      a:   # the only one\n          scopes:    {}\n";
+const LAID_OUT: &str = "orbgate: 1\n\napis:\n  a:   # the only one\n    scopes: {}\n";
+
+#[test]
+fn a_file_is_laid_out_in_its_place_and_once_is_enough() {
+    let (ragged, shop) = (file("fmt-ragged.yaml", RAGGED), file("fmt-shop.yaml", SHOP));
+    let ran = orbgate(&["fmt", "--check", &ragged, &shop]);
+    assert_eq!(
+        (ran.code, ran.out, ran.err),
+        (1, format!("{ragged}: would change\n"), String::new())
+    );
+    assert_eq!(fs::read_to_string(&ragged).unwrap(), RAGGED);
+    let ran = orbgate(&["fmt", &ragged, &shop]);
+    assert_eq!(
+        (ran.code, ran.out, ran.err),
+        (0, format!("{ragged}: laid out\n"), String::new())
+    );
+    assert_eq!(fs::read_to_string(&ragged).unwrap(), LAID_OUT);
+    assert_eq!(fs::read_to_string(&shop).unwrap(), SHOP);
+    for flags in [&["--check"][..], &[]] {
+        let ran = orbgate(&[&["fmt", &ragged, &shop], flags].concat());
+        assert_eq!((ran.code, &*ran.out), (0, ""));
+    }
+    let ran = orbgate(&["fmt", "--check", "--json", &ragged]);
+    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(json, json!({"files": [{"file": ragged, "changed": false}]}));
+}
+
+#[test]
+fn standard_input_goes_to_standard_output() {
+    let ran = orbgate_reading(&["fmt", "-"], RAGGED.as_bytes());
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (0, LAID_OUT, ""));
+    let ran = orbgate_reading(&["fmt", "-", "--check"], RAGGED.as_bytes());
+    assert_eq!((ran.code, &*ran.out), (1, "-: would change\n"));
+}
+
+#[test]
+fn a_bad_file_is_2_and_stays_as_it_is() {
+    let (bad, ragged) = (
+        file("fmt-bad.yaml", BAD),
+        file("fmt-beside-bad.yaml", RAGGED),
+    );
+    let ran = orbgate(&["fmt", &bad, "/nowhere.yaml", &ragged]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.starts_with(&format!("{bad}:7:15: ")), "{}", ran.err);
+    assert!(
+        ran.err.contains("error: cannot read `/nowhere.yaml`: "),
+        "{}",
+        ran.err
+    );
+    assert_eq!(fs::read_to_string(&bad).unwrap(), BAD);
+    assert_eq!(fs::read_to_string(&ragged).unwrap(), LAID_OUT);
+    assert_eq!(orbgate(&["fmt"]).code, 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link_and_a_mode_stays() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let target = file("fmt-target.yaml", RAGGED);
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+    let link = format!("{target}.link");
+    let _ = fs::remove_file(&link);
+    symlink(&target, &link).unwrap();
+    assert_eq!(orbgate(&["fmt", &link]).code, 0);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&target).unwrap(), LAID_OUT);
+    assert_eq!(
+        fs::metadata(&target).unwrap().permissions().mode() & 0o777,
+        0o640
+    );
+}
