@@ -4,6 +4,7 @@ mod diff;
 mod format;
 mod least;
 mod lint;
+mod near;
 mod questions;
 mod suite;
 mod templates;
@@ -16,6 +17,7 @@ pub use crate::least::{
     LeastScopes, Need, Refusal, least_scopes, scope_needed, scope_needed_by_name,
 };
 pub use crate::lint::{Code, Finding, Findings, Level, lint};
+pub use crate::near::{Miss, NearMiss, near_misses, near_scope};
 pub use crate::questions::{Record, reach, records, route_of, scope, who_may};
 pub use crate::suite::{
     Case, Coverage, CoveredRow, Difference, Expected, ExpectedOrbs, Outcome, Suite, Tried,

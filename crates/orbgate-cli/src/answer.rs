@@ -25,6 +25,14 @@ impl Advice {
         }
     }
 
+    /// A route that nearly decides the call.
+    pub(crate) const fn near(text: String) -> Self {
+        Self {
+            label: "near",
+            text,
+        }
+    }
+
     /// The step to a scope that is missing.
     pub(crate) const fn step(text: String) -> Self {
         Self {

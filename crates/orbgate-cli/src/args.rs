@@ -109,7 +109,7 @@ pub(crate) enum Command {
     /// Decide one request: allow or deny, why, and what it consumes
     #[command(after_help = DECIDE, override_usage = DECIDE_USAGE)]
     Decide(Question),
-    /// Explain a denial: which step to the scope is missing
+    /// Explain a denial: which step to the scope is missing, which route was meant
     #[command(after_help = EXPLAIN, override_usage = EXPLAIN_USAGE)]
     Explain(Denial),
     /// Decide a log of requests line by line: JSON Lines in, JSON Lines out
@@ -367,7 +367,8 @@ token carries, what is declared and what is requested, and this says which:
   not_known      what was said does not tell
 Without --scopes, the token is the one that --declared and --requested give.
 With --json, the decision has one field more, `missing_step`: one of these,
-or null where no step is missing.
+or null where no step is missing. Routes that nearly decide the call are named
+with why they do not; in JSON they are in `near`, if there are any.
 
 Examples:
   orbgate explain POST /api/v1/external/vox/run --token user \\

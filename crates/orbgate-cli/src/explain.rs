@@ -1,6 +1,9 @@
 //! `orbgate explain`: which of the two steps to a scope a denied call lacks (specification §5.4 and §5.5).
 
-use orbgate::{Decision, Grant, MissingStep, Reason, Scopes};
+use std::ffi::OsString;
+
+use orbgate::{Decision, Engine, Grant, MissingStep, Place, Reason, Scopes};
+use orbgate_analysis::{NearMiss, near_misses, near_scope};
 use serde::Serialize;
 
 use crate::answer::{self, Advice};
@@ -15,6 +18,18 @@ struct Explained<'e> {
     #[serde(flatten)]
     decision: Decision<'e>,
     missing_step: Option<MissingStep>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    near: Vec<Near<'e>>,
+}
+
+/// A route that nearly decides the call, as JSON.
+#[derive(Serialize)]
+struct Near<'e> {
+    route: &'e str,
+    place: Place,
+    why: String,
+    /// A target that it decides.
+    meant: Option<String>,
 }
 
 /// Decides, and prints the answer with what is missing.
@@ -34,16 +49,56 @@ pub(crate) fn run(denial: &Denial, source: &Source) -> Result<Outcome, Stop> {
         .map_or_else(|| question.scopes(), Scopes::from);
     let decision = decide::decide(question, scopes, engine);
     let missing_step = grant.missing_step(&decision);
+    let near = near(denial, engine);
     if question.json {
+        let near = near.into_iter().map(|near| Near {
+            route: near.route.as_str(),
+            place: near.route.place(),
+            why: near.why.to_string(),
+            meant: near.meant,
+        });
         decide::print_json(&Explained {
             decision,
             missing_step,
+            near: near.collect(),
         })?;
     } else {
-        let advice = advice(denial, &grant, &decision, missing_step, source);
+        let near = near.iter().map(|near| {
+            let (route, place) = (near.route.as_str(), source.at(near.route.place()));
+            let meant = near.meant.as_ref();
+            let meant =
+                meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+            Advice::near(format!("{route} ({place}): {}{meant}", near.why))
+        });
+        let mut advice = advice(denial, &grant, &decision, missing_step, source);
+        advice.extend(misspelt(denial, &decision));
+        advice.extend(near);
         output::print(|out| answer::write(out, &decision, &advice, source))?;
     }
     Ok(decide::outcome(&decision))
+}
+
+/// The routes that nearly decide the call, where a call is asked about.
+fn near<'e>(denial: &Denial, engine: &'e Engine) -> Vec<NearMiss<'e>> {
+    let text = |argument: &Option<OsString>| argument.as_ref()?.to_str().map(str::to_owned);
+    let call = (text(&denial.question.method), text(&denial.question.target));
+    match call {
+        (Some(method), Some(target)) => near_misses(engine, &method, &target),
+        _ => Vec::new(),
+    }
+}
+
+/// A scope that the token carries, and is nearly the one that it needs.
+fn misspelt(denial: &Denial, decision: &Decision<'_>) -> Option<Advice> {
+    let scope = decision
+        .scope()
+        .filter(|_| decision.reason() == Reason::ScopeMissing)?;
+    let carried = denial.question.scopes.as_ref()?.to_str()?;
+    let near = near_scope(scope.name(), carried)?;
+    let needed = scope.name();
+    Some(Advice::hint(format!(
+        "`{near}` is another scope than `{needed}`: did you mean `{needed}`?"
+    )))
 }
 
 fn advice(

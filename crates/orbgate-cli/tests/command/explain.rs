@@ -137,3 +137,97 @@ fn scopes_without_a_token_are_a_usage_error() {
     let ran = orbgate(&[&RUN[..], &["--scopes", "write:vox"]].concat());
     assert_eq!((ran.code, &*ran.out), (2, ""));
 }
+
+/// The whole way of a decision is that of `decide`, whatever else is said.
+#[test]
+fn it_always_agrees_with_decide() {
+    let shop = crate::file("explain-shop.yaml", crate::SHOP);
+    let subjects = [
+        &["GET", "/v1/items"][..],
+        &["GET", "/v1/items/order"],
+        &["POST", "/v1/items/order"],
+        &["POST", "/v1/itmes"],
+        &["DELETE", "/v1/items/7"],
+        &["GET", "/v1//items"],
+        &["get", "/v1/items"],
+        &["GET", "/v1/items/7/8"],
+        &["--scope", "read:talk"],
+        &["--scope", "read:tlak"],
+    ];
+    let tokens = [
+        &[][..],
+        &["--token", "user"],
+        &["--token", "user", "--scopes", "read:items order:items"],
+        &[
+            "--token",
+            "organisation",
+            "--scopes",
+            "read:item write:items read:talk",
+        ],
+    ];
+    for subject in subjects {
+        for token in tokens {
+            let ask = |command: &str| {
+                let ran =
+                    orbgate(&[&[command], subject, token, &["--json", "--policy", &shop]].concat());
+                let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+                (ran.code, json)
+            };
+            let (decided, (code, mut explained)) = (ask("decide"), ask("explain"));
+            let more = explained.as_object_mut().unwrap();
+            assert!(more.remove("missing_step").is_some());
+            more.remove("near");
+            assert_eq!((code, explained), decided, "{subject:?} {token:?}");
+        }
+    }
+}
+
+#[test]
+fn near_misses_say_why_not_and_what_was_meant() {
+    let shop = crate::file("explain-near.yaml", crate::SHOP);
+    let out = |arguments: &[&str]| {
+        let ran = orbgate(
+            &[
+                &["explain"],
+                arguments,
+                &["--token", "user", "--policy", &shop],
+            ]
+            .concat(),
+        );
+        assert_eq!((ran.code, &*ran.err), (1, ""));
+        ran.out
+    };
+    let found = out(&["GET", "/v1/item/7"]);
+    let near = format!(
+        "  near    GET /v1/items/{{id}} ({shop}:12:13): segment 2 is `item`, not `items`; did you mean `/v1/items/7`?\n"
+    );
+    assert!(found.contains(&near), "{found}");
+    let found = out(&["GET", "/v1/items/order"]);
+    let near = format!(
+        "  near    GET /v1/items/{{id}} ({shop}:12:13): fits, but `/v1/items/order` is more specific\n"
+    );
+    assert!(found.contains(&near), "{found}");
+    let found = out(&["POST", "/v1/items", "--scopes", "write:item"]);
+    assert!(
+        found.contains(
+            "`write:item` is another scope than `write:items`: did you mean `write:items`?\n"
+        ),
+        "{found}"
+    );
+    let ran = orbgate(&[
+        "explain",
+        "GET",
+        "/v1/item/7",
+        "--token",
+        "user",
+        "--policy",
+        &shop,
+        "--json",
+    ]);
+    let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(
+        json["near"],
+        serde_json::json!([{"route": "GET /v1/items/{id}", "place": {"line": 12, "column": 13},
+            "why": "segment 2 is `item`, not `items`", "meant": "/v1/items/7"}])
+    );
+}

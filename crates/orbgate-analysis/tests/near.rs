@@ -1,0 +1,139 @@
+//! Near misses: a misspelt call finds its route, and what is named is so.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    missing_docs,
+    reason = "a test stops at its first surprise"
+)]
+
+use orbgate::{Engine, Policy};
+use orbgate_analysis::{Miss, near_misses, near_scope, route_of};
+
+/// A target of a template.
+fn target(template: &str) -> String {
+    let value = |segment: &str| {
+        if segment.starts_with('{') {
+            "q7".to_owned()
+        } else {
+            segment.to_owned()
+        }
+    };
+    template.split('/').map(value).collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn a_call_with_one_wrong_character_finds_its_route() {
+    let engine = Engine::external();
+    let mut misspelt = 0;
+    for route in engine.routes() {
+        let target = target(route.template());
+        for at in target
+            .char_indices()
+            .map(|(at, _)| at)
+            .filter(|at| target.as_bytes()[*at].is_ascii_alphabetic())
+        {
+            for wrong in [
+                format!("{}x{}", &target[..at], &target[at + 1..]),
+                format!("{}{}", &target[..at], &target[at + 1..]),
+            ] {
+                // The value of a parameter may be anything, and another route may decide what was typed.
+                if route_of(engine, route.method(), &wrong).is_ok() || wrong.contains("//") {
+                    continue;
+                }
+                let near = near_misses(engine, route.method(), &wrong);
+                assert!(near.len() <= 3);
+                for near in &near {
+                    let decided = near
+                        .meant
+                        .as_ref()
+                        .map(|meant| route_of(engine, route.method(), meant));
+                    assert!(
+                        decided.is_none_or(|decided| decided == Ok(near.route)),
+                        "{wrong}: {near:?}"
+                    );
+                }
+                let found = near
+                    .iter()
+                    .any(|near| near.route == route || near.meant.as_deref() == Some(&*target));
+                // A template without the method hides it: then that is what is said.
+                let hidden = route_of(engine, route.method(), &wrong)
+                    .unwrap_err()
+                    .route()
+                    .is_some();
+                assert!(found || hidden, "{wrong}: {near:?}");
+                misspelt += 1;
+            }
+        }
+    }
+    assert!(misspelt > 1_000, "{misspelt}");
+}
+
+#[test]
+fn what_fits_and_is_less_specific_is_named() {
+    let text = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: ['GET /x/{id}', 'GET /{a}/y', DELETE /x/y, 'GET /x/{id}/z'] } } } }";
+    let engine = Engine::new(&Policy::from_yaml(text).unwrap());
+    let why = |method: &str, target: &str| {
+        let near = near_misses(&engine, method, target);
+        near.into_iter()
+            .map(|near| (near.route.as_str().to_owned(), near.why.to_string()))
+            .collect::<Vec<_>>()
+    };
+    let pair = |route: &str, why: &str| (route.to_owned(), why.to_owned());
+    let less = "fits, but `/x/y` is more specific";
+    assert_eq!(
+        why("GET", "/x/y?a=b"),
+        [pair("GET /x/{id}", less), pair("GET /{a}/y", less)]
+    );
+    assert_eq!(why("DELETE", "/x/y"), []);
+    assert_eq!(
+        why("DELETE", "/X/y"),
+        [pair("DELETE /x/y", "segment 1 is `X`, not `x`")]
+    );
+    assert_eq!(why("GET", "/x/1/z"), []);
+    let found = near_misses(&engine, "GET", "/x");
+    assert_eq!(
+        found[0].why,
+        Miss::Segments {
+            found: 1,
+            expected: 2
+        }
+    );
+    assert_eq!(found[0].meant, None);
+}
+
+#[test]
+fn hostile_calls_take_no_time_and_find_nothing() {
+    let engine = Engine::external();
+    for target in [
+        "",
+        "/",
+        "x",
+        "//",
+        "?",
+        "#",
+        "/%",
+        "\u{0}",
+        &"/a".repeat(5_000),
+        &format!("/api/v1/external/{}", "x".repeat(1_000_000)),
+    ] {
+        for method in ["GET", "", "\u{7f}"] {
+            assert_eq!(near_misses(engine, method, target), [], "{method}");
+        }
+    }
+    assert_eq!(near_scope("read:orbs", &"x".repeat(1_000_000)), None);
+}
+
+#[test]
+fn a_scope_is_near_by_a_few_characters() {
+    for (needed, carried, near) in [
+        ("read:orbs", "read:orb", Some("read:orb")),
+        ("read:orbs", "x Read:Orbs y", Some("Read:Orbs")),
+        ("read:orbs", "read:vox write:orbs", None),
+        ("read:orbs", "read:orbs", None),
+        ("read:orbs", "", None),
+        ("abc", "xyc", None),
+    ] {
+        assert_eq!(near_scope(needed, carried), near, "{carried}");
+    }
+}
