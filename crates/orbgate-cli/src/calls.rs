@@ -32,8 +32,31 @@ pub(crate) struct Tokens {
     pub(crate) kind: TokenKind,
 }
 
-/// So many lines that are no calls are reported; the rest is a number.
-const REPORTED: u64 = 20;
+/// Lines of a file that cannot be used: the first are reported, the rest is a number.
+#[derive(Default)]
+pub(crate) struct Unusable(u64);
+
+impl Unusable {
+    const REPORTED: u64 = 20;
+
+    pub(crate) fn report(&mut self, log: &Log, path: &Path, line: u64, message: &str) {
+        self.0 = self.0.saturating_add(1);
+        if self.0 <= Self::REPORTED {
+            let name = path.display();
+            let message = format!("{name}:{line}: {message}");
+            log.bar.suspend(|| output::error(&message));
+        }
+    }
+
+    /// Says how many were not reported, and gives the number of all.
+    pub(crate) fn finish(self) -> u64 {
+        if let more @ 1.. = self.0.saturating_sub(Self::REPORTED) {
+            let more = usize::try_from(more).unwrap_or(usize::MAX);
+            output::error(&format!("{} cannot be used", count(more, "more line")));
+        }
+        self.0
+    }
+}
 
 /// Reads the calls of a log, each with its line, and says how many lines were none.
 pub(crate) fn each(
@@ -42,7 +65,8 @@ pub(crate) fn each(
     mut take: impl FnMut(u64, Call<'_>),
 ) -> Result<u64, Stop> {
     let mut log = Log::open(path)?;
-    let (mut line, mut number, mut wrong) = (Vec::new(), 0_u64, 0_u64);
+    let (mut line, mut number) = (Vec::new(), 0_u64);
+    let mut unusable = Unusable::default();
     loop {
         let length = log.read(&mut line).map_err(Stop::Error)?;
         number = number.saturating_add(1);
@@ -54,22 +78,11 @@ pub(crate) fn each(
         };
         match parsed {
             Ok(call) => take(number, call),
-            Err(message) => {
-                wrong = wrong.saturating_add(1);
-                if wrong <= REPORTED {
-                    let name = path.display();
-                    log.bar
-                        .suspend(|| output::error(&format!("{name}:{number}: {message}")));
-                }
-            }
+            Err(message) => unusable.report(&log, path, number, &message),
         }
     }
     log.bar.finish_and_clear();
-    if let more @ 1.. = wrong.saturating_sub(REPORTED) {
-        let more = usize::try_from(more).unwrap_or(usize::MAX);
-        output::error(&format!("{} cannot be used", count(more, "more line")));
-    }
-    Ok(wrong)
+    Ok(unusable.finish())
 }
 
 fn parse(line: &[u8], tokens: Tokens) -> Result<Call<'_>, String> {

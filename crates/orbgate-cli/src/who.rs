@@ -7,6 +7,7 @@ use orbgate_log::{RequestLine, Subject, TOO_LONG, TokenObject};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Tokens, bytes};
+use crate::calls::Unusable;
 use crate::decide::print_json;
 use crate::log::{Length, Log};
 use crate::output::{self, ALLOW, DENY, FAINT, Outcome, Stop, one_line};
@@ -40,7 +41,8 @@ pub(crate) fn run(tokens: &Tokens, source: &Source) -> Result<Outcome, Stop> {
     };
     let (method, target) = (text(&tokens.method)?, text(&tokens.target)?);
     let mut log = Log::open(&tokens.tokens)?;
-    let (mut rows, mut line, mut number, mut wrong) = (Vec::new(), Vec::new(), 0_u64, false);
+    let (mut rows, mut line, mut number, mut wrong) =
+        (Vec::new(), Vec::new(), 0_u64, Unusable::default());
     loop {
         let length = log.read(&mut line).map_err(Stop::Error)?;
         number = number.saturating_add(1);
@@ -51,14 +53,11 @@ pub(crate) fn run(tokens: &Tokens, source: &Source) -> Result<Outcome, Stop> {
         };
         match row {
             Ok(row) => rows.push(row),
-            Err(message) => {
-                wrong = true;
-                let file = tokens.tokens.display();
-                output::error(&format!("{file}:{number}: {message}"));
-            }
+            Err(message) => wrong.report(&log, &tokens.tokens, number, &message),
         }
     }
     log.bar.finish_and_clear();
+    let wrong = wrong.finish() > 0;
     let some = rows.iter().any(|row| row.decision.is_allow());
     if tokens.json {
         print_json(&Answer {

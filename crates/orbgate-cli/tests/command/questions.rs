@@ -489,13 +489,19 @@ fn lines_that_are_no_calls_or_tokens_are_2_and_the_others_count() {
     // A report stays short, whatever the file is.
     let noise: Vec<u8> = (0..=255_u8).cycle().take(200_000).collect();
     let noise = file("wrong-lines.bin", noise);
-    let ran = orbgate(&["needs", "--log", &noise]);
-    assert_eq!((ran.code, ran.err.lines().count()), (2, 21), "{}", ran.err);
-    assert!(
-        ran.err.ends_with(" more lines cannot be used\n"),
-        "{}",
-        ran.err
-    );
+    for arguments in [
+        &["needs", "--log", &noise][..],
+        &["unused", &noise],
+        &["who", "GET", "/x", "--tokens", &noise],
+    ] {
+        let ran = orbgate(arguments);
+        assert_eq!((ran.code, ran.err.lines().count()), (2, 21), "{}", ran.err);
+        assert!(
+            ran.err.ends_with(" more lines cannot be used\n"),
+            "{}",
+            ran.err
+        );
+    }
     for arguments in [
         &["needs"][..],
         &["needs", "GET /x", "--log", "-"],
