@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from orbgate import Policy, TableError, Token, logs, report
+from orbgate import __version__ as orbgate_version
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
@@ -283,6 +284,67 @@ HOSTILE = [
 ]
 
 
+def luminance(colour: str) -> float:
+    """The relative luminance of WCAG 2.2."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722)))
+
+
+def test_allowed_and_denied_differ_without_colours() -> None:
+    """In grey, their contrast was 1.01."""
+    style = report(TABLE, POLICY).html.partition("<style>")[2]
+    pairs = re.findall(r"--allow: (#\w{6}); --deny: (#\w{6});", style)
+    assert len(pairs) == 2
+    for pair in pairs:
+        light, dark = sorted(map(luminance, pair), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 3, pair
+
+
+def test_calls_that_reach_no_route_are_not_drawn_beside_those_that_do() -> None:
+    calls = [
+        {"method": "GET", "target": target, "kind": "user", "scopes": ""}
+        for target in ["/wp-login.php"] * 10_000 + ["/api/v1/external/orbs"] * 3
+    ]
+    made = report(pa.Table.from_pylist(calls), POLICY).html
+    charts = re.findall(r"<svg.*?</svg>", made, re.DOTALL)
+    assert not any("(no route)" in chart for chart in charts) and "(no route)" in made
+    assert any("(no route)" in chart for chart in re.findall(r"<svg.*?</svg>", report(pa.Table.from_pylist(calls[:9]), POLICY).html, re.DOTALL))
+
+
+@pytest.mark.parametrize(
+    ("hours", "count", "form"),
+    [(1 / 60, 20, r"\d\d:\d\d:\d\d"), (1, 60, r"\d\d:\d\d"), (50, 50, r"[A-Z]\w\w \d\d \d\d:\d\d"), (300, 40, r"[A-Z]\w\w \d\d"),
+     (24 * 40, 40, r"[A-Z]\w\w \d\d"), (24 * 300, 40, r"[A-Z]\w\w \d\d"), (24 * 900, 40, r"[A-Z]\w\w \d\d\d\d"), (24 * 9_000, 40, r"\d\d\d\d")],
+)
+def test_times_on_an_axis_are_all_alike(hours: float, count: int, form: str) -> None:
+    """Some were days of the week, others of the month."""
+    times = [START + timedelta(hours=hours * at / count) for at in range(count)]
+    calls = [{"method": "GET", "target": "/", "kind": "user", "scopes": "", "time": time} for time in times]
+    made = report(pa.Table.from_pylist(calls), POLICY).html
+    charts = re.findall(r"<svg.*?</svg>", made[made.index("<h2>Over time") :], re.DOTALL)[:2]
+    for chart in charts:
+        labels = re.findall(r">([^<>]+)</text>", chart.partition("role-axis-label")[2].partition("role-axis-domain")[0])
+        labels = [label for label in labels if not re.fullmatch(r"[\d.,]+k?", label) or re.fullmatch(form, label)]
+        assert len(labels) >= 2 and len(set(labels)) == len(labels), labels
+        assert all(re.fullmatch(form, label) for label in labels), labels
+
+
+def test_the_page_says_what_it_was_made_of(tmp_path: Path) -> None:
+    path = tmp_path / "calls.csv"
+    path.write_text(CSV, encoding="utf-8")
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(texts_of_table(path), tmp_path / "calls.parquet")
+    for file in (path, tmp_path / "calls.parquet"):
+        made = report(file, POLICY)
+        digest = sha256(file.read_bytes()).hexdigest()
+        assert made.figures.files == [(file.name, digest)]
+        text = " ".join(Page(made.html).texts)
+        assert f"{file.name}  sha256:{digest}" in text and f"Made by orbgate {orbgate_version}." in text
+    line = next(route.line for route in POLICY.routes() if str(route) == "GET /api/v1/external/orbs")
+    assert f'data-column="policy line">{line}</td>' in made.html
+
+
 def test_what_a_log_has_is_text_on_the_page() -> None:
     made = report(table(HOSTILE), POLICY, title=MARKUP.replace("\0", ""), top=500)
     read = check_harmless(made.html)
@@ -436,6 +498,9 @@ SAID: list[dict[str, Any]] = [
 ]
 
 
+FILE = r"<div><dt>Log</dt>.*?</div>\n"
+
+
 def texts_of_table(path: Path) -> Any:
     """The rows of a CSV file as a table of texts, in which what is empty is null."""
     csv = pytest.importorskip("pyarrow.csv")
@@ -452,8 +517,11 @@ def test_a_file_and_its_table_have_one_page(tmp_path: Path, said: dict[str, Any]
     calls = texts_of_table(path)
     polars = pytest.importorskip("polars")
     for of_table in (calls, calls.to_pandas(), polars.from_arrow(calls), calls.to_batches(), logs.read(path, **said)):
-        more = {} if isinstance(of_table, logs.Reader) else said
-        assert report(of_table, POLICY, **more).html == of_file.html
+        is_file = isinstance(of_table, logs.Reader)
+        found = report(of_table, POLICY, **({} if is_file else said)).html
+        # A table has no file.
+        assert found == (of_file.html if is_file else re.sub(FILE, "", of_file.html))
+    assert len(re.findall(FILE, of_file.html)) == 1
     changed = of_file.html != report(path, POLICY).html
     assert changed == bool(said)
     assert of_file.figures.unread_times == (12 if said.get("time_unit") else 24) * 2

@@ -73,7 +73,7 @@ def report(
 
     The page is one file without scripts, and asks for nothing of the network. It has no tokens and no queries of
     targets, but it has callers. The same rows, policy and arguments make the same page, byte for byte, whatever holds the
-    rows. Memory is bounded: of too many callers, or scopes that the policy does not have, those with most calls are on
+    rows, but for the names and digests of files. Memory is bounded: of too many callers, or scopes that the policy does not have, those with most calls are on
     the page, and it says where their counts are lower bounds.
 
     A row that cannot be read is not decided: it is counted, and the page says so; so it is where a file breaks off.

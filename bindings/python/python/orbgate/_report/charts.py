@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import accumulate
+from math import ceil
 from typing import Any, NamedTuple
 
 import vl_convert
@@ -74,23 +75,35 @@ def bars(rows: Sequence[Bar], series: Sequence[Series]) -> list[str]:
     return _draw(spec)
 
 
-def timeline(spans: Sequence[Span], numbers: Sequence[Sequence[int]], series: Sequence[Series]) -> list[str]:
-    """A bar for each span of time, of as many parts as there are series; as SVG, in each of `WIDTHS`."""
+def timeline(
+    spans: Sequence[Span], numbers: Sequence[Sequence[int]], series: Sequence[Series], ticks: str
+) -> list[str]:
+    """A bar for each span of time, of as many parts as there are series; as SVG, in each of `WIDTHS`.
+
+    `ticks` is the form of all times on the axis, as `strftime` has it.
+    """
     parts = [
         part
         for span, of_span in zip(spans, numbers)
         for part in _parts({"start": _utc(span.start), "end": _utc(span.end)}, of_span, series)
     ]
 
+    days = (spans[-1].end - spans[0].start).days
+
+    def count(width: int) -> Any:
+        # Where hours are not written, ticks between days would look like the day before.
+        is_by_day = "%d" in ticks and "%H" not in ticks
+        return {"interval": "day", "step": max(1, ceil(days * 70 / width))} if is_by_day and days < 28 else width // 110
+
     def spec(width: int) -> dict[str, Any]:
-        time_axis = {**AXIS, "grid": False, "domainColor": "var(--rule)", "tickColor": "var(--rule)"}
-        time = {"type": "temporal", "scale": {"type": "utc"}, "axis": {**time_axis, "tickCount": width // 90}}
+        time_axis = {**AXIS, "grid": False, "labelFlush": False, "labelOverlap": "greedy", "labelSeparation": 8, "domainColor": "var(--rule)", "tickColor": "var(--rule)"}
+        time = {"type": "temporal", "scale": {"type": "utc"}, "axis": {**time_axis, "format": ticks, "tickCount": count(width)}}
         number_axis = {**AXIS, "domain": False, "ticks": False, "gridColor": "var(--rule)", **FEW_TICKS}
         return {
             "width": width,
             "height": 190,
             # Where neither font is there, another may be wider.
-            "padding": {"left": 8, "right": 12, "top": 6, "bottom": 4},
+            "padding": {"left": 8, "right": 24, "top": 6, "bottom": 4},
             "data": {"values": parts},
             "mark": {"type": "rect", "xOffset": 0.5, "x2Offset": -0.5},
             "encoding": {

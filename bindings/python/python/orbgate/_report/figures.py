@@ -93,6 +93,13 @@ class UnreadRow(NamedTuple):
     why: str
 
 
+class LogFile(NamedTuple):
+    """A file of the log, and the SHA-256 of its bytes as they were read."""
+
+    name: str
+    sha256: str
+
+
 class Figures(NamedTuple):
     """What the page is made of; each list starts with what there is most of, `times` with the first.
 
@@ -120,6 +127,7 @@ class Figures(NamedTuple):
     unread: int
     first_unread: Rows[UnreadRow]
     broken: str | None
+    files: Rows[LogFile]
 
     @property
     def calls(self) -> int:
@@ -207,6 +215,7 @@ def count(log: Decided, policy: Policy) -> Figures:
         unread=log.unread,
         first_unread=Rows(UnreadRow, (UnreadRow(*row) for row in log.first_unread)),
         broken=log.broken,
+        files=Rows(LogFile, (LogFile(*file) for file in log.files())),
     )
 
 

@@ -30,11 +30,16 @@ class Decided:
         self._log = log
         self._decider = Decider(policy)
         self._watch = watch
+        log.digest_files()
 
     @property
     def unread_times(self) -> int:
         """How many times could not be read."""
         return self._log.unread_times
+
+    def files(self) -> list[tuple[str, str]]:
+        """The files that were read to their ends, and the SHA-256 of each."""
+        return self._log.digests()
 
     def parts(self) -> Iterator[tuple[Any, Any, bool]]:
         """Calls and their decisions, row by row, and whether rare things may be let go behind them."""

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from .._native import VERSION
 from .sections import sections
 from .words import bound, number, period, share, shown
 
 if TYPE_CHECKING:
     from .._policy import Policy
     from .figures import Figures
+
+
+# A log may have more files than anybody reads.
+MOST_FILES = 10
 
 
 class Tile(NamedTuple):
@@ -48,6 +53,8 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         policy_name=shown(policy.name or "without a name"),
         routes=number(len(policy.routes()), "route"),
         period=period(found.first, found.last),
+        files=[file._replace(name=shown(file.name)) for file in found.files[:MOST_FILES]],
+        version=VERSION,
         tiles=_tiles(found),
         sections=sections(found, policy, top),
     )

@@ -103,14 +103,16 @@ def _routes(found: Figures, policy: Policy, top: int) -> Section:
     nowhere = sum(row.denied for row in found.routes if row.route is None and row.scope is None)
     if nowhere:
         finding += f" Denied before a route was known: {number(nowhere, 'call')}."
-    names = routes([_place(row) for row in found.routes[:MOST_BARS]])
-    drawn = [
-        Bar(name, _denied(row.allowed, row.denied), (row.allowed, row.denied)) for name, row in zip(names, found.routes)
-    ]
+    # Beside the calls that reached none, whatever scanners send, those of routes would be too short to compare.
+    reached = [row for row in found.routes if row.route is not None or row.scope is not None] or found.routes
+    names = routes([_place(row) for row in reached[:MOST_BARS]])
+    drawn = [Bar(name, _denied(row.allowed, row.denied), (row.allowed, row.denied)) for name, row in zip(names, reached)]
+    lines = {str(route): number(route.line) for route in policy.routes()}
     rows = [
         (
             _place(row),
             row.scope or "–",
+            lines.get(row.route or "", "–"),
             number(row.allowed),
             number(row.denied),
             share(row.denied, row.allowed + row.denied),
@@ -119,7 +121,7 @@ def _routes(found: Figures, policy: Policy, top: int) -> Section:
         )
         for row in found.routes
     ]
-    columns = {"route": CODE, "scope": CODE, "allowed": NUMBER, "denied": NUMBER, "share denied": NUMBER}
+    columns = {"route": CODE, "scope": CODE, "policy line": NUMBER, "allowed": NUMBER, "denied": NUMBER, "share denied": NUMBER}
     columns |= {"consume orbs": NUMBER, "denied mostly for": NAME}
     name = "Calls by route"
     charts = [_bars(name, drawn, ALLOWED, DENIED)]
@@ -147,8 +149,9 @@ def _times(found: Figures) -> Section:
     if found.without_time:
         finding += f" Left out, for want of a time: {number(found.without_time, 'call')}."
     finding += _unread_times(found)
-    orbs = timeline(found.times, [(span.consuming,) for span in found.times], [CONSUMING])
-    calls = timeline(found.times, [(span.allowed, span.denied) for span in found.times], [ALLOWED, DENIED])
+    form = found.unit.ticks
+    orbs = timeline(found.times, [(span.consuming,) for span in found.times], [CONSUMING], form)
+    calls = timeline(found.times, [(span.allowed, span.denied) for span in found.times], [ALLOWED, DENIED], form)
     charts = [
         _chart("Calls that consume orbs, over time", orbs, CONSUMING),
         _chart("Calls allowed and denied, over time", calls, ALLOWED, DENIED),

@@ -29,6 +29,8 @@ class Unit(NamedTuple):
     seconds: int
     months: int = 0
     form: str = "%Y-%m-%d"
+    # How a chart's axis writes it: all ticks alike, and short.
+    ticks: str = "%b %d"
 
     def floor(self, time: datetime) -> datetime:
         """The start of the span of a time."""
@@ -51,21 +53,21 @@ class Unit(NamedTuple):
 
 _MINUTES, _SECONDS = "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"
 UNITS = (
-    Unit("second", 1, form=_SECONDS),
-    Unit("10 seconds", 10, form=_SECONDS),
-    Unit("minute", 60, form=_MINUTES),
-    Unit("5 minutes", 300, form=_MINUTES),
-    Unit("15 minutes", 900, form=_MINUTES),
-    Unit("hour", 3_600, form=_MINUTES),
-    Unit("6 hours", 21_600, form=_MINUTES),
+    Unit("second", 1, form=_SECONDS, ticks="%H:%M:%S"),
+    Unit("10 seconds", 10, form=_SECONDS, ticks="%H:%M:%S"),
+    Unit("minute", 60, form=_MINUTES, ticks="%H:%M"),
+    Unit("5 minutes", 300, form=_MINUTES, ticks="%H:%M"),
+    Unit("15 minutes", 900, form=_MINUTES, ticks="%b %d %H:%M"),
+    Unit("hour", 3_600, form=_MINUTES, ticks="%b %d %H:%M"),
+    Unit("6 hours", 21_600, form=_MINUTES, ticks="%b %d"),
     Unit("day", 86_400),
     Unit("week", 604_800),
-    Unit("month", 0, 1, "%Y-%m"),
-    Unit("quarter", 0, 3, "%Y-%m"),
-    Unit("year", 0, 12, "%Y"),
-    Unit("10 years", 0, 120, "%Y"),
-    Unit("century", 0, 1_200, "%Y"),
-    Unit("millennium", 0, 12_000, "%Y"),
+    Unit("month", 0, 1, "%Y-%m", "%b %Y"),
+    Unit("quarter", 0, 3, "%Y-%m", "%b %Y"),
+    Unit("year", 0, 12, "%Y", "%Y"),
+    Unit("10 years", 0, 120, "%Y", "%Y"),
+    Unit("century", 0, 1_200, "%Y", "%Y"),
+    Unit("millennium", 0, 12_000, "%Y", "%Y"),
 )
 
 

@@ -15,6 +15,7 @@ It needs pyarrow: ``pip install 'orbgate[logs]'``.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Union
@@ -130,6 +131,17 @@ class Reader(Iterator[Any]):
     def unread_times(self) -> int:
         """How many times could not be read so far."""
         return self._normaliser.times.unread
+
+    def digest_files(self) -> None:
+        """Has the SHA-256 of each file taken while it is read."""
+        for log in self._inputs:
+            log.sha256 = hashlib.sha256()
+
+    def digests(self) -> list[tuple[str, str]]:
+        """The names of the files, without their folders, and their SHA-256 as far as they were read."""
+        return [
+            ("standard input" if log.path == STANDARD_INPUT else os.path.basename(log.path), log.sha256.hexdigest()) for log in self._inputs if log.sha256 is not None
+        ]
 
     def exact(self) -> Iterator[Any]:
         """The batches with the very bytes of the log for the engine, where others show what is not UTF-8 as U+FFFD.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import os
 import sys
@@ -39,6 +40,8 @@ class Input(io.RawIOBase):
         if path != STANDARD_INPUT:
             self.name = f"`{path}`"
             self.size = os.stat(path).st_size or None
+        # Of what was read so far, where somebody wants it.
+        self.sha256: hashlib._Hash | None = None
         self._file: IO[bytes] | None = None
         self._start = b""
 
@@ -56,6 +59,8 @@ class Input(io.RawIOBase):
         found, self._start = found[: len(buffer)], self._start[len(buffer) :]
         buffer[: len(found)] = found
         self.position += len(found)
+        if self.sha256 is not None:
+            self.sha256.update(found)
         return len(found)
 
     def close(self) -> None:

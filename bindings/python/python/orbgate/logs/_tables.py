@@ -12,7 +12,7 @@ from .._columns import is_frame, is_table, select
 from .._errors import TableError
 from .._extras import needs
 from ._columns import Layout
-from ._input import Input, Lines
+from ._input import PIECE, Input, Lines
 from ._heavy import ROWS_AT_ONCE
 
 Columns = dict[str, Any]
@@ -186,6 +186,11 @@ def parquet(log: Input, layout: Layout) -> Iterator[Columns]:
         for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=columns):
             log.position += round(batch.num_rows / file.metadata.num_rows * (log.size or 0))
             yield {name: _inside(pc, batch, path) for name, path in found.items()}
+        if log.sha256 is not None:
+            # pyarrow reads its parts in another order.
+            with open(log.path, "rb") as whole:
+                for piece in iter(functools.partial(whole.read, PIECE), b""):
+                    log.sha256.update(piece)
     except (pa.ArrowInvalid, OSError) as error:
         raise TableError(f"cannot read {log.name}: {error}") from error
 
