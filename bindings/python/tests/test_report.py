@@ -145,6 +145,9 @@ def test_callers_are_those_of_decide(found: figures.Figures, decisions: list[Any
     for row in found.callers:
         reasons = Counter(d.reason for r, d in decisions if not d and r["caller"] == row.caller)
         assert row.denied_for is not None and reasons[row.denied_for] == max(reasons.values())
+    by_route = Counter((r["caller"], d.route, d.scope, d.reason) for r, d in decisions if not d and r["caller"])
+    assert {row[:4]: row.denied for row in found.caller_denials} == by_route
+    assert [row.denied for row in found.caller_denials] == sorted(by_route.values(), reverse=True)
     assert [row.denied for row in found.callers] == sorted((row.denied for row in found.callers), reverse=True)
 
 

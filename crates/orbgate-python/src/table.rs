@@ -13,7 +13,7 @@ use pyo3::types::PyCapsule;
 use crate::capsule::{STREAM, parts};
 use crate::column::{Layout, Requests, Source};
 use crate::error::{self, guarded};
-use crate::outcome::Outcomes;
+use crate::outcome::{Outcomes, ROWS_AT_ONCE};
 use crate::parallel;
 use crate::policy::Policy;
 use crate::rows::Indexed;
@@ -54,10 +54,12 @@ pub(crate) fn decide_table(
         // More threads than processors would only wait for each other.
         let processors = available_parallelism().map_or(1, NonZero::get);
         let threads = threads.unwrap_or(processors).clamp(1, processors);
-        let mut workers: Vec<_> = (0..threads)
-            .map(|_| Outcomes::new(policy.engine(), words))
-            .collect();
+        let mut workers = Vec::new();
         each_part(data, &layout, |requests| {
+            // A worker costs as much as some hundred rows: small tables have one.
+            let wanted = requests.rows.div_ceil(ROWS_AT_ONCE).clamp(1, threads);
+            let missing = wanted.saturating_sub(workers.len());
+            workers.extend((0..missing).map(|_| Outcomes::new(policy.engine(), words)));
             let batches = parallel::decide(py, requests, &mut workers)?;
             table.batches.extend(batches);
             table.rows = table.rows.saturating_add(requests.rows);

@@ -86,6 +86,17 @@ class CallerCount(NamedTuple):
     is_exact: bool
 
 
+class CallerDenial(NamedTuple):
+    """The denied calls of a caller to a route, and the scope that it takes; a lower bound where it is not exact."""
+
+    caller: str
+    route: str | None
+    scope: str | None
+    reason: Reason
+    denied: int
+    is_exact: bool
+
+
 class UnreadRow(NamedTuple):
     """A row that could not be read; rows are counted from 1."""
 
@@ -116,6 +127,7 @@ class Figures(NamedTuple):
     unknown_is_exact: bool
     missing: Rows[MissingScope]
     callers: Rows[CallerCount]
+    caller_denials: Rows[CallerDenial]
     different_callers: int
     callers_is_exact: bool
     times: Rows[Span]
@@ -190,6 +202,7 @@ def count(log: Decided, policy: Policy) -> Figures:
         usage.add(policy, calls, counted)
         if at_end:
             callers.denials.settle()
+            callers.by_route.settle()
             usage.unknown.settle()
     found = _outcomes(outcomes)
     timed = [row for row in times.rows() if row["time"] is not None]
@@ -204,6 +217,7 @@ def count(log: Decided, policy: Policy) -> Figures:
         unknown_is_exact=usage.unknown.is_exact,
         missing=_missing(found),
         callers=callers.rows(),
+        caller_denials=callers.denial_rows(),
         different_callers=len(callers.denials),
         callers_is_exact=callers.denials.is_exact,
         times=by_time,
@@ -259,11 +273,13 @@ class Callers:
 
     def __init__(self) -> None:
         self.denials = Heavy()
+        self.by_route = Heavy()
         self.without = 0
 
     def add(self, decided: Any) -> None:
         """Counts calls with their decisions."""
-        groups = decided.group_by(["caller", "decision", "reason"]).aggregate([([], "count_all")])
+        keys = ["caller", "decision", "reason", "route", "scope"]
+        groups = decided.group_by(keys).aggregate([([], "count_all")])
         for row in groups.to_pylist():
             calls = row["count_all"]
             if row["caller"] is None:
@@ -272,6 +288,16 @@ class Callers:
             is_denied = row["decision"] == Effect.DENY
             entry = self.denials.add(row["caller"], calls if is_denied else 0)
             entry.parts[row["reason"] if is_denied else None] += calls
+            if is_denied:
+                self.by_route.add((row["caller"], row["route"], row["scope"], row["reason"]), calls)
+
+    def denial_rows(self) -> Rows[CallerDenial]:
+        """Who was denied what, most often first."""
+        rows = [
+            CallerDenial(_text(caller), route, scope, Reason(reason), entry.count, entry.is_exact)
+            for (caller, route, scope, reason), entry in self.by_route
+        ]
+        return Rows(CallerDenial, sorted(rows, key=lambda row: (-row.denied, row.caller, row.route or "", row.reason.number)))
 
     def rows(self) -> Rows[CallerCount]:
         """The callers, first who was denied most."""

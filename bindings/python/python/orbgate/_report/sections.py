@@ -245,7 +245,16 @@ def _callers(found: Figures, top: int) -> Section:
     ]
     columns = {"caller": CODE, "denied": NUMBER, "calls": NUMBER, "share denied": NUMBER, "mostly for": NAME}
     chart = _bars("Callers denied most: denied calls", drawn, DENIED)
-    return Section(name, finding, [chart], [_table("Callers denied most", columns, rows, top, len(denied))])
+    by_route = [
+        (shown(row.caller), row.route or NO_ROUTE, row.scope or "–", bound(row.denied, row.is_exact), str(row.reason))
+        for row in found.caller_denials[:top]
+    ]
+    what = {"caller": CODE, "route": CODE, "scope": CODE, "denied": NUMBER, "for": NAME}
+    tables = [
+        _table("Callers denied most", columns, rows, top, len(denied)),
+        _table("Callers denied most, by route and scope", what, by_route, top, len(found.caller_denials)),
+    ]
+    return Section(name, finding, [chart], tables)
 
 
 def _counts(row: CallerCount) -> tuple[str, str]:
