@@ -234,9 +234,17 @@ def test_decisions_are_counted(log: DataFrame, partitions: int, by: str | list[s
 
 
 def test_only_what_is_asked_for_is_read(log: DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
-    orbgate.spark.count(log, POLICY).explain()
-    (read,) = re.findall(r"ReadSchema: struct<(.*)>", capsys.readouterr().out)
-    assert sorted(read.split(",")) == ["kind:string", "method:string", "scopes:string", "target:string"]
+    texts = ["kind:string", "method:string", "scopes:string", "target:string"]
+    asked: list[tuple[dict[str, Any], list[str]]] = [
+        ({}, ["allow_bonus_orbs_use:boolean", *texts]),
+        ({"allow_bonus_orbs_use": False}, texts),
+        ({"allow_bonus_orbs_use": True, "kind": "user", "columns": {"scopes": "caller"}}, ["caller:string", "method:string", "target:string"]),
+        ({"allow_bonus_orbs_use": True, "token": Token("user", "")}, ["method:string", "target:string"]),
+    ]
+    for options, columns in asked:
+        orbgate.spark.count(log, POLICY, **options).explain()
+        (read,) = re.findall(r"ReadSchema: struct<(.*)>", capsys.readouterr().out)
+        assert sorted(read.split(",")) == columns
 
 
 def test_what_changes_under_a_new_policy_is_counted(log: DataFrame) -> None:
