@@ -50,7 +50,7 @@ pub(crate) fn advice(
 ) -> Option<Advice> {
     match decision {
         Decision::Allow(_) => None,
-        Decision::Deny(deny) => hint(question, deny, source.engine()).map(Advice::hint),
+        Decision::Deny(deny) => hint(question, deny, source).map(Advice::hint),
     }
 }
 

@@ -3,20 +3,23 @@
 use orbgate::{Deny, Detail, Engine, Profile, Reason};
 
 use crate::args::Question;
+use crate::output::one_line;
+use crate::policy_file::Source;
 
 /// The hint for a person.
-pub(crate) fn hint(question: &Question, deny: &Deny<'_>, engine: &Engine) -> Option<String> {
+pub(crate) fn hint(question: &Question, deny: &Deny<'_>, source: &Source) -> Option<String> {
+    let engine = source.engine();
     Some(match deny.reason() {
         Reason::MalformedRequest => return malformed(question, deny.detail()?, engine),
         Reason::NoToken => {
             "say whose token it is: --token user|organisation --scopes 'a b'".to_owned()
         }
         Reason::NoRoute if question.scope.is_some() => {
-            "`orbgate table` lists the scopes of the policy".to_owned()
+            format!("`{}` lists the scopes of the policy", table(source))
         }
         Reason::NoRoute => match other_case(path(question)?, engine) {
             Some(path) => format!("a route differs only in case: {path}"),
-            None => "`orbgate table` lists the routes of the policy".to_owned(),
+            None => format!("`{}` lists the routes of the policy", table(source)),
         },
         Reason::MethodNotDeclared => {
             let methods: Vec<_> = deny.route()?.methods().collect();
@@ -26,6 +29,14 @@ pub(crate) fn hint(question: &Question, deny: &Deny<'_>, engine: &Engine) -> Opt
         Reason::ScopeMissing => scope_missing(question, deny.scope()?.name()),
         _ => return None,
     })
+}
+
+/// The command that lists the policy.
+fn table(source: &Source) -> String {
+    match source {
+        Source::BuiltIn => "orbgate table".to_owned(),
+        Source::File { name, .. } => format!("orbgate table --policy {}", one_line(name)),
+    }
 }
 
 /// What would make the request one that can be decided, where that is plain to see.

@@ -149,11 +149,8 @@ impl<'e> Needs<'e> {
     }
 
     fn write(&self, out: &mut dyn Write, source: &Source, at: &str) -> io::Result<()> {
-        let scopes = match self.scopes().join(" ") {
-            none if none.is_empty() => "no scope is needed".to_owned(),
-            scopes => scopes,
-        };
-        writeln!(out, "{STRONG}{scopes}{STRONG:#}")?;
+        // Always what `--scopes` takes, so nothing where no scope is needed.
+        writeln!(out, "{STRONG}{}{STRONG:#}", self.scopes().join(" "))?;
         let width = self.needed.iter().map(|needed| needed.scope.len()).max();
         let width = width.unwrap_or(0);
         let shown = |calls: u64, first: &First| {

@@ -22,7 +22,9 @@ use crate::policy_file::Source;
 struct Line<'l> {
     #[serde(default)]
     name: Option<String>,
-    token: TokenObject<'l>,
+    /// Null for a call without one; not left out.
+    #[serde(borrow, deserialize_with = "Option::deserialize")]
+    token: Option<TokenObject<'l>>,
 }
 
 /// A token, and what it gets.
@@ -93,7 +95,7 @@ fn ask<'e>(
             method: method.into(),
             target: target.into(),
         },
-        token: Some(line.token),
+        token: line.token,
         allow_bonus_orbs_use: false,
     };
     Ok(Row {
