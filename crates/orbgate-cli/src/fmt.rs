@@ -1,11 +1,12 @@
 //! `orbgate fmt`: policies in one layout.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use orbgate::Policy;
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 use crate::args::{Layouts, STANDARD_INPUT};
 use crate::decide::print_json;
@@ -80,16 +81,16 @@ fn lay_out(path: &Path, layouts: &Layouts) -> Result<LaidOut, Stop> {
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     // A link stays a link.
     let path = fs::canonicalize(path)?;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = path.with_file_name(name);
-    let written = fs::write(&beside, text)
-        .and_then(|()| fs::set_permissions(&beside, fs::metadata(&path)?.permissions()))
-        .and_then(|()| fs::rename(&beside, &path));
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written
+    let folder = path.parent().unwrap_or(Path::new(""));
+    // New, under a name that nobody can guess, and its owner's alone until it has the mode of the file.
+    let mut beside = NamedTempFile::new_in(folder)?;
+    beside.write_all(text.as_bytes())?;
+    let permissions = fs::metadata(&path)?.permissions();
+    beside.as_file().set_permissions(permissions)?;
+    // On the disk before it has the name: a crash leaves the old text or the new one.
+    beside.as_file().sync_all()?;
+    beside.persist(&path)?;
+    Ok(())
 }
 
 #[derive(Serialize)]

@@ -79,3 +79,34 @@ fn a_link_stays_a_link_and_a_mode_stays() {
         0o640
     );
 }
+
+/// A link under the name that a process of this number might use leads nowhere.
+#[cfg(unix)]
+#[test]
+fn a_planted_link_is_not_followed_and_nothing_is_left_behind() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = format!("{}/fmt-planted", env!("CARGO_TARGET_TMPDIR"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let policy = file("fmt-planted/policy.yaml", RAGGED);
+    let victim = file("fmt-victim.yaml", "of somebody else");
+    fs::set_permissions(&victim, fs::Permissions::from_mode(0o600)).unwrap();
+    // `exec` keeps the number.
+    let script = r#"ln -s "$2" "$1.$$.tmp" && exec "$0" fmt "$1""#;
+    let status = std::process::Command::new("sh")
+        .args([
+            "-c",
+            script,
+            env!("CARGO_BIN_EXE_orbgate"),
+            &policy,
+            &victim,
+        ])
+        .stdout(std::process::Stdio::null())
+        .status();
+    assert!(status.unwrap().success());
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "of somebody else");
+    assert_eq!(fs::read_to_string(&policy).unwrap(), LAID_OUT);
+    assert!(!fs::symlink_metadata(&policy).unwrap().is_symlink());
+    // The policy and the link.
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+}
