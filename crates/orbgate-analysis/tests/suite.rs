@@ -192,7 +192,7 @@ fn faults_have_places_and_say_what_to_write() {
             "1:1: the file is empty: a test file starts with `orbgate_test: 1`",
         ),
         (
-            "orbgate_test: 2\ncases: []\n",
+            "orbgate_test: 2\ncases: [GET /v1 | user | allow]\n",
             "1:15: `orbgate_test` must be the plain number 1, the version of the format, not `2`",
         ),
         (
@@ -203,6 +203,7 @@ fn faults_have_places_and_say_what_to_write() {
             "orbgate_test: 1\ncases: x\n",
             "2:8: `cases` must be a list, not `x`",
         ),
+        ("orbgate_test: 1\ncases: []\n", "2:8: there is no case"),
         (
             "  - GET /v1 | user\n",
             "3:5: a case has three or four cells between ` | `, `REQUEST | TOKEN | EXPECTED | ROUTE`, not 2: `GET /v1 | user`",

@@ -96,6 +96,12 @@ fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
         values.wrong(node, must);
     }
     let policy = policy.map(|node| values.text(node, "`policy`"));
+    if let Some(node) = cases
+        && matches!(&node.kind, Kind::Sequence(items) if items.is_empty())
+    {
+        // A file without a case would pass, whatever its policy says.
+        values.faults.push(node.place, "there is no case");
+    }
     let cases = cases.map_or(&[][..], |node| values.list(node, "`cases`"));
     Some(Document {
         orbgate_test: 1,

@@ -288,6 +288,11 @@ fn a_policy_that_is_not_there_or_has_faults_is_2() {
         ran.err
     );
     assert_eq!(orbgate(&["test"]).code, 2);
+    let ran = orbgate_reading(&["test", "-"], b"orbgate_test: 1\ncases: []\n");
+    assert_eq!(
+        (ran.code, &*ran.out, &*ran.err),
+        (2, "", "-:2:8: there is no case\n")
+    );
     assert_eq!(orbgate(&["test", "/nowhere.test.yaml"]).code, 2);
     for arguments in [&["test", "-", "-"][..], &["test", "-", "--policy", "-"]] {
         let ran = orbgate_reading(arguments, CASES.as_bytes());
