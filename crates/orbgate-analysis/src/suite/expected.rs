@@ -10,7 +10,8 @@ use orbgate::{Charge, Decision, Detail, Reason};
 pub struct Expected {
     /// Whether the request must be allowed. Always said, by itself or by the reason.
     pub allow: bool,
-    /// The reason.
+    /// The reason. Where neither it nor the detail is said, a denial has any reason but `malformed_request`: what is
+    /// misspelt is denied whatever the policy says.
     pub reason: Option<Reason>,
     /// The detail of `malformed_request`.
     pub detail: Option<Detail>,
@@ -101,11 +102,14 @@ impl Expected {
         let orbs = decision.is_allow().then(|| ExpectedOrbs::from(charge));
         let bonus = |bonus| if bonus { "allowed" } else { "not allowed" }.to_owned();
         compare("decision", word(self.allow), word(decision.is_allow()));
-        compare(
-            "reason",
-            self.reason.map(shown),
-            Some(shown(decision.reason())),
-        );
+        let bare = !self.allow && self.detail.is_none();
+        let reason = match (self.reason, decision.reason()) {
+            (None, malformed @ Reason::MalformedRequest) if bare => {
+                Some(format!("not {malformed}"))
+            }
+            (reason, _) => reason.map(shown),
+        };
+        compare("reason", reason, Some(shown(decision.reason())));
         compare(
             "detail",
             self.detail.map(shown),

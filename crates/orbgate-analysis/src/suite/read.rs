@@ -180,6 +180,10 @@ fn parts_of_line<'d>(line: &'d Spanned<String>, faults: &mut Faults) -> Option<P
         }
     };
     let [request, token, expect] = cells.map(|cell| (cell, line.place));
+    if let Some(message) = malformed(request.0) {
+        faults.push(line.place, message);
+        return None;
+    }
     Some(Parts {
         place: line.place,
         name: &line.value,
@@ -231,6 +235,37 @@ fn request(
         }
     };
     Some((asked, bonus))
+}
+
+/// What is wrong with a line's request that has words and yet is none, as `Scope read:a` or `GET  /a`: it would be
+/// denied for that, whatever the policy says. Mappings may ask for such things.
+fn malformed(request: &str) -> Option<String> {
+    let (asked, bonus) = match request.strip_suffix(" bonus") {
+        Some(asked) => (asked, " bonus"),
+        None => (request, ""),
+    };
+    let (first, rest) = asked.split_once(' ')?;
+    let is_method = first.bytes().all(|byte| byte.is_ascii_uppercase()) && !first.is_empty();
+    if (is_method || first == "scope") && !rest.is_empty() && !rest.contains(' ') {
+        return None;
+    }
+    let words: Vec<_> = asked.split_whitespace().collect();
+    let advice = match words.as_slice() {
+        [first, rest] if first.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            let first = match first.to_ascii_uppercase() {
+                scope if scope == "SCOPE" || scope == "SCOPES" => "scope".to_owned(),
+                method => method,
+            };
+            let written = format!("{first} {rest}{bonus}");
+            format!("write {}, or a mapping", quoted(&written))
+        }
+        _ => "a line has `METHOD TARGET` or `scope SCOPE` with one space; or write a mapping"
+            .to_owned(),
+    };
+    Some(format!(
+        "{} is malformed: {advice} where it must be so",
+        quoted(request)
+    ))
 }
 
 const NO_TOKEN: &str = "none";
