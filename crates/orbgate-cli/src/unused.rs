@@ -37,6 +37,9 @@ pub(crate) fn run(usage: &Usage, source: &Source) -> Result<Outcome, Stop> {
         counted.add(source, line, call)
     })?;
     let scopes = counted.scopes();
+    if scopes.is_empty() && wrong == 0 {
+        return Err(Stop::Error(counted.nothing_known(usage)));
+    }
     let unused = scopes.iter().filter(|scope| scope.used == 0);
     let unused: Vec<_> = unused.map(|scope| scope.scope.as_str()).collect();
     if usage.json {
@@ -115,6 +118,22 @@ impl<'e> Counted<'e> {
         }
     }
 
+    /// Why nothing can be said: that every scope is used would be no answer where none was seen.
+    fn nothing_known(&self, usage: &Usage) -> String {
+        let calls = count(number(self.calls), "call");
+        let why = match &usage.field {
+            _ if self.calls == 0 => format!("there are {calls}"),
+            Some(field) => {
+                format!("the field `{field}` is absent or empty in all of {calls}")
+            }
+            None if self.without > 0 => {
+                "name the field of the access log that has them with `--field`".to_owned()
+            }
+            None => format!("there is a token with none in each of {calls}"),
+        };
+        format!("{}: no call carries a scope: {why}", usage.log.display())
+    }
+
     /// The scopes, those first that were never used.
     fn scopes(&self) -> Vec<Row> {
         let row = |scope: ScopeUse| {
@@ -159,12 +178,15 @@ fn write(out: &mut dyn Write, counted: &Counted<'_>, rows: &[Row]) -> io::Result
             "{style}{scope:width$}{style:#}  {granted:>10}  {used:>10}  {last}"
         )?;
     }
-    let number = |number| usize::try_from(number).unwrap_or(usize::MAX);
     let calls = count(number(counted.calls), "call");
     match counted.without {
         0 => writeln!(out, "{FAINT}{calls}{FAINT:#}"),
         without => writeln!(out, "{FAINT}{calls}, {without} without a token{FAINT:#}"),
     }
+}
+
+fn number(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 #[derive(Serialize)]

@@ -131,7 +131,8 @@ Examples:
 Exit codes:
   0  every scope was used
   1  some scope was never used
-  2  could not run: bad usage, policy or log, or a line that is no call";
+  2  could not run: bad usage, policy or log, a line that is no call, or no
+     call that carries a scope";
 
 const REACH: &str = "\
 Every route, and every scope without routes, that such a token may call, in

@@ -262,6 +262,11 @@ fn unused_is_what_a_count_by_hand_finds() {
             request["token"] = json!({"kind": kind, "scopes": scopes});
             log.push_str(&format!("{request}\n"));
         }
+        if expected.is_empty() {
+            let ran = orbgate_reading(&["unused", "-", "--policy", &shop], log.as_bytes());
+            assert_eq!((ran.code, &*ran.out), (2, ""), "{log}");
+            continue;
+        }
         let (code, found) = json_of(&["unused", "-", "--policy", &shop, "--json"], &log, [0, 1]);
         let rows = found["scopes"].as_array().unwrap();
         let rows: BTreeMap<_, _> = rows
@@ -307,13 +312,29 @@ read:items            4           2  line 2, 20/Nov/2026:13:05:09 +0000
 4 calls
 ";
     assert_eq!(ran.out, expected);
-    let ran = orbgate(&["unused", &log, "--policy", &shop]);
-    assert_eq!(ran.code, 0);
-    assert!(
-        ran.out.ends_with("4 calls, 4 without a token\n"),
-        "{}",
-        ran.out
-    );
+    // Nothing is known of scopes that nobody has seen.
+    let empty = file("unused-empty.log", "");
+    for (arguments, why) in [
+        (
+            &[&*log][..],
+            "no call carries a scope: name the field of the access log that has them with `--field`",
+        ),
+        (
+            &[&log, "--field", "extra2"],
+            "no call carries a scope: the field `extra2` is absent or empty in all of 4 calls",
+        ),
+        (
+            &[&log, "--field", "identity", "--json"],
+            "no call carries a scope: the field `identity` is absent or empty in all of 4 calls",
+        ),
+        (&[&empty], "no call carries a scope: there are 0 calls"),
+    ] {
+        let ran = orbgate(&[&["unused", "--policy", &shop], arguments].concat());
+        assert_eq!(
+            (ran.code, &*ran.out, &*ran.err),
+            (2, "", &*format!("error: {}: {why}\n", arguments[0]))
+        );
+    }
     let ran = orbgate(&["unused", &log, "--field", "extra0"]);
     assert_eq!(
         (ran.code, &*ran.err),
