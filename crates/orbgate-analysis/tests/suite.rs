@@ -137,6 +137,10 @@ fn a_case_fails_where_anything_that_it_says_is_not_so() {
             "GET /v1 | none | no_token | GET /v1",
             &["route: expected GET /v1, found nothing"],
         ),
+        (
+            "GET /nowhere | user | no_route | nothing",
+            &["route: expected nothing, found nothing"],
+        ),
     ] {
         let suite = suite(&format!("  - {case}\n"));
         let tried = suite.run(&engine, &mut Coverage::new(&engine));

@@ -88,12 +88,13 @@ impl Expected {
     pub fn differences(&self, decision: &Decision<'_>) -> Vec<Difference> {
         let mut differences = Vec::new();
         let mut compare = |field, expected: Option<String>, found: Option<String>| {
-            let found = found.unwrap_or_else(|| "nothing".to_owned());
-            if let Some(expected) = expected.filter(|expected| *expected != found) {
+            if let Some(expected) = expected
+                && found.as_ref() != Some(&expected)
+            {
                 differences.push(Difference {
                     field,
                     expected,
-                    found,
+                    found: found.unwrap_or_else(|| "nothing".to_owned()),
                 });
             }
         };
