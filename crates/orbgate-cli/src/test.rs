@@ -96,14 +96,24 @@ fn read(tests: &Tests, policy: Option<&Path>) -> Result<(Vec<File>, Vec<Source>)
         let faults = |faults: Vec<Fault>| Stop::Faults(in_file(&name, &faults));
         let suite = Suite::from_bytes(&bytes).map_err(faults)?;
         let beside = |own: &str| path.parent().unwrap_or(Path::new("")).join(own);
+        // Where the suite names its policy, if that is the one.
+        let own = suite.policy_place().filter(|_| policy.is_none());
         let policy: Option<PathBuf> = match policy {
             Some(policy) => Some(policy.to_owned()),
             None => suite.policy().map(beside),
         };
+        let load = |policy: Option<&Path>| {
+            Source::load(policy).map_err(|stop| match (stop, own) {
+                (Stop::Error(message), Some(place)) => {
+                    Stop::Faults(one_line(&format!("{name}:{place}: {message}")).into_owned())
+                }
+                (stop, _) => stop,
+            })
+        };
         let source = match paths.iter().position(|known| *known == policy) {
             Some(source) => source,
             None => {
-                sources.push(Source::load(policy.as_deref())?);
+                sources.push(load(policy.as_deref())?);
                 paths.push(policy);
                 sources.len().saturating_sub(1)
             }
@@ -134,6 +144,16 @@ impl<'a> Tested<'a> {
     fn failed(&self) -> impl Iterator<Item = &Tried<'a, 'a>> {
         self.cases.iter().filter(|tried| !tried.passed())
     }
+
+    /// The reason that was found, and the rule that decided.
+    fn why(&self, tried: &Tried<'_, '_>) -> String {
+        let decision = &tried.decision;
+        let detail = decision.detail().map(|detail| format!(" ({detail})"));
+        let rule = decision.place();
+        let rule = rule.map(|place| format!(", by {}", self.source.at(place)));
+        let (detail, rule) = (detail.unwrap_or_default(), rule.unwrap_or_default());
+        format!("reason {}{detail}{rule}", decision.reason())
+    }
 }
 
 /// Writes the cases that fail, and how many there are.
@@ -148,13 +168,8 @@ fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()> {
             writeln!(out, "  {DENY}- {}: {expected}{DENY:#}", difference.field)?;
             writeln!(out, "  {ALLOW}+ {}: {found}{ALLOW:#}", difference.field)?;
         }
-        if let Some(place) = tried.decision.place() {
-            writeln!(
-                out,
-                "  {FAINT}by {}{FAINT:#}",
-                one_line(&tested.source.at(place))
-            )?;
-        }
+        let why = tested.why(tried);
+        writeln!(out, "  {FAINT}{}{FAINT:#}", one_line(&why))?;
     }
     let (cases, failed) = (tested.cases.len(), tested.failed().count());
     let cases = count(cases, "case");

@@ -32,7 +32,7 @@ use crate::diff::Asked;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Suite {
-    policy: Option<String>,
+    policy: Option<(String, Place)>,
     cases: Vec<Case>,
 }
 
@@ -79,7 +79,13 @@ impl Suite {
     /// The policy file that the test file names, relative to its own folder.
     #[must_use]
     pub fn policy(&self) -> Option<&str> {
-        self.policy.as_deref()
+        self.policy.as_ref().map(|(policy, _)| policy.as_str())
+    }
+
+    /// Where the test file names its policy.
+    #[must_use]
+    pub fn policy_place(&self) -> Option<Place> {
+        self.policy.as_ref().map(|(_, place)| *place)
     }
 
     /// The cases, in the order of the file.

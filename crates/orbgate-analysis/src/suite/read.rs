@@ -60,7 +60,10 @@ struct Mapping {
 /// Reads a test file.
 pub(super) fn suite(bytes: &[u8]) -> Result<Suite, Vec<Fault>> {
     let suite = orbgate_yaml::read(bytes, &FORMAT, document, |document, faults| Suite {
-        policy: document.policy.as_ref().map(|policy| policy.value.clone()),
+        policy: document
+            .policy
+            .as_ref()
+            .map(|policy| (policy.value.clone(), place(policy.place))),
         cases: document
             .cases
             .iter()

@@ -17,7 +17,7 @@ pub(super) fn report(tested: &[Tested<'_>]) -> Result<String, Stop> {
                 let lines: Vec<_> = tried.differences.iter().map(ToString::to_string).collect();
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
                 status.set_message(lines.join("; "));
-                status.set_description(lines.join("\n"));
+                status.set_description(format!("{}\n{}", lines.join("\n"), tested.why(tried)));
                 status
             };
             let name = format!("{}: {}", tried.case.place, tried.case.name);

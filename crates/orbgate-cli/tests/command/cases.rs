@@ -72,11 +72,19 @@ fn a_case_that_fails_is_1_with_a_diff_and_the_place_of_the_rule() {
     let shop = path.replace("shop.test.yaml", "shop.yaml");
     assert_eq!((ran.code, &*ran.err), (1, ""));
     let expected = format!(
-        "FAIL {path}:7:5: GET /v1/items/7 | user | allow\n  - decision: allow\n  + decision: deny\n  by {shop}:12:13\n\
-         FAIL {path}:8:5: POST /v1/items/7 bonus | user write:items | allow 6 bonus\n  - orbs: 6\n  + orbs: 5\n  by {shop}:17:20\n\
+        "FAIL {path}:7:5: GET /v1/items/7 | user | allow\n  - decision: allow\n  + decision: deny\n  reason scope_missing, by {shop}:12:13\n\
+         FAIL {path}:8:5: POST /v1/items/7 bonus | user write:items | allow 6 bonus\n  - orbs: 6\n  + orbs: 5\n  reason scope_held, by {shop}:17:20\n\
          {path}: 2 failed of 7 cases\n"
     );
     assert!(ran.out.starts_with(&expected), "{}", ran.out);
+    // Without a rule there is a reason all the same.
+    let ran = orbgate_reading(
+        &["test", "-"],
+        b"orbgate_test: 1\ncases: [GET /api/ | user | allow]\n",
+    );
+    let expected = "FAIL -:2:9: GET /api/ | user | allow\n  - decision: allow\n  + decision: deny\n  \
+                    reason malformed_request (empty_segment)\n";
+    assert!(ran.out.starts_with(expected), "{}", ran.out);
 }
 
 #[test]
@@ -229,7 +237,8 @@ fn junit_names_every_case_and_says_why_it_fails() {
     for part in [
         "<testsuites name=\"orbgate test\" tests=\"7\" skipped=\"0\" failures=\"1\" errors=\"0\">",
         "<testcase name=\"8:5: POST /v1/items/7 bonus | user write:items | allow 6\"",
-        "<failure message=\"orbs: expected 6, found 5\">",
+        "<failure message=\"orbs: expected 6, found 5\">orbs: expected 6, found 5\nreason scope_held, by ",
+        "shop.yaml:17:20</failure>",
         "&lt;an&gt; &amp;",
     ] {
         assert!(text.contains(part), "{part} in {text}");
@@ -283,7 +292,8 @@ fn a_policy_that_is_not_there_or_has_faults_is_2() {
     let ran = orbgate(&["test", &path]);
     assert_eq!((ran.code, &*ran.out), (2, ""));
     assert!(
-        ran.err.contains("cases-no-policy/nowhere.yaml`: "),
+        ran.err.starts_with(&format!("{path}:2:9: cannot read `"))
+            && ran.err.contains("cases-no-policy/nowhere.yaml`: "),
         "{}",
         ran.err
     );
