@@ -218,6 +218,10 @@ fn faults_have_places_and_say_what_to_write() {
             "orbgate_test: 1\ncases: x\n",
             "2:8: `cases` must be a list, not `x`",
         ),
+        (
+            "orbgate_test: 1\npolicy: \"-\"\ncases: [GET /v1 | user | allow]\n",
+            "2:9: `policy` is a file beside this one, and `-` is standard input: a file of that name is `./-`",
+        ),
         ("orbgate_test: 1\ncases: []\n", "2:8: there is no case"),
         (
             "  - GET /v1 | user\n",

@@ -110,11 +110,15 @@ fn read(tests: &Tests, policy: Option<&Path>) -> Result<(Vec<File>, Vec<Source>)
                 (stop, _) => stop,
             })
         };
-        let source = match paths.iter().position(|known| *known == policy) {
+        // One file is one policy, however its path is written. What is no file is said by who reads it.
+        let key = policy
+            .as_ref()
+            .map(|path| fs::canonicalize(path).unwrap_or_else(|_| path.clone()));
+        let source = match paths.iter().position(|known| *known == key) {
             Some(source) => source,
             None => {
                 sources.push(load(policy.as_deref())?);
-                paths.push(policy);
+                paths.push(key);
                 sources.len().saturating_sub(1)
             }
         };

@@ -98,7 +98,14 @@ fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
         let must = "`orbgate_test` must be the plain number 1, the version of the format";
         values.wrong(node, must);
     }
-    let policy = policy.map(|node| values.text(node, "`policy`"));
+    let policy = policy.map(|node| {
+        let policy = values.text(node, "`policy`");
+        if policy.value == "-" {
+            let message = "`policy` is a file beside this one, and `-` is standard input: a file of that name is `./-`";
+            values.faults.push(policy.place, message);
+        }
+        policy
+    });
     if let Some(node) = cases
         && matches!(&node.kind, Kind::Sequence(items) if items.is_empty())
     {

@@ -269,6 +269,19 @@ fn files_of_one_policy_are_covered_together() {
         "{}",
         ran.out
     );
+    // However the policy is spelt.
+    fs::create_dir_all(format!(
+        "{}/cases-together/sub",
+        env!("CARGO_TARGET_TMPDIR")
+    ))
+    .unwrap();
+    let other = file(
+        "cases-together/other.test.yaml",
+        fs::read_to_string(&two)
+            .unwrap()
+            .replace("shop.yaml", "sub/../shop.yaml"),
+    );
+    assert_eq!(orbgate(&["test", &one, &other]).out.lines().count(), 3);
     // And against another policy, all of them.
     let next = file(
         "cases-together/next.yaml",
