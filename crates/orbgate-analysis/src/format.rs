@@ -49,8 +49,21 @@ struct Start {
     indent: usize,
     /// Whether it starts with a `-`.
     item: bool,
-    /// Where its key's name ends, in characters from the start of the line, if it has a key.
-    key_end: Option<usize>,
+    /// Where its key's name starts and ends, in characters from the start of the line, if it has a key.
+    key: Option<(usize, usize)>,
+}
+
+/// What may stand around a line's content. Other white space, as a no-break space, is content.
+const BLANK: [char; 3] = [' ', '\t', '\r'];
+
+impl Start {
+    /// From where to where the key moves, or else the item: what goes on with its value moves with it.
+    fn moves(&self, line: &str) -> (usize, usize) {
+        match self.key {
+            Some((key, _)) if self.item => (key, self.indent.saturating_add(2)),
+            _ => (spaces(line), self.indent),
+        }
+    }
 }
 
 /// The lines of the text, each without its end.
@@ -108,14 +121,25 @@ fn walk(node: &Node<'_>, indent: usize, lines: &Lines<'_>, starts: &mut BTreeMap
         }
         Kind::Sequence(items) if first != Some('[') => {
             for item in items {
-                let line = lines.get(item.place.line).unwrap_or_default();
-                if line.trim_start().starts_with("- ") {
+                let number = item.place.line;
+                // The place of a block is where its text starts, below the `-`.
+                let above = number.saturating_sub(1);
+                let at = [(number, false), (above, true)]
+                    .into_iter()
+                    .find(|(at, block)| {
+                        let line = lines.get(*at).unwrap_or_default().trim_start_matches(BLANK);
+                        let item = line
+                            .strip_prefix("- ")
+                            .map(|item| item.trim_start_matches(BLANK));
+                        item.is_some_and(|item| !block || item.starts_with(['|', '>']))
+                    });
+                if let Some((at, _)) = at {
                     let start = Start {
                         indent,
                         item: true,
-                        key_end: None,
+                        key: None,
                     };
-                    starts.insert(item.place.line, start);
+                    starts.insert(at, start);
                 }
                 walk(item, deeper, lines, starts);
             }
@@ -136,18 +160,18 @@ fn start_of_key(
     let before = column.saturating_sub(1);
     let quotes = if entry.key.plain { 0 } else { 2 };
     let length = entry.key.text.chars().count().saturating_add(quotes);
-    let key_end = Some(before.saturating_add(length));
+    let key = Some((before, before.saturating_add(length)));
     if spaces(line) == before {
         let start = Start {
             indent,
             item: false,
-            key_end,
+            key,
         };
         starts.insert(entry.key_place.line, start);
     } else if let Some(start) = starts.get_mut(&entry.key_place.line)
         && start.item
     {
-        start.key_end = start.key_end.or(key_end);
+        start.key = start.key.or(key);
     }
 }
 
@@ -160,13 +184,14 @@ fn lay_out(text: &str, starts: &BTreeMap<u32, Start>) -> String {
     let mut out = String::with_capacity(text.len());
     // How far the lines that go on with a value move with the line where it starts.
     let mut moved = (0, 0);
-    // The spaces before the key whose value is a block (`|`), as long as the block lasts.
+    // The characters before the key or the item whose value is a block (`|`), as long as the block lasts.
     let mut block: Option<usize> = None;
     let mut blank = false;
     // Comments, until it is known what they stand before.
     let mut comments: Vec<(&str, bool)> = Vec::new();
     for (number, line) in (1_u32..).zip(text.lines()) {
-        let (content, is_blank) = (line.trim(), line.trim().is_empty());
+        let content = line.trim_matches(BLANK);
+        let is_blank = content.is_empty();
         if block.is_some_and(|key| is_blank || spaces(line) > key) {
             push(&mut out, false, &shifted(line, moved));
             continue;
@@ -186,26 +211,26 @@ fn lay_out(text: &str, starts: &BTreeMap<u32, Start>) -> String {
         let is_marker = line.starts_with("...") || line.starts_with("---");
         for (comment, after_blank) in comments.drain(..) {
             let laid_out = match start {
-                Some(start) => indented(comment.trim(), start.indent),
-                None if is_marker => comment.trim().to_owned(),
-                None => shifted(comment.trim_end(), moved),
+                Some(start) => indented(comment.trim_matches(BLANK), start.indent),
+                None if is_marker => comment.trim_matches(BLANK).to_owned(),
+                None => shifted(comment.trim_end_matches(BLANK), moved),
             };
             push(&mut out, after_blank, &laid_out);
         }
         let laid_out = match start {
             Some(start) => {
-                moved = (spaces(line), start.indent);
+                moved = start.moves(line);
                 let (content, is_block) = tidy(line, start);
-                block = is_block.then(|| spaces(line));
+                block = is_block.then_some(moved.0);
                 indented(&content, start.indent)
             }
-            None if is_marker => line.trim_end().to_owned(),
-            None => shifted(line.trim_end(), moved),
+            None if is_marker => line.trim_end_matches(BLANK).to_owned(),
+            None => shifted(line.trim_end_matches(BLANK), moved),
         };
         push(&mut out, after_blank, &laid_out);
     }
     for (comment, after_blank) in comments {
-        push(&mut out, after_blank, comment.trim());
+        push(&mut out, after_blank, comment.trim_matches(BLANK));
     }
     out
 }
@@ -234,22 +259,29 @@ fn shifted(line: &str, (from, to): (usize, usize)) -> String {
 
 /// The content of a line with one space behind its `-` and its key, and whether the key's value is a block.
 fn tidy(line: &str, start: &Start) -> (String, bool) {
-    let line = line.trim_end();
-    let end = start.key_end.and_then(|end| line.char_indices().nth(end));
+    let line = line.trim_end_matches(BLANK);
+    let end = start.key;
+    let end = end.and_then(|(_, end)| line.char_indices().nth(end));
     let end = end.map_or(line.len(), |(at, _)| at);
     let (before, rest) = line.split_at_checked(end).unwrap_or((line, ""));
-    let mut content = before.trim_start().to_owned();
+    let mut content = before.trim_start_matches(BLANK).to_owned();
+    let is_block = |value: &str| value.starts_with(['|', '>']);
     if start.item {
         let item = content.strip_prefix('-').unwrap_or(&content);
-        content = format!("- {}", item.trim_start());
+        let item = item.trim_start_matches(BLANK);
+        let item_is_block = is_block(item);
+        content = format!("- {item}");
+        if start.key.is_none() {
+            return (content, item_is_block);
+        }
     }
-    let Some(value) = rest.trim_start().strip_prefix(':') else {
+    let Some(value) = rest.trim_start_matches(BLANK).strip_prefix(':') else {
         return (content + rest, false);
     };
     content.push(':');
-    let found = value.trim_start();
+    let found = value.trim_start_matches(BLANK);
     if found.is_empty() || found.starts_with('#') {
         return (content + value, false);
     }
-    (format!("{content} {found}"), found.starts_with(['|', '>']))
+    (format!("{content} {found}"), is_block(found))
 }

@@ -98,9 +98,41 @@ fn a_file_that_is_laid_out_so_is_not_changed() {
     assert_eq!(laid_out(&text), text);
 }
 
-/// Every sound policy of the repository has a layout.
 #[test]
-fn odd_files_have_a_layout_or_say_why_not() {
+fn a_block_in_an_item_ends_before_the_items_next_key() {
+    let head =
+        "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: true\n";
+    for (routes, expected) in [
+        (
+            "        routes:\n        -   route: |-\n              GET /x\n            orbs:   5\n        - GET /y\n",
+            "        routes:\n          - route: |-\n              GET /x\n            orbs: 5\n          - GET /y\n",
+        ),
+        (
+            "        routes:\n        -   |-\n          GET /x\n        -  >-\n            GET /y\n        -   GET /z\n",
+            "        routes:\n          - |-\n            GET /x\n          - >-\n              GET /y\n          - GET /z\n",
+        ),
+        (
+            "        routes:\n            -     route: |2-\n                    GET /x\n                  orbs: 5\n",
+            "        routes:\n          - route: |2-\n              GET /x\n            orbs: 5\n",
+        ),
+    ] {
+        let [text, expected] = [routes, expected].map(|routes| format!("{head}{routes}"));
+        assert_eq!(laid_out(&text), expected);
+    }
+}
+
+/// What only looks like a space belongs to the text.
+#[test]
+fn only_spaces_and_tabs_are_trimmed() {
+    for name in ["shop\u{a0}", "\u{a0}shop", "\u{2003}"] {
+        let text = format!("orbgate:   1 \t\nname:  {name} \t\napis: {{}}\n");
+        let expected = format!("orbgate: 1\nname: {name}\napis: {{}}\n");
+        assert_eq!(laid_out(&text), expected);
+    }
+}
+
+#[test]
+fn every_sound_policy_of_the_repository_has_a_layout() {
     let package = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let mut files = 0;
     for folder in ["valid", "lint", "cases/policies"] {

@@ -74,6 +74,15 @@ impl Cli {
             _ => self.policy.as_ref(),
         };
         let is_input = |file: &&PathBuf| file.as_path() == Path::new(STANDARD_INPUT);
+        if let Command::Fmt(layouts) = &self.command
+            && layouts.json
+            && !layouts.check
+            && files.iter().any(|file| is_input(&file))
+        {
+            let message =
+                "`--json` leaves no place for the new text of standard input, but with `--check`";
+            return Err(usage("fmt", ErrorKind::ArgumentConflict, message));
+        }
         if files.iter().chain(policy).filter(is_input).count() > 1 {
             let message = "standard input can be read only once, and two files are `-`";
             let command = match &self.command {

@@ -15,17 +15,18 @@ pub(crate) struct Layouts {
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// Answer as one line of JSON
+    /// Answer as one line of JSON; for `-` only with --check
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 const HELP: &str = "\
 Two spaces for each level, one behind a `-` and a `:`, no space at the end of
-a line, one blank line where there are several. Comments and the order of the
-file stay; what stands in brackets, in quotes or in a block is not touched.
-The policy keeps its digest. A file is replaced whole: nobody sees a part of
-it. `--policy` changes nothing here.
+a line, one blank line where there are several. CRLF at the end of a line
+becomes LF. Comments and the order of the file stay; what stands in brackets,
+in quotes or in a block is not touched otherwise. The policy keeps its digest.
+A file is replaced whole: nobody sees a part of it. `--policy` changes nothing
+here.
 
 Examples:
   orbgate fmt policy.yaml

@@ -110,3 +110,15 @@ fn a_planted_link_is_not_followed_and_nothing_is_left_behind() {
     // The policy and the link.
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
 }
+
+#[test]
+fn the_new_text_of_standard_input_is_not_dropped_for_json() {
+    let ran = orbgate_reading(&["fmt", "-", "--json"], RAGGED.as_bytes());
+    assert_eq!((ran.code, &*ran.out), (2, ""));
+    let expected = "error: `--json` leaves no place for the new text of standard input";
+    assert!(ran.err.starts_with(expected), "{}", ran.err);
+    let ran = orbgate_reading(&["fmt", "-", "--json", "--check"], RAGGED.as_bytes());
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let help = orbgate(&["fmt", "--help"]).out;
+    assert!(help.contains("CRLF"), "{help}");
+}
