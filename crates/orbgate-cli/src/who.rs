@@ -30,6 +30,7 @@ struct Line<'l> {
 /// A token, and what it gets.
 #[derive(Serialize)]
 struct Row<'e> {
+    /// `line N` where the line gives none.
     name: String,
     line: u64,
     decision: Decision<'e>,
@@ -111,7 +112,12 @@ impl Row<'_> {
             true => (ALLOW, "allow"),
             false => (DENY, "deny"),
         };
-        let (name, reason) = (one_line(&self.name), self.decision.reason());
+        // Names may be alike, lines are not.
+        let mut name = format!("line {}", self.line);
+        if self.name != name {
+            name = format!("{name}  {}", one_line(&self.name));
+        }
+        let reason = self.decision.reason();
         let needs = match (self.decision.scope(), self.decision.is_allow()) {
             (Some(scope), false) => format!(", needs {}", scope.name()),
             _ => String::new(),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint, value_parser};
+use clap::{Args, ValueHint};
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -16,7 +16,7 @@ pub(crate) struct Tests {
     pub(crate) coverage: bool,
 
     /// Exit with 1 where less than N percent of the outcomes are covered
-    #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "N", value_parser = percent, allow_hyphen_values = true)]
     pub(crate) threshold: Option<u8>,
 
     /// Write the coverage as an LCOV tracefile
@@ -30,6 +30,13 @@ pub(crate) struct Tests {
     /// Answer as one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A number, with its sign if wanted.
+fn percent(text: &str) -> Result<u8, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim_end();
+    let percent = number.parse().ok().filter(|percent| *percent <= 100);
+    percent.ok_or_else(|| "a whole number from 0 to 100, as `90` or `90%`, is wanted".to_owned())
 }
 
 const HELP: &str = "\

@@ -103,6 +103,9 @@ fn what_is_not_covered_is_listed_by_line_and_outcome() {
     ] {
         assert!(ran.out.contains(&line), "{line} in {}", ran.out);
     }
+    for sign in ["36%", "36 %"] {
+        assert_eq!(orbgate(&["test", &path, "--threshold", sign]).code, 0);
+    }
     for (threshold, code) in [("0", 0), ("36", 0), ("37", 1), ("100", 1)] {
         let ran = orbgate(&["test", &path, "--threshold", threshold]);
         assert_eq!(ran.code, code, "{threshold}");
@@ -115,10 +118,14 @@ fn what_is_not_covered_is_listed_by_line_and_outcome() {
         let ran = orbgate(&["test", &path, "--json", "--threshold", threshold]);
         assert_eq!(ran.code, code, "{threshold}");
     }
-    for wrong in ["101", "-1", "x"] {
-        assert_eq!(
-            orbgate(&["test", &path, &format!("--threshold={wrong}")]).code,
-            2
+    for wrong in ["101", "-1", "x", "90%%", "", "%"] {
+        let ran = orbgate(&["test", &path, &format!("--threshold={wrong}")]);
+        assert_eq!(ran.code, 2);
+        assert!(
+            ran.err
+                .contains("a whole number from 0 to 100, as `90` or `90%`"),
+            "{}",
+            ran.err
         );
     }
 }

@@ -544,3 +544,30 @@ fn lines_that_are_no_calls_or_tokens_are_2_and_the_others_count() {
         );
     }
 }
+
+#[test]
+fn tokens_that_are_named_alike_are_told_apart_by_their_lines() {
+    let shop = file("who-alike-shop.yaml", SHOP);
+    let tokens = r#"{"name":"billing","token":{"kind":"user","scopes":"read:items"}}
+{"name":"billing","token":{"kind":"user"}}
+{"token":{"kind":"user","scopes":"read:items"}}
+"#;
+    let ran = orbgate_reading(
+        &[
+            "who",
+            "GET",
+            "/v1/items",
+            "--tokens",
+            "-",
+            "--policy",
+            &shop,
+        ],
+        tokens.as_bytes(),
+    );
+    let expected = "\
+allow  line 1  billing  scope_held
+deny   line 2  billing  scope_missing, needs read:items
+allow  line 3  scope_held
+";
+    assert_eq!((ran.code, &*ran.out), (0, expected), "{}", ran.err);
+}
