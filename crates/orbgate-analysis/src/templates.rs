@@ -29,6 +29,12 @@ impl<'e> Template<'e> {
         &self.methods
     }
 
+    /// The places of its parameters.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = usize> {
+        let segments = self.shape.iter().enumerate();
+        segments.filter_map(|(place, literal)| literal.is_none().then_some(place))
+    }
+
     /// Each literal with the length of the template and its place in it.
     fn literals(&self) -> impl Iterator<Item = (usize, usize, &'e str)> {
         let length = self.shape.len();
@@ -223,16 +229,11 @@ impl<'e> Spelling<'e> {
     /// A target of a template whose first value has an escape.
     pub(crate) fn with_escape(&self, shape: &Shape<'_>) -> Option<String> {
         let place = shape.iter().position(Option::is_none)?;
-        self.with_value(shape, place, &format!("{0}%20{0}", self.value))
+        Some(self.with_value(shape, place, &format!("{0}%20{0}", self.value)))
     }
 
-    /// A target of a template with this value for the parameter at a place, if there is one.
-    pub(crate) fn with_value(
-        &self,
-        shape: &Shape<'_>,
-        place: usize,
-        value: &str,
-    ) -> Option<String> {
+    /// A target of a template with this value for the parameter at a place.
+    pub(crate) fn with_value(&self, shape: &Shape<'_>, place: usize, value: &str) -> String {
         let value_at = |at| {
             if at == place {
                 value
@@ -241,11 +242,7 @@ impl<'e> Spelling<'e> {
             }
         };
         let segments = shape.iter().enumerate();
-        let target = target(segments.map(|(at, segment)| segment.unwrap_or_else(|| value_at(at))));
-        shape
-            .get(place)
-            .is_some_and(Option::is_none)
-            .then_some(target)
+        target(segments.map(|(at, segment)| segment.unwrap_or_else(|| value_at(at))))
     }
 
     /// The literals that one of the policies lacks at a place of templates of a length, with one character

@@ -150,6 +150,36 @@ fn a_search_that_is_too_large_says_so() {
     assert!(!diff.complete && diff.widens());
 }
 
+/// A policy of one scope with these routes.
+fn routes(profile: &str, routes: impl IntoIterator<Item = String>) -> Engine {
+    let mut text = format!(
+        "orbgate: 1\n{profile}apis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: false\n        routes:\n"
+    );
+    for route in routes {
+        writeln!(text, "          - {route}").unwrap();
+    }
+    engine(&text)
+}
+
+/// Each literal that may be escaped is asked of each template with a parameter in its place.
+#[test]
+fn escapes_are_asked_within_the_bounds_of_the_search() {
+    let literals = |word: &str| {
+        let literal = |number| format!("GET /{word}+{number}/z");
+        (0..500).map(literal).collect::<Vec<_>>()
+    };
+    let parameters = || (0..500).map(|number| format!("GET /{{x}}/y{number}"));
+    for (profile, complete) in [("target: encoded_params\n", false), ("", true)] {
+        let old = routes(profile, literals("a").into_iter().chain(parameters()));
+        let new = routes(profile, parameters());
+        assert_eq!(diff(&old, &new).complete, complete, "{profile}");
+        // Templates without a parameter there cost nothing.
+        let old = routes(profile, literals("a"));
+        let new = routes(profile, literals("b"));
+        assert!(diff(&old, &new).complete, "{profile}");
+    }
+}
+
 /// Few words: with case variants, without letters, with characters that may be escaped.
 const WORDS: [&str; 6] = ["a", "A", "b", "x:y", "X:y", "1:2"];
 const SCOPES: [&str; 3] = ["r", "w", "z"];

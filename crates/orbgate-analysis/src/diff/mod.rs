@@ -4,9 +4,9 @@ mod change;
 #[cfg(feature = "serde")]
 mod json;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use orbgate::{Engine, Scopes, Token, TokenKind};
+use orbgate::{Engine, Profile, Scopes, Token, TokenKind};
 
 pub use self::change::{Asked, Caller, Change, Cost, Rule};
 
@@ -148,12 +148,29 @@ impl Search<'_, '_> {
                 }
             }
         }
-        // Under `encoded_params`, an escaped literal is refused in every path of its length (P19).
+        // Under `encoded_params`, an escaped literal is refused in every path of its length (P19). Otherwise every
+        // escape is.
+        if ![self.old.target(), self.new.target()].contains(&Profile::EncodedParams) {
+            return;
+        }
+        let mut with_parameter: HashMap<(usize, usize), Vec<_>> = HashMap::new();
+        for template in both() {
+            for place in template.parameters() {
+                let length = template.shape().len();
+                with_parameter
+                    .entry((length, place))
+                    .or_default()
+                    .push(template);
+            }
+        }
         for (length, place, literal) in spelling.escapable(&old, &new) {
-            for template in both().filter(|template| template.shape().len() == length) {
-                if let Some(target) = spelling.with_value(template.shape(), place, &literal) {
-                    self.call(&target, &[template]);
+            for template in with_parameter.get(&(length, place)).into_iter().flatten() {
+                self.steps = self.steps.saturating_sub(1);
+                if self.steps == 0 {
+                    return;
                 }
+                let target = spelling.with_value(template.shape(), place, &literal);
+                self.call(&target, &[template]);
             }
         }
     }
