@@ -121,6 +121,7 @@ impl<'e> Templates<'e> {
             let there = other
                 .get(&template.shape)
                 .map_or(&[][..], Template::methods);
+            let there: HashSet<_> = there.iter().collect();
             let routes = template.methods.iter().zip(&template.routes);
             let lacking = routes.filter(|(method, _)| !there.contains(method));
             lacking.map(|(_, route)| *route).collect::<Vec<_>>()

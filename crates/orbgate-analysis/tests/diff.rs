@@ -180,6 +180,26 @@ fn escapes_are_asked_within_the_bounds_of_the_search() {
     }
 }
 
+/// The method of a number: `X` and three letters.
+fn method(number: usize) -> String {
+    const LETTERS: &[u8; 26] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let letter = |power: u32| char::from(LETTERS[number / 26_usize.pow(power) % 26]);
+    format!("X{}{}{}", letter(2), letter(1), letter(0))
+}
+
+#[test]
+fn methods_are_within_the_bounds_of_the_search() {
+    let policy = |template: fn(usize) -> String| {
+        let methods = |template: usize| (0..50).map(move |number| (number, template));
+        let route = |(number, at)| format!("{} {}", method(number), template(at));
+        routes("", (0..50).flat_map(methods).map(route))
+    };
+    let old = policy(|number| format!("/x{number}/{{a}}"));
+    let new = policy(|number| format!("/{{a}}/y{number}"));
+    let diff = diff(&old, &new);
+    assert!(!diff.complete && diff.widens());
+}
+
 /// Few words: with case variants, without letters, with characters that may be escaped.
 const WORDS: [&str; 6] = ["a", "A", "b", "x:y", "X:y", "1:2"];
 const SCOPES: [&str; 3] = ["r", "w", "z"];

@@ -77,9 +77,10 @@ impl Diff<'_, '_> {
 /// both policies, so one request for each pair of templates that overlap stands for all. Only templates that
 /// one of the policies lacks are paired: where both have the winning templates, they win in both.
 ///
-/// Time is linear in the size of the policies, and in the number of pairs of a template that one policy
-/// lacks and a template of the other that overlaps it. After 200,000 pairs and 20 for each route the search ends,
-/// and the diff is not [`complete`](Diff::complete).
+/// Time is linear in the size of the policies, and in the number of methods of each pair of a template that one
+/// policy lacks and a template of the other that overlaps it. After 200,000 steps and 20 for each route the search
+/// ends, and the diff is not [`complete`](Diff::complete). A step is a method that is asked of one path, or a place
+/// where templates may part.
 ///
 /// ```
 /// use orbgate::Engine;
@@ -105,7 +106,7 @@ pub fn diff<'o, 'n>(old: &'o Engine, new: &'n Engine) -> Diff<'o, 'n> {
     }
 }
 
-/// How many pairs of templates, and places where they may part, are looked at.
+/// How many methods are asked, and places where templates may part are looked at.
 fn steps(old: &Engine, new: &Engine) -> usize {
     let routes = old.routes().len().saturating_add(new.routes().len());
     routes.saturating_mul(20).saturating_add(200_000)
@@ -179,6 +180,9 @@ impl Search<'_, '_> {
     fn lacking(&mut self, template: &Template<'_>, other: &Templates<'_>, spelling: &Spelling<'_>) {
         self.call(&spelling.of(template.shape()), &[template]);
         for overlapping in other.overlapping(template.shape(), &mut self.steps) {
+            if self.steps == 0 {
+                return;
+            }
             let (one, two): (&Shape<'_>, _) = (template.shape(), overlapping.shape());
             let templates = [template, overlapping];
             let [first, second] = [spelling.of_both(one, two), spelling.of_both(two, one)];
@@ -197,9 +201,13 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Compares the answers to a target, for each method that one of these templates declares.
+    /// Compares the answers to a target, for each method that one of these templates declares. Takes a step for each.
     fn call(&mut self, target: &str, templates: &[&Template<'_>]) {
         for method in templates.iter().flat_map(|template| template.methods()) {
+            self.steps = self.steps.saturating_sub(1);
+            if self.steps == 0 {
+                return;
+            }
             let before = route_of(self.old, method, target).ok();
             let after = route_of(self.new, method, target).ok();
             let pair = (
