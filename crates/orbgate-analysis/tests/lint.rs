@@ -266,6 +266,36 @@ fn a_suppression_says_what_and_why() {
     assert_eq!(lines(&elsewhere).len(), 2);
 }
 
+#[test]
+fn a_code_that_the_file_allows_may_have_any_number_of_findings() {
+    let policy = |comment: &str| {
+        let scopes: String = (0..1_500)
+            .map(|number| format!("      s:{number}: {{ permits: x, routes: [] }}\n"))
+            .collect();
+        format!("orbgate: 1\napis:\n  a:\n    scopes:\n{scopes}{comment}...\n")
+    };
+    let all = found(&policy(""));
+    assert_eq!((all.list.len(), all.complete), (1_000, false));
+    let allowed = "# orbgate-lint: allow-file scope_without_routes: asked for by name\n";
+    let allowed = found(&policy(allowed));
+    assert!(
+        allowed.complete
+            && allowed
+                .list
+                .iter()
+                .all(|finding| finding.suppressed.is_some())
+    );
+    // Of another code it says nothing, and what was not listed may be what it is about.
+    let other = "# orbgate-lint: allow-file unstated_get: metered\n";
+    assert!(!found(&policy(other)).complete);
+    let last = policy("").replace(
+        "s:1499: { permits: x, routes: [] }\n",
+        "s:1499: { permits: x, routes: [] } # orbgate-lint: allow scope_without_routes: by name\n",
+    );
+    let unused = |finding: &orbgate_analysis::Finding| finding.code == Code::UnusedSuppression;
+    assert!(!found(&last).list.iter().any(unused));
+}
+
 const WORDS: [&str; 4] = ["a", "b", "A", "{}"];
 const METHODS: [&str; 2] = ["GET", "PUT"];
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use orbgate::policy::Fault;
 use orbgate::{Digest, Place, Policy};
-use orbgate_analysis::{Finding, Level};
+use orbgate_analysis::{Code, Finding, Level};
 use serde::Serialize;
 
 use crate::args::Lints;
@@ -23,8 +23,8 @@ struct Linted {
     policy: Option<Digest>,
     faults: Vec<Fault>,
     findings: Vec<Finding>,
-    /// Whether everything was looked at and listed.
-    complete: bool,
+    /// The levels of which findings may be missing.
+    cut: Vec<Level>,
 }
 
 /// Looks at the files.
@@ -49,7 +49,9 @@ pub(crate) fn run(lints: &Lints, policy: Option<&PathBuf>) -> Result<Outcome, St
     } else {
         output::print(|out| linted.iter().try_for_each(|linted| linted.write(out)))?;
     }
-    if linted.iter().any(|linted| !linted.complete) {
+    // However many notes there are, they change no exit code.
+    let cut = |linted: &Linted| linted.cut.iter().any(|level| *level > Level::Note);
+    if linted.iter().any(cut) {
         let message = "too many findings, or templates that overlap: not everything is listed";
         output::error(message);
         return Ok(Outcome::CouldNotRun);
@@ -67,25 +69,24 @@ impl Linted {
             policy: None,
             faults: Vec::new(),
             findings: Vec::new(),
-            complete: true,
+            cut: Vec::new(),
+        };
+        // The last that is said of a code counts.
+        let level = |code: Code| {
+            let asked = lints.levels.iter().rev().find(|(known, _)| *known == code);
+            asked.map_or(Some(code.level()), |(_, level)| *level)
         };
         match Policy::from_bytes(bytes) {
             Err(error) => linted.faults = error.faults().to_vec(),
             Ok(policy) => {
                 let found = orbgate_analysis::lint(&policy, &String::from_utf8_lossy(bytes));
                 linted.policy = Some(policy.digest());
-                (linted.findings, linted.complete) = (found.list, found.complete);
-            }
-        }
-        // The last that is said of a code counts.
-        for (code, level) in &lints.levels {
-            match level {
-                None => linted.findings.retain(|finding| finding.code != *code),
-                Some(level) => {
-                    let of_the_code = |finding: &&mut Finding| finding.code == *code;
-                    let list = linted.findings.iter_mut().filter(of_the_code);
-                    list.for_each(|finding| finding.level = *level);
-                }
+                linted.cut = found.cut.into_iter().filter_map(level).collect();
+                let with_level = |mut finding: Finding| {
+                    finding.level = level(finding.code)?;
+                    Some(finding)
+                };
+                linted.findings = found.list.into_iter().filter_map(with_level).collect();
             }
         }
         linted
@@ -129,8 +130,9 @@ impl Linted {
         };
         let suppressed = self.findings.len().saturating_sub(self.open().count());
         let suppressed = (suppressed > 0).then(|| format!("{suppressed} suppressed"));
+        let cut = (!self.cut.is_empty()).then(|| "not all listed".to_owned());
         let levels = Level::ALL.into_iter().rev().map(counted);
-        let counts: Vec<_> = levels.chain([suppressed]).flatten().collect();
+        let counts: Vec<_> = levels.chain([suppressed, cut]).flatten().collect();
         match self.complains() {
             true => writeln!(out, "{file}: {}", counts.join(", ")),
             false if counts.is_empty() => writeln!(out, "{file}: {ALLOW}ok{ALLOW:#}"),
@@ -187,7 +189,7 @@ impl<'a> FileAnswer<'a> {
         Self {
             file: &linted.file,
             policy: linted.policy,
-            complete: linted.complete,
+            complete: linted.cut.is_empty(),
             faults: linted.faults.iter().map(fault).collect(),
             findings: linted.findings.iter().map(finding).collect(),
         }

@@ -6,6 +6,7 @@ mod overlaps;
 mod suppress;
 
 use core::fmt;
+use std::collections::BTreeSet;
 
 use orbgate::{Engine, Place, Policy};
 
@@ -35,9 +36,11 @@ pub struct Finding {
 pub struct Findings {
     /// Each thing, in the order of the file. Those that are suppressed are among them.
     pub list: Vec<Finding>,
-    /// Whether everything was looked at and listed. `false` where there are over 1,000 findings of one code, or too
-    /// many templates overlap: see [`lint`].
+    /// Whether everything was looked at and listed, but for codes that the whole file allows. `false` where there are
+    /// over 1,000 findings of one code, or too many templates overlap: see [`lint`].
     pub complete: bool,
+    /// The codes of which findings may be missing. None where it is complete.
+    pub cut: Vec<Code>,
 }
 
 /// Most findings of one code.
@@ -66,10 +69,12 @@ pub fn lint(policy: &Policy, text: &str) -> Findings {
     names::look(policy, &engine, &mut found);
     let mut list = found.list;
     list.sort_by(|a, b| (a.place, a.code, &a.message).cmp(&(b.place, b.code, &b.message)));
-    suppress::apply(text, &mut list);
+    let mut cut = Vec::from_iter(found.cut);
+    suppress::apply(text, &mut list, &mut cut);
     Findings {
         list,
-        complete: !found.cut,
+        complete: cut.is_empty(),
+        cut,
     }
 }
 
@@ -78,8 +83,8 @@ pub fn lint(policy: &Policy, text: &str) -> Findings {
 struct Found {
     list: Vec<Finding>,
     counts: [usize; Code::ALL.len()],
-    /// Whether some are missing.
-    cut: bool,
+    /// The codes of which some may be missing.
+    cut: BTreeSet<Code>,
 }
 
 impl Found {
@@ -90,7 +95,7 @@ impl Found {
             return;
         };
         if *count == MOST {
-            self.cut = true;
+            self.cut.insert(code);
             return;
         }
         *count = count.saturating_add(1);

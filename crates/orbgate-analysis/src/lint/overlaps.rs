@@ -25,7 +25,9 @@ pub(super) fn look(engine: &Engine, found: &mut Found) {
             shadow(engine, &pair, &target, found);
         }
     }
-    found.cut |= steps == 0;
+    if steps == 0 {
+        found.cut.extend([Code::Overlap, Code::ShadowedRoute]);
+    }
 }
 
 /// Whether some path fits both.

@@ -19,8 +19,9 @@ struct Suppression<'t> {
     used: bool,
 }
 
-/// Marks the findings that comments suppress, and adds what is wrong with the comments.
-pub(super) fn apply(text: &str, findings: &mut Vec<Finding>) {
+/// Marks the findings that comments suppress, and adds what is wrong with the comments. Of the codes that are `cut`, of
+/// which findings are missing, those go that the whole file allows.
+pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>) {
     let (mut suppressions, wrong) = read(text);
     for finding in findings.iter_mut() {
         let about = |suppression: &&mut Suppression<'_>| {
@@ -34,12 +35,20 @@ pub(super) fn apply(text: &str, findings: &mut Vec<Finding>) {
             finding.suppressed = Some(suppression.reason.to_owned());
         }
     }
-    let unused = suppressions.iter().filter(|suppression| !suppression.used);
+    // What is missing may be what a suppression is about.
+    let unused = suppressions
+        .iter()
+        .filter(|suppression| !suppression.used && !cut.contains(&suppression.code));
     let unused = unused.map(|suppression| {
         let message = format!("there is no `{}` to suppress", suppression.code);
         Finding::new(Code::UnusedSuppression, suppression.place, None, message)
     });
     findings.extend(unused);
+    let whole_file = |code: &Code| {
+        let mut suppressions = suppressions.iter();
+        suppressions.any(|suppression| suppression.code == *code && suppression.line.is_none())
+    };
+    cut.retain(|code| !whole_file(code));
     findings.extend(wrong);
     findings.sort_by_key(|finding| finding.place);
 }

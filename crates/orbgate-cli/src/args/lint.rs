@@ -61,4 +61,4 @@ Exit codes:
   0  nothing, or notes alone
   1  an error, a warning, or a fault of a file
   2  could not run: bad usage, a file that cannot be read, or too many
-     findings to list all";
+     errors or warnings to list all";

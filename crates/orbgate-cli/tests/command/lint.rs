@@ -218,20 +218,38 @@ fn every_code_is_in_the_help_with_its_level() {
     }
 }
 
+/// Notes change no exit code, however many there are.
 #[test]
-fn what_is_too_much_to_list_is_2() {
-    let routes: String = (0..1_500)
-        .map(|number| format!("      s:{number}: {{ routes: [] }}\n"))
+fn what_is_too_much_to_list_is_2_unless_it_is_notes() {
+    let scopes: String = (0..1_500)
+        .map(|number| format!("      s:{number}: {{ permits: x, routes: [] }}\n"))
         .collect();
-    let many = file(
-        "lint-many.yaml",
-        format!("orbgate: 1\napis:\n  a:\n    scopes:\n{routes}"),
-    );
-    let ran = orbgate(&["lint", &many]);
-    assert_eq!((ran.code, ran.err.lines().count()), (2, 1));
-    assert!(
-        ran.err.starts_with("error: too many findings"),
-        "{}",
-        ran.err
-    );
+    let text = format!("orbgate: 1\napis:\n  a:\n    scopes:\n{scopes}...\n");
+    let many = file("lint-many.yaml", &text);
+    for (level, code, complete) in [
+        ("warning", 2, false),
+        ("error", 2, false),
+        ("note", 0, false),
+        ("off", 0, true),
+    ] {
+        let asked = format!("scope_without_routes={level}");
+        let ran = orbgate(&["lint", &many, "--level", &asked]);
+        assert_eq!(ran.code, code, "{level}: {}", ran.err);
+        let error = "error: too many findings";
+        assert_eq!(ran.err.starts_with(error), code == 2, "{}", ran.err);
+        assert_eq!(ran.err.lines().count(), usize::from(code == 2));
+        let summary = ran.out.lines().last().unwrap();
+        assert_eq!(
+            summary.ends_with(", not all listed"),
+            !complete,
+            "{summary}"
+        );
+        let json = orbgate(&["lint", &many, "--json", "--level", &asked]).out;
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["files"][0]["complete"], complete, "{level}");
+    }
+    let allow = "# orbgate-lint: allow-file scope_without_routes: asked for by name\n";
+    let allowed = file("lint-many-allowed.yaml", format!("{allow}{text}"));
+    let ran = orbgate(&["lint", &allowed, "--level", "scope_without_routes=error"]);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
 }
