@@ -296,6 +296,62 @@ fn a_code_that_the_file_allows_may_have_any_number_of_findings() {
     assert!(!found(&last).list.iter().any(unused));
 }
 
+#[test]
+fn a_text_is_no_comment() {
+    const ALLOW: &str = "# orbgate-lint: allow-file unstated_get: smuggled";
+    let policy = |permits: &str, behind: &str| {
+        format!(
+            "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        permits: {permits}\n        orbs: true\n        \
+             routes:\n          - GET /x{behind}\n...\n"
+        )
+    };
+    for permits in [
+        format!("\"all of it {ALLOW}\""),
+        format!("'all of it {ALLOW}'"),
+        format!("\"all \\\" of it {ALLOW}\""),
+        format!("|\n          all of it {ALLOW}"),
+        format!("|\n          {ALLOW}\n          {ALLOW}\n"),
+        format!(">-\n          all of it\n          {ALLOW}"),
+        format!("\"all\r          of it {ALLOW}\""),
+        format!("\"all of it\n          {ALLOW}\""),
+    ] {
+        let text = policy(&permits, "");
+        let found = lines(&text);
+        assert!(
+            found.len() == 1 && found[0].contains("[unstated_get]"),
+            "{text}{found:?}"
+        );
+        // A comment behind such a text counts.
+        for text in [
+            policy(&permits, &format!(" {ALLOW}")),
+            policy(&permits, "")
+                .replace("        orbs:", &format!("        {ALLOW}\n        orbs:")),
+        ] {
+            assert_eq!(lines(&text), [""; 0], "{text}");
+        }
+    }
+    // The comment behind the start of a block is none of the block.
+    let header = policy(&format!("|- {ALLOW}\n          {ALLOW}"), "");
+    assert_eq!(lines(&header), [""; 0]);
+    let other = ALLOW.replace("unstated_get", "no_permits");
+    let header = policy(&format!("| {other}\n          {ALLOW}"), "");
+    let found = lines(&header);
+    assert!(
+        found.len() == 2 && found[1].contains("[unstated_get]"),
+        "{found:?}"
+    );
+    let quoted = policy(&format!("\"| {ALLOW}\""), "");
+    assert_eq!(lines(&quoted).len(), 1);
+    let behind = policy(&format!("\"{ALLOW}\" {ALLOW}"), "");
+    assert_eq!(lines(&behind), [""; 0]);
+    // An escape is no mark, and takes no comment's place.
+    let escaped = policy(&format!("\"\\x23 {}\"", &ALLOW[2..]), &format!(" {ALLOW}"));
+    assert_eq!(lines(&escaped), [""; 0]);
+    // Lines end as YAML ends them.
+    let returns = policy("x", &format!(" {}", ALLOW.replace("-file", ""))).replace('\n', "\r");
+    assert_eq!(lines(&returns), [""; 0]);
+}
+
 const WORDS: [&str; 4] = ["a", "b", "A", "{}"];
 const METHODS: [&str; 2] = ["GET", "PUT"];
 

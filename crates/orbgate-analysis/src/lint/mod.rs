@@ -4,6 +4,7 @@ mod code;
 mod names;
 mod overlaps;
 mod suppress;
+mod texts;
 
 use core::fmt;
 use std::collections::BTreeSet;

@@ -5,9 +5,8 @@
 
 use orbgate::Place;
 
+use super::texts::{MARK, Texts};
 use super::{Code, Finding};
-
-const MARK: &str = "# orbgate-lint:";
 
 /// A comment that suppresses findings of one code.
 struct Suppression<'t> {
@@ -22,7 +21,12 @@ struct Suppression<'t> {
 /// Marks the findings that comments suppress, and adds what is wrong with the comments. Of the codes that are `cut`, of
 /// which findings are missing, those go that the whole file allows.
 pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>) {
-    let (mut suppressions, wrong) = read(text);
+    if !text.contains(MARK) {
+        return;
+    }
+    // Lines end as YAML ends them: LF, CR LF, and a lone CR.
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let (mut suppressions, wrong) = read(&text);
     for finding in findings.iter_mut() {
         let about = |suppression: &&mut Suppression<'_>| {
             suppression.code == finding.code
@@ -57,6 +61,7 @@ fn read(text: &str) -> (Vec<Suppression<'_>>, Vec<Finding>) {
     let (mut suppressions, mut wrong) = (Vec::new(), Vec::new());
     // Comments on lines of their own, until the line that they are about.
     let mut pending: Vec<usize> = Vec::new();
+    let mut texts = Texts::of(text);
     for (line, number) in text.lines().zip(1_u32..) {
         let blank = line.trim_start();
         let own_line = blank.is_empty() || blank.starts_with('#');
@@ -68,17 +73,8 @@ fn read(text: &str) -> (Vec<Suppression<'_>>, Vec<Finding>) {
                 }
             }
         }
-        let Some((before, comment)) = line.split_once(MARK) else {
+        let Some((place, comment)) = comment(line, number, &mut texts) else {
             continue;
-        };
-        // A `#` within a word is no comment.
-        if !before.is_empty() && !before.ends_with([' ', '\t']) {
-            continue;
-        }
-        let column = u32::try_from(before.chars().count()).unwrap_or(u32::MAX);
-        let place = Place {
-            line: number,
-            column: column.saturating_add(1),
         };
         match parse(comment) {
             Err(message) => wrong.push(Finding::new(Code::BadSuppression, place, None, message)),
@@ -97,6 +93,25 @@ fn read(text: &str) -> (Vec<Suppression<'_>>, Vec<Finding>) {
         }
     }
     (suppressions, wrong)
+}
+
+/// What stands behind the first mark of a line that starts a comment, and the mark's place.
+fn comment<'t>(line: &'t str, number: u32, texts: &mut Texts) -> Option<(Place, &'t str)> {
+    let (mut column, mut counted) = (1_usize, 0);
+    let mut marks = line.match_indices(MARK);
+    marks.find_map(|(at, mark)| {
+        column = column.saturating_add(line.get(counted..at)?.chars().count());
+        counted = at;
+        let place = Place {
+            line: number,
+            column: u32::try_from(column).unwrap_or(u32::MAX),
+        };
+        let (before, rest) = line.split_at_checked(at)?;
+        // A `#` within a word is no comment.
+        let is_word = !before.is_empty() && !before.ends_with([' ', '\t']);
+        let is_comment = !texts.hold(place, before) && !is_word;
+        is_comment.then_some((place, rest.strip_prefix(mark)?))
+    })
 }
 
 /// Whether it is about the whole file, the code and the reason.

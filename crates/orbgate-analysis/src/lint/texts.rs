@@ -1,0 +1,95 @@
+//! The texts of a policy, in which marks of suppressions are no comments.
+
+use core::iter::Peekable;
+use std::vec::IntoIter;
+
+use orbgate::Place;
+use orbgate_yaml::{Format, Kind, Node};
+use serde::de::IgnoredAny;
+
+/// What a suppression starts with.
+pub(super) const MARK: &str = "# orbgate-lint:";
+
+const FORMAT: Format = Format {
+    file: "a policy file",
+    start: "a policy starts with `orbgate: 1`",
+    keys: &[],
+    braced: None,
+    key_with_colon: None,
+};
+
+/// Tells the marks in texts from those of comments.
+pub(super) struct Texts {
+    /// Where each text starts, and how many marks it holds, in the order of the file.
+    rest: Peekable<IntoIter<(Place, usize)>>,
+    /// The text that started last, and how many of its marks are to come.
+    last: (Place, usize),
+}
+
+impl Texts {
+    /// The texts of a policy file.
+    pub(super) fn of(text: &str) -> Self {
+        let mut texts = Vec::new();
+        let start = |root: &Node<'_>, _: &mut _| {
+            walk(root, &mut texts);
+            Some(IgnoredAny)
+        };
+        let read = orbgate_yaml::read(text.as_bytes(), &FORMAT, start, |_, _| ());
+        texts.sort_by_key(|(place, _)| *place);
+        let file = Place { line: 1, column: 1 };
+        if read.is_err() {
+            // Nothing is a comment in a file that cannot be read.
+            texts = vec![(file, usize::MAX)];
+        }
+        Self {
+            rest: texts.into_iter().peekable(),
+            last: (file, 0),
+        }
+    }
+
+    /// Whether a text holds the mark at a place; `before` is the line before it. Marks are asked for in the order of
+    /// the file. Those of a text come before any comment behind it, so it is enough to count them; an escape may make
+    /// more of them, which nobody writes for good.
+    pub(super) fn hold(&mut self, place: Place, before: &str) -> bool {
+        while let Some(next) = self.rest.next_if(|(start, _)| *start <= place) {
+            self.last = next;
+        }
+        let (start, marks) = &mut self.last;
+        if *marks == 0 || is_behind_block_header(*start, place, before) {
+            return false;
+        }
+        *marks = marks.saturating_sub(1);
+        true
+    }
+}
+
+/// Whether nothing but the header of a block (`|`, `>-`) stands between the start of a text and a place on its line.
+fn is_behind_block_header(start: Place, place: Place, before: &str) -> bool {
+    let blanks = [' ', '\t'];
+    let trimmed = before.trim_end_matches(blanks);
+    let header = trimmed.rsplit(blanks).next().unwrap_or_default();
+    let behind = before.len().saturating_sub(trimmed.len());
+    let width = header.chars().count().saturating_add(behind);
+    let column = u32::try_from(width).map_or(0, |width| place.column.saturating_sub(width));
+    header.starts_with(['|', '>']) && start == Place { column, ..place }
+}
+
+/// Notes where each text starts, and how many marks it holds.
+fn walk(node: &Node<'_>, texts: &mut Vec<(Place, usize)>) {
+    let mut note = |place: orbgate_yaml::Place, text: &str| {
+        let (line, column) = (place.line, place.column);
+        texts.push((Place { line, column }, text.matches(MARK).count()));
+    };
+    match &node.kind {
+        // What is left out has its key's place.
+        Kind::Scalar(scalar) if !scalar.text.is_empty() => note(node.place, &scalar.text),
+        Kind::Mapping(entries) => {
+            for entry in entries {
+                note(entry.key_place, &entry.key.text);
+            }
+            entries.iter().for_each(|entry| walk(&entry.value, texts));
+        }
+        Kind::Sequence(items) => items.iter().for_each(|item| walk(item, texts)),
+        Kind::Scalar(_) | Kind::Refused => {}
+    }
+}
