@@ -352,6 +352,55 @@ fn a_text_is_no_comment() {
     assert_eq!(lines(&returns), [""; 0]);
 }
 
+/// The method of a number: a letter and three letters.
+fn method(first: char, number: usize) -> String {
+    const LETTERS: &[u8; 26] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let letter = |power: u32| char::from(LETTERS[number / 26_usize.pow(power) % 26]);
+    format!("{first}{}{}{}", letter(2), letter(1), letter(0))
+}
+
+/// Two templates, of which one hides every route of the other on one path.
+#[test]
+fn a_message_names_few_methods() {
+    let policy = |count: usize| {
+        let mut text = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        permits: x\n        orbs: false\n        routes:\n"
+            .to_owned();
+        for number in 0..count {
+            let [one, two] = ['A', 'B'].map(|first| method(first, number));
+            text.push_str(&format!("          - {one} /x\n          - {two} /{{a}}\n"));
+        }
+        text + "...\n"
+    };
+    let few = lines(&policy(5));
+    assert!(
+        few[0].contains("declares AAAA, AAAB, AAAC, AAAD, AAAE alone (line 10)"),
+        "{few:?}"
+    );
+    let more = lines(&policy(7));
+    assert!(
+        more[0].contains("declares AAAA, AAAB, AAAC, AAAD, AAAE and 2 more alone (line 10)"),
+        "{more:?}"
+    );
+    let many = found(&policy(2_000));
+    assert!(!many.complete);
+    assert!(many.list.iter().all(|finding| finding.message.len() < 200));
+}
+
+#[test]
+fn methods_are_within_the_bounds_of_the_search() {
+    let mut text = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        permits: x\n        orbs: false\n        routes:\n"
+        .to_owned();
+    for (template, method) in
+        (0..100).flat_map(|at| (0..30).map(move |number| (at, method('M', number))))
+    {
+        text.push_str(&format!(
+            "          - {method} /x{template}/{{a}}\n          - {method} /{{a}}/y{template}\n"
+        ));
+    }
+    text.push_str("...\n");
+    assert!(!found(&text).complete);
+}
+
 const WORDS: [&str; 4] = ["a", "b", "A", "{}"];
 const METHODS: [&str; 2] = ["GET", "PUT"];
 

@@ -49,8 +49,8 @@ const MOST: usize = 1_000;
 
 /// Finds what is legal in a policy and likely not meant. `text` is the policy's file: its comments suppress findings.
 ///
-/// Time is linear in the size of the policy and the number of pairs of templates that overlap. After 200,000 pairs and
-/// 20 for each route that search ends, and the findings are not [`complete`](Findings::complete).
+/// Time is linear in the size of the policy and the number of methods of each pair of templates that overlap. After
+/// 200,000 methods and 20 for each route that search ends, and the findings are not [`complete`](Findings::complete).
 ///
 /// ```
 /// use orbgate::Policy;
@@ -91,16 +91,25 @@ struct Found {
 impl Found {
     /// Notes a finding, as long as there is room.
     fn push(&mut self, code: Code, place: Place, other: Option<Place>, message: String) {
-        let at = Code::ALL.iter().position(|known| *known == code);
-        let Some(count) = at.and_then(|at| self.counts.get_mut(at)) else {
-            return;
-        };
-        if *count == MOST {
-            self.cut.insert(code);
+        if !self.has_room(code) {
             return;
         }
-        *count = count.saturating_add(1);
         self.list.push(Finding::new(code, place, other, message));
+        let at = Code::ALL.iter().position(|known| *known == code);
+        if let Some(count) = at.and_then(|at| self.counts.get_mut(at)) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Whether there is room for a finding of this code, which there is. Without room it is missing.
+    fn has_room(&mut self, code: Code) -> bool {
+        let at = Code::ALL.iter().position(|known| *known == code);
+        let count = at.and_then(|at| self.counts.get(at));
+        let has_room = count.is_some_and(|count| *count < MOST);
+        if !has_room {
+            self.cut.insert(code);
+        }
+        has_room
     }
 
     /// Notes a finding about two places, at the one that stands second.

@@ -1,5 +1,7 @@
 //! Templates that fit one path: routes that require something else there, and routes that are hidden there.
 
+use std::collections::HashMap;
+
 use orbgate::{Decision, Engine, Reason, Route};
 
 use super::{Code, Found};
@@ -18,6 +20,11 @@ pub(super) fn look(engine: &Engine, found: &mut Found) {
             // Each pair once; literals that differ in case fit no path together.
             if one.routes() >= two.routes() || !fit_together(one.shape(), two.shape()) {
                 continue;
+            }
+            let methods = one.methods().len().saturating_add(two.methods().len());
+            steps = steps.saturating_sub(methods);
+            if steps == 0 {
+                break;
             }
             let target = spelling.of_both(one.shape(), two.shape());
             let pair = [one, two].map(|template| of_template(template, &routes));
@@ -45,12 +52,16 @@ fn of_template<'e>(template: &Template<'_>, routes: &[Route<'e>]) -> Vec<Route<'
 
 /// Routes of one method, which both fit the target, under different scopes or orbs.
 fn overlap(engine: &Engine, [one, two]: &[Vec<Route<'_>>; 2], target: &str, found: &mut Found) {
+    let by_method: HashMap<_, _> = two.iter().map(|route| (route.method(), route)).collect();
     for route in one {
-        let Some(other) = two.iter().find(|other| other.method() == route.method()) else {
+        let Some(other) = by_method.get(route.method()) else {
             continue;
         };
         if route.scope() == other.scope() && route.orbs() == other.orbs() {
             continue;
+        }
+        if !found.has_room(Code::Overlap) {
+            return;
         }
         let decides = route_of(engine, route.method(), target);
         let decides = decides.map_or("none", |decides| decides.as_str());
@@ -84,13 +95,21 @@ fn shadow(engine: &Engine, pair: &[Vec<Route<'_>>; 2], target: &str, found: &mut
             if !hides {
                 continue;
             }
-            let declared: Vec<_> = winner.methods().collect();
+            if !found.has_room(Code::ShadowedRoute) {
+                return;
+            }
+            let mut declared = winner.methods();
+            let named: Vec<_> = declared.by_ref().take(5).collect();
+            let more = match declared.count() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
             let message = format!(
-                "`{}` does not decide `{} {target}`, which is denied with 405: `{}` fits better, and declares {} alone (line {})",
+                "`{}` does not decide `{} {target}`, which is denied with 405: `{}` fits better, and declares {}{more} alone (line {})",
                 route.as_str(),
                 route.method(),
                 winner.template(),
-                declared.join(", "),
+                named.join(", "),
                 winner.place().line
             );
             found.push(Code::ShadowedRoute, route.place(), None, message);
