@@ -1,7 +1,8 @@
 //! Names, texts and amounts, one scope or route at a time.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use core::hash::{BuildHasher, BuildHasherDefault};
+use std::collections::hash_map::{DefaultHasher, Entry};
+use std::collections::{HashMap, HashSet};
 
 use orbgate::{Engine, Orbs, Place, Policy, Route, Scope};
 
@@ -138,35 +139,48 @@ const SHORTEST: usize = 5;
 
 /// Scopes whose names differ in one character: changed, left out, added or exchanged with its neighbour.
 fn similar(scopes: &[Scope<'_>], found: &mut Found) {
-    // Two such names have a text in common if one character of each, or none, is left out.
-    let mut by_text: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
-    let mut seen = HashSet::new();
+    // Two such names have a text in common if one character of each, or none, is left out, and have the same digits.
+    // Of these texts there are 65 for each name, so their hashes are kept alone.
+    let hasher = BuildHasherDefault::<DefaultHasher>::default();
+    let mut texts: Vec<(u64, usize)> = Vec::new();
     for (at, scope) in scopes.iter().enumerate() {
         let name = scope.name();
         if !(SHORTEST..=LONGEST).contains(&name.len()) {
             continue;
         }
-        let mut texts: BTreeSet<Vec<u8>> = (0..name.len())
-            .map(|left_out| without(name, left_out))
-            .collect();
-        texts.insert(name.as_bytes().to_vec());
-        for text in texts {
-            let others = by_text.entry(text).or_default();
-            for other in others
-                .iter()
-                .filter_map(|at| Some((*at, *scopes.get(*at)?)))
-            {
-                let (other_at, other) = other;
-                if is_similar(name, other.name()) && seen.insert((other_at, at)) {
-                    let message = format!(
-                        "scopes `{}` (line {}) and `{name}` differ in one character",
-                        other.name(),
-                        other.place().line
-                    );
-                    found.push_pair(Code::SimilarScopes, [other.place(), scope.place()], message);
+        let digits = digits(name);
+        let hash = |text: &[u8]| (hasher.hash_one((&digits, text)), at);
+        texts.extend((0..name.len()).map(|left_out| hash(&without(name, left_out))));
+        texts.push(hash(name.as_bytes()));
+    }
+    texts.sort_unstable();
+    texts.dedup();
+    let mut seen = HashSet::new();
+    for mut alike in texts.chunk_by(|(one, _), (two, _)| one == two) {
+        while let [(_, at), others @ ..] = alike {
+            alike = others;
+            let pairs = others.iter().filter_map(|(_, other)| {
+                Some((*at, *other, [scopes.get(*at)?, scopes.get(*other)?]))
+            });
+            for (at, other_at, [first, second]) in pairs {
+                if !is_similar(first.name(), second.name()) || !seen.insert((at, other_at)) {
+                    continue;
                 }
+                if !found.has_room(Code::SimilarScopes) {
+                    return;
+                }
+                let message = format!(
+                    "scopes `{}` (line {}) and `{}` differ in one character",
+                    first.name(),
+                    first.place().line,
+                    second.name()
+                );
+                found.push_pair(
+                    Code::SimilarScopes,
+                    [first.place(), second.place()],
+                    message,
+                );
             }
-            others.push(at);
         }
     }
 }
@@ -179,10 +193,13 @@ fn without(name: &str, left_out: usize) -> Vec<u8> {
         .collect()
 }
 
+/// The digits of a name. Numbers differ on purpose: `read:v1` and `read:v2`.
+fn digits(name: &str) -> Vec<u8> {
+    name.bytes().filter(u8::is_ascii_digit).collect()
+}
+
 fn is_similar(one: &str, two: &str) -> bool {
-    // Numbers differ on purpose: `read:v1` and `read:v2`.
-    let digits = |name: &str| name.bytes().filter(u8::is_ascii_digit).collect::<Vec<_>>();
-    strsim::osa_distance(one, two) == 1 && digits(one) == digits(two) && alike(one) != alike(two)
+    digits(one) == digits(two) && strsim::osa_distance(one, two) == 1 && alike(one) != alike(two)
 }
 
 /// Literals at one place of the paths that differ only in plural. In case alone they cannot: that is a fault.
