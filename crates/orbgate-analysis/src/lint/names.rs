@@ -17,7 +17,7 @@ pub(super) fn look(policy: &Policy, engine: &Engine, found: &mut Found) {
     case_or_plural(&scopes, found);
     similar(&scopes, found);
     literals(engine, found);
-    for warning in colon_literals(policy) {
+    for warning in policy.colon_literals() {
         found.push(Code::ColonLiteral, warning.place, None, warning.message);
     }
     if !policy.has_end_marker() {
@@ -234,12 +234,4 @@ fn literals(engine: &Engine, found: &mut Found) {
             parent = node;
         }
     }
-}
-
-/// The core's warnings of literals like `:id`: they come first, and then the overlaps.
-fn colon_literals(policy: &Policy) -> Vec<orbgate::policy::Fault> {
-    let mut warnings = policy.warnings();
-    let literals = warnings.len().saturating_sub(policy.overlaps().len());
-    warnings.truncate(literals);
-    warnings
 }

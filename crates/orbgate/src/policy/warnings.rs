@@ -11,6 +11,14 @@ impl Policy {
     /// formats, then the [`overlaps`](Self::overlaps). At most 1,000 of each are listed.
     #[must_use]
     pub fn warnings(&self) -> Vec<Fault> {
+        let mut warnings = self.colon_literals();
+        warnings.extend(self.overlaps());
+        warnings
+    }
+
+    /// The literals like `:id` among the [`warnings`](Self::warnings). Takes time linear in the size of the policy.
+    #[must_use]
+    pub fn colon_literals(&self) -> Vec<Fault> {
         let mut literals = Faults::default();
         for api in &self.apis {
             if let Some(base_path) = &api.base_path {
@@ -20,9 +28,7 @@ impl Policy {
                 warn(route.template(), route.place, &mut literals);
             }
         }
-        let mut warnings = Fault::list(literals.into_list());
-        warnings.extend(self.overlaps());
-        warnings
+        Fault::list(literals.into_list())
     }
 }
 
