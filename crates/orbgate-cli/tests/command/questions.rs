@@ -464,6 +464,26 @@ fn who_is_everybody_whom_decide_allows() {
 }
 
 #[test]
+fn who_takes_null_for_no_token_and_nothing_for_a_fault() {
+    let shop = file("who-null.yaml", SHOP);
+    let who = [
+        "who",
+        "GET",
+        "/v1/items",
+        "--tokens",
+        "-",
+        "--policy",
+        &shop,
+    ];
+    let ran = orbgate_reading(&who, b"{\"name\":\"nobody\",\"token\":null}\n");
+    assert_eq!(ran.code, 1);
+    assert_eq!(ran.out, "deny   line 1  nobody  no_token\n", "{}", ran.err);
+    let ran = orbgate_reading(&who, b"{\"name\":\"nobody\"}\n");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("missing field `token`"), "{}", ran.err);
+}
+
+#[test]
 fn lines_that_are_no_calls_or_tokens_are_2_and_the_others_count() {
     let shop = file("wrong-lines.yaml", SHOP);
     for bad in [
