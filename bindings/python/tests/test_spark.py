@@ -267,9 +267,9 @@ def test_columns_have_the_names_and_encodings_that_they_have(log: DataFrame) -> 
     )
     names = {"method": "verb", "target": "the path", "kind": "who", "scopes": "scp"}
     expected = plain(NEWER, LOG, "new_")
-    found = orbgate.spark.decide(other, NEWER, prefix="new_", **names).orderBy("row").toArrow()
+    found = orbgate.spark.decide(other, NEWER, prefix="new_", columns=names).orderBy("row").toArrow()
     assert all(found[f"new_{name}"].equals(expected[f"new_{name}"]) for name in DECISION)
-    counted = orbgate.spark.count(other, NEWER, prefix="new_", **names)
+    counted = orbgate.spark.count(other, NEWER, prefix="new_", columns=names)
     found = {tuple(row[:-1]): row["new_calls"] for row in counted.collect()}
     assert found == Counter(zip(*(expected[f"new_{name}"].to_pylist() for name in DECISION)))
 
