@@ -264,8 +264,9 @@ def test_columns_have_the_names_and_encodings_that_they_have(log: DataFrame) -> 
         col("target").alias("the path"),
         col("kind").alias("who"),
         col("scopes").cast("binary").alias("scp"),
+        col("allow_bonus_orbs_use").alias("bonus"),
     )
-    names = {"method": "verb", "target": "the path", "kind": "who", "scopes": "scp"}
+    names = {"method": "verb", "target": "the path", "kind": "who", "scopes": "scp", "allow_bonus_orbs_use": "bonus"}
     expected = plain(NEWER, LOG, "new_")
     found = orbgate.spark.decide(other, NEWER, prefix="new_", columns=names).orderBy("row").toArrow()
     assert all(found[f"new_{name}"].equals(expected[f"new_{name}"]) for name in DECISION)
