@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use orbgate::policy::Fault;
 use orbgate::{Place, Policy};
-use orbgate_yaml::{Entry, Format, Kind, Node};
-use serde::de::IgnoredAny;
+use orbgate_yaml::{Entry, Kind, Node};
+
+use crate::nodes::visit;
 
 /// Lays a policy's text out: two spaces for each level, one behind a `-` and a `:`, no space at the end of a line, one
 /// blank line where there are several. What stands in brackets, in quotes or in a block stays as it is.
@@ -78,24 +79,9 @@ impl<'t> Lines<'t> {
 
 /// The lines that start a key or an item, outside of brackets.
 fn starts(text: &str) -> Result<BTreeMap<u32, Start>, Vec<Fault>> {
-    const FORMAT: Format = Format {
-        file: "a policy file",
-        start: "a policy starts with `orbgate: 1`",
-        keys: &[],
-        braced: None,
-        key_with_colon: None,
-    };
     let lines = Lines(text.lines().collect());
     let mut starts = BTreeMap::new();
-    let read = orbgate_yaml::read(
-        text.as_bytes(),
-        &FORMAT,
-        |root, _| {
-            walk(root, 0, &lines, &mut starts);
-            Some(IgnoredAny)
-        },
-        |_, _| (),
-    );
+    let read = visit(text, |root| walk(root, 0, &lines, &mut starts));
     let fault = |fault: orbgate_yaml::Fault| Fault {
         place: Place {
             line: fault.place.line,

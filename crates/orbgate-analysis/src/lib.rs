@@ -5,6 +5,7 @@ mod format;
 mod least;
 mod lint;
 mod near;
+mod nodes;
 mod questions;
 mod suite;
 mod templates;

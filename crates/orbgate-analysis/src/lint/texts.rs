@@ -4,19 +4,12 @@ use core::iter::Peekable;
 use std::vec::IntoIter;
 
 use orbgate::Place;
-use orbgate_yaml::{Format, Kind, Node};
-use serde::de::IgnoredAny;
+use orbgate_yaml::{Kind, Node};
+
+use crate::nodes::visit;
 
 /// What a suppression starts with.
 pub(super) const MARK: &str = "# orbgate-lint:";
-
-const FORMAT: Format = Format {
-    file: "a policy file",
-    start: "a policy starts with `orbgate: 1`",
-    keys: &[],
-    braced: None,
-    key_with_colon: None,
-};
 
 /// Tells the marks in texts from those of comments.
 pub(super) struct Texts {
@@ -30,11 +23,7 @@ impl Texts {
     /// The texts of a policy file.
     pub(super) fn of(text: &str) -> Self {
         let mut texts = Vec::new();
-        let start = |root: &Node<'_>, _: &mut _| {
-            walk(root, &mut texts);
-            Some(IgnoredAny)
-        };
-        let read = orbgate_yaml::read(text.as_bytes(), &FORMAT, start, |_, _| ());
+        let read = visit(text, |root| walk(root, &mut texts));
         texts.sort_by_key(|(place, _)| *place);
         let file = Place { line: 1, column: 1 };
         if read.is_err() {

@@ -27,7 +27,7 @@ pub(crate) struct Unplaceable;
 
 impl core::fmt::Display for Unplaceable {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("no hash was found that tells the texts of this policy apart; rename a scope or a segment")
+        f.write_str("no hash was found for the texts of this policy; rename a scope or a segment")
     }
 }
 

@@ -1,0 +1,25 @@
+//! The nodes of a policy's text with their places, for what asks how a policy is written and not what it says.
+
+use orbgate_yaml::{Fault, Format, Node};
+use serde::de::IgnoredAny;
+
+const FORMAT: Format = Format {
+    file: "a policy file",
+    start: "a policy starts with `orbgate: 1`",
+    keys: &[],
+    braced: None,
+    key_with_colon: None,
+};
+
+/// Shows the root of a policy's text.
+///
+/// # Errors
+///
+/// The faults of a text that is no YAML.
+pub(crate) fn visit(text: &str, mut root: impl FnMut(&Node<'_>)) -> Result<(), Vec<Fault>> {
+    let visit = |node: &Node<'_>, _: &mut _| {
+        root(node);
+        Some(IgnoredAny)
+    };
+    orbgate_yaml::read(text.as_bytes(), &FORMAT, visit, |_, _| ())
+}
