@@ -80,6 +80,11 @@ interface Answer {
   readonly api: string | null;
   /** `METHOD /template`; for `method_not_declared` the template alone. */
   readonly route: string | null;
+  /**
+   * The route that the request is about, `METHOD /template`, whatever its token: so it says which routes were called without one.
+   * For logs, not for answers. `null` where no route has the path and the method, and where a scope was asked for. Not in the JSON.
+   */
+  readonly about: string | null;
   /** The scope that the call needs. */
   readonly scope: string | null;
   /** The digest of the policy that decided, `sha256:…`. */

@@ -188,7 +188,7 @@ static OrbgateDecision ask(const OrbgateEngine *engine, char *const row[COLUMNS]
         status = orbgate_scope_set_from_text(engine, scopes.data, scopes.len, &set);
         token.scope_set = set;
     }
-    uint32_t flags = strcmp(row[BONUS], "yes") == 0 ? ORBGATE_ALLOW_BONUS_ORBS : 0;
+    uint32_t flags = (strcmp(row[BONUS], "yes") == 0 ? ORBGATE_ALLOW_BONUS_ORBS : 0) | ORBGATE_PACK_ABOUT;
     OrbgateDecision decision;
     memset(&decision, 0, sizeof decision);
     if (status == ORBGATE_STATUS_OK) {
@@ -217,6 +217,24 @@ static OrbgateDecision ask(const OrbgateEngine *engine, char *const row[COLUMNS]
     return decision;
 }
 
+/* The route that a request is about: the one that it is decided by when its token is some user's; 0 by scope. */
+static uint32_t about(const OrbgateEngine *engine, char *const row[COLUMNS])
+{
+    Text method = unescape(row[METHOD]), target = unescape(row[TARGET]);
+    OrbgateToken token = orbgate_token_init();
+    token.kind = ORBGATE_TOKEN_KIND_USER;
+    OrbgateDecision decision;
+    memset(&decision, 0, sizeof decision);
+    if (row[BY_SCOPE][0] == '\0' &&
+        orbgate_engine_decide(engine, method.data, method.len, target.data, target.len, &token, 0, &decision) !=
+            ORBGATE_STATUS_OK) {
+        stop("a call failed", row[NAME]);
+    }
+    free(method.data);
+    free(target.data);
+    return decision.scope == 0 ? 0 : decision.route;
+}
+
 /* Compares a row with an engine's decision; every way to ask must give it. */
 static void run(const char *file, size_t line, char *const row[COLUMNS], const OrbgateEngine *engine)
 {
@@ -226,6 +244,11 @@ static void run(const char *file, size_t line, char *const row[COLUMNS], const O
         OrbgateDecisionText words = orbgate_decision_text_init();
         if (orbgate_engine_decision_text(engine, &decision, &words) != ORBGATE_STATUS_OK) {
             stop("a decision has no words", row[NAME]);
+        }
+        if (decision.about != about(engine, row) || (decision.about == 0) != (words.about.data == NULL)) {
+            printf("%s:%zu: %s: it is about route %u, not %u\n", file, line, row[NAME], (unsigned)decision.about,
+                   (unsigned)about(engine, row));
+            wrong = true;
         }
         char *status = room(8);
         snprintf(status, 8, "%u", (unsigned)decision.http_status);

@@ -54,7 +54,7 @@
 
 /* The ABI of this header: see orbgate_check_abi(). */
 #define ORBGATE_ABI_MAJOR 1
-#define ORBGATE_ABI_MINOR 1
+#define ORBGATE_ABI_MINOR 2
 #define ORBGATE_ABI_VERSION ((ORBGATE_ABI_MAJOR << 16) | ORBGATE_ABI_MINOR)
 
 /* Define ORBGATE_STATIC where the static library is linked on Windows. */
@@ -136,9 +136,15 @@ struct ArrowArray {
 #define ORBGATE_CHARGE_BONUS_ALLOWED 8
 
 /**
- * The request says `allowBonusOrbsUse: true`. The one flag there is; any other bit is an invalid argument.
+ * The request says `allowBonusOrbsUse: true`. A bit that no flag has is an invalid argument.
  */
 #define ORBGATE_ALLOW_BONUS_ORBS 1
+
+/**
+ * A packed decision without a valid token carries the route that the request is about in the bits of `route`, which
+ * are 0 without this flag. Changes nothing else: an `OrbgateDecision` has a field for it.
+ */
+#define ORBGATE_PACK_ABOUT 2
 
 /**
  * How a call ended. Outputs are written with `ORBGATE_STATUS_OK` only. Numbers are frozen; a later
@@ -485,9 +491,10 @@ typedef struct OrbgateDecision {
    */
   uint32_t route;
   /**
-   * 0.
+   * The number of the route that the request is about, whatever its token: that of `route`, and also where a call without
+   * a valid token may not name it. 0 where no route has the path and the method, and by scope. For logs, not for answers.
    */
-  uint32_t reserved;
+  uint32_t about;
   /**
    * How many orbs, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
    */
@@ -527,7 +534,7 @@ typedef struct OrbgateBatch {
    */
   uint32_t struct_size;
   /**
-   * 0 or `ORBGATE_ALLOW_BONUS_ORBS`, for every row; with `allow_bonus_orbs` it must be 0.
+   * `ORBGATE_ALLOW_BONUS_ORBS` and `ORBGATE_PACK_ABOUT`, or 0, for every row; with `allow_bonus_orbs` without the first.
    */
   uint32_t flags;
   /**
@@ -627,6 +634,10 @@ typedef struct OrbgateDecisionText {
    * The policy's digest, `sha256:…`.
    */
   struct OrbgateStr policy;
+  /**
+   * The route that the request is about, whatever its token: `METHOD /template`.
+   */
+  struct OrbgateStr about;
 } OrbgateDecisionText;
 
 /**
@@ -1533,7 +1544,9 @@ static inline bool orbgate_decision_is_allow(const OrbgateDecision *decision)
  *   bits 32 to 47  scope
  *   bits 48 to 52  reason; with effect 0 the status
  *
- * The fields are those of OrbgateDecision; orbgate_engine_unpack adds amount, HTTP status and policy.
+ * The fields are those of OrbgateDecision; orbgate_engine_unpack adds amount, HTTP status and policy. With
+ * ORBGATE_PACK_ABOUT the route of a decision for no_token or invalid_token is OrbgateDecision.about, and stands there
+ * when it is unpacked.
  */
 static inline bool orbgate_packed_is_allow(uint64_t packed)
 {

@@ -205,7 +205,7 @@ static void decisions(void)
     REFUSED(out, orbgate_engine_decide(engine, "GET", HUGE_LEN, ORBS, &good, 0, &out));
     REFUSED(out, orbgate_engine_decide(engine, GET, NULL, 3, &good, 0, &out));
     REFUSED(out, orbgate_engine_decide(engine, GET, "/", HUGE_LEN, &good, 0, &out));
-    REFUSED(out, orbgate_engine_decide(engine, GET, ORBS, &good, 2, &out));
+    REFUSED(out, orbgate_engine_decide(engine, GET, ORBS, &good, 4, &out));
     CHECK(orbgate_engine_decide(engine, GET, ORBS, &good, 0, NULL) == INVALID);
     REFUSED(out, orbgate_engine_decide_route(NULL, id, &good, 0, &out));
     REFUSED(out, orbgate_engine_decide_route(engine, id, &good, UINT32_MAX, &out));
@@ -213,7 +213,7 @@ static void decisions(void)
     REFUSED(out, orbgate_engine_decide_scope(NULL, SCOPE, &good, 0, &out));
     REFUSED(out, orbgate_engine_decide_scope(engine, NULL, 9, &good, 0, &out));
     REFUSED(out, orbgate_engine_decide_scope(engine, "x", HUGE_LEN, &good, 0, &out));
-    REFUSED(out, orbgate_engine_decide_scope(engine, SCOPE, &good, 2, &out));
+    REFUSED(out, orbgate_engine_decide_scope(engine, SCOPE, &good, 4, &out));
     CHECK(orbgate_engine_decide_scope(engine, SCOPE, &good, 0, NULL) == INVALID);
 
     REFUSED_PACKED(orbgate_engine_decide_packed(NULL, GET, ORBS, 1, SCOPE, NULL, 0));
@@ -225,18 +225,18 @@ static void decisions(void)
     REFUSED_PACKED(orbgate_engine_decide_packed(engine, GET, ORBS, 1, NULL, 9, NULL, 0));
     REFUSED_PACKED(orbgate_engine_decide_packed(engine, GET, ORBS, 1, "x", HUGE_LEN, NULL, 0));
     REFUSED_PACKED(orbgate_engine_decide_packed(engine, GET, ORBS, 1, SCOPE, set, 0));
-    REFUSED_PACKED(orbgate_engine_decide_packed(engine, GET, ORBS, 1, SCOPE, NULL, 2));
+    REFUSED_PACKED(orbgate_engine_decide_packed(engine, GET, ORBS, 1, SCOPE, NULL, 4));
     REFUSED_PACKED(orbgate_engine_decide_route_packed(NULL, id, 1, SCOPE, NULL, 0));
     REFUSED_PACKED(orbgate_engine_decide_route_packed(engine, id, 254, SCOPE, NULL, 0));
     REFUSED_PACKED(orbgate_engine_decide_route_packed(engine, id, 1, NULL, 9, NULL, 0));
     REFUSED_PACKED(orbgate_engine_decide_route_packed(engine, id, 1, SCOPE, set, 0));
-    REFUSED_PACKED(orbgate_engine_decide_route_packed(engine, id, 1, SCOPE, NULL, 2));
+    REFUSED_PACKED(orbgate_engine_decide_route_packed(engine, id, 1, SCOPE, NULL, 4));
     REFUSED_PACKED(orbgate_engine_decide_scope_packed(NULL, SCOPE, 1, SCOPE, NULL, 0));
     REFUSED_PACKED(orbgate_engine_decide_scope_packed(engine, NULL, 9, 1, SCOPE, NULL, 0));
     REFUSED_PACKED(orbgate_engine_decide_scope_packed(engine, SCOPE, 256, SCOPE, NULL, 0));
     REFUSED_PACKED(orbgate_engine_decide_scope_packed(engine, SCOPE, 1, NULL, 9, NULL, 0));
     REFUSED_PACKED(orbgate_engine_decide_scope_packed(engine, SCOPE, 1, SCOPE, set, 0));
-    REFUSED_PACKED(orbgate_engine_decide_scope_packed(engine, SCOPE, 1, SCOPE, NULL, 2));
+    REFUSED_PACKED(orbgate_engine_decide_scope_packed(engine, SCOPE, 1, SCOPE, NULL, 4));
 
     REFUSED(out, orbgate_engine_unpack(NULL, 1, &out));
     REFUSED(out, orbgate_engine_unpack(engine, 0, &out));
@@ -381,7 +381,7 @@ static void handles(void)
     REFUSED(out, orbgate_handle_decide(handle, NULL, 3, ORBS, &good, 0, &out));
     REFUSED(out, orbgate_handle_decide(handle, "GET", HUGE_LEN, ORBS, &good, 0, &out));
     REFUSED(out, orbgate_handle_decide(handle, GET, NULL, 3, &good, 0, &out));
-    REFUSED(out, orbgate_handle_decide(handle, GET, ORBS, &good, 2, &out));
+    REFUSED(out, orbgate_handle_decide(handle, GET, ORBS, &good, 4, &out));
     REFUSED(out, orbgate_handle_decide(handle, GET, ORBS, misaligned(&good), 0, &out));
     CHECK(orbgate_handle_decide(handle, GET, ORBS, &good, 0, NULL) == INVALID);
     orbgate_handle_free(handle);

@@ -105,6 +105,18 @@ static std::array<std::array<std::string, 8>, 2> answers(const orbgate::Engine &
     return {answer(engine, ask(engine, row, by_text)), answer(engine, ask(engine, row, by_set))};
 }
 
+// What a row's requests are about: the route that they are decided by when their token is some user's.
+static bool are_about(const orbgate::Engine &engine, const Row &row)
+{
+    if (!row.at("by_scope").empty()) {
+        return engine.words(ask(engine, row, orbgate::Token::none())).value().about == std::nullopt;
+    }
+    const auto named = engine.words(ask(engine, row, orbgate::Token(orbgate::TokenKind::user, ""))).value();
+    const auto without = engine.words(ask(engine, row, orbgate::Token::none())).value();
+    const auto about = named.scope ? named.route.value_or("") : "";
+    return named.about.value_or("") == about && without.about.value_or("") == about;
+}
+
 // The name, which no file has, of the engine that is compiled into the library.
 static const std::string compiled_in = "compiled in";
 
@@ -128,7 +140,10 @@ struct Runner {
 
     void run(const std::string &place, const Row &row, const orbgate::Engine &engine)
     {
-        bool wrong = false;
+        bool wrong = !are_about(engine, row);
+        if (wrong) {
+            std::cout << place << ": " << row.at("name") << ": it is about another route\n";
+        }
         for (const auto &found : answers(engine, row)) {
             for (std::size_t at = 0; at < found.size(); at++) {
                 const auto column = columns[first_answer + at];

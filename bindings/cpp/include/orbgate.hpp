@@ -316,6 +316,8 @@ static_assert(sizeof(Decision) == sizeof(OrbgateDecision), "an array of one is a
 struct Words {
     std::string_view decision, reason, policy;
     std::optional<std::string_view> detail, api, route, scope;
+    // The route that the request is about, whatever its token: so it says which routes were called without one. For logs.
+    std::optional<std::string_view> about;
 };
 
 // A token's scopes, interned once for many decisions. It belongs to the policy of the engine that made it; with
@@ -753,7 +755,7 @@ public:
         using detail::maybe;
         using detail::view;
         return Words{view(text.decision), view(text.reason), view(text.policy),
-                     maybe(text.detail),  maybe(text.api),   maybe(text.route), maybe(text.scope)};
+                     maybe(text.detail),  maybe(text.api),   maybe(text.route), maybe(text.scope), maybe(text.about)};
     }
     std::optional<Words> words(const Decision &decision) const && = delete;
 

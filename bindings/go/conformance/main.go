@@ -103,8 +103,18 @@ func (r *runner) judge(place string, cells []string, engine *orbgate.Engine) err
 	if err != nil {
 		return err
 	}
+	about := ""
+	if cells[4] == "" {
+		if about, err = aboutOf(engine, cells); err != nil {
+			return err
+		}
+	}
 	failed := false
 	for _, decision := range decisions {
+		if decision.About() != about {
+			fmt.Printf("%s: %s: it is about `%s`, not `%s`\n", place, cells[0], decision.About(), about)
+			failed = true
+		}
 		found, err := answer(decision)
 		if err != nil {
 			return err
@@ -178,6 +188,23 @@ func decide(engine *orbgate.Engine, cells []string) ([]orbgate.Decision, error) 
 		}
 	}
 	return engine.DecideBatch(decisions, &batch)
+}
+
+// The route that a request is about: the one that it is decided by when its token is some user's.
+func aboutOf(engine *orbgate.Engine, cells []string) (string, error) {
+	method, err := unescape(cells[2])
+	if err != nil {
+		return "", err
+	}
+	target, err := unescape(cells[3])
+	if err != nil {
+		return "", err
+	}
+	decision := engine.Decide(method, target, orbgate.UserToken(""))
+	if decision.Scope() == "" {
+		return "", nil
+	}
+	return decision.Route(), nil
 }
 
 // The cells of a decision, from `decision` to `orbs`.

@@ -6,6 +6,9 @@ import "C"
 // AllowBonusOrbs is the request's `allowBonusOrbsUse: true`.
 const AllowBonusOrbs Option = C.ORBGATE_ALLOW_BONUS_ORBS
 
+// Packed decisions say what the request is about.
+const packAbout Option = C.ORBGATE_PACK_ABOUT
+
 // A TokenKind says whose token it is. Any other number is an invalid argument, and so a denial.
 type TokenKind uint8
 

@@ -4,8 +4,8 @@ package orbgate
 // Decision denies.
 type Decision struct {
 	table *table
-	// bits 0 to 1 effect, 2 to 5 charge, 6 to 13 detail, 14 to 31 route, 32 to 47 scope, 48 to 52 reason; with effect 0
-	// the status.
+	// bits 0 to 1 effect, 2 to 5 charge, 6 to 13 detail, 14 to 31 route, or what the request is about where the route may not
+	// be named, 32 to 47 scope, 48 to 52 reason; with effect 0 the status.
 	packed uint64
 }
 
@@ -45,7 +45,23 @@ func (d Decision) HTTPStatus() int {
 
 // RouteNumber is the route's number in its engine, from 1, for arrays with an entry for each route, as counters; 0 where there
 // is none. For [ReasonMethodNotDeclared] it is one of the routes that share the path's template.
-func (d Decision) RouteNumber() int { return int(d.packed >> 14 & 0x3ffff) }
+func (d Decision) RouteNumber() int {
+	switch d.Reason() {
+	case ReasonNoToken, ReasonInvalidToken:
+		return 0
+	}
+	return d.foundRoute()
+}
+
+// AboutNumber is the number of the route of [Decision.About]; 0 where there is none.
+func (d Decision) AboutNumber() int {
+	if d.Reason() == ReasonMethodNotDeclared {
+		return 0
+	}
+	return d.foundRoute()
+}
+
+func (d Decision) foundRoute() int { return int(d.packed >> 14 & 0x3ffff) }
 
 // ScopeNumber is the scope's number in its engine, from 1, in the order of their names; 0 where there is none.
 func (d Decision) ScopeNumber() int { return int(d.packed >> 32 & 0xffff) }

@@ -30,6 +30,7 @@ static OrbgateStatus go_orbgate_decide_batch(
     const uint8_t *allow_bonus_orbs, uint64_t *out)
 {
     OrbgateBatch batch = orbgate_batch_init();
+    batch.flags = ORBGATE_PACK_ABOUT;
     batch.len = len;
     batch.method = (OrbgateColumn){methods, methods_len, method_offsets};
     batch.target = (OrbgateColumn){targets, targets_len, target_offsets};
@@ -179,7 +180,7 @@ func (p *policy) decide(method, target string, token Token, options []Option) (D
 	}
 	scopes, set := token.parts()
 	packed := C.orbgate_engine_decide_packed(p.engine(), chars(method), size(method), chars(target), size(target),
-		C.uint32_t(token.Kind), chars(scopes), size(scopes), set.get(), C.uint32_t(flags(options)))
+		C.uint32_t(token.Kind), chars(scopes), size(scopes), set.get(), C.uint32_t(flags(options)|packAbout))
 	runtime.KeepAlive(set)
 	p.leave(lane)
 	return Decision{p.table, uint64(packed)}, true
@@ -192,7 +193,7 @@ func (p *policy) decideRoute(route RouteID, token Token, options []Option) (Deci
 	}
 	scopes, set := token.parts()
 	packed := C.orbgate_engine_decide_route_packed(p.engine(), C.uint64_t(route),
-		C.uint32_t(token.Kind), chars(scopes), size(scopes), set.get(), C.uint32_t(flags(options)))
+		C.uint32_t(token.Kind), chars(scopes), size(scopes), set.get(), C.uint32_t(flags(options)|packAbout))
 	runtime.KeepAlive(set)
 	p.leave(lane)
 	return Decision{p.table, uint64(packed)}, true
@@ -205,7 +206,7 @@ func (p *policy) decideScope(scope string, token Token, options []Option) (Decis
 	}
 	scopes, set := token.parts()
 	packed := C.orbgate_engine_decide_scope_packed(p.engine(), chars(scope), size(scope),
-		C.uint32_t(token.Kind), chars(scopes), size(scopes), set.get(), C.uint32_t(flags(options)))
+		C.uint32_t(token.Kind), chars(scopes), size(scopes), set.get(), C.uint32_t(flags(options)|packAbout))
 	runtime.KeepAlive(set)
 	p.leave(lane)
 	return Decision{p.table, uint64(packed)}, true

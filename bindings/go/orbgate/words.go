@@ -20,6 +20,8 @@ type Words struct {
 	Scope string
 	// Policy is the digest, sha256:….
 	Policy string
+	// About is the route that the request is about, whatever its token.
+	About string
 }
 
 // String says the decision in one line, for people, as in `deny: scope_missing, GET /keys, read:keys`.
@@ -54,6 +56,15 @@ func (d Decision) Route() string {
 		return route.template
 	}
 	return route.text
+}
+
+// About is the route that the request is about, METHOD /template, whatever its token: so it says which routes were called without one.
+// For logs, not for answers. Empty where no route has the path and the method, and where a scope was asked for.
+func (d Decision) About() string {
+	if route := d.table.route(d.AboutNumber()); route != nil {
+		return route.text
+	}
+	return ""
 }
 
 // DeclaredMethods are the methods that the request's path declares, in alphabetical order: what the Allow header of a 405 lists. There
@@ -99,6 +110,7 @@ func (d Decision) Words() (Words, error) {
 		Route:    d.Route(),
 		Scope:    d.Scope(),
 		Policy:   d.table.digest,
+		About:    d.About(),
 	}, nil
 }
 

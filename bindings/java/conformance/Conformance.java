@@ -99,9 +99,23 @@ public final class Conformance {
         boolean none = row.get("kind").isEmpty();
         Token byText = none ? Token.none() : Token.of(kind, scopes);
         Token bySet = none ? Token.none() : Token.of(kind, engine.scopeSet(scopes));
-        boolean passed = judge(place, row, ask(engine, row, byText)) & judge(place, row, ask(engine, row, bySet));
+        String about = row.get("by_scope").isEmpty() ? about(ask(engine, row, Token.user(""))) : "";
+        boolean passed = true;
+        for (Token token : List.of(byText, bySet)) {
+            Decision decision = ask(engine, row, token);
+            passed &= judge(place, row, decision);
+            if (!decision.about().orElse("").equals(about)) {
+                System.out.printf("%s: %s: it is about `%s`, not `%s`%n", place, row.get("name"), decision.about(), about);
+                passed = false;
+            }
+        }
         ran++;
         failed += passed ? 0 : 1;
+    }
+
+    /** What a request is about: the route that it is decided by when its token is some user's, as here. */
+    private static String about(Decision decision) {
+        return decision.scope().isEmpty() ? "" : decision.route().orElse("");
     }
 
     /** The engines of a policy: that of the specification is read, and compiled in. */

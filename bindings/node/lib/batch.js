@@ -154,7 +154,7 @@ function decideBatch(engine, batch, table, decision) {
     room = new Room(Math.max(ROOM, rows));
   }
   held = batch;
-  given.begin(bonus.flags);
+  given.begin(bonus.flags | CODES.PACK_ABOUT);
   given.put(BATCH.len, rows);
   putColumn(methods, given, BATCH.method);
   putColumn(targets, given, BATCH.target);

@@ -32,6 +32,7 @@ const detailName = names(functions.detailName);
 /** A decision in the words of every other interface. */
 class Decision {
   #methods;
+  #about;
 
   /**
    * @param {Table} table
@@ -47,16 +48,18 @@ class Decision {
     this.status = this.isAllow ? null : functions.reasonStatus(reasonOf(high));
     this.reason = reason;
     this.detail = detailOf(low) === 0 ? null : detailName(detailOf(low));
-    this.api = scope?.api ?? route?.listed.api ?? null;
-    this.route = (undeclared ? route?.listed.template : route?.listed.route) ?? null;
+    const named = undeclared || scope !== undefined ? route?.listed : undefined;
+    this.api = scope?.api ?? named?.api ?? null;
+    this.route = (undeclared ? named?.template : named?.route) ?? null;
     this.scope = scope?.name ?? null;
     this.orbs = orbs(chargeOf(low), (route ?? scope)?.amount ?? 0);
     this.policy = table.digest;
     this.#methods = undeclared ? route?.listed.methods ?? null : null;
+    this.#about = undeclared ? null : route?.listed.route ?? null;
     Object.freeze(this);
   }
 
-  // Names of this interface: the JSON of every interface has `status` and `orbs`, and no methods.
+  // Names of this interface: the JSON of every interface has `status` and `orbs`, and neither methods nor what it is about.
   get httpStatus() {
     return this.status;
   }
@@ -67,6 +70,10 @@ class Decision {
 
   get declaredMethods() {
     return this.#methods;
+  }
+
+  get about() {
+    return this.#about;
   }
 
   toJSON() {

@@ -3,7 +3,7 @@
 
 /** Constants of the header, without `ORBGATE_`. */
 const CODES = Object.freeze({
-  ABI_VERSION: 0x10001,
+  ABI_VERSION: 0x10002,
   STATUS_OK: 0,
   EFFECT_INVALID: 0,
   EFFECT_ALLOW: 2,
@@ -13,6 +13,7 @@ const CODES = Object.freeze({
   CHARGE_BONUS_ALLOWED: 8,
   TOKEN_KIND_NONE: 255,
   ALLOW_BONUS_ORBS: 1,
+  PACK_ABOUT: 2,
 });
 
 /** Where an `OrbgateBatch` has its fields behind the first two, counted in pointers; and how many there are. */
@@ -28,6 +29,7 @@ const TOKEN = Object.freeze({ scopes: 0, scopes_len: 1, scope_set: 2, count: 3 }
 const effectOf = (/** @type {number} */ low) => low & 3;
 const chargeOf = (/** @type {number} */ low) => low >>> 2 & 15;
 const detailOf = (/** @type {number} */ low) => low >>> 6 & 255;
+/** Or what the request is about, where the route may not be named. */
 const routeOf = (/** @type {number} */ low) => low >>> 14;
 const scopeOf = (/** @type {number} */ high) => high & 0xffff;
 /** With effect 0 it is the status. */

@@ -83,7 +83,7 @@ function flagsOfOptions(options) {
   if (options !== undefined && (typeof options !== "object" || options === null)) {
     throw new TypeError(`options must be an object, not ${typeName(options)}`);
   }
-  return flagsOf(options?.allowBonusOrbs);
+  return flagsOf(options?.allowBonusOrbs) | CODES.PACK_ABOUT;
 }
 
 module.exports = { kindOf, tokenKind, scopesOf, textOf, lengthOfText, setOf, flagsOf, flagsOfOptions };

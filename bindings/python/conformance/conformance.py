@@ -75,6 +75,14 @@ def wrong(policy: Policy, case: dict[str, str]) -> list[str]:
     ]
 
 
+def about(policy: Policy, case: dict[str, str]) -> list[str]:
+    """Whether a decision is about the route that the same request is decided by when its token is some user's."""
+    named = ask(policy, {**case, "kind": "user", "scopes": ""})
+    expected = None if case["by_scope"] or named.scope is None else named.route
+    found = ask(policy, case).about
+    return [] if found == expected else [f"it is about `{found}`, not `{expected}`"]
+
+
 def read(folder: Path, name: str) -> list[Policy]:
     """The policies of a name: that of the specification is read from its file, and compiled in."""
     if name == "external":
@@ -91,7 +99,7 @@ def main(folder: Path) -> int:
             policies[name] = read(folder, name)
         for policy in policies[name]:
             ran += 1
-            if faults := wrong(policy, case):
+            if faults := wrong(policy, case) + about(policy, case):
                 failed += 1
                 print(f"{path}:{number}: {case['name']}: {'; '.join(faults)}")
     print(f"ran {ran} cases")

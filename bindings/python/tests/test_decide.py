@@ -225,6 +225,17 @@ def test_policies_are_values() -> None:
     assert "37 routes" in repr(Policy.external())
 
 
+@pytest.mark.parametrize("token", [None, Token("service", ""), Token("user", "")])
+def test_a_decision_says_what_it_is_about(token: Token | None) -> None:
+    decision = Policy.external().decide("GET", "/api/v1/external/voxies/7", token)
+    assert decision.about == "GET /api/v1/external/voxies/{voxieId}"
+    assert decision.route == (decision.about if decision.reason == "scope_missing" else None)
+    twin = pickle.loads(pickle.dumps(decision))
+    assert twin.about == decision.about and twin == decision
+    assert "about" not in decision.to_dict()
+    assert Policy.external().decide("TRACE", "/api/v1/external/voxies/7", token).about is None
+
+
 def test_a_pickle_of_another_built_in_policy_is_refused() -> None:
     from orbgate._policy import _restore
 

@@ -156,7 +156,7 @@ def answer(policy: Policy, request: Request) -> dict[str, Any]:
         decision = policy.decide(request["method"], request["target"], token, allow_bonus_orbs_use=request["bonus"])
     found = decision.to_dict()
     orbs = found.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
-    return {**found, **orbs}
+    return {**found, **orbs, "about": decision.about}
 
 
 def decided(folder: Path, log: logs.Reader, policy: Policy) -> list[dict[str, Any]]:

@@ -119,8 +119,7 @@ def test_what_is_counted(capsys: pytest.CaptureFixture[str], log: Path) -> None:
         "calls_that_allow_bonus_orbs": sum(d.orbs is not None and d.orbs.bonus_allowed for d in decisions),
     }
     denied = Counter(
-        (str(decision.reason), decision.route if decision.route and decision.reason != "method_not_declared"
-         else f"{request['method']} {decision.route or request['target']}")
+        (str(decision.reason), decision.about or f"{request['method']} {decision.route or request['target']}")
         for decision, request in zip(decisions, REQUESTS)
         if not decision
     )
@@ -192,9 +191,11 @@ def test_what_is_written(capsys: pytest.CaptureFixture[str], log: Path, new: Pat
     for row, request in zip(rows, REQUESTS):
         assert {name: row[name] for name in request} == request
         for prefix, policy in (("", new_policy), ("base_", old_policy)):
-            expected = decide(policy, request).to_dict()
+            decision = decide(policy, request)
+            expected = decision.to_dict()
             orbs = expected.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
-            assert {name: row[prefix + name] for name in (*expected, *orbs)} == {**expected, **orbs}
+            expected |= {**orbs, "about": decision.about}
+            assert {name: row[prefix + name] for name in expected} == expected
     assert sorted(os.listdir(tmp_path)) == ["calls.parquet", "new.yaml", "out0.parquet", "out1.parquet"]
 
 

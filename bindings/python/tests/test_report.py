@@ -114,7 +114,7 @@ def test_orbs_are_those_of_decide(found: figures.Figures, decisions: list[Any]) 
 
 def test_examples_are_the_first_of_their_kind(found: figures.Figures, decisions: list[Any]) -> None:
     for outcome in found.outcomes:
-        row = next(row for row, d in decisions if (d.reason, d.detail, d.route, d.scope) == outcome[1:5])
+        row = next(row for row, d in decisions if (d.reason, d.detail, d.route, d.scope, d.about) == (*outcome[1:5], outcome.about))
         if outcome.decision == "deny":
             assert outcome.method == row["method"]
             assert outcome.target == (row["target"] and row["target"].partition("?")[0])
@@ -125,6 +125,15 @@ def test_missing_scopes_are_those_of_decide(found: figures.Figures, decisions: l
     assert {row.scope: row.calls for row in found.missing} == Counter(d.scope for d in missing)
     for row in found.missing:
         assert set(row.routes) == {d.route for d in missing if d.scope == row.scope}
+
+
+def test_probed_routes_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
+    probes = [d for _, d in decisions if d.reason in ("no_token", "invalid_token") and d.about is not None]
+    assert {row.route: row.calls for row in found.probed} == Counter(d.about for d in probes)
+    assert {row.route: row.no_token for row in found.probed} == {
+        row.route: sum(d.about == row.route and d.reason == "no_token" for d in probes) for row in found.probed
+    }
+    assert all(row.calls == row.no_token + row.invalid_token for row in found.probed) and found.probed
 
 
 def test_unused_scopes_are_those_of_the_audit(found: figures.Figures) -> None:
@@ -271,7 +280,7 @@ def test_the_page_has_charts_and_their_numbers(found: figures.Figures, tmp_path:
         assert f"{count:,}" in read.texts
     for scope in [use.scope for use in found.unused] + [row.scope for row in found.missing]:
         assert scope in read.texts
-    assert [tag for tag, _ in read.tags].count("svg") == 2 * [tag for tag, _ in read.tags].count("figure") == 18
+    assert [tag for tag, _ in read.tags].count("svg") == 2 * [tag for tag, _ in read.tags].count("figure") == 20
     assert len(made.html) < 250_000
     assert f"{made!r}" == f"<orbgate report: {found.calls:,} calls, {found.allowed:,} allowed, {found.denied:,} denied>"
     framed = Page(made._repr_html_()).tags

@@ -49,14 +49,18 @@ ROWS = rows(1_200)
 TABLE = pa.table({name: [row[at] for row in ROWS] for at, name in enumerate(COLUMNS)})
 
 
+def flat(decision: Decision) -> dict[str, Any]:
+    found = decision.to_dict()
+    orbs = found.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
+    return {**found, **orbs, "about": decision.about}
+
+
 def one_by_one(requests: list[Row], token: Token | None = None) -> list[dict[str, Any]]:
     """What the table must answer, by `decide`."""
     answers = []
     for method, target, kind, scopes, bonus in requests:
         carried = token or (None if kind is None else Token(kind, scopes or ""))
-        decision = POLICY.decide(method or "", target or "", carried, allow_bonus_orbs_use=bool(bonus)).to_dict()
-        orbs = decision.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
-        answers.append({**decision, **orbs})
+        answers.append(flat(POLICY.decide(method or "", target or "", carried, allow_bonus_orbs_use=bool(bonus))))
     return answers
 
 
@@ -533,12 +537,6 @@ def test_a_decided_table_is_looked_at_row_by_row() -> None:
     for bad, error in ((len(ROWS), IndexError), (-len(ROWS) - 1, IndexError), ("a", TypeError), (slice(0, 9, 2), ValueError)):
         with pytest.raises(error):
             ask[bad]
-
-
-def flat(decision: Decision) -> dict[str, Any]:
-    found = decision.to_dict()
-    orbs = found.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
-    return {**found, **orbs}
 
 
 def test_a_decided_table_shows_its_first_rows() -> None:

@@ -4,10 +4,11 @@ use orbgate::{Decision, Engine, Reason, Token};
 
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
+use crate::token::Flags;
 
 /// A form in which a decision is handed over.
 pub(crate) trait Form: Copy + Default {
-    fn of(decision: OrbgateDecision) -> Self;
+    fn of(decision: &OrbgateDecision, flags: Flags) -> Self;
 
     /// The answers that are there already, in this form.
     fn held(answers: &Answers) -> &[Self];
@@ -15,8 +16,8 @@ pub(crate) trait Form: Copy + Default {
 
 impl Form for OrbgateDecision {
     #[inline(always)]
-    fn of(decision: OrbgateDecision) -> Self {
-        decision
+    fn of(decision: &OrbgateDecision, _flags: Flags) -> Self {
+        *decision
     }
 
     #[inline(always)]
@@ -28,8 +29,11 @@ impl Form for OrbgateDecision {
 /// Packed.
 impl Form for u64 {
     #[inline(always)]
-    fn of(decision: OrbgateDecision) -> Self {
-        decision.pack()
+    fn of(decision: &OrbgateDecision, flags: Flags) -> Self {
+        match flags.pack_about {
+            true => decision.pack_with_about(),
+            false => decision.pack(),
+        }
     }
 
     #[inline(always)]
@@ -59,16 +63,12 @@ impl Answers {
     }
 }
 
-/// The answer for a decision of this engine about a request that says so of bonus orbs.
+/// The answer for a decision of this engine about a request with these flags.
 #[inline(always)]
-pub(crate) fn answer<T: Form>(
-    engine: &OrbgateEngine,
-    decision: &Decision<'_>,
-    allow_bonus_orbs_use: bool,
-) -> T {
+pub(crate) fn answer<T: Form>(engine: &OrbgateEngine, decision: &Decision<'_>, flags: Flags) -> T {
     if decision.is_allow()
         && decision.reason() == Reason::ScopeHeld
-        && !allow_bonus_orbs_use
+        && !flags.allow_bonus_orbs
         && let Some(route) = decision.route_index()
         && let Ok(index) = usize::try_from(route)
         && let Some(answer) = T::held(engine.answers()).get(index)
@@ -77,11 +77,11 @@ pub(crate) fn answer<T: Form>(
     }
     // A copy, so that a decision need not be in memory.
     let copy = *decision;
-    put_together(engine, &copy)
+    put_together(engine, &copy, flags)
 }
 
 /// The answer for any decision. A call, so that it costs what is common nothing.
 #[inline(never)]
-fn put_together<T: Form>(engine: &OrbgateEngine, decision: &Decision<'_>) -> T {
-    T::of(OrbgateDecision::new(engine.policy(), decision))
+fn put_together<T: Form>(engine: &OrbgateEngine, decision: &Decision<'_>, flags: Flags) -> T {
+    T::of(&OrbgateDecision::new(engine.policy(), decision), flags)
 }

@@ -12,7 +12,7 @@ use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
 use crate::rows::{Rows, decide_rows};
 use crate::status::{OrbgateStatus, Outcome, guard};
-use crate::token::{OrbgateToken, read_flags};
+use crate::token::{Flags, OrbgateToken};
 
 const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
 
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_arrow(
             )
         };
         // SAFETY: the caller's, see the preamble.
-        let table = unsafe { Table::read(array, schema, token, read_flags(flags)?) }?;
+        let table = unsafe { Table::read(array, schema, token, Flags::read(flags)?) }?;
         if out_len < table.len {
             return Err(INVALID);
         }
@@ -100,7 +100,7 @@ struct Table<'a> {
     scopes: Option<Strings<'a>>,
     allow_bonus_orbs: Option<Booleans<'a>>,
     token: Option<Token<'a>>,
-    bonus: bool,
+    flags: Flags,
 }
 
 impl<'a> Table<'a> {
@@ -108,7 +108,7 @@ impl<'a> Table<'a> {
         array: &'a ArrowArray,
         schema: &ArrowSchema,
         token: Option<Token<'a>>,
-        bonus: bool,
+        flags: Flags,
     ) -> Outcome<Self> {
         if !is_plain(array, schema) || array.n_children != schema.n_children {
             return Err(INVALID);
@@ -156,7 +156,7 @@ impl<'a> Table<'a> {
         let own_token = kind.is_some();
         if (own_token && token.is_some())
             || (!own_token && scopes.is_some())
-            || (bonus && allow.is_some())
+            || (flags.allow_bonus_orbs && allow.is_some())
         {
             return Err(INVALID);
         }
@@ -170,7 +170,7 @@ impl<'a> Table<'a> {
             scopes,
             allow_bonus_orbs: allow,
             token,
-            bonus,
+            flags,
         })
     }
 
@@ -219,16 +219,16 @@ impl<'a> Rows<'a> for Table<'a> {
                 method: self.method.of(row).unwrap_or_default(),
                 target: self.target(row),
                 token: self.token_of(row),
-                allow_bonus_orbs_use: self.allows_bonus_orbs(row),
+                allow_bonus_orbs_use: self.flags(row).allow_bonus_orbs,
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn allows_bonus_orbs(&self, row: usize) -> bool {
+    unsafe fn flags(&self, row: usize) -> Flags {
         match &self.allow_bonus_orbs {
-            None => self.bonus,
-            Some(rows) => rows.of(row),
+            None => self.flags,
+            Some(rows) => self.flags.with_bonus_orbs(rows.of(row)),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::engine::OrbgateEngine;
 use crate::rows::{Rows, decide_rows};
 use crate::scope_set::OrbgateScopeSet;
 use crate::status::{OrbgateStatus, Outcome, guard};
-use crate::token::{OrbgateToken, read_flags, read_kind};
+use crate::token::{Flags, OrbgateToken, read_kind};
 
 /// Requests by columns. All zeros but for the size is an empty batch.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ use crate::token::{OrbgateToken, read_flags, read_kind};
 pub struct OrbgateBatch {
     /// Set it to `sizeof(OrbgateBatch)`, or use `orbgate_batch_init()`.
     pub struct_size: u32,
-    /// 0 or `ORBGATE_ALLOW_BONUS_ORBS`, for every row; with `allow_bonus_orbs` it must be 0.
+    /// `ORBGATE_ALLOW_BONUS_ORBS` and `ORBGATE_PACK_ABOUT`, or 0, for every row; with `allow_bonus_orbs` without the first.
     pub flags: u32,
     /// How many rows.
     pub len: usize,
@@ -117,14 +117,15 @@ struct Columns<'a, T = ()> {
     method: Texts<'a>,
     target: Texts<'a>,
     tokens: T,
-    bonus: Bonus<'a>,
+    flags: Flags,
+    bonus: Option<&'a [u8]>,
     validity: Option<Bitmap<'a>>,
 }
 
 impl<'a> Columns<'a> {
     /// All but the tokens.
     unsafe fn read(batch: &OrbgateBatch) -> Outcome<Self> {
-        let len = batch.len;
+        let (len, flags) = (batch.len, Flags::read(batch.flags)?);
         // SAFETY: the caller's, see the preamble.
         unsafe {
             Ok(Self {
@@ -132,7 +133,8 @@ impl<'a> Columns<'a> {
                 method: Texts::read(&batch.method, len)?,
                 target: Texts::read(&batch.target, len)?,
                 tokens: (),
-                bonus: Bonus::read(batch)?,
+                flags,
+                bonus: bonus(batch, flags)?,
                 validity: Bitmap::read(batch.validity, batch.validity_offset, len)?,
             })
         }
@@ -143,6 +145,7 @@ impl<'a> Columns<'a> {
             len,
             method,
             target,
+            flags,
             bonus,
             validity,
             ..
@@ -152,6 +155,7 @@ impl<'a> Columns<'a> {
             method,
             target,
             tokens,
+            flags,
             bonus,
             validity,
         }
@@ -187,16 +191,16 @@ impl<'a, T: TokenColumn<'a>> Rows<'a> for Columns<'a, T> {
                     true => None,
                     false => self.tokens.of(row),
                 },
-                allow_bonus_orbs_use: self.allows_bonus_orbs(row),
+                allow_bonus_orbs_use: self.flags(row).allow_bonus_orbs,
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn allows_bonus_orbs(&self, row: usize) -> bool {
+    unsafe fn flags(&self, row: usize) -> Flags {
         match self.bonus {
-            Bonus::All(bonus) => bonus,
-            Bonus::Each(rows) => rows.get(row) == Some(&1),
+            None => self.flags,
+            Some(rows) => self.flags.with_bonus_orbs(rows.get(row) == Some(&1)),
         }
     }
 }
@@ -230,12 +234,6 @@ struct TextTokens<'a> {
 struct SetTokens<'a> {
     kinds: &'a [u8],
     sets: &'a [*const OrbgateScopeSet],
-}
-
-/// Where the rows' flags come from.
-enum Bonus<'a> {
-    All(bool),
-    Each(&'a [u8]),
 }
 
 impl<'a> Tokens<'a> {
@@ -316,17 +314,15 @@ fn kind_of(kinds: &[u8], row: usize) -> Option<TokenKind> {
     read_kind(u32::from(*kinds.get(row)?)).ok()?
 }
 
-impl Bonus<'_> {
-    unsafe fn read(batch: &OrbgateBatch) -> Outcome<Self> {
-        let all = read_flags(batch.flags)?;
-        if batch.allow_bonus_orbs.is_null() {
-            return Ok(Self::All(all));
-        }
-        // SAFETY: the caller's, see the preamble.
-        let rows = unsafe { slice(batch.allow_bonus_orbs, batch.len) }?;
-        if all || rows.iter().any(|row| *row > 1) {
-            return Err(OrbgateStatus::InvalidArgument);
-        }
-        Ok(Self::Each(rows))
+/// Which rows allow bonus orbs, where each row says it.
+unsafe fn bonus<'a>(batch: &OrbgateBatch, all: Flags) -> Outcome<Option<&'a [u8]>> {
+    if batch.allow_bonus_orbs.is_null() {
+        return Ok(None);
     }
+    // SAFETY: the caller's, see the preamble.
+    let rows = unsafe { slice(batch.allow_bonus_orbs, batch.len) }?;
+    if all.allow_bonus_orbs || rows.iter().any(|row| *row > 1) {
+        return Err(OrbgateStatus::InvalidArgument);
+    }
+    Ok(Some(rows))
 }

@@ -15,7 +15,7 @@ use crate::engine::OrbgateEngine;
 use crate::packed::packed;
 use crate::scope_set::OrbgateScopeSet;
 use crate::status::{OrbgateStatus, guard};
-use crate::token::{OrbgateToken, parts, read_flags};
+use crate::token::{Flags, OrbgateToken, parts};
 
 /// Decides a request: which scope it needs, whether the token may make the call, what it consumes, and
 /// why. `method` and `target` are the bytes of the request line as they came over the wire, neither
@@ -47,9 +47,9 @@ pub unsafe extern "C" fn orbgate_engine_decide(
                 Out::new(out)?,
             )
         };
-        let bonus = read_flags(flags)?;
-        let decision = decide(engine, method, target, token, bonus);
-        out.decided(engine, &decision, bonus)
+        let flags = Flags::read(flags)?;
+        let decision = decide(engine, method, target, token, flags.allow_bonus_orbs);
+        out.decided(engine, &decision, flags)
     })
 }
 
@@ -82,9 +82,9 @@ pub unsafe extern "C" fn orbgate_engine_decide_packed(
                 parts(kind, scopes, scopes_len, scope_set)?,
             )
         };
-        let bonus = read_flags(flags)?;
-        let decision = decide(engine, method, target, token, bonus);
-        Ok(answer(engine, &decision, bonus))
+        let flags = Flags::read(flags)?;
+        let decision = decide(engine, method, target, token, flags.allow_bonus_orbs);
+        Ok(answer(engine, &decision, flags))
     })
 }
 
@@ -107,9 +107,9 @@ pub unsafe extern "C" fn orbgate_engine_decide_route(
         // SAFETY: the caller's, see the preamble.
         let (engine, token, out) =
             unsafe { (shared(engine)?, OrbgateToken::read(token)?, Out::new(out)?) };
-        let bonus = read_flags(flags)?;
-        let decision = decide_route(engine, route_id, token, bonus);
-        out.decided(engine, &decision, bonus)
+        let flags = Flags::read(flags)?;
+        let decision = decide_route(engine, route_id, token, flags.allow_bonus_orbs);
+        out.decided(engine, &decision, flags)
     })
 }
 
@@ -132,9 +132,9 @@ pub unsafe extern "C" fn orbgate_engine_decide_route_packed(
         // SAFETY: the caller's, see the preamble.
         let (engine, token) =
             unsafe { (shared(engine)?, parts(kind, scopes, scopes_len, scope_set)?) };
-        let bonus = read_flags(flags)?;
-        let decision = decide_route(engine, route_id, token, bonus);
-        Ok(answer(engine, &decision, bonus))
+        let flags = Flags::read(flags)?;
+        let decision = decide_route(engine, route_id, token, flags.allow_bonus_orbs);
+        Ok(answer(engine, &decision, flags))
     })
 }
 
@@ -164,9 +164,9 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope(
             )
         };
         let core = engine.engine();
-        let bonus = read_flags(flags)?;
-        let decision = core.decide_scope(scope, token, bonus);
-        out.decided(engine, &decision, bonus)
+        let flags = Flags::read(flags)?;
+        let decision = core.decide_scope(scope, token, flags.allow_bonus_orbs);
+        out.decided(engine, &decision, flags)
     })
 }
 
@@ -196,9 +196,9 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope_packed(
             )
         };
         let core = engine.engine();
-        let bonus = read_flags(flags)?;
-        let decision = core.decide_scope(scope, token, bonus);
-        Ok(answer(engine, &decision, bonus))
+        let flags = Flags::read(flags)?;
+        let decision = core.decide_scope(scope, token, flags.allow_bonus_orbs);
+        Ok(answer(engine, &decision, flags))
     })
 }
 

@@ -9,6 +9,7 @@ use crate::found::Found;
 use crate::names::{OrbgateEffect, detail_number, effect_name, reason_number};
 use crate::status::{OrbgateStatus, Outcome, guard};
 use crate::text::OrbgateStr;
+use crate::token::Flags;
 
 /// In `OrbgateDecision.charge`: the policy states an orb column, so the other bits say something. Without
 /// it the service that charges must find out.
@@ -39,8 +40,9 @@ pub struct OrbgateDecision {
     /// The route's number in its engine, from 1; 0 where there is none. For `method_not_declared` it is one
     /// of the routes that share the path's template.
     pub route: u32,
-    /// 0.
-    pub reserved: u32,
+    /// The number of the route that the request is about, whatever its token: that of `route`, and also where a call without
+    /// a valid token may not name it. 0 where no route has the path and the method, and by scope. For logs, not for answers.
+    pub about: u32,
     /// How many orbs, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
     pub amount: u64,
     /// The first eight bytes of the digest of the policy that decided, as a number.
@@ -75,7 +77,9 @@ impl OrbgateDecision {
             http_status: decision.status().unwrap_or(0),
             scope: scope.map_or(0, |index| index.wrapping_add(1)),
             route: route.map_or(0, |index| index.wrapping_add(1)),
-            reserved: 0,
+            about: decision
+                .about()
+                .map_or(0, |route| route.index().wrapping_add(1)),
             amount,
             policy,
         }
@@ -115,6 +119,8 @@ pub struct OrbgateDecisionText {
     pub scope: OrbgateStr,
     /// The policy's digest, `sha256:…`.
     pub policy: OrbgateStr,
+    /// The route that the request is about, whatever its token: `METHOD /template`.
+    pub about: OrbgateStr,
 }
 
 // SAFETY: integers and texts, the u32 first.
@@ -147,6 +153,7 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> Outcome<OrbgateD
         reason,
         detail,
         route,
+        about,
         scope,
     } = Found::of(engine, decision)?;
     // As the core has it: `method_not_declared` names a template and its api, no method and no scope.
@@ -165,6 +172,7 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> Outcome<OrbgateD
         route: OrbgateStr::optional(route),
         scope: OrbgateStr::optional(scope.map(|scope| scope.name())),
         policy: OrbgateStr::new(engine.digest_text()),
+        about: OrbgateStr::optional(about.map(|route| route.as_str())),
     })
 }
 
@@ -172,16 +180,16 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> Outcome<OrbgateD
 pub(crate) type Place = Out<OrbgateDecision>;
 
 impl Place {
-    /// Writes a decision of this engine about a request that says so of bonus orbs.
+    /// Writes a decision of this engine about a request with these flags.
     #[inline(always)]
     pub(crate) fn decided(
         self,
         engine: &OrbgateEngine,
         decision: &Decision<'_>,
-        allow_bonus_orbs_use: bool,
+        flags: Flags,
     ) -> Outcome {
         // SAFETY: the caller's, see the preamble.
-        unsafe { self.write(answer(engine, decision, allow_bonus_orbs_use)) }
+        unsafe { self.write(answer(engine, decision, flags)) }
         Ok(())
     }
 }

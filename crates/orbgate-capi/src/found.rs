@@ -15,6 +15,7 @@ pub(crate) struct Found<'e> {
     pub(crate) reason: Reason,
     pub(crate) detail: Option<Detail>,
     pub(crate) route: Option<Route<'e>>,
+    pub(crate) about: Option<Route<'e>>,
     pub(crate) scope: Option<Scope<'e>>,
 }
 
@@ -39,6 +40,10 @@ impl<'e> Found<'e> {
                 None => None,
                 Some(index) => Some(core.route(index)?),
             },
+            about: match decision.about.checked_sub(1) {
+                None => None,
+                Some(index) => Some(core.route(index)?),
+            },
             scope: match decision.scope.checked_sub(1) {
                 None => None,
                 Some(index) => Some(core.scope(index)?),
@@ -46,8 +51,8 @@ impl<'e> Found<'e> {
         })
     }
 
-    /// The decision with everything that follows from its reason, detail, route and scope, and with bonus orbs as it
-    /// says; nothing where these do not go together.
+    /// The decision with everything that follows from its reason, detail, route and scope, and with bonus orbs and, without
+    /// a valid token, the route that the request is about as it says; nothing where these do not go together.
     pub(crate) fn decision(
         &self,
         engine: &OrbgateEngine,
@@ -65,7 +70,11 @@ impl<'e> Found<'e> {
             effect: effect(self.reason.status().is_none()),
             charge: charge | bonus,
             http_status: self.reason.status().unwrap_or(0),
-            reserved: 0,
+            about: match self.reason {
+                _ if is_without_token(decision.reason) => decision.about,
+                Reason::MethodNotDeclared => 0,
+                _ => decision.route,
+            },
             amount,
             policy: engine.policy(),
             ..*decision
@@ -98,4 +107,12 @@ impl<'e> Found<'e> {
             None => self.scope.and_then(|scope| scope.orbs()),
         })
     }
+}
+
+/// Whether a decision with this reason says nothing of a route but what it is about.
+pub(crate) fn is_without_token(reason: u8) -> bool {
+    matches!(
+        names::reason(reason),
+        Some(Reason::NoToken | Reason::InvalidToken)
+    )
 }

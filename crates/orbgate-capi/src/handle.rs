@@ -11,7 +11,7 @@ use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
 use crate::owners::{release, retain};
 use crate::status::{OrbgateStatus, Outcome, guard};
-use crate::token::{OrbgateToken, read_flags};
+use crate::token::{Flags, OrbgateToken};
 
 /// A place that holds an engine, for hot reload: readers never wait, and every decision comes from exactly
 /// one engine. Shared by reference counting.
@@ -111,10 +111,10 @@ pub unsafe extern "C" fn orbgate_handle_decide(
                 Out::new(out)?,
             )
         };
-        let bonus = read_flags(flags)?;
+        let flags = Flags::read(flags)?;
         let engine = handle.current.load();
-        let decision = decide(&engine, method, target, token, bonus);
-        out.decided(&engine, &decision, bonus)
+        let decision = decide(&engine, method, target, token, flags.allow_bonus_orbs);
+        out.decided(&engine, &decision, flags)
     })
 }
 

@@ -7,7 +7,7 @@
 use crate::arguments::{Out, shared};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
-use crate::found::Found;
+use crate::found::{Found, is_without_token};
 use crate::status::{OrbgateStatus, Outcome, caught, guard};
 
 /// A field: its lowest bit and how many bits it has. The header's preamble draws the same.
@@ -63,6 +63,14 @@ impl OrbgateDecision {
             | SCOPE.put(u64::from(self.scope))
             | REASON.put(u64::from(self.reason))
     }
+
+    /// The same, with the route that the request is about in the place of a route that is not named.
+    pub(crate) fn pack_with_about(&self) -> u64 {
+        match self.route {
+            0 => self.pack() | ROUTE.put(u64::from(self.about)),
+            _ => self.pack(),
+        }
+    }
 }
 
 /// Runs a call that gives a packed decision; a failure has effect 0 and its status.
@@ -104,7 +112,7 @@ fn unpack(engine: &OrbgateEngine, packed: u64) -> Outcome<OrbgateDecision> {
     if effect == 0 {
         return Err(status(packed));
     }
-    let decision = OrbgateDecision {
+    let mut decision = OrbgateDecision {
         effect,
         reason: REASON.read(packed)?,
         detail: DETAIL.read(packed)?,
@@ -113,9 +121,12 @@ fn unpack(engine: &OrbgateEngine, packed: u64) -> Outcome<OrbgateDecision> {
         route: ROUTE.read(packed)?,
         ..OrbgateDecision::default()
     };
+    if is_without_token(decision.reason) {
+        decision.about = core::mem::take(&mut decision.route);
+    }
     let found = Found::named(engine, &decision);
     let made = found.and_then(|found| found.decision(engine, &decision));
-    let made = made.filter(|made| made.pack() == packed);
+    let made = made.filter(|made| made.pack_with_about() == packed);
     made.ok_or(OrbgateStatus::InvalidArgument)
 }
 

@@ -6,6 +6,7 @@ use crate::answers::{Form, answer};
 use crate::arguments::Out;
 use crate::engine::OrbgateEngine;
 use crate::status::Outcome;
+use crate::token::Flags;
 
 /// Rows whose columns have been checked.
 ///
@@ -24,8 +25,8 @@ pub(crate) trait Rows<'a> {
     /// The request of a row, null or not.
     unsafe fn request(&self, row: usize) -> Request<'a>;
 
-    /// Whether the request of a row allows bonus orbs.
-    unsafe fn allows_bonus_orbs(&self, row: usize) -> bool;
+    /// The flags of a row.
+    unsafe fn flags(&self, row: usize) -> Flags;
 }
 
 /// Decides rows, and writes each answer in its form; a row that is null gets all zeros.
@@ -83,7 +84,7 @@ impl<'a, R: Rows<'a>, T: Form> Batch<'a> for Asked<'_, R, T> {
         unsafe {
             let written = match self.rows.is_null(row) {
                 true => T::default(),
-                false => answer(self.engine, &decision, self.rows.allows_bonus_orbs(row)),
+                false => answer(self.engine, &decision, self.rows.flags(row)),
             };
             self.places.at(row).write(written);
         }

@@ -8,8 +8,11 @@ use crate::arguments::{Sized32, bytes, first_size, optional, read_sized};
 use crate::scope_set::OrbgateScopeSet;
 use crate::status::{OrbgateStatus, Outcome};
 
-/// The request says `allowBonusOrbsUse: true`. The one flag there is; any other bit is an invalid argument.
+/// The request says `allowBonusOrbsUse: true`. A bit that no flag has is an invalid argument.
 pub const ORBGATE_ALLOW_BONUS_ORBS: u32 = 1;
+/// A packed decision without a valid token carries the route that the request is about in the bits of `route`, which
+/// are 0 without this flag. Changes nothing else: an `OrbgateDecision` has a field for it.
+pub const ORBGATE_PACK_ABOUT: u32 = 2;
 
 /// A *verified* bearer token. A null pointer to one is no token: denied as `no_token`. All zeros but for
 /// the size is a token of unknown kind: denied as `invalid_token`.
@@ -78,11 +81,31 @@ pub(crate) fn read_kind(kind: u32) -> Outcome<Option<TokenKind>> {
     }
 }
 
-/// Whether the flags allow bonus orbs.
-#[inline(always)]
-pub(crate) const fn read_flags(flags: u32) -> Outcome<bool> {
-    if flags > ORBGATE_ALLOW_BONUS_ORBS {
-        return Err(OrbgateStatus::InvalidArgument);
+/// The flags of a request.
+#[derive(Clone, Copy)]
+pub(crate) struct Flags {
+    pub(crate) allow_bonus_orbs: bool,
+    pub(crate) pack_about: bool,
+}
+
+impl Flags {
+    #[inline(always)]
+    pub(crate) const fn read(flags: u32) -> Outcome<Self> {
+        if flags & !(ORBGATE_ALLOW_BONUS_ORBS | ORBGATE_PACK_ABOUT) != 0 {
+            return Err(OrbgateStatus::InvalidArgument);
+        }
+        Ok(Self {
+            allow_bonus_orbs: flags & ORBGATE_ALLOW_BONUS_ORBS != 0,
+            pack_about: flags & ORBGATE_PACK_ABOUT != 0,
+        })
     }
-    Ok(flags == ORBGATE_ALLOW_BONUS_ORBS)
+
+    /// These, of a row that says so of bonus orbs.
+    #[inline(always)]
+    pub(crate) const fn with_bonus_orbs(self, allow_bonus_orbs: bool) -> Self {
+        Self {
+            allow_bonus_orbs,
+            ..self
+        }
+    }
 }

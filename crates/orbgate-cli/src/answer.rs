@@ -74,6 +74,8 @@ pub(crate) fn write(
     }
     if let Some(route) = decision.route() {
         line("route", route)?;
+    } else if let Some(about) = decision.about() {
+        line("about", about.as_str())?;
     }
     if let Some(scope) = decision.scope() {
         line("scope", &permitted(scope))?;

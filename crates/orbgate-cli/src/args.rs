@@ -21,6 +21,8 @@ pub(crate) use lint::Lints;
 pub(crate) use questions::{Calls, Holder, Tokens, Usage};
 pub(crate) use test::Tests;
 
+use crate::replay::Form;
+
 /// Which scope does a route need, may a token call it, does it consume orbs, and why?
 #[derive(Debug, Parser)]
 #[command(name = "orbgate", version, after_help = ABOUT)]
@@ -255,6 +257,23 @@ pub(crate) struct Log {
     /// File of requests, one JSON object on each line; `-` is standard input
     #[arg(default_value = STANDARD_INPUT, value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
+
+    /// Say which route each request is about, also without a valid token
+    ///
+    /// Each answer has one more field, `about`: the route, or null.
+    #[arg(long)]
+    pub(crate) about: bool,
+}
+
+impl Log {
+    /// What each answer says.
+    pub(crate) const fn form(&self) -> Form {
+        if self.about {
+            Form::WithAbout
+        } else {
+            Form::Plain
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -402,6 +421,7 @@ Examples:
   orbgate replay requests.jsonl > decisions.jsonl
   zcat requests.jsonl.gz | orbgate replay | grep -c scope_missing
   orbgate replay requests.jsonl --policy next.yaml | diff decisions.jsonl -
+  orbgate replay requests.jsonl --about | grep no_token  # which routes were tried
 
 Exit codes:
   0  every line was decided, whatever the decisions

@@ -57,7 +57,7 @@ fn run(cli: &Cli) -> Result<Outcome, Stop> {
     match &cli.command {
         Command::Decide(question) => decide::run(question, &source()?),
         Command::Explain(denial) => explain::run(denial, &source()?),
-        Command::Replay(log) => replay::run(&log.file, &source()?),
+        Command::Replay(log) => replay::run(&log.file, log.form(), &source()?),
         // These two decide nothing: one checks the policy, the other has no use for it.
         Command::Check(files) => check::run(files.files.iter().chain(&cli.policy)),
         Command::Table(table) => table::run(table.format, &source()?),

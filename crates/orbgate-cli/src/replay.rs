@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use orbgate::Engine;
+use orbgate::{Decision, Engine};
 use orbgate_log::{RequestLine, TOO_LONG};
 use serde::Serialize;
 
@@ -18,12 +18,12 @@ use crate::tally::Tally;
 const LINES_PER_STEP: u64 = 4096;
 
 /// Decides every line of a file, or of standard input for `-`.
-pub(crate) fn run(file: &Path, source: &Source) -> Result<Outcome, Stop> {
+pub(crate) fn run(file: &Path, form: Form, source: &Source) -> Result<Outcome, Stop> {
     let start = Instant::now();
     let mut log = Log::open(file)?;
     let mut out = BufWriter::with_capacity(BUFFER, Screen::beside(&log.bar));
     let mut tally = Tally::new();
-    let end = decide_all(&mut log, &mut out, source.engine(), &mut tally);
+    let end = decide_all(&mut log, &mut out, form, source.engine(), &mut tally);
     log.bar.finish_and_clear();
     if matches!(end, Err(Stop::BrokenPipe)) {
         return end.map(|()| Outcome::CouldNotRun);
@@ -45,6 +45,7 @@ pub(crate) fn run(file: &Path, source: &Source) -> Result<Outcome, Stop> {
 fn decide_all(
     log: &mut Log,
     out: &mut BufWriter<Screen>,
+    form: Form,
     engine: &Engine,
     tally: &mut Tally,
 ) -> Result<(), Stop> {
@@ -75,7 +76,7 @@ fn decide_all(
             Ok(request) => {
                 let decision = request.decide(engine);
                 tally.count(&decision);
-                serde_json::to_writer(&mut answer, &decision)
+                form.write(&mut answer, &decision)
             }
             Err(message) => {
                 tally.errors = tally.errors.saturating_add(1);
@@ -91,6 +92,37 @@ fn decide_all(
         out.write_all(&answer)?;
     }
     Ok(out.flush()?)
+}
+
+/// What a line says of a decision.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// What every interface says.
+    Plain,
+    /// The route that the request is about, too.
+    WithAbout,
+}
+
+impl Form {
+    fn write(self, to: &mut Vec<u8>, decision: &Decision<'_>) -> serde_json::Result<()> {
+        match self {
+            Self::Plain => serde_json::to_writer(to, decision),
+            Self::WithAbout => serde_json::to_writer(
+                to,
+                &WithAbout {
+                    decision,
+                    about: decision.about().map(|route| route.as_str()),
+                },
+            ),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct WithAbout<'a> {
+    #[serde(flatten)]
+    decision: &'a Decision<'a>,
+    about: Option<&'a str>,
 }
 
 /// What stands in the place of a line that is no request.

@@ -40,7 +40,8 @@ impl Decision {
     const MATCH_ARGS: (&'static str, &'static str) = ("decision", "reason");
 
     #[new]
-    #[pyo3(signature = (reason, policy, detail=None, api=None, route=None, scope=None, orbs=None))]
+    #[pyo3(signature = (reason, policy, detail=None, api=None, route=None, scope=None, orbs=None, about=None))]
+    #[expect(clippy::too_many_arguments, reason = "in Python they are keywords")]
     pub(crate) fn new(
         reason: &str,
         policy: Py<PyString>,
@@ -49,6 +50,7 @@ impl Decision {
         route: Name,
         scope: Name,
         orbs: Option<Charge>,
+        about: Name,
     ) -> PyResult<Self> {
         let reason = terms::reason_of(reason)?;
         let detail = detail.map(terms::detail_of).transpose()?;
@@ -62,7 +64,12 @@ impl Decision {
         Ok(Self {
             reason,
             detail,
-            names: Found { api, route, scope },
+            names: Found {
+                api,
+                route,
+                scope,
+                about,
+            },
             orbs,
             policy,
         })
@@ -119,6 +126,13 @@ impl Decision {
         self.names.scope.as_ref().map(|name| name.clone_ref(py))
     }
 
+    /// The route that the request is about, "METHOD /template", whatever its token: so it says which routes were called without
+    /// one. For logs, not for answers. None where no route has the path and the method, and where a scope was asked for.
+    #[getter]
+    fn about(&self, py: Python<'_>) -> Name {
+        self.names.about.as_ref().map(|name| name.clone_ref(py))
+    }
+
     /// The decision as the JSON of every other interface has it.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
@@ -155,7 +169,7 @@ impl Decision {
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let names = [
-            "reason", "policy", "detail", "api", "route", "scope", "orbs",
+            "reason", "policy", "detail", "api", "route", "scope", "orbs", "about",
         ];
         let mut shown = Vec::new();
         for (name, value) in names.into_iter().zip(Self::arguments(slf)?.iter()) {
@@ -182,7 +196,7 @@ impl Decision {
 type Fields<'a> = (
     Reason,
     Option<Detail>,
-    [Option<&'a str>; 3],
+    [Option<&'a str>; 4],
     Option<Charge>,
     &'a str,
 );
@@ -215,8 +229,13 @@ impl Decision {
             Some(name) => name.to_str(py).map(Some),
             None => Ok(None),
         };
-        let Found { api, route, scope } = &self.names;
-        let names = [text(api)?, text(route)?, text(scope)?];
+        let Found {
+            api,
+            route,
+            scope,
+            about,
+        } = &self.names;
+        let names = [text(api)?, text(route)?, text(scope)?, text(about)?];
         Ok((
             self.reason,
             self.detail,
@@ -237,6 +256,7 @@ impl Decision {
             &decision.names.route,
             &decision.names.scope,
             decision.orbs,
+            &decision.names.about,
         );
         arguments.into_pyobject(slf.py())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use orbgate::{Decision, Engine};
+use orbgate::{Decision, Engine, Route};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -27,6 +27,7 @@ pub(crate) struct Found {
     pub(crate) api: Option<Py<PyString>>,
     pub(crate) route: Option<Py<PyString>>,
     pub(crate) scope: Option<Py<PyString>>,
+    pub(crate) about: Option<Py<PyString>>,
 }
 
 impl Names {
@@ -56,14 +57,17 @@ impl Names {
             Decision::Allow(allow) => allow.route(),
             Decision::Deny(deny) => deny.route(),
         };
-        let index = route.and_then(|route| usize::try_from(route.index()).ok());
-        let Some((route, names)) = route.zip(index.and_then(|index| self.routes.get(index))) else {
-            // Asked by scope, or nothing was found.
+        let names_of = |route: Route<'_>| self.routes.get(usize::try_from(route.index()).ok()?);
+        let about = decision.about().and_then(names_of);
+        let about = about.map(|names| names.route.clone_ref(py));
+        let Some((route, names)) = route.zip(route.and_then(names_of)) else {
+            // Asked by scope, or nothing was found that may be named.
             let new = |name: &str| PyString::new(py, name).unbind();
             return Found {
                 api: decision.api().map(new),
                 route: None,
                 scope: decision.scope().map(|scope| new(scope.name())),
+                about,
             };
         };
         // The decision says which of the route's names it shows.
@@ -75,6 +79,7 @@ impl Names {
             api: Some(names.api.clone_ref(py)),
             route: shown.map(|shown| shown.clone_ref(py)),
             scope: decision.scope().map(|_| names.scope.clone_ref(py)),
+            about,
         }
     }
 }

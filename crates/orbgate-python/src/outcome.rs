@@ -31,6 +31,7 @@ struct Outcome {
     consumes: Option<bool>,
     amount: Option<i64>,
     bonus_allowed: Option<bool>,
+    about: Option<i32>,
 }
 
 /// The different decisions that a table has met so far. There are few, however many rows it has.
@@ -139,6 +140,7 @@ impl<'e> Outcomes<'e> {
             Arc::new(columns.numbers::<Int64Type>(|one| one.amount)),
             Arc::new(columns.flags(|one| one.bonus_allowed)),
             policy.slice(0, rows.len()),
+            columns.coded::<Int32Type>(|one| one.about, &routes.names)?,
         ];
         RecordBatch::try_new(Arc::clone(schema), columns)
     }
@@ -224,7 +226,7 @@ fn key(decision: &Decision<'_>) -> usize {
             if let Some(detail) = deny.detail() {
                 return usize::from(detail as u8);
             }
-            (deny.route(), deny.reason())
+            (deny.route().or_else(|| decision.about()), deny.reason())
         }
     };
     let bonus = decision.charge().is_some_and(|charge| charge.bonus_allowed);
@@ -271,6 +273,9 @@ impl Words {
             consumes: charge.map(|charge| charge.consumes),
             amount: amount.and_then(|amount| i64::try_from(amount).ok()),
             bonus_allowed: charge.map(|charge| charge.bonus_allowed),
+            about: decision
+                .about()
+                .and_then(|route| self.routes.place(route.as_str())),
         }
     }
 }
@@ -292,6 +297,7 @@ pub(crate) fn schema() -> SchemaRef {
         maybe("amount", DataType::Int64),
         maybe("bonus_allowed", DataType::Boolean),
         always("policy", coded(DataType::Int8)),
+        maybe("about", coded(DataType::Int32)),
     ]))
 }
 

@@ -127,6 +127,7 @@ fn decision(py: Python<'_>, batch: &RecordBatch, row: usize) -> PyResult<Decisio
         name("route"),
         name("scope"),
         orbs,
+        name("about"),
     )
 }
 

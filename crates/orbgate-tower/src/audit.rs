@@ -16,11 +16,12 @@ use crate::verify::Refused;
 
 /// Records each decision as a line of JSON. Cheap to clone; the clones write to one place.
 ///
-/// A record has the decision as `orbgate decide --json` has it, with the policy's digest; besides, the time, and
+/// A record has the decision as `orbgate decide --json` has it, with the policy's digest; besides, the time, the route
+/// that the request is about, also where it came without a valid token ([`Decision::about`](orbgate::Decision::about)), and
 /// of a token its kind and [fingerprint](crate::Verified::fingerprint), or the code of why it was refused:
 ///
 /// ```json
-/// {"time_ms":1795174800000,"decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"GET /api/v1/external/orbs","scope":"read:orbs","orbs":{"consumes":true,"amount":null,"bonus_allowed":false},"policy":"sha256:…","token_kind":"user","token":"8f14e45fceea167a","token_refused":null}
+/// {"time_ms":1795174800000,"decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"GET /api/v1/external/orbs","scope":"read:orbs","orbs":{"consumes":true,"amount":null,"bonus_allowed":false},"policy":"sha256:…","about":"GET /api/v1/external/orbs","token_kind":"user","token":"8f14e45fceea167a","token_refused":null}
 /// ```
 ///
 /// Requests never wait for the writer, which has a thread of its own, and no decision depends on it:
@@ -84,6 +85,7 @@ impl AuditLog {
         let record = Record {
             time_ms: time_ms(),
             decision,
+            about: decision.about().map(|route| route.as_str()),
             token,
         };
         let Ok(mut line) = serde_json::to_vec(&record) else {
@@ -115,6 +117,7 @@ struct Record<'a> {
     time_ms: u64,
     #[serde(flatten)]
     decision: &'a Decision<'a>,
+    about: Option<&'a str>,
     #[serde(flatten)]
     token: TokenFacts,
 }

@@ -19,6 +19,7 @@ pub(crate) fn span() -> Span {
         decision = Empty,
         reason = Empty,
         route = Empty,
+        about = Empty,
         policy = Empty,
         token_refused = Empty,
         matched = Empty
@@ -43,6 +44,8 @@ pub(crate) fn decided(decision: &Decision<'_>, refused: Option<Refused>, span: &
     span.record("reason", reason);
     if let Some(route) = route {
         span.record("route", route);
+    } else if let Some(about) = decision.about() {
+        span.record("about", about.as_str());
     }
     span.record("policy", display(decision.policy()));
 }

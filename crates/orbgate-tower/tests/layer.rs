@@ -486,7 +486,10 @@ async fn the_audit_has_a_line_for_each_decision_and_nothing_of_tokens() {
     assert_eq!(lines[1]["token_kind"], "organisation");
     assert_eq!(lines[1]["token"], "0123456789abcdef");
     assert_eq!(lines[1]["route"], "GET /api/v1/external/voxies/{voxieId}");
+    assert_eq!(lines[1]["about"], lines[1]["route"]);
     assert_eq!(lines[5]["reason"], "invalid_token");
+    assert_eq!(lines[5]["route"], Value::Null);
+    assert_eq!(lines[5]["about"], "GET /api/v1/external/orbs");
     assert_eq!(lines[5]["token_refused"], "unspoken");
     assert_eq!(lines[5]["token_kind"], Value::Null);
 }

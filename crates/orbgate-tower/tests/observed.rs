@@ -177,7 +177,12 @@ fn a_span_has_reason_and_template_and_never_the_path() {
         ),
         ("GET", "/files/1", Some(&right), r#"decision="deny" reason="no_route""#.to_owned()),
         ("GET", "/files//1", Some(&right), r#"decision="deny" reason="malformed_request""#.to_owned()),
-        ("GET", FILE, None, r#"decision="deny" reason="no_token""#.to_owned()),
+        (
+            "GET",
+            FILE,
+            None,
+            r#"decision="deny" reason="no_token" about="GET /api/v1/external/files/{fileId}""#.to_owned(),
+        ),
     ];
     let digest = Engine::external().digest();
     LOG.set(Some(log));

@@ -11,7 +11,7 @@ use crate::scopes::has_scope;
 use crate::tables::{NONE, RouteRow, ScopeRow, Template, Terms, slice};
 use crate::target;
 use crate::terms::MAX_TARGET_BYTES;
-use crate::token::{Scopes, Token, TokenKind};
+use crate::token::{Scopes, Token, read_token};
 
 impl Engine {
     /// See [`Engine::decide`].
@@ -40,7 +40,7 @@ impl Engine {
         };
         let token = match read_token(request.token.as_ref()) {
             Ok(token) => token,
-            Err(reason) => return self.deny(reason, Subject::NOTHING),
+            Err(reason) => return self.deny_token(reason, Some(template), request.method),
         };
         let (Some(route), scope) = template.column(column) else {
             return self.decide_method(template, request, token);
@@ -71,11 +71,12 @@ impl Engine {
             Ok(path) => path,
             Err(detail) => return Decision::malformed(self, detail),
         };
+        let found = lookup::find_exactly(&self.tables, &path);
         let token = match read_token(request.token.as_ref()) {
             Ok(token) => token,
-            Err(reason) => return self.deny(reason, Subject::NOTHING),
+            Err(reason) => return self.deny_token(reason, found.ok().flatten(), request.method),
         };
-        let template = match lookup::find_exactly(&self.tables, &path) {
+        let template = match found {
             Ok(Some(template)) => template,
             Ok(None) => return self.deny(Reason::NoRoute, Subject::NOTHING),
             Err(detail) => return Decision::malformed(self, detail),
@@ -87,6 +88,19 @@ impl Engine {
     fn decide_no_route(&self, token: Option<&Token<'_>>) -> Decision<'_> {
         let reason = read_token(token).err().unwrap_or(Reason::NoRoute);
         self.deny(reason, Subject::NOTHING)
+    }
+
+    /// Denies a call without a valid token. The decision does not name its route: the caller may not learn of it.
+    #[cold]
+    #[inline(never)]
+    fn deny_token(
+        &self,
+        reason: Reason,
+        template: Option<&Template>,
+        method: &[u8],
+    ) -> Decision<'_> {
+        let route = template.and_then(|template| self.find_route_of(template, method));
+        self.deny(reason, Subject::about(route.unwrap_or(NONE)))
     }
 
     /// Decides once the template is found, whether or not the method has a column.
@@ -144,6 +158,7 @@ impl Engine {
         };
         let subject = Subject {
             route: need.route,
+            about: need.route,
             scope: need.scope,
             orbs: need.terms.orbs,
         };
@@ -165,26 +180,11 @@ impl Engine {
     }
 }
 
-/// The token, if it is one that can be allowed anything.
-#[inline(always)]
-pub(crate) const fn read_token<'t, 's>(
-    token: Option<&'t Token<'s>>,
-) -> Result<&'t Token<'s>, Reason> {
-    match token {
-        None => Err(Reason::NoToken),
-        Some(Token {
-            kind: TokenKind::Unknown,
-            ..
-        }) => Err(Reason::InvalidToken),
-        Some(token) => Ok(token),
-    }
-}
-
 /// What a call needs, found by its route or its scope.
 #[derive(Clone, Copy)]
 pub(crate) struct Need<'e> {
     /// [`NONE`] where it was found by its scope.
-    route: u32,
+    pub(crate) route: u32,
     scope: u16,
     terms: &'e Terms,
 }

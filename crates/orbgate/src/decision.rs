@@ -39,6 +39,8 @@ pub struct Deny<'e> {
     engine: &'e Engine,
     /// [`NONE`] where no route was found or asked for; for `method_not_declared` a route of the template.
     route: u32,
+    /// [`NONE`] where the request is about no route.
+    about: u32,
     /// [`NO_SCOPE`] where no scope was found.
     scope: u16,
     reason: Reason,
@@ -48,7 +50,10 @@ pub struct Deny<'e> {
 /// What was found before a decision was taken.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject {
+    /// The route that the decision names.
     pub(crate) route: u32,
+    /// The route that the request is about, whether or not the decision names it.
+    pub(crate) about: u32,
     pub(crate) scope: u16,
     pub(crate) orbs: i64,
 }
@@ -57,9 +62,18 @@ impl Subject {
     /// Nothing was found.
     pub(crate) const NOTHING: Self = Self {
         route: NONE,
+        about: NONE,
         scope: NO_SCOPE,
         orbs: ORBS_UNKNOWN,
     };
+
+    /// A route was found, and may not be named.
+    pub(crate) const fn about(about: u32) -> Self {
+        Self {
+            about,
+            ..Self::NOTHING
+        }
+    }
 
     /// A template was found, but not the method.
     pub(crate) const fn template(route: u32) -> Self {
@@ -167,7 +181,12 @@ impl<'e> Decision<'e> {
         subject: Subject,
         allow_bonus_orbs_use: bool,
     ) -> Self {
-        let Subject { route, scope, orbs } = subject;
+        let Subject {
+            route,
+            about,
+            scope,
+            orbs,
+        } = subject;
         match reason {
             Reason::ScopeHeld | Reason::ScopeNotApplicable => Self::Allow(Allow {
                 engine,
@@ -180,6 +199,7 @@ impl<'e> Decision<'e> {
             _ => Self::Deny(Deny {
                 engine,
                 route,
+                about,
                 scope,
                 reason,
                 detail: None,
@@ -190,13 +210,12 @@ impl<'e> Decision<'e> {
     /// Denies a malformed request.
     #[inline(always)]
     pub(crate) const fn malformed(engine: &'e Engine, detail: Detail) -> Self {
-        let Subject { route, scope, .. } = Subject::NOTHING;
-        let reason = Reason::MalformedRequest;
         Self::Deny(Deny {
             engine,
-            route,
-            scope,
-            reason,
+            route: NONE,
+            about: NONE,
+            scope: NO_SCOPE,
+            reason: Reason::MalformedRequest,
             detail: Some(detail),
         })
     }
@@ -271,6 +290,31 @@ impl<'e> Decision<'e> {
         if route == NONE { None } else { Some(route) }
     }
 
+    /// The route that the request is about: its method and path are this route's. It does not depend on the token, so
+    /// it says which routes were called without one, where [`Decision::route`] is `None`. For logs, not for answers:
+    /// a caller without a token must not learn which routes there are. `None` where no route has the path and the
+    /// method, for a malformed request, and where a scope was asked for.
+    ///
+    /// ```
+    /// # use orbgate::{Engine, Request};
+    /// let decision = Engine::external().decide(&Request {
+    ///     method: b"GET",
+    ///     target: b"/api/v1/external/voxies/7",
+    ///     token: None,
+    ///     allow_bonus_orbs_use: false,
+    /// });
+    /// assert_eq!(decision.reason().as_str(), "no_token");
+    /// assert_eq!(decision.route(), None);
+    /// assert_eq!(decision.about().unwrap().as_str(), "GET /api/v1/external/voxies/{voxieId}");
+    /// ```
+    #[must_use]
+    pub fn about(&self) -> Option<Route<'e>> {
+        match self {
+            Self::Allow(allow) => allow.route(),
+            Self::Deny(deny) => deny.engine.route(deny.about),
+        }
+    }
+
     /// The [index](Scope::index) of the scope that the call needs, where one was found.
     #[inline]
     #[must_use]
@@ -331,6 +375,7 @@ impl PartialEq for Deny<'_> {
         self.reason == other.reason
             && self.detail == other.detail
             && self.route() == other.route()
+            && self.engine.route(self.about) == other.engine.route(other.about)
             && self.scope() == other.scope()
     }
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::decide::{Need, read_token};
+use crate::decide::Need;
 use crate::decision::{Decision, Subject};
 use crate::hash;
 use crate::listing::{Route, Scope};
@@ -11,7 +11,7 @@ use crate::request::Request;
 use crate::route_id::RouteId;
 use crate::tables::{NONE, ScopeRow, Tables};
 use crate::terms::{Digest, Profile};
-use crate::token::{ScopeSet, Token};
+use crate::token::{ScopeSet, Token, read_token};
 
 /// A compiled, immutable policy.
 ///
@@ -100,7 +100,10 @@ impl Engine {
         allow_bonus_orbs_use: bool,
     ) -> Decision<'e> {
         match (read_token(token.as_ref()), need) {
-            (Err(reason), _) => self.deny(reason, Subject::NOTHING),
+            (Err(reason), need) => {
+                let about = need.map_or(NONE, |need| need.route);
+                self.deny(reason, Subject::about(about))
+            }
             (Ok(_), None) => self.deny(Reason::NoRoute, Subject::NOTHING),
             (Ok(token), Some(need)) => self.decide_need(need, token, allow_bonus_orbs_use),
         }

@@ -1,5 +1,7 @@
 //! Tokens and the scopes they carry.
 
+use crate::reason::Reason;
+
 /// A *verified* bearer token (RFC 9068): verifying is the token layer's business, not the engine's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
@@ -142,6 +144,21 @@ impl ScopeSet {
         };
         let is_in = word.is_some_and(|word| word.wrapping_shr(u32::from(scope)) & 1 == 1);
         self.policy == policy && is_in
+    }
+}
+
+/// The token, if it is one that can be allowed anything.
+#[inline(always)]
+pub(crate) const fn read_token<'t, 's>(
+    token: Option<&'t Token<'s>>,
+) -> Result<&'t Token<'s>, Reason> {
+    match token {
+        None => Err(Reason::NoToken),
+        Some(Token {
+            kind: TokenKind::Unknown,
+            ..
+        }) => Err(Reason::InvalidToken),
+        Some(token) => Ok(token),
     }
 }
 

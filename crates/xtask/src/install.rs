@@ -14,7 +14,7 @@ use crate::setup;
 use crate::test::Outcome;
 
 /// The ABI's version, which names the shared library: it stays while old clients work.
-const ABI: &str = "1.1.0";
+const ABI: &str = "1.2.0";
 const SONAME: &str = "liborbgate.so.1";
 
 const HEADERS: [&str; 2] = [
@@ -313,11 +313,13 @@ mod tests {
     /// The soname is that of the ABI, here, in cargo-c's settings and in the header.
     #[test]
     fn the_soname_is_the_abis() {
-        let major = ABI.split('.').next().unwrap();
+        let (major, rest) = ABI.split_once('.').unwrap();
+        let minor = rest.strip_suffix(".0").unwrap();
         assert_eq!(SONAME, format!("liborbgate.so.{major}"));
         let manifest = include_str!("../../orbgate-capi/Cargo.toml");
         assert!(manifest.contains(&format!("version = \"{ABI}\" # that of the ABI")));
         let header = include_str!("../../../bindings/c/include/orbgate.h");
         assert!(header.contains(&format!("#define ORBGATE_ABI_MAJOR {major}\n")));
+        assert!(header.contains(&format!("#define ORBGATE_ABI_MINOR {minor}\n")));
     }
 }

@@ -39,6 +39,7 @@ def decide(log: DataFrame, policy: Policy, *, prefix: str = "", **options: Any) 
     | `consumes`, `bonus_allowed` | boolean | where denied, and where the policy states no orb column |
     | `amount` | bigint | the same, and where the policy states no amount |
     | `policy` | string: the digest of the policy | never |
+    | `about` | string: the route that the request is about, whatever its token | where no route has the path and the method |
 
     No row is lost: a bad one has its reason. Each task decides with one thread, because Spark runs a task on every core.
     Raises `TableError`, before anything runs, where a column is missing or of another type, or where the DataFrame has a

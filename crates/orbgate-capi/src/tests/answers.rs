@@ -6,11 +6,22 @@ use super::{SHOP, compiled, external};
 use crate::answers::answer;
 use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
+use crate::token::Flags;
 
 fn check(engine: &OrbgateEngine, decision: &Decision<'_>, bonus: bool) {
     let expected = OrbgateDecision::new(engine.policy(), decision);
-    assert_eq!(answer::<OrbgateDecision>(engine, decision, bonus), expected);
-    assert_eq!(answer::<u64>(engine, decision, bonus), expected.pack());
+    for pack_about in [false, true] {
+        let flags = Flags {
+            allow_bonus_orbs: bonus,
+            pack_about,
+        };
+        let packed = match pack_about {
+            true => expected.pack_with_about(),
+            false => expected.pack(),
+        };
+        assert_eq!(answer::<OrbgateDecision>(engine, decision, flags), expected);
+        assert_eq!(answer::<u64>(engine, decision, flags), packed);
+    }
 }
 
 #[test]

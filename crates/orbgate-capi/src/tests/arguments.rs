@@ -133,7 +133,7 @@ fn bad_arguments_leave_the_output_alone() {
         (engine, (m, ml), (null(), 3), &raw const good, 0),
         (engine, (m, huge), (t, tl), &raw const good, 0),
         (engine, (m, ml), (t, huge), &raw const good, 0),
-        (engine, (m, ml), (t, tl), &raw const good, 2),
+        (engine, (m, ml), (t, tl), &raw const good, 4),
         (engine, (m, ml), (t, tl), &raw const kind, 0),
         (engine, (m, ml), (t, tl), &raw const size, 0),
         (engine, (m, ml), (t, tl), &raw const null_scopes, 0),

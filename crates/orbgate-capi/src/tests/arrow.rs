@@ -324,6 +324,6 @@ fn a_table_that_is_none_is_refused() {
     let mut bonus = columns();
     bonus.push(Column::booleans(c"allow_bonus_orbs", &BONUS));
     refused(&table(&bonus, 0, &valid), &one, 1);
-    refused(&table(&columns(), 0, &valid), &one, 2);
+    refused(&table(&columns(), 0, &valid), &one, 4);
     unsafe { orbgate_engine_free(engine) };
 }

@@ -11,7 +11,7 @@ use crate::decide::orbgate_engine_decide;
 use crate::decision::OrbgateDecision;
 use crate::engine::orbgate_engine_free;
 use crate::scope_set::orbgate_scope_set_free;
-use crate::token::OrbgateToken;
+use crate::token::{ORBGATE_PACK_ABOUT, OrbgateToken};
 
 const METHODS: [&str; 4] = ["GET", "POST", "DELETE", "get\0"];
 const TARGETS: [&str; 6] = [
@@ -74,7 +74,9 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_batch_is_a_loop(rows in rows(), form in 0..3_u8, offset in 0..20_usize) {
+    fn a_batch_is_a_loop(
+        rows in rows(), form in 0..3_u8, offset in 0..20_usize, pack_about in any::<bool>(),
+    ) {
         let engine = external();
         let sets = SCOPES.map(|scopes| set(engine, scopes));
         let method = Owned::new(rows.iter().map(|row| METHODS[row.0]));
@@ -95,6 +97,7 @@ proptest! {
             target: target.column(),
             validity: validity.as_ptr(),
             validity_offset: offset,
+            flags: if pack_about { ORBGATE_PACK_ABOUT } else { 0 },
             ..empty()
         };
         match form {
@@ -120,7 +123,8 @@ proptest! {
                 false => single(engine, row, form, &one),
             };
             prop_assert_eq!(decisions[at], expected);
-            prop_assert_eq!(packed[at], expected.pack());
+            let pack = if pack_about { OrbgateDecision::pack_with_about } else { OrbgateDecision::pack };
+            prop_assert_eq!(packed[at], pack(&expected));
         }
         prop_assert_eq!(decisions[len], OrbgateDecision::default(), "nothing behind the end");
         prop_assert_eq!(packed[len], 7);
@@ -197,7 +201,7 @@ fn a_bad_batch_is_refused_as_a_whole() {
     let bad = [
         with(&|batch| batch.struct_size = 8),
         with(&|batch| batch.struct_size += 8 * 4096),
-        with(&|batch| batch.flags = 2),
+        with(&|batch| batch.flags = 4),
         with(&|batch| batch.method.offsets = null()),
         with(&|batch| batch.target.data = null()),
         with(&|batch| batch.target.offsets = falling.as_ptr()),
@@ -210,7 +214,7 @@ fn a_bad_batch_is_refused_as_a_whole() {
         with(&|batch| batch.token = &one),
         with(&|batch| (batch.kinds, batch.scopes) = (null(), method.column())),
         with(&|batch| batch.allow_bonus_orbs = bad_flags.as_ptr()),
-        with(&|batch| (batch.flags, batch.allow_bonus_orbs) = (1, [0, 1].as_ptr())),
+        with(&|batch| (batch.flags, batch.allow_bonus_orbs) = (3, [0, 1].as_ptr())),
         with(&|batch| (batch.validity, batch.validity_offset) = ([3].as_ptr(), usize::MAX)),
         with(&|batch| batch.len = usize::MAX),
     ];

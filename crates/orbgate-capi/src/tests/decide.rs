@@ -138,7 +138,9 @@ fn check(engine: *const OrbgateEngine, found: &OrbgateDecision, expected: &Decis
         (status, said(methods)),
         (OK, declared(expected).unwrap_or_else(null))
     );
-    let packed = found.pack();
+    let about = expected.about().map(|route| route.as_str().to_owned());
+    assert_eq!(said(words.about), about.unwrap_or_else(null));
+    let packed = found.pack_with_about();
     assert_eq!(packed >> 53, 0);
     let mut unpacked = OrbgateDecision::default();
     assert_eq!(
@@ -287,7 +289,7 @@ proptest! {
         target in prop::collection::vec(any::<u8>(), 0..80),
         scopes in prop::collection::vec(any::<u8>(), 0..40),
         kind in prop_oneof![0..4_u32, Just(255), any::<u32>()],
-        flags in prop_oneof![0..3_u32, any::<u32>()],
+        flags in prop_oneof![0..5_u32, any::<u32>()],
     ) {
         let engine = external();
         let canary = OrbgateDecision { effect: 0xa5, ..OrbgateDecision::default() };
@@ -298,7 +300,7 @@ proptest! {
         let status = unsafe { orbgate_engine_decide(engine, m, ml, t, tl, &given, flags, &mut found) };
         let kinds = [(0, Some(TokenKind::Unknown)), (1, Some(TokenKind::User)),
             (2, Some(TokenKind::Organisation)), (255, None)];
-        match kinds.iter().find(|(number, _)| *number == kind && flags < 2) {
+        match kinds.iter().find(|(number, _)| *number == kind && flags < 4) {
             None => prop_assert_eq!((status, found), (OrbgateStatus::InvalidArgument, canary)),
             Some((_, kind)) => {
                 let scopes = scopes.as_slice().into();
@@ -306,7 +308,7 @@ proptest! {
                     method: &method,
                     target: &target,
                     token: kind.map(|kind| Token { kind, scopes }),
-                    allow_bonus_orbs_use: flags == 1,
+                    allow_bonus_orbs_use: flags % 2 == 1,
                 });
                 prop_assert_eq!(status, OK);
                 check(engine, &found, &expected);
@@ -321,7 +323,7 @@ proptest! {
         let engine = external();
         let mut found = OrbgateDecision::default();
         match unsafe { orbgate_engine_unpack(engine, packed, &mut found) } {
-            OrbgateStatus::Ok => prop_assert_eq!(found.pack(), packed),
+            OrbgateStatus::Ok => prop_assert_eq!(found.pack_with_about(), packed),
             _ => prop_assert_eq!(found, OrbgateDecision::default()),
         }
         unsafe { orbgate_engine_free(engine) };

@@ -85,7 +85,7 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
     all
 }
 
-type Fields = (u8, u8, u8, u8, u16, u16, u32, u64);
+type Fields = (u8, u8, u8, u8, u16, u16, u32, u32, u64);
 
 fn fields(decision: &OrbgateDecision) -> Fields {
     let OrbgateDecision {
@@ -99,6 +99,7 @@ fn fields(decision: &OrbgateDecision) -> Fields {
         http_status,
         scope,
         route,
+        about,
         amount,
         ..
     } = *decision;
@@ -110,6 +111,7 @@ fn fields(decision: &OrbgateDecision) -> Fields {
         http_status,
         scope,
         route,
+        about,
         amount,
     )
 }
@@ -132,28 +134,30 @@ fn only_what_can_be_decided_has_words() {
                     .into_iter()
                     .flat_map(|it| [0, 5, 7].map(|amount| (it, amount)))
                 {
-                    let decision = OrbgateDecision {
-                        effect,
-                        reason,
-                        detail,
-                        charge,
-                        http_status,
-                        scope,
-                        route,
-                        amount,
-                        reserved: 0,
-                        policy: engine.policy(),
-                    };
-                    asked += 1;
-                    if has_words(engine, &decision) {
-                        accepted.insert(fields(&decision));
+                    for about in [0, 3, 6, 7, route] {
+                        let decision = OrbgateDecision {
+                            effect,
+                            reason,
+                            detail,
+                            charge,
+                            http_status,
+                            scope,
+                            route,
+                            about,
+                            amount,
+                            policy: engine.policy(),
+                        };
+                        asked += 1;
+                        if has_words(engine, &decision) {
+                            accepted.insert(fields(&decision));
+                        }
                     }
                 }
             }
         }
     }
     let mut expected = possible;
-    expected.retain(|it| details.contains(&it.2));
+    expected.retain(|it| details.contains(&it.2) && [0, 3, 6, 7, it.6].contains(&it.7));
     assert!(asked > 1_000_000 && expected.len() > 20);
     let odd: Vec<_> = accepted.symmetric_difference(&expected).collect();
     assert!(
@@ -176,7 +180,7 @@ fn has_words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> bool {
         (
             orbgate_engine_decision_text(engine, decision, &mut words),
             orbgate_engine_declared_methods(engine, decision, &mut methods),
-            orbgate_engine_unpack(engine, decision.pack(), &mut unpacked),
+            orbgate_engine_unpack(engine, decision.pack_with_about(), &mut unpacked),
         )
     };
     assert_eq!(said, declared);

@@ -60,13 +60,13 @@ fn layout() -> String {
     lines.extend(structs! {
         OrbgateStr { data len }
         OrbgateColumn { data data_len offsets }
-        OrbgateDecision { effect reason detail charge http_status scope route reserved amount policy }
+        OrbgateDecision { effect reason detail charge http_status scope route about amount policy }
         OrbgateToken { struct_size kind scopes scopes_len scope_set }
         OrbgateBatch {
             struct_size flags len method target token kinds scopes scope_sets allow_bonus_orbs validity
             validity_offset
         }
-        OrbgateDecisionText { struct_size reserved decision reason detail api route scope policy }
+        OrbgateDecisionText { struct_size reserved decision reason detail api route scope policy about }
         OrbgateRoute {
             struct_size number id text method path_template scope api amount charge scope_number line column
             methods

@@ -60,6 +60,37 @@ fn a_line_is_answered_like_decide_json() {
 }
 
 #[test]
+fn an_answer_says_what_its_request_is_about() {
+    let target = "/api/v1/external/voxies/7";
+    let lines = [
+        format!(r#"{{"method":"GET","target":"{target}"}}"#),
+        format!(r#"{{"method":"GET","target":"{target}","token":{{"kind":"service"}}}}"#),
+        format!(r#"{{"method":"GET","target":"{target}","token":{{"kind":"user"}}}}"#),
+        format!(r#"{{"method":"TRACE","target":"{target}"}}"#),
+        format!(r#"{{"method":"TRACE","target":"{target}","token":{{"kind":"user"}}}}"#),
+        r#"{"scope":"read:orbs"}"#.to_owned(),
+    ];
+    let ran = orbgate_reading(&["replay", "--about"], lines.join("\n").as_bytes());
+    let about = |line: &str| {
+        let answer: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(answer.as_object().unwrap().len(), 10, "{line}");
+        let about = answer["about"].as_str().unwrap_or("nothing").to_owned();
+        (answer["reason"].as_str().unwrap().to_owned(), about)
+    };
+    let route = "GET /api/v1/external/voxies/{voxieId}";
+    let expected = [
+        ("no_token", route),
+        ("invalid_token", route),
+        ("scope_missing", route),
+        ("no_token", "nothing"),
+        ("method_not_declared", "nothing"),
+        ("no_token", "nothing"),
+    ]
+    .map(|(reason, about)| (reason.to_owned(), about.to_owned()));
+    assert_eq!(ran.out.lines().map(about).collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn every_form_of_a_request() {
     let get = r#""method":"GET","target":"/api/v1/external/orbs""#;
     decided(&format!("{{{get}}}"), "no_token");

@@ -20,6 +20,8 @@ pub struct Answer {
     pub detail: Option<&'static str>,
     pub api: Option<String>,
     pub route: Option<String>,
+    /// The route that the request is about, whatever the token.
+    pub about: Option<String>,
     pub scope: Option<String>,
     /// consumes, amount, bonus allowed
     pub orbs: Option<(bool, Option<u64>, bool)>,
@@ -34,6 +36,27 @@ fn deny(reason: &'static str) -> Answer {
 
 /// Decides a request.
 pub fn decide(policy: &Model, ask: &Ask) -> Answer {
+    Answer {
+        about: about(policy, ask),
+        ..answer(policy, ask)
+    }
+}
+
+/// The route that a request is about: the one that it is decided by when its token is some user's.
+fn about(policy: &Model, ask: &Ask) -> Option<String> {
+    let token = Some(("user", Vec::new()));
+    let answer = answer(
+        policy,
+        &Ask {
+            token,
+            ..ask.clone()
+        },
+    );
+    answer.scope.and(answer.route)
+}
+
+/// The decision.
+fn answer(policy: &Model, ask: &Ask) -> Answer {
     if let Some(detail) = malformed(policy, ask) {
         return Answer {
             detail: Some(detail),
@@ -136,6 +159,7 @@ fn by_scope(
         detail: None,
         api: Some(api.name.clone()),
         route: route.map(|(_, text)| text),
+        about: None,
         scope: Some(scope.name.clone()),
         orbs: orbs.filter(|_| allowed),
     }

@@ -36,6 +36,7 @@ class Outcome(NamedTuple):
     consumes: bool | None
     amount: int | None
     bonus_allowed: bool | None
+    about: str | None
     calls: int
     method: str | None
     target: str | None
@@ -58,6 +59,15 @@ class RouteCount(NamedTuple):
     denied: int
     consuming: int
     denied_for: Reason | None
+
+
+class ProbedRoute(NamedTuple):
+    """A route that was called without a valid token."""
+
+    route: str
+    calls: int
+    no_token: int
+    invalid_token: int
 
 
 class MissingScope(NamedTuple):
@@ -126,6 +136,7 @@ class Figures(NamedTuple):
     unknown_scopes: int
     unknown_is_exact: bool
     missing: Rows[MissingScope]
+    probed: Rows[ProbedRoute]
     callers: Rows[CallerCount]
     caller_denials: Rows[CallerDenial]
     different_callers: int
@@ -216,6 +227,7 @@ def count(log: Decided, policy: Policy) -> Figures:
         unknown_scopes=len(usage.unknown),
         unknown_is_exact=usage.unknown.is_exact,
         missing=_missing(found),
+        probed=_probed(found),
         callers=callers.rows(),
         caller_denials=callers.denial_rows(),
         different_callers=len(callers.denials),
@@ -355,6 +367,18 @@ def _missing(outcomes: Rows[Outcome]) -> Rows[MissingScope]:
         routes = dict.fromkeys(outcome.route for outcome in of_scope if outcome.route is not None)
         rows.append(MissingScope(scope, sum(outcome.calls for outcome in of_scope), tuple(routes)))
     return Rows(MissingScope, sorted(rows, key=lambda row: (-row.calls, row.scope)))
+
+
+def _probed(outcomes: Rows[Outcome]) -> Rows[ProbedRoute]:
+    by_route: defaultdict[str, Counter[Reason]] = defaultdict(Counter)
+    for outcome in outcomes:
+        if outcome.reason in (Reason.NO_TOKEN, Reason.INVALID_TOKEN) and outcome.about is not None:
+            by_route[outcome.about][outcome.reason] += outcome.calls
+    rows = [
+        ProbedRoute(route, calls.total(), calls[Reason.NO_TOKEN], calls[Reason.INVALID_TOKEN])
+        for route, calls in by_route.items()
+    ]
+    return Rows(ProbedRoute, sorted(rows, key=lambda row: (-row.calls, row.route)))
 
 
 def _most(reasons: Counter[Reason]) -> Reason | None:

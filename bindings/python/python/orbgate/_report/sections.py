@@ -62,6 +62,7 @@ def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
         _unused(found, policy, top),
         _unknown(found, top),
         _missing(found, top),
+        _probed(found, top),
         _callers(found, top),
         _denials(found, top),
     ]
@@ -215,6 +216,20 @@ def _missing(found: Figures, top: int) -> Section:
     columns = {"scope": CODE, "denied calls": NUMBER, "routes that were called": CODE}
     chart = _bars("Denied calls by the scope that they lacked", drawn, DENIED)
     return Section(name, finding, [chart], [_table("Scopes that denied calls lacked", columns, rows, top)])
+
+
+def _probed(found: Figures, top: int) -> Section:
+    name = "Without a token"
+    if not found.probed:
+        return Section(name, "No route was called without a valid token.", [], [])
+    calls = sum(row.calls for row in found.probed)
+    finding = f"Called without a valid token: {number(len(found.probed), 'route')}, by {number(calls, 'call')}."
+    names = routes([row.route for row in found.probed[:MOST_BARS]])
+    drawn = [Bar(name, number(row.calls, "call"), (row.calls,)) for name, row in zip(names, found.probed)]
+    rows = [(row.route, number(row.calls), number(row.no_token), number(row.invalid_token)) for row in found.probed]
+    columns = {"route": CODE, "calls": NUMBER, "no token": NUMBER, "invalid token": NUMBER}
+    chart = _bars("Calls without a valid token, by route", drawn, DENIED)
+    return Section(name, finding, [chart], [_table("Routes called without a valid token", columns, rows, top)])
 
 
 def _callers(found: Figures, top: int) -> Section:

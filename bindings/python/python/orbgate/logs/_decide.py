@@ -9,7 +9,7 @@ from .._native import Decision, Token
 from .._policy import Policy
 
 # From these follow all the others. Denials, and only they, have a status.
-KEY = ("reason", "detail", "route", "scope", "bonus_allowed")
+KEY = ("reason", "detail", "route", "scope", "about", "bonus_allowed")
 FOLLOWERS = ("status", "consumes", "amount")
 
 
@@ -72,7 +72,7 @@ def row_of(decision: Decision) -> dict[str, Any]:
     """A decision as a row of `Policy.decide_table`."""
     row = decision.to_dict()
     orbs = row.pop("orbs") or dict.fromkeys(("consumes", "amount", "bonus_allowed"))
-    return {**row, **orbs}
+    return {**row, **orbs, "about": decision.about}
 
 
 def _places(pc: Any, batch: Any) -> Any:

@@ -71,7 +71,8 @@ class Tally:
         denied = pc.is_valid(decided["status"])
         names = ["method", "target", "by_scope", "caller"]
         columns = {name: batch[name] for name in names}
-        calls = pa.table({**columns, "reason": decided["reason"], "route": decided["route"]}).filter(denied)
+        route = pc.coalesce(*(decided[name].cast(pa.string()) for name in ("route", "about")))
+        calls = pa.table({**columns, "reason": decided["reason"], "route": route}).filter(denied)
         if not calls.num_rows:
             return
         # What reached a route is known by it; only the rest is known by its target.

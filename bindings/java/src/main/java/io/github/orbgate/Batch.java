@@ -105,7 +105,7 @@ public final class Batch {
         }
         describe(token);
         ByteBuffer fields = batch.bytes;
-        fields.putInt(Layout.Batch.FLAGS, bonus.flags);
+        fields.putInt(Layout.Batch.FLAGS, bonus.flags | Layout.PACK_ABOUT);
         fields.putLong(Layout.Batch.TOKEN, this.token.address);
         fields.putLong(Layout.Batch.KINDS, 0);
         Column.describeNone(fields, Layout.Batch.SCOPES);
@@ -123,7 +123,7 @@ public final class Batch {
             throw new IllegalStateException("the rows have no tokens of their own");
         }
         ByteBuffer fields = batch.bytes;
-        fields.putInt(Layout.Batch.FLAGS, 0);
+        fields.putInt(Layout.Batch.FLAGS, Layout.PACK_ABOUT);
         fields.putLong(Layout.Batch.TOKEN, 0);
         makeRoom();
         for (int first = 0, last; first < size; first = last) {

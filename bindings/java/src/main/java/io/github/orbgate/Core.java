@@ -115,7 +115,7 @@ final class Core {
         try {
             return decided(
                     Library.ABI.decide(
-                            engine, method, target, token.kind, token.scopes, token.scopeSet(), bonus.flags));
+                            engine, method, target, token.kind, token.scopes, token.scopeSet(), bonus.flags | Layout.PACK_ABOUT));
         } finally {
             Reference.reachabilityFence(token);
             leave(lane);
@@ -134,7 +134,7 @@ final class Core {
         try {
             return decided(
                     Library.ABI.decideRoute(
-                            engine, route.bits(), token.kind, token.scopes, token.scopeSet(), bonus.flags));
+                            engine, route.bits(), token.kind, token.scopes, token.scopeSet(), bonus.flags | Layout.PACK_ABOUT));
         } finally {
             Reference.reachabilityFence(token);
             leave(lane);
@@ -152,7 +152,7 @@ final class Core {
         try {
             return decided(
                     Library.ABI.decideScope(
-                            engine, scope, token.kind, token.scopes, token.scopeSet(), bonus.flags));
+                            engine, scope, token.kind, token.scopes, token.scopeSet(), bonus.flags | Layout.PACK_ABOUT));
         } finally {
             Reference.reachabilityFence(token);
             leave(lane);

@@ -64,14 +64,29 @@ public final class Decision {
     /** The api of the route or scope. */
     public Optional<String> api() {
         Table.Scope scope = table.scope(packed);
-        Optional<Table.Scope> found = Optional.ofNullable(scope).or(() -> found().map(Table.Route::scope));
+        boolean isTemplate = reason() == Reason.METHOD_NOT_DECLARED;
+        Optional<Table.Scope> found = isTemplate ? found().map(Table.Route::scope) : Optional.ofNullable(scope);
         return found.map(Table.Scope::api);
     }
 
     /** {@code METHOD /template}; for {@code method_not_declared} the template alone. */
     public Optional<String> route() {
-        return found().map(reason() == Reason.METHOD_NOT_DECLARED ? Table.Route::template : Table.Route::text);
+        return switch (reason()) {
+            case NO_TOKEN, INVALID_TOKEN -> Optional.empty();
+            case METHOD_NOT_DECLARED -> found().map(Table.Route::template);
+            default -> found().map(Table.Route::text);
+        };
     }
+
+    /**
+     * The route that the request is about, {@code METHOD /template}, whatever its token: so it says which routes were called
+     * without one. For logs, not for answers. None where no route has the path and the method, and where a scope was asked for.
+     */
+    public Optional<String> about() {
+        return reason() == Reason.METHOD_NOT_DECLARED ? Optional.empty() : found().map(Table.Route::text);
+    }
+
+    /** The route, or what the request is about where the route may not be named. */
 
     private Optional<Table.Route> found() {
         return Optional.ofNullable(table.route(packed));

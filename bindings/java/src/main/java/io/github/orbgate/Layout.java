@@ -7,12 +7,13 @@ package io.github.orbgate;
 final class Layout {
     private Layout() {}
 
-    static final int ABI_VERSION = 65537;
+    static final int ABI_VERSION = 65538;
     static final int CHARGE_STATED = 1;
     static final int CHARGE_CONSUMES = 2;
     static final int CHARGE_AMOUNT_STATED = 4;
     static final int CHARGE_BONUS_ALLOWED = 8;
     static final int ALLOW_BONUS_ORBS = 1;
+    static final int PACK_ABOUT = 2;
     static final int STATUS_OK = 0;
     static final int STATUS_INVALID_ARGUMENT = 1;
     static final int STATUS_INVALID_POLICY = 2;
@@ -113,13 +114,13 @@ final class Layout {
         static final int HTTP_STATUS = 4;
         static final int SCOPE = 6;
         static final int ROUTE = 8;
-        static final int RESERVED = 12;
+        static final int ABOUT = 12;
         static final int AMOUNT = 16;
         static final int POLICY = 24;
     }
 
     static final class DecisionText {
-        static final int SIZE = 120;
+        static final int SIZE = 136;
         static final int STRUCT_SIZE = 0;
         static final int RESERVED = 4;
         static final int DECISION = 8;
@@ -129,6 +130,7 @@ final class Layout {
         static final int ROUTE = 72;
         static final int SCOPE = 88;
         static final int POLICY = 104;
+        static final int ABOUT = 120;
     }
 
     static final class ErrorInfo {
