@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use orbgate::{Charge, Decision, Digest, Scope};
 
-use crate::args::Question;
+use crate::decide::Question;
 use crate::hint::hint;
 use crate::output::{ALLOW, DENY, FAINT, one_line};
 use crate::policy_file::Source;

@@ -1,17 +1,27 @@
 //! `orbgate check`: every fault of every file, before it is put to use.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueHint};
 use orbgate::{Engine, Policy};
 
 use crate::output::{self, Outcome, Stop, WARNING, one_line};
 use crate::policy_file;
 
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Policy files to check; `-` is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
 /// Checks the files.
-pub(crate) fn run<'a>(files: impl Iterator<Item = &'a PathBuf>) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Outcome, Stop> {
     let mut outcome = Outcome::Fine;
-    for path in files {
+    for path in arguments.files.iter().map(PathBuf::as_path).chain(policy) {
         let name = path.display().to_string();
         match policy_file::read(path) {
             // The other files are checked all the same.
@@ -61,3 +71,19 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
         _ => format!("{number} {noun}s"),
     }
 }
+
+const HELP: &str = "\
+Every fault is printed, as FILE:LINE:COLUMN: message. Lines that start with
+`warning:` tell of routes that overlap under different scopes or orbs, and of
+literals like `:id`: they are legal, and change no exit code. The file of
+`--policy` is checked as well.
+
+Examples:
+  orbgate check policy.yaml
+  orbgate check policies/*.yaml
+  render-policy | orbgate check -
+
+Exit codes:
+  0  every file is fine
+  1  a file has faults
+  2  a file could not be read";

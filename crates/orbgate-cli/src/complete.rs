@@ -1,15 +1,35 @@
 //! `orbgate completions`: what a shell needs to complete the command line.
 
-use clap::CommandFactory;
+use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use crate::args::Cli;
+use crate::Cli;
 use crate::output::{self, Outcome, Stop};
 
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Shell to complete for
+    pub(crate) shell: Shell,
+}
+
 /// Prints the completion script of a shell.
-pub(crate) fn run(shell: Shell) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Stop> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "orbgate", &mut script);
+    clap_complete::generate(arguments.shell, &mut Cli::command(), "orbgate", &mut script);
     output::print_raw(&script)?;
     Ok(Outcome::Fine)
 }
+
+const HELP: &str = "\
+No policy is read: `--policy` changes nothing here.
+
+Examples:
+  orbgate completions bash > ~/.local/share/bash-completion/completions/orbgate
+  orbgate completions zsh > ~/.zfunc/_orbgate
+  orbgate completions fish > ~/.config/fish/completions/orbgate.fish
+
+Exit codes:
+  0  fine
+  2  could not run: bad usage";

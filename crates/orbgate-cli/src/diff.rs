@@ -3,26 +3,52 @@
 use core::fmt::Write as _;
 use std::collections::HashSet;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
+use clap::{Args, ValueHint};
 use orbgate::Digest;
 use orbgate_analysis::{Asked, Caller, Change, Cost, Diff, Rule, Verdict};
 use serde::Serialize;
 
 use crate::answer::short;
-use crate::args::Pair;
 use crate::decide::print_json;
 use crate::markdown::code;
 use crate::output::{self, ALLOW, DENY, FAINT, Outcome, STRONG, Stop, WARNING, one_line};
 use crate::policy_file::Source;
 
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Policy file in force; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) old: PathBuf,
+
+    /// Policy file that is to take its place; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) new: PathBuf,
+
+    /// Exit with 0 although somebody may do more, or for less
+    #[arg(long)]
+    pub(crate) allow_wider: bool,
+
+    /// Answer as one line of JSON
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) json: bool,
+
+    /// Answer in Markdown that fits a comment on a pull request
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}
+
 /// Most bytes of rows in Markdown: GitHub takes comments of 65,536 characters.
 const MOST_MARKDOWN: usize = 59_000;
 
 /// Compares the files.
-pub(crate) fn run(files: &Pair) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Stop> {
     let [old, new] = [
-        Source::load(Some(&files.old))?,
-        Source::load(Some(&files.new))?,
+        Source::load(Some(&arguments.old))?,
+        Source::load(Some(&arguments.new))?,
     ];
     let mut diff = orbgate_analysis::diff(old.engine(), new.engine());
     // What opens something is read first.
@@ -32,9 +58,9 @@ pub(crate) fn run(files: &Pair) -> Result<Outcome, Stop> {
         new: new.engine().digest(),
         diff,
     };
-    if files.json {
+    if arguments.json {
         print_json(&compared)?;
-    } else if files.markdown {
+    } else if arguments.markdown {
         output::print_raw(markdown(&compared).as_bytes())?;
     } else {
         output::print(|out| text(out, &compared, &old, &new))?;
@@ -43,7 +69,7 @@ pub(crate) fn run(files: &Pair) -> Result<Outcome, Stop> {
         let message = "too many templates overlap: not everything was compared";
         return Err(Stop::Error(message.to_owned()));
     }
-    Ok(match compared.diff.widens() && !files.allow_wider {
+    Ok(match compared.diff.widens() && !arguments.allow_wider {
         true => Outcome::Findings,
         false => Outcome::Fine,
     })
@@ -242,3 +268,29 @@ fn caller_cell(caller: &Caller) -> String {
         scopes => format!("{kind} with {}", code(scopes)),
     }
 }
+
+const HELP: &str = "\
+What the new policy is to the old one, for callers:
+  equivalent    every call is allowed to the same callers
+  wider         some call is allowed to more callers, none to fewer
+  narrower      some call is allowed to fewer callers, none to more
+  incomparable  both
+Every change has a request that shows it, and what calls cost is compared for
+those whom both policies allow them. Every request is covered, not only those
+that are listed. Files that differ only in order, comments, layout or the
+names of parameters are equivalent. `--policy` changes nothing here.
+
+With --json, `wider`, `narrower` and `payer` of a change are null or a request
+as `orbgate replay` reads it.
+
+Examples:
+  orbgate diff policy.yaml next.yaml
+  orbgate diff <(git show main:policy.yaml) policy.yaml --markdown
+  orbgate diff policy.yaml next.yaml --json |
+      jq -c '.changes[].wider | values' | orbgate replay --policy next.yaml
+
+Exit codes:
+  0  nothing is wider or cheaper, or --allow-wider was given
+  1  a call is allowed to more callers, or may consume less
+  2  could not run: bad usage, a bad or unreadable policy, or too many
+     templates that overlap to compare all of them";

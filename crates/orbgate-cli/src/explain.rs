@@ -2,15 +2,40 @@
 
 use std::ffi::OsString;
 
+use clap::Args;
 use orbgate::{Decision, Engine, Grant, MissingStep, Place, Reason, Scopes};
 use orbgate_analysis::{NearMiss, near_misses, near_scope};
 use serde::Serialize;
 
 use crate::answer::{self, Advice};
-use crate::args::{Denial, bytes};
-use crate::decide;
+use crate::args::{bytes, given};
+use crate::decide::{self, Question};
 use crate::output::{self, Outcome, Stop};
 use crate::policy_file::Source;
+
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP, override_usage = USAGE)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) question: Question,
+
+    /// Scopes declared in the Permissions tab, separated by spaces
+    #[arg(long, value_name = "SCOPES")]
+    pub(crate) declared: Option<OsString>,
+
+    /// Scopes requested in the `scope` parameter, separated by spaces
+    #[arg(long, value_name = "SCOPES")]
+    pub(crate) requested: Option<OsString>,
+}
+
+impl Arguments {
+    /// Whether scopes are written as some write lists, where they are one scope that nobody knows.
+    pub(crate) fn has_commas(&self) -> bool {
+        let texts = [&self.question.scopes, &self.declared, &self.requested];
+        texts.into_iter().any(|text| given(text).contains(&b','))
+    }
+}
 
 /// A decision, and what its call lacks.
 #[derive(Serialize)]
@@ -33,7 +58,7 @@ struct Near<'e> {
 }
 
 /// Decides, and prints the answer with what is missing.
-pub(crate) fn run(denial: &Denial, source: &Source) -> Result<Outcome, Stop> {
+pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Outcome, Stop> {
     let (engine, question) = (source.engine(), &denial.question);
     let grant = Grant {
         declared: denial.declared.as_deref().map(bytes).map(Scopes::from),
@@ -79,7 +104,7 @@ pub(crate) fn run(denial: &Denial, source: &Source) -> Result<Outcome, Stop> {
 }
 
 /// The routes that nearly decide the call, where a call is asked about.
-fn near<'e>(denial: &Denial, engine: &'e Engine) -> Vec<NearMiss<'e>> {
+fn near<'e>(denial: &Arguments, engine: &'e Engine) -> Vec<NearMiss<'e>> {
     let text = |argument: &Option<OsString>| argument.as_ref()?.to_str().map(str::to_owned);
     let call = (text(&denial.question.method), text(&denial.question.target));
     match call {
@@ -89,7 +114,7 @@ fn near<'e>(denial: &Denial, engine: &'e Engine) -> Vec<NearMiss<'e>> {
 }
 
 /// A scope that the token carries, and is nearly the one that it needs.
-fn misspelt(denial: &Denial, decision: &Decision<'_>) -> Option<Advice> {
+fn misspelt(denial: &Arguments, decision: &Decision<'_>) -> Option<Advice> {
     let scope = decision
         .scope()
         .filter(|_| decision.reason() == Reason::ScopeMissing)?;
@@ -102,7 +127,7 @@ fn misspelt(denial: &Denial, decision: &Decision<'_>) -> Option<Advice> {
 }
 
 fn advice(
-    denial: &Denial,
+    denial: &Arguments,
     grant: &Grant<'_>,
     decision: &Decision<'_>,
     missing: Option<MissingStep>,
@@ -128,3 +153,33 @@ fn advice(
     let hint = hint.map(|hint| Advice::hint(hint.to_owned()));
     [Some(step), hint].into_iter().flatten().collect()
 }
+
+const USAGE: &str = "\
+orbgate explain [OPTIONS] <METHOD> <TARGET>
+       orbgate explain [OPTIONS] --scope <SCOPE>";
+
+const HELP: &str = "\
+A token carries a scope that is declared in the Permissions tab of the
+application and requested in the `scope` parameter of the authorization
+request. Where a step is missing, the call gets a bare 403. Say what the
+token carries, what is declared and what is requested, and this says which:
+  not_declared   not declared in the Permissions tab
+  not_requested  not requested in `scope`
+  both           neither declared nor requested
+  token_older    granted, but the token is older
+  token_kind     the scope applies only to a user's token
+  not_known      what was said does not tell
+Without --scopes, the token is the one that --declared and --requested give.
+With --json, the decision has one field more, `missing_step`: one of these,
+or null where no step is missing. Routes that nearly decide the call are named
+with why they do not; in JSON they are in `near`, if there are any.
+
+Examples:
+  orbgate explain POST /api/v1/external/vox/run --token user \\
+      --scopes read:vox --declared 'read:vox write:vox' --requested read:vox
+  orbgate explain --scope read:inference --token organisation --json
+
+Exit codes:
+  0  allowed
+  1  denied
+  2  could not run: bad usage, bad or unreadable policy";

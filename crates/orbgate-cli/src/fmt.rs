@@ -2,17 +2,35 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueHint};
 use orbgate::Policy;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use crate::args::{Layouts, STANDARD_INPUT};
+use crate::args::STANDARD_INPUT;
 use crate::decide::print_json;
 use crate::input;
 use crate::output::{self, Outcome, Stop, WARNING, one_line};
 use crate::policy_file::in_file;
+
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Policy files; `-` is standard input, and the new text goes to standard output
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Change nothing, and exit with 1 where something would change
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Answer as one line of JSON; for `-` only with --check
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// A file, and whether its layout changes.
 #[derive(Serialize)]
@@ -22,25 +40,25 @@ struct LaidOut {
 }
 
 /// Lays the files out.
-pub(crate) fn run(layouts: &Layouts) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Stop> {
     let (mut done, mut outcome) = (Vec::new(), Outcome::Fine);
-    for path in &layouts.files {
-        match lay_out(path, layouts) {
+    for path in &arguments.files {
+        match lay_out(path, arguments) {
             Ok(file) => done.push(file),
             Err(stop @ Stop::BrokenPipe) => return Err(stop),
             // The other files are laid out all the same.
             Err(stop) => outcome = stop.report(),
         }
     }
-    if layouts.json {
+    if arguments.json {
         print_json(&Answer { files: &done })?;
     } else {
-        let word = if layouts.check {
+        let word = if arguments.check {
             "would change"
         } else {
             "laid out"
         };
-        let standard_output = |file: &LaidOut| file.file == STANDARD_INPUT && !layouts.check;
+        let standard_output = |file: &LaidOut| file.file == STANDARD_INPUT && !arguments.check;
         let changed = done
             .iter()
             .filter(|file| file.changed && !standard_output(file));
@@ -52,12 +70,14 @@ pub(crate) fn run(layouts: &Layouts) -> Result<Outcome, Stop> {
         })?;
     }
     Ok(match outcome {
-        Outcome::Fine if layouts.check && done.iter().any(|file| file.changed) => Outcome::Findings,
+        Outcome::Fine if arguments.check && done.iter().any(|file| file.changed) => {
+            Outcome::Findings
+        }
         outcome => outcome,
     })
 }
 
-fn lay_out(path: &Path, layouts: &Layouts) -> Result<LaidOut, Stop> {
+fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     let file = path.display().to_string();
     let bytes = input::read(path, Policy::MAX_BYTES.saturating_add(1)).map_err(Stop::Error)?;
     // What is no text, or too long, has its fault from the reader of policies.
@@ -67,10 +87,10 @@ fn lay_out(path: &Path, layouts: &Layouts) -> Result<LaidOut, Stop> {
     let new = new.map_err(|faults| Stop::Faults(in_file(&file, &faults)))?;
     let changed = new != text;
     if path == Path::new(STANDARD_INPUT) {
-        if !layouts.check && !layouts.json {
+        if !arguments.check && !arguments.json {
             output::print_raw(new.as_bytes())?;
         }
-    } else if changed && !layouts.check {
+    } else if changed && !arguments.check {
         replace(path, &new)
             .map_err(|error| Stop::Error(format!("cannot write `{file}`: {error}")))?;
     }
@@ -97,3 +117,22 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 struct Answer<'a> {
     files: &'a [LaidOut],
 }
+
+const HELP: &str = "\
+Two spaces for each level, one behind a `-` and a `:`, no space at the end of
+a line, one blank line where there are several. CRLF at the end of a line
+becomes LF. Comments and the order of the file stay; what stands in brackets,
+in quotes or in a block is not touched otherwise. The policy keeps its digest.
+A file is replaced whole: nobody sees a part of it. `--policy` changes nothing
+here.
+
+Examples:
+  orbgate fmt policy.yaml
+  orbgate fmt --check policies/*.yaml
+  orbgate fmt - < policy.yaml
+
+Exit codes:
+  0  every file is laid out so, or is now
+  1  with --check, a file would change
+  2  could not run: bad usage, a bad or unreadable policy, a file that cannot
+     be written";

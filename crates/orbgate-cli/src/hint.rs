@@ -2,7 +2,7 @@
 
 use orbgate::{Deny, Detail, Engine, Profile, Reason};
 
-use crate::args::Question;
+use crate::decide::Question;
 use crate::output::one_line;
 use crate::policy_file::Source;
 

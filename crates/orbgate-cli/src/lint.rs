@@ -3,18 +3,54 @@
 mod sarif;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueHint};
 use orbgate::policy::Fault;
 use orbgate::{Digest, Place, Policy};
 use orbgate_analysis::{Code, Finding, Level};
 use serde::Serialize;
 
-use crate::args::Lints;
 use crate::check::count;
 use crate::decide::print_json;
 use crate::input;
 use crate::output::{self, ALLOW, DENY, FAINT, Outcome, Stop, WARNING, one_line};
+
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Policy files; `-` is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Another level for a code: `error`, `warning`, `note` or `off`
+    #[arg(long = "level", value_name = "CODE=LEVEL", value_parser = code_and_level)]
+    pub(crate) levels: Vec<(Code, Option<Level>)>,
+
+    /// Answer as one line of JSON
+    #[arg(long, conflicts_with = "sarif")]
+    pub(crate) json: bool,
+
+    /// Answer as SARIF 2.1.0, which code hosts show beside the lines
+    #[arg(long)]
+    pub(crate) sarif: bool,
+}
+
+/// `CODE=LEVEL`; no level is `off`.
+fn code_and_level(text: &str) -> Result<(Code, Option<Level>), String> {
+    let (code, level) = text.split_once('=').ok_or("it is `CODE=LEVEL`")?;
+    let code = Code::from_name(code).ok_or_else(|| {
+        let codes = Code::ALL.map(Code::as_str).join(", ");
+        format!("the codes are {codes}")
+    })?;
+    let found = Level::ALL.into_iter().find(|known| known.as_str() == level);
+    match (found, level) {
+        (Some(level), _) => Ok((code, Some(level))),
+        (None, "off") => Ok((code, None)),
+        (None, _) => Err("the levels are error, warning, note, off".to_owned()),
+    }
+}
 
 /// A file, and what was found in it.
 struct Linted {
@@ -28,11 +64,11 @@ struct Linted {
 }
 
 /// Looks at the files.
-pub(crate) fn run(lints: &Lints, policy: Option<&PathBuf>) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Outcome, Stop> {
     let (mut linted, mut outcome) = (Vec::new(), Outcome::Fine);
-    for path in lints.files.iter().chain(policy) {
+    for path in arguments.files.iter().map(PathBuf::as_path).chain(policy) {
         match input::read(path, Policy::MAX_BYTES.saturating_add(1)) {
-            Ok(bytes) => linted.push(Linted::new(path.display().to_string(), &bytes, lints)),
+            Ok(bytes) => linted.push(Linted::new(path.display().to_string(), &bytes, arguments)),
             // The other files are looked at all the same.
             Err(message) => {
                 output::error(&message);
@@ -40,11 +76,11 @@ pub(crate) fn run(lints: &Lints, policy: Option<&PathBuf>) -> Result<Outcome, St
             }
         }
     }
-    if lints.json {
+    if arguments.json {
         print_json(&Answer {
             files: linted.iter().map(FileAnswer::new).collect(),
         })?;
-    } else if lints.sarif {
+    } else if arguments.sarif {
         print_json(&sarif::log(&linted))?;
     } else {
         output::print(|out| linted.iter().try_for_each(|linted| linted.write(out)))?;
@@ -63,7 +99,7 @@ pub(crate) fn run(lints: &Lints, policy: Option<&PathBuf>) -> Result<Outcome, St
 }
 
 impl Linted {
-    fn new(file: String, bytes: &[u8], lints: &Lints) -> Self {
+    fn new(file: String, bytes: &[u8], arguments: &Arguments) -> Self {
         let mut linted = Self {
             file,
             policy: None,
@@ -73,7 +109,11 @@ impl Linted {
         };
         // The last that is said of a code counts.
         let level = |code: Code| {
-            let asked = lints.levels.iter().rev().find(|(known, _)| *known == code);
+            let asked = arguments
+                .levels
+                .iter()
+                .rev()
+                .find(|(known, _)| *known == code);
             asked.map_or(Some(code.level()), |(_, level)| *level)
         };
         match Policy::from_bytes(bytes) {
@@ -195,3 +235,26 @@ impl<'a> FileAnswer<'a> {
         }
     }
 }
+
+const HELP: &str = "\
+What is legal and likely not meant, as FILE:LINE:COLUMN: LEVEL[CODE]: message.
+The codes; docs/lint has a page for each:
+  error    inference_elsewhere, bad_suppression
+  warning  overlap, shadowed_route, unstated_get, similar_scopes,
+           case_or_plural, colon_literal, unused_suppression
+  note     scope_without_routes, no_permits, no_end_marker
+A comment says why a finding is all right, on its line or on the lines before:
+  - GET /models   # orbgate-lint: allow unstated_get: the meter knows it
+or for the whole file, with `allow-file`. The file of `--policy` is looked at
+as well.
+
+Examples:
+  orbgate lint policy.yaml
+  orbgate lint policies/*.yaml --level no_permits=off --level overlap=error
+  orbgate lint policy.yaml --sarif > lint.sarif
+
+Exit codes:
+  0  nothing, or notes alone
+  1  an error, a warning, or a fault of a file
+  2  could not run: bad usage, a file that cannot be read, or too many
+     errors or warnings to list all";

@@ -1,43 +1,76 @@
 //! `orbgate needs`: the least scopes for calls.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
+use clap::{Args, ValueHint};
 use orbgate::{Deny, Detail, Digest, Engine, Reason, TokenKind};
 use orbgate_analysis::{scope_needed, scope_needed_by_name};
 use serde::Serialize;
 
 use crate::answer::short;
-use crate::args::{Calls, bytes};
+use crate::args::{Kind, bytes};
 use crate::calls::{self, Asked, Tokens};
 use crate::check::count;
 use crate::decide::print_json;
 use crate::output::{self, DENY, FAINT, Outcome, STRONG, Stop, one_line};
 use crate::policy_file::Source;
 
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Calls, each `METHOD TARGET` in one argument
+    #[arg(
+        value_name = "CALL",
+        required_unless_present = "log",
+        conflicts_with = "log"
+    )]
+    pub(crate) calls: Vec<OsString>,
+
+    /// Take the calls from a log; `-` is standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) log: Option<PathBuf>,
+
+    /// Whose token makes the calls
+    #[arg(
+        long,
+        value_name = "KIND",
+        default_value = "user",
+        hide_default_value = true
+    )]
+    pub(crate) token: Kind,
+
+    /// Answer as one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Finds the least scopes, and prints them with their evidence.
-pub(crate) fn run(calls: &Calls, source: &Source) -> Result<Outcome, Stop> {
-    let kind = TokenKind::from(calls.token);
+pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Stop> {
+    let kind = TokenKind::from(arguments.token);
     let mut needs = Needs::new(source.engine(), kind);
     let mut wrong = 0;
-    match &calls.log {
+    match &arguments.log {
         Some(log) => {
             let tokens = Tokens { field: None, kind };
             wrong = calls::each(log, tokens, |line, call| needs.add(line, &call.asked))?;
         }
         None => {
-            for (number, call) in (1..).zip(&calls.calls) {
+            for (number, call) in (1..).zip(&arguments.calls) {
                 let asked = calls::plain(bytes(call)).map_err(Stop::Error)?;
                 needs.add(number, &asked);
             }
         }
     }
-    let at = if calls.log.is_some() {
+    let at = if arguments.log.is_some() {
         "line"
     } else {
         "argument"
     };
-    if calls.json {
+    if arguments.json {
         print_json(&needs.answer(source))?;
     } else {
         output::print(|out| needs.write(out, source, at))?;
@@ -214,3 +247,22 @@ struct Answer<'a> {
     needs: &'a [Needed<'a>],
     refusals: &'a [Refused<'a>],
 }
+
+const HELP: &str = "\
+The first line has the least scopes with which a token may make all the calls,
+as `--scopes` takes them; the lines below say for each scope how many calls
+need it, and which is the first. Without one of them, that call is denied.
+Calls that no scope could allow are named with their reason.
+
+A line of a log is a request as `orbgate replay` reads it, a line of a web
+server's access log, or `METHOD TARGET`. Without --token it is a user's.
+
+Examples:
+  orbgate needs 'GET /api/v1/external/voxies' 'POST /api/v1/external/vox/run'
+  orbgate needs --log access.log --token organisation
+  grep 'app=billing' access.log | orbgate needs --log - --json
+
+Exit codes:
+  0  every call can be allowed
+  1  no scope could allow some call
+  2  could not run: bad usage, policy or log, or a line that is no call";

@@ -1,29 +1,48 @@
 //! `orbgate reach`: all that a token may call, and what consumes orbs.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 
+use clap::Args;
 use orbgate::{Allow, Digest, Orbs, Place, Reason, Scopes, Token, TokenKind};
 use serde::Serialize;
 
 use crate::answer::short;
-use crate::args::{Holder, given};
+use crate::args::{Kind, given};
 use crate::check::count;
 use crate::decide::print_json;
 use crate::output::{self, FAINT, Outcome, STRONG, Stop, one_line};
 use crate::policy_file::Source;
 use crate::table::orb_column;
 
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Whose token it is
+    #[arg(long, value_name = "KIND")]
+    pub(crate) token: Kind,
+
+    /// Scopes that the token carries, separated by spaces
+    #[arg(long)]
+    pub(crate) scopes: Option<OsString>,
+
+    /// Answer as one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Prints what the token may call.
-pub(crate) fn run(holder: &Holder, source: &Source) -> Result<Outcome, Stop> {
-    let kind = TokenKind::from(holder.token);
-    let text = given(&holder.scopes);
+pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Stop> {
+    let kind = TokenKind::from(arguments.token);
+    let text = given(&arguments.scopes);
     let token = Token {
         kind,
         scopes: Scopes::from(text),
     };
     let reach = orbgate_analysis::reach(source.engine(), token);
     let allowed: Vec<_> = reach.map(|allow| Row::new(&allow)).collect();
-    if holder.json {
+    if arguments.json {
         print_json(&Answer {
             policy: source.engine().digest(),
             token: TokenAnswer {
@@ -115,3 +134,17 @@ struct TokenAnswer<'a> {
     kind: &'static str,
     scopes: &'a str,
 }
+
+const HELP: &str = "\
+Every route, and every scope without routes, that such a token may call, in
+the order of the policy file, with the scope that opens it and its orbs.
+
+Examples:
+  orbgate reach --token user --scopes 'read:orbs write:voxies'
+  orbgate reach --token organisation --scopes read:models --json |
+      jq -r '.allowed[] | select(.orbs.consumes).route'
+
+Exit codes:
+  0  something may be called
+  1  nothing may be called
+  2  could not run: bad usage, bad or unreadable policy";

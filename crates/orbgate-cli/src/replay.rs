@@ -1,28 +1,56 @@
 //! `orbgate replay`: JSON Lines in, JSON Lines out, in the same order and in constant memory.
 
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::{Args, ValueHint};
 use orbgate::{Decision, Engine};
 use orbgate_log::{RequestLine, TOO_LONG};
 use serde::Serialize;
 
+use crate::args::STANDARD_INPUT;
 use crate::log::{BUFFER, Length, Log};
 use crate::output::{Outcome, Stop};
 use crate::policy_file::Source;
 use crate::progress::Screen;
 use crate::tally::Tally;
 
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// File of requests, one JSON object on each line; `-` is standard input
+    #[arg(default_value = STANDARD_INPUT, value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// Say which route each request is about, also without a valid token
+    ///
+    /// Each answer has one more field, `about`: the route, or null.
+    #[arg(long)]
+    pub(crate) about: bool,
+}
+
+impl Arguments {
+    const fn form(&self) -> Form {
+        if self.about {
+            Form::WithAbout
+        } else {
+            Form::Plain
+        }
+    }
+}
+
 /// The progress bar moves once in so many lines, and whenever there is nothing to do.
 const LINES_PER_STEP: u64 = 4096;
 
 /// Decides every line of a file, or of standard input for `-`.
-pub(crate) fn run(file: &Path, form: Form, source: &Source) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Stop> {
     let start = Instant::now();
-    let mut log = Log::open(file)?;
+    let mut log = Log::open(&arguments.file)?;
     let mut out = BufWriter::with_capacity(BUFFER, Screen::beside(&log.bar));
     let mut tally = Tally::new();
+    let form = arguments.form();
     let end = decide_all(&mut log, &mut out, form, source.engine(), &mut tally);
     log.bar.finish_and_clear();
     if matches!(end, Err(Stop::BrokenPipe)) {
@@ -96,7 +124,7 @@ fn decide_all(
 
 /// What a line says of a decision.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Form {
+enum Form {
     /// What every interface says.
     Plain,
     /// The route that the request is about, too.
@@ -136,3 +164,22 @@ struct BadLine<'a> {
     line: u64,
     message: &'a str,
 }
+
+const HELP: &str = "\
+A line is a request, by route or by scope:
+  {\"method\":\"GET\",\"target\":\"/api/v1/external/orbs\",
+   \"token\":{\"kind\":\"user\",\"scopes\":\"read:orbs\"},\"allow_bonus_orbs_use\":true}
+  {\"scope\":\"read:orbs\",\"token\":{\"kind\":\"organisation\",\"scopes\":[\"read:orbs\"]}}
+(each on one line). `token` may be null or absent; `scopes` and
+`allow_bonus_orbs_use` may be absent. A line that is no request is answered in
+its place by {\"error\":{\"line\":N,\"message\":\"…\"}}, and the rest goes on.
+
+Examples:
+  orbgate replay requests.jsonl > decisions.jsonl
+  zcat requests.jsonl.gz | orbgate replay | grep -c scope_missing
+  orbgate replay requests.jsonl --policy next.yaml | diff decisions.jsonl -
+  orbgate replay requests.jsonl --about | grep no_token  # which routes were tried
+
+Exit codes:
+  0  every line was decided, whatever the decisions
+  2  could not run, or a line was no request";

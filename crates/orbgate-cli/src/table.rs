@@ -3,20 +3,41 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use clap::{Args, ValueEnum};
 use orbgate::{Engine, Orbs, Scope};
 use orbgate_analysis::{Record, records};
 
 use crate::answer::short;
-use crate::args::Format;
 use crate::check::count;
 use crate::markdown::{code, prose};
 use crate::output::{self, FAINT, Outcome, STRONG, Stop, one_line};
 use crate::policy_file::Source;
 
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned columns, to read in a terminal
+    Text,
+    /// A table for GitHub, one route on each row
+    Markdown,
+    /// Comma-separated values (RFC 4180), one route on each row
+    Csv,
+    /// One JSON document
+    Json,
+}
+
 /// Prints the table.
-pub(crate) fn run(format: Format, source: &Source) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Stop> {
     let engine = source.engine();
-    match format {
+    match arguments.format {
         Format::Text => output::print(|out| text(out, engine))?,
         Format::Markdown => output::print_raw(&markdown(engine)?)?,
         Format::Csv => output::print_raw(&csv(engine)?)?,
@@ -216,3 +237,16 @@ fn quoted(field: &str) -> Cow<'_, str> {
         false => field,
     }
 }
+
+const HELP: &str = "\
+Orbs are `no`, `yes` (consumes, the policy states no amount), an amount, or
+`not stated`.
+
+Examples:
+  orbgate table
+  orbgate table --format markdown > scopes.md
+  orbgate table --format json --policy policy.yaml | jq '.apis[].scopes[].scope'
+
+Exit codes:
+  0  fine
+  2  could not run: bad usage, bad or unreadable policy";

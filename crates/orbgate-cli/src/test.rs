@@ -1,5 +1,6 @@
 //! `orbgate test`: cases of policies, and what they cover.
 
+mod arguments;
 mod junit;
 mod lcov;
 
@@ -12,12 +13,13 @@ use orbgate::{Decision, Digest, Place, Policy};
 use orbgate_analysis::{Coverage, Difference, Outcome as Covered, Suite, Tried};
 use serde::Serialize;
 
-use crate::args::Tests;
 use crate::check::count;
 use crate::decide::print_json;
 use crate::input;
 use crate::output::{self, ALLOW, DENY, FAINT, Outcome, Stop, WARNING, one_line};
 use crate::policy_file::{Source, in_file};
+
+pub(crate) use self::arguments::Arguments;
 
 /// A file of cases, and the place of its policy among the sources.
 struct File {
@@ -27,8 +29,8 @@ struct File {
 }
 
 /// Tests the files.
-pub(crate) fn run(tests: &Tests, policy: Option<&Path>) -> Result<Outcome, Stop> {
-    let (files, sources) = read(tests, policy)?;
+pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Outcome, Stop> {
+    let (files, sources) = read(arguments, policy)?;
     let coverage = sources.iter().map(|source| Coverage::new(source.engine()));
     let mut coverage: Vec<_> = coverage.collect();
     let mut tested = Vec::new();
@@ -49,16 +51,16 @@ pub(crate) fn run(tests: &Tests, policy: Option<&Path>) -> Result<Outcome, Stop>
     let coverage: Vec<_> = coverage
         .map(|(source, coverage)| Report::new(source, coverage))
         .collect();
-    if let Some(path) = &tests.junit {
+    if let Some(path) = &arguments.junit {
         write(path, &junit::report(&tested)?)?;
     }
-    if let Some(path) = &tests.lcov {
+    if let Some(path) = &arguments.lcov {
         write(path, &lcov::report(&coverage))?;
     }
     let failed = tested.iter().any(|tested| tested.failed().next().is_some());
-    let enough = |report: &Report<'_>| report.reaches(tests.threshold.unwrap_or(0));
+    let enough = |report: &Report<'_>| report.reaches(arguments.threshold.unwrap_or(0));
     let covered = coverage.iter().all(enough);
-    if tests.json {
+    if arguments.json {
         print_json(&Answer {
             files: tested.iter().map(FileAnswer::new).collect(),
             coverage: coverage.iter().map(CoverageAnswer::new).collect(),
@@ -69,8 +71,8 @@ pub(crate) fn run(tests: &Tests, policy: Option<&Path>) -> Result<Outcome, Stop>
                 results(out, tested)?;
             }
             for report in &coverage {
-                report.write(out, tests.coverage || !enough(report))?;
-                if let Some(threshold) = tests.threshold.filter(|_| !enough(report)) {
+                report.write(out, arguments.coverage || !enough(report))?;
+                if let Some(threshold) = arguments.threshold.filter(|_| !enough(report)) {
                     let name = one_line(report.source.name());
                     writeln!(
                         out,
@@ -88,9 +90,9 @@ pub(crate) fn run(tests: &Tests, policy: Option<&Path>) -> Result<Outcome, Stop>
 }
 
 /// Reads the files of cases, and each of their policies once.
-fn read(tests: &Tests, policy: Option<&Path>) -> Result<(Vec<File>, Vec<Source>), Stop> {
+fn read(arguments: &Arguments, policy: Option<&Path>) -> Result<(Vec<File>, Vec<Source>), Stop> {
     let (mut files, mut paths, mut sources) = (Vec::new(), Vec::new(), Vec::new());
-    for path in &tests.files {
+    for path in &arguments.files {
         let name = path.display().to_string();
         let bytes = input::read(path, Policy::MAX_BYTES.saturating_add(1)).map_err(Stop::Error)?;
         let faults = |faults: Vec<Fault>| Stop::Faults(in_file(&name, &faults));

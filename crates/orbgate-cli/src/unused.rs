@@ -2,23 +2,51 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
+use clap::{Args, ValueHint};
 use orbgate::{Digest, Reason, Request, Scopes, Token, TokenKind};
 use orbgate_analysis::{ScopeUsage, ScopeUse};
 use orbgate_log::Field;
 use serde::Serialize;
 
-use crate::args::Usage;
+use crate::args::Kind;
 use crate::calls::{self, Asked, Tokens};
 use crate::check::count;
 use crate::decide::print_json;
 use crate::output::{self, DENY, FAINT, Outcome, STRONG, Stop, one_line};
 use crate::policy_file::Source;
 
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Log of calls with the scopes of their tokens; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) log: PathBuf,
+
+    /// Field of an access log that has the token's scopes, as `extra1` or `user`
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) field: Option<String>,
+
+    /// Whose tokens an access log's are
+    #[arg(
+        long,
+        value_name = "KIND",
+        default_value = "user",
+        hide_default_value = true
+    )]
+    pub(crate) token: Kind,
+
+    /// Answer as one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Counts what the calls of a log carry and use, and prints it.
-pub(crate) fn run(usage: &Usage, source: &Source) -> Result<Outcome, Stop> {
-    let kind = TokenKind::from(usage.token);
-    let field = match usage.field.as_deref() {
+pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Stop> {
+    let kind = TokenKind::from(arguments.token);
+    let field = match arguments.field.as_deref() {
         None => None,
         Some(name) => Some(Field::from_name(name).ok_or_else(|| {
             Stop::Error(format!(
@@ -33,16 +61,16 @@ pub(crate) fn run(usage: &Usage, source: &Source) -> Result<Outcome, Stop> {
         without: 0,
     };
     let tokens = Tokens { field, kind };
-    let wrong = calls::each(&usage.log, tokens, |line, call| {
+    let wrong = calls::each(&arguments.log, tokens, |line, call| {
         counted.add(source, line, call)
     })?;
     let scopes = counted.scopes();
     if scopes.is_empty() && wrong == 0 {
-        return Err(Stop::Error(counted.nothing_known(usage)));
+        return Err(Stop::Error(counted.nothing_known(arguments)));
     }
     let unused = scopes.iter().filter(|scope| scope.used == 0);
     let unused: Vec<_> = unused.map(|scope| scope.scope.as_str()).collect();
-    if usage.json {
+    if arguments.json {
         print_json(&Answer {
             policy: source.engine().digest(),
             calls: counted.calls,
@@ -119,9 +147,9 @@ impl<'e> Counted<'e> {
     }
 
     /// Why nothing can be said: that every scope is used would be no answer where none was seen.
-    fn nothing_known(&self, usage: &Usage) -> String {
+    fn nothing_known(&self, arguments: &Arguments) -> String {
         let calls = count(number(self.calls), "call");
-        let why = match &usage.field {
+        let why = match &arguments.field {
             _ if self.calls == 0 => format!("there are {calls}"),
             Some(field) => {
                 format!("the field `{field}` is absent or empty in all of {calls}")
@@ -131,7 +159,10 @@ impl<'e> Counted<'e> {
             }
             None => format!("there is a token with none in each of {calls}"),
         };
-        format!("{}: no call carries a scope: {why}", usage.log.display())
+        format!(
+            "{}: no call carries a scope: {why}",
+            arguments.log.display()
+        )
     }
 
     /// The scopes, those first that were never used.
@@ -197,3 +228,23 @@ struct Answer<'a> {
     unused: &'a [&'a str],
     scopes: &'a [Row],
 }
+
+const HELP: &str = "\
+Every scope that some token carried, with the number of calls that carried it
+and of those that it allowed, and the last of these. Unused ones come first.
+
+A line is a request as `orbgate replay` reads it, or a line of an access log
+with the scopes in a field of their own: `host`, `identity`, `user`, `status`,
+`size`, `referer`, `agent`, and `extra1`, `extra2` and so on for those after.
+The tokens of an access log are users' without --token.
+
+Examples:
+  orbgate unused requests.jsonl
+  orbgate unused access.log --field extra1 --token organisation
+  orbgate unused requests.jsonl --json | jq -r '.unused[]'
+
+Exit codes:
+  0  every scope was used
+  1  some scope was never used
+  2  could not run: bad usage, policy or log, a line that is no call, or no
+     call that carries a scope";

@@ -1,31 +1,64 @@
 //! `orbgate validate`: run requests and run records, held to their contract in constant memory.
 
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum, ValueHint};
 use indicatif::ProgressBar;
 use orbgate_contract::{Checker, Contract, Finding, Mode};
 
-use crate::args::Documents;
 use crate::check::count;
 use crate::input::{Input, cannot_read};
 use crate::output::{self, Outcome, Stop, one_line};
 use crate::progress::{self, Screen};
+
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// What the documents are
+    pub(crate) contract: Document,
+
+    /// Files of JSON documents; `-` is standard input
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Ask only for what serving needs, not for all that an audit does
+    #[arg(long)]
+    pub(crate) lenient: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Document {
+    /// What a client sends
+    RunRequest,
+    /// What the endpoint answers
+    RunRecord,
+}
+
+impl From<Document> for Contract {
+    fn from(document: Document) -> Self {
+        match document {
+            Document::RunRequest => Self::RunRequest,
+            Document::RunRecord => Self::RunRecord,
+        }
+    }
+}
 
 /// Files are read in pieces of this size, in bytes: small, because the findings of a piece are kept until it is
 /// done, and those of `{}` are a hundred times as long.
 const PIECE: usize = 32 * 1024;
 
 /// Validates the files.
-pub(crate) fn run(documents: &Documents) -> Result<Outcome, Stop> {
-    let contract = Contract::from(documents.contract);
-    let mode = if documents.lenient {
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Stop> {
+    let contract = Contract::from(arguments.contract);
+    let mode = if arguments.lenient {
         Mode::Lenient
     } else {
         Mode::Strict
     };
     let mut outcome = Outcome::Fine;
-    for path in &documents.files {
+    for path in &arguments.files {
         match validate(path, contract, mode) {
             Ok(Outcome::Findings) if outcome == Outcome::Fine => outcome = Outcome::Findings,
             Ok(_) => {}
@@ -98,3 +131,25 @@ fn print(path: &Path, findings: &[Finding], bar: &ProgressBar) -> Result<(), Sto
     screen.write_all(lines.as_bytes())?;
     Ok(screen.flush()?)
 }
+
+const HELP: &str = "\
+A file holds one JSON document or more, one after the other or one on each
+line. Every finding is printed, as FILE:LINE: /pointer: message; the pointer
+of a missing member names the member, and that of a whole document is left
+out. No policy is read: `--policy` changes nothing here.
+
+Strict, as without --lenient, every member that the specification lists is
+asked for, null only where it may be, and what must agree is compared. With
+--lenient, a member that has a default or may be null may be absent, and
+nothing is compared. Members that the specification does not list are never
+findings.
+
+Examples:
+  orbgate validate run-request body.json
+  orbgate validate run-record --lenient records.jsonl
+  curl … | orbgate validate run-record -
+
+Exit codes:
+  0  no findings
+  1  findings; what is no JSON is one
+  2  a file could not be read";

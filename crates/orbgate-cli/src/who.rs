@@ -1,17 +1,39 @@
 //! `orbgate who`: which of the tokens in a file may make a call.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
+use clap::{Args, ValueHint};
 use orbgate::{Decision, Digest, Engine};
 use orbgate_log::{RequestLine, Subject, TOO_LONG, TokenObject};
 use serde::{Deserialize, Serialize};
 
-use crate::args::{Tokens, bytes};
+use crate::args::bytes;
 use crate::calls::Unusable;
 use crate::decide::print_json;
 use crate::log::{Length, Log};
 use crate::output::{self, ALLOW, DENY, FAINT, Outcome, Stop, one_line};
 use crate::policy_file::Source;
+
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Method of the call, in capital letters
+    pub(crate) method: OsString,
+
+    /// Target of the call: path and query, as on the wire
+    pub(crate) target: OsString,
+
+    /// File of tokens, one JSON object on each line; `-` is standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tokens: PathBuf,
+
+    /// Answer as one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// A line of the file.
 #[derive(Deserialize)]
@@ -37,13 +59,13 @@ struct Row<'e> {
 }
 
 /// Asks for each token of the file.
-pub(crate) fn run(tokens: &Tokens, source: &Source) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Stop> {
     let text = |argument| {
         str::from_utf8(bytes(argument))
             .map_err(|_| Stop::Error("method and target must be UTF-8".to_owned()))
     };
-    let (method, target) = (text(&tokens.method)?, text(&tokens.target)?);
-    let mut log = Log::open(&tokens.tokens)?;
+    let (method, target) = (text(&arguments.method)?, text(&arguments.target)?);
+    let mut log = Log::open(&arguments.tokens)?;
     let (mut rows, mut line, mut number, mut wrong) =
         (Vec::new(), Vec::new(), 0_u64, Unusable::default());
     loop {
@@ -56,13 +78,13 @@ pub(crate) fn run(tokens: &Tokens, source: &Source) -> Result<Outcome, Stop> {
         };
         match row {
             Ok(row) => rows.push(row),
-            Err(message) => wrong.report(&log, &tokens.tokens, number, &message),
+            Err(message) => wrong.report(&log, &arguments.tokens, number, &message),
         }
     }
     log.bar.finish_and_clear();
     let wrong = wrong.finish() > 0;
     let some = rows.iter().any(|row| row.decision.is_allow());
-    if tokens.json {
+    if arguments.json {
         print_json(&Answer {
             policy: source.engine().digest(),
             method,
@@ -136,3 +158,18 @@ struct Answer<'a> {
     target: &'a str,
     tokens: &'a [Row<'a>],
 }
+
+const HELP: &str = "\
+A line of the file is a token, with a name if wanted:
+  {\"name\":\"billing\",\"token\":{\"kind\":\"organisation\",\"scopes\":\"read:orbs\"}}
+`scopes` is a text, separated by spaces, or an array, and may be absent.
+
+Examples:
+  orbgate who GET /api/v1/external/orbs --tokens arguments.jsonl
+  orbgate who GET /api/v1/external/orbs --tokens arguments.jsonl --json |
+      jq -r '.tokens[] | select(.decision.decision == \"allow\").name'
+
+Exit codes:
+  0  somebody may make the call
+  1  nobody may
+  2  could not run: bad usage or policy, or a line that is no token";

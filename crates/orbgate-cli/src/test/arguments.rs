@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+/// The command as people type it.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(crate) struct Tests {
+pub(crate) struct Arguments {
     /// Files of cases, `NAME.test.yaml`; `-` is standard input
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
