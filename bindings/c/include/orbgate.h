@@ -115,6 +115,11 @@ struct ArrowArray {
 #endif /* ARROW_C_DATA_INTERFACE */
 
 /**
+ * The HTTP status of a denial that says nothing of its own, such as one that was never made.
+ */
+#define ORBGATE_DEFAULT_HTTP_STATUS 403
+
+/**
  * In `OrbgateDecision.charge`: the policy states an orb column, so the other bits say something. Without
  * it the service that charges must find out.
  */

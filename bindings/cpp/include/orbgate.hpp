@@ -283,13 +283,13 @@ public:
     [[nodiscard]] Reason reason() const noexcept { return static_cast<Reason>(raw_.reason); }
     [[nodiscard]] Detail detail() const noexcept { return static_cast<Detail>(raw_.detail); }
 
-    // The HTTP status of a denial; none on an allow. What is neither is a 403.
+    // The HTTP status of a denial; none on an allow. What is neither has the default one, 403.
     [[nodiscard]] std::optional<std::uint16_t> http_status() const noexcept
     {
         if (is_allow()) {
             return std::nullopt;
         }
-        return raw_.http_status == 0 ? std::uint16_t{403} : raw_.http_status;
+        return raw_.http_status == 0 ? std::uint16_t{ORBGATE_DEFAULT_HTTP_STATUS} : raw_.http_status;
     }
 
     // What the call consumes: none on a denial, and where the policy states no orb column.

@@ -141,10 +141,10 @@ func (s Status) String() string { return static(C.orbgate_status_name(C.int32_t(
 
 // What of a packed decision is at which bits: see orbgate.h.
 const (
-	effectAllow     = C.ORBGATE_EFFECT_ALLOW
-	chargeStated    = C.ORBGATE_CHARGE_STATED
-	chargeConsumes  = C.ORBGATE_CHARGE_CONSUMES
-	chargeAmount    = C.ORBGATE_CHARGE_AMOUNT_STATED
-	chargeBonus     = C.ORBGATE_CHARGE_BONUS_ALLOWED
-	deniedByDefault = 403
+	effectAllow    = C.ORBGATE_EFFECT_ALLOW
+	chargeStated   = C.ORBGATE_CHARGE_STATED
+	chargeConsumes = C.ORBGATE_CHARGE_CONSUMES
+	chargeAmount   = C.ORBGATE_CHARGE_AMOUNT_STATED
+	chargeBonus    = C.ORBGATE_CHARGE_BONUS_ALLOWED
+	defaultStatus  = C.ORBGATE_DEFAULT_HTTP_STATUS
 )

@@ -45,7 +45,7 @@ class Decision {
     const undeclared = reason === METHOD_NOT_DECLARED;
     this.isAllow = effectOf(low) === CODES.EFFECT_ALLOW;
     this.decision = this.isAllow ? "allow" : "deny";
-    this.status = this.isAllow ? null : functions.reasonStatus(reasonOf(high));
+    this.status = this.isAllow ? null : functions.reasonStatus(reasonOf(high)) || CODES.DEFAULT_HTTP_STATUS;
     this.reason = reason;
     this.detail = detailOf(low) === 0 ? null : detailName(detailOf(low));
     const named = undeclared || scope !== undefined ? route?.listed : undefined;

@@ -11,6 +11,10 @@ use crate::status::{OrbgateStatus, Outcome, guard};
 use crate::text::OrbgateStr;
 use crate::token::Flags;
 
+/// The HTTP status of a denial that says nothing of its own, such as one that was never made.
+pub const ORBGATE_DEFAULT_HTTP_STATUS: u16 = 403;
+const _: () = assert!(ORBGATE_DEFAULT_HTTP_STATUS == Reason::DEFAULT_STATUS);
+
 /// In `OrbgateDecision.charge`: the policy states an orb column, so the other bits say something. Without
 /// it the service that charges must find out.
 pub const ORBGATE_CHARGE_STATED: u8 = 1;

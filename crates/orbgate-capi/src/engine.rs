@@ -20,7 +20,7 @@ use crate::text::OrbgateStr;
 /// `orbgate_engine_free` takes one away.
 #[derive(Debug)]
 pub struct OrbgateEngine {
-    source: Source,
+    engine: Engine,
     digest: String,
     policy: u64,
     has_end_marker: bool,
@@ -30,31 +30,14 @@ pub struct OrbgateEngine {
     table: OnceLock<String>,
 }
 
-#[derive(Debug)]
-enum Source {
-    BuiltIn(&'static Engine),
-    Own(Box<Engine>),
-}
-
-impl Source {
-    #[inline(always)]
-    fn engine(&self) -> &Engine {
-        match self {
-            Self::BuiltIn(engine) => engine,
-            Self::Own(engine) => engine,
-        }
-    }
-}
-
 impl OrbgateEngine {
-    fn new(source: Source, has_end_marker: bool) -> Arc<Self> {
-        let engine = source.engine();
+    fn new(engine: Engine, has_end_marker: bool) -> Arc<Self> {
         let digest = engine.digest();
         let policy = mark(digest);
-        let answers = Answers::new(engine, policy);
-        let methods = Methods::new(engine);
+        let answers = Answers::new(&engine, policy);
+        let methods = Methods::new(&engine);
         Arc::new(Self {
-            source,
+            engine,
             digest: digest.to_string(),
             policy,
             has_end_marker,
@@ -66,8 +49,8 @@ impl OrbgateEngine {
 
     /// The core's engine.
     #[inline(always)]
-    pub(crate) fn engine(&self) -> &Engine {
-        self.source.engine()
+    pub(crate) const fn engine(&self) -> &Engine {
+        &self.engine
     }
 
     /// The answers that are there already.
@@ -109,7 +92,7 @@ fn mark(digest: Digest) -> u64 {
 pub unsafe extern "C" fn orbgate_engine_external(out: *mut *mut OrbgateEngine) -> OrbgateStatus {
     guard(|| {
         let out = Out::new(out)?;
-        let engine = OrbgateEngine::new(Source::BuiltIn(Engine::external()), true);
+        let engine = OrbgateEngine::new(Engine::external().clone(), true);
         // SAFETY: the caller's, see the preamble.
         unsafe { out.write(Arc::into_raw(engine).cast_mut()) }
         Ok(())
@@ -195,11 +178,8 @@ fn refused(status: OrbgateStatus, message: &str) -> OrbgateError {
 fn compile(yaml: &[u8], path: Option<&str>) -> Result<Arc<OrbgateEngine>, OrbgateError> {
     let policy = Policy::from_bytes(yaml)
         .map_err(|error| OrbgateError::policy(path.map(str::to_owned), &error))?;
-    let engine = Box::new(Engine::new(&policy));
-    Ok(OrbgateEngine::new(
-        Source::Own(engine),
-        policy.has_end_marker(),
-    ))
+    let engine = Engine::new(&policy);
+    Ok(OrbgateEngine::new(engine, policy.has_end_marker()))
 }
 
 fn compile_file(path: &[u8]) -> Result<Arc<OrbgateEngine>, OrbgateError> {

@@ -33,9 +33,9 @@ pub(crate) fn hint(question: &Question, deny: &Deny<'_>, source: &Source) -> Opt
 
 /// The command that lists the policy.
 fn table(source: &Source) -> String {
-    match source {
-        Source::BuiltIn => "orbgate table".to_owned(),
-        Source::File { name, .. } => format!("orbgate table --policy {}", one_line(name)),
+    match source.path() {
+        None => "orbgate table".to_owned(),
+        Some(path) => format!("orbgate table --policy {}", one_line(path)),
     }
 }
 

@@ -14,64 +14,55 @@ const READ_LIMIT: u64 = Policy::MAX_BYTES.saturating_add(1);
 
 /// An engine, and how its policy file is called.
 #[derive(Debug)]
-pub(crate) enum Source {
-    /// The policy compiled into the command.
-    BuiltIn,
-    /// A file's.
-    File {
-        /// The file's name, as given.
-        name: String,
-        /// Its policy, compiled.
-        engine: Box<Engine>,
-    },
+pub(crate) struct Source {
+    engine: Engine,
+    /// The file's name, as given; none for the policy that is compiled into the command.
+    name: Option<String>,
 }
 
 impl Source {
     /// The engine of `--policy FILE`, or the built-in one.
     pub(crate) fn load(file: Option<&Path>) -> Result<Self, Stop> {
         let Some(path) = file else {
-            return Ok(Self::BuiltIn);
+            let engine = Engine::external().clone();
+            return Ok(Self { engine, name: None });
         };
         let name = path.display().to_string();
         match read(path).map_err(Stop::Error)? {
-            Ok(policy) => Ok(Self::File {
-                name,
-                engine: Box::new(Engine::new(&policy)),
+            Ok(policy) => Ok(Self {
+                engine: Engine::new(&policy),
+                name: Some(name),
             }),
             Err(faults) => Err(Stop::Faults(in_file(&name, &faults))),
         }
     }
 
     /// The engine.
-    pub(crate) fn engine(&self) -> &Engine {
-        match self {
-            Self::BuiltIn => Engine::external(),
-            Self::File { engine, .. } => engine,
-        }
+    pub(crate) const fn engine(&self) -> &Engine {
+        &self.engine
     }
 
     /// A place in the policy file, as in `policy.yaml:12:9`.
     pub(crate) fn at(&self, place: Place) -> String {
-        match self {
-            Self::BuiltIn => format!("external.yaml:{place} (built in)"),
-            Self::File { name, .. } => format!("{name}:{place}"),
+        match &self.name {
+            None => format!("external.yaml:{place} (built in)"),
+            Some(name) => format!("{name}:{place}"),
         }
+    }
+
+    /// What follows `--policy`, where it is given.
+    pub(crate) fn path(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// The policy file's name alone, for programs.
     pub(crate) fn file(&self) -> &str {
-        match self {
-            Self::BuiltIn => "external.yaml",
-            Self::File { name, .. } => name,
-        }
+        self.name.as_deref().unwrap_or("external.yaml")
     }
 
     /// The policy file's name.
     pub(crate) fn name(&self) -> &str {
-        match self {
-            Self::BuiltIn => "external.yaml (built in)",
-            Self::File { name, .. } => name,
-        }
+        self.name.as_deref().unwrap_or("external.yaml (built in)")
     }
 }
 

@@ -17,18 +17,13 @@ use crate::token::Token;
 #[pyclass(frozen, subclass, module = "orbgate._native")]
 #[derive(Debug)]
 pub(crate) struct Policy {
-    engine: Source,
+    engine: Engine,
+    /// A policy's own text, kept for pickles; none for the one that is compiled into the module.
+    text: Option<Box<[u8]>>,
+    has_end_marker: bool,
     pub(crate) names: Names,
     /// What columns of decisions are made of, once some were asked for.
     words: OnceLock<Words>,
-}
-
-#[derive(Debug)]
-enum Source {
-    /// The policy compiled into the module.
-    BuiltIn,
-    /// A policy's own text, kept for pickles, and whether it has an end marker.
-    Text(Box<Engine>, Box<[u8]>, bool),
 }
 
 #[pymethods]
@@ -37,22 +32,21 @@ impl Policy {
     #[pyo3(signature = (text=None, file=None))]
     fn new(py: Python<'_>, text: Option<Text<'_>>, file: Option<&str>) -> PyResult<Self> {
         guarded(|| {
-            let engine = match text {
-                None => Source::BuiltIn,
+            let (engine, has_end_marker) = match &text {
+                None => (Engine::external().clone(), true),
                 Some(Text(text)) => {
-                    let engine = py.detach(|| {
-                        let policy = orbgate::Policy::from_bytes(&text);
-                        policy
-                            .map(|policy| (Box::new(Engine::new(&policy)), policy.has_end_marker()))
+                    let made = py.detach(|| {
+                        let policy = orbgate::Policy::from_bytes(text);
+                        policy.map(|policy| (Engine::new(&policy), policy.has_end_marker()))
                     });
-                    let (engine, marked) =
-                        engine.map_err(|faults| error::policy(py, &faults, file))?;
-                    Source::Text(engine, text.into(), marked)
+                    made.map_err(|faults| error::policy(py, &faults, file))?
                 }
             };
-            let names = Names::new(py, engine.engine());
+            let names = Names::new(py, &engine);
             Ok(Self {
                 engine,
+                text: text.map(|Text(text)| text.into()),
+                has_end_marker,
                 names,
                 words: OnceLock::new(),
             })
@@ -154,15 +148,12 @@ impl Policy {
     /// marker, so whoever reloads files that change should refuse one without it.
     #[getter]
     const fn has_end_marker(&self) -> bool {
-        match &self.engine {
-            Source::BuiltIn => true,
-            Source::Text(_, _, marked) => *marked,
-        }
+        self.has_end_marker
     }
 
     /// Which spellings of a target the policy accepts: "strict" or "encoded_params".
     #[getter]
-    fn target(&self) -> &'static str {
+    const fn target(&self) -> &'static str {
         self.engine().target().as_str()
     }
 
@@ -175,10 +166,7 @@ impl Policy {
     /// The text that the policy was made of; None for the built-in one.
     #[getter]
     fn _text<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        match &self.engine {
-            Source::BuiltIn => None,
-            Source::Text(_, text, _) => Some(PyBytes::new(py, text)),
-        }
+        self.text.as_deref().map(|text| PyBytes::new(py, text))
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -189,27 +177,18 @@ impl Policy {
         Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
-    fn __hash__(&self) -> u64 {
+    const fn __hash__(&self) -> u64 {
         let [a, b, c, d, e, f, g, h, ..] = *self.engine().digest().as_bytes();
         u64::from_le_bytes([a, b, c, d, e, f, g, h])
     }
 }
 
 impl Policy {
-    pub(crate) fn engine(&self) -> &Engine {
-        self.engine.engine()
+    pub(crate) const fn engine(&self) -> &Engine {
+        &self.engine
     }
 
     pub(crate) fn words(&self) -> &Words {
         self.words.get_or_init(|| Words::new(self.engine()))
-    }
-}
-
-impl Source {
-    fn engine(&self) -> &Engine {
-        match self {
-            Self::BuiltIn => Engine::external(),
-            Self::Text(engine, ..) => engine,
-        }
     }
 }

@@ -3,9 +3,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use orbgate::{Allow, Charge, Digest, Reason, Route, Scope};
-
-use crate::engines::Loaded;
+use orbgate::{Allow, Charge, Digest, Engine, Reason, Route, Scope};
 
 /// The decision that let a request through, in the request's extensions.
 ///
@@ -20,7 +18,7 @@ use crate::engines::Loaded;
 /// ```
 #[derive(Clone)]
 pub struct Allowed {
-    engine: Arc<Loaded>,
+    engine: Arc<Engine>,
     reason: Reason,
     route: Option<u32>,
     scope: u16,
@@ -29,7 +27,7 @@ pub struct Allowed {
 
 impl Allowed {
     /// Keeps what an engine answered, with the engine.
-    pub(crate) fn new(engine: &Arc<Loaded>, allow: &Allow<'_>) -> Self {
+    pub(crate) fn new(engine: &Arc<Engine>, allow: &Allow<'_>) -> Self {
         Self {
             engine: Arc::clone(engine),
             reason: allow.reason(),

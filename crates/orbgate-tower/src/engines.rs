@@ -1,7 +1,6 @@
 //! The engine that decides now, swapped whole.
 
 use core::fmt;
-use core::ops::Deref;
 use core::time::Duration;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,18 +18,12 @@ use crate::observe;
 /// decision comes from exactly one policy. Readers never wait.
 #[derive(Clone)]
 pub struct Engines {
-    current: Arc<ArcSwap<Loaded>>,
+    current: Arc<ArcSwap<Engine>>,
 }
 
-/// One engine, as long as somebody uses it.
-pub struct Loaded {
-    engine: Origin,
-}
-
-enum Origin {
-    Static(&'static Engine),
-    Shared(Arc<Engine>),
-}
+/// As [`Engine`].
+#[deprecated(since = "0.1.0", note = "until 0.2: `orbgate::Engine`")]
+pub type Loaded = Engine;
 
 impl Engines {
     /// Decides with the specification's own table, which is compiled into the program.
@@ -42,13 +35,14 @@ impl Engines {
     /// Decides with an engine that is compiled into the program.
     #[must_use]
     pub fn of(engine: &'static Engine) -> Self {
-        Self::begin(Origin::Static(engine))
+        Self::new(engine.clone())
     }
 
     /// Decides with this engine.
     #[must_use]
     pub fn new(engine: impl Into<Arc<Engine>>) -> Self {
-        Self::begin(Origin::Shared(engine.into()))
+        let current = Arc::new(ArcSwap::new(engine.into()));
+        Self { current }
     }
 
     /// Decides with the policy of a file as it is now; [`Engines::watch`] follows its changes, and takes no file
@@ -62,28 +56,22 @@ impl Engines {
         Ok(Self::new(engine))
     }
 
-    fn begin(engine: Origin) -> Self {
-        let current = Arc::new(ArcSwap::from_pointee(Loaded { engine }));
-        Self { current }
-    }
-
     /// The engine of now. It stays as it is, whatever is stored.
     #[must_use]
-    pub fn load(&self) -> Arc<Loaded> {
+    pub fn load(&self) -> Arc<Engine> {
         self.current.load_full()
     }
 
     /// As [`Engines::load`].
     #[must_use]
     #[deprecated(since = "0.1.0", note = "until 0.2: `load`")]
-    pub fn current(&self) -> Arc<Loaded> {
+    pub fn current(&self) -> Arc<Engine> {
         self.load()
     }
 
     /// Puts an engine in the place of the current one: decisions that have begun end with the former.
     pub fn store(&self, engine: impl Into<Arc<Engine>>) {
-        let engine = Origin::Shared(engine.into());
-        self.current.store(Arc::new(Loaded { engine }));
+        self.current.store(engine.into());
     }
 
     /// As [`Engines::store`].
@@ -105,26 +93,9 @@ impl Engines {
     }
 }
 
-impl Deref for Loaded {
-    type Target = Engine;
-
-    fn deref(&self) -> &Engine {
-        match &self.engine {
-            Origin::Static(engine) => engine,
-            Origin::Shared(engine) => engine,
-        }
-    }
-}
-
 impl fmt::Debug for Engines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Engines").field(&self.load()).finish()
-    }
-}
-
-impl fmt::Debug for Loaded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Loaded({})", self.digest())
     }
 }
 

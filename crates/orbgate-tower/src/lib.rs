@@ -22,7 +22,9 @@ pub use crate::allowed::Allowed;
 pub use crate::audit::AuditLog;
 pub use crate::body::RequestBody;
 pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
-pub use crate::engines::{Engines, LoadError, Loaded};
+#[expect(deprecated, reason = "the old name stays until 0.2")]
+pub use crate::engines::Loaded;
+pub use crate::engines::{Engines, LoadError};
 pub use crate::layer::{GateLayer, UnknownRoute};
 pub use crate::routes::{RoutesDiffer, Undeclared};
 pub use crate::service::{Gate, GateFuture};

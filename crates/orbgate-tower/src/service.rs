@@ -208,7 +208,10 @@ impl<V> Settings<V> {
         credentials: &Credentials<T>,
     ) -> Response<()> {
         let flat = self.flat_403 || self.challenge == Challenge::None;
-        let status = if flat { 403 } else { deny.status() };
+        let status = match flat {
+            true => Reason::DEFAULT_STATUS,
+            false => deny.status(),
+        };
         let refusal = match credentials {
             Credentials::Unreadable(_) if deny.reason() == Reason::InvalidToken => Refusal::Header,
             _ => Refusal::Decision(decision),

@@ -152,10 +152,10 @@ impl<'e> Deny<'e> {
         self.detail
     }
 
-    /// The HTTP status (see [`Reason::status`]); 403 if a reason had none.
+    /// The HTTP status (see [`Reason::status`]); [`Reason::DEFAULT_STATUS`] if a reason had none.
     #[must_use]
     pub fn status(&self) -> u16 {
-        self.reason.status().unwrap_or(403)
+        self.reason.status().unwrap_or(Reason::DEFAULT_STATUS)
     }
 
     /// The route that the call would have been. For `method_not_declared` it is one of the routes

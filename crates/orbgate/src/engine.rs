@@ -16,7 +16,9 @@ use crate::token::{ScopeSet, Token, read_token};
 /// A compiled, immutable policy.
 ///
 /// Deciding is a pure function: no I/O, clock, allocation, lock or panic. An engine is `Send + Sync`;
-/// lend it to threads or put it into an `Arc`, and swap it whole to load a new policy.
+/// lend it to threads or put it into an `Arc`, and swap it whole to load a new policy. A clone of an engine that is
+/// compiled into the program shares its tables; a clone of any other copies them.
+#[derive(Clone)]
 pub struct Engine {
     pub(crate) tables: Tables,
 }

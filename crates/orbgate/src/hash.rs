@@ -11,7 +11,7 @@ use crate::tables::COLUMNS;
 
 /// Slots for a known set of keys, no two of which share one: hash and displace. Some bits of a hash choose a displacement,
 /// which sends others to their slot.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PerfectHash<T: 'static> {
     /// What the hash multiplies with.
     pub seed: Seed,
@@ -187,7 +187,7 @@ pub(crate) const fn index(id: u32) -> usize {
 }
 
 /// Scope ids by name, laid out by phf's generator. Looked up once for each scope of a token, not in decisions.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ScopeIds {
     /// Every hash starts from it.
     pub seed: u64,

@@ -33,6 +33,18 @@ impl<T: ?Sized> Deref for Data<T> {
     }
 }
 
+impl<T: ?Sized> Clone for Data<T>
+where
+    Box<T>: Clone,
+{
+    fn clone(&self) -> Self {
+        match self {
+            Self::Static(data) => Self::Static(data),
+            Self::Owned(data) => Self::Owned(data.clone()),
+        }
+    }
+}
+
 impl<T: ?Sized> Default for Data<T>
 where
     &'static T: Default,

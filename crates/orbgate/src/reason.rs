@@ -79,6 +79,10 @@ codes! {
 }
 
 impl Reason {
+    /// The HTTP status of a denial that says nothing of its own: that of the specification. Every language takes it from
+    /// here.
+    pub const DEFAULT_STATUS: u16 = 403;
+
     /// The HTTP status of a denial; `None` for the reasons that allow.
     ///
     /// The specification shows only the 403; the other statuses are HTTP's own, and an enforcement
@@ -90,7 +94,7 @@ impl Reason {
             Self::NoToken | Self::InvalidToken => Some(401),
             Self::NoRoute => Some(404),
             Self::MethodNotDeclared => Some(405),
-            Self::UserTokenRequired | Self::ScopeMissing => Some(403),
+            Self::UserTokenRequired | Self::ScopeMissing => Some(Self::DEFAULT_STATUS),
             Self::ScopeNotApplicable | Self::ScopeHeld => None,
         }
     }

@@ -14,7 +14,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) const NO_SCOPE: u16 = u16::MAX;
 
 /// Everything an engine knows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Tables {
     /// SHA-256 of the policy's canonical form.
     pub digest: [u8; 32],

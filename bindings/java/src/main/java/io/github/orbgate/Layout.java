@@ -8,6 +8,7 @@ final class Layout {
     private Layout() {}
 
     static final int ABI_VERSION = 65538;
+    static final int DEFAULT_HTTP_STATUS = 403;
     static final int CHARGE_STATED = 1;
     static final int CHARGE_CONSUMES = 2;
     static final int CHARGE_AMOUNT_STATED = 4;

@@ -5,7 +5,7 @@ import java.util.Locale;
 /** Why a request was allowed or denied. Numbers and words are frozen. */
 public enum Reason {
     /** One of a later release, which only its effect tells: see {@link Decision#isAllow}. As a denial, status 403. */
-    UNKNOWN(403),
+    UNKNOWN(Layout.DEFAULT_HTTP_STATUS),
     /** The request has no single, safe spelling; the detail names the rule. Status 400. */
     MALFORMED_REQUEST(400),
     /** No token was supplied. Status 401. */
