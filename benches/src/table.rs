@@ -149,7 +149,7 @@ fn with_places(template: &str) -> String {
 /// GitHub's public REST API as a policy: one scope for reading and one for writing a first segment.
 fn github() -> String {
     let mut scopes: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let rows = include_str!("../data/github-routes.tsv").lines();
+    let rows = include_str!("../testdata/github-routes.tsv").lines();
     for row in rows.filter(|row| !row.starts_with('#')) {
         let (method, template) = row.split_once('\t').expect("METHOD TAB template");
         let verb = if method == "GET" { "read" } else { "write" };

@@ -14,7 +14,7 @@ nbformat = pytest.importorskip("nbformat")
 
 pytestmark = pytest.mark.once
 
-NOTEBOOK = Path(__file__).resolve().parents[1] / "examples" / "audit.ipynb"
+NOTEBOOK = Path(__file__).resolve().parents[1] / "example" / "audit.ipynb"
 
 
 def executed() -> Any:

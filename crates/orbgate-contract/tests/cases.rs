@@ -74,7 +74,7 @@ fn findings(contract: Contract, text: &[u8]) -> String {
 }
 
 fn files(directory: &str, extension: &str) -> Vec<PathBuf> {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let mut files: Vec<PathBuf> = fs::read_dir(cases.join(directory))
         .unwrap()
         .map(|entry| entry.unwrap().path())

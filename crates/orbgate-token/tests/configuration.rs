@@ -8,7 +8,7 @@ use orbgate_testing::signer;
 use orbgate_testing::signer::{Signer, claims, header, keys, now, verifier, with};
 use orbgate_token::{Algorithm, ClaimTest, Issuer, KeyRules, KindRules, ScopeClaim, Verifier};
 
-const EXAMPLE: &str = include_str!("../examples/token.yaml");
+const EXAMPLE: &str = include_str!("../testdata/token.yaml");
 
 #[test]
 fn the_example_is_read() {

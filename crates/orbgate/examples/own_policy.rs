@@ -1,7 +1,7 @@
 //! A policy of your own, from a file: its faults, or its table and a decision.
 //!
 //! ```sh
-//! cargo run -p orbgate --example own_policy -- crates/orbgate-cli/examples/shop.yaml GET /v1/items read:items
+//! cargo run -p orbgate --example own_policy -- crates/orbgate-cli/testdata/shop.yaml GET /v1/items read:items
 //! ```
 #![allow(
     clippy::disallowed_macros,

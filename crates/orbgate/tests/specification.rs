@@ -17,7 +17,7 @@ use orbgate::{Engine, Orbs, OrganisationRule, Policy};
 type Row<'t> = (&'t str, Orbs, &'t str, String);
 
 fn fixture() -> Vec<Row<'static>> {
-    let text = include_str!("fixtures/spec-4-2.tsv");
+    let text = include_str!("../testdata/spec-4-2.tsv");
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
     let row = |line: &'static str| {
         let cells: Vec<_> = line.split('\t').collect();

@@ -34,15 +34,15 @@ const TOKEN: [File; 4] = [
     ("src/main.rs", include_str!("../embed/token/src/main.rs")),
     (
         "token.yaml",
-        include_str!("../../orbgate-token/examples/token.yaml"),
+        include_str!("../../orbgate-token/testdata/token.yaml"),
     ),
     (
         "token.jwt",
-        include_str!("../../orbgate-token/examples/token.jwt"),
+        include_str!("../../orbgate-token/testdata/token.jwt"),
     ),
     (
         "jwks.json",
-        include_str!("../../orbgate-token/examples/jwks.json"),
+        include_str!("../../orbgate-token/testdata/jwks.json"),
     ),
 ];
 const TOKEN_PRINTS: &str = "theirs: panicked\nours: user read:account write:voxies\n";

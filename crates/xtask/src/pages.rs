@@ -197,7 +197,7 @@ fn every_binding_has_the_same_parts() {
             "node",
             &["README.md", "example", "conformance", "tests", "bench"],
         ),
-        ("python", &["README.md", "examples", "conformance", "tests"]),
+        ("python", &["README.md", "example", "conformance", "tests"]),
     ] {
         for part in parts {
             let path = root().join("bindings").join(language).join(part);

@@ -345,7 +345,7 @@ impl Installed {
         // Where no source lies around, a package is the installed one.
         let mypy = || words(self.python(), "-m mypy --strict --cache-dir=/dev/null");
         words(mypy(), "-p orbgate").within(&self.programs).run()?;
-        words(mypy(), "tests conformance examples")
+        words(mypy(), "tests conformance example")
             .within(package)
             .run()?;
         // With `--verifytypes` it looks for packages through the path alone.
@@ -355,7 +355,7 @@ impl Installed {
         words(pyright(), "--ignoreexternal --verifytypes orbgate")
             .within(&self.programs)
             .run()?;
-        words(pyright(), "tests conformance examples")
+        words(pyright(), "tests conformance example")
             .within(package)
             .run()
     }

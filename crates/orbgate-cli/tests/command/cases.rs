@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{SHOP, file, of_the_repository, orbgate, orbgate_reading};
 
-const CASES: &str = include_str!("../../examples/shop.test.yaml");
+const CASES: &str = include_str!("../../testdata/shop.test.yaml");
 
 /// A folder of its own with the shop's policy and its cases, these in the place of some.
 fn cases(name: &str, replace: &[(&str, &str)]) -> String {

@@ -106,7 +106,7 @@ fn digest() -> String {
 }
 
 /// A policy with everything that the command shows: amounts, overlaps, both kinds of api.
-const SHOP: &str = include_str!("../../examples/shop.yaml");
+const SHOP: &str = include_str!("../../testdata/shop.yaml");
 
 /// A policy with two faults.
-const BAD: &str = include_str!("../../examples/bad.yaml");
+const BAD: &str = include_str!("../../testdata/bad.yaml");

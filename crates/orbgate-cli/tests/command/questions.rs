@@ -300,7 +300,7 @@ fn unused_takes_the_scopes_from_a_field_of_an_access_log() {
     let shop = file("unused-access.yaml", SHOP);
     let log = file(
         "unused-access.log",
-        include_str!("../../examples/access.log"),
+        include_str!("../../testdata/access.log"),
     );
     let ran = orbgate(&["unused", &log, "--field", "extra1", "--policy", &shop]);
     assert_eq!((ran.code, &*ran.err), (1, ""));

@@ -52,7 +52,7 @@ fn lenient_takes_a_default_for_what_is_absent() {
 
 #[test]
 fn the_two_contracts_are_told_apart() {
-    let record = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/run-record.json");
+    let record = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/run-record.json");
     let ran = orbgate(&["validate", "run-record", record]);
     assert_eq!(
         (ran.code, ran.err),
