@@ -42,7 +42,7 @@ pub enum Expected {
 
 /// What a stream consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Mix {
     /// Declared routes; parameters are numbers, slugs, UUIDs and names; every scope is held. A path without a parameter
     /// is one request, so nearly all have some.
     Hits,
@@ -62,7 +62,7 @@ pub enum Kind {
 #[derive(Clone, Copy)]
 pub struct Plan {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: Mix,
     /// How many scopes a token has, at least and at most.
     pub scopes: (usize, usize),
     /// Draws from this many routes, spread over the table; from all where `None`.
@@ -80,16 +80,16 @@ pub fn plans(table: &str) -> Vec<Plan> {
         scopes,
         routes: None,
     };
-    let hits = plan("hits", Kind::Hits, FEW);
+    let hits = plan("hits", Mix::Hits, FEW);
     match table {
         "external" | "github" => vec![
             hits,
-            plan("hits-many-scopes", Kind::Hits, MANY),
-            plan("misses", Kind::Misses, FEW),
-            plan("malformed", Kind::Malformed, FEW),
-            plan("words", Kind::Words, FEW),
-            plan("long", Kind::Long, FEW),
-            plan("mixed", Kind::Mixed, FEW),
+            plan("hits-many-scopes", Mix::Hits, MANY),
+            plan("misses", Mix::Misses, FEW),
+            plan("malformed", Mix::Malformed, FEW),
+            plan("words", Mix::Words, FEW),
+            plan("long", Mix::Long, FEW),
+            plan("mixed", Mix::Mixed, FEW),
         ],
         "100000" => vec![
             hits,
@@ -186,7 +186,7 @@ impl<'t> Maker<'t> {
             }
             routes.truncate(some);
         }
-        if matches!(plan.kind, Kind::Words | Kind::Long) {
+        if matches!(plan.kind, Mix::Words | Mix::Long) {
             routes.retain(|route| table.rows[*route].template.contains('{'));
         }
         let tokens = Tokens::new(table, plan.scopes, &mut numbers);
@@ -195,7 +195,7 @@ impl<'t> Maker<'t> {
             plan,
             numbers,
             routes,
-            words: table.words(),
+            words: table.literals(),
             tokens,
         }
     }
@@ -203,22 +203,22 @@ impl<'t> Maker<'t> {
     /// A request, or none where what came out is not of the wanted kind.
     fn draft(&mut self) -> Option<Draft> {
         let kind = match self.plan.kind {
-            Kind::Mixed => match self.numbers.below(20) {
-                0 => Kind::Misses,
-                1 => Kind::Malformed,
-                _ => Kind::Hits,
+            Mix::Mixed => match self.numbers.below(20) {
+                0 => Mix::Misses,
+                1 => Mix::Malformed,
+                _ => Mix::Hits,
             },
             kind => kind,
         };
         let lacks_scope =
-            self.plan.kind == Kind::Mixed && kind == Kind::Hits && self.numbers.below(18) == 0;
+            self.plan.kind == Mix::Mixed && kind == Mix::Hits && self.numbers.below(18) == 0;
         let route = self.routes[self.numbers.below(self.routes.len())];
         let row = &self.table.rows[route];
         let mut target = self.fill(row.template, kind);
         let mut method = Some(row.method);
         match kind {
-            Kind::Misses => self.lose(&mut target),
-            Kind::Malformed => self.spoil(&mut target, &mut method),
+            Mix::Misses => self.lose(&mut target),
+            Mix::Malformed => self.spoil(&mut target, &mut method),
             _ => {}
         }
         let token = match lacks_scope {
@@ -228,13 +228,13 @@ impl<'t> Maker<'t> {
         let template = self
             .table
             .template_of(&target)
-            .filter(|_| kind != Kind::Malformed);
-        if kind == Kind::Misses && template.is_some() {
+            .filter(|_| kind != Mix::Malformed);
+        if kind == Mix::Misses && template.is_some() {
             return None;
         }
         let route = template.and_then(|template| self.table.declared(template, row.method));
         let expected = match (template, route) {
-            _ if kind == Kind::Malformed => Expected::Malformed,
+            _ if kind == Mix::Malformed => Expected::Malformed,
             (None, _) => Expected::NoRoute,
             (_, None) => Expected::MethodNotDeclared,
             (_, Some(route)) if self.tokens.all[token].has(self.table.rows[route].scope) => {
@@ -242,7 +242,7 @@ impl<'t> Maker<'t> {
             }
             _ => Expected::ScopeMissing,
         };
-        if kind == Kind::Hits {
+        if kind == Mix::Hits {
             let right = if lacks_scope {
                 Expected::ScopeMissing
             } else {
@@ -259,16 +259,16 @@ impl<'t> Maker<'t> {
         })
     }
 
-    fn fill(&mut self, template: &str, kind: Kind) -> String {
+    fn fill(&mut self, template: &str, kind: Mix) -> String {
         let mut target = String::new();
         for segment in template.split('/').skip(1) {
             target.push('/');
             match (segment.starts_with('{'), kind) {
                 (false, _) => target.push_str(segment),
-                (true, Kind::Words) if self.numbers.below(4) != 0 => {
+                (true, Mix::Words) if self.numbers.below(4) != 0 => {
                     target.push_str(self.words[self.numbers.below(self.words.len())]);
                 }
-                (true, Kind::Long) => {
+                (true, Mix::Long) => {
                     let length = 60 + self.numbers.below(190);
                     (0..length)
                         .for_each(|_| target.push(char::from(b'a' + self.numbers.below(26) as u8)));

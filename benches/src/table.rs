@@ -112,7 +112,7 @@ impl Table {
     }
 
     /// The words that stand at some place of some template.
-    pub fn words(&self) -> Vec<&str> {
+    pub fn literals(&self) -> Vec<&str> {
         let segments = self
             .templates
             .iter()

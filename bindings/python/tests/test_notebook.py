@@ -14,7 +14,7 @@ nbformat = pytest.importorskip("nbformat")
 
 pytestmark = pytest.mark.once
 
-NOTEBOOK = Path(__file__).resolve().parents[1] / "example" / "audit.ipynb"
+NOTEBOOK = Path(__file__).resolve().parents[1] / "example" / "questions.ipynb"
 
 
 def executed() -> Any:

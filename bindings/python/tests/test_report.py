@@ -24,7 +24,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 pytest.importorskip("jinja2")
 
-from orbgate._report import counts, figures, log, spans, words  # noqa: E402
+from orbgate._report import counts, figures, log, numbers, spans  # noqa: E402
 from orbgate.logs import _heavy  # noqa: E402
 
 # What the README shows runs in every Python.
@@ -619,5 +619,5 @@ def test_what_is_missing_is_named(module: str) -> None:
 
 def test_names_of_routes_are_short_and_still_differ() -> None:
     names = [str(route) for route in POLICY.routes()]
-    assert words.routes(names)[0] == "GET …/account" and len(set(words.routes(names))) == len(names)
-    assert words.routes(["GET /", "(no route)"]) == ["GET /", "(no route)"]
+    assert numbers.routes(names)[0] == "GET …/account" and len(set(numbers.routes(names))) == len(names)
+    assert numbers.routes(["GET /", "(no route)"]) == ["GET /", "(no route)"]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use orbgate::policy::Fault;
 use orbgate::{Place, Policy};
-use orbgate_yaml::{Entry, Kind, Node};
+use orbgate_yaml::{Content, Entry, Node};
 
 use crate::nodes::visit;
 
@@ -99,13 +99,13 @@ fn walk(node: &Node<'_>, indent: usize, lines: &Lines<'_>, starts: &mut BTreeMap
     let column = usize::try_from(node.place.column).unwrap_or(usize::MAX);
     let first = at.chars().nth(column.saturating_sub(1));
     match &node.kind {
-        Kind::Mapping(entries) if first != Some('{') => {
+        Content::Mapping(entries) if first != Some('{') => {
             for entry in entries {
                 start_of_key(entry, indent, lines, starts);
                 walk(&entry.value, deeper, lines, starts);
             }
         }
-        Kind::Sequence(items) if first != Some('[') => {
+        Content::Sequence(items) if first != Some('[') => {
             for item in items {
                 let number = item.place.line;
                 // The place of a block is where its text starts, below the `-`.

@@ -19,7 +19,7 @@ pub use crate::least::{
 };
 pub use crate::lint::{Code, Finding, Findings, Level, lint};
 pub use crate::near::{Miss, NearMiss, near_misses, near_scope};
-pub use crate::questions::{Record, reach, records, route_of, scope, who_may};
+pub use crate::questions::{TableRow, reach, route_of, scope, table_rows, who_may};
 pub use crate::suite::{
     Case, Coverage, CoveredRow, Difference, Expected, ExpectedOrbs, Outcome, Suite, Tried,
 };

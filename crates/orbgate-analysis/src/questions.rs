@@ -4,20 +4,22 @@ use orbgate::{Allow, Decision, Engine, Reason, Request, Route, Scope, Token};
 
 /// A row of the table: a route with its scope, or a scope that has no route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record<'e> {
+pub struct TableRow<'e> {
     /// The scope; it knows its api, orb column and permitted action.
     pub scope: Scope<'e>,
     /// The route, `None` where the scope has none.
     pub route: Option<Route<'e>>,
 }
 
-/// The table of specification §4.2 as records, in the order of the policy file: one for each route, and
+/// The table of specification §4.2 as table_rows, in the order of the policy file: one for each route, and
 /// one for each scope that has none.
-pub fn records(engine: &Engine) -> impl Iterator<Item = Record<'_>> {
+pub fn table_rows(engine: &Engine) -> impl Iterator<Item = TableRow<'_>> {
     engine.scope_table().flat_map(|scope| {
         let mut routes = scope.routes().map(Some).peekable();
         let none = routes.peek().is_none().then_some(None);
-        routes.chain(none).map(move |route| Record { scope, route })
+        routes
+            .chain(none)
+            .map(move |route| TableRow { scope, route })
     })
 }
 
@@ -63,10 +65,10 @@ pub fn reach<'e, 't>(
     engine: &'e Engine,
     token: Token<'t>,
 ) -> impl Iterator<Item = Allow<'e>> + use<'e, 't> {
-    records(engine).filter_map(move |record| {
-        let decision = match record.route {
+    table_rows(engine).filter_map(move |row| {
+        let decision = match row.route {
             Some(route) => engine.decide_route(route.id(), Some(token), false),
-            None => engine.decide_scope(record.scope.name(), Some(token), false),
+            None => engine.decide_scope(row.scope.name(), Some(token), false),
         };
         allowed(decision)
     })

@@ -210,7 +210,7 @@ proptest! {
     #[test]
     fn the_records_are_the_table(model in policies()) {
         let engine = engine(&model);
-        let records: Vec<_> = analysis::records(&engine)
+        let records: Vec<_> = analysis::table_rows(&engine)
             .map(|record| (record.scope.name().to_owned(), record.route.map(|route| route.as_str().to_owned())))
             .collect();
         let mut expected = Vec::new();

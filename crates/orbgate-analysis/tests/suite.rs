@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use orbgate::{Engine, Orbs, OrganisationRule, Policy, Request, Token, TokenKind};
-use orbgate_analysis::{Coverage, Suite, records};
+use orbgate_analysis::{Coverage, Suite, table_rows};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -363,7 +363,7 @@ proptest! {
             }
         }
         let mut expected = 5;
-        for (row, record) in coverage.rows().zip(records(&engine)) {
+        for (row, record) in coverage.rows().zip(table_rows(&engine)) {
             let name = record.route.map_or_else(|| format!("scope {}", row.name()), |route| route.as_str().to_owned());
             for outcome in &row.outcomes {
                 let times = counted.get(&(name.clone(), outcome.name.to_owned())).copied();

@@ -7,13 +7,13 @@ use core::ffi::c_char;
 use core::mem::{MaybeUninit, size_of};
 use core::ptr::NonNull;
 
-use crate::status::{OrbgateStatus, Outcome};
+use crate::status::{OrStatus, OrbgateStatus};
 
 const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
 
 /// What a pointer points to.
 #[inline(always)]
-pub(crate) unsafe fn shared<'a, T>(pointer: *const T) -> Outcome<&'a T> {
+pub(crate) unsafe fn shared<'a, T>(pointer: *const T) -> OrStatus<&'a T> {
     if pointer.is_null() || !pointer.is_aligned() {
         return Err(INVALID);
     }
@@ -23,7 +23,7 @@ pub(crate) unsafe fn shared<'a, T>(pointer: *const T) -> Outcome<&'a T> {
 
 /// What a pointer points to, or nothing where it is null.
 #[inline(always)]
-pub(crate) unsafe fn optional<'a, T>(pointer: *const T) -> Outcome<Option<&'a T>> {
+pub(crate) unsafe fn optional<'a, T>(pointer: *const T) -> OrStatus<Option<&'a T>> {
     if pointer.is_null() {
         return Ok(None);
     }
@@ -50,7 +50,7 @@ fn can_be<T>(len: usize) -> bool {
 
 /// An array. A null pointer is an array of length 0 only.
 #[inline(always)]
-pub(crate) unsafe fn slice<'a, T>(data: *const T, len: usize) -> Outcome<&'a [T]> {
+pub(crate) unsafe fn slice<'a, T>(data: *const T, len: usize) -> OrStatus<&'a [T]> {
     if data.is_null() || !data.is_aligned() || !can_be::<T>(len) {
         return if len == 0 { Ok(&[]) } else { Err(INVALID) };
     }
@@ -60,7 +60,7 @@ pub(crate) unsafe fn slice<'a, T>(data: *const T, len: usize) -> Outcome<&'a [T]
 
 /// Text: any bytes, NUL among them.
 #[inline(always)]
-pub(crate) unsafe fn bytes<'a>(data: *const c_char, len: usize) -> Outcome<&'a [u8]> {
+pub(crate) unsafe fn bytes<'a>(data: *const c_char, len: usize) -> OrStatus<&'a [u8]> {
     // SAFETY: the caller's, as for `slice`.
     unsafe { slice(data.cast(), len) }
 }
@@ -72,7 +72,7 @@ pub(crate) struct Out<T>(NonNull<T>);
 impl<T> Out<T> {
     /// Checks the place, writes nothing yet.
     #[inline(always)]
-    pub(crate) fn new(place: *mut T) -> Outcome<Self> {
+    pub(crate) fn new(place: *mut T) -> OrStatus<Self> {
         match NonNull::new(place) {
             Some(place) if place.is_aligned() => Ok(Self(place)),
             _ => Err(INVALID),
@@ -80,7 +80,7 @@ impl<T> Out<T> {
     }
 
     /// Checks the place of an array.
-    pub(crate) fn array(place: *mut T, len: usize) -> Outcome<Self> {
+    pub(crate) fn array(place: *mut T, len: usize) -> OrStatus<Self> {
         match can_be::<T>(len) {
             true => Self::new(place),
             false => Err(INVALID),
@@ -120,7 +120,7 @@ pub(crate) const fn first_size(with_64: usize, with_32: usize) -> usize {
 
 /// Reads a caller-sized struct.
 #[inline(always)]
-pub(crate) unsafe fn read_sized<T: Sized32>(pointer: *const T) -> Outcome<T> {
+pub(crate) unsafe fn read_sized<T: Sized32>(pointer: *const T) -> OrStatus<T> {
     // SAFETY: the caller's.
     let size = unsafe { struct_size(pointer) }?;
     let known = size.min(size_of::<T>());
@@ -141,7 +141,7 @@ pub(crate) unsafe fn read_sized<T: Sized32>(pointer: *const T) -> Outcome<T> {
 /// What a newer caller says beyond what is known here must not be ignored.
 #[cold]
 #[inline(never)]
-unsafe fn read_beyond(start: *const u8, known: usize, size: usize) -> Outcome {
+unsafe fn read_beyond(start: *const u8, known: usize, size: usize) -> OrStatus {
     // SAFETY: the caller's, see `read_sized`.
     let beyond = unsafe { slice(start.wrapping_add(known), size.saturating_sub(known)) }?;
     match beyond.iter().all(|byte| *byte == 0) {
@@ -151,7 +151,7 @@ unsafe fn read_beyond(start: *const u8, known: usize, size: usize) -> Outcome {
 }
 
 /// Writes a caller-sized struct, up to the size that the caller knows, but for the size itself.
-pub(crate) unsafe fn write_sized<T: Sized32>(place: *mut T, value: &T) -> Outcome {
+pub(crate) unsafe fn write_sized<T: Sized32>(place: *mut T, value: &T) -> OrStatus {
     // SAFETY: the caller's.
     let size = unsafe { struct_size(place) }?;
     let known = size.min(size_of::<T>());
@@ -169,7 +169,7 @@ pub(crate) unsafe fn write_sized<T: Sized32>(place: *mut T, value: &T) -> Outcom
 
 /// The size that a caller gives its struct.
 #[inline(always)]
-unsafe fn struct_size<T: Sized32>(pointer: *const T) -> Outcome<usize> {
+unsafe fn struct_size<T: Sized32>(pointer: *const T) -> OrStatus<usize> {
     /// No struct of any release is larger.
     const LARGEST: usize = 4096;
     if pointer.is_null() || !pointer.is_aligned() {

@@ -11,7 +11,7 @@ use crate::columns::{Bitmap, Texts};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
 use crate::rows::{Rows, decide_rows};
-use crate::status::{OrbgateStatus, Outcome, guard};
+use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::token::{Flags, OrbgateToken};
 
 const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
@@ -109,7 +109,7 @@ impl<'a> Table<'a> {
         schema: &ArrowSchema,
         token: Option<Token<'a>>,
         flags: Flags,
-    ) -> Outcome<Self> {
+    ) -> OrStatus<Self> {
         if !is_plain(array, schema) || array.n_children != schema.n_children {
             return Err(INVALID);
         }
@@ -247,7 +247,7 @@ struct Range {
 
 impl Range {
     /// The rows of an array from one of its rows on.
-    fn of(array: &ArrowArray, from: usize) -> Outcome<Self> {
+    fn of(array: &ArrowArray, from: usize) -> OrStatus<Self> {
         let index = |number: i64| usize::try_from(number).map_err(|_| INVALID);
         let (start, len) = (index(array.offset)?, index(array.length)?);
         Ok(Self {
@@ -257,7 +257,7 @@ impl Range {
     }
 
     /// The same rows in a child, which has at least these.
-    fn within(&self, child: &ArrowArray) -> Outcome<Self> {
+    fn within(&self, child: &ArrowArray) -> OrStatus<Self> {
         let own = Self::of(child, self.start)?;
         if own.len < self.len {
             return Err(INVALID);
@@ -280,7 +280,7 @@ enum Lengths<'a> {
 }
 
 impl<'a> Strings<'a> {
-    unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Range) -> Outcome<Self> {
+    unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Range) -> OrStatus<Self> {
         let rows = rows.within(array)?;
         // SAFETY: the caller's, see the preamble.
         unsafe {
@@ -327,7 +327,7 @@ struct Booleans<'a> {
 }
 
 impl<'a> Booleans<'a> {
-    unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Range) -> Outcome<Self> {
+    unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Range) -> OrStatus<Self> {
         let rows = rows.within(array)?;
         // SAFETY: the caller's, see the preamble.
         unsafe {
@@ -357,7 +357,7 @@ unsafe fn validity<'a>(
     array: &'a ArrowArray,
     buffers: i64,
     rows: &Range,
-) -> Outcome<Option<Bitmap<'a>>> {
+) -> OrStatus<Option<Bitmap<'a>>> {
     // SAFETY: the caller's, see the preamble.
     let bits = unsafe { buffer(array, buffers, 0) }?;
     if array.null_count == 0 {
@@ -368,7 +368,7 @@ unsafe fn validity<'a>(
 }
 
 /// A buffer of an array that has `count` of them.
-unsafe fn buffer(array: &ArrowArray, count: i64, index: usize) -> Outcome<*const c_void> {
+unsafe fn buffer(array: &ArrowArray, count: i64, index: usize) -> OrStatus<*const c_void> {
     if array.n_buffers != count {
         return Err(INVALID);
     }
@@ -379,7 +379,7 @@ unsafe fn buffer(array: &ArrowArray, count: i64, index: usize) -> Outcome<*const
 }
 
 /// A text of the interface, which ends with a NUL.
-const unsafe fn text<'a>(text: *const c_char) -> Outcome<&'a [u8]> {
+const unsafe fn text<'a>(text: *const c_char) -> OrStatus<&'a [u8]> {
     if text.is_null() {
         return Err(INVALID);
     }

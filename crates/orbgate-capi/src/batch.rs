@@ -9,7 +9,7 @@ use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
 use crate::rows::{Rows, decide_rows};
 use crate::scope_set::OrbgateScopeSet;
-use crate::status::{OrbgateStatus, Outcome, guard};
+use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::token::{Flags, OrbgateToken, read_kind};
 
 /// Requests by columns. All zeros but for the size is an empty batch.
@@ -124,7 +124,7 @@ struct Columns<'a, T = ()> {
 
 impl<'a> Columns<'a> {
     /// All but the tokens.
-    unsafe fn read(batch: &OrbgateBatch) -> Outcome<Self> {
+    unsafe fn read(batch: &OrbgateBatch) -> OrStatus<Self> {
         let (len, flags) = (batch.len, Flags::read(batch.flags)?);
         // SAFETY: the caller's, see the preamble.
         unsafe {
@@ -237,7 +237,7 @@ struct SetTokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    unsafe fn read(batch: &OrbgateBatch) -> Outcome<Self> {
+    unsafe fn read(batch: &OrbgateBatch) -> OrStatus<Self> {
         const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
         let text = !batch.scopes.offsets.is_null();
         let sets = !batch.scope_sets.is_null();
@@ -315,7 +315,7 @@ fn kind_of(kinds: &[u8], row: usize) -> Option<TokenKind> {
 }
 
 /// Which rows allow bonus orbs, where each row says it.
-unsafe fn bonus<'a>(batch: &OrbgateBatch, all: Flags) -> Outcome<Option<&'a [u8]>> {
+unsafe fn bonus<'a>(batch: &OrbgateBatch, all: Flags) -> OrStatus<Option<&'a [u8]>> {
     if batch.allow_bonus_orbs.is_null() {
         return Ok(None);
     }

@@ -3,7 +3,7 @@
 use core::ffi::c_char;
 
 use crate::arguments::slice;
-use crate::status::{OrbgateStatus, Outcome};
+use crate::status::{OrStatus, OrbgateStatus};
 
 /// A column of texts, as Arrow lays out utf8: the text of row `i` is the bytes `offsets[i]` to `offsets[i + 1]`
 /// of `data`. There is one offset more than there are rows; offsets never decrease and never exceed
@@ -26,7 +26,7 @@ pub(crate) struct Texts<'a, O = u32> {
 }
 
 impl<'a> Texts<'a> {
-    pub(crate) unsafe fn read(column: &OrbgateColumn, len: usize) -> Outcome<Self> {
+    pub(crate) unsafe fn read(column: &OrbgateColumn, len: usize) -> OrStatus<Self> {
         // SAFETY: the caller's, see the preamble.
         unsafe {
             let offsets = ends(column.offsets, 0, len)?;
@@ -62,7 +62,7 @@ where
         data: *const u8,
         start: usize,
         len: usize,
-    ) -> Outcome<Self> {
+    ) -> OrStatus<Self> {
         // SAFETY: the caller's, see the preamble.
         unsafe {
             let offsets = ends(offsets, start, len)?;
@@ -77,7 +77,7 @@ where
     }
 
     /// Offsets that never decrease and end within the data.
-    fn checked(data: &'a [u8], offsets: &'a [O]) -> Outcome<Self> {
+    fn checked(data: &'a [u8], offsets: &'a [O]) -> OrStatus<Self> {
         let last = offsets.last().copied().map(index);
         // To the end: a processor compares many at a time.
         let steps = offsets.iter().zip(offsets.iter().skip(1));
@@ -108,7 +108,7 @@ where
 }
 
 /// The offsets of `len` rows from `start` on: one more than there are rows, none for no row.
-unsafe fn ends<'a, T>(offsets: *const T, start: usize, len: usize) -> Outcome<&'a [T]> {
+unsafe fn ends<'a, T>(offsets: *const T, start: usize, len: usize) -> OrStatus<&'a [T]> {
     const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
     if len == 0 {
         return Ok(&[]);
@@ -141,7 +141,7 @@ impl Bitmap<'_> {
         bytes: *const u8,
         offset: usize,
         len: usize,
-    ) -> Outcome<Option<Self>> {
+    ) -> OrStatus<Option<Self>> {
         if bytes.is_null() {
             return Ok(None);
         }

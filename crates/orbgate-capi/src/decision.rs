@@ -7,7 +7,7 @@ use crate::arguments::{Out, Sized32, first_size, shared, write_sized};
 use crate::engine::OrbgateEngine;
 use crate::found::Found;
 use crate::names::{OrbgateEffect, detail_number, effect_name, reason_number};
-use crate::status::{OrbgateStatus, Outcome, guard};
+use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 use crate::token::Flags;
 
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn orbgate_engine_decision_text(
     })
 }
 
-fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> Outcome<OrbgateDecisionText> {
+fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<OrbgateDecisionText> {
     let Found {
         reason,
         detail,
@@ -181,9 +181,9 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> Outcome<OrbgateD
 }
 
 /// Where a decision goes.
-pub(crate) type Place = Out<OrbgateDecision>;
+pub(crate) type DecisionOut = Out<OrbgateDecision>;
 
-impl Place {
+impl DecisionOut {
     /// Writes a decision of this engine about a request with these flags.
     #[inline(always)]
     pub(crate) fn decided(
@@ -191,7 +191,7 @@ impl Place {
         engine: &OrbgateEngine,
         decision: &Decision<'_>,
         flags: Flags,
-    ) -> Outcome {
+    ) -> OrStatus {
         // SAFETY: the caller's, see the preamble.
         unsafe { self.write(answer(engine, decision, flags)) }
         Ok(())

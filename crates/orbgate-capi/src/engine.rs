@@ -13,7 +13,7 @@ use crate::arguments::{Out, bytes, shared};
 use crate::error::OrbgateError;
 use crate::methods::Methods;
 use crate::owners::{release, retain};
-use crate::status::{OrbgateStatus, Outcome, caught, guard};
+use crate::status::{OrStatus, OrbgateStatus, caught, guard};
 use crate::text::OrbgateStr;
 
 /// A compiled, immutable policy. Shared by reference counting: `orbgate_engine_retain` adds an owner,
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn orbgate_engine_from_file(
 type Made = Result<(Out<*mut OrbgateEngine>, Arc<OrbgateEngine>), OrbgateError>;
 
 /// Writes the engine, or else the error, and gives the status.
-unsafe fn finish(made: Outcome<Made>, error: *mut *mut OrbgateError) -> OrbgateStatus {
+unsafe fn finish(made: OrStatus<Made>, error: *mut *mut OrbgateError) -> OrbgateStatus {
     let failed = match made {
         Ok(Ok((out, engine))) => {
             // SAFETY: the caller's, see the preamble.
@@ -327,7 +327,7 @@ pub unsafe extern "C" fn orbgate_engine_table_json(
 fn text(
     engine: *const OrbgateEngine,
     out: *mut OrbgateStr,
-    of: impl FnOnce(&OrbgateEngine) -> Outcome<OrbgateStr>,
+    of: impl FnOnce(&OrbgateEngine) -> OrStatus<OrbgateStr>,
 ) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller's, see the preamble.

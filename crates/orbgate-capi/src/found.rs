@@ -8,7 +8,7 @@ use crate::decision::{
 use crate::engine::OrbgateEngine;
 use crate::listing::orb_column;
 use crate::names;
-use crate::status::{OrbgateStatus, Outcome};
+use crate::status::{OrStatus, OrbgateStatus};
 
 /// What the numbers of a decision stand for.
 pub(crate) struct Found<'e> {
@@ -21,7 +21,7 @@ pub(crate) struct Found<'e> {
 
 impl<'e> Found<'e> {
     /// What a decision speaks of. One that no engine of this policy can have made is an invalid argument.
-    pub(crate) fn of(engine: &'e OrbgateEngine, decision: &OrbgateDecision) -> Outcome<Self> {
+    pub(crate) fn of(engine: &'e OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<Self> {
         let found = Self::named(engine, decision);
         let made = |found: &Self| found.decision(engine, decision).as_ref() == Some(decision);
         found.filter(made).ok_or(OrbgateStatus::InvalidArgument)

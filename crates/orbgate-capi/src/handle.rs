@@ -10,7 +10,7 @@ use crate::decide::decide;
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
 use crate::owners::{release, retain};
-use crate::status::{OrbgateStatus, Outcome, guard};
+use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::token::{Flags, OrbgateToken};
 
 /// A place that holds an engine, for hot reload: readers never wait, and every decision comes from exactly
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn orbgate_handle_free(handle: *mut OrbgateHandle) {
 }
 
 /// One more owner of an engine.
-unsafe fn owner(engine: *const OrbgateEngine) -> Outcome<Arc<OrbgateEngine>> {
+unsafe fn owner(engine: *const OrbgateEngine) -> OrStatus<Arc<OrbgateEngine>> {
     // SAFETY: the caller's, see the preamble.
     unsafe { shared(engine) }?;
     // SAFETY: made by `Arc::into_raw`, and the caller vouches that it has an owner.

@@ -9,7 +9,7 @@ use crate::decision::{
     ORBGATE_CHARGE_AMOUNT_STATED, ORBGATE_CHARGE_CONSUMES, ORBGATE_CHARGE_STATED,
 };
 use crate::engine::OrbgateEngine;
-use crate::status::{OrbgateStatus, Outcome, guard};
+use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
 /// A route of an engine.
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn orbgate_engine_find_route(
     })
 }
 
-fn route(engine: &OrbgateEngine, number: u32) -> Outcome<Route<'_>> {
+fn route(engine: &OrbgateEngine, number: u32) -> OrStatus<Route<'_>> {
     let index = number.checked_sub(1);
     let route = index.and_then(|index| engine.engine().route(index));
     route.ok_or(OrbgateStatus::NotFound)

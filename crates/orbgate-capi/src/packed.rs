@@ -8,7 +8,7 @@ use crate::arguments::{Out, shared};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
 use crate::found::{Found, is_without_token};
-use crate::status::{OrbgateStatus, Outcome, caught, guard};
+use crate::status::{OrStatus, OrbgateStatus, caught, guard};
 
 /// A field: its lowest bit and how many bits it has. The header's preamble draws the same.
 pub(crate) struct Field(pub(crate) u32, pub(crate) u32);
@@ -47,7 +47,7 @@ impl Field {
         packed >> self.0 & self.mask()
     }
 
-    fn read<T: TryFrom<u64>>(&self, packed: u64) -> Outcome<T> {
+    fn read<T: TryFrom<u64>>(&self, packed: u64) -> OrStatus<T> {
         T::try_from(self.of(packed)).map_err(|_| OrbgateStatus::InvalidArgument)
     }
 }
@@ -75,7 +75,7 @@ impl OrbgateDecision {
 
 /// Runs a call that gives a packed decision; a failure has effect 0 and its status.
 #[inline(always)]
-pub(crate) fn packed(call: impl FnOnce() -> Outcome<u64>) -> u64 {
+pub(crate) fn packed(call: impl FnOnce() -> OrStatus<u64>) -> u64 {
     #[expect(clippy::as_conversions, reason = "statuses are small and positive")]
     match caught(call) {
         Ok(packed) => packed,
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn orbgate_engine_unpack(
     })
 }
 
-fn unpack(engine: &OrbgateEngine, packed: u64) -> Outcome<OrbgateDecision> {
+fn unpack(engine: &OrbgateEngine, packed: u64) -> OrStatus<OrbgateDecision> {
     let effect = EFFECT.read(packed)?;
     if effect == 0 {
         return Err(status(packed));

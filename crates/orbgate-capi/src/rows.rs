@@ -5,7 +5,7 @@ use orbgate::{Batch, Decision, Request};
 use crate::answers::{Form, answer};
 use crate::arguments::Out;
 use crate::engine::OrbgateEngine;
-use crate::status::Outcome;
+use crate::status::OrStatus;
 use crate::token::Flags;
 
 /// Rows whose columns have been checked.
@@ -38,8 +38,8 @@ pub(crate) trait Rows<'a> {
 pub(crate) unsafe fn decide_rows<'a, T: Form>(
     engine: &OrbgateEngine,
     rows: impl Rows<'a>,
-    out: Outcome<Out<T>>,
-) -> Outcome {
+    out: OrStatus<Out<T>>,
+) -> OrStatus {
     if rows.len() == 0 {
         return Ok(());
     }

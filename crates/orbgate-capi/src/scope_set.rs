@@ -8,7 +8,7 @@ use orbgate::ScopeSet;
 use crate::arguments::{Out, bytes, shared, slice};
 use crate::engine::OrbgateEngine;
 use crate::owners::{release, retain};
-use crate::status::{OrbgateStatus, Outcome, guard};
+use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
 /// A token's scopes as a set of bits: one test per decision. It belongs to the policy of the engine
@@ -61,12 +61,12 @@ pub unsafe extern "C" fn orbgate_scope_set_from_list(
         let scopes = texts
             .iter()
             .map(|text| unsafe { bytes(text.data, text.len) });
-        let scopes = scopes.collect::<Outcome<Vec<_>>>()?;
+        let scopes = scopes.collect::<OrStatus<Vec<_>>>()?;
         hand_over(out, engine.engine().scope_set(scopes))
     })
 }
 
-fn hand_over(out: Out<*mut OrbgateScopeSet>, set: ScopeSet) -> Outcome {
+fn hand_over(out: Out<*mut OrbgateScopeSet>, set: ScopeSet) -> OrStatus {
     let set = Arc::new(OrbgateScopeSet { set });
     // SAFETY: the caller's, see the preamble.
     unsafe { out.write(Arc::into_raw(set).cast_mut()) }

@@ -46,12 +46,12 @@ impl OrbgateStatus {
 }
 
 /// What a call does, or the status that ends it early.
-pub(crate) type Outcome<T = ()> = Result<T, OrbgateStatus>;
+pub(crate) type OrStatus<T = ()> = Result<T, OrbgateStatus>;
 
 /// Runs a call: a panic ends as a status, in this function and nowhere else. The application's panic
 /// hook is left alone and nothing is remembered.
 #[inline(always)]
-pub(crate) fn guard(call: impl FnOnce() -> Outcome) -> OrbgateStatus {
+pub(crate) fn guard(call: impl FnOnce() -> OrStatus) -> OrbgateStatus {
     match caught(call) {
         Ok(()) => OrbgateStatus::Ok,
         Err(status) => status,
@@ -60,7 +60,7 @@ pub(crate) fn guard(call: impl FnOnce() -> Outcome) -> OrbgateStatus {
 
 /// The same for a call that gives a value.
 #[inline(always)]
-pub(crate) fn caught<T>(call: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+pub(crate) fn caught<T>(call: impl FnOnce() -> OrStatus<T>) -> OrStatus<T> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(outcome) => outcome,
         Err(payload) => {

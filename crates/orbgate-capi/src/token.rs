@@ -6,7 +6,7 @@ use orbgate::{Token, TokenKind};
 
 use crate::arguments::{Sized32, bytes, first_size, optional, read_sized};
 use crate::scope_set::OrbgateScopeSet;
-use crate::status::{OrbgateStatus, Outcome};
+use crate::status::{OrStatus, OrbgateStatus};
 
 /// The request says `allowBonusOrbsUse: true`. A bit that no flag has is an invalid argument.
 pub const ORBGATE_ALLOW_BONUS_ORBS: u32 = 1;
@@ -39,7 +39,7 @@ unsafe impl Sized32 for OrbgateToken {
 impl OrbgateToken {
     /// The token that a pointer of the caller's points to, if any.
     #[inline(always)]
-    pub(crate) unsafe fn read<'a>(pointer: *const Self) -> Outcome<Option<Token<'a>>> {
+    pub(crate) unsafe fn read<'a>(pointer: *const Self) -> OrStatus<Option<Token<'a>>> {
         if pointer.is_null() {
             return Ok(None);
         }
@@ -57,7 +57,7 @@ pub(crate) unsafe fn parts<'a>(
     scopes: *const c_char,
     scopes_len: usize,
     scope_set: *const OrbgateScopeSet,
-) -> Outcome<Option<Token<'a>>> {
+) -> OrStatus<Option<Token<'a>>> {
     let kind = read_kind(kind)?;
     // SAFETY: the caller's, see the preamble.
     let scopes = match unsafe { optional(scope_set) }? {
@@ -71,7 +71,7 @@ pub(crate) unsafe fn parts<'a>(
 
 /// A kind by its number; the number of no token is none.
 #[inline(always)]
-pub(crate) fn read_kind(kind: u32) -> Outcome<Option<TokenKind>> {
+pub(crate) fn read_kind(kind: u32) -> OrStatus<Option<TokenKind>> {
     const KINDS: [TokenKind; 3] = [TokenKind::Unknown, TokenKind::User, TokenKind::Organisation];
     const NONE: u32 = 255;
     let known = usize::try_from(kind).ok().and_then(|kind| KINDS.get(kind));
@@ -90,7 +90,7 @@ pub(crate) struct Flags {
 
 impl Flags {
     #[inline(always)]
-    pub(crate) const fn read(flags: u32) -> Outcome<Self> {
+    pub(crate) const fn read(flags: u32) -> OrStatus<Self> {
         if flags & !(ORBGATE_ALLOW_BONUS_ORBS | ORBGATE_PACK_ABOUT) != 0 {
             return Err(OrbgateStatus::InvalidArgument);
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 use orbgate::{Engine, Policy};
 
-use crate::output::{self, Outcome, Stop, WARNING, one_line};
+use crate::output::{self, Exit, Stop, WARNING, one_line};
 use crate::policy_file;
 
 /// The command as people type it.
@@ -19,20 +19,20 @@ pub(crate) struct Arguments {
 }
 
 /// Checks the files.
-pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Outcome, Stop> {
-    let mut outcome = Outcome::Fine;
+pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, Stop> {
+    let mut outcome = Exit::Fine;
     for path in arguments.files.iter().map(PathBuf::as_path).chain(policy) {
         let name = path.display().to_string();
         match policy_file::read(path) {
             // The other files are checked all the same.
             Err(message) => {
                 output::error(&message);
-                outcome = Outcome::CouldNotRun;
+                outcome = Exit::CouldNotRun;
             }
             Ok(Err(faults)) => {
                 output::print(|out| writeln!(out, "{}", policy_file::in_file(&name, &faults)))?;
-                if outcome == Outcome::Fine {
-                    outcome = Outcome::Findings;
+                if outcome == Exit::Fine {
+                    outcome = Exit::Findings;
                 }
             }
             Ok(Ok(policy)) => {

@@ -4,7 +4,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
 use crate::Cli;
-use crate::output::{self, Outcome, Stop};
+use crate::output::{self, Exit, Stop};
 
 /// The command as people type it.
 #[derive(Debug, Args)]
@@ -15,11 +15,11 @@ pub(crate) struct Arguments {
 }
 
 /// Prints the completion script of a shell.
-pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "orbgate", &mut script);
     output::print_raw(&script)?;
-    Ok(Outcome::Fine)
+    Ok(Exit::Fine)
 }
 
 const HELP: &str = "\

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::answer;
 use crate::args::{Kind, bytes, given};
-use crate::output::{self, Outcome, Stop};
+use crate::output::{self, Exit, Stop};
 use crate::policy_file::Source;
 
 /// The command as people type it; `explain` asks the same.
@@ -54,7 +54,7 @@ impl Question {
 }
 
 /// Decides and prints the answer.
-pub(crate) fn run(question: &Question, source: &Source) -> Result<Outcome, Stop> {
+pub(crate) fn run(question: &Question, source: &Source) -> Result<Exit, Stop> {
     let decision = decide(question, question.scopes(), source.engine());
     if question.json {
         print_json(&decision)?;
@@ -64,15 +64,15 @@ pub(crate) fn run(question: &Question, source: &Source) -> Result<Outcome, Stop>
             .collect();
         output::print(|out| answer::write(out, &decision, &advice, source))?;
     }
-    Ok(outcome(&decision))
+    Ok(exit(&decision))
 }
 
 /// How a command ends that took this decision.
-pub(crate) const fn outcome(decision: &Decision<'_>) -> Outcome {
+pub(crate) const fn exit(decision: &Decision<'_>) -> Exit {
     if decision.is_allow() {
-        Outcome::Fine
+        Exit::Fine
     } else {
-        Outcome::Findings
+        Exit::Findings
     }
 }
 

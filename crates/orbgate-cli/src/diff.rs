@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::answer::short;
 use crate::decide::print_json;
 use crate::markdown::code;
-use crate::output::{self, ALLOW, DENY, FAINT, Outcome, STRONG, Stop, WARNING, one_line};
+use crate::output::{self, ALLOW, DENY, Exit, FAINT, STRONG, Stop, WARNING, one_line};
 use crate::policy_file::Source;
 
 /// The command as people type it.
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
 const MOST_MARKDOWN: usize = 59_000;
 
 /// Compares the files.
-pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let [old, new] = [
         Source::load(Some(&arguments.old))?,
         Source::load(Some(&arguments.new))?,
@@ -70,8 +70,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Stop> {
         return Err(Stop::Error(message.to_owned()));
     }
     Ok(match compared.diff.widens() && !arguments.allow_wider {
-        true => Outcome::Findings,
-        false => Outcome::Fine,
+        true => Exit::Findings,
+        false => Exit::Fine,
     })
 }
 
@@ -138,7 +138,7 @@ fn text(
     writeln!(out, "{style}{verdict}{style:#}: {counts}; {digests}")?;
     for change in &compared.diff.changes {
         let style = if change.widens() { DENY } else { STRONG };
-        let words: Vec<_> = change.words().collect();
+        let words: Vec<_> = change.labels().collect();
         writeln!(
             out,
             "\n{style}{}{style:#}: {}",
@@ -233,7 +233,7 @@ fn row(change: &Change<'_, '_>) -> String {
     let shown: Vec<_> = witnesses(change)
         .map(|(_, answers, caller)| format!("{}: {answers}", caller_cell(caller)))
         .collect();
-    let words: Vec<_> = change.words().collect();
+    let words: Vec<_> = change.labels().collect();
     let mut words = words.join(", ");
     if change.widens() {
         words = format!("**{words}**");

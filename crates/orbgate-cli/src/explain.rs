@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::answer::{self, Advice};
 use crate::args::{bytes, given};
 use crate::decide::{self, Question};
-use crate::output::{self, Outcome, Stop};
+use crate::output::{self, Exit, Stop};
 use crate::policy_file::Source;
 
 /// The command as people type it.
@@ -58,7 +58,7 @@ struct Near<'e> {
 }
 
 /// Decides, and prints the answer with what is missing.
-pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Outcome, Stop> {
+pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let (engine, question) = (source.engine(), &denial.question);
     let grant = Grant {
         declared: denial.declared.as_deref().map(bytes).map(Scopes::from),
@@ -100,7 +100,7 @@ pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Outcome, Stop> 
         advice.extend(near);
         output::print(|out| answer::write(out, &decision, &advice, source))?;
     }
-    Ok(decide::outcome(&decision))
+    Ok(decide::exit(&decision))
 }
 
 /// The routes that nearly decide the call, where a call is asked about.

@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 use crate::args::STANDARD_INPUT;
 use crate::decide::print_json;
 use crate::input;
-use crate::output::{self, Outcome, Stop, WARNING, one_line};
+use crate::output::{self, Exit, Stop, WARNING, one_line};
 use crate::policy_file::in_file;
 
 /// The command as people type it.
@@ -40,8 +40,8 @@ struct LaidOut {
 }
 
 /// Lays the files out.
-pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Stop> {
-    let (mut done, mut outcome) = (Vec::new(), Outcome::Fine);
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
+    let (mut done, mut outcome) = (Vec::new(), Exit::Fine);
     for path in &arguments.files {
         match lay_out(path, arguments) {
             Ok(file) => done.push(file),
@@ -70,9 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Stop> {
         })?;
     }
     Ok(match outcome {
-        Outcome::Fine if arguments.check && done.iter().any(|file| file.changed) => {
-            Outcome::Findings
-        }
+        Exit::Fine if arguments.check && done.iter().any(|file| file.changed) => Exit::Findings,
         outcome => outcome,
     })
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::check::count;
 use crate::decide::print_json;
 use crate::input;
-use crate::output::{self, ALLOW, DENY, FAINT, Outcome, Stop, WARNING, one_line};
+use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, one_line};
 
 /// The command as people type it.
 #[derive(Debug, Args)]
@@ -64,15 +64,15 @@ struct Linted {
 }
 
 /// Looks at the files.
-pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Outcome, Stop> {
-    let (mut linted, mut outcome) = (Vec::new(), Outcome::Fine);
+pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, Stop> {
+    let (mut linted, mut outcome) = (Vec::new(), Exit::Fine);
     for path in arguments.files.iter().map(PathBuf::as_path).chain(policy) {
         match input::read(path, Policy::MAX_BYTES.saturating_add(1)) {
             Ok(bytes) => linted.push(Linted::new(path.display().to_string(), &bytes, arguments)),
             // The other files are looked at all the same.
             Err(message) => {
                 output::error(&message);
-                outcome = Outcome::CouldNotRun;
+                outcome = Exit::CouldNotRun;
             }
         }
     }
@@ -90,10 +90,10 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Outcom
     if linted.iter().any(cut) {
         let message = "too many findings, or templates that overlap: not everything is listed";
         output::error(message);
-        return Ok(Outcome::CouldNotRun);
+        return Ok(Exit::CouldNotRun);
     }
     Ok(match outcome {
-        Outcome::Fine if linted.iter().any(Linted::complains) => Outcome::Findings,
+        Exit::Fine if linted.iter().any(Linted::complains) => Exit::Findings,
         outcome => outcome,
     })
 }

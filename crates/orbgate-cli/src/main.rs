@@ -39,7 +39,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint};
 
 use crate::args::STANDARD_INPUT;
-use crate::output::{Outcome, Stop};
+use crate::output::{Exit, Stop};
 use crate::policy_file::Source;
 
 /// Which scope does a route need, may a token call it, does it consume orbs, and why?
@@ -100,7 +100,7 @@ fn main() -> ExitCode {
     run(&cli).unwrap_or_else(|stop| stop.report()).into()
 }
 
-fn run(cli: &Cli) -> Result<Outcome, Stop> {
+fn run(cli: &Cli) -> Result<Exit, Stop> {
     let policy = cli.policy.as_deref();
     let source = || Source::load(policy);
     match &cli.command {

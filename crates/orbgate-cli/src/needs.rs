@@ -15,7 +15,7 @@ use crate::args::{Kind, bytes};
 use crate::calls::{self, Asked, Tokens};
 use crate::check::count;
 use crate::decide::print_json;
-use crate::output::{self, DENY, FAINT, Outcome, STRONG, Stop, one_line};
+use crate::output::{self, DENY, Exit, FAINT, STRONG, Stop, one_line};
 use crate::policy_file::Source;
 
 /// The command as people type it.
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
 }
 
 /// Finds the least scopes, and prints them with their evidence.
-pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let kind = TokenKind::from(arguments.token);
     let mut needs = Needs::new(source.engine(), kind);
     let mut wrong = 0;
@@ -76,9 +76,9 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Sto
         output::print(|out| needs.write(out, source, at))?;
     }
     Ok(match wrong {
-        0 if needs.refused.is_empty() => Outcome::Fine,
-        0 => Outcome::Findings,
-        _ => Outcome::CouldNotRun,
+        0 if needs.refused.is_empty() => Exit::Fine,
+        0 => Exit::Findings,
+        _ => Exit::CouldNotRun,
     })
 }
 

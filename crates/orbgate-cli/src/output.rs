@@ -24,7 +24,7 @@ fn look_before_main() {
 
 /// How the command ended, when it could run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum Exit {
     /// Allowed, or nothing to complain about.
     Fine,
     /// Denied, or findings.
@@ -33,12 +33,12 @@ pub(crate) enum Outcome {
     CouldNotRun,
 }
 
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> Self {
+impl From<Exit> for ExitCode {
+    fn from(outcome: Exit) -> Self {
         Self::from(match outcome {
-            Outcome::Fine => 0,
-            Outcome::Findings => 1,
-            Outcome::CouldNotRun => 2,
+            Exit::Fine => 0,
+            Exit::Findings => 1,
+            Exit::CouldNotRun => 2,
         })
     }
 }
@@ -56,7 +56,7 @@ pub(crate) enum Stop {
 
 impl Stop {
     /// Says on standard error what went wrong.
-    pub(crate) fn report(self) -> Outcome {
+    pub(crate) fn report(self) -> Exit {
         match self {
             Self::BrokenPipe => {}
             Self::Error(message) => error(&message),
@@ -65,7 +65,7 @@ impl Stop {
                 let _ = writeln!(anstream::stderr(), "{lines}");
             }
         }
-        Outcome::CouldNotRun
+        Exit::CouldNotRun
     }
 }
 
@@ -89,8 +89,8 @@ pub(crate) fn error(message: &str) {
 /// Prints a help text or a usage error, and ends as it says: 0 for `--help`, 2 for an error.
 pub(crate) fn usage(usage: &clap::Error) -> ExitCode {
     match print_usage(usage) {
-        Ok(()) if usage.exit_code() == 0 => Outcome::Fine.into(),
-        _ => Outcome::CouldNotRun.into(),
+        Ok(()) if usage.exit_code() == 0 => Exit::Fine.into(),
+        _ => Exit::CouldNotRun.into(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::answer::short;
 use crate::args::{Kind, given};
 use crate::check::count;
 use crate::decide::print_json;
-use crate::output::{self, FAINT, Outcome, STRONG, Stop, one_line};
+use crate::output::{self, Exit, FAINT, STRONG, Stop, one_line};
 use crate::policy_file::Source;
 use crate::table::orb_column;
 
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 }
 
 /// Prints what the token may call.
-pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let kind = TokenKind::from(arguments.token);
     let text = given(&arguments.scopes);
     let token = Token {
@@ -55,8 +55,8 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Sto
         output::print(|out| write(out, &allowed, source))?;
     }
     Ok(match allowed.is_empty() {
-        true => Outcome::Findings,
-        false => Outcome::Fine,
+        true => Exit::Findings,
+        false => Exit::Fine,
     })
 }
 
@@ -111,12 +111,12 @@ fn write(out: &mut dyn Write, allowed: &[Row<'_>], source: &Source) -> io::Resul
     let consuming = allowed
         .iter()
         .filter(|row| matches!(row.orbs, Some(Orbs::Unstated | Orbs::Amount(_))));
-    let records = orbgate_analysis::records(source.engine()).count();
+    let table_rows = orbgate_analysis::table_rows(source.engine()).count();
     writeln!(
         out,
         "{FAINT}{} of {}, {} of them consume orbs, {}{FAINT:#}",
         allowed.len(),
-        count(records, "row"),
+        count(table_rows, "row"),
         consuming.count(),
         short(source.engine().digest())
     )

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::args::STANDARD_INPUT;
 use crate::log::{BUFFER, Length, Log};
-use crate::output::{Outcome, Stop};
+use crate::output::{Exit, Stop};
 use crate::policy_file::Source;
 use crate::progress::Screen;
 use crate::tally::Tally;
@@ -45,7 +45,7 @@ impl Arguments {
 const LINES_PER_STEP: u64 = 4096;
 
 /// Decides every line of a file, or of standard input for `-`.
-pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let start = Instant::now();
     let mut log = Log::open(&arguments.file)?;
     let mut out = BufWriter::with_capacity(BUFFER, Screen::beside(&log.bar));
@@ -54,19 +54,19 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Sto
     let end = decide_all(&mut log, &mut out, form, source.engine(), &mut tally);
     log.bar.finish_and_clear();
     if matches!(end, Err(Stop::BrokenPipe)) {
-        return end.map(|()| Outcome::CouldNotRun);
+        return end.map(|()| Exit::CouldNotRun);
     }
     // Where nothing could be read there is nothing to sum up.
     if tally.lines == 0 && end.is_err() {
-        return end.map(|()| Outcome::CouldNotRun);
+        return end.map(|()| Exit::CouldNotRun);
     }
     // The summary is a courtesy: where standard error is closed, the decisions count all the same.
     let _ = write!(anstream::stderr(), "{}", tally.summary(start.elapsed()));
     end?;
     Ok(if tally.errors == 0 {
-        Outcome::Fine
+        Exit::Fine
     } else {
-        Outcome::CouldNotRun
+        Exit::CouldNotRun
     })
 }
 

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 use orbgate::{Engine, Orbs, Scope};
-use orbgate_analysis::{Record, records};
+use orbgate_analysis::{TableRow, table_rows};
 
 use crate::answer::short;
 use crate::check::count;
 use crate::markdown::{code, prose};
-use crate::output::{self, FAINT, Outcome, STRONG, Stop, one_line};
+use crate::output::{self, Exit, FAINT, STRONG, Stop, one_line};
 use crate::policy_file::Source;
 
 /// The command as people type it.
@@ -35,7 +35,7 @@ pub(crate) enum Format {
 }
 
 /// Prints the table.
-pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let engine = source.engine();
     match arguments.format {
         Format::Text => output::print(|out| text(out, engine))?,
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Sto
         Format::Csv => output::print_raw(&csv(engine)?)?,
         Format::Json => output::print_raw(&json(engine)?)?,
     }
-    Ok(Outcome::Fine)
+    Ok(Exit::Fine)
 }
 
 /// The scopes of each api, in the order of the policy file.
@@ -151,7 +151,7 @@ const COLUMNS: [&str; 7] = [
 
 /// One row for each route, and one for each scope that has none.
 fn rows(engine: &Engine) -> Vec<[String; 7]> {
-    let row = |Record { scope, route }: Record<'_>| {
+    let row = |TableRow { scope, route }: TableRow<'_>| {
         [
             scope.api().to_owned(),
             scope.name().to_owned(),
@@ -162,7 +162,7 @@ fn rows(engine: &Engine) -> Vec<[String; 7]> {
             route.map_or_else(String::new, |route| orb_column(Some(route.orbs()))),
         ]
     };
-    records(engine).map(row).collect()
+    table_rows(engine).map(row).collect()
 }
 
 /// A table for GitHub, the headings below it.

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use orbgate::policy::Fault;
 use orbgate::{Decision, Digest, Place, Policy};
-use orbgate_analysis::{Coverage, Difference, Outcome as Covered, Suite, Tried};
+use orbgate_analysis::{Coverage, Difference, Outcome, Suite, Tried};
 use serde::Serialize;
 
 use crate::check::count;
 use crate::decide::print_json;
 use crate::input;
-use crate::output::{self, ALLOW, DENY, FAINT, Outcome, Stop, WARNING, one_line};
+use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, one_line};
 use crate::policy_file::{Source, in_file};
 
 pub(crate) use self::arguments::Arguments;
@@ -29,7 +29,7 @@ struct File {
 }
 
 /// Tests the files.
-pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, Stop> {
     let (files, sources) = read(arguments, policy)?;
     let coverage = sources.iter().map(|source| Coverage::new(source.engine()));
     let mut coverage: Vec<_> = coverage.collect();
@@ -84,8 +84,8 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Outcom
         })?;
     }
     Ok(match !failed && covered {
-        true => Outcome::Fine,
-        false => Outcome::Findings,
+        true => Exit::Fine,
+        false => Exit::Findings,
     })
 }
 
@@ -195,7 +195,7 @@ struct Report<'a> {
 struct Row {
     name: Option<String>,
     place: Option<Place>,
-    outcomes: Vec<Covered>,
+    outcomes: Vec<Outcome>,
 }
 
 impl<'a> Report<'a> {

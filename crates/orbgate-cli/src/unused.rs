@@ -14,7 +14,7 @@ use crate::args::Kind;
 use crate::calls::{self, Asked, Tokens};
 use crate::check::count;
 use crate::decide::print_json;
-use crate::output::{self, DENY, FAINT, Outcome, STRONG, Stop, one_line};
+use crate::output::{self, DENY, Exit, FAINT, STRONG, Stop, one_line};
 use crate::policy_file::Source;
 
 /// The command as people type it.
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 }
 
 /// Counts what the calls of a log carry and use, and prints it.
-pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let kind = TokenKind::from(arguments.token);
     let field = match arguments.field.as_deref() {
         None => None,
@@ -82,9 +82,9 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Sto
         output::print(|out| write(out, &counted, &scopes))?;
     }
     Ok(match wrong {
-        0 if unused.is_empty() => Outcome::Fine,
-        0 => Outcome::Findings,
-        _ => Outcome::CouldNotRun,
+        0 if unused.is_empty() => Exit::Fine,
+        0 => Exit::Findings,
+        _ => Exit::CouldNotRun,
     })
 }
 

@@ -9,7 +9,7 @@ use orbgate_contract::{Checker, Contract, Finding, Mode};
 
 use crate::check::count;
 use crate::input::{Input, cannot_read};
-use crate::output::{self, Outcome, Stop, one_line};
+use crate::output::{self, Exit, Stop, one_line};
 use crate::progress::{self, Screen};
 
 /// The command as people type it.
@@ -50,22 +50,22 @@ impl From<Document> for Contract {
 const PIECE: usize = 32 * 1024;
 
 /// Validates the files.
-pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let contract = Contract::from(arguments.contract);
     let mode = if arguments.lenient {
         Mode::Lenient
     } else {
         Mode::Strict
     };
-    let mut outcome = Outcome::Fine;
+    let mut outcome = Exit::Fine;
     for path in &arguments.files {
         match validate(path, contract, mode) {
-            Ok(Outcome::Findings) if outcome == Outcome::Fine => outcome = Outcome::Findings,
+            Ok(Exit::Findings) if outcome == Exit::Fine => outcome = Exit::Findings,
             Ok(_) => {}
             // The other files are validated all the same.
             Err(Stop::Error(message)) => {
                 output::error(&message);
-                outcome = Outcome::CouldNotRun;
+                outcome = Exit::CouldNotRun;
             }
             Err(stop) => return Err(stop),
         }
@@ -73,13 +73,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Stop> {
     Ok(outcome)
 }
 
-fn validate(path: &Path, contract: Contract, mode: Mode) -> Result<Outcome, Stop> {
+fn validate(path: &Path, contract: Contract, mode: Mode) -> Result<Exit, Stop> {
     let input = Input::open(path).map_err(Stop::Error)?;
     let bar = progress::bar(input.size);
     let ended = validate_input(path, input, &bar, contract, mode);
     bar.finish_and_clear();
     let (documents, outcome) = ended?;
-    if outcome == Outcome::Fine {
+    if outcome == Exit::Fine {
         let noun = match contract {
             Contract::RunRequest => "run request",
             Contract::RunRecord => "run record",
@@ -98,13 +98,13 @@ fn validate_input(
     bar: &ProgressBar,
     contract: Contract,
     mode: Mode,
-) -> Result<(usize, Outcome), Stop> {
+) -> Result<(usize, Exit), Stop> {
     let mut checker = Checker::new(contract, mode);
     let mut piece = vec![0; PIECE];
-    let mut outcome = Outcome::Fine;
+    let mut outcome = Exit::Fine;
     let mut tell = |findings: Vec<Finding>| {
         if !findings.is_empty() {
-            outcome = Outcome::Findings;
+            outcome = Exit::Findings;
         }
         print(path, &findings, bar)
     };

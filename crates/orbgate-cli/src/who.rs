@@ -13,7 +13,7 @@ use crate::args::bytes;
 use crate::calls::Unusable;
 use crate::decide::print_json;
 use crate::log::{Length, Log};
-use crate::output::{self, ALLOW, DENY, FAINT, Outcome, Stop, one_line};
+use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, one_line};
 use crate::policy_file::Source;
 
 /// The command as people type it.
@@ -59,7 +59,7 @@ struct Row<'e> {
 }
 
 /// Asks for each token of the file.
-pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Stop> {
+pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let text = |argument| {
         str::from_utf8(bytes(argument))
             .map_err(|_| Stop::Error("method and target must be UTF-8".to_owned()))
@@ -95,9 +95,9 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Outcome, Sto
         output::print(|out| rows.iter().try_for_each(|row| row.write(out)))?;
     }
     Ok(match (wrong, some) {
-        (true, _) => Outcome::CouldNotRun,
-        (false, true) => Outcome::Fine,
-        (false, false) => Outcome::Findings,
+        (true, _) => Exit::CouldNotRun,
+        (false, true) => Exit::Fine,
+        (false, false) => Exit::Findings,
     })
 }
 

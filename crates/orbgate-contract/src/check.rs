@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::contract::{Contract, Mode};
 use crate::finding::Finding;
 use crate::rules;
-use crate::shape::{Kind, allows_null, described, has_format, property, required, wanted};
+use crate::shape::{JsonType, allows_null, described, has_format, property, required, wanted};
 
 /// Checks one document: its text, which is JSON, and the same as a value. Lines count from the text's first; so
 /// many findings are looked for and no more.
@@ -80,28 +80,28 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// A value, and the schema that it must follow.
     fn value(&mut self, schema: &'a Value, raw: &'a RawValue) {
-        let place = self.place(raw);
+        let place = self.offset(raw);
         if self.mode == Mode::Strict {
             self.places.insert(self.pointer.clone(), place);
         }
-        let kind = Kind::of(raw);
-        if kind == Kind::Null && allows_null(schema) {
+        let kind = JsonType::of(raw);
+        if kind == JsonType::Null && allows_null(schema) {
             return;
         }
         let schema = described(self.schema, schema);
         match wanted(schema) {
             None if schema == &Value::Bool(false) => self.find(place, "nothing may be here"),
             None => {}
-            Some(Kind::Integer) if kind == Kind::Number => {
+            Some(JsonType::Integer) if kind == JsonType::Number => {
                 let wrong = "must be an integer of 64 bits without fraction or exponent, not";
                 self.find(place, &format!("{wrong} `{}`", shown(raw.get())));
             }
             Some(wanted) if !wanted.includes(kind) => {
                 self.find(place, &format!("must be {wanted}, not {kind}"));
             }
-            Some(Kind::Object) => self.object(schema, raw, place),
-            Some(Kind::Array) => self.array(schema, raw, place),
-            Some(Kind::String) if self.mode == Mode::Strict && has_format(schema, "uuid") => {
+            Some(JsonType::Object) => self.object(schema, raw, place),
+            Some(JsonType::Array) => self.array(schema, raw, place),
+            Some(JsonType::String) if self.mode == Mode::Strict && has_format(schema, "uuid") => {
                 self.uuid(raw, place);
             }
             Some(_) => {}
@@ -119,11 +119,11 @@ impl<'a> Walk<'a> {
             };
             // A member that need not be there may also say so.
             let absent = self.mode == Mode::Lenient
-                && Kind::of(raw) == Kind::Null
+                && JsonType::of(raw) == JsonType::Null
                 && required(schema).all(|required| required != name);
             self.below(&name, |walk| {
                 if !seen.insert(name.clone()) {
-                    walk.find(walk.place(raw), "occurs more than once");
+                    walk.find(walk.offset(raw), "occurs more than once");
                 }
                 if !absent {
                     walk.value(property, raw);
@@ -203,7 +203,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Where a value begins in the text, of which it is a part.
-    fn place(&self, raw: &RawValue) -> usize {
+    fn offset(&self, raw: &RawValue) -> usize {
         let start = self.text.as_ptr().addr();
         raw.get().as_ptr().addr().saturating_sub(start)
     }

@@ -113,7 +113,7 @@ impl Contract {
     }
 
     /// Checks a value as it would be written.
-    fn audit<T: Serialize>(self, value: &T) -> Vec<Finding> {
+    fn findings<T: Serialize>(self, value: &T) -> Vec<Finding> {
         match serde_json::to_vec(value) {
             Ok(text) => self.check(&text, Mode::Strict).findings,
             Err(error) => {
@@ -147,8 +147,8 @@ impl RunRequest {
 
     /// What strict validation finds in the request as it would be written.
     #[must_use]
-    pub fn audit(&self) -> Vec<Finding> {
-        Contract::RunRequest.audit(self)
+    pub fn findings(&self) -> Vec<Finding> {
+        Contract::RunRequest.findings(self)
     }
 }
 
@@ -164,7 +164,7 @@ impl RunRecord {
 
     /// What strict validation finds in the record as it would be written.
     #[must_use]
-    pub fn audit(&self) -> Vec<Finding> {
-        Contract::RunRecord.audit(self)
+    pub fn findings(&self) -> Vec<Finding> {
+        Contract::RunRecord.findings(self)
     }
 }

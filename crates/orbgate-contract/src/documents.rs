@@ -112,19 +112,19 @@ struct Reading {
     documents: usize,
     findings: Vec<Finding>,
     /// Where the next document begins.
-    place: Place,
+    place: Position,
     /// Nothing more is read.
     done: bool,
 }
 
 /// A place in a text: its line, and the characters before it on that line.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Position {
     line: usize,
     characters: usize,
 }
 
-impl Place {
+impl Position {
     /// The place after this text.
     fn after(self, text: &str) -> Self {
         let newlines = text.bytes().filter(|byte| *byte == b'\n').count();
@@ -149,7 +149,7 @@ impl Reading {
             most,
             documents: 0,
             findings: Vec::new(),
-            place: Place {
+            place: Position {
                 line: 1,
                 characters: 0,
             },
@@ -251,7 +251,7 @@ fn is_in_number(error: &serde_json::Error, text: &str) -> bool {
 }
 
 /// What cannot be read, in the reader's words, and at which character of its line.
-fn unreadable(error: &serde_json::Error, text: &str, begin: Place) -> Finding {
+fn unreadable(error: &serde_json::Error, text: &str, begin: Position) -> Finding {
     let message = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&place).unwrap_or(&message);

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 /// What a JSON value is, or must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum JsonType {
     Null,
     Boolean,
     Integer,
@@ -17,7 +17,7 @@ pub(crate) enum Kind {
     Object,
 }
 
-impl Kind {
+impl JsonType {
     /// What the value of a text is.
     pub(crate) fn of(raw: &RawValue) -> Self {
         match raw.get().as_bytes().first() {
@@ -50,7 +50,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for JsonType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Null => "null",
@@ -65,10 +65,13 @@ impl fmt::Display for Kind {
 }
 
 /// The one kind that a schema asks for, but for null; `None` where it asks for none.
-pub(crate) fn wanted(schema: &Value) -> Option<Kind> {
+pub(crate) fn wanted(schema: &Value) -> Option<JsonType> {
     match schema.get("type")? {
-        Value::String(name) => Kind::named(name),
-        Value::Array(names) => names.iter().filter_map(Value::as_str).find_map(Kind::named),
+        Value::String(name) => JsonType::named(name),
+        Value::Array(names) => names
+            .iter()
+            .filter_map(Value::as_str)
+            .find_map(JsonType::named),
         _ => None,
     }
 }

@@ -44,7 +44,7 @@ proptest! {
         prop_assert_eq!(findings(Contract::RunRequest, &value, Mode::Lenient), []);
         let typed = RunRequest::from_json(value.to_string().as_bytes()).unwrap();
         prop_assert_eq!(serde_json::to_value(&typed).unwrap(), value);
-        prop_assert_eq!(typed.audit(), []);
+        prop_assert_eq!(typed.findings(), []);
     }
 
     #[test]
@@ -53,7 +53,7 @@ proptest! {
         prop_assert_eq!(findings(Contract::RunRecord, &value, Mode::Lenient), []);
         let typed = RunRecord::from_json(value.to_string().as_bytes()).unwrap();
         prop_assert_eq!(serde_json::to_value(&typed).unwrap(), value);
-        prop_assert_eq!(typed.audit(), []);
+        prop_assert_eq!(typed.findings(), []);
     }
 
     #[test]

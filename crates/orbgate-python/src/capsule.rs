@@ -45,12 +45,12 @@ pub(crate) struct Part {
 
 /// Parts of a table that come one after the other.
 pub(crate) struct Parts {
-    source: Source,
+    source: Handed,
     /// The place of each wanted column, and its type.
     places: Vec<Option<(usize, DataType)>>,
 }
 
-enum Source {
+enum Handed {
     Stream(FFI_ArrowArrayStream),
     One(Option<FFI_ArrowArray>),
 }
@@ -73,8 +73,8 @@ impl Iterator for Parts {
 
     fn next(&mut self) -> Option<Self::Item> {
         let array = match &mut self.source {
-            Source::One(array) => array.take()?,
-            Source::Stream(stream) => match next(stream) {
+            Handed::One(array) => array.take()?,
+            Handed::Stream(stream) => match next(stream) {
                 // The end of a stream is an array that is released.
                 Ok(array) if array.is_released() => return None,
                 Ok(array) => array,
@@ -92,13 +92,13 @@ pub(crate) fn parts(data: &Bound<'_, PyAny>, wanted: &[Wanted<'_>]) -> PyResult<
         let capsule = export.call0()?.cast_into::<PyCapsule>()?;
         let mut stream = take_stream(&capsule)?;
         let schema = py.detach(|| schema(&mut stream));
-        schema.map(|schema| (schema, Source::Stream(stream)))
+        schema.map(|schema| (schema, Handed::Stream(stream)))
     } else if let Some(export) = data.getattr_opt("__arrow_c_array__")? {
         let pair = export.call0()?.cast_into::<PyTuple>()?;
         let schema = pair.get_item(0)?.cast_into::<PyCapsule>()?;
         let array = pair.get_item(1)?.cast_into::<PyCapsule>()?;
         let (schema, array) = take_array(&schema, &array)?;
-        Ok((schema, Source::One(Some(array))))
+        Ok((schema, Handed::One(Some(array))))
     } else {
         let found = data.get_type().name()?;
         return Err(PyTypeError::new_err(format!(

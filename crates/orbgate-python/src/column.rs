@@ -248,9 +248,9 @@ impl Flags {
 pub(crate) struct Layout {
     pub(crate) method: String,
     pub(crate) target: String,
-    pub(crate) kind: Source<Vec<u8>>,
-    pub(crate) scopes: Source<Vec<u8>>,
-    pub(crate) bonus: Source<bool>,
+    pub(crate) kind: Given<Vec<u8>>,
+    pub(crate) scopes: Given<Vec<u8>>,
+    pub(crate) bonus: Given<bool>,
     /// A column of text by which rows are told apart.
     pub(crate) by: Option<String>,
 }
@@ -274,13 +274,13 @@ impl Layout {
 
 /// A column of the table, or one value for all rows.
 #[derive(Debug)]
-pub(crate) enum Source<T> {
+pub(crate) enum Given<T> {
     /// A column of this name; one that is not required may be absent.
     Column(String, bool),
     Value(T),
 }
 
-impl<T> Source<T> {
+impl<T> Given<T> {
     fn wanted(&self) -> Option<Wanted<'_>> {
         match self {
             Self::Column(name, required) => Some(Wanted {
@@ -340,7 +340,7 @@ impl Requests {
 /// A column that was wanted is there, or an error was raised before any row.
 const ABSENT: &str = "a column is absent";
 
-impl Source<Vec<u8>> {
+impl Given<Vec<u8>> {
     fn texts(&self, next: &mut impl FnMut() -> Option<ArrayRef>) -> Result<Column, String> {
         match self {
             Self::Value(value) => Ok(Column::Constant(value.clone())),
@@ -349,7 +349,7 @@ impl Source<Vec<u8>> {
     }
 }
 
-impl Source<bool> {
+impl Given<bool> {
     fn flags(&self, next: &mut impl FnMut() -> Option<ArrayRef>) -> Result<Flags, String> {
         let name = match self {
             Self::Value(flag) => return Ok(Flags::Constant(*flag)),

@@ -1,6 +1,5 @@
 //! The native module of the Python package `orbgate`: thin over the engine's public interface.
 
-mod audit;
 mod bulk;
 mod capsule;
 mod charge;
@@ -12,6 +11,7 @@ mod names;
 mod outcome;
 mod parallel;
 mod policy;
+mod questions;
 mod rows;
 mod table;
 mod terms;
@@ -32,16 +32,16 @@ mod _native {
     const MAX_POLICY_BYTES: u64 = orbgate::Policy::MAX_BYTES;
 
     #[pymodule_export]
-    use super::audit::{
-        least_scopes, least_scopes_of_table, reach, records, route_of, routes, scope_usage,
-        scope_usage_of_table, scopes, who_may,
-    };
-    #[pymodule_export]
     use super::charge::Charge;
     #[pymodule_export]
     use super::decision::Decision;
     #[pymodule_export]
     use super::error::break_down;
+    #[pymodule_export]
+    use super::questions::{
+        least_scopes, least_scopes_of_table, reach, route_of, routes, scope_usage,
+        scope_usage_of_table, scopes, table_rows, who_may,
+    };
     /// Most bytes of a line of a log.
     #[pymodule_export]
     const LINE_LIMIT: usize = orbgate_log::LINE_LIMIT;

@@ -41,12 +41,12 @@ pub(crate) struct Outcomes<'e> {
     /// Where the decision of a key stands, by [`key`]; [`UNSEEN`] where it was not met yet.
     places: Vec<OutcomeId>,
     seen: Vec<Outcome>,
-    words: &'e Words,
+    dictionaries: &'e Dictionaries,
 }
 
 /// The dictionaries of a policy's columns, and their schema.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct Dictionaries {
     pub(crate) schema: SchemaRef,
     effects: ArrayRef,
     reasons: ArrayRef,
@@ -74,7 +74,7 @@ const UNSEEN: OutcomeId = OutcomeId::MAX;
 const KEYS: usize = Reason::ALL.len().saturating_mul(2);
 
 impl<'e> Outcomes<'e> {
-    pub(crate) fn new(engine: &'e Engine, words: &'e Words) -> Self {
+    pub(crate) fn new(engine: &'e Engine, dictionaries: &'e Dictionaries) -> Self {
         let routes = engine.routes().len().saturating_add(1);
         let keys = routes
             .saturating_mul(KEYS)
@@ -83,7 +83,7 @@ impl<'e> Outcomes<'e> {
             engine,
             places: vec![UNSEEN; keys],
             seen: Vec::new(),
-            words,
+            dictionaries,
         }
     }
 
@@ -93,7 +93,7 @@ impl<'e> Outcomes<'e> {
 
     /// The place of a decision.
     #[inline]
-    pub(crate) fn place(&mut self, decision: &Decision<'_>) -> OutcomeId {
+    pub(crate) fn id(&mut self, decision: &Decision<'_>) -> OutcomeId {
         let key = key(decision);
         match self.places.get(key) {
             Some(place) if *place != UNSEEN => *place,
@@ -104,7 +104,7 @@ impl<'e> Outcomes<'e> {
     #[cold]
     fn insert(&mut self, key: usize, decision: &Decision<'_>) -> OutcomeId {
         let place = OutcomeId::try_from(self.seen.len()).unwrap_or(UNSEEN);
-        self.seen.push(self.words.outcome(decision));
+        self.seen.push(self.dictionaries.outcome(decision));
         if let Some(slot) = self.places.get_mut(key) {
             *slot = place;
         }
@@ -113,7 +113,7 @@ impl<'e> Outcomes<'e> {
 
     /// The columns of some rows.
     pub(crate) fn columns(&self, rows: &[OutcomeId]) -> Result<RecordBatch, ArrowError> {
-        let Words {
+        let Dictionaries {
             schema,
             effects,
             reasons,
@@ -122,7 +122,7 @@ impl<'e> Outcomes<'e> {
             routes,
             scopes,
             policy,
-        } = self.words;
+        } = self.dictionaries;
         let mut columns = Columns {
             rows,
             seen: &self.seen,
@@ -237,7 +237,7 @@ fn key(decision: &Decision<'_>) -> usize {
     key.saturating_add(Detail::ALL.len())
 }
 
-impl Words {
+impl Dictionaries {
     pub(crate) fn new(engine: &Engine) -> Self {
         let routes = || engine.routes();
         let templates = routes().map(|route| route.template());
@@ -318,7 +318,7 @@ impl Names {
         }
     }
 
-    fn place(&self, name: &str) -> Option<i32> {
+    fn code(&self, name: &str) -> Option<i32> {
         self.places.get(name).copied()
     }
 }
@@ -333,6 +333,6 @@ fn digests(engine: &Engine) -> ArrayRef {
     Arc::new(DictionaryArray::new(keys, Arc::new(digest)))
 }
 
-fn place<T: PartialEq>(all: &[T], one: &T) -> Option<i8> {
+fn index_of<T: PartialEq>(all: &[T], one: &T) -> Option<i8> {
     i8::try_from(all.iter().position(|other| other == one)?).ok()
 }

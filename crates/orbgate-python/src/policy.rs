@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyString};
 use crate::decision::Decision;
 use crate::error::{self, guarded};
 use crate::names::Names;
-use crate::outcome::Words;
+use crate::outcome::Dictionaries;
 use crate::text::Text;
 use crate::token::Token;
 
@@ -23,7 +23,7 @@ pub(crate) struct Policy {
     has_end_marker: bool,
     pub(crate) names: Names,
     /// What columns of decisions are made of, once some were asked for.
-    words: OnceLock<Words>,
+    dictionaries: OnceLock<Dictionaries>,
 }
 
 #[pymethods]
@@ -48,7 +48,7 @@ impl Policy {
                 text: text.map(|Text(text)| text.into()),
                 has_end_marker,
                 names,
-                words: OnceLock::new(),
+                dictionaries: OnceLock::new(),
             })
         })
     }
@@ -188,7 +188,8 @@ impl Policy {
         &self.engine
     }
 
-    pub(crate) fn words(&self) -> &Words {
-        self.words.get_or_init(|| Words::new(self.engine()))
+    pub(crate) fn dictionaries(&self) -> &Dictionaries {
+        self.dictionaries
+            .get_or_init(|| Dictionaries::new(self.engine()))
     }
 }

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::capsule::{STREAM, parts};
-use crate::column::{Layout, Requests, Source};
+use crate::column::{Given, Layout, Requests};
 use crate::error::{self, guarded};
 use crate::outcome::{Outcomes, ROWS_AT_ONCE};
 use crate::parallel;
@@ -41,13 +41,13 @@ pub(crate) fn decide_table(
         let mut layout = Layout::new(columns, values);
         if let Some(token) = token {
             let (kind, text) = token.get().parts();
-            layout.kind = Source::Value(kind.into());
-            layout.scopes = Source::Value(text.into());
+            layout.kind = Given::Value(kind.into());
+            layout.scopes = Given::Value(text.into());
         }
         let policy = policy.get();
-        let words = policy.words();
+        let dictionaries = policy.dictionaries();
         let mut table = DecisionTable {
-            schema: Arc::clone(&words.schema),
+            schema: Arc::clone(&dictionaries.schema),
             batches: Vec::new(),
             rows: 0,
         };
@@ -59,7 +59,7 @@ pub(crate) fn decide_table(
             // A worker costs as much as some hundred rows: small tables have one.
             let wanted = requests.rows.div_ceil(ROWS_AT_ONCE).clamp(1, threads);
             let missing = wanted.saturating_sub(workers.len());
-            workers.extend((0..missing).map(|_| Outcomes::new(policy.engine(), words)));
+            workers.extend((0..missing).map(|_| Outcomes::new(policy.engine(), dictionaries)));
             let batches = parallel::decide(py, requests, &mut workers)?;
             table.batches.extend(batches);
             table.rows = table.rows.saturating_add(requests.rows);
@@ -99,8 +99,8 @@ impl Layout {
         let (method, target, kind_column, scopes_column, bonus_column, bonus_required) = columns;
         let (kind, scopes, bonus) = values;
         let text = |value: Option<String>, column| {
-            value.map_or(Source::Column(column, true), |value| {
-                Source::Value(value.into())
+            value.map_or(Given::Column(column, true), |value| {
+                Given::Value(value.into())
             })
         };
         Self {
@@ -108,7 +108,7 @@ impl Layout {
             target,
             kind: text(kind, kind_column),
             scopes: text(scopes, scopes_column),
-            bonus: bonus.map_or(Source::Column(bonus_column, bonus_required), Source::Value),
+            bonus: bonus.map_or(Given::Column(bonus_column, bonus_required), Given::Value),
             by: None,
         }
     }

@@ -29,7 +29,7 @@ use axum::{Router, serve};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate_testing::signer::{self, Signer};
 use orbgate_token::{Algorithm, VerifiedToken};
-use orbgate_tower::{AuditLog, Engines, Refused, Snapshot, VerifyToken};
+use orbgate_tower::{AuditLog, Engines, KeyHolder, Refused, VerifyToken};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpListener;
 
@@ -73,7 +73,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// A key, what verifies with it, and a token of a day.
-fn world(algorithm: Algorithm) -> Result<(Snapshot, String), Box<dyn Error>> {
+fn world(algorithm: Algorithm) -> Result<(KeyHolder, String), Box<dyn Error>> {
     let signer = match algorithm {
         Algorithm::Rs256 => Signer::rsa(),
         Algorithm::EdDsa => Signer::ed25519(),
@@ -91,7 +91,7 @@ fn world(algorithm: Algorithm) -> Result<(Snapshot, String), Box<dyn Error>> {
     let verifier = signer::verifier(signer::issuer().algorithms([algorithm]));
     let keys = signer::keys(&[signer.jwk("key-1")]);
     Ok((
-        Snapshot::new(verifier, keys),
+        KeyHolder::new(verifier, keys),
         signer.token(&header, &claims),
     ))
 }

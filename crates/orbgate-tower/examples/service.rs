@@ -121,7 +121,7 @@ async fn run(
     // The shape of an error's body is not shown, so there is none.
     let request = RunRequest::from_json(&body).map_err(|_| StatusCode::BAD_REQUEST)?;
     let user = token.as_ref().and_then(|token| token.subject());
-    let record = record(request, user.unwrap_or_default(), &allowed, begun);
+    let record = run_record(request, user.unwrap_or_default(), &allowed, begun);
     let json = serde_json::to_vec(&record).map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
@@ -136,7 +136,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// A run that did nothing, and says so.
-fn record(request: RunRequest, user: &str, allowed: &Allowed, begun: SystemTime) -> RunRecord {
+fn run_record(request: RunRequest, user: &str, allowed: &Allowed, begun: SystemTime) -> RunRecord {
     let mut content = "This is a stand-in: no model has been asked.".to_owned();
     if request.stream {
         content.push_str(

@@ -40,7 +40,7 @@ pub struct AuditLog {
 
 enum Entry {
     /// A line.
-    Record(Vec<u8>),
+    Line(Vec<u8>),
     /// Closes the channel in it once everything before it is written.
     Flush { _done: SyncSender<()> },
 }
@@ -81,18 +81,18 @@ impl AuditLog {
         }
     }
 
-    pub(crate) fn record(&self, decision: &Decision<'_>, token: TokenFacts) {
-        let record = Record {
+    pub(crate) fn write_down(&self, decision: &Decision<'_>, token: TokenFacts) {
+        let line = AuditLine {
             time_ms: time_ms(),
             decision,
             about: decision.about().map(|route| route.as_str()),
             token,
         };
-        let Ok(mut line) = serde_json::to_vec(&record) else {
+        let Ok(mut line) = serde_json::to_vec(&line) else {
             return observe::audit_lost(1);
         };
         line.push(b'\n');
-        if self.entries.try_send(Entry::Record(line)).is_err() {
+        if self.entries.try_send(Entry::Line(line)).is_err() {
             observe::audit_lost(1);
             if !self.losing.swap(true, Ordering::Relaxed) {
                 tracing::error!("audit records are lost: the writer is too far behind");
@@ -113,7 +113,7 @@ pub(crate) struct TokenFacts {
 }
 
 #[derive(Serialize)]
-struct Record<'a> {
+struct AuditLine<'a> {
     time_ms: u64,
     #[serde(flatten)]
     decision: &'a Decision<'a>,
@@ -146,7 +146,7 @@ fn write(waiting: &Receiver<Entry>, writer: impl Write, losing: &AtomicBool) {
             }
         };
         match entry {
-            Entry::Record(line) => batch.add(&line),
+            Entry::Line(line) => batch.add(&line),
             Entry::Flush { _done } => batch.write(),
         }
     }

@@ -11,7 +11,7 @@ use crate::audit::AuditLog;
 use crate::challenge::Challenge;
 use crate::engines::Engines;
 use crate::service::Gate;
-use crate::target::Source;
+use crate::target::WireUri;
 
 /// Lets a request through to a service only where its token may make the call: the policy enforcement point.
 ///
@@ -21,7 +21,7 @@ pub struct GateLayer<V> {
 }
 
 pub(crate) struct Settings<V> {
-    pub(crate) source: Source,
+    pub(crate) source: WireUri,
     pub(crate) engines: Engines,
     pub(crate) verifier: Arc<V>,
     pub(crate) challenge: Challenge,
@@ -43,7 +43,7 @@ impl<V> GateLayer<V> {
     #[cfg(feature = "axum")]
     #[must_use]
     pub fn axum(engines: Engines, verifier: V) -> Self {
-        Self::new(engines, verifier, Source::OriginalUri)
+        Self::new(engines, verifier, WireUri::OriginalUri)
     }
 
     /// A layer around everything that routes: a hyper service, a tonic server, or a whole axum router.
@@ -55,10 +55,10 @@ impl<V> GateLayer<V> {
     /// The layer does not see which route a router further in takes: see [`Engines::check_routes`].
     #[must_use]
     pub fn outermost(engines: Engines, verifier: V) -> Self {
-        Self::new(engines, verifier, Source::Outermost)
+        Self::new(engines, verifier, WireUri::Outermost)
     }
 
-    fn new(engines: Engines, verifier: V, source: Source) -> Self {
+    fn new(engines: Engines, verifier: V, source: WireUri) -> Self {
         let settings = Settings {
             source,
             engines,

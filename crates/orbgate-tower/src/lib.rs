@@ -28,6 +28,8 @@ pub use crate::engines::{Engines, LoadError};
 pub use crate::layer::{GateLayer, UnknownRoute};
 pub use crate::routes::{RoutesDiffer, Undeclared};
 pub use crate::service::{Gate, GateFuture};
-pub use crate::verify::{Refused, Snapshot, Verified, VerifyToken};
+#[expect(deprecated, reason = "the old name stays until 0.2")]
+pub use crate::verify::Snapshot;
+pub use crate::verify::{KeyHolder, Refused, Verified, VerifyToken};
 #[cfg(feature = "watch")]
 pub use crate::watch::{Watch, WatchSettings};

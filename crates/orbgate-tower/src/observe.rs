@@ -28,7 +28,7 @@ pub(crate) fn span() -> Span {
 
 /// Counts a decision, and notes it in its span.
 pub(crate) fn decided(decision: &Decision<'_>, refused: Option<Refused>, span: &Span) {
-    let outcome = outcome(decision);
+    let outcome = effect(decision);
     let (reason, route) = (decision.reason().as_str(), decision.route());
     let labels = [
         ("decision", outcome.into()),
@@ -69,7 +69,7 @@ pub(crate) fn misrouted(decision: &Decision<'_>, matched: &str, span: &Span) {
     span.record("matched", matched);
 }
 
-pub(crate) const fn outcome(decision: &Decision<'_>) -> &'static str {
+pub(crate) const fn effect(decision: &Decision<'_>) -> &'static str {
     if decision.is_allow() { "allow" } else { "deny" }
 }
 

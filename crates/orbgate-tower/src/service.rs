@@ -124,7 +124,7 @@ where
     observe::decided(&decision, credentials.refused(), span);
     #[cfg(feature = "audit")]
     if let Some(audit) = &settings.audit {
-        audit.record(&decision, credentials.facts());
+        audit.write_down(&decision, credentials.facts());
     }
     let allowed = match &decision {
         Decision::Deny(deny) => return Err(settings.denial(deny, &decision, &credentials)),

@@ -27,7 +27,7 @@ pub(crate) fn method(parts: &Parts, ignore_override: bool) -> &str {
 
 /// Where a layer finds the URI of the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum WireUri {
     /// It is the request's own, because no router is outside the layer.
     Outermost,
     /// axum keeps it beside the request's own, from which it takes the prefix of a nested router off.
@@ -35,7 +35,7 @@ pub(crate) enum Source {
     OriginalUri,
 }
 
-impl Source {
+impl WireUri {
     /// The target of a request in the one form that an engine takes, or what it is instead, which the engine
     /// refuses.
     ///
@@ -104,7 +104,7 @@ pub(crate) const fn matched_template(_: &Parts) -> Option<&str> {
 mod tests {
     use http::{Method, Request, Version};
 
-    use super::Source;
+    use super::WireUri;
 
     fn of(method: Method, uri: &str, version: Version) -> String {
         let request = Request::builder()
@@ -112,7 +112,7 @@ mod tests {
             .uri(uri)
             .version(version)
             .body(());
-        Source::Outermost.target(&request.unwrap().into_parts().0)
+        WireUri::Outermost.target(&request.unwrap().into_parts().0)
     }
 
     #[test]

@@ -79,12 +79,12 @@ impl Verified for VerifiedToken {
 
 /// A [`Verifier`] with keys at hand: no network. Cheap to clone; the clones share their keys.
 #[derive(Clone, Debug)]
-pub struct Snapshot {
+pub struct KeyHolder {
     verifier: Verifier,
     keys: Arc<ArcSwap<Keys>>,
 }
 
-impl Snapshot {
+impl KeyHolder {
     /// Verifies under these keys.
     #[must_use]
     pub fn new(verifier: Verifier, keys: Keys) -> Self {
@@ -97,14 +97,18 @@ impl Snapshot {
         self.keys.store(Arc::new(keys));
     }
 
-    /// As [`Snapshot::store`].
+    /// As [`KeyHolder::store`].
     #[deprecated(since = "0.1.0", note = "until 0.2: `store`")]
     pub fn swap(&self, keys: Keys) {
         self.store(keys);
     }
 }
 
-impl VerifyToken for Snapshot {
+/// As [`KeyHolder`].
+#[deprecated(since = "0.1.0", note = "until 0.2: `KeyHolder`")]
+pub type Snapshot = KeyHolder;
+
+impl VerifyToken for KeyHolder {
     type Verified = VerifiedToken;
 
     fn verify(&self, token: &str) -> impl Future<Output = Result<VerifiedToken, Refused>> + Send {

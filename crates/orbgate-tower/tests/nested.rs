@@ -16,7 +16,7 @@ use http::Request;
 use http_body_util::Full;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate::{Engine, Policy};
-use orbgate_tower::{Engines, GateLayer, Snapshot};
+use orbgate_tower::{Engines, GateLayer, KeyHolder};
 use support::Tokens;
 use tower::{Layer as _, ServiceExt as _, service_fn};
 
@@ -34,7 +34,7 @@ apis:
 
 struct World {
     engines: Engines,
-    verifier: Snapshot,
+    verifier: KeyHolder,
     /// A token that holds `read:users`.
     token: String,
 }
@@ -50,11 +50,11 @@ impl World {
         }
     }
 
-    fn axum(&self) -> GateLayer<Snapshot> {
+    fn axum(&self) -> GateLayer<KeyHolder> {
         GateLayer::axum(self.engines.clone(), self.verifier.clone())
     }
 
-    fn outermost(&self) -> GateLayer<Snapshot> {
+    fn outermost(&self) -> GateLayer<KeyHolder> {
         GateLayer::outermost(self.engines.clone(), self.verifier.clone())
     }
 

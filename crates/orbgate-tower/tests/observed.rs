@@ -21,7 +21,7 @@ use http::{Request, Response};
 use http_body_util::Full;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use orbgate::Engine;
-use orbgate_tower::{AuditLog, Engines, GateLayer, RequestBody, Snapshot};
+use orbgate_tower::{AuditLog, Engines, GateLayer, KeyHolder, RequestBody};
 use serde_json::Value;
 use support::Tokens;
 use tower::{Layer as _, ServiceExt as _, service_fn};
@@ -36,7 +36,7 @@ async fn service(
 }
 
 /// The status of the answer: 200 where the service is reached.
-async fn call(gate: &GateLayer<Snapshot>, method: &str, target: &str, token: Option<&str>) -> u16 {
+async fn call(gate: &GateLayer<KeyHolder>, method: &str, target: &str, token: Option<&str>) -> u16 {
     let mut request = Request::builder().method(method).uri(target);
     if let Some(token) = token {
         request = request.header("authorization", format!("Bearer {token}"));

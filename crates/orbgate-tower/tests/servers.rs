@@ -20,7 +20,9 @@ use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use orbgate::{Engine, Policy};
 use orbgate_token::VerifiedToken;
-use orbgate_tower::{Allowed, Challenge, Engines, FullChallenge, GateLayer, RequestBody, Snapshot};
+use orbgate_tower::{
+    Allowed, Challenge, Engines, FullChallenge, GateLayer, KeyHolder, RequestBody,
+};
 use support::{Tokens, raw, request};
 use tokio::net::{TcpListener, TcpStream};
 use tonic::metadata::{Ascii, MetadataValue};
@@ -43,7 +45,7 @@ apis:
 ";
 
 /// tonic's own health service behind the layer.
-async fn health(gate: GateLayer<Snapshot>) -> HealthClient<Channel> {
+async fn health(gate: GateLayer<KeyHolder>) -> HealthClient<Channel> {
     let (reporter, service) = tonic_health::server::health_reporter();
     reporter
         .set_service_status("orbs", tonic_health::ServingStatus::Serving)
@@ -74,7 +76,7 @@ async fn first(client: &mut HealthClient<Channel>, authorization: &str) -> Resul
     Ok(first.unwrap().status)
 }
 
-fn grpc(tokens: &Tokens) -> GateLayer<Snapshot> {
+fn grpc(tokens: &Tokens) -> GateLayer<KeyHolder> {
     let engine = Engine::new(&Policy::from_yaml(POLICY).unwrap());
     GateLayer::outermost(Engines::new(engine), tokens.verifier())
 }
@@ -144,7 +146,7 @@ async fn a_grpc_method_that_the_policy_does_not_know_is_unimplemented() {
 }
 
 /// A server of nothing but hyper, for HTTP/1 and HTTP/2.
-async fn bare(gate: GateLayer<Snapshot>) -> String {
+async fn bare(gate: GateLayer<KeyHolder>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let service = TowerToHyperService::new(gate.layer(service_fn(answer)));

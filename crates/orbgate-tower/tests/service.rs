@@ -27,13 +27,13 @@ const RUN: &str = "/api/v1/external/voxies/prompt/run";
 const BODY: &str = r#"{"prompt": "Answer questions", "stream": false, "allowBonusOrbsUse": true}"#;
 
 /// Where tokens come from.
-trait Source {
+trait TokenMaker {
     fn user(&mut self, scopes: &str) -> String;
     fn organisation(&mut self, scopes: &str) -> String;
     fn expired(&mut self, scopes: &str) -> String;
 }
 
-impl Source for Tokens {
+impl TokenMaker for Tokens {
     fn user(&mut self, scopes: &str) -> String {
         self.token("user", scopes)
     }
@@ -47,7 +47,7 @@ impl Source for Tokens {
     }
 }
 
-impl Source for Provider {
+impl TokenMaker for Provider {
     fn user(&mut self, scopes: &str) -> String {
         Self::user(self, scopes)
     }
@@ -89,7 +89,7 @@ async fn every_route_with_tokens_of_an_openid_provider() {
 }
 
 /// All routes × (right scope, wrong scopes, no token, expired), and an organisation on inference.
-async fn every_route<V: VerifyToken + Clone>(source: &mut impl Source, verifier: V) {
+async fn every_route<V: VerifyToken + Clone>(source: &mut impl TokenMaker, verifier: V) {
     let gate = service::gate(Engines::external(), verifier.clone()).unwrap();
     let address = serve(service::app(gate)).await;
     let mut right: HashMap<&str, String> = HashMap::new();
@@ -134,7 +134,7 @@ async fn every_route<V: VerifyToken + Clone>(source: &mut impl Source, verifier:
 }
 
 /// An organisation calls every route that a user does, but none of the inference API.
-async fn organisation<V: VerifyToken>(source: &mut impl Source, verifier: V) {
+async fn organisation<V: VerifyToken>(source: &mut impl TokenMaker, verifier: V) {
     let policy = "
 orbgate: 1
 apis:
@@ -183,7 +183,7 @@ async fn run_endpoint(address: &str, token: &str) {
     let answer = run(BODY).await;
     assert_eq!(answer.header("content-type"), Some("application/json"));
     let record = RunRecord::from_json(&answer.body).unwrap();
-    assert!(record.audit().is_empty(), "{:?}", record.audit());
+    assert!(record.findings().is_empty(), "{:?}", record.findings());
     assert_eq!(record.input.input_content, "Answer questions");
     assert!(record.content.starts_with("This is a stand-in"));
     assert_eq!(record.metadata.unknown["bonus_allowed"], true);

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 pub use fault::Fault;
 pub use faults::{Faults, first_place, is_hidden, quoted};
 pub use format::{Braced, Format};
-pub use node::{Entry, Kind, Node, Scalar};
+pub use node::{Content, Entry, Node, Scalar};
 pub use place::Place;
 pub use spanned::Spanned;
 pub use text::{MAX_BYTES, has_end_marker};

@@ -10,12 +10,12 @@ pub struct Node<'a> {
     /// Where it starts.
     pub place: Place,
     /// What it is.
-    pub kind: Kind<'a>,
+    pub kind: Content<'a>,
 }
 
 /// What a value is, as far as YAML tells.
 #[derive(Debug)]
-pub enum Kind<'a> {
+pub enum Content<'a> {
     /// Text, a number, nothing: it depends on who reads it.
     Scalar(Scalar<'a>),
     /// A list.

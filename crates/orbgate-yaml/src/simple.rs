@@ -6,7 +6,7 @@
 //! over several lines, blocks of text, escapes, texts over several lines, numbers other than whole ones …) is not
 //! judged here.
 
-use crate::node::{Entry, Kind, Node, Scalar};
+use crate::node::{Content, Entry, Node, Scalar};
 use crate::scalar::other_reading;
 
 /// Whether the text is simple and says this.
@@ -65,10 +65,10 @@ impl<'t> Lines<'t> {
             return false;
         };
         match &node.kind {
-            Kind::Mapping(entries) if !entries.is_empty() => {
+            Content::Mapping(entries) if !entries.is_empty() => {
                 entries.iter().all(|entry| self.are_entry(entry, indent))
             }
-            Kind::Sequence(items) if !items.is_empty() => {
+            Content::Sequence(items) if !items.is_empty() => {
                 items.iter().all(|item| self.are_item(item, indent))
             }
             _ => false,
@@ -87,7 +87,7 @@ impl<'t> Lines<'t> {
             Some(value) if is_end(value) => {
                 self.advance();
                 // The dashes of a list may stand right below its key.
-                let is_list = matches!(entry.value.kind, Kind::Sequence(_));
+                let is_list = matches!(entry.value.kind, Content::Sequence(_));
                 self.are(&entry.value, indent.saturating_add((!is_list).into()))
             }
             Some(value) => {
@@ -102,7 +102,7 @@ impl<'t> Lines<'t> {
         let Some(content) = self.at(indent).and_then(|line| line.strip_prefix("- ")) else {
             return false;
         };
-        if matches!(item.kind, Kind::Mapping(_)) {
+        if matches!(item.kind, Content::Mapping(_)) {
             // Its first key stands behind the dash, the others right below that.
             let indent = indent.saturating_add(2);
             self.next = Some(Line { indent, content });
@@ -130,7 +130,7 @@ impl<'t> Lines<'t> {
 /// Whether the rest of a line is this value, and nothing but a comment behind it.
 fn is_value(rest: &str, node: &Node<'_>) -> bool {
     let behind = match &node.kind {
-        Kind::Scalar(scalar) => behind_text(rest, scalar),
+        Content::Scalar(scalar) => behind_text(rest, scalar),
         _ => behind_flow(rest, node),
     };
     behind.is_some_and(is_end)
@@ -155,17 +155,17 @@ fn behind_text<'t>(rest: &'t str, scalar: &Scalar<'_>) -> Option<&'t str> {
 fn behind_flow<'t>(rest: &'t str, node: &Node<'_>) -> Option<&'t str> {
     let is_bare = |text: &str| !text.contains([',', '[', ']', '{', '}', ':', '?']);
     match &node.kind {
-        Kind::Scalar(scalar) => {
+        Content::Scalar(scalar) => {
             behind_text(rest, scalar).filter(|_| !scalar.plain || is_bare(&scalar.text))
         }
-        Kind::Sequence(items) => behind_items(rest, ['[', ']'], items, behind_flow),
-        Kind::Mapping(entries) => behind_items(rest, ['{', '}'], entries, |rest, entry| {
+        Content::Sequence(items) => behind_items(rest, ['[', ']'], items, behind_flow),
+        Content::Mapping(entries) => behind_items(rest, ['{', '}'], entries, |rest, entry| {
             let key = entry.key.text.as_ref();
             let value = rest.strip_prefix(key)?.strip_prefix(": ")?;
             let is_key = entry.key.plain && is_key(key) && is_bare(key);
             behind_flow(value.trim_start_matches(' '), &entry.value).filter(|_| is_key)
         }),
-        Kind::Refused => None,
+        Content::Refused => None,
     }
 }
 
@@ -247,7 +247,7 @@ mod tests {
     use serde_yaml::Value;
 
     use super::says;
-    use crate::{Faults, Format, Kind, Node, tree};
+    use crate::{Content, Faults, Format, Node, tree};
 
     const FORMAT: Format = Format {
         file: "a file",
@@ -302,14 +302,14 @@ last: false";
     /// Whether the library reads the same.
     fn is(node: &Node<'_>, value: &Value) -> bool {
         match (&node.kind, value) {
-            (Kind::Scalar(scalar), Value::String(text)) => scalar.text == text.as_str(),
-            (Kind::Scalar(scalar), Value::Bool(is)) => scalar.text == is.to_string(),
-            (Kind::Scalar(scalar), Value::Number(number)) => scalar.text == number.to_string(),
-            (Kind::Sequence(items), Value::Sequence(values)) => {
+            (Content::Scalar(scalar), Value::String(text)) => scalar.text == text.as_str(),
+            (Content::Scalar(scalar), Value::Bool(is)) => scalar.text == is.to_string(),
+            (Content::Scalar(scalar), Value::Number(number)) => scalar.text == number.to_string(),
+            (Content::Sequence(items), Value::Sequence(values)) => {
                 let mut pairs = items.iter().zip(values);
                 items.len() == values.len() && pairs.all(|(item, value)| is(item, value))
             }
-            (Kind::Mapping(entries), Value::Mapping(values)) => {
+            (Content::Mapping(entries), Value::Mapping(values)) => {
                 let mut pairs = entries.iter().zip(values);
                 let is_entry = |(name, value): (&Value, &Value), entry: &super::Entry<'_>| {
                     name.as_str() == Some(&entry.key.text) && is(&entry.value, value)

@@ -12,7 +12,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 use crate::faults::{Faults, first_place, quoted};
 use crate::format::Format;
 use crate::input::{Bounded, Budget};
-use crate::node::{Entry, Kind, Node, Scalar};
+use crate::node::{Content, Entry, Node, Scalar};
 use crate::place::Place;
 use crate::syntax::{self, place};
 
@@ -124,7 +124,7 @@ impl<'a> Builder<'a> {
                 return self.close(
                     Node {
                         place,
-                        kind: Kind::Refused,
+                        kind: Content::Refused,
                     },
                     faults,
                 );
@@ -139,7 +139,7 @@ impl<'a> Builder<'a> {
                 return self.close(
                     Node {
                         place,
-                        kind: Kind::Scalar(Scalar { text, plain }),
+                        kind: Content::Scalar(Scalar { text, plain }),
                     },
                     faults,
                 );
@@ -159,12 +159,12 @@ impl<'a> Builder<'a> {
                 let kind = match open.so_far {
                     SoFar::Sequence(mut items) => {
                         items.shrink_to_fit();
-                        Kind::Sequence(items)
+                        Content::Sequence(items)
                     }
                     SoFar::Mapping(mut entries, _) => {
                         entries.shrink_to_fit();
                         refuse_duplicates(&entries, faults);
-                        Kind::Mapping(entries)
+                        Content::Mapping(entries)
                     }
                 };
                 let node = Node {
@@ -213,7 +213,7 @@ impl<'a> Builder<'a> {
             return self.close(
                 Node {
                     place: place(at),
-                    kind: Kind::Refused,
+                    kind: Content::Refused,
                 },
                 faults,
             );
@@ -305,13 +305,13 @@ fn refuse_properties(place: Place, anchor: usize, tagged: bool, faults: &mut Fau
 /// A key and its value, unless the key cannot be one.
 fn entry<'a>(key: Node<'a>, mut value: Node<'a>, faults: &mut Faults) -> Option<Entry<'a>> {
     match key.kind {
-        Kind::Scalar(text) if text.plain && text.text == "<<" => {
+        Content::Scalar(text) if text.plain && text.text == "<<" => {
             faults.push(key.place, "a merge key is not allowed: write the keys here");
             None
         }
-        Kind::Scalar(text) => {
+        Content::Scalar(text) => {
             // The parser puts an empty value behind the colon or further; people look at the key.
-            if matches!(&value.kind, Kind::Scalar(empty) if empty.plain && empty.text.is_empty())
+            if matches!(&value.kind, Content::Scalar(empty) if empty.plain && empty.text.is_empty())
                 && !faults.stand_at(value.place)
             {
                 value.place = key.place;
@@ -322,11 +322,11 @@ fn entry<'a>(key: Node<'a>, mut value: Node<'a>, faults: &mut Faults) -> Option<
                 value,
             })
         }
-        Kind::Sequence(_) | Kind::Mapping(_) => {
+        Content::Sequence(_) | Content::Mapping(_) => {
             faults.push(key.place, "a key must be text");
             None
         }
-        Kind::Refused => None,
+        Content::Refused => None,
     }
 }
 

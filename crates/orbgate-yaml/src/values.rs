@@ -1,7 +1,7 @@
 //! Reading one value of the tree as what it must be, or reporting what it is instead.
 
 use crate::faults::{Faults, quoted};
-use crate::node::{Entry, Kind, Node};
+use crate::node::{Content, Entry, Node};
 use crate::place::Place;
 use crate::scalar::other_reading;
 use crate::spanned::Spanned;
@@ -31,7 +31,7 @@ impl Values<'_> {
         keys: [&'static str; N],
         required: &[&'static str],
     ) -> Option<[Option<&'n Node<'a>>; N]> {
-        let Kind::Mapping(entries) = &node.kind else {
+        let Content::Mapping(entries) = &node.kind else {
             self.wrong(node, &format!("{} must be a mapping", owner.what));
             return None;
         };
@@ -68,7 +68,7 @@ impl Values<'_> {
 
     /// The entries of a mapping; none where it is something else, which is reported.
     pub fn mapping<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Entry<'a>] {
-        if let Kind::Mapping(entries) = &node.kind {
+        if let Content::Mapping(entries) = &node.kind {
             return entries;
         }
         self.wrong(node, &format!("{what} must be a mapping"));
@@ -77,7 +77,7 @@ impl Values<'_> {
 
     /// The items of a list; none where it is something else, which is reported.
     pub fn list<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Node<'a>] {
-        if let Kind::Sequence(items) = &node.kind {
+        if let Content::Sequence(items) = &node.kind {
             return items;
         }
         self.wrong(node, &format!("{what} must be a list"));
@@ -92,7 +92,7 @@ impl Values<'_> {
         choices: &[(&str, T)],
     ) -> Spanned<T> {
         let chosen = match &node.kind {
-            Kind::Scalar(scalar) => choices.iter().find(|(name, _)| *name == scalar.text),
+            Content::Scalar(scalar) => choices.iter().find(|(name, _)| *name == scalar.text),
             _ => None,
         };
         if chosen.is_none() {
@@ -110,7 +110,7 @@ impl Values<'_> {
 
     /// A text; an empty one where it is something else, or could be read as such, which is reported.
     pub fn text(&mut self, node: &Node<'_>, what: &str) -> Spanned<String> {
-        let Kind::Scalar(scalar) = &node.kind else {
+        let Content::Scalar(scalar) = &node.kind else {
             self.wrong(node, &format!("{what} must be text"));
             return Spanned {
                 place: node.place,
@@ -156,12 +156,14 @@ impl Values<'_> {
     /// Reports that a value is not what it must be, and what it is instead.
     pub fn wrong(&mut self, node: &Node<'_>, must: &str) {
         let found = match &node.kind {
-            Kind::Refused => return,
-            Kind::Sequence(_) => "a list".into(),
-            Kind::Mapping(_) => "a mapping".into(),
-            Kind::Scalar(scalar) if !scalar.plain => format!("the text {}", quoted(&scalar.text)),
-            Kind::Scalar(scalar) if scalar.text.is_empty() => "an empty value".into(),
-            Kind::Scalar(scalar) => quoted(&scalar.text),
+            Content::Refused => return,
+            Content::Sequence(_) => "a list".into(),
+            Content::Mapping(_) => "a mapping".into(),
+            Content::Scalar(scalar) if !scalar.plain => {
+                format!("the text {}", quoted(&scalar.text))
+            }
+            Content::Scalar(scalar) if scalar.text.is_empty() => "an empty value".into(),
+            Content::Scalar(scalar) => quoted(&scalar.text),
         };
         self.wrong_at(node.place, format!("{must}, not {found}"));
     }
@@ -176,7 +178,7 @@ impl Values<'_> {
 
 /// A plain `[1-9][0-9]*` of at most `i64::MAX`. No sign, no separator, no other base, no quotes.
 pub fn amount(node: &Node<'_>) -> Option<u64> {
-    let Kind::Scalar(scalar) = &node.kind else {
+    let Content::Scalar(scalar) = &node.kind else {
         return None;
     };
     let is_decimal =
@@ -193,12 +195,12 @@ pub fn amount(node: &Node<'_>) -> Option<u64> {
 
 /// Whether some YAML reader takes the value for null: nothing, `~`, `null`.
 pub fn is_null(node: &Node<'_>) -> bool {
-    matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && other_reading(&scalar.text) == Some("null"))
+    matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && other_reading(&scalar.text) == Some("null"))
 }
 
 /// Whether nothing is written where the value belongs.
 pub fn is_empty_value(node: &Node<'_>) -> bool {
-    matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && scalar.text.is_empty())
+    matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text.is_empty())
 }
 
 /// The known key that was meant, as far as two wrong letters tell.

@@ -4,29 +4,29 @@ use anyhow::Result;
 
 use crate::program::Program;
 use crate::setup;
-use crate::test::{DECISIONS, Outcome};
+use crate::test::{DECISIONS, StepResult};
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 
 /// All of the core's tests.
-pub(crate) fn run() -> Result<Outcome> {
+pub(crate) fn run() -> Result<StepResult> {
     // Fewer random cases: qemu is some ten times slower than the machine.
     test("PROPTEST_CASES=64 cargo test -p orbgate --all-features --tests")
 }
 
 /// The step: the tests of decisions alone.
-pub(crate) fn check() -> Result<Outcome> {
+pub(crate) fn check() -> Result<StepResult> {
     test(DECISIONS)
 }
 
-fn test(command: &str) -> Result<Outcome> {
+fn test(command: &str) -> Result<StepResult> {
     let linker = "gcc-aarch64-linux-gnu libc6-dev-arm64-cross";
     for outcome in [
         setup::target(TARGET)?,
         setup::apt("aarch64-linux-gnu-gcc", linker)?,
         setup::apt("qemu-aarch64", "qemu-user")?,
     ] {
-        if let skipped @ Outcome::Skipped(_) = outcome {
+        if let skipped @ StepResult::Skipped(_) = outcome {
             return Ok(skipped);
         }
     }
@@ -42,5 +42,5 @@ fn test(command: &str) -> Result<Outcome> {
             "qemu-aarch64 -L /usr/aarch64-linux-gnu",
         )
         .run()?;
-    Ok(Outcome::Passed)
+    Ok(StepResult::Passed)
 }

@@ -8,7 +8,7 @@ use crate::gate;
 use crate::program::Program;
 use crate::project::Project;
 use crate::record;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
@@ -41,8 +41,8 @@ impl Bench {
         match (self.gate, self.update) {
             (_, true) => gate::update(project),
             (true, false) => match gate::check(project)? {
-                Outcome::Passed => Ok(()),
-                Outcome::Skipped(why) => bail!(why),
+                StepResult::Passed => Ok(()),
+                StepResult::Skipped(why) => bail!(why),
             },
             (false, false) if self.bindings => self.languages(project),
             (false, false) => self.compare(project),

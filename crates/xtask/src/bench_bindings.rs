@@ -16,7 +16,7 @@ use crate::native::{Compiler, Library};
 use crate::node;
 use crate::program::Program;
 use crate::project::Project;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 /// Programs take turns this often. A program's figure in a turn is the least of its rounds, because noise only adds.
 const TURNS: usize = 15;
@@ -68,7 +68,7 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Vec<Conte
     Program::at(&rust).path("write", requests).run()?;
 
     let library = Library::build_release(project)?;
-    if let Outcome::Skipped(why) = Compiler::C.set_up()? {
+    if let StepResult::Skipped(why) = Compiler::C.set_up()? {
         bail!(why);
     }
     let c = home.join("c");

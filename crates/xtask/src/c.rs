@@ -12,7 +12,7 @@ use crate::project::Project;
 use crate::refused;
 use crate::setup;
 use crate::skipped;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 /// A test: a program that fails or ends in peace.
 struct Test {
@@ -94,9 +94,9 @@ const SANITIZERS: &[&str] = &[
     "-fno-omit-frame-pointer",
 ];
 
-pub(crate) fn run(project: &Project) -> Result<Outcome> {
+pub(crate) fn run(project: &Project) -> Result<StepResult> {
     for compiler in [Compiler::C, Compiler::Cpp] {
-        if let skipped @ Outcome::Skipped(_) = compiler.set_up()? {
+        if let skipped @ StepResult::Skipped(_) = compiler.set_up()? {
             return Ok(skipped);
         }
     }
@@ -117,7 +117,7 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
     for test in &TESTS {
         let program = build(test, &[], &library, &home.join("plain"))?;
         run_test(test, Program::at(&program))?;
-        if valgrind == Outcome::Passed {
+        if valgrind == StepResult::Passed {
             // It runs one thread at a time. They must take turns, or readers keep the one that reloads waiting for ever.
             let memory = "valgrind --fair-sched=yes --quiet --error-exitcode=9 --leak-check=full \
                           --errors-for-leak-kinds=definite,possible";

@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result};
 use crate::program::Program;
 use crate::project::Project;
 use crate::setup;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
@@ -47,9 +47,9 @@ impl Compiler {
     }
 
     /// Sets up the compiler, its musl, and valgrind.
-    pub(crate) fn set_up(&self) -> Result<Outcome> {
+    pub(crate) fn set_up(&self) -> Result<StepResult> {
         if let Some(why) = unable(fs::read_to_string("/proc/cpuinfo").ok().as_deref()) {
-            return Ok(Outcome::Skipped(why));
+            return Ok(StepResult::Skipped(why));
         }
         let compiler = if self.run.is_empty() {
             setup::target(TARGET)?
@@ -57,25 +57,25 @@ impl Compiler {
             self.install()?
         };
         match compiler {
-            Outcome::Passed => setup::apt("valgrind", "valgrind"),
-            skipped @ Outcome::Skipped(_) => Ok(skipped),
+            StepResult::Passed => setup::apt("valgrind", "valgrind"),
+            skipped @ StepResult::Skipped(_) => Ok(skipped),
         }
     }
 
-    fn install(&self) -> Result<Outcome> {
+    fn install(&self) -> Result<StepResult> {
         let Self { version, run } = self;
         if setup::has_target(&format!("{run}rustc"), TARGET) {
-            return Ok(Outcome::Passed);
+            return Ok(StepResult::Passed);
         }
         if !Program::parse("rustup --version").succeeds() {
             let what = format!(
                 "counting wants Rust {version}, and rustup, which would install it, is missing"
             );
-            return Ok(Outcome::Skipped(what));
+            return Ok(StepResult::Skipped(what));
         }
         let install = "rustup toolchain install --profile minimal --no-self-update --target";
         Program::parse(&format!("{install} {TARGET} {version}")).run()?;
-        Ok(Outcome::Passed)
+        Ok(StepResult::Passed)
     }
 
     /// Builds what is counted of benches/, beside what `cargo xtask bench` builds, and gives the directory

@@ -18,7 +18,7 @@ use crate::node;
 use crate::program::Program;
 use crate::project::Project;
 use crate::python;
-use crate::test::{Outcome, settled};
+use crate::test::{StepResult, settled};
 
 const CASES: &str = "policy/cases";
 
@@ -65,11 +65,11 @@ impl Conformance {
 }
 
 /// The step `conformance`: all languages.
-pub(crate) fn run(project: &Project) -> Result<Outcome> {
+pub(crate) fn run(project: &Project) -> Result<StepResult> {
     conform(project, Language::value_variants())
 }
 
-fn conform(project: &Project, languages: &[Language]) -> Result<Outcome> {
+fn conform(project: &Project, languages: &[Language]) -> Result<StepResult> {
     let cases = count_cases(&project.root.join(CASES))?;
     let library = Library::build(project)?;
     let mut missing = Vec::new();
@@ -88,8 +88,8 @@ fn conform(project: &Project, languages: &[Language]) -> Result<Outcome> {
         }
     }
     Ok(match missing.as_slice() {
-        [] => Outcome::Passed,
-        missing => Outcome::Skipped(missing.join("; ")),
+        [] => StepResult::Passed,
+        missing => StepResult::Skipped(missing.join("; ")),
     })
 }
 
@@ -128,7 +128,7 @@ fn compiled(
     compiler: Compiler,
     source: &str,
 ) -> Result<Runner> {
-    if let Outcome::Skipped(what) = compiler.set_up()? {
+    if let StepResult::Skipped(what) = compiler.set_up()? {
         return Ok(Runner::Missing(what));
     }
     let name = source.replace(['/', '.'], "-");

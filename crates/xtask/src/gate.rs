@@ -14,7 +14,7 @@ use crate::callgrind::{self, Compiler};
 use crate::program::Program;
 use crate::project::Project;
 use crate::start;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 const FILE: &str = "benches/instructions.tsv";
 const HEADER: &str = "\
@@ -39,10 +39,10 @@ struct Baseline {
 }
 
 /// Counts every path and compares it with the committed list.
-pub(crate) fn check(project: &Project) -> Result<Outcome> {
+pub(crate) fn check(project: &Project) -> Result<StepResult> {
     let baseline = Baseline::read()?;
     let compiler = Compiler::of_version(&baseline.compiler)?;
-    if let skipped @ Outcome::Skipped(_) = compiler.set_up()? {
+    if let skipped @ StepResult::Skipped(_) = compiler.set_up()? {
         return Ok(skipped);
     }
     let programs = compiler.build(project)?;
@@ -54,13 +54,13 @@ pub(crate) fn check(project: &Project) -> Result<Outcome> {
     }
     println!("every path that was counted is within {ROOM} % of {FILE}");
     start::check(project, &programs)?;
-    Ok(Outcome::Passed)
+    Ok(StepResult::Passed)
 }
 
 /// Counts every path and commits to it.
 pub(crate) fn update(project: &Project) -> Result<()> {
     let compiler = Compiler::in_use()?;
-    if let Outcome::Skipped(why) = compiler.set_up()? {
+    if let StepResult::Skipped(why) = compiler.set_up()? {
         bail!(why);
     }
     let counts = count(project, &compiler.build(project)?)?;

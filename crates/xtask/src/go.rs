@@ -11,7 +11,7 @@ use crate::native::Compiler;
 use crate::program::Program;
 use crate::project::Project;
 use crate::setup;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 const MODULE: &str = "github.com/orbgate/orbgate/bindings/go";
 
@@ -26,10 +26,10 @@ struct Go {
 }
 
 /// The step.
-pub(crate) fn run(project: &Project) -> Result<Outcome> {
+pub(crate) fn run(project: &Project) -> Result<StepResult> {
     match Go::set_up(project)? {
-        Ok(go) => go.test().map(|()| Outcome::Passed),
-        Err(missing) => Ok(Outcome::Skipped(missing)),
+        Ok(go) => go.test().map(|()| StepResult::Passed),
+        Err(missing) => Ok(StepResult::Skipped(missing)),
     }
 }
 
@@ -75,7 +75,7 @@ impl Go {
             Compiler::C.set_up()?,
             setup::apt("pkg-config", "pkg-config")?,
         ] {
-            if let Outcome::Skipped(what) = outcome {
+            if let StepResult::Skipped(what) = outcome {
                 return Ok(Err(what));
             }
         }

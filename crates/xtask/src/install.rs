@@ -11,7 +11,7 @@ use crate::native::{Compiler, STATIC};
 use crate::program::Program;
 use crate::project::Project;
 use crate::setup;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 /// The ABI's version, which names the shared library: it stays while old clients work.
 const ABI: &str = "1.2.0";
@@ -67,7 +67,7 @@ pub(crate) fn install(project: &Project, prefix: &Path) -> Result<()> {
     let built = project.target.join("release");
     copy(&built.join(STATIC), &lib)?;
     let shared = format!("liborbgate.so.{ABI}");
-    place(&built.join("liborbgate.so"), &lib.join(&shared))?;
+    put_file(&built.join("liborbgate.so"), &lib.join(&shared))?;
     link(&shared, &lib.join(SONAME))?;
     link(SONAME, &lib.join("liborbgate.so"))?;
     for library in [&shared, STATIC] {
@@ -134,10 +134,10 @@ fn write(path: &Path, text: &str) -> Result<()> {
 }
 
 fn copy(file: &Path, directory: &Path) -> Result<()> {
-    place(file, &directory.join(file.file_name().unwrap_or_default()))
+    put_file(file, &directory.join(file.file_name().unwrap_or_default()))
 }
 
-fn place(file: &Path, path: &Path) -> Result<()> {
+fn put_file(file: &Path, path: &Path) -> Result<()> {
     println!("{}", path.display());
     fs::copy(file, path).with_context(|| format!("{} to {}", file.display(), path.display()))?;
     Ok(())
@@ -158,14 +158,14 @@ fn strip(library: &Path) -> Result<()> {
 }
 
 /// The step `install`: programs build from a prefix that has been moved, in every way there is.
-pub(crate) fn check(project: &Project) -> Result<Outcome> {
+pub(crate) fn check(project: &Project) -> Result<StepResult> {
     for tool in ["pkg-config", "cmake"] {
-        if let skipped @ Outcome::Skipped(_) = setup::apt(tool, tool)? {
+        if let skipped @ StepResult::Skipped(_) = setup::apt(tool, tool)? {
             return Ok(skipped);
         }
     }
     for compiler in [Compiler::C, Compiler::Cpp] {
-        if let skipped @ Outcome::Skipped(_) = compiler.set_up()? {
+        if let skipped @ StepResult::Skipped(_) = compiler.set_up()? {
             return Ok(skipped);
         }
     }
@@ -207,7 +207,7 @@ pub(crate) fn check(project: &Project) -> Result<Outcome> {
             check_example(&program)?;
         }
     }
-    Ok(Outcome::Passed)
+    Ok(StepResult::Passed)
 }
 
 /// A prefix as a package of static libraries has it: the linker has no other choice.

@@ -11,7 +11,7 @@ use crate::native::{Library, shared};
 use crate::program::Program;
 use crate::project::Project;
 use crate::setup;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 /// The first Java that the package is for, and the first with the Foreign Function and Memory API.
 const OLDEST: u32 = 17;
@@ -20,16 +20,16 @@ const FOREIGN: u32 = 22;
 const BENCHMARK: &str = "io.github.orbgate.benchmark.Benchmark";
 const CONFORMANCE: &str = "io.github.orbgate.conformance.Conformance";
 
-pub(crate) fn run(project: &Project) -> Result<Outcome> {
+pub(crate) fn run(project: &Project) -> Result<StepResult> {
     let kits = match Kits::find()? {
         Ok(kits) => kits,
-        Err(missing) => return Ok(Outcome::Skipped(missing)),
+        Err(missing) => return Ok(StepResult::Skipped(missing)),
     };
     let library = Library::build(project)?;
     kits.maven(project, &library, "verify").run()?;
     Ok(match kits.left_out() {
-        None => Outcome::Passed,
-        Some(what) => Outcome::Skipped(what),
+        None => StepResult::Passed,
+        Some(what) => StepResult::Skipped(what),
     })
 }
 
@@ -97,8 +97,8 @@ impl Kits {
             return Ok(Err(format!("no JDK from {OLDEST} on")));
         }
         Ok(match setup::apt("mvn", "maven")? {
-            Outcome::Passed => Ok(kits),
-            Outcome::Skipped(what) => Err(what),
+            StepResult::Passed => Ok(kits),
+            StepResult::Skipped(what) => Err(what),
         })
     }
 

@@ -16,7 +16,7 @@ use crate::program::Program;
 use crate::project::Project;
 use crate::record;
 use crate::setup;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 #[derive(Debug, Args)]
 pub(crate) struct Load {
@@ -53,7 +53,7 @@ const SLACK_KIB: u64 = 2048;
 
 impl Load {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
-        if let Outcome::Skipped(why) = setup::apt_until(has_wrk, "wrk", "wrk")? {
+        if let StepResult::Skipped(why) = setup::apt_until(has_wrk, "wrk", "wrk")? {
             bail!(why);
         }
         Program::parse("cargo build --release -p orbgate-tower --all-features --example load")

@@ -4,12 +4,12 @@ use anyhow::{Context as _, Result};
 
 use crate::program::Program;
 use crate::project::Project;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
-pub(crate) fn run(project: &Project) -> Result<Outcome> {
+pub(crate) fn run(project: &Project) -> Result<StepResult> {
     if !Program::parse("rustup --version").succeeds() {
         let what = "the oldest Rust, which rustup would install: it is missing";
-        return Ok(Outcome::Skipped(what.to_owned()));
+        return Ok(StepResult::Skipped(what.to_owned()));
     }
     let version = project
         .core()?
@@ -30,5 +30,5 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
         .published()
         .fold(check, |check, package| check.arg("-p").arg(&package.name))
         .run()?;
-    Ok(Outcome::Passed)
+    Ok(StepResult::Passed)
 }

@@ -9,7 +9,7 @@ use anyhow::Result;
 use crate::program::Program;
 use crate::project::Project;
 use crate::setup;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 /// Where the headers are, as compilers take it.
 pub(crate) const INCLUDE_C: &str = "-Ibindings/c/include";
@@ -81,7 +81,7 @@ impl Compiler {
     }
 
     /// Installs it where it is missing, if this user may.
-    pub(crate) fn set_up(self) -> Result<Outcome> {
+    pub(crate) fn set_up(self) -> Result<StepResult> {
         setup::apt(self.names(), "build-essential")
     }
 

@@ -9,7 +9,7 @@ use crate::conformance::Runner;
 use crate::native::{self, Library};
 use crate::program::Program;
 use crate::project::Project;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 /// The oldest Node that the package is for.
 const OLDEST: u32 = 20;
@@ -24,9 +24,9 @@ struct Node {
 }
 
 /// The step.
-pub(crate) fn run(project: &Project) -> Result<Outcome> {
+pub(crate) fn run(project: &Project) -> Result<StepResult> {
     if let Some(missing) = missing() {
-        return Ok(Outcome::Skipped(missing));
+        return Ok(StepResult::Skipped(missing));
     }
     let node = Node::set_up(project, &Library::build(project)?)?;
     for project in [".", "tests/es2022"] {
@@ -38,7 +38,7 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
     let tests = node.node("--test").within(&node.package);
     let tests = tests.env("ORBGATE_LAYOUT", layout.display().to_string());
     node.tests()?.into_iter().fold(tests, Program::arg).run()?;
-    Ok(Outcome::Passed)
+    Ok(StepResult::Passed)
 }
 
 /// What `cargo xtask conformance node` runs.

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::program::Program;
 use crate::project::{Package, Project};
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 /// What every archive carries, by its path there and at the root.
 const EVERYWHERE: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
@@ -15,15 +15,15 @@ const EVERYWHERE: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 /// What the core's archive carries as well.
 const CORE: &str = "policy/external.yaml";
 
-pub(crate) fn run(project: &Project) -> Result<Outcome> {
+pub(crate) fn run(project: &Project) -> Result<StepResult> {
     let cargo = Program::parse("cargo --version").read()?;
     if minor(&cargo).is_none_or(|minor| minor < 90) {
         let cargo = cargo.trim();
         let what = "packages that depend on each other need 1.90 or newer: rustup update";
-        return Ok(Outcome::Skipped(format!("this is {cargo}; {what}")));
+        return Ok(StepResult::Skipped(format!("this is {cargo}; {what}")));
     }
     if !Program::parse("tar --version").succeeds() {
-        return Ok(Outcome::Skipped(
+        return Ok(StepResult::Skipped(
             "`tar` is missing, which unpacks the archives".to_owned(),
         ));
     }
@@ -42,7 +42,7 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
     let build = Program::parse("cargo build --workspace --all-features").within(&home);
     let target = project.target.join("xtask").join("target");
     build.path("--target-dir", &target).run()?;
-    Ok(Outcome::Passed)
+    Ok(StepResult::Passed)
 }
 
 /// Makes a workspace of the archives' contents, in which they find each other.

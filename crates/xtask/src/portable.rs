@@ -11,7 +11,7 @@ use crate::callgrind::Compiler;
 use crate::gate;
 use crate::program::Program;
 use crate::project::Project;
-use crate::test::{DECISIONS, Outcome};
+use crate::test::{DECISIONS, StepResult};
 
 const FLAGS: &str = "--cfg orbgate_portable";
 
@@ -22,16 +22,16 @@ const SLOWER: f64 = 1.5;
 const TURNS: usize = 5;
 
 /// The step: the tests of decisions alone.
-pub(crate) fn check(project: &Project) -> Result<Outcome> {
+pub(crate) fn check(project: &Project) -> Result<StepResult> {
     if !cfg!(unix) {
-        return Ok(Outcome::Skipped(
+        return Ok(StepResult::Skipped(
             "the code for other processors: the compiler is wrapped by a shell".to_owned(),
         ));
     }
     let wrapper = wrapper(project)?.display().to_string();
     let tests = Program::parse(DECISIONS).env("RUSTC_WORKSPACE_WRAPPER", wrapper);
     tests.run()?;
-    Ok(Outcome::Passed)
+    Ok(StepResult::Passed)
 }
 
 /// A program that compiles our own crates so: unlike `RUSTFLAGS` it leaves everybody else's as they are built.
@@ -58,7 +58,7 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     tests.env("RUSTFLAGS", FLAGS).run()?;
 
     let compiler = Compiler::in_use()?;
-    if let Outcome::Skipped(why) = compiler.set_up()? {
+    if let StepResult::Skipped(why) = compiler.set_up()? {
         bail!(why);
     }
     let usual = compiler.build(project)?;

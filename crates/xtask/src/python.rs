@@ -12,7 +12,7 @@ use crate::program::Program;
 use crate::project::Project;
 use crate::setup;
 use crate::skipped;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 /// The minor versions of Python 3 that the package is for; newer ones are found, too.
 const MINORS: core::ops::RangeInclusive<u32> = 10..=15;
@@ -29,10 +29,10 @@ const PROBE: &str = "import sys, sysconfig as c; print(sys.implementation.name, 
     c.get_config_var('Py_GIL_DISABLED') or 0, sys.executable)";
 
 /// The package's tests, in every Python of the machine.
-pub(crate) fn run(project: &Project) -> Result<Outcome> {
+pub(crate) fn run(project: &Project) -> Result<StepResult> {
     let build = match Build::new(project)? {
         Ok(build) => build,
-        Err(what) => return Ok(Outcome::Skipped(what)),
+        Err(what) => return Ok(StepResult::Skipped(what)),
     };
     let java = java::for_spark();
     let browser = setup::apt("chromium", "chromium")?;
@@ -54,7 +54,7 @@ pub(crate) fn run(project: &Project) -> Result<Outcome> {
     build.say_what_was_tested();
     Ok(match java {
         Some(_) => browser,
-        None => Outcome::Skipped("the tests with Spark, for want of Java 17 or 21".to_owned()),
+        None => StepResult::Skipped("the tests with Spark, for want of Java 17 or 21".to_owned()),
     })
 }
 
@@ -279,7 +279,12 @@ impl Installed {
     }
 
     /// All of the package's tests; those with Spark where there is a Java for it, those with a browser where there is one.
-    fn test_everything(&self, build: &Build, java: Option<&Path>, browser: &Outcome) -> Result<()> {
+    fn test_everything(
+        &self,
+        build: &Build,
+        java: Option<&Path>,
+        browser: &StepResult,
+    ) -> Result<()> {
         let needs = build.package.join("tests").join("requirements-once.txt");
         // Spark comes as a source archive, which holds what is compiled for Java.
         let install = words(
@@ -288,8 +293,8 @@ impl Installed {
         );
         install.path("-r", &needs).run()?;
         let marked = match browser {
-            Outcome::Passed => "",
-            Outcome::Skipped(_) => "not browser",
+            StepResult::Passed => "",
+            StepResult::Skipped(_) => "not browser",
         };
         let tests = self.tests(build, marked)?;
         let tests = match java {
@@ -302,7 +307,7 @@ impl Installed {
     /// Arrow data crosses to the native module and back under valgrind, which sees every access outside its bounds and
     /// every leak. What Python and pyarrow do among themselves is theirs.
     fn check_memory(&self, build: &Build) -> Result<()> {
-        if let Outcome::Skipped(what) = setup::apt("valgrind", "valgrind")? {
+        if let StepResult::Skipped(what) = setup::apt("valgrind", "valgrind")? {
             return skipped::note(&format!("Python's Arrow code under valgrind: {what}"));
         }
         let found = build.home.join("valgrind.xml");

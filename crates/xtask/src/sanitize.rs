@@ -10,12 +10,12 @@ use anyhow::{Result, ensure};
 use crate::native::{Compiler, INCLUDE_C, STATIC};
 use crate::program::Program;
 use crate::project::Project;
-use crate::test::{Outcome, settled};
+use crate::test::{StepResult, settled};
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 pub(crate) fn run(project: &Project) -> Result<()> {
-    if let skipped @ Outcome::Skipped(_) = Compiler::C.set_up()? {
+    if let skipped @ StepResult::Skipped(_) = Compiler::C.set_up()? {
         return settled(skipped);
     }
     let install =

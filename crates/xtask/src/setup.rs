@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::program::Program;
-use crate::test::Outcome;
+use crate::test::StepResult;
 
 /// Installs Debian's packages where a program of theirs is missing, if this user may.
-pub(crate) fn apt(program: &str, packages: &str) -> Result<Outcome> {
+pub(crate) fn apt(program: &str, packages: &str) -> Result<StepResult> {
     let there = || Program::parse(program).arg("--version").succeeds();
     apt_until(there, program, packages)
 }
@@ -18,9 +18,9 @@ pub(crate) fn apt_until(
     there: impl Fn() -> bool,
     program: &str,
     packages: &str,
-) -> Result<Outcome> {
+) -> Result<StepResult> {
     if there() {
-        return Ok(Outcome::Passed);
+        return Ok(StepResult::Passed);
     }
     let is_root = Program::parse("id -u").output();
     let is_root = is_root.is_ok_and(|output| output.stdout.trim() == "0");
@@ -32,25 +32,25 @@ pub(crate) fn apt_until(
         Program::parse(&install).run()?;
     }
     Ok(match there() {
-        true => Outcome::Passed,
-        false => Outcome::Skipped(format!(
+        true => StepResult::Passed,
+        false => StepResult::Skipped(format!(
             "`{program}` is missing: apt-get install {packages}"
         )),
     })
 }
 
 /// Installs the standard library of a target where the compiler in use lacks it.
-pub(crate) fn target(target: &str) -> Result<Outcome> {
+pub(crate) fn target(target: &str) -> Result<StepResult> {
     if has_target("rustc", target) {
-        return Ok(Outcome::Passed);
+        return Ok(StepResult::Passed);
     }
     let what = format!("Rust's standard library for {target} is missing");
     if !Program::parse("rustup --version").succeeds() {
         let what = format!("{what}, and rustup, which would install it, too");
-        return Ok(Outcome::Skipped(what));
+        return Ok(StepResult::Skipped(what));
     }
     Program::parse("rustup target add").arg(target).run()?;
-    Ok(Outcome::Passed)
+    Ok(StepResult::Passed)
 }
 
 /// Whether a compiler has the standard library of a target.

@@ -69,7 +69,7 @@ impl Replay {
             .map_err(|_| anyhow::Error::msg("the reader panicked"))??;
         let peaks = fed?;
         let status = child.wait()?;
-        let expected = if (1..=lines).any(|line| Kind::of(line).is_fault()) {
+        let expected = if (1..=lines).any(|line| LineShape::of(line).is_fault()) {
             2
         } else {
             0
@@ -158,7 +158,7 @@ fn check_answers(output: impl Read, lines: u64) -> Result<()> {
                 line.saturating_sub(1)
             );
         }
-        let kind = Kind::of(line);
+        let kind = LineShape::of(line);
         if !kind.is_answered_by(line, &answer) {
             let mut request = String::new();
             write_request(line, &mut request);
@@ -177,7 +177,7 @@ fn check_answers(output: impl Read, lines: u64) -> Result<()> {
 
 /// A kind of line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum LineShape {
     Hit,
     OtherScope,
     Inference,
@@ -192,7 +192,7 @@ enum Kind {
     UnknownField,
 }
 
-impl Kind {
+impl LineShape {
     /// The kind of a line. No pattern repeats: answers in another order are noticed.
     const fn of(line: u64) -> Self {
         match mix(line) % 4096 {
@@ -242,39 +242,39 @@ impl Kind {
 /// Writes the request of a line, with its line end.
 fn write_request(line: u64, text: &mut String) {
     const TOKEN: &str = r#""token":{"kind":"user","scopes":"read:keys write:voxies"}"#;
-    let request = match Kind::of(line) {
-        Kind::Hit => format!(
+    let request = match LineShape::of(line) {
+        LineShape::Hit => format!(
             r#"{{"method":"POST","target":"/api/v1/external/voxies/{line}/run",{TOKEN},"allow_bonus_orbs_use":true}}"#
         ),
-        Kind::OtherScope => {
+        LineShape::OtherScope => {
             format!(r#"{{"method":"GET","target":"/api/v1/external/voxies/{line}",{TOKEN}}}"#)
         }
-        Kind::Inference => {
+        LineShape::Inference => {
             r#"{"scope":"read:inference","token":{"kind":"user","scopes":["read:inference"]}}"#
                 .into()
         }
-        Kind::NoToken => {
+        LineShape::NoToken => {
             format!(r#"{{"method":"DELETE","target":"/api/v1/external/keys/{line}","token":null}}"#)
         }
-        Kind::StrangeToken => format!(
+        LineShape::StrangeToken => format!(
             r#"{{"method":"DELETE","target":"/api/v1/external/keys/{line}","token":{{"kind":"robot"}}}}"#
         ),
-        Kind::Miss => format!(r#"{{"method":"GET","target":"/elsewhere/{line}",{TOKEN}}}"#),
-        Kind::Method => {
+        LineShape::Miss => format!(r#"{{"method":"GET","target":"/elsewhere/{line}",{TOKEN}}}"#),
+        LineShape::Method => {
             format!(r#"{{"method":"PUT","target":"/api/v1/external/voxies/{line}",{TOKEN}}}"#)
         }
-        Kind::Malformed => {
+        LineShape::Malformed => {
             format!(r#"{{"method":"GET","target":"/api/v1/external//voxies/{line}",{TOKEN}}}"#)
         }
-        Kind::Long => {
+        LineShape::Long => {
             format!(
                 r#"{{"method":"GET","target":"/{}{line}",{TOKEN}}}"#,
                 "long/".repeat(20_000)
             )
         }
-        Kind::NotJson => format!("this is no JSON {line}"),
-        Kind::Blank => String::new(),
-        Kind::UnknownField => {
+        LineShape::NotJson => format!("this is no JSON {line}"),
+        LineShape::Blank => String::new(),
+        LineShape::UnknownField => {
             format!(r#"{{"method":"GET","target":"/{line}",{TOKEN},"colour":"red"}}"#)
         }
     };
@@ -296,7 +296,7 @@ mod tests {
 
     /// What a faultless command would answer to these lines.
     fn answers(lines: Range<u64>) -> String {
-        let answer = |line| match Kind::of(line) {
+        let answer = |line| match LineShape::of(line) {
             kind if kind.is_fault() => {
                 format!("{{\"error\":{{\"line\":{line},\"message\":\"\"}}}}\n")
             }
@@ -321,10 +321,10 @@ mod tests {
     #[test]
     fn answers_in_another_order_are_noticed() {
         let faults: Vec<_> = (1..1000)
-            .filter(|line| Kind::of(*line).is_fault())
+            .filter(|line| LineShape::of(*line).is_fault())
             .collect();
         let (first, second) = (faults[0], faults[1]);
-        assert!(!Kind::of(first).is_answered_by(first, &answers(second..second + 1)));
+        assert!(!LineShape::of(first).is_answered_by(first, &answers(second..second + 1)));
         let shifted = answers(2..1001) + &answers(1..2);
         assert!(check_answers(shifted.as_bytes(), 1000).is_err());
     }
@@ -332,17 +332,20 @@ mod tests {
     #[test]
     fn a_thousand_lines_have_most_kinds() {
         let long = (1..10_000)
-            .filter(|line| Kind::of(*line) == Kind::Long)
+            .filter(|line| LineShape::of(*line) == LineShape::Long)
             .count();
         assert!((1..100).contains(&long));
         for kind in [
-            Kind::Hit,
-            Kind::Miss,
-            Kind::Malformed,
-            Kind::Blank,
-            Kind::UnknownField,
+            LineShape::Hit,
+            LineShape::Miss,
+            LineShape::Malformed,
+            LineShape::Blank,
+            LineShape::UnknownField,
         ] {
-            assert!((1..1000).any(|line| Kind::of(line) == kind), "{kind:?}");
+            assert!(
+                (1..1000).any(|line| LineShape::of(line) == kind),
+                "{kind:?}"
+            );
         }
     }
 

@@ -78,7 +78,7 @@ pub(crate) const DECISIONS: &str = "cargo test -p orbgate --lib --test cases --t
 
 /// How a step ended, unless it failed.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum StepResult {
     Passed,
     /// A tool is missing that could not be set up: which, and what to do.
     Skipped(String),
@@ -99,7 +99,7 @@ impl Test {
             let start = Instant::now();
             let before = skipped::all()?.len();
             let result = watch::within(LIMIT, || step.run(project)).and_then(|outcome| {
-                if let Outcome::Skipped(what) = &outcome {
+                if let StepResult::Skipped(what) = &outcome {
                     skipped::note(what)?;
                 }
                 settle(skipped::all()?.split_off(before), in_ci())
@@ -146,27 +146,27 @@ impl Step {
             .unwrap_or_default()
     }
 
-    fn run(self, project: &Project) -> Result<Outcome> {
+    fn run(self, project: &Project) -> Result<StepResult> {
         match self {
             Self::Fmt => match component("fmt", "rustfmt")? {
-                Outcome::Passed => all(&["cargo fmt --all --check"]),
-                skipped @ Outcome::Skipped(_) => Ok(skipped),
+                StepResult::Passed => all(&["cargo fmt --all --check"]),
+                skipped @ StepResult::Skipped(_) => Ok(skipped),
             },
             Self::Clippy => match component("clippy", "clippy")? {
-                Outcome::Passed => all(&[
+                StepResult::Passed => all(&[
                     "cargo clippy --workspace --all-targets --all-features -- -D warnings",
                     "cargo clippy -p orbgate --no-default-features -- -D warnings",
                 ]),
-                skipped @ Outcome::Skipped(_) => Ok(skipped),
+                skipped @ StepResult::Skipped(_) => Ok(skipped),
             },
             Self::Tests => all(&["cargo test --workspace --all-features"]),
             Self::Docs => {
                 all(&["RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --all-features"])
             }
             Self::Features => features(project),
-            Self::Tree => tree::check().map(|()| Outcome::Passed),
+            Self::Tree => tree::check().map(|()| StepResult::Passed),
             Self::Package => package::run(project),
-            Self::Embed => embed::run(project).map(|()| Outcome::Passed),
+            Self::Embed => embed::run(project).map(|()| StepResult::Passed),
             Self::C => c::run(project),
             Self::Install => install::check(project),
             Self::Conformance => conformance::run(project),
@@ -183,15 +183,15 @@ impl Step {
 }
 
 /// Runs the commands one after the other, up to the first that fails.
-fn all(lines: &[&str]) -> Result<Outcome> {
+fn all(lines: &[&str]) -> Result<StepResult> {
     lines
         .iter()
         .try_for_each(|line| Program::parse(line).run())?;
-    Ok(Outcome::Passed)
+    Ok(StepResult::Passed)
 }
 
 /// What cargo-hack does, in two commands and without installing it.
-fn features(project: &Project) -> Result<Outcome> {
+fn features(project: &Project) -> Result<StepResult> {
     for package in project.published() {
         let none = Program::parse("cargo check --no-default-features -p").arg(&package.name);
         none.run()?;
@@ -200,11 +200,11 @@ fn features(project: &Project) -> Result<Outcome> {
             alone.arg("--features").arg(feature).run()?;
         }
     }
-    Ok(Outcome::Passed)
+    Ok(StepResult::Passed)
 }
 
 /// Sets up a part of the toolchain that rustup's minimal profile lacks.
-fn component(command: &str, component: &str) -> Result<Outcome> {
+fn component(command: &str, component: &str) -> Result<StepResult> {
     let there = || {
         Program::parse("cargo")
             .arg(command)
@@ -212,24 +212,24 @@ fn component(command: &str, component: &str) -> Result<Outcome> {
             .succeeds()
     };
     if there() {
-        return Ok(Outcome::Passed);
+        return Ok(StepResult::Passed);
     }
     if !Program::parse("rustup --version").succeeds() {
         let what = format!("`cargo {command}` is missing, and rustup, which would install it, too");
-        return Ok(Outcome::Skipped(what));
+        return Ok(StepResult::Skipped(what));
     }
     let installed = Program::parse("rustup component add").arg(component).run();
     Ok(match installed {
-        Ok(()) if there() => Outcome::Passed,
-        _ => Outcome::Skipped(format!(
+        Ok(()) if there() => StepResult::Passed,
+        _ => StepResult::Skipped(format!(
             "`cargo {command}` is missing and could not be installed"
         )),
     })
 }
 
 /// The end of a command of its own that can be a step, too.
-pub(crate) fn settled(outcome: Outcome) -> Result<()> {
-    let Outcome::Skipped(what) = outcome else {
+pub(crate) fn settled(outcome: StepResult) -> Result<()> {
+    let StepResult::Skipped(what) = outcome else {
         return Ok(());
     };
     skipped::note(&what)?;

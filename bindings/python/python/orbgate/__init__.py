@@ -19,17 +19,17 @@ __version__ = _native.VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._audit import (
+    from ._questions import (
         Fault,
         LeastScopes,
         Need,
         Reach,
-        Record,
         Refusal,
         Route,
         Scope,
         ScopeUse,
         ScopeUseBy,
+        TableRow,
     )
     from ._report import Report, report
     from ._rows import Rows
@@ -50,7 +50,6 @@ __all__ = [
     "PolicyError",
     "Reach",
     "Reason",
-    "Record",
     "Refusal",
     "Report",
     "Route",
@@ -59,6 +58,7 @@ __all__ = [
     "ScopeUse",
     "ScopeUseBy",
     "TableError",
+    "TableRow",
     "Token",
     "TokenKind",
     "report",
@@ -70,12 +70,17 @@ for _class in (Detail, Effect, InternalError, NoRouteError, OrbgateError, Policy
 
 
 def __getattr__(name: str) -> object:
+    if name == "Record":
+        import warnings
+
+        warnings.warn("`orbgate.Record` is `orbgate.TableRow`; the old name goes with 0.2", DeprecationWarning, stacklevel=2)
+        name = "TableRow"
     # The answers' types need `typing`, which takes longer to import than all the rest: only when asked for.
     if name not in __all__:
         raise AttributeError(f"module 'orbgate' has no attribute {name!r}")
-    from . import _audit, _report, _rows
+    from . import _questions, _report, _rows
 
-    module = {"Rows": _rows, "Report": _report, "report": _report}.get(name, _audit)
+    module = {"Rows": _rows, "Report": _report, "report": _report}.get(name, _questions)
     return getattr(module, name)
 
 

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ._audit import Fault
+    from ._questions import Fault
     from ._native import Decision
 
 
@@ -25,7 +25,7 @@ class PolicyError(OrbgateError, ValueError):
     """
 
     def __init__(self, faults: Iterable[tuple[int, int, str]], file: str | None = None) -> None:
-        from ._audit import Fault
+        from ._questions import Fault
 
         self.faults: tuple[Fault, ...] = tuple(Fault(*fault) for fault in faults)
         self.file = file

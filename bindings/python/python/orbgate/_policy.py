@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar, overload
 
     from ._arrow import ArrowArray, ArrowStream
-    from ._audit import LeastScopes, Reach, Record, Route, Scope, ScopeUse, ScopeUseBy
+    from ._questions import LeastScopes, Reach, TableRow, Route, Scope, ScopeUse, ScopeUseBy
     from ._native import Decision, DecisionTable
     from ._rows import Rows
 
@@ -105,7 +105,7 @@ class Policy(_native.Policy):
         >>> [str(route) for route in Policy.external().routes("delete:keys")]
         ['DELETE /api/v1/external/keys/{keyId}']
         """
-        from ._audit import Route
+        from ._questions import Route
         from ._rows import Rows
 
         rows = _native.routes(self, scope)
@@ -115,18 +115,18 @@ class Policy(_native.Policy):
 
     def scopes(self) -> Rows[Scope]:
         """Every scope, in the order of the policy file."""
-        from ._audit import Scope
+        from ._questions import Scope
         from ._rows import Rows
 
         rows = _native.scopes(self)
         return Rows(Scope, (Scope(*row) for row in rows))
 
-    def table(self) -> Rows[Record]:
+    def table(self) -> Rows[TableRow]:
         """The whole table: one row for each route, and one for each scope that has none."""
-        from ._audit import Record
+        from ._questions import TableRow
         from ._rows import Rows
 
-        return Rows(Record, (Record(*row) for row in _native.records(self)))
+        return Rows(TableRow, (TableRow(*row) for row in _native.table_rows(self)))
 
     def route_of(self, method: str | bytes, target: str | bytes) -> Route:
         """The route that a call reaches, and with it the scope that it needs.
@@ -136,7 +136,7 @@ class Policy(_native.Policy):
         >>> Policy.external().route_of("GET", "/api/v1/external/models/7").scope
         'read:models'
         """
-        from ._audit import Route
+        from ._questions import Route
 
         row, denial, methods = _native.route_of(self, method, target)
         if row is None:
@@ -152,7 +152,7 @@ class Policy(_native.Policy):
 
         Routes in the order of the policy file, and scopes without routes, which are asked for by scope.
         """
-        from ._audit import Reach
+        from ._questions import Reach
         from ._rows import Rows
 
         rows = _native.reach(self, token)
@@ -194,7 +194,7 @@ class Policy(_native.Policy):
         >>> Policy.external().least_scopes(calls).scope
         'read:orbs write:voxies'
         """
-        from ._audit import least_of
+        from ._questions import least_of
 
         if is_table(calls):
             data, names = of_table(calls, columns, {"kind": kind, "scopes": "", "allow_bonus_orbs_use": False}, by)
@@ -250,7 +250,7 @@ class Policy(_native.Policy):
         >>> [use.scope for use in Policy.external().scope_usage(calls) if not use.used]
         ['read:keys']
         """
-        from ._audit import ScopeUse, ScopeUseBy
+        from ._questions import ScopeUse, ScopeUseBy
         from ._rows import Rows
 
         if is_table(calls):

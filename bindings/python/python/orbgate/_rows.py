@@ -64,9 +64,16 @@ class Rows(list[Row]):
         """The names of the columns."""
         return tuple(getattr(self._type, "_fields"))
 
-    def records(self) -> list[dict[str, Any]]:
+    def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as dictionaries."""
         return [dict(zip(self.columns, row)) for row in self]
+
+    def records(self) -> list[dict[str, Any]]:
+        """As `to_dicts`; deprecated, until 0.2."""
+        import warnings
+
+        warnings.warn("`Rows.records` is `Rows.to_dicts`; the old name goes with 0.2", DeprecationWarning, stacklevel=2)
+        return self.to_dicts()
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a DataFrame of pandas, which must be installed."""

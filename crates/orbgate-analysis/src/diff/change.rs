@@ -133,7 +133,7 @@ impl Change<'_, '_> {
     }
 
     /// What the change is, in words: `wider`, `narrower`, a cost, `vanished`.
-    pub fn words(&self) -> impl Iterator<Item = &'static str> + use<> {
+    pub fn labels(&self) -> impl Iterator<Item = &'static str> + use<> {
         let words = [
             self.wider.as_ref().map(|_| "wider"),
             self.narrower.as_ref().map(|_| "narrower"),
@@ -150,7 +150,7 @@ impl Change<'_, '_> {
 
 impl fmt::Display for Change<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words: Vec<_> = self.words().collect();
+        let words: Vec<_> = self.labels().collect();
         write!(f, "{}: {}: ", words.join(", "), self.asked)?;
         rule(self.before.as_ref(), f)?;
         f.write_str(" -> ")?;

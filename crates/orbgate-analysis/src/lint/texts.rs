@@ -4,7 +4,7 @@ use core::iter::Peekable;
 use std::vec::IntoIter;
 
 use orbgate::Place;
-use orbgate_yaml::{Kind, Node};
+use orbgate_yaml::{Content, Node};
 
 use crate::nodes::visit;
 
@@ -71,14 +71,14 @@ fn walk(node: &Node<'_>, texts: &mut Vec<(Place, usize)>) {
     };
     match &node.kind {
         // What is left out has its key's place.
-        Kind::Scalar(scalar) if !scalar.text.is_empty() => note(node.place, &scalar.text),
-        Kind::Mapping(entries) => {
+        Content::Scalar(scalar) if !scalar.text.is_empty() => note(node.place, &scalar.text),
+        Content::Mapping(entries) => {
             for entry in entries {
                 note(entry.key_place, &entry.key.text);
             }
             entries.iter().for_each(|entry| walk(&entry.value, texts));
         }
-        Kind::Sequence(items) => items.iter().for_each(|item| walk(item, texts)),
-        Kind::Scalar(_) | Kind::Refused => {}
+        Content::Sequence(items) => items.iter().for_each(|item| walk(item, texts)),
+        Content::Scalar(_) | Content::Refused => {}
     }
 }

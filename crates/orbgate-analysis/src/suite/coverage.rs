@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use orbgate::{Decision, Engine, Orbs, OrganisationRule, Place, Reason};
 
-use crate::questions::{Record, records};
+use crate::questions::{TableRow, table_rows};
 
 /// How often each outcome of a policy was decided.
 ///
@@ -34,7 +34,7 @@ pub struct Outcome {
 #[non_exhaustive]
 pub struct CoveredRow<'e> {
     /// The row.
-    pub record: Record<'e>,
+    pub row: TableRow<'e>,
     /// Its outcomes.
     pub outcomes: Vec<Outcome>,
 }
@@ -79,18 +79,18 @@ impl<'e> Coverage<'e> {
 
     /// The rows of the policy's table, in the order of the file.
     pub fn rows(&self) -> impl Iterator<Item = CoveredRow<'e>> + use<'_, 'e> {
-        records(self.engine).map(|record| {
+        table_rows(self.engine).map(|row| {
             let times = |name| {
-                let route = record.route.map(|route| route.index());
-                let key = (route, record.scope.index(), name);
+                let route = row.route.map(|route| route.index());
+                let key = (route, row.scope.index(), name);
                 self.rows.get(&key).copied().unwrap_or_default()
             };
-            let outcomes = outcomes(&record).map(|name| Outcome {
+            let outcomes = outcomes(&row).map(|name| Outcome {
                 name,
                 times: times(name),
             });
             CoveredRow {
-                record,
+                row,
                 outcomes: outcomes.collect(),
             }
         })
@@ -118,12 +118,12 @@ const fn add_to(times: &mut u64) {
 }
 
 /// The outcomes that a row can have.
-fn outcomes(record: &Record<'_>) -> impl Iterator<Item = &'static str> + use<> {
-    let orbs = record
+fn outcomes(row: &TableRow<'_>) -> impl Iterator<Item = &'static str> + use<> {
+    let orbs = row
         .route
-        .map_or_else(|| record.scope.orbs(), |route| Some(route.orbs()));
+        .map_or_else(|| row.scope.orbs(), |route| Some(route.orbs()));
     let consumes = matches!(orbs, Some(Orbs::Unstated | Orbs::Amount(_)));
-    let organisation = record.scope.organisation().map(|rule| match rule {
+    let organisation = row.scope.organisation().map(|rule| match rule {
         OrganisationRule::Deny => Reason::UserTokenRequired.as_str(),
         OrganisationRule::AllowWithoutScope => Reason::ScopeNotApplicable.as_str(),
     });
@@ -146,16 +146,16 @@ impl CoveredRow<'_> {
     /// What people call it: `METHOD /template`, or the scope.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.record
+        self.row
             .route
-            .map_or_else(|| self.record.scope.name(), |route| route.as_str())
+            .map_or_else(|| self.row.scope.name(), |route| route.as_str())
     }
 
     /// Where it stands in the policy file.
     #[must_use]
     pub fn place(&self) -> Place {
-        self.record
+        self.row
             .route
-            .map_or_else(|| self.record.scope.place(), |route| route.place())
+            .map_or_else(|| self.row.scope.place(), |route| route.place())
     }
 }

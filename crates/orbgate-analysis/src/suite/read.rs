@@ -2,7 +2,7 @@
 
 use orbgate::policy::Fault;
 use orbgate::{Detail, Place, Reason, TokenKind};
-use orbgate_yaml::{Faults, Format, Kind, Node, Owner, Scalar, Spanned, Values, quoted};
+use orbgate_yaml::{Content, Faults, Format, Node, Owner, Scalar, Spanned, Values, quoted};
 use serde::Deserialize;
 
 use super::expected::{Expected, ExpectedOrbs};
@@ -93,7 +93,7 @@ fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
     let keys = ["orbgate_test", "policy", "cases"];
     let [version, policy, cases] = values.fields(root, &owner, keys, &["orbgate_test", "cases"])?;
     if let Some(node) = version
-        && !matches!(&node.kind, Kind::Scalar(Scalar { text, plain: true }) if text == "1")
+        && !matches!(&node.kind, Content::Scalar(Scalar { text, plain: true }) if text == "1")
     {
         let must = "`orbgate_test` must be the plain number 1, the version of the format";
         values.wrong(node, must);
@@ -107,7 +107,7 @@ fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
         policy
     });
     if let Some(node) = cases
-        && matches!(&node.kind, Kind::Sequence(items) if items.is_empty())
+        && matches!(&node.kind, Content::Sequence(items) if items.is_empty())
     {
         // A file without a case would pass, whatever its policy says.
         values.faults.push(node.place, "there is no case");
@@ -124,7 +124,7 @@ fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
 }
 
 fn case_document(node: &Node<'_>, values: &mut Values<'_>) -> Option<CaseDocument> {
-    if !matches!(node.kind, Kind::Mapping(_)) {
+    if !matches!(node.kind, Content::Mapping(_)) {
         let what = "a case, `REQUEST | TOKEN | EXPECTED` or a mapping,";
         return Some(CaseDocument::Line(values.text(node, what)));
     }

@@ -11,12 +11,12 @@ pub(super) fn report(reports: &[Report<'_>]) -> String {
     let mut text = String::from("TN:\n");
     for report in reports {
         // Writing to a text cannot fail.
-        let _ = record(&mut text, report);
+        let _ = section(&mut text, report);
     }
     text
 }
 
-fn record(text: &mut String, report: &Report<'_>) -> core::fmt::Result {
+fn section(text: &mut String, report: &Report<'_>) -> core::fmt::Result {
     let file = report.source.file().replace(['\n', '\r'], " ");
     writeln!(text, "SF:{file}")?;
     let mut lines = BTreeMap::new();

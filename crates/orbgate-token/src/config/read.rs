@@ -1,6 +1,6 @@
 //! Values with places → document: which keys there are, and what kind of value each takes.
 
-use orbgate_yaml::{Faults, Kind, Node, Owner, Spanned, Values, amount};
+use orbgate_yaml::{Content, Faults, Node, Owner, Spanned, Values, amount};
 
 use super::document::{
     ConflictDocument, Document, FormatDocument, IssuerDocument, KindClaims, KindDocument,
@@ -19,7 +19,7 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
     let keys = ["orbgate_token", "issuers"];
     let [version, issuers] = reader.values.fields(root, &owner, keys, &keys)?;
     if let Some(node) = version
-        && !matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && scalar.text == "1")
+        && !matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "1")
     {
         let message = "`orbgate_token` must be the plain number 1, the version of the format";
         reader.values.wrong(node, message);
@@ -108,7 +108,7 @@ impl Reader<'_> {
 
     fn kind(&mut self, node: &Node<'_>) -> Spanned<KindDocument> {
         let stand_in = || spanned(node, KindDocument::Claims(KindClaims::default()));
-        if let Kind::Scalar(scalar) = &node.kind {
+        if let Content::Scalar(scalar) = &node.kind {
             if !matches!(scalar.text.as_ref(), "user" | "organisation") {
                 let must = "`kind` must be `user`, `organisation` or a mapping with these keys";
                 self.values.wrong(node, must);
@@ -215,7 +215,7 @@ impl Reader<'_> {
 
     fn number(&mut self, node: &Node<'_>, what: &str) -> Spanned<u64> {
         let is_zero =
-            matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && scalar.text == "0");
+            matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "0");
         let number = if is_zero { Some(0) } else { amount(node) };
         if number.is_none() {
             self.values

@@ -68,7 +68,7 @@ struct Gated<V> {
 }
 
 /// What came of a request.
-struct Outcome {
+struct Answered {
     status: u16,
     challenge: String,
     /// Its record in the audit.
@@ -96,7 +96,7 @@ impl<V: VerifyToken> Gated<V> {
         }
     }
 
-    async fn ask(&self, request: Builder) -> Outcome {
+    async fn ask(&self, request: Builder) -> Answered {
         let service = service_fn(async |request: Request<RequestBody<Full<Bytes>>>| {
             let mut response = Response::new(Full::<Bytes>::default());
             *response.status_mut() = http::StatusCode::NO_CONTENT;
@@ -108,7 +108,7 @@ impl<V: VerifyToken> Gated<V> {
         self.audit.flush();
         let lines: Vec<u8> = self.written.try_iter().flatten().collect();
         let challenge = answer.headers().get("www-authenticate");
-        Outcome {
+        Answered {
             status: answer.status().as_u16(),
             challenge: challenge.map_or_else(String::new, |text| text.to_str().unwrap().to_owned()),
             record: serde_json::from_slice(&lines).unwrap(),

@@ -6,7 +6,7 @@ use orbgate::{Engine, Policy};
 use orbgate_token::{
     Algorithm, FetchSettings, KeyFetcher, KeySet, Keys, TokenError, Verifier, rustls,
 };
-use orbgate_tower::{Engines, Snapshot};
+use orbgate_tower::{Engines, KeyHolder};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -15,7 +15,7 @@ use crate::{Gated, ORBS, bearing, get, value};
 use orbgate_testing::signer::{self, ISSUER, NOW, Signer, header, issuer, with, without};
 
 /// A layer, what signs for it, and the claims of a token that may call it.
-pub(crate) fn world() -> (Gated<Snapshot>, Tokens, Value) {
+pub(crate) fn world() -> (Gated<KeyHolder>, Tokens, Value) {
     let tokens = Tokens::new();
     let gated = Gated::new(tokens.verifier());
     (gated, tokens, claims())
@@ -155,7 +155,7 @@ async fn t04_an_algorithm_is_the_issuers_and_the_keys() {
         Algorithm::Es256,
         Algorithm::Hs256,
     ]);
-    let gated = Gated::new(Snapshot::new(signer::verifier(issuer), keys));
+    let gated = Gated::new(KeyHolder::new(signer::verifier(issuer), keys));
     let token = |signer: &Signer, kid: &str, algorithm: &str| {
         let header = with(with(header(), "kid", kid), "alg", algorithm);
         signer.token(&header, &claims())
@@ -203,7 +203,7 @@ async fn t05_of_a_key_set_only_sound_public_keys_count() {
     assert_eq!(left_out, [1, 2, 3, 4, 5, 6]);
     let issuer = issuer().algorithms([Algorithm::Es256, Algorithm::Hs256]);
     let keys = Keys::new().with(ISSUER, set);
-    let gated = Gated::new(Snapshot::new(signer::verifier(issuer), keys));
+    let gated = Gated::new(KeyHolder::new(signer::verifier(issuer), keys));
     let token = |signer: &Signer, kid: &str| signer.token(&with(header(), "kid", kid), &claims());
     let hmac = with(with(header(), "kid", "secret"), "alg", "HS256");
     let table = [
@@ -225,7 +225,7 @@ async fn t06_a_key_is_found_by_the_exact_bytes_of_its_name() {
     let (one, two) = (Signer::p256(), Signer::p256());
     let verifier = signer::verifier(issuer());
     let keys = signer::keys(&[one.jwk("key-1"), two.jwk("key-2")]);
-    let gated = Gated::new(Snapshot::new(verifier.clone(), keys));
+    let gated = Gated::new(KeyHolder::new(verifier.clone(), keys));
     let named = |kid: &str| one.token(&with(header(), "kid", kid), &claims());
     let nameless = one.token(&without(header(), "kid"), &claims());
     let table = [
@@ -240,7 +240,7 @@ async fn t06_a_key_is_found_by_the_exact_bytes_of_its_name() {
     ];
     gated.refuses(table).await;
     assert_eq!(gated.present(&named("key-1")).await, (204, None));
-    let only = Gated::new(Snapshot::new(verifier, signer::keys(&[one.jwk("key-1")])));
+    let only = Gated::new(KeyHolder::new(verifier, signer::keys(&[one.jwk("key-1")])));
     assert_eq!(only.present(&nameless).await, (204, None));
 }
 
@@ -479,7 +479,7 @@ async fn t16_nothing_that_was_decided_is_remembered() {
     let kind = orbgate_token::KindRules::named_by("token_kind", "user", "organisation");
     let elsewhere = orbgate_token::Issuer::new(ISSUER, "https://other.example.com", kind);
     let elsewhere = signer::verifier(elsewhere.algorithms([Algorithm::Es256]));
-    let other = Gated::new(Snapshot::new(elsewhere, keys()));
+    let other = Gated::new(KeyHolder::new(elsewhere, keys()));
     for _ in 0..2 {
         other.refuses([(token.clone(), "audience")]).await;
         assert_eq!(gated.present(&token).await, (204, None));

@@ -12,7 +12,7 @@ use core::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Router;
-use orbgate_tower::Snapshot;
+use orbgate_tower::KeyHolder;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -32,9 +32,9 @@ impl Tokens {
     }
 
     /// What verifies them.
-    pub(crate) fn verifier(&self) -> Snapshot {
+    pub(crate) fn verifier(&self) -> KeyHolder {
         let keys = signer::keys(&[self.signer.jwk("key-1")]);
-        Snapshot::new(signer::verifier(signer::issuer()), keys)
+        KeyHolder::new(signer::verifier(signer::issuer()), keys)
     }
 
     pub(crate) fn token(&self, kind: &str, scopes: &str) -> String {

@@ -5,7 +5,7 @@
 //! know not to judge it (`Faults::stand_at`).
 
 use orbgate_yaml::{
-    Braced, Entry, Faults, Format, Kind, Node, Owner, Scalar, Spanned, Values, amount,
+    Braced, Content, Entry, Faults, Format, Node, Owner, Scalar, Spanned, Values, amount,
     is_empty_value, is_null, quoted,
 };
 
@@ -66,7 +66,7 @@ impl Reader<'_> {
             what: "the policy",
             place: root.place,
         };
-        if let Kind::Scalar(Scalar { text, plain: true }) = &root.kind
+        if let Content::Scalar(Scalar { text, plain: true }) = &root.kind
             && let Some(message) = FORMAT.missing_space(text)
         {
             self.values.wrong_at(root.place, message);
@@ -104,7 +104,7 @@ impl Reader<'_> {
     }
 
     fn version(&mut self, node: &Node<'_>) {
-        if !matches!(&node.kind, Kind::Scalar(scalar) if scalar.plain && scalar.text == "1") {
+        if !matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "1") {
             self.values.wrong(
                 node,
                 "`orbgate` must be the plain number 1, the version of the format",
@@ -193,10 +193,10 @@ impl Reader<'_> {
 
     fn orbs(&mut self, node: &Node<'_>) -> Spanned<OrbsDocument> {
         let orbs = match &node.kind {
-            Kind::Scalar(scalar) if scalar.plain && scalar.text == "false" => {
+            Content::Scalar(scalar) if scalar.plain && scalar.text == "false" => {
                 OrbsDocument::Consumes(false)
             }
-            Kind::Scalar(scalar) if scalar.plain && scalar.text == "true" => {
+            Content::Scalar(scalar) if scalar.plain && scalar.text == "true" => {
                 OrbsDocument::Consumes(true)
             }
             _ => match amount(node) {
@@ -233,7 +233,7 @@ impl Reader<'_> {
     }
 
     fn route(&mut self, node: &Node<'_>) -> Option<RouteDocument> {
-        let Kind::Mapping(entries) = &node.kind else {
+        let Content::Mapping(entries) = &node.kind else {
             return Some(RouteDocument::Plain(self.values.text(node, "a route")));
         };
         if let [Entry { key, value, .. }] = entries.as_slice()
@@ -283,7 +283,7 @@ impl Reader<'_> {
 fn route_with_a_colon(key: &Scalar<'_>, value: &Node<'_>) -> Option<String> {
     let route = match &value.kind {
         _ if matches!(key.text.as_ref(), "route" | "orbs") => return None,
-        Kind::Scalar(path) if path.text.starts_with('/') => {
+        Content::Scalar(path) if path.text.starts_with('/') => {
             format!("{} {}", key.text.to_ascii_uppercase(), path.text)
         }
         _ if is_empty_value(value) => key.text.clone().into_owned(),

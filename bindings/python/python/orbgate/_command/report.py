@@ -8,7 +8,7 @@ from typing import Any
 
 from .._policy import Policy
 from .._report import TITLE, TOP, make
-from .._report.words import number
+from .._report.numbers import number
 from .replay import add_log_to, exit_code, is_log, open_log, progress
 
 DESCRIPTION = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from .._audit import ScopeUse
+from .._questions import ScopeUse
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
 from ..logs._heavy import Heavy

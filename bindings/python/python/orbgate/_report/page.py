@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from .._native import VERSION
 from .sections import sections
-from .words import bound, number, period, share, shown
+from .numbers import bound, number, period, share, shown
 
 if TYPE_CHECKING:
     from .._policy import Policy

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from .._terms import Effect
 from .charts import MOST_BARS, Bar, Series, bars, timeline
-from .words import bound, number, routes, share, shown
+from .numbers import bound, number, routes, share, shown
 
 if TYPE_CHECKING:
     from .._policy import Policy

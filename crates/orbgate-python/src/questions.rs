@@ -1,9 +1,9 @@
-//! The questions of `orbgate_analysis`, answered in tuples: `orbgate._audit` gives them their types.
+//! The questions of `orbgate_analysis`, answered in tuples: `orbgate._questions` gives them their types.
 
 use std::collections::BTreeMap;
 
 use orbgate::{Allow, Decision as Answer, Deny, Orbs, Route, Scope, TokenKind};
-use orbgate_analysis::{self as analysis, LeastScopes, Record, ScopeUsage};
+use orbgate_analysis::{self as analysis, LeastScopes, ScopeUsage, TableRow};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -43,7 +43,7 @@ type ScopeRow<'e> = (
     u32,
 );
 
-/// `orbgate.Record`: api, scope, permits, organisation, method, template, consumes, amount.
+/// `orbgate.TableRow`: api, scope, permits, organisation, method, template, consumes, amount.
 type RecordRow<'e> = (
     &'e str,
     &'e str,
@@ -92,7 +92,7 @@ pub(crate) fn routes<'a>(
     guarded(|| {
         let engine = policy.get().engine();
         let Some(Text(name)) = scope else {
-            let routes = analysis::records(engine).filter_map(|record| record.route);
+            let routes = analysis::table_rows(engine).filter_map(|record| record.route);
             return Ok(Some(routes.map(route_row).collect()));
         };
         let scope = analysis::scope(engine, name);
@@ -102,10 +102,10 @@ pub(crate) fn routes<'a>(
 
 /// The whole table, in the order of the policy file.
 #[pyfunction]
-pub(crate) fn records<'a>(policy: &'a Bound<'_, Policy>) -> PyResult<Vec<RecordRow<'a>>> {
+pub(crate) fn table_rows<'a>(policy: &'a Bound<'_, Policy>) -> PyResult<Vec<RecordRow<'a>>> {
     guarded(|| {
-        let records = analysis::records(policy.get().engine());
-        Ok(records.map(record_row).collect())
+        let table_rows = analysis::table_rows(policy.get().engine());
+        Ok(table_rows.map(record_row).collect())
     })
 }
 
@@ -418,8 +418,8 @@ fn route_row(route: Route<'_>) -> RouteRow<'_> {
     )
 }
 
-fn record_row(record: Record<'_>) -> RecordRow<'_> {
-    let Record { scope, route } = record;
+fn record_row(record: TableRow<'_>) -> RecordRow<'_> {
+    let TableRow { scope, route } = record;
     let own = route.map(|route| route.orbs());
     let orbs = own.or_else(|| scope.orbs()).map(orbs);
     (

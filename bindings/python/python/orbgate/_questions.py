@@ -60,7 +60,7 @@ class Scope(NamedTuple):
         return self.scope
 
 
-class Record(NamedTuple):
+class TableRow(NamedTuple):
     """A row of the table: a route with its scope, or a scope that has no route."""
 
     api: str

@@ -1,10 +1,11 @@
-"""Audit questions, each by brute force over `decide` once more: Rust's property tests do it over random policies."""
+"""Questions about a policy, each by brute force over `decide` once more: Rust's property tests do it over random policies."""
 
 from __future__ import annotations
 
 import itertools
 import pickle
 
+import orbgate
 import pytest
 from orbgate import NoRouteError, Policy, Token
 
@@ -145,9 +146,18 @@ def test_the_table(policy: Policy) -> None:
     routes = [f"{row.method} {row.template}" for row in table if row.method]
     assert routes == [str(route) for route in policy.routes()]
     assert {row.scope for row in table} == {scope.scope for scope in policy.scopes()}
-    assert table.records()[0] == table[0]._asdict()
+    assert table.to_dicts()[0] == table[0]._asdict()
+
     assert pickle.loads(pickle.dumps(table)) == table
     assert pickle.loads(pickle.dumps(table)).columns == table.columns
+
+
+def test_old_names_stay_until_the_next_release() -> None:
+    with pytest.warns(DeprecationWarning, match="TableRow"):
+        assert getattr(orbgate, "Record") is orbgate.TableRow
+    table = Policy.external().table()
+    with pytest.warns(DeprecationWarning, match="to_dicts"):
+        assert table.records() == table.to_dicts()
 
 
 def test_tables_print() -> None:
