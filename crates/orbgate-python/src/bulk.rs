@@ -90,7 +90,7 @@ impl<'r> Decider<'r> {
             token,
             allow_bonus_orbs_use: requests.bonus.get(row),
         });
-        outcomes.place(&decision)
+        outcomes.id(&decision)
     }
 
     #[inline]

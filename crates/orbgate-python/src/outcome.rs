@@ -261,21 +261,21 @@ impl Dictionaries {
             status: decision
                 .status()
                 .and_then(|status| i16::try_from(status).ok()),
-            reason: place(&Reason::ALL, &decision.reason()).unwrap_or_default(),
+            reason: index_of(&Reason::ALL, &decision.reason()).unwrap_or_default(),
             detail: decision
                 .detail()
-                .and_then(|detail| place(&Detail::ALL, &detail)),
-            api: decision.api().and_then(|name| self.apis.place(name)),
-            route: decision.route().and_then(|name| self.routes.place(name)),
+                .and_then(|detail| index_of(&Detail::ALL, &detail)),
+            api: decision.api().and_then(|name| self.apis.code(name)),
+            route: decision.route().and_then(|name| self.routes.code(name)),
             scope: decision
                 .scope()
-                .and_then(|scope| self.scopes.place(scope.name())),
+                .and_then(|scope| self.scopes.code(scope.name())),
             consumes: charge.map(|charge| charge.consumes),
             amount: amount.and_then(|amount| i64::try_from(amount).ok()),
             bonus_allowed: charge.map(|charge| charge.bonus_allowed),
             about: decision
                 .about()
-                .and_then(|route| self.routes.place(route.as_str())),
+                .and_then(|route| self.routes.code(route.as_str())),
         }
     }
 }
