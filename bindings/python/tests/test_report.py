@@ -112,6 +112,51 @@ def test_orbs_are_those_of_decide(found: figures.Figures, decisions: list[Any]) 
     assert sum(row.consuming for row in found.routes) == found.consuming
 
 
+BASE = Policy.from_yaml(
+    """
+orbgate: 1
+apis:
+  external:
+    base_path: /api/v1/external
+    scopes:
+      read:orbs: { orbs: 3, routes: [GET /orbs, GET /account] }
+      read:voxies: { orbs: false, routes: [GET /voxies, 'GET /voxies/{voxieId}'] }
+"""
+)
+
+
+def test_another_policy_is_compared_with(decisions: list[Any]) -> None:
+    changes: Counter[Any] = Counter()
+    allowed = denied = 0
+    for row, new in decisions:
+        token = None if row["kind"] is None else Token(row["kind"], row["scopes"] or "")
+        old = BASE.decide(row["method"], row["target"], token, allow_bonus_orbs_use=bool(row["allow_bonus_orbs_use"]))
+        before, after = words(old), words(new)
+        if before != after:
+            changes[before, after, new.route or old.route] += 1
+            allowed += bool(new) and not old
+            denied += bool(old) and not new
+    made = report(table(REQUESTS), POLICY, base=BASE, top=1_000)
+    found = made.figures.changes
+    assert found is not None and {row[:3]: row.calls for row in found.rows} == changes and found.base == BASE.digest
+    assert (found.newly_allowed, found.newly_denied, found.calls) == (allowed, denied, changes.total()) and allowed > 0 < denied
+    text = html.unescape(" ".join(check_harmless(made.html).texts))
+    assert f"newly allowed {allowed:,}, newly denied {denied:,}" in text and "Against the other policy" in text
+    assert "hidden" not in text
+    alike = report(table(REQUESTS), POLICY, base=POLICY)
+    assert alike.figures.changes is not None and not alike.figures.changes.rows
+    assert report(table(REQUESTS), POLICY).figures.changes is None
+
+
+def words(decision: Any) -> str:
+    if not decision:
+        return f"deny: {decision.reason}"
+    if not decision.orbs.consumes:
+        return "allow"
+    amount = "orbs" if decision.orbs.amount is None else f"{decision.orbs.amount} orbs"
+    return f"allow, {amount}{' or bonus orbs' if decision.orbs.bonus_allowed else ''}"
+
+
 def test_examples_are_the_first_of_their_kind(found: figures.Figures, decisions: list[Any]) -> None:
     for outcome in found.outcomes:
         row = next(row for row, d in decisions if (d.reason, d.detail, d.route, d.scope, d.about) == (*outcome[1:5], outcome.about))

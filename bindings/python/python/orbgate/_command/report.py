@@ -24,7 +24,7 @@ examples:
   python -m orbgate report requests.jsonl --out report.html
   python -m orbgate report access.log.gz --kind user --scopes 'read:orbs read:keys' --out report.html
   python -m orbgate report calls.parquet --column caller=client_id --out report.html --title 'November, first week'
-  python -m orbgate report calls.csv --policy new.yaml --out new.html
+  python -m orbgate report calls.csv --policy new.yaml --base old.yaml --out new.html
 
 exit codes:
   0  the page is of every row, whatever the decisions; or of all but as many as --tolerate says
@@ -43,6 +43,7 @@ def add_to(commands: Any) -> None:
     )
     add_log_to(parser)
     parser.add_argument("--policy", metavar="FILE", help="policy to decide with, instead of the built-in one")
+    parser.add_argument("--base", metavar="FILE", help="policy to compare with: what it decides otherwise")
     parser.add_argument("--out", metavar="FILE", required=True, help="where to write the page")
     parser.add_argument("--title", default=TITLE, help="what the page is called")
     parser.add_argument("--top", type=_top, default=TOP, metavar="N", help="at most N rows in each table")
@@ -51,14 +52,16 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Makes the page and says what is on it."""
-    if options.policy is not None and os.path.exists(options.out) and os.path.samefile(options.out, options.policy):
-        options.parser.error("--out is the policy itself")
+    for file in (options.policy, options.base):
+        if file is not None and os.path.exists(options.out) and os.path.samefile(options.out, file):
+            options.parser.error("--out is the policy itself")
     policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
+    base = None if options.base is None else Policy.from_file(options.base)
     log = open_log(options)
     if is_log(options.out, log):
         options.parser.error("--out is the log itself")
     with progress(log) as watch:
-        made = make(log, policy, options.title, options.top, watch)
+        made = make(log, policy, options.title, options.top, watch, base)
     made.save(options.out)
     found = made.figures
     said = f"{number(found.calls, 'call')}, {number(found.allowed)} allowed, {number(found.denied)} denied"

@@ -53,6 +53,7 @@ def report(
     policy: Policy,
     path: str | os.PathLike[str] | None = None,
     *,
+    base: Policy | None = None,
     title: str = TITLE,
     top: int = TOP,
     format: str | None = None,
@@ -69,7 +70,8 @@ def report(
     denied most.
 
     `log` is whatever `orbgate.logs.read` takes, files or tables, and the arguments from `format` on are those of it; or it
-    is a reader, which has all of them. `top` is how many rows a table of the page has at most.
+    is a reader, which has all of them. `top` is how many rows a table of the page has at most. With `base`, another policy,
+    the page also says what that one decided otherwise.
 
     The page is one file without scripts, and asks for nothing of the network. It has no tokens and no queries of
     targets, but it has callers. The same rows, policy and arguments make the same page, byte for byte, whatever holds the
@@ -86,17 +88,24 @@ def report(
     said: dict[str, Any] = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit}
     said["allow_bonus_orbs_use"] = allow_bonus_orbs_use
     if not isinstance(log, logs.Reader):
-        made = make(logs.read(log, **said), policy, title, top)
+        made = make(logs.read(log, **said), policy, title, top, base=base)
     elif given := [name for name, value in said.items() if value is not None]:
         raise ValueError(f"a reader knows what it reads: `{given[0]}` must be said where it is made")
     else:
-        made = make(log, policy, title, top)
+        made = make(log, policy, title, top, base=base)
     if path is not None:
         made.save(path)
     return made
 
 
-def make(log: logs.Reader, policy: Policy, title: str, top: int, watch: Callable[[], None] | None = None) -> Report:
+def make(
+    log: logs.Reader,
+    policy: Policy,
+    title: str,
+    top: int,
+    watch: Callable[[], None] | None = None,
+    base: Policy | None = None,
+) -> Report:
     """Makes a report; `watch` is called after each part of the log."""
     if top < 1:
         raise ValueError(f"`top` must be at least 1, not {top}")
@@ -105,5 +114,5 @@ def make(log: logs.Reader, policy: Policy, title: str, top: int, watch: Callable
     from . import figures, page
     from .log import Decided
 
-    found = figures.count(Decided(log, policy, watch), policy)
+    found = figures.count(Decided(log, policy, watch, base), policy, base)
     return Report(page.render(found, policy, title, top), found)

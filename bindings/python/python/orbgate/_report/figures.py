@@ -107,6 +107,31 @@ class CallerDenial(NamedTuple):
     is_exact: bool
 
 
+class Change(NamedTuple):
+    """Calls that another policy decides otherwise, and the method and target of the first of them, without its query."""
+
+    before: str
+    after: str
+    route: str | None
+    calls: int
+    method: str | None
+    target: str | None
+
+
+class Changes(NamedTuple):
+    """What differs from the decisions of another policy; first what differs most often."""
+
+    base: str
+    newly_allowed: int
+    newly_denied: int
+    rows: Rows[Change]
+
+    @property
+    def calls(self) -> int:
+        """How many calls are decided otherwise."""
+        return sum(change.calls for change in self.rows)
+
+
 class UnreadRow(NamedTuple):
     """A row that could not be read; rows are counted from 1."""
 
@@ -137,6 +162,7 @@ class Figures(NamedTuple):
     unknown_is_exact: bool
     missing: Rows[MissingScope]
     probed: Rows[ProbedRoute]
+    changes: Changes | None
     callers: Rows[CallerCount]
     caller_denials: Rows[CallerDenial]
     different_callers: int
@@ -198,8 +224,8 @@ class Figures(NamedTuple):
         return [use for use in self.scopes if not use.used]
 
 
-def count(log: Decided, policy: Policy) -> Figures:
-    """Counts the decisions of a log."""
+def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
+    """Counts the decisions of a log; `base` is the policy that the log compares with."""
     keys = Outcome._fields[: Outcome._fields.index("calls")]
     outcomes, times = Counts(keys, first=("method", "target")), Times(("decision", "consumes"))
     usage, callers = Usage(), Callers()
@@ -228,6 +254,7 @@ def count(log: Decided, policy: Policy) -> Figures:
         unknown_is_exact=usage.unknown.is_exact,
         missing=_missing(found),
         probed=_probed(found),
+        changes=None if base is None else _changes(log, base),
         callers=callers.rows(),
         caller_denials=callers.denial_rows(),
         different_callers=len(callers.denials),
@@ -326,8 +353,7 @@ def _outcomes(counts: Counts) -> Rows[Outcome]:
     for row in counts.rows():
         row["decision"], row["reason"] = Effect(row["decision"]), Reason(row["reason"])
         row["detail"] = None if row["detail"] is None else Detail(row["detail"])
-        # A query may carry what nobody should read in a report.
-        row["target"] = None if row["target"] is None else re.split("[?#]", _text(row["target"]), maxsplit=1)[0]
+        row["target"] = _without_query(None if row["target"] is None else _text(row["target"]))
         row["method"] = None if row["method"] is None else _text(row["method"])
         outcomes.append(Outcome(**row))
     return Rows(Outcome, sorted(outcomes, key=lambda row: (-row.calls, row.reason.number, repr(row))))
@@ -379,6 +405,23 @@ def _probed(outcomes: Rows[Outcome]) -> Rows[ProbedRoute]:
         for route, calls in by_route.items()
     ]
     return Rows(ProbedRoute, sorted(rows, key=lambda row: (-row.calls, row.route)))
+
+
+def _changes(log: Decided, base: Policy) -> Changes | None:
+    found = log.changes
+    if found is None:
+        return None
+    rows = []
+    for (before, after, route), calls in found.counts.items():
+        first = found.examples[before, after, route][0]
+        rows.append(Change(before, after, route, calls, first["method"], _without_query(first["target"])))
+    rows.sort(key=lambda row: (-row.calls, row.route or "", row.before, row.after))
+    return Changes(base.digest, found.newly_allowed, found.newly_denied, Rows(Change, rows))
+
+
+def _without_query(target: str | None) -> str | None:
+    """A query may carry what nobody should read in a report."""
+    return None if target is None else re.split("[?#]", target, maxsplit=1)[0]
 
 
 def _most(reasons: Counter[Reason]) -> Reason | None:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from .._errors import TableError
 from ..logs._decide import Decider
 from ..logs._heavy import ROWS_AT_ONCE
+from ..logs._tally import Changes
 
 if TYPE_CHECKING:
     from .. import logs
@@ -23,12 +24,16 @@ FIRST_UNREAD = 5
 class Decided:
     """A log with its decisions, part by part."""
 
-    def __init__(self, log: logs.Reader, policy: Policy, watch: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, log: logs.Reader, policy: Policy, watch: Callable[[], None] | None = None, base: Policy | None = None
+    ) -> None:
         self.unread = 0
         self.first_unread: list[tuple[int, str]] = []
         self.broken: str | None = None
         self._log = log
         self._decider = Decider(policy)
+        self._base = None if base is None else Decider(base)
+        self.changes = None if base is None else Changes(examples=1)
         self._watch = watch
         log.digest_files()
 
@@ -48,6 +53,8 @@ class Decided:
             for batch in self._log.exact():
                 any_rows = True
                 calls, decided = pa.table(batch), self._decider.plain(self._decider.decide(batch))
+                if self._base is not None and self.changes is not None:
+                    self.changes.count(batch, self._base.plain(self._base.decide(batch)), decided)
                 is_read = pc.is_null(calls["error"])
                 self._set_aside(calls.filter(pc.invert(is_read)))
                 # As numbers of a calendar: there may be no time zones on the machine, not even UTC.

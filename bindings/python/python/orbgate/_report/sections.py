@@ -13,7 +13,7 @@ from .numbers import bound, number, routes, share, shown
 
 if TYPE_CHECKING:
     from .._policy import Policy
-    from .figures import CallerCount, Figures, Outcome, RouteCount
+    from .figures import CallerCount, Changes, Figures, Outcome, RouteCount
 
 NO_ROUTE = "(no route)"
 # What a column has: words, names that are not broken, code of any length, numbers.
@@ -56,6 +56,7 @@ def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
         return [*unread, Section("No calls", nothing, [], [])]
     return [
         *unread,
+        *([] if found.changes is None else [_changes(found.changes, found.calls, top)]),
         _reasons(found),
         _routes(found, policy, top),
         _times(found),
@@ -76,6 +77,22 @@ def _unread(found: Figures) -> Section:
     more = found.unread - len(rows)
     table = Table("The first rows that could not be read", {"row": NUMBER, "why": WORDS}, rows, more)
     return Section("Unread rows", finding, [], [table] if rows else [])
+
+
+def _changes(found: Changes, calls: int, top: int) -> Section:
+    name = "Against the other policy"
+    if not found.rows:
+        return Section(name, f"Decided alike by {found.base}: {number(calls, 'call')}, all of them.", [], [])
+    finding = (
+        f"Decided otherwise than by {found.base}: {number(found.calls)} of {number(calls, 'call')}, "
+        f"{share(found.calls, calls)}; newly allowed {number(found.newly_allowed)}, newly denied {number(found.newly_denied)}."
+    )
+    rows = [
+        (row.before, row.after, row.route or NO_ROUTE, number(row.calls), _call(row.method, row.target))
+        for row in found.rows
+    ]
+    columns = {"before": NAME, "now": NAME, "route": CODE, "calls": NUMBER, "for example": CODE}
+    return Section(name, finding, [], [_table("Calls decided otherwise", columns, rows, top)])
 
 
 def _reasons(found: Figures) -> Section:
@@ -302,9 +319,13 @@ def _place(row: RouteCount | Outcome) -> str:
 
 
 def _example(denial: Outcome) -> str:
-    if denial.method is None and denial.target is None and denial.detail is None:
-        return "asked by scope"
-    return f"{shown(denial.method)} {shown(denial.target)}"
+    if denial.detail is not None:
+        return f"{shown(denial.method)} {shown(denial.target)}"
+    return _call(denial.method, denial.target)
+
+
+def _call(method: str | None, target: str | None) -> str:
+    return "asked by scope" if method is None and target is None else f"{shown(method)} {shown(target)}"
 
 
 def _bars(about: str, rows: Sequence[Bar], *series: Series) -> Chart:
