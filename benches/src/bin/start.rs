@@ -1,4 +1,4 @@
-//! A program with the built-in engine in it, for `cargo xtask bench --gate`, which counts its instructions:
+//! A program with the built-in engine in it, for `cargo xtask bench --instructions`, which counts its instructions:
 //! `start N` makes N decisions, and `start 0` is all that the engine costs a program that never asks it.
 
 use std::hint::black_box;

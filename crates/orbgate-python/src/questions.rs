@@ -1,4 +1,4 @@
-//! The questions of `orbgate_analysis`, answered in tuples: `orbgate._questions` gives them their types.
+//! The questions of `orbgate_analysis`, answered in plain data: `orbgate._questions` gives them their types.
 
 use std::collections::BTreeMap;
 
@@ -18,61 +18,73 @@ use crate::terms;
 use crate::text::Text;
 use crate::token::Token;
 
-/// `orbgate.Route`: method, template, scope, api, consumes, amount, line, column.
-type RouteRow<'e> = (
-    &'e str,
-    &'e str,
-    &'e str,
-    &'e str,
-    bool,
-    Option<u64>,
-    u32,
-    u32,
-);
+// What Python gets is a dictionary with these names, which are the fields of `orbgate._questions`.
 
-/// `orbgate.Scope`: scope, api, consumes, amount, organisation, permits, routes, line, column.
-type ScopeRow<'e> = (
-    &'e str,
-    &'e str,
-    Option<bool>,
-    Option<u64>,
-    Option<&'static str>,
-    Option<&'e str>,
-    Bound<'e, PyTuple>,
-    u32,
-    u32,
-);
+/// `orbgate.Route`.
+#[derive(IntoPyObject)]
+pub(crate) struct RouteRow<'e> {
+    method: &'e str,
+    template: &'e str,
+    scope: &'e str,
+    api: &'e str,
+    consumes: bool,
+    amount: Option<u64>,
+    line: u32,
+    column: u32,
+}
 
-/// `orbgate.TableRow`: api, scope, permits, organisation, method, template, consumes, amount.
-type RecordRow<'e> = (
-    &'e str,
-    &'e str,
-    Option<&'e str>,
-    Option<&'static str>,
-    Option<&'e str>,
-    Option<&'e str>,
-    Option<bool>,
-    Option<u64>,
-);
+/// `orbgate.Scope`.
+#[derive(IntoPyObject)]
+pub(crate) struct ScopeRow<'py> {
+    scope: &'py str,
+    api: &'py str,
+    consumes: Option<bool>,
+    amount: Option<u64>,
+    organisation: Option<&'static str>,
+    permits: Option<&'py str>,
+    routes: Bound<'py, PyTuple>,
+    line: u32,
+    column: u32,
+}
 
-/// `orbgate.Reach`: route, scope, api, reason, consumes, amount.
-type ReachRow<'e> = (
-    Option<&'e str>,
-    &'e str,
-    &'e str,
-    Py<PyAny>,
-    Option<bool>,
-    Option<u64>,
-);
+/// `orbgate.TableRow`.
+#[derive(IntoPyObject)]
+pub(crate) struct ListedRow<'e> {
+    api: &'e str,
+    scope: &'e str,
+    permits: Option<&'e str>,
+    organisation: Option<&'static str>,
+    method: Option<&'e str>,
+    template: Option<&'e str>,
+    consumes: Option<bool>,
+    amount: Option<u64>,
+}
+
+/// `orbgate.Reach`.
+#[derive(IntoPyObject)]
+pub(crate) struct ReachRow<'e> {
+    route: Option<&'e str>,
+    scope: &'e str,
+    api: &'e str,
+    reason: Py<PyAny>,
+    consumes: Option<bool>,
+    amount: Option<u64>,
+}
+
+/// `orbgate.ScopeUse`.
+#[derive(IntoPyObject)]
+pub(crate) struct UseRow {
+    scope: String,
+    granted: u64,
+    used: u64,
+    in_policy: bool,
+}
 
 /// A needed scope, the position of its evidence, and the number of its calls.
 type NeedRow<'e> = (&'e str, usize, usize);
 
 /// The position of a refused call, and its denial.
 type RefusalRow = (usize, Decision);
-
-/// `orbgate.ScopeUse`: scope, granted, used, in_policy.
-type UseRow = (String, u64, u64, bool);
 
 /// Every scope, in the order of the policy file.
 #[pyfunction]
@@ -92,7 +104,7 @@ pub(crate) fn routes<'a>(
     guarded(|| {
         let engine = policy.get().engine();
         let Some(Text(name)) = scope else {
-            let routes = analysis::table_rows(engine).filter_map(|record| record.route);
+            let routes = analysis::table_rows(engine).filter_map(|row| row.route);
             return Ok(Some(routes.map(route_row).collect()));
         };
         let scope = analysis::scope(engine, name);
@@ -102,10 +114,10 @@ pub(crate) fn routes<'a>(
 
 /// The whole table, in the order of the policy file.
 #[pyfunction]
-pub(crate) fn table_rows<'a>(policy: &'a Bound<'_, Policy>) -> PyResult<Vec<RecordRow<'a>>> {
+pub(crate) fn table_rows<'a>(policy: &'a Bound<'_, Policy>) -> PyResult<Vec<ListedRow<'a>>> {
     guarded(|| {
         let table_rows = analysis::table_rows(policy.get().engine());
-        Ok(table_rows.map(record_row).collect())
+        Ok(table_rows.map(listed_row).collect())
     })
 }
 
@@ -375,9 +387,11 @@ pub(crate) fn who_may(
 
 /// `orbgate.ScopeUse` of every scope.
 fn usage_rows(usage: &ScopeUsage<'_>) -> Vec<UseRow> {
-    let rows = usage.scopes().into_iter().map(|scope| {
-        let name = String::from_utf8_lossy(&scope.scope).into_owned();
-        (name, scope.granted, scope.used, scope.in_policy)
+    let rows = usage.scopes().into_iter().map(|scope| UseRow {
+        scope: String::from_utf8_lossy(&scope.scope).into_owned(),
+        granted: scope.granted,
+        used: scope.used,
+        in_policy: scope.in_policy,
     });
     rows.collect()
 }
@@ -393,61 +407,60 @@ fn declared<'e>(denial: &Answer<'e>) -> Vec<&'e str> {
 
 fn reach_row<'e>(py: Python<'_>, allow: Allow<'e>) -> PyResult<ReachRow<'e>> {
     let (scope, charge) = (allow.scope(), allow.charge());
-    Ok((
-        allow.route().map(|route| route.as_str()),
-        scope.name(),
-        scope.api(),
-        terms::reason_member(py, allow.reason())?,
-        charge.map(|charge| charge.consumes),
-        charge.and_then(|charge| charge.amount),
-    ))
+    Ok(ReachRow {
+        route: allow.route().map(|route| route.as_str()),
+        scope: scope.name(),
+        api: scope.api(),
+        reason: terms::reason_member(py, allow.reason())?,
+        consumes: charge.map(|charge| charge.consumes),
+        amount: charge.and_then(|charge| charge.amount),
+    })
 }
 
 fn route_row(route: Route<'_>) -> RouteRow<'_> {
     let (scope, place) = (route.scope(), route.place());
     let (consumes, amount) = orbs(route.orbs());
-    (
-        route.method(),
-        route.template(),
-        scope.name(),
-        scope.api(),
+    RouteRow {
+        method: route.method(),
+        template: route.template(),
+        scope: scope.name(),
+        api: scope.api(),
         consumes,
         amount,
-        place.line,
-        place.column,
-    )
+        line: place.line,
+        column: place.column,
+    }
 }
 
-fn record_row(record: TableRow<'_>) -> RecordRow<'_> {
-    let TableRow { scope, route } = record;
+fn listed_row(TableRow { scope, route }: TableRow<'_>) -> ListedRow<'_> {
     let own = route.map(|route| route.orbs());
     let orbs = own.or_else(|| scope.orbs()).map(orbs);
-    (
-        scope.api(),
-        scope.name(),
-        scope.permits(),
-        scope.organisation().map(|rule| rule.as_str()),
-        route.map(|route| route.method()),
-        route.map(|route| route.template()),
-        orbs.map(|(consumes, _)| consumes),
-        orbs.and_then(|(_, amount)| amount),
-    )
+    ListedRow {
+        api: scope.api(),
+        scope: scope.name(),
+        permits: scope.permits(),
+        organisation: scope.organisation().map(|rule| rule.as_str()),
+        method: route.map(|route| route.method()),
+        template: route.map(|route| route.template()),
+        consumes: orbs.map(|(consumes, _)| consumes),
+        amount: orbs.and_then(|(_, amount)| amount),
+    }
 }
 
-fn scope_row<'e>(py: Python<'e>, scope: Scope<'e>) -> PyResult<ScopeRow<'e>> {
+fn scope_row<'py>(py: Python<'py>, scope: Scope<'py>) -> PyResult<ScopeRow<'py>> {
     let (orbs, place) = (scope.orbs().map(orbs), scope.place());
     let routes: Vec<_> = scope.routes().map(|route| route.as_str()).collect();
-    Ok((
-        scope.name(),
-        scope.api(),
-        orbs.map(|(consumes, _)| consumes),
-        orbs.and_then(|(_, amount)| amount),
-        scope.organisation().map(|rule| rule.as_str()),
-        scope.permits(),
-        PyTuple::new(py, routes)?,
-        place.line,
-        place.column,
-    ))
+    Ok(ScopeRow {
+        scope: scope.name(),
+        api: scope.api(),
+        consumes: orbs.map(|(consumes, _)| consumes),
+        amount: orbs.and_then(|(_, amount)| amount),
+        organisation: scope.organisation().map(|rule| rule.as_str()),
+        permits: scope.permits(),
+        routes: PyTuple::new(py, routes)?,
+        line: place.line,
+        column: place.column,
+    })
 }
 
 /// An orb column as a charge has it: whether orbs are consumed, and how many.

@@ -19,11 +19,27 @@ use crate::policy::Policy;
 use crate::rows::Indexed;
 use crate::token::Token;
 
-/// The columns of method, target, kind, scopes and the flag, and whether that of the flag must be there.
-pub(crate) type Columns = (String, String, String, String, String, bool);
+/// The names of the columns, as a dictionary of Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Columns {
+    method: String,
+    target: String,
+    kind: String,
+    scopes: String,
+    allow_bonus_orbs_use: String,
+    /// Whether the column of the flag must be there.
+    flag_required: bool,
+}
 
-/// Kind, scopes and flag of all rows, where it is one for all; then its column is not looked at.
-pub(crate) type Values = (Option<String>, Option<String>, Option<bool>);
+/// What is one for all rows, as a dictionary of Python; then its column is not looked at.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Values {
+    kind: Option<String>,
+    scopes: Option<String>,
+    allow_bonus_orbs_use: Option<bool>,
+}
 
 /// Decides every row of a table; a token stands for kind and scopes of all rows. `threads` is how many work at once, by default and at most as many as there are
 /// processors for this process.
@@ -96,19 +112,20 @@ pub(crate) fn each_part(
 
 impl Layout {
     pub(crate) fn new(columns: Columns, values: Values) -> Self {
-        let (method, target, kind_column, scopes_column, bonus_column, bonus_required) = columns;
-        let (kind, scopes, bonus) = values;
         let text = |value: Option<String>, column| {
             value.map_or(Given::Column(column, true), |value| {
                 Given::Value(value.into())
             })
         };
         Self {
-            method,
-            target,
-            kind: text(kind, kind_column),
-            scopes: text(scopes, scopes_column),
-            bonus: bonus.map_or(Given::Column(bonus_column, bonus_required), Given::Value),
+            method: columns.method,
+            target: columns.target,
+            kind: text(values.kind, columns.kind),
+            scopes: text(values.scopes, columns.scopes),
+            bonus: values.allow_bonus_orbs_use.map_or(
+                Given::Column(columns.allow_bonus_orbs_use, columns.flag_required),
+                Given::Value,
+            ),
             by: None,
         }
     }

@@ -1,10 +1,10 @@
-//! `cargo xtask bench`: orbgate beside its peers, recorded in benches/record; and the gate.
+//! `cargo xtask bench`: orbgate beside its peers, recorded in benches/record; or their instructions.
 
 use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::bench_bindings;
-use crate::gate;
+use crate::instructions;
 use crate::program::Program;
 use crate::project::Project;
 use crate::record;
@@ -23,24 +23,24 @@ pub(crate) struct Bench {
     #[arg(long)]
     repeats: Option<usize>,
     /// Only counts the instructions of the hot paths, against benches/instructions.tsv
-    #[arg(long, conflicts_with_all = ["quick", "filter", "repeats"])]
-    gate: bool,
+    #[arg(long, alias = "gate", conflicts_with_all = ["quick", "filter", "repeats"])]
+    instructions: bool,
     /// What a decision takes from each language, beside the Rust call
-    #[arg(long, conflicts_with_all = ["quick", "filter", "repeats", "gate"])]
+    #[arg(long, conflicts_with_all = ["quick", "filter", "repeats", "instructions"])]
     bindings: bool,
     /// Writes the figures of the languages into benches/record; the comparison with peers always does
     #[arg(long, requires = "bindings")]
     record: bool,
     /// Rewrites benches/instructions.tsv
-    #[arg(long, requires = "gate")]
+    #[arg(long, requires = "instructions")]
     update: bool,
 }
 
 impl Bench {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
-        match (self.gate, self.update) {
-            (_, true) => gate::update(project),
-            (true, false) => match gate::check(project)? {
+        match (self.instructions, self.update) {
+            (_, true) => instructions::update(project),
+            (true, false) => match instructions::check(project)? {
                 StepResult::Passed => Ok(()),
                 StepResult::Skipped(why) => bail!(why),
             },

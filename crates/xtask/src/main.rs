@@ -15,10 +15,11 @@ mod deny;
 mod embed;
 #[cfg(test)]
 mod figures;
-mod gate;
+
 mod go;
 mod header;
 mod install;
+mod instructions;
 mod java;
 mod layout;
 mod load;
@@ -74,7 +75,7 @@ Examples:
   cargo xtask soak replay --lines 1000000
   cargo xtask load                     what the layer costs a service, and its memory over ten minutes
   cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
-  cargo xtask bench --gate             no hot path has grown, in instructions
+  cargo xtask bench --instructions     no hot path has grown, in instructions
   cargo xtask mutants -- --file '**/target.rs'
   cargo xtask portable                 the code for other processors: its tests and its speed
   cargo xtask aarch64                  the core's tests under qemu: a quarter of an hour with the build

@@ -184,7 +184,10 @@ fn every_binding_has_the_same_parts() {
             "c",
             ["README.md", "example", "conformance", "tests", "bench"].as_slice(),
         ),
-        ("cpp", &["README.md", "example", "conformance", "tests"]),
+        (
+            "cpp",
+            &["README.md", "example", "conformance", "tests", "bench"],
+        ),
         (
             "go",
             &["README.md", "example", "conformance", "orbgate", "bench"],
@@ -197,7 +200,10 @@ fn every_binding_has_the_same_parts() {
             "node",
             &["README.md", "example", "conformance", "tests", "bench"],
         ),
-        ("python", &["README.md", "example", "conformance", "tests"]),
+        (
+            "python",
+            &["README.md", "example", "conformance", "tests", "bench"],
+        ),
     ] {
         for part in parts {
             let path = root().join("bindings").join(language).join(part);
@@ -295,6 +301,71 @@ fn the_glossary_says_the_words_of_each_language() {
                 );
             }
         }
+    }
+}
+
+/// The words of bindings/README.md that mean one thing: each is the name of a type in those files and in no others.
+#[test]
+fn one_idea_has_a_word() {
+    let page = read(&root().join("bindings/README.md"));
+    let rows = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| word |"))
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
+    let mut homes: Vec<(String, BTreeSet<String>)> = rows
+        .map(|row| {
+            let cells: Vec<_> = row.split('|').map(str::trim).collect();
+            let (first, rest) = cells[1].split_at(1);
+            let files = cells[3].split('`').skip(1).step_by(2);
+            let word = format!("{}{rest}", first.to_uppercase());
+            (word, files.map(str::to_owned).collect())
+        })
+        .collect();
+    assert!(homes.len() >= 9, "{} words", homes.len());
+    let mut files = vec![
+        root().join("crates"),
+        root().join("bindings"),
+        root().join("benches/src"),
+    ];
+    while let Some(path) = files.pop() {
+        let name = path.file_name().unwrap().to_string_lossy();
+        if path.is_dir() {
+            let is_ours = path != root().join("crates/orbgate")
+                && !["node_modules", "target", "embed"].contains(&&*name);
+            if is_ours {
+                let entries = fs::read_dir(path).unwrap();
+                files.extend(entries.map(|entry| entry.unwrap().path()));
+            }
+            continue;
+        }
+        let known = ["rs", "py", "go", "java", "js", "ts", "hpp"];
+        if !known
+            .iter()
+            .any(|end| path.extension() == Some(end.as_ref()))
+        {
+            continue;
+        }
+        let (text, file) = (read(&path), path.strip_prefix(root()).unwrap());
+        let file = file.to_string_lossy();
+        for (word, known) in &mut homes {
+            let is_old_name = text.contains(&format!("pub type {word} = "));
+            let defines = ["struct", "enum", "trait", "class", "type"]
+                .iter()
+                .any(|kind| {
+                    let definition = format!("{kind} {word}");
+                    text.match_indices(&definition).any(|(at, name)| {
+                        !text[at + name.len()..]
+                            .starts_with(|c: char| c.is_alphanumeric() || c == '_')
+                    })
+                });
+            if defines && !is_old_name {
+                assert!(known.remove(&*file), "{file} has another `{word}`");
+            }
+        }
+    }
+    for (word, files) in homes {
+        assert!(files.is_empty(), "{files:?} have no `{word}`");
     }
 }
 

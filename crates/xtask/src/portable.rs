@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::callgrind::Compiler;
-use crate::gate;
+use crate::instructions;
 use crate::program::Program;
 use crate::project::Project;
 use crate::test::{DECISIONS, StepResult};
@@ -63,8 +63,10 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     }
     let usual = compiler.build(project)?;
     let portable = compiler.build_with(&target, FLAGS)?;
-    let counts = gate::count(project, &usual)?.into_iter();
-    let portable_counts: HashMap<_, _> = gate::count(project, &portable)?.into_iter().collect();
+    let counts = instructions::count(project, &usual)?.into_iter();
+    let portable_counts: HashMap<_, _> = instructions::count(project, &portable)?
+        .into_iter()
+        .collect();
     let (times, portable_times) = times(&usual.join("paths"), &portable.join("paths"))?;
 
     println!(

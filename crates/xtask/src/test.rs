@@ -10,8 +10,8 @@ use clap::{Args, ValueEnum};
 use crate::program::Program;
 use crate::project::Project;
 use crate::{
-    aarch64, c, conformance, embed, gate, go, install, java, msrv, node, package, portable, python,
-    skipped, tree, watch,
+    aarch64, c, conformance, embed, go, install, instructions, java, msrv, node, package, portable,
+    python, skipped, tree, watch,
 };
 
 #[derive(Debug, Args)]
@@ -44,7 +44,8 @@ enum Step {
     /// Other projects can embed the crates, with policies and dependencies of their own
     Embed,
     /// No hot path takes more instructions than listed
-    Gate,
+    #[value(alias = "gate")]
+    Instructions,
     /// The C and C++ interfaces: headers, symbols, tests, examples; under valgrind and sanitizers
     C,
     /// C and C++ programs build from an installed library, wherever it is moved
@@ -170,7 +171,7 @@ impl Step {
             Self::C => c::run(project),
             Self::Install => install::check(project),
             Self::Conformance => conformance::run(project),
-            Self::Gate => gate::check(project),
+            Self::Instructions => instructions::check(project),
             Self::Java => java::run(project),
             Self::Python => python::run(project),
             Self::Go => go::run(project),

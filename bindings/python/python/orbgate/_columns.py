@@ -44,17 +44,17 @@ def kind_of(kind: TokenKind | str | None) -> str | None:
 
 def of_table(
     data: Any, columns: Mapping[str, str] | None, values: Mapping[str, object], by: str | None = None
-) -> tuple[Any, tuple[str, str, str, str, str, bool]]:
-    """A table that is to be decided, and its columns; the last says whether that of the flag must be there."""
+) -> tuple[Any, dict[str, Any]]:
+    """A table that is to be decided, and the names of its columns; `flag_required` says whether that of the flag must be there."""
     named = check(columns, values, DECIDED)
     names = {name: named.get(name, name) for name in DECIDED}
-    method, target, kind, scopes, flag = names.values()
+    flag = names["allow_bonus_orbs_use"]
     if is_frame(data):
         # Of these, the flag may be absent.
         looked_at = [theirs for name, theirs in names.items() if values.get(name) is None]
         looked_at = [theirs for theirs in looked_at if theirs != flag or flag in data.columns or flag in named.values()]
         data = select(data, [*looked_at, by] if by is not None else looked_at)
-    return data, (method, target, kind, scopes, flag, "allow_bonus_orbs_use" in named)
+    return data, {**names, "flag_required": "allow_bonus_orbs_use" in named}
 
 
 def is_table(data: object) -> TypeIs[ArrowStream | ArrowArray]:

@@ -97,7 +97,8 @@ class Policy(_native.Policy):
             raise ValueError("`token` has a kind and scopes, so `kind` and `scopes` must not stand beside it")
         carried = {"kind": kind, "scopes": scopes} if token is None else {"kind": token, "scopes": token}
         data, names = of_table(data, columns, {**carried, "allow_bonus_orbs_use": allow_bonus_orbs_use})
-        return _native.decide_table(self, data, names, (kind_of(kind), scopes, allow_bonus_orbs_use), token, threads)
+        values = {"kind": kind_of(kind), "scopes": scopes, "allow_bonus_orbs_use": allow_bonus_orbs_use}
+        return _native.decide_table(self, data, names, values, token, threads)
 
     def routes(self, scope: str | None = None) -> Rows[Route]:
         """Every route, or those of one scope, in the order of the policy file.
@@ -111,7 +112,7 @@ class Policy(_native.Policy):
         rows = _native.routes(self, scope)
         if rows is None:
             raise NoRouteError(f"the policy has no scope `{scope}`")
-        return Rows(Route, (Route(*row) for row in rows))
+        return Rows(Route, (Route(**row) for row in rows))
 
     def scopes(self) -> Rows[Scope]:
         """Every scope, in the order of the policy file."""
@@ -119,14 +120,14 @@ class Policy(_native.Policy):
         from ._rows import Rows
 
         rows = _native.scopes(self)
-        return Rows(Scope, (Scope(*row) for row in rows))
+        return Rows(Scope, (Scope(**row) for row in rows))
 
     def table(self) -> Rows[TableRow]:
         """The whole table: one row for each route, and one for each scope that has none."""
         from ._questions import TableRow
         from ._rows import Rows
 
-        return Rows(TableRow, (TableRow(*row) for row in _native.table_rows(self)))
+        return Rows(TableRow, (TableRow(**row) for row in _native.table_rows(self)))
 
     def route_of(self, method: str | bytes, target: str | bytes) -> Route:
         """The route that a call reaches, and with it the scope that it needs.
@@ -145,7 +146,7 @@ class Policy(_native.Policy):
             if denial.detail is not None:
                 about = f"{denial.detail}: {denial.detail.explanation}"
             raise NoRouteError(about, denial, methods)
-        return Route(*row)
+        return Route(**row)
 
     def reach(self, token: Token) -> Rows[Reach]:
         """Everything that a token may call, and what of it consumes orbs.
@@ -156,7 +157,7 @@ class Policy(_native.Policy):
         from ._rows import Rows
 
         rows = _native.reach(self, token)
-        return Rows(Reach, (Reach(*row) for row in rows))
+        return Rows(Reach, (Reach(**row) for row in rows))
 
     @overload
     def least_scopes(
@@ -197,8 +198,9 @@ class Policy(_native.Policy):
         from ._questions import least_of
 
         if is_table(calls):
-            data, names = of_table(calls, columns, {"kind": kind, "scopes": "", "allow_bonus_orbs_use": False}, by)
-            found = _native.least_scopes_of_table(self, data, names, (kind_of(kind), "", False), by)
+            values = {"kind": kind_of(kind), "scopes": "", "allow_bonus_orbs_use": False}
+            data, names = of_table(calls, columns, values, by)
+            found = _native.least_scopes_of_table(self, data, names, values, by)
             least = {of: least_of(needs, refusals) for of, needs, refusals in found}
             return least[None] if by is None else least
         if columns is not None or by is not None:
@@ -254,15 +256,16 @@ class Policy(_native.Policy):
         from ._rows import Rows
 
         if is_table(calls):
-            data, names = of_table(calls, columns, {"kind": kind, "scopes": scopes, "allow_bonus_orbs_use": False}, by)
-            found = _native.scope_usage_of_table(self, data, names, (kind_of(kind), scopes, False), by)
+            values = {"kind": kind_of(kind), "scopes": scopes, "allow_bonus_orbs_use": False}
+            data, names = of_table(calls, columns, values, by)
+            found = _native.scope_usage_of_table(self, data, names, values, by)
             if by is not None:
-                return Rows(ScopeUseBy, (ScopeUseBy(of, *row) for of, rows in found for row in rows))
-            return Rows(ScopeUse, (ScopeUse(*row) for _, rows in found for row in rows))
+                return Rows(ScopeUseBy, (ScopeUseBy(of, **row) for of, rows in found for row in rows))
+            return Rows(ScopeUse, (ScopeUse(**row) for _, rows in found for row in rows))
         if columns is not None or kind is not None or scopes is not None or by is not None:
             raise ValueError("`columns`, `kind`, `scopes` and `by` are for tables: a call says all that there is to say")
         counted = (call if len(call) == 5 else (*call, 1) for call in calls)
-        return Rows(ScopeUse, (ScopeUse(*row) for row in _native.scope_usage(self, counted)))
+        return Rows(ScopeUse, (ScopeUse(**row) for row in _native.scope_usage(self, counted)))
 
     def who_may(
         self, method: str | bytes, target: str | bytes, tokens: Mapping[_Name, Token]

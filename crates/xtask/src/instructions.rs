@@ -1,4 +1,4 @@
-//! `cargo xtask bench --gate`: no hot path may grow unseen.
+//! `cargo xtask bench --instructions`: no hot path may grow unseen.
 //!
 //! Instructions, not time: the same on every machine and in every run, so that a few per cent count. The
 //! committed list says with which compiler it was made; that one is used here, too, whatever else is
@@ -19,10 +19,10 @@ use crate::test::StepResult;
 const FILE: &str = "benches/instructions.tsv";
 const HEADER: &str = "\
 # Instructions of each hot path, counted by callgrind on a processor with AVX2: of a decision or a token's scopes the
-# mean over a stream, of a load (1000/…) all. Written by `cargo xtask bench --gate --update`, in the commit that
+# mean over a stream, of a load (1000/…) all. Written by `cargo xtask bench --instructions --update`, in the commit that
 # changes them.
 ";
-const UPDATE: &str = "cargo xtask bench --gate --update";
+const UPDATE: &str = "cargo xtask bench --instructions --update";
 
 /// A path may differ by this much, in per cent: smaller differences come from what the compiler inlines.
 const ROOM: f64 = 3.0;
