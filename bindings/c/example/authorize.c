@@ -26,7 +26,7 @@ static const char *phrase(unsigned status)
  */
 static void deny(const OrbgateEngine *engine, const OrbgateDecision *decision)
 {
-    unsigned status = decision->http_status == 0 ? 403 : decision->http_status;
+    unsigned status = decision->http_status == 0 ? ORBGATE_DEFAULT_HTTP_STATUS : decision->http_status;
     printf("HTTP/1.1 %u %s\r\nContent-Length: 0\r\n", status, phrase(status));
     if (status == 401) {
         bool refused = decision->reason == ORBGATE_REASON_INVALID_TOKEN;

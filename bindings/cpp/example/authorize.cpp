@@ -22,7 +22,7 @@ static std::string_view phrase(unsigned status)
 // Every denial has an empty body; a 401 says what is missing, a 405 which methods there are.
 static std::string refusal(const orbgate::Engine &engine, const orbgate::Decision &decision)
 {
-    const unsigned status = decision.http_status().value_or(403);
+    const unsigned status = decision.http_status().value_or(ORBGATE_DEFAULT_HTTP_STATUS);
     std::string text = "HTTP/1.1 " + std::to_string(status) + " " + std::string(phrase(status)) +
                        "\r\nContent-Length: 0\r\n";
     if (status == 401) {

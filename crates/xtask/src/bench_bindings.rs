@@ -16,6 +16,7 @@ use crate::native::{Compiler, Library};
 use crate::node;
 use crate::program::Program;
 use crate::project::Project;
+use crate::python;
 use crate::test::StepResult;
 
 /// Programs take turns this often. A program's figure in a turn is the least of its rounds, because noise only adds.
@@ -71,19 +72,28 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Vec<Conte
     if let StepResult::Skipped(why) = Compiler::C.set_up()? {
         bail!(why);
     }
-    let c = home.join("c");
+    if let StepResult::Skipped(why) = Compiler::Cpp.set_up()? {
+        bail!(why);
+    }
+    let (c, cpp) = (home.join("c"), home.join("cpp"));
     let options = ["-O3"];
     Compiler::C.link(&["bindings/c/bench/bench.c"], &options, &library, &c)?;
+    Compiler::Cpp.link(&["bindings/cpp/bench/bench.cpp"], &options, &library, &cpp)?;
 
     let contestant = |language, program: &Path| Contestant {
         language,
         program: Program::at(program).arg(requests.display().to_string()),
         figures: Vec::new(),
     };
-    let mut contestants = vec![contestant("rust", &rust), contestant("c", &c)];
+    let mut contestants = vec![
+        contestant("rust", &rust),
+        contestant("c", &c),
+        contestant("cpp", &cpp),
+    ];
     let others = java::benchmarks(project, &library)?.into_iter();
     let others = others.chain(go::benchmark(project)?);
-    for (language, program) in others.chain(node::benchmark(project, &library)?) {
+    let others = others.chain(node::benchmark(project, &library)?);
+    for (language, program) in others.chain(python::benchmark(project)?) {
         contestants.push(Contestant {
             language,
             program: program.arg(requests.display().to_string()),

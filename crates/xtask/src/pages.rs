@@ -330,6 +330,10 @@ fn one_idea_has_a_word() {
     ];
     while let Some(path) = files.pop() {
         let name = path.file_name().unwrap().to_string_lossy();
+        // The header that is linked into another folder is there once.
+        if path.is_symlink() {
+            continue;
+        }
         if path.is_dir() {
             let is_ours = path != root().join("crates/orbgate")
                 && !["node_modules", "target", "embed"].contains(&&*name);

@@ -58,18 +58,32 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     })
 }
 
-/// The package's runner of the cases, with the package installed in the newest Python.
+/// The program of `cargo xtask bench --bindings`, unless a tool is missing.
+pub(crate) fn benchmark(project: &Project) -> Result<Option<(&'static str, Program)>> {
+    Ok(match script(project, "bench/bench.py")? {
+        Runner::Ready(program) => Some(("python", program)),
+        Runner::Missing(missing) => {
+            println!("python: skipped: {missing}");
+            None
+        }
+    })
+}
+
+/// The package's runner of the cases.
 pub(crate) fn runner(project: &Project) -> Result<Runner> {
+    script(project, "conformance/conformance.py")
+}
+
+/// A script that takes one more argument, with the package installed in the newest Python.
+fn script(project: &Project, path: &str) -> Result<Runner> {
     let build = match Build::new(project)? {
         Ok(build) => build,
         Err(what) => return Ok(Runner::Missing(what)),
     };
     let newest = build.newest().context("no Python")?;
-    let runner = project
-        .root
-        .join("bindings/python/conformance/conformance.py");
+    let path = project.root.join("bindings/python").join(path);
     let python = build.install(newest)?.python();
-    Ok(Runner::Ready(python.arg(runner.display().to_string())))
+    Ok(Runner::Ready(python.arg(path.display().to_string())))
 }
 
 /// The wheel, and where it can be installed.
@@ -350,7 +364,7 @@ impl Installed {
         // Where no source lies around, a package is the installed one.
         let mypy = || words(self.python(), "-m mypy --strict --cache-dir=/dev/null");
         words(mypy(), "-p orbgate").within(&self.programs).run()?;
-        words(mypy(), "tests conformance example")
+        words(mypy(), "tests conformance example bench")
             .within(package)
             .run()?;
         // With `--verifytypes` it looks for packages through the path alone.
@@ -360,7 +374,7 @@ impl Installed {
         words(pyright(), "--ignoreexternal --verifytypes orbgate")
             .within(&self.programs)
             .run()?;
-        words(pyright(), "tests conformance example")
+        words(pyright(), "tests conformance example bench")
             .within(package)
             .run()
     }

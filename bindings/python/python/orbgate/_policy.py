@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar, overload
 
     from ._arrow import ArrowArray, ArrowStream
-    from ._questions import LeastScopes, Reach, TableRow, Route, Scope, ScopeUse, ScopeUseBy
     from ._native import Decision, DecisionTable
+    from ._questions import LeastScopes, Reach, Route, Scope, ScopeUse, ScopeUseBy, TableRow
     from ._rows import Rows
 
     _Name = TypeVar("_Name")

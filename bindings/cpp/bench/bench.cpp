@@ -1,0 +1,105 @@
+// What a decision takes from C++: see `cargo xtask bench --bindings`.
+//
+//   bench FILE    answers the requests of the file, METHOD TAB TARGET TAB SCOPES, all of which must be allowed; prints the
+//                 nanoseconds of a call, of a decision in batches of 256, and of an empty call
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <deque>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <orbgate.hpp>
+
+namespace {
+
+constexpr int rounds = 25;
+constexpr std::size_t most = 256;
+
+struct Request {
+    std::string method, target;
+    orbgate::Token token;
+};
+
+struct Requests {
+    // One set for each different text, as a server interns a token's scopes when it first sees it.
+    std::map<std::string, orbgate::ScopeSet> sets;
+    std::deque<Request> all;
+    std::vector<orbgate::Batch> batches;
+};
+
+Requests read(const orbgate::Engine &engine, const char *path)
+{
+    Requests requests;
+    std::ifstream file(path);
+    std::string method, target, scopes;
+    while (std::getline(file, method, '\t') && std::getline(file, target, '\t') && std::getline(file, scopes)) {
+        auto found = requests.sets.find(scopes);
+        if (found == requests.sets.end()) {
+            found = requests.sets.emplace(scopes, engine.scopes(scopes).value()).first;
+        }
+        const orbgate::Token token(orbgate::TokenKind::user, found->second);
+        if (requests.all.size() % most == 0) {
+            requests.batches.emplace_back();
+        }
+        requests.batches.back().add(method, target, token);
+        requests.all.push_back({method, target, token});
+    }
+    return requests;
+}
+
+template <class Pass>
+void measure(const char *name, std::size_t count, const Pass &pass)
+{
+    double best = 1e300;
+    for (int round = 0; round < rounds; round++) {
+        const auto start = std::chrono::steady_clock::now();
+        const std::size_t right = pass();
+        const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
+        best = std::min(best, taken.count() / static_cast<double>(count));
+        if (right != count) {
+            throw std::runtime_error("a request was not allowed");
+        }
+    }
+    std::printf("%s %.2f\n", name, best);
+}
+
+} // namespace
+
+int main(int count, char **arguments)
+{
+    if (count != 2) {
+        std::fputs("usage: bench FILE\n", stderr);
+        return 2;
+    }
+    const auto engine = orbgate::Engine::external().value();
+    const Requests requests = read(engine, arguments[1]);
+    const std::size_t all = requests.all.size();
+    measure("single", all, [&] {
+        std::size_t allowed = 0;
+        for (const Request &request : requests.all) {
+            allowed += engine.decide(request.method, request.target, request.token).is_allow();
+        }
+        return allowed;
+    });
+    measure("batch", all, [&] {
+        std::size_t allowed = 0;
+        for (const orbgate::Batch &batch : requests.batches) {
+            const auto decisions = engine.decide(batch).value();
+            allowed += static_cast<std::size_t>(
+                std::count_if(decisions.begin(), decisions.end(), [](const auto &one) { return one.is_allow(); }));
+        }
+        return allowed;
+    });
+    measure("empty", all, [&] {
+        std::size_t right = 0;
+        for (std::size_t at = 0; at < all; at++) {
+            right += orbgate_abi_version() == ORBGATE_ABI_VERSION;
+        }
+        return right;
+    });
+    return 0;
+}

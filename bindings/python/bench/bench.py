@@ -1,0 +1,63 @@
+"""What a decision takes from Python: see `cargo xtask bench --bindings`.
+
+    python bench.py FILE
+
+answers the requests of the file, METHOD TAB TARGET TAB SCOPES, all of which must be allowed, and prints the nanoseconds of a call,
+of a decision in a table that is there, and of an empty call: each the best of some rounds, because noise only adds.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from orbgate import Policy, Token
+
+ROUNDS = 5
+POLICY = Policy.external()
+
+
+def measure(name: str, count: int, allowed: Callable[[], int]) -> None:
+    best = float("inf")
+    for _ in range(ROUNDS):
+        start = time.perf_counter_ns()
+        right = allowed()
+        best = min(best, (time.perf_counter_ns() - start) / count)
+        if right != count:
+            sys.exit(f"bench: {name}: {right} of {count} were allowed")
+    print(f"{name} {best:.2f}")
+
+
+def main(file: str) -> None:
+    tokens: dict[str, Token] = {}
+    requests = []
+    for line in Path(file).read_text(encoding="utf-8").splitlines():
+        method, target, scopes = line.split("\t")
+        requests.append((method, target, tokens.setdefault(scopes, Token("user", scopes))))
+    count = len(requests)
+    measure("single", count, lambda: sum(POLICY.decide(*request).is_allow for request in requests))
+    measure("empty", count, lambda: sum(len(request[:1]) for request in requests))
+    try:
+        import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]
+    except ImportError:
+        return
+    columns = {
+        "method": [method for method, _, _ in requests],
+        "target": [target for _, target, _ in requests],
+        "kind": ["user"] * count,
+        "scopes": [token.scopes for _, _, token in requests],
+    }
+    table = pa.table(columns)
+    # `is_allow` of every row is looked at through Arrow, as whoever filters a log does.
+    measure("batch", count, lambda: _allowed(table))
+
+
+def _allowed(table: object) -> int:
+    found = POLICY.decide_table(table, allow_bonus_orbs_use=False, threads=1).to_pyarrow()  # type: ignore[arg-type]
+    return int(sum(count["counts"] for count in found["decision"].value_counts().to_pylist() if count["values"] == "allow"))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
