@@ -18,6 +18,7 @@ mod hint;
 mod input;
 mod lint;
 mod log;
+mod lsp;
 mod markdown;
 mod needs;
 mod output;
@@ -84,6 +85,8 @@ enum Command {
     Validate(validate::Arguments),
     /// Show the whole table: scopes, orbs, tokens and routes
     Table(table::Arguments),
+    /// Serve an editor: faults, lint, hover and layout of policies as you type
+    Lsp(lsp::Arguments),
     /// Print the completion script of a shell
     Completions(complete::Arguments),
 }
@@ -121,6 +124,8 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Test(arguments) => test::run(arguments, policy),
         // Requests and records are the same under every policy.
         Command::Validate(arguments) => validate::run(arguments),
+        // Its policies come from the editor.
+        Command::Lsp(_) => lsp::run(),
         Command::Completions(arguments) => complete::run(arguments),
     }
 }
@@ -140,7 +145,7 @@ impl Command {
             Self::Diff(arguments) => return vec![&arguments.old, &arguments.new],
             Self::Needs(arguments) => return arguments.log.iter().map(PathBuf::as_path).collect(),
             Self::Decide(_) | Self::Explain(_) | Self::Reach(_) => return Vec::new(),
-            Self::Table(_) | Self::Completions(_) => return Vec::new(),
+            Self::Table(_) | Self::Lsp(_) | Self::Completions(_) => return Vec::new(),
         };
         files.iter().map(PathBuf::as_path).collect()
     }
@@ -148,7 +153,7 @@ impl Command {
     const fn reads_policy(&self) -> bool {
         !matches!(
             self,
-            Self::Validate(_) | Self::Diff(_) | Self::Fmt(_) | Self::Completions(_)
+            Self::Validate(_) | Self::Diff(_) | Self::Fmt(_) | Self::Lsp(_) | Self::Completions(_)
         )
     }
 }

@@ -20,6 +20,7 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
         (&["who"], "Find who of a list of tokens"),
         (&["validate"], "Hold run requests"),
         (&["table"], "Show the whole table"),
+        (&["lsp"], "Serve an editor"),
         (&["completions"], "Print the completion script"),
     ] {
         for flag in ["-h", "--help"] {

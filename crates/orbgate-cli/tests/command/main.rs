@@ -19,6 +19,7 @@ mod help;
 mod hostile;
 mod layout;
 mod lint;
+mod lsp;
 mod questions;
 mod readme;
 mod replay;

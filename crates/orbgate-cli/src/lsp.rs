@@ -1,0 +1,44 @@
+//! `orbgate lsp`: policies in the editor.
+
+use std::io::{self, BufReader, ErrorKind};
+
+use clap::Args;
+use orbgate_lsp::{End, serve};
+
+use crate::output::{Exit, Stop};
+
+/// The command as editors start it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Changes nothing: it is how it speaks anyway, and some editors add it
+    #[arg(long)]
+    stdio: bool,
+}
+
+/// Serves the editor at the other end of standard input and output.
+pub(crate) fn run() -> Result<Exit, Stop> {
+    match serve(BufReader::new(io::stdin()), &mut io::stdout()) {
+        Ok(End::Orderly) => Ok(Exit::Fine),
+        // The protocol's exit code for it is 1.
+        Ok(End::Abrupt) => Ok(Exit::Findings),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Stop::BrokenPipe),
+        Err(error) => Err(Stop::Error(format!(
+            "standard input is not the Language Server Protocol: {error}"
+        ))),
+    }
+}
+
+const HELP: &str = "\
+An editor starts it and speaks the Language Server Protocol with it, over
+standard input and output: faults and lint as you type, hover, the scope of a
+route, layout, fixes. docs/editor.md has the settings for VS Code, Helix and
+Neovim. It reads no file, so `--policy` changes nothing here.
+
+Examples:
+  orbgate lsp
+
+Exit codes:
+  0  the editor has shut it down
+  1  the editor went without a word
+  2  could not run: what came in is not the protocol";

@@ -1,0 +1,330 @@
+//! An open document: what it is, what is wrong with it, and what its last sound text said.
+
+use core::ops::Range as Span;
+use std::collections::BTreeMap;
+
+use gen_lsp_types::Uri;
+use orbgate::policy::Fault;
+use orbgate::{Engine, Place, Policy, Route, Scope};
+use orbgate_analysis::{Code, Finding, Level, Suite};
+
+use crate::settings::Settings;
+use crate::text::Text;
+
+/// What a document is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Policy,
+    /// Cases of a policy.
+    Suite,
+    /// None of ours: nothing is said about it.
+    Other,
+}
+
+impl Kind {
+    /// What a document is by the first key of its format, or else by the name of its file.
+    pub(crate) fn of(uri: &str, text: &str) -> Self {
+        let keys = text.split(['\n', '\r']).filter_map(|line| {
+            let line = line.strip_prefix('\u{feff}').unwrap_or(line);
+            let line = line.trim_start_matches(['"', '\'']);
+            let (key, _) = line.split_once(':')?;
+            Some(key.trim_end_matches(['"', '\'', ' ']))
+        });
+        let by_key = keys.filter_map(|key| match key {
+            "orbgate" => Some(Self::Policy),
+            "orbgate_test" => Some(Self::Suite),
+            _ => None,
+        });
+        let name = uri.rsplit(['/', '\\']).next().unwrap_or_default();
+        let stem = name.strip_suffix(".yaml").or(name.strip_suffix(".yml"));
+        let by_name = || match stem {
+            Some("policy") => Self::Policy,
+            Some(stem) if stem.ends_with(".policy") => Self::Policy,
+            Some("policy.test") => Self::Suite,
+            Some(stem) if stem.ends_with(".policy.test") => Self::Suite,
+            _ => Self::Other,
+        };
+        by_key.take(1).next().unwrap_or_else(by_name)
+    }
+}
+
+/// An open document.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) uri: Uri,
+    pub(crate) version: i32,
+    pub(crate) text: Text,
+    pub(crate) kind: Kind,
+    /// What was found in the text; `None` as long as nobody has looked.
+    pub(crate) found: Option<Found>,
+    /// What the last sound text said.
+    pub(crate) sound: Option<Sound>,
+}
+
+/// What is wrong with a text, or likely not meant.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) faults: Vec<Fault>,
+    /// Those that no comment suppresses, with the levels of the settings.
+    pub(crate) findings: Vec<Finding>,
+    /// The codes of which findings may be missing.
+    pub(crate) cut: Vec<Code>,
+}
+
+/// A sound policy, and where its routes and scopes are written.
+#[derive(Debug)]
+pub(crate) struct Sound {
+    pub(crate) engine: Engine,
+    /// The text that says all this.
+    pub(crate) text: Text,
+    /// In the order of the text.
+    pub(crate) names: Vec<Name>,
+    /// Where each route is written, and each scope.
+    pub(crate) spans: BTreeMap<Named, Span<usize>>,
+}
+
+/// A route or a scope where the policy writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Name {
+    /// The bytes of the text of [`Sound`].
+    pub(crate) span: Span<usize>,
+    pub(crate) place: Place,
+    pub(crate) of: Named,
+}
+
+/// What is named, by its place in the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Named {
+    /// [`Route::index`].
+    Route(u32),
+    /// [`Scope::index`].
+    Scope(u16),
+}
+
+impl Document {
+    pub(crate) fn new(uri: Uri, version: i32, text: String) -> Self {
+        Self {
+            kind: Kind::of(&uri.0, &text),
+            uri,
+            version,
+            text: Text::new(text),
+            found: None,
+            sound: None,
+        }
+    }
+
+    /// The document has a new text.
+    pub(crate) fn change(&mut self, version: i32, text: String) {
+        self.version = version;
+        self.kind = Kind::of(&self.uri.0, &text);
+        self.text = Text::new(text);
+        self.found = None;
+    }
+
+    /// Looks at the text, unless somebody has. Takes the time of reading a policy, of making two engines, and of lint.
+    pub(crate) fn look(&mut self, settings: &Settings) {
+        if self.found.is_some() {
+            return;
+        }
+        let text = self.text.as_str();
+        let mut found = Found::default();
+        match self.kind {
+            Kind::Other => self.sound = None,
+            Kind::Suite => {
+                self.sound = None;
+                found.faults = Suite::from_bytes(text.as_bytes()).err().unwrap_or_default();
+            }
+            Kind::Policy => match Policy::from_yaml(text) {
+                Err(error) => found.faults = error.faults().to_vec(),
+                Ok(policy) => {
+                    found = lint(&policy, text, settings);
+                    self.sound = Some(Sound::new(&policy, self.text.clone()));
+                }
+            },
+        }
+        self.found = Some(found);
+    }
+}
+
+/// What lint finds in a text.
+pub(crate) fn lint(policy: &Policy, text: &str, settings: &Settings) -> Found {
+    let findings = orbgate_analysis::lint(policy, text);
+    let with_level = |mut finding: Finding| {
+        finding.level = settings.level(finding.code)?;
+        finding.suppressed.is_none().then_some(finding)
+    };
+    let counts = |code: &Code| settings.level(*code) > Some(Level::Note);
+    Found {
+        faults: Vec::new(),
+        findings: findings.list.into_iter().filter_map(with_level).collect(),
+        cut: findings.cut.into_iter().filter(counts).collect(),
+    }
+}
+
+impl Sound {
+    fn new(policy: &Policy, text: Text) -> Self {
+        let engine = Engine::new(policy);
+        let name = |place: Place, of| Name {
+            span: text.word(place),
+            place,
+            of,
+        };
+        let routes = engine.routes();
+        let routes = routes.map(|route| name(route.place(), Named::Route(route.index())));
+        let scopes = engine.scope_table();
+        let scopes = scopes.map(|scope| name(scope.place(), Named::Scope(scope.index())));
+        let mut names: Vec<_> = routes.chain(scopes).collect();
+        names.sort_by_key(|name| name.span.start);
+        let spans = names.iter().map(|name| (name.of, name.span.clone()));
+        let spans = spans.collect();
+        Self {
+            engine,
+            text,
+            names,
+            spans,
+        }
+    }
+
+    /// The name that stands at a byte of a text: the one that is written so in the sound text, the nearest to the place.
+    /// So a name is known while another line has a fault.
+    pub(crate) fn name_at(&self, text: &Text, byte: usize) -> Option<(&Name, Span<usize>)> {
+        let (place, span) = word_at(text, byte)?;
+        let written = text.slice(span.clone());
+        let alike = self
+            .names
+            .iter()
+            .filter(|name| !written.is_empty() && self.text.slice(name.span.clone()) == written);
+        let far = |name: &&Name| {
+            let lines = name.place.line.abs_diff(place.line);
+            (lines, name.place.column.abs_diff(place.column))
+        };
+        Some((alike.min_by_key(far)?, span))
+    }
+
+    pub(crate) fn route(&self, index: u32) -> Option<Route<'_>> {
+        let mut routes = self.engine.routes();
+        routes.find(|route| route.index() == index)
+    }
+
+    pub(crate) fn scope(&self, index: u16) -> Option<Scope<'_>> {
+        let mut scopes = self.engine.scope_table();
+        scopes.find(|scope| scope.index() == index)
+    }
+
+    /// The scope of a name: the one that it is, or that the route needs.
+    pub(crate) fn scope_of(&self, name: Named) -> Option<Scope<'_>> {
+        match name {
+            Named::Route(index) => Some(self.route(index)?.scope()),
+            Named::Scope(index) => self.scope(index),
+        }
+    }
+}
+
+/// The key or value around a byte, and where it starts. It starts behind what may stand before one.
+fn word_at(text: &Text, byte: usize) -> Option<(Place, Span<usize>)> {
+    let number = text.line_of(byte);
+    let line = text.line(number)?;
+    let number = u32::try_from(number).ok()?.saturating_add(1);
+    let written = text.slice(line.clone());
+    let mut column = 0_u32;
+    let mut before = ' ';
+    let mut end = 0_usize;
+    for (at, character) in written.char_indices() {
+        column = column.saturating_add(1);
+        let starts =
+            matches!(before, ' ' | '\t' | '[' | '{' | ',') && !" \t[],-:#".contains(character);
+        before = character;
+        let start = line.start.saturating_add(at);
+        if !starts || start < end {
+            continue;
+        }
+        let place = Place {
+            line: number,
+            column,
+        };
+        let span = text.word(place);
+        end = span.end;
+        if span.start <= byte && byte <= span.end {
+            return Some((place, span));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use gen_lsp_types::Uri;
+
+    use super::{Document, Kind, word_at};
+    use crate::settings::Settings;
+    use crate::text::Text;
+
+    #[test]
+    fn the_first_key_or_the_name_says_what_a_document_is() {
+        for (uri, text, kind) in [
+            ("file:///a/policy.yaml", "", Kind::Policy),
+            ("file:///a/shop.policy.yml", "", Kind::Policy),
+            ("file:///a/shop.yaml", "# x\norbgate: 1\n", Kind::Policy),
+            (
+                "file:///a/shop.yaml",
+                "\u{feff}\"orbgate\" : 1\r\n",
+                Kind::Policy,
+            ),
+            ("file:///a/shop.yaml", "x:\n  orbgate: 1\n", Kind::Other),
+            ("file:///a/shop.yaml", "orbgates: 1\n", Kind::Other),
+            ("file:///a/shop.policy.test.yaml", "", Kind::Suite),
+            ("file:///a/policy.yaml", "orbgate_test: 1\n", Kind::Suite),
+            ("file:///a/mypolicy.yaml", "a: b\n", Kind::Other),
+            ("untitled:Untitled-1", "orbgate: 1", Kind::Policy),
+        ] {
+            assert_eq!(Kind::of(uri, text), kind, "{uri} {text:?}");
+        }
+    }
+
+    #[test]
+    fn the_word_around_a_byte_is_found() {
+        for (text, byte, expected) in [
+            ("  - GET /a  # all\n", 6, "GET /a"),
+            ("  - GET /a  # all\n", 4, "GET /a"),
+            ("  - GET /a  # all\n", 10, "GET /a"),
+            ("routes: [GET /a, 'POST /{b}']\n", 20, "'POST /{b}'"),
+            ("routes: [GET /a, 'POST /{b}']\n", 3, "routes"),
+            ("x:\n  read:items: {orbs: true}\n", 8, "read:items"),
+            ("- route: GET /{id}\n", 12, "GET /{id}"),
+            ("  read:a: {routes: [GET /a]}", 24, "GET /a"),
+        ] {
+            let text = Text::new(text.to_owned());
+            let (_, span) = word_at(&text, byte).unwrap();
+            assert_eq!(text.slice(span), expected);
+        }
+        for byte in [0, 2, 12, 99] {
+            assert_eq!(
+                word_at(&Text::new("  - a   # b\n".to_owned()), byte),
+                None,
+                "{byte}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_last_sound_text_is_remembered() {
+        let sound = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: true\n        routes:\n          - GET /a\n          - GET /b\n";
+        let uri = Uri("file:///policy.yaml".to_owned());
+        let mut document = Document::new(uri, 1, sound.to_owned());
+        document.look(&Settings::default());
+        let names = document.sound.as_ref().unwrap().names.len();
+        assert_eq!(names, 3);
+        let faulty = sound.replace("  orbs: true\n", "  orbs: maybe\n        # more\n");
+        document.change(2, faulty.clone());
+        document.look(&Settings::default());
+        assert_eq!(document.found.as_ref().unwrap().faults.len(), 1);
+        let sound = document.sound.as_ref().unwrap();
+        let (name, _) = sound
+            .name_at(&document.text, faulty.find("/b").unwrap())
+            .unwrap();
+        assert_eq!(name.place.line, 10);
+        document.change(3, "a: b\n".to_owned());
+        document.look(&Settings::default());
+        assert!(document.sound.is_some(), "its name is that of a policy");
+    }
+}

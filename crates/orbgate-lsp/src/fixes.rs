@@ -1,0 +1,207 @@
+//! What mends a finding without a thought: each fix is tried before it is offered.
+//!
+//! A suppression is none of them: it needs a reason, which only a person has.
+
+use core::ops::Range as Span;
+
+use orbgate::Policy;
+use orbgate_analysis::{Code, Finding};
+
+use crate::document::{Document, lint};
+use crate::layout::newline;
+use crate::settings::Settings;
+use crate::text::Text;
+
+/// So many findings are looked at: to try a fix takes as long as to look at the whole text.
+const TRIED: usize = 8;
+
+/// A change of a text that mends a finding.
+#[derive(Debug)]
+pub(crate) struct Fix<'d> {
+    pub(crate) finding: &'d Finding,
+    pub(crate) title: String,
+    pub(crate) span: Span<usize>,
+    pub(crate) new: String,
+}
+
+/// The fixes of what was found on the lines of a span.
+pub(crate) fn of<'d>(
+    document: &'d Document,
+    span: &Span<usize>,
+    settings: &Settings,
+) -> Vec<Fix<'d>> {
+    let findings = document.found.iter().flat_map(|found| &found.findings);
+    let on_the_lines = |finding: &&Finding| {
+        let word = document.text.word(finding.place);
+        let between = |from: usize, to: usize| document.text.slice(from..to).contains(['\n', '\r']);
+        !between(word.end, span.start) && !between(span.end, word.start)
+    };
+    let fixes = findings
+        .filter(on_the_lines)
+        .filter_map(|finding| fix(finding, &document.text));
+    fixes
+        .take(TRIED)
+        .filter(|fix| fix.mends(&document.text, settings))
+        .collect()
+}
+
+fn fix<'d>(finding: &'d Finding, text: &Text) -> Option<Fix<'d>> {
+    let (title, (span, new)) = match finding.code {
+        Code::NoEndMarker => ("End the file in `...`".to_owned(), end_marker(text)),
+        Code::UnusedSuppression => {
+            let comment = text.byte_at(finding.place);
+            (
+                "Remove the suppression".to_owned(),
+                (without_comment(comment, text), String::new()),
+            )
+        }
+        Code::ColonLiteral => {
+            let span = text.word(finding.place);
+            let new = with_parameters(text.slice(span.clone()));
+            (format!("Write `{new}`"), (span, new))
+        }
+        _ => return None,
+    };
+    Some(Fix {
+        finding,
+        title,
+        span,
+        new,
+    })
+}
+
+/// The marker on a line of its own, behind everything. It is put before the last end of a line: some editors have no line
+/// behind that.
+fn end_marker(text: &Text) -> (Span<usize>, String) {
+    let newline = newline(text.as_str());
+    let whole = text.as_str();
+    match whole.strip_suffix(newline) {
+        Some(before) => (before.len()..before.len(), format!("{newline}...")),
+        None => (whole.len()..whole.len(), format!("{newline}...{newline}")),
+    }
+}
+
+/// The bytes of a comment with the blanks before it; the whole line where it stands alone.
+fn without_comment(comment: usize, text: &Text) -> Span<usize> {
+    let before = text.slice(0..comment);
+    let trimmed = before.trim_end_matches([' ', '\t']).len();
+    let behind = text.as_str().get(comment..).unwrap_or_default();
+    let length = behind.find(['\n', '\r']).unwrap_or(behind.len());
+    let end = comment.saturating_add(length);
+    let alone = trimmed == 0 || text.slice(0..trimmed).ends_with(['\n', '\r']);
+    let rest = text.as_str().get(end..).unwrap_or_default();
+    let newline = ["\r\n", "\n", "\r"].into_iter();
+    let newline = newline
+        .filter(|newline| rest.starts_with(newline))
+        .map(str::len)
+        .next();
+    match newline {
+        Some(newline) if alone => trimmed..end.saturating_add(newline),
+        _ => trimmed..end,
+    }
+}
+
+/// A route with `{id}` in the place of `:id`.
+fn with_parameters(route: &str) -> String {
+    let mut segments = route.split('/');
+    let mut new = segments.next().unwrap_or_default().to_owned();
+    for segment in segments {
+        new.push('/');
+        // A quote may stand behind it.
+        let name = segment.trim_end_matches(['"', '\'']);
+        match name.strip_prefix(':') {
+            Some(parameter) => {
+                let behind = segment.get(name.len()..).unwrap_or_default();
+                new.extend(["{", parameter, "}", behind]);
+            }
+            None => new.push_str(segment),
+        }
+    }
+    new
+}
+
+impl Fix<'_> {
+    /// Whether the finding is gone with it, in a policy that is as sound as before.
+    fn mends(&self, text: &Text, settings: &Settings) -> bool {
+        let mut new = text.as_str().to_owned();
+        new.replace_range(self.span.clone(), &self.new);
+        let Ok(policy) = Policy::from_yaml(&new) else {
+            return false;
+        };
+        let found = lint(&policy, &new, settings);
+        let same =
+            |other: &Finding| other.code == self.finding.code && other.place == self.finding.place;
+        !found.findings.iter().any(same)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gen_lsp_types::Uri;
+
+    use super::of;
+    use crate::document::Document;
+    use crate::settings::Settings;
+
+    /// The text that the fixes of each line make of it, with their titles.
+    fn fixed(text: &str) -> Vec<(String, String)> {
+        let uri = Uri("file:///policy.yaml".to_owned());
+        let mut document = Document::new(uri, 1, text.to_owned());
+        document.look(&Settings::default());
+        let fixes = of(&document, &(0..text.len()), &Settings::default());
+        let apply = |fix: &super::Fix<'_>| {
+            let mut text = text.to_owned();
+            text.replace_range(fix.span.clone(), &fix.new);
+            (fix.title.clone(), text)
+        };
+        fixes.iter().map(apply).collect()
+    }
+
+    const POLICY: &str = "orbgate: 1\napis:\n  a:\n    base_path: /v1\n    scopes:\n      s:\n        permits: x\n        orbs: false\n        routes:\n          - GET /a\n";
+
+    #[test]
+    fn the_end_marker_is_added() {
+        let title = "End the file in `...`".to_owned();
+        assert_eq!(fixed(POLICY), [(title.clone(), format!("{POLICY}...\n"))]);
+        let crlf = POLICY.replace('\n', "\r\n");
+        assert_eq!(fixed(&crlf), [(title.clone(), format!("{crlf}...\r\n"))]);
+        let open = POLICY.trim_end();
+        assert_eq!(fixed(open), [(title, format!("{open}\n...\n"))]);
+    }
+
+    #[test]
+    fn a_suppression_of_nothing_is_removed() {
+        let whole = format!("{POLICY}...\n");
+        let title = "Remove the suppression".to_owned();
+        let behind = whole.replace("GET /a\n", "GET /a  # orbgate-lint: allow overlap: why\n");
+        assert_eq!(fixed(&behind), [(title.clone(), whole.clone())]);
+        let before = whole.replace(
+            "        orbs",
+            "        # orbgate-lint: allow overlap: why\n        orbs",
+        );
+        assert_eq!(fixed(&before), [(title.clone(), whole.clone())]);
+        let crlf = before.replace('\n', "\r\n");
+        assert_eq!(fixed(&crlf), [(title, whole.replace('\n', "\r\n"))]);
+    }
+
+    #[test]
+    fn a_parameter_of_another_format_is_written_as_one() {
+        let whole = format!("{POLICY}...\n");
+        let [with, mended] =
+            [":b/c/:d", "{b}/c/{d}"].map(|path| whole.replace("/a", &format!("/a/{path}")));
+        let title = "Write `GET /a/{b}/c/{d}`".to_owned();
+        // There is a finding for each of the two.
+        assert_eq!(fixed(&with)[0], (title, mended));
+        let quoted = whole.replace("GET /a", "'GET /:b'");
+        assert_eq!(fixed(&quoted)[0].0, "Write `'GET /{b}'`");
+        for not_offered in [
+            // Braces without quotes are a mapping there.
+            whole.replace("\n          - GET /a", " [GET /:b]"),
+            // No route, and what is no name.
+            whole.replace("/v1", "/:v1"),
+            whole.replace("/a", "/:7"),
+        ] {
+            assert_eq!(fixed(&not_offered), [], "{not_offered}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What is said of a route or a scope where the cursor stands.
+
+use core::fmt::Write as _;
+
+use orbgate::{Orbs, OrganisationRule, Route, Scope};
+use orbgate_analysis::routes_beside;
+
+use crate::document::{Named, Sound};
+
+/// So many routes are named.
+const NAMED: usize = 5;
+
+/// Markdown about a name, in lines that can be read as they are.
+pub(crate) fn markdown(sound: &Sound, name: Named) -> Option<String> {
+    let mut text = String::new();
+    match name {
+        Named::Route(index) => of_route(sound, sound.route(index)?, &mut text),
+        Named::Scope(index) => of_scope(sound.scope(index)?, &mut text),
+    }
+    Some(text)
+}
+
+fn of_route(sound: &Sound, route: Route<'_>, text: &mut String) {
+    let scope = route.scope();
+    line(text, &code(route.as_str()));
+    line(text, "");
+    let permits = scope
+        .permits()
+        .map(|permits| format!(": {}", prose(permits)));
+    let permits = permits.unwrap_or_default();
+    line(text, &format!("- needs {}{permits}", code(scope.name())));
+    line(text, &format!("- {}", orbs(Some(route.orbs()))));
+    line(text, &format!("- {}", tokens(scope)));
+    let methods: Vec<_> = route.methods().map(code).collect();
+    line(
+        text,
+        &format!("- declared on this path: {}", methods.join(", ")),
+    );
+    let beside = routes_beside(&sound.engine, route);
+    for other in beside.iter().take(NAMED) {
+        let decides = match other.decides {
+            Some(decides) if decides == route => "this route".to_owned(),
+            Some(decides) => code(decides.as_str()),
+            None => "nobody: a 405".to_owned(),
+        };
+        line(
+            text,
+            &format!(
+                "- overlaps {} (line {}): {} is decided by {decides}",
+                code(other.route.as_str()),
+                other.route.place().line,
+                code(&other.target)
+            ),
+        );
+    }
+    more(text, beside.len());
+}
+
+fn of_scope(scope: Scope<'_>, text: &mut String) {
+    line(
+        text,
+        &format!("{} of api {}", code(scope.name()), code(scope.api())),
+    );
+    line(text, "");
+    if let Some(permits) = scope.permits() {
+        line(text, &format!("- permits: {}", prose(permits)));
+    }
+    line(text, &format!("- {}", orbs(scope.orbs())));
+    line(text, &format!("- {}", tokens(scope)));
+    let mut routes = scope.routes();
+    for route in routes.by_ref().take(NAMED) {
+        line(
+            text,
+            &format!("- {} (line {})", code(route.as_str()), route.place().line),
+        );
+    }
+    more(text, routes.count().saturating_add(NAMED));
+    if scope.routes().next().is_none() {
+        line(text, "- no route: it can only be asked for by its name");
+    }
+}
+
+fn line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+/// How many there are beyond those that are named.
+fn more(text: &mut String, all: usize) {
+    let more = all.saturating_sub(NAMED);
+    if more > 0 {
+        line(text, &format!("- and {more} more"));
+    }
+}
+
+fn orbs(orbs: Option<Orbs>) -> String {
+    match orbs {
+        Some(Orbs::Free) => "consumes no orbs".to_owned(),
+        Some(Orbs::Unstated) => "consumes orbs, the amount is not stated".to_owned(),
+        Some(Orbs::Amount(amount)) => format!("orbs: {amount}"),
+        None => "orbs: not stated".to_owned(),
+    }
+}
+
+/// Whose tokens count.
+fn tokens(scope: Scope<'_>) -> &'static str {
+    match scope.organisation() {
+        None => "any token may carry the scope",
+        Some(OrganisationRule::Deny) => "only a user's token counts; an organisation's is denied",
+        Some(OrganisationRule::AllowWithoutScope) => {
+            "only a user's token needs the scope; an organisation's is allowed without it"
+        }
+    }
+}
+
+/// Text as it is: a policy writes no markup into somebody's editor, least of all pictures that would be fetched.
+fn prose(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_ascii_punctuation() && !",.;'\"/?!".contains(character) {
+            escaped.push('\\');
+        }
+        // One line, whatever the text has.
+        escaped.push(if character.is_control() {
+            ' '
+        } else {
+            character
+        });
+    }
+    escaped
+}
+
+/// Code, between more backticks than stand in a row within.
+fn code(text: &str) -> String {
+    let runs = text.split(|character| character != '`').map(str::len);
+    let mut code = String::new();
+    let _ = match runs.max().unwrap_or(0) {
+        0 => write!(code, "`{text}`"),
+        longest => {
+            let fence = "`".repeat(longest.saturating_add(1));
+            write!(code, "{fence} {text} {fence}")
+        }
+    };
+    code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{code, prose};
+
+    #[test]
+    fn a_policy_writes_no_markup() {
+        assert_eq!(
+            prose("![x](https://a/b) <b>\n# c"),
+            "\\!\\[x\\]\\(https\\://a/b\\) \\<b\\> \\# c".replace("\\!", "!")
+        );
+        assert_eq!(code("a`b``c"), "``` a`b``c ```");
+        assert_eq!(code("GET /{id}"), "`GET /{id}`");
+    }
+}

@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+
+mod diagnostics;
+mod document;
+mod fixes;
+mod hover;
+mod layout;
+mod navigation;
+mod queue;
+mod server;
+mod settings;
+mod text;
+mod wire;
+
+// The public interface is:
+pub use crate::server::{End, serve};

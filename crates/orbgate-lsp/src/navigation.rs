@@ -1,0 +1,96 @@
+//! From a route to its scope and back, and the outline of a policy.
+
+use core::ops::Range as Span;
+
+use gen_lsp_types::{DocumentSymbol, SymbolKind};
+use orbgate::{Route, Scope};
+
+use crate::document::{Named, Sound};
+use crate::text::Encoding;
+
+/// Where the scope of a name is written.
+pub(crate) fn definition(sound: &Sound, name: Named) -> Option<Span<usize>> {
+    let scope = sound.scope_of(name)?;
+    Some(span(sound, Named::Scope(scope.index())))
+}
+
+/// Where the routes are written that need the scope of a name; and the scope itself, if it is wanted.
+pub(crate) fn references(sound: &Sound, name: Named, declaration: bool) -> Vec<Span<usize>> {
+    let Some(scope) = sound.scope_of(name) else {
+        return Vec::new();
+    };
+    let own = declaration.then(|| span(sound, Named::Scope(scope.index())));
+    let routes = scope.routes();
+    let routes = routes.map(|route| span(sound, Named::Route(route.index())));
+    own.into_iter().chain(routes).collect()
+}
+
+/// The scopes in their order, each with its routes.
+pub(crate) fn outline(sound: &Sound, encoding: Encoding) -> Vec<DocumentSymbol> {
+    let scopes = sound.engine.scope_table();
+    scopes
+        .map(|scope| of_scope(sound, scope, encoding))
+        .collect()
+}
+
+fn of_scope(sound: &Sound, scope: Scope<'_>, encoding: Encoding) -> DocumentSymbol {
+    let own = span(sound, Named::Scope(scope.index()));
+    let routes = scope.routes();
+    let spans = routes.map(|route| span(sound, Named::Route(route.index())));
+    let end = spans.map(|span| span.end).fold(own.end, usize::max);
+    let routes = scope.routes();
+    let routes = routes.map(|route| of_route(sound, route, encoding));
+    DocumentSymbol {
+        children: Some(routes.collect()),
+        ..symbol(
+            sound,
+            scope.name(),
+            scope.api(),
+            SymbolKind::Key,
+            (own.clone(), own.start..end),
+            encoding,
+        )
+    }
+}
+
+fn of_route(sound: &Sound, route: Route<'_>, encoding: Encoding) -> DocumentSymbol {
+    let own = span(sound, Named::Route(route.index()));
+    let spans = (own.clone(), own);
+    symbol(
+        sound,
+        route.as_str(),
+        "",
+        SymbolKind::Method,
+        spans,
+        encoding,
+    )
+}
+
+fn symbol(
+    sound: &Sound,
+    name: &str,
+    detail: &str,
+    kind: SymbolKind,
+    (own, whole): (Span<usize>, Span<usize>),
+    encoding: Encoding,
+) -> DocumentSymbol {
+    #[allow(
+        deprecated,
+        reason = "the protocol still has the field, and it is left out"
+    )]
+    DocumentSymbol {
+        name: name.to_owned(),
+        detail: (!detail.is_empty()).then(|| detail.to_owned()),
+        kind,
+        tags: None,
+        deprecated: None,
+        range: sound.text.range(whole, encoding),
+        selection_range: sound.text.range(own, encoding),
+        children: None,
+    }
+}
+
+/// Where a name is written.
+fn span(sound: &Sound, named: Named) -> Span<usize> {
+    sound.spans.get(&named).cloned().unwrap_or_default()
+}

@@ -1,0 +1,559 @@
+//! The server: the life of a session, and who answers what.
+
+use core::ops::Range as Span;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, BufRead, Write};
+use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::thread;
+
+use gen_lsp_types::json_rpc::{Error, Id, RequestObject, ResponseObject};
+use gen_lsp_types::{
+    CodeAction, CodeActionKind, CodeActionOptions, CodeActionParams, CodeActionRequest,
+    CodeActionResponse, Contents, Definition, DefinitionRequest, DefinitionResponse, Diagnostic,
+    DidChangeTextDocumentNotification, DidCloseTextDocumentNotification,
+    DidOpenTextDocumentNotification, DocumentFormattingRequest, DocumentSymbolRequest, ErrorCodes,
+    ExitNotification, Hover, HoverRequest, InitializeRequest, InitializeResult, Location,
+    LspErrorCodes, LspNotificationMethod, LspRequestMethod, MarkupContent, MarkupKind, MessageType,
+    Notification, Position, PublishDiagnosticsNotification, PublishDiagnosticsParams, Range,
+    ReferencesRequest, Request, ServerCapabilities, ServerInfo, ShowMessageNotification,
+    ShowMessageParams, ShutdownRequest, TextDocumentContentChangeEvent, TextDocumentSyncKind,
+    TextDocumentSyncOptions, TextEdit, Uri, WorkspaceEdit,
+};
+use serde_json::Value;
+
+use crate::document::{Document, Kind, Name, Sound};
+use crate::queue::{Fate, Queue, Waiting};
+use crate::settings::Settings;
+use crate::text::Encoding;
+use crate::wire::{self, Incoming};
+use crate::{diagnostics, fixes, hover, layout, navigation};
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The client asked the server to shut down, and went: exit code 0.
+    Orderly,
+    /// The client went without a word: exit code 1, as the protocol has it.
+    Abrupt,
+}
+
+/// So many messages wait between the two threads; the client's pipe holds the rest.
+const WAITING: usize = 64;
+
+/// Serves one client until it goes. `input` is read by a thread of its own, which ends with the stream: it may outlive the
+/// session by as long as a client that has said `exit` keeps the stream open.
+///
+/// # Errors
+///
+/// Those of the streams, and [`io::ErrorKind::InvalidData`] where the input is not what the protocol sends.
+pub fn serve(mut input: impl BufRead + Send + 'static, output: &mut dyn Write) -> io::Result<End> {
+    let (sender, receiver) = mpsc::sync_channel(WAITING);
+    thread::spawn(move || {
+        loop {
+            let read = wire::read(&mut input).transpose();
+            let Some(read) = read else {
+                return;
+            };
+            let failed = read.is_err();
+            if sender.send(read).is_err() || failed {
+                return;
+            }
+        }
+    });
+    Server::new(output).run(&receiver)
+}
+
+/// Where a session stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    New,
+    Running,
+    ShutDown,
+}
+
+struct Server<'o> {
+    output: &'o mut dyn Write,
+    stage: Stage,
+    encoding: Encoding,
+    settings: Settings,
+    hover_kind: MarkupKind,
+    documents: BTreeMap<String, Document>,
+}
+
+/// An answer, or why there is none.
+type Answer<T> = Result<T, Error>;
+
+impl<'o> Server<'o> {
+    fn new(output: &'o mut dyn Write) -> Self {
+        Self {
+            output,
+            stage: Stage::New,
+            encoding: Encoding::default(),
+            settings: Settings::default(),
+            hover_kind: MarkupKind::Markdown,
+            documents: BTreeMap::new(),
+        }
+    }
+
+    fn run(&mut self, receiver: &Receiver<io::Result<Incoming>>) -> io::Result<End> {
+        let mut queue = Queue::default();
+        let mut open = true;
+        loop {
+            // All that has arrived is known before the next thing is done: it may be needless by now.
+            while open {
+                match receiver.try_recv() {
+                    Ok(message) => queue.push(message?),
+                    Err(TryRecvError::Disconnected) => open = false,
+                    Err(TryRecvError::Empty) => break,
+                }
+            }
+            if let Some(waiting) = queue.pop() {
+                if is_exit(&waiting.message) {
+                    return Ok(self.end());
+                }
+                self.take(waiting)?;
+            } else if let Some(uri) = self.unseen() {
+                self.publish(&uri)?;
+            } else {
+                match receiver.recv() {
+                    Ok(message) => queue.push(message?),
+                    Err(_) => return Ok(self.end()),
+                }
+            }
+        }
+    }
+
+    const fn end(&self) -> End {
+        match self.stage {
+            Stage::ShutDown => End::Orderly,
+            Stage::New | Stage::Running => End::Abrupt,
+        }
+    }
+
+    /// A document that nobody has looked at.
+    fn unseen(&self) -> Option<String> {
+        let mut documents = self.documents.iter();
+        let unseen = documents.find(|(_, document)| document.found.is_none());
+        unseen.map(|(uri, _)| uri.clone())
+    }
+
+    fn take(&mut self, waiting: Waiting) -> io::Result<()> {
+        match waiting.message {
+            Incoming::Malformed(message) => {
+                self.respond_error(Id::Null, error(ErrorCodes::ParseError, message))
+            }
+            Incoming::TooLong(length) => self.show(format!(
+                "orbgate: a message of {length} bytes was not read: {} are the limit",
+                wire::MOST_BYTES
+            )),
+            Incoming::Message(message) => {
+                let (method, id, params) = message.into_parts();
+                let params = params.unwrap_or_default();
+                match id {
+                    // An answer to what nobody asked.
+                    _ if method.is_empty() => Ok(()),
+                    None => self.note(&method, params),
+                    Some(id) => match self.gate(&method, waiting.fate) {
+                        Ok(()) => self.request(&method, id, params),
+                        Err(error) => self.respond_error(id, error),
+                    },
+                }
+            }
+        }
+    }
+
+    /// Whether a request may be answered at all.
+    fn gate(&self, method: &str, fate: Fate) -> Answer<()> {
+        let initialize = LspRequestMethod::from(method) == InitializeRequest::METHOD;
+        match (fate, self.stage) {
+            (Fate::Cancelled, _) => Err(lsp_error(LspErrorCodes::RequestCancelled, "cancelled")),
+            (_, Stage::New) if !initialize => {
+                let message = "`initialize` comes first".to_owned();
+                Err(error(ErrorCodes::ServerNotInitialized, message))
+            }
+            (_, Stage::ShutDown) => {
+                let message = "the server is shut down".to_owned();
+                Err(error(ErrorCodes::InvalidRequest, message))
+            }
+            (_, Stage::Running) if initialize => {
+                let message = "`initialize` comes once".to_owned();
+                Err(error(ErrorCodes::InvalidRequest, message))
+            }
+            (Fate::Outdated, _) => {
+                let message = "the document has changed";
+                Err(lsp_error(LspErrorCodes::ContentModified, message))
+            }
+            (Fate::Open, _) => Ok(()),
+        }
+    }
+
+    fn request(&mut self, method: &str, id: Id, params: Value) -> io::Result<()> {
+        let method = LspRequestMethod::from(method);
+        if method == InitializeRequest::METHOD {
+            let answer = self.initialize(&params);
+            self.respond::<InitializeRequest>(id, answer)
+        } else if method == ShutdownRequest::METHOD {
+            self.stage = Stage::ShutDown;
+            self.respond::<ShutdownRequest>(id, Ok(()))
+        } else if method == HoverRequest::METHOD {
+            self.answer::<HoverRequest>(id, params, |server, params| {
+                let at = params.text_document_position_params;
+                server.hover(&at.text_document.uri, at.position)
+            })
+        } else if method == DefinitionRequest::METHOD {
+            self.answer::<DefinitionRequest>(id, params, |server, params| {
+                let at = params.text_document_position_params;
+                server.definition(&at.text_document.uri, at.position)
+            })
+        } else if method == ReferencesRequest::METHOD {
+            self.answer::<ReferencesRequest>(id, params, |server, params| {
+                let at = params.text_document_position_params;
+                let with_scope = params.context.include_declaration;
+                server.references(&at.text_document.uri, at.position, with_scope)
+            })
+        } else if method == DocumentSymbolRequest::METHOD {
+            self.answer::<DocumentSymbolRequest>(id, params, |server, params| {
+                let encoding = server.encoding;
+                let document = server.seen(&params.text_document.uri)?;
+                let sound = document.sound.as_ref();
+                Ok(sound.map(|sound| navigation::outline(sound, encoding).into()))
+            })
+        } else if method == DocumentFormattingRequest::METHOD {
+            self.answer::<DocumentFormattingRequest>(id, params, |server, params| {
+                server.lay_out(&params.text_document.uri)
+            })
+        } else if method == CodeActionRequest::METHOD {
+            self.answer::<CodeActionRequest>(id, params, |server, params| server.fixes(&params))
+        } else {
+            let message = "no such method".to_owned();
+            self.respond_error(id, error(ErrorCodes::MethodNotFound, message))
+        }
+    }
+
+    /// What the client tells, and nobody answers.
+    fn note(&mut self, method: &str, params: Value) -> io::Result<()> {
+        if self.stage != Stage::Running {
+            return Ok(());
+        }
+        let method = LspNotificationMethod::from(method);
+        let wrong = if method == DidOpenTextDocumentNotification::METHOD {
+            told::<DidOpenTextDocumentNotification>(params).map(|params| {
+                let opened = params.text_document;
+                let document = Document::new(opened.uri.clone(), opened.version, opened.text);
+                self.documents.insert(opened.uri.0, document);
+            })
+        } else if method == DidChangeTextDocumentNotification::METHOD {
+            told::<DidChangeTextDocumentNotification>(params).and_then(|params| {
+                let changed = params.text_document;
+                let document = self
+                    .documents
+                    .get_mut(&changed.text_document_identifier.uri.0);
+                let document = document.ok_or("a document was changed that is not open")?;
+                match params.content_changes.into_iter().next_back() {
+                    Some(
+                        TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(
+                            whole,
+                        ),
+                    ) => document.change(changed.version, whole.text),
+                    Some(_) => {
+                        return Err("a part of a text was sent, and not the whole".to_owned());
+                    }
+                    None => document.version = changed.version,
+                }
+                Ok(())
+            })
+        } else if method == DidCloseTextDocumentNotification::METHOD {
+            let closed = told::<DidCloseTextDocumentNotification>(params);
+            match closed {
+                Ok(params) => {
+                    let uri = params.text_document.uri;
+                    self.documents.remove(&uri.0);
+                    return self.diagnose(uri, None, Vec::new());
+                }
+                Err(wrong) => Err(wrong),
+            }
+        } else {
+            Ok(())
+        };
+        match wrong {
+            Ok(()) => Ok(()),
+            Err(wrong) => self.show(format!("orbgate: {wrong}")),
+        }
+    }
+
+    fn initialize(&mut self, params: &Value) -> Answer<InitializeResult> {
+        // Only what is needed is read: clients send all sorts of things.
+        let at = |pointer: &str| params.pointer(pointer).cloned().unwrap_or_default();
+        let settings = Settings::read(&at("/initializationOptions"));
+        self.settings = settings.map_err(|message| {
+            let message = format!("`initializationOptions`: {message}");
+            error(ErrorCodes::InvalidParams, message)
+        })?;
+        let encodings = serde_json::from_value(at("/capabilities/general/positionEncodings"));
+        self.encoding = Encoding::negotiate(&encodings.unwrap_or_else(|_| Vec::new()));
+        let kinds = at("/capabilities/textDocument/hover/contentFormat");
+        if let Ok(kinds) = serde_json::from_value::<Vec<MarkupKind>>(kinds)
+            && !kinds.contains(&MarkupKind::Markdown)
+        {
+            self.hover_kind = MarkupKind::PlainText;
+        }
+        self.stage = Stage::Running;
+        let sync = TextDocumentSyncOptions {
+            open_close: Some(true),
+            change: Some(TextDocumentSyncKind::Full),
+            ..TextDocumentSyncOptions::default()
+        };
+        let actions = CodeActionOptions {
+            code_action_kinds: Some(vec![CodeActionKind::QuickFix]),
+            ..CodeActionOptions::default()
+        };
+        Ok(InitializeResult {
+            capabilities: ServerCapabilities {
+                position_encoding: Some(self.encoding.kind()),
+                text_document_sync: Some(sync.into()),
+                hover_provider: Some(true.into()),
+                definition_provider: Some(true.into()),
+                references_provider: Some(true.into()),
+                document_symbol_provider: Some(true.into()),
+                document_formatting_provider: Some(true.into()),
+                code_action_provider: Some(actions.into()),
+                ..ServerCapabilities::default()
+            },
+            server_info: Some(ServerInfo {
+                name: "orbgate".to_owned(),
+                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            }),
+        })
+    }
+
+    /// A document that has been looked at.
+    fn seen(&mut self, uri: &Uri) -> Answer<&Document> {
+        self.publish(&uri.0)
+            .map_err(|failed| error(ErrorCodes::InternalError, failed.to_string()))?;
+        let document = self.documents.get(&uri.0);
+        document.ok_or_else(|| {
+            let message = "the document is not open".to_owned();
+            error(ErrorCodes::InvalidParams, message)
+        })
+    }
+
+    /// The name at a position of a document, if its last sound text has it.
+    fn name_at(&mut self, uri: &Uri, position: Position) -> Answer<Option<At<'_>>> {
+        let encoding = self.encoding;
+        let document = self.seen(uri)?;
+        let byte = document.text.byte_of(position, encoding);
+        let at = document.sound.as_ref().and_then(|sound| {
+            let (name, span) = sound.name_at(&document.text, byte)?;
+            Some(At {
+                uri: &document.uri,
+                sound,
+                name,
+                range: document.text.range(span, encoding),
+            })
+        });
+        Ok(at)
+    }
+
+    fn hover(&mut self, uri: &Uri, position: Position) -> Answer<Option<Hover>> {
+        let kind = self.hover_kind.clone();
+        let at = self.name_at(uri, position)?;
+        Ok(at.and_then(|at| {
+            let value = hover::markdown(at.sound, at.name.of)?;
+            Some(Hover {
+                contents: Contents::MarkupContent(MarkupContent { kind, value }),
+                range: Some(at.range),
+            })
+        }))
+    }
+
+    fn definition(&mut self, uri: &Uri, position: Position) -> Answer<Option<DefinitionResponse>> {
+        let encoding = self.encoding;
+        let at = self.name_at(uri, position)?;
+        Ok(at.and_then(|at| {
+            let span = navigation::definition(at.sound, at.name.of)?;
+            Some(Definition::Location(at.location(span, encoding)).into())
+        }))
+    }
+
+    fn references(
+        &mut self,
+        uri: &Uri,
+        position: Position,
+        with_scope: bool,
+    ) -> Answer<Option<Vec<Location>>> {
+        let encoding = self.encoding;
+        let at = self.name_at(uri, position)?;
+        Ok(at.map(|at| {
+            let spans = navigation::references(at.sound, at.name.of, with_scope);
+            let location = |span| at.location(span, encoding);
+            spans.into_iter().map(location).collect()
+        }))
+    }
+
+    fn lay_out(&mut self, uri: &Uri) -> Answer<Option<Vec<TextEdit>>> {
+        let encoding = self.encoding;
+        let document = self.seen(uri)?;
+        let has_faults = document
+            .found
+            .as_ref()
+            .is_none_or(|found| !found.faults.is_empty());
+        if document.kind != Kind::Policy || has_faults {
+            // The faults are said already.
+            return Ok(None);
+        }
+        let text = &document.text;
+        let new = orbgate_analysis::format(text.as_str()).map_err(|faults| {
+            let message = faults.first().map(|fault| fault.message.clone());
+            lsp_error(LspErrorCodes::RequestFailed, &message.unwrap_or_default())
+        })?;
+        let edit = layout::edit(text, &new).map(|(span, new_text)| TextEdit {
+            range: text.range(span, encoding),
+            new_text,
+        });
+        Ok(Some(edit.into_iter().collect()))
+    }
+
+    fn fixes(&mut self, params: &CodeActionParams) -> Answer<Option<Vec<CodeActionResponse>>> {
+        let wanted = params.context.only.as_ref().is_none_or(|only| {
+            let mut only = only.iter();
+            only.any(|kind| matches!(kind, CodeActionKind::QuickFix | CodeActionKind::Empty))
+        });
+        if !wanted {
+            return Ok(None);
+        }
+        let (encoding, settings) = (self.encoding, self.settings.clone());
+        let document = self.seen(&params.text_document.uri)?;
+        let text = &document.text;
+        let [start, end] = [params.range.start, params.range.end];
+        let [start, end] = [start, end].map(|position| text.byte_of(position, encoding));
+        let fixes = fixes::of(document, &(start..end.max(start)), &settings);
+        let action = |fix: fixes::Fix<'_>| {
+            let edit = TextEdit {
+                range: text.range(fix.span, encoding),
+                new_text: fix.new,
+            };
+            let changes = HashMap::from([(document.uri.clone(), vec![edit])]);
+            CodeActionResponse::CodeAction(CodeAction {
+                title: fix.title,
+                kind: Some(CodeActionKind::QuickFix),
+                diagnostics: Some(vec![diagnostics::of_finding(
+                    document,
+                    fix.finding,
+                    encoding,
+                )]),
+                is_preferred: Some(true),
+                edit: Some(WorkspaceEdit {
+                    changes: Some(changes),
+                    ..WorkspaceEdit::default()
+                }),
+                ..CodeAction::default()
+            })
+        };
+        Ok(Some(fixes.into_iter().map(action).collect()))
+    }
+
+    /// Looks at a document, unless somebody has, and says what was found.
+    fn publish(&mut self, uri: &str) -> io::Result<()> {
+        let Some(document) = self.documents.get_mut(uri) else {
+            return Ok(());
+        };
+        if document.found.is_some() {
+            return Ok(());
+        }
+        document.look(&self.settings);
+        let (uri, version) = (document.uri.clone(), document.version);
+        let diagnostics = diagnostics::of(document, self.encoding);
+        self.diagnose(uri, Some(version), diagnostics)
+    }
+
+    fn diagnose(
+        &mut self,
+        uri: Uri,
+        version: Option<i32>,
+        diagnostics: Vec<Diagnostic>,
+    ) -> io::Result<()> {
+        self.tell::<PublishDiagnosticsNotification>(PublishDiagnosticsParams {
+            uri,
+            version,
+            diagnostics,
+        })
+    }
+
+    /// Says something to the person.
+    fn show(&mut self, message: String) -> io::Result<()> {
+        self.tell::<ShowMessageNotification>(ShowMessageParams {
+            kind: MessageType::Error,
+            message,
+        })
+    }
+
+    fn tell<N: Notification>(&mut self, params: N::Params) -> io::Result<()> {
+        wire::write(self.output, &RequestObject::from_notification::<N>(params))
+    }
+
+    /// Answers a request whose parameters are in order.
+    fn answer<R: Request>(
+        &mut self,
+        id: Id,
+        params: Value,
+        answer: impl FnOnce(&mut Self, R::Params) -> Answer<R::Result>,
+    ) -> io::Result<()> {
+        let answer = match serde_json::from_value(params) {
+            Ok(params) => answer(self, params),
+            Err(wrong) => Err(error(ErrorCodes::InvalidParams, wrong.to_string())),
+        };
+        self.respond::<R>(id, answer)
+    }
+
+    fn respond<R: Request>(&mut self, id: Id, answer: Answer<R::Result>) -> io::Result<()> {
+        match answer {
+            Ok(result) => wire::write(self.output, &ResponseObject::from_success::<R>(id, result)),
+            Err(error) => self.respond_error(id, error),
+        }
+    }
+
+    fn respond_error(&mut self, id: Id, error: Error) -> io::Result<()> {
+        wire::write(self.output, &ResponseObject::from_error(id, error))
+    }
+}
+
+/// A name where somebody asks for it.
+struct At<'d> {
+    uri: &'d Uri,
+    sound: &'d Sound,
+    name: &'d Name,
+    /// Where it stands in the text of now.
+    range: Range,
+}
+
+impl At<'_> {
+    fn location(&self, span: Span<usize>, encoding: Encoding) -> Location {
+        Location {
+            uri: self.uri.clone(),
+            range: self.sound.text.range(span, encoding),
+        }
+    }
+}
+
+fn is_exit(message: &Incoming) -> bool {
+    matches!(message, Incoming::Message(message)
+        if message.id().is_none() && LspNotificationMethod::from(message.method()) == ExitNotification::METHOD)
+}
+
+/// The parameters of a notification.
+fn told<N: Notification>(params: Value) -> Result<N::Params, String> {
+    let params = serde_json::from_value(params);
+    params.map_err(|error| format!("{}: {error}", N::METHOD))
+}
+
+const fn error(code: ErrorCodes, message: String) -> Error {
+    Error {
+        code,
+        message,
+        data: None,
+    }
+}
+
+fn lsp_error(code: LspErrorCodes, message: &str) -> Error {
+    error(ErrorCodes::Custom(code.into()), message.to_owned())
+}
