@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use orbgate::{Decision, Engine, Route};
+use orbgate::{Decision, Detail, Engine, Route};
 
 use crate::questions::route_of;
 
@@ -24,6 +24,10 @@ pub struct NearMiss<'e> {
 pub enum Miss {
     /// It fits, and so does this template, which is more specific and comes first.
     LessSpecific(String),
+    /// It fits what the call seems to mean, which is not spelt as a call must be.
+    Malformed(Detail),
+    /// It starts with this path, and the rest is the call's.
+    Start(String),
     /// One segment is another one.
     Segment {
         /// Which, from 1.
@@ -50,8 +54,9 @@ const NEAR: usize = 2;
 const LONGEST: usize = 64;
 
 /// The routes of the method that nearly decide a call: those that fit and are less specific than the template that
-/// does, those that differ in a few characters of one segment, and those that have one segment more or less. At most
-/// three, the nearest first. Time is linear in the number of routes.
+/// does, those that fit but for the spelling of the call, those that lack only the start of their path, those that
+/// differ in a few characters of one segment, and those that have one segment more or less. At most three, the nearest
+/// first. Time is linear in the number of routes.
 ///
 /// ```
 /// use orbgate::Engine;
@@ -63,21 +68,25 @@ const LONGEST: usize = 64;
 /// ```
 #[must_use]
 pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<NearMiss<'e>> {
-    let path = target.split(['?', '#']).next().unwrap_or_default();
     let decided = route_of(engine, method, target);
-    let decides = match &decided {
-        Ok(route) => Some(route.template()),
-        Err(Decision::Deny(deny)) => deny.route().map(|route| route.template()),
-        Err(Decision::Allow(_)) => None,
+    let (decides, malformed) = match &decided {
+        Ok(route) => (Some(route.template()), None),
+        Err(decision) => (decision_template(decision), decision.detail()),
     };
-    let found: Vec<_> = segments(path).collect();
+    let method = &*method.to_ascii_uppercase();
+    let found = Call {
+        segments: segments(target, malformed.is_some()),
+        decides,
+        malformed,
+    };
     let of_the_method = engine.routes().filter(|route| route.method() == method);
     let mut near: Vec<_> = of_the_method
         .filter(|route| decides != Some(route.template()))
         .filter_map(|route| {
-            let (distance, why, meant) = miss(&found, route.template(), decides)?;
+            let (distance, why, meant) = found.miss(route.template())?;
             // Only what the route does decide is worth typing.
-            let meant = meant.filter(|meant| route_of(engine, method, meant) == Ok(route));
+            let meant = meant
+                .filter(|meant| meant != target && route_of(engine, method, meant) == Ok(route));
             let near = NearMiss { route, why, meant };
             // Where something decides already, only what fits as well is worth a word.
             let worth = decides.is_none() || matches!(near.why, Miss::LessSpecific(_));
@@ -85,63 +94,138 @@ pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<Ne
         })
         .collect();
     near.sort_by_key(|(distance, near)| (*distance, near.route.place()));
+    // Where a route fits but for the spelling, no other was meant.
+    if let Some((0, first)) = near.first()
+        && malformed.is_some()
+        && first.meant.is_some()
+    {
+        near.retain(|(distance, near)| *distance == 0 && near.meant.is_some());
+    }
     near.truncate(NAMED);
     near.into_iter().map(|(_, near)| near).collect()
 }
 
-fn segments(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|segment| !segment.is_empty())
+/// The template of a denial that has one.
+fn decision_template<'e>(decision: &Decision<'e>) -> Option<&'e str> {
+    match decision {
+        Decision::Deny(deny) => deny.route().map(|route| route.template()),
+        Decision::Allow(_) => None,
+    }
 }
 
-/// How far a template is from a path, why it does not decide it, and the path that was meant.
-fn miss(
-    found: &[&str],
-    template: &str,
-    decides: Option<&str>,
-) -> Option<(usize, Miss, Option<String>)> {
-    let expected: Vec<_> = segments(template).collect();
-    let differs =
-        |(found, expected): &(&&str, &&str)| !expected.starts_with('{') && found != expected;
-    let pairs = found.iter().zip(&expected);
-    let mut wrong = pairs.clone().enumerate().filter(|(_, pair)| differs(pair));
-    let first = wrong.next();
-    if found.len() != expected.len() {
-        let nearly =
-            found.len().abs_diff(expected.len()) == 1 && first.is_none() && !found.is_empty();
-        let why = Miss::Segments {
-            found: found.len(),
-            expected: expected.len(),
+/// The segments of a target's path. Of one that is malformed, those that it seems to mean: without its server, without
+/// empty segments, and with `.` and `..` followed.
+fn segments(target: &str, malformed: bool) -> Vec<&str> {
+    let mut path = target.split(['?', '#']).next().unwrap_or_default();
+    if malformed && let Some((_, behind)) = path.split_once("://") {
+        path = behind
+            .find('/')
+            .and_then(|at| behind.get(at..))
+            .unwrap_or_default();
+    }
+    let mut segments = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" => {}
+            "." if malformed => {}
+            ".." if malformed => drop(segments.pop()),
+            _ => segments.push(segment),
+        }
+    }
+    segments
+}
+
+fn is_parameter(segment: &str) -> bool {
+    segment.starts_with('{')
+}
+
+/// A call as far as routes can miss it.
+struct Call<'c> {
+    segments: Vec<&'c str>,
+    /// The template that decides it.
+    decides: Option<&'c str>,
+    /// The rule that it breaks.
+    malformed: Option<Detail>,
+}
+
+impl Call<'_> {
+    /// How far a template is from the call, why it does not decide it, and the path that was meant.
+    fn miss(&self, template: &str) -> Option<(usize, Miss, Option<String>)> {
+        let found = &self.segments;
+        let expected: Vec<_> = segments(template, false);
+        let differs =
+            |(found, expected): &(&&str, &&str)| !is_parameter(expected) && found != expected;
+        if let Some(miss) = self.lacks_start(&expected) {
+            return Some(miss);
+        }
+        let pairs = found.iter().zip(&expected);
+        let mut wrong = pairs.clone().enumerate().filter(|(_, pair)| differs(pair));
+        let first = wrong.next();
+        if found.len() != expected.len() {
+            let nearly =
+                found.len().abs_diff(expected.len()) == 1 && first.is_none() && !found.is_empty();
+            let why = Miss::Segments {
+                found: found.len(),
+                expected: expected.len(),
+            };
+            return nearly.then_some((NEAR.saturating_add(1), why, None));
+        }
+        let meant = pairs.map(|(found, expected)| match is_parameter(expected) {
+            true => *found,
+            false => *expected,
+        });
+        let meant: String = meant.flat_map(|segment| ["/", segment]).collect();
+        let Some((place, (given, literal))) = first else {
+            return match (self.decides, self.malformed) {
+                (Some(decides), _) => Some((0, Miss::LessSpecific(decides.to_owned()), None)),
+                (None, Some(_)) if found.is_empty() => None,
+                (None, Some(detail)) => Some((0, Miss::Malformed(detail), Some(meant))),
+                (None, None) => None,
+            };
         };
-        return nearly.then_some((NEAR.saturating_add(1), why, None));
+        if wrong.next().is_some() || given.len() > LONGEST || literal.len() > LONGEST {
+            return None;
+        }
+        let (small, expected_small) = (given.to_ascii_lowercase(), literal.to_ascii_lowercase());
+        let distance = strsim::osa_distance(&small, &expected_small);
+        if distance > NEAR || distance >= literal.len() {
+            return None;
+        }
+        let why = Miss::Segment {
+            place: place.saturating_add(1),
+            found: (*given).to_owned(),
+            expected: (*literal).to_owned(),
+        };
+        Some((distance, why, Some(meant)))
     }
-    let Some((place, (given, literal))) = first else {
-        return Some((0, Miss::LessSpecific(decides?.to_owned()), None));
-    };
-    if wrong.next().is_some() || given.len() > LONGEST || literal.len() > LONGEST {
-        return None;
+
+    /// The same where the call lacks only literals at the start of the template: its base path, most often.
+    fn lacks_start(&self, expected: &[&str]) -> Option<(usize, Miss, Option<String>)> {
+        let lacking = expected.len().checked_sub(self.segments.len())?;
+        let (start, rest) = expected.split_at_checked(lacking)?;
+        let mut pairs = self.segments.iter().zip(rest);
+        let fits = pairs.all(|(found, expected)| is_parameter(expected) || found == expected);
+        // Values alone would fit anything.
+        let says_something = rest.iter().any(|segment| !is_parameter(segment));
+        let literals = !start.is_empty() && !start.iter().any(|segment| is_parameter(segment));
+        if !(fits && says_something && literals) {
+            return None;
+        }
+        let join = |segments: &[&str]| -> String {
+            segments.iter().flat_map(|segment| ["/", segment]).collect()
+        };
+        let start = join(start);
+        let meant = format!("{start}{}", join(&self.segments));
+        Some((1, Miss::Start(start), Some(meant)))
     }
-    let (small, expected_small) = (given.to_ascii_lowercase(), literal.to_ascii_lowercase());
-    let distance = strsim::osa_distance(&small, &expected_small);
-    if distance > NEAR || distance >= literal.len() {
-        return None;
-    }
-    let meant = pairs.map(|(found, expected)| match expected.starts_with('{') {
-        true => *found,
-        false => *expected,
-    });
-    let meant: String = meant.flat_map(|segment| ["/", segment]).collect();
-    let why = Miss::Segment {
-        place: place.saturating_add(1),
-        found: (*given).to_owned(),
-        expected: (*literal).to_owned(),
-    };
-    Some((distance, why, Some(meant)))
 }
 
 impl fmt::Display for Miss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LessSpecific(template) => write!(f, "fits, but `{template}` is more specific"),
+            Self::Malformed(detail) => write!(f, "fits, but {}", detail.explanation()),
+            Self::Start(start) => write!(f, "starts with `{start}`, which the call lacks"),
             Self::Segment {
                 place,
                 found,

@@ -103,6 +103,107 @@ fn what_fits_and_is_less_specific_is_named() {
 }
 
 #[test]
+fn what_is_spelt_otherwise_is_what_was_meant() {
+    let text = "orbgate: 1\napis: { a: { base_path: /v1/shop, scopes: { s: { orbs: false, routes: [GET /items, 'GET /items/{id}', 'GET /items/{id}/parts'] } } } }";
+    let engine = Engine::new(&Policy::from_yaml(text).unwrap());
+    let empty = "fits, but the path has an empty segment or a trailing `/`";
+    let dots = "fits, but a segment of the path is nothing but dots";
+    let start = "starts with `/v1/shop`, which the call lacks";
+    for (method, target, route, why, meant) in [
+        (
+            "GET",
+            "/v1/shop/items/",
+            "/items",
+            empty,
+            Some("/v1/shop/items"),
+        ),
+        (
+            "GET",
+            "/v1//shop/items/7",
+            "/items/{id}",
+            empty,
+            Some("/v1/shop/items/7"),
+        ),
+        (
+            "GET",
+            "/v1/shop/x/../items/./7",
+            "/items/{id}",
+            dots,
+            Some("/v1/shop/items/7"),
+        ),
+        (
+            "GET",
+            "https://example.com/v1/shop/items",
+            "/items",
+            "fits, but a target starts with `/`",
+            Some("/v1/shop/items"),
+        ),
+        (
+            "GET",
+            "v1/shop/items?x=1",
+            "/items",
+            "fits, but a target starts with `/`",
+            Some("/v1/shop/items"),
+        ),
+        (
+            "GET",
+            "/v1/shop/items#top",
+            "/items",
+            "fits, but a target never carries a `#`",
+            Some("/v1/shop/items"),
+        ),
+        (
+            "GET",
+            "/v1/shop/items/a;b",
+            "/items/{id}",
+            "fits, but a path never carries a `;`",
+            None,
+        ),
+        (
+            "get",
+            "/v1/shop/items",
+            "/items",
+            "fits, but a method is 1 to 16 capital letters",
+            None,
+        ),
+        ("GET", "/items", "/items", start, Some("/v1/shop/items")),
+        (
+            "GET",
+            "/items/7/parts",
+            "/items/{id}/parts",
+            start,
+            Some("/v1/shop/items/7/parts"),
+        ),
+        (
+            "GET",
+            "/shop/items",
+            "/items",
+            "starts with `/v1`, which the call lacks",
+            Some("/v1/shop/items"),
+        ),
+        ("GET", "/items/", "/items", start, Some("/v1/shop/items")),
+    ] {
+        let near = near_misses(&engine, method, target);
+        let first = near.first().map(|near| {
+            (
+                near.route.as_str(),
+                near.why.to_string(),
+                near.meant.as_deref(),
+            )
+        });
+        let route = format!("GET /v1/shop{route}");
+        assert_eq!(
+            first,
+            Some((&*route, why.to_owned(), meant)),
+            "{target}: {near:#?}"
+        );
+        assert!(meant.is_none() || near.len() == 1, "{target}: {near:#?}");
+    }
+    // Values alone say nothing.
+    assert_eq!(near_misses(&engine, "GET", "/7"), []);
+}
+
+#[test]
 fn hostile_calls_take_no_time_and_find_nothing() {
     let engine = Engine::external();
     for target in [
