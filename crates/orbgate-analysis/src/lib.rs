@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod beside;
 mod diff;
 mod format;
 mod least;
@@ -12,6 +13,7 @@ mod templates;
 mod usage;
 
 // The public interface is:
+pub use crate::beside::{Beside, routes_beside};
 pub use crate::diff::{Asked, Caller, Change, Cost, Diff, Rule, Verdict, diff};
 pub use crate::format::format;
 pub use crate::least::{

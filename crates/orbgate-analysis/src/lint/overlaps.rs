@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use orbgate::{Decision, Engine, Reason, Route};
 
 use super::{Code, Found};
+use crate::beside::fit_together;
 use crate::questions::route_of;
-use crate::templates::{Shape, Spelling, Template, Templates};
+use crate::templates::{Spelling, Template, Templates};
 
 /// Looks at every pair of templates that overlap, at the most general path that fits both: whatever decides there
 /// decides all paths that fit both.
@@ -35,12 +36,6 @@ pub(super) fn look(engine: &Engine, found: &mut Found) {
     if steps == 0 {
         found.cut.extend([Code::Overlap, Code::ShadowedRoute]);
     }
-}
-
-/// Whether some path fits both.
-fn fit_together(one: &Shape<'_>, two: &Shape<'_>) -> bool {
-    let mut segments = one.iter().zip(two);
-    segments.all(|(one, two)| one.is_none() || two.is_none() || one == two)
 }
 
 /// The routes of a template.

@@ -1,0 +1,74 @@
+//! Who else fits the paths of one route.
+
+use orbgate::{Engine, Route};
+
+use crate::questions::route_of;
+use crate::templates::{Shape, Spelling, Template, Templates};
+
+/// A template that fits some paths of a route as well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Beside<'e> {
+    /// The route of that template: the one of the same method, or any where the template does not declare the method.
+    pub route: Route<'e>,
+    /// A target that both templates fit.
+    pub target: String,
+    /// The route that decides calls of the method and the target; `None` where they are denied with 405, because the
+    /// more specific template does not declare the method.
+    pub decides: Option<Route<'e>>,
+}
+
+/// The templates that fit some paths of a route as well, in the order of the policy file: those that declare its
+/// method, and those that hide it there. Time is linear in the number of routes; after 200,000 steps the search ends.
+///
+/// ```
+/// use orbgate::{Engine, Policy};
+///
+/// let text = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: ['GET /{id}', POST /x] } } } }\n";
+/// let engine = Engine::new(&Policy::from_yaml(text).unwrap());
+/// let beside = orbgate_analysis::routes_beside(&engine, engine.routes().next().unwrap());
+/// assert_eq!(beside[0].route.as_str(), "POST /x");
+/// assert_eq!((&*beside[0].target, beside[0].decides), ("/x", None)); // `GET /x` is denied with 405
+/// ```
+#[must_use]
+pub fn routes_beside<'e>(engine: &'e Engine, route: Route<'e>) -> Vec<Beside<'e>> {
+    let templates = Templates::of(engine);
+    let spelling = Spelling::new([&templates, &templates]);
+    let own = |template: &&Template<'_>| template.routes().contains(&route.index());
+    let Some(template) = templates.list().find(own) else {
+        return Vec::new();
+    };
+    let routes: Vec<_> = engine.routes().collect();
+    let others = templates.overlapping(template.shape(), &mut 200_000);
+    let others = others
+        .into_iter()
+        .filter(|other| !own(other) && fit_together(template.shape(), other.shape()));
+    let beside = others.filter_map(|other| {
+        let target = spelling.of_both(template.shape(), other.shape());
+        let decides = route_of(engine, route.method(), &target).ok();
+        let of_other = other.routes().iter();
+        let mut of_other = of_other.filter_map(|at| routes.get(usize::try_from(*at).ok()?));
+        let first = of_other.clone().next()?;
+        let same_method = of_other.find(|other| other.method() == route.method());
+        let route = match (same_method, decides) {
+            (Some(same_method), _) => same_method,
+            (None, None) => first,
+            // It does not declare the method, and decides nothing here.
+            (None, Some(_)) => return None,
+        };
+        Some(Beside {
+            route: *route,
+            target,
+            decides,
+        })
+    });
+    let mut beside: Vec<_> = beside.collect();
+    beside.sort_by_key(|beside| beside.route.place());
+    beside
+}
+
+/// Whether some path fits both. Literals that differ in case fit no path together.
+pub(crate) fn fit_together(one: &Shape<'_>, two: &Shape<'_>) -> bool {
+    let mut segments = one.iter().zip(two);
+    segments.all(|(one, two)| one.is_none() || two.is_none() || one == two)
+}
