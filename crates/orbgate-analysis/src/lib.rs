@@ -8,6 +8,7 @@ mod lint;
 mod near;
 mod nodes;
 mod questions;
+mod shadow;
 mod suite;
 mod templates;
 mod usage;
@@ -22,6 +23,7 @@ pub use crate::least::{
 pub use crate::lint::{Code, Finding, Findings, Level, lint};
 pub use crate::near::{Miss, NearMiss, near_misses, near_scope};
 pub use crate::questions::{TableRow, reach, route_of, scope, table_rows, who_may};
+pub use crate::shadow::{Disagreeing, Disagreement, Shadowed, shadow};
 pub use crate::suite::{
     Case, Coverage, CoveredRow, Difference, Expected, ExpectedOrbs, Outcome, Suite, Tried,
 };

@@ -139,7 +139,7 @@ impl Command {
             Self::Fmt(arguments) => &arguments.files,
             Self::Test(arguments) => &arguments.files,
             Self::Validate(arguments) => &arguments.files,
-            Self::Replay(arguments) => return vec![&arguments.file],
+            Self::Replay(arguments) => return arguments.files(),
             Self::Unused(arguments) => return vec![&arguments.log],
             Self::Who(arguments) => return vec![&arguments.tokens],
             Self::Diff(arguments) => return vec![&arguments.old, &arguments.new],

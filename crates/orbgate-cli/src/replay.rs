@@ -1,11 +1,12 @@
 //! `orbgate replay`: JSON Lines in, JSON Lines out, in the same order and in constant memory.
 
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueHint};
 use orbgate::{Decision, Engine};
+use orbgate_analysis::{Disagreeing, Shadowed};
 use orbgate_log::{RequestLine, TOO_LONG};
 use serde::Serialize;
 
@@ -29,15 +30,22 @@ pub(crate) struct Arguments {
     /// Each answer has one more field, `about`: the route, or null.
     #[arg(long)]
     pub(crate) about: bool,
+
+    /// Decide with this policy, too, and report every disagreement
+    ///
+    /// Each answer has one more field, `shadow`: what the other policy says, or null.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) shadow: Option<PathBuf>,
 }
 
 impl Arguments {
-    const fn form(&self) -> Form {
-        if self.about {
-            Form::WithAbout
-        } else {
-            Form::Plain
-        }
+    /// The files that it reads.
+    pub(crate) fn files(&self) -> Vec<&Path> {
+        let shadow = self.shadow.as_deref();
+        [Some(self.file.as_path()), shadow]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
@@ -46,12 +54,19 @@ const LINES_PER_STEP: u64 = 4096;
 
 /// Decides every line of a file, or of standard input for `-`.
 pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
+    let candidate = match &arguments.shadow {
+        None => None,
+        Some(file) => Some(Source::load(Some(file))?),
+    };
     let start = Instant::now();
     let mut log = Log::open(&arguments.file)?;
     let mut out = BufWriter::with_capacity(BUFFER, Screen::beside(&log.bar));
     let mut tally = Tally::new();
-    let form = arguments.form();
-    let end = decide_all(&mut log, &mut out, form, source.engine(), &mut tally);
+    let policies = Policies {
+        enforced: source.engine(),
+        candidate: candidate.as_ref().map(Source::engine),
+    };
+    let end = decide_all(&mut log, &mut out, arguments, &policies, &mut tally);
     log.bar.finish_and_clear();
     if matches!(end, Err(Stop::BrokenPipe)) {
         return end.map(|()| Exit::CouldNotRun);
@@ -73,8 +88,8 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
 fn decide_all(
     log: &mut Log,
     out: &mut BufWriter<Screen>,
-    form: Form,
-    engine: &Engine,
+    arguments: &Arguments,
+    policies: &Policies<'_>,
     tally: &mut Tally,
 ) -> Result<(), Stop> {
     let (mut line, mut answer) = (Vec::new(), Vec::new());
@@ -102,9 +117,23 @@ fn decide_all(
         answer.clear();
         let written = match &request {
             Ok(request) => {
-                let decision = request.decide(engine);
+                let decision = request.decide(policies.enforced);
                 tally.count(&decision);
-                form.write(&mut answer, &decision)
+                let shadowed = policies.candidate.map(|candidate| Shadowed {
+                    enforced: decision,
+                    candidate: request.decide(candidate),
+                });
+                if let Some(shadowed) = &shadowed {
+                    tally.count_shadowed(shadowed);
+                }
+                let line = Answer {
+                    decision: &decision,
+                    about: arguments
+                        .about
+                        .then(|| decision.about().map(|route| route.as_str())),
+                    shadow: shadowed.as_ref().map(Shadowed::disagreeing),
+                };
+                line.write(&mut answer)
             }
             Err(message) => {
                 tally.errors = tally.errors.saturating_add(1);
@@ -122,35 +151,31 @@ fn decide_all(
     Ok(out.flush()?)
 }
 
-/// What a line says of a decision.
-#[derive(Clone, Copy, Debug)]
-enum Form {
-    /// What every interface says.
-    Plain,
-    /// The route that the request is about, too.
-    WithAbout,
+/// The policies that decide.
+struct Policies<'e> {
+    enforced: &'e Engine,
+    candidate: Option<&'e Engine>,
 }
 
-impl Form {
-    fn write(self, to: &mut Vec<u8>, decision: &Decision<'_>) -> serde_json::Result<()> {
-        match self {
-            Self::Plain => serde_json::to_writer(to, decision),
-            Self::WithAbout => serde_json::to_writer(
-                to,
-                &WithAbout {
-                    decision,
-                    about: decision.about().map(|route| route.as_str()),
-                },
-            ),
-        }
-    }
-}
-
+/// What a line says; what was not asked for is left out.
 #[derive(Serialize)]
-struct WithAbout<'a> {
+struct Answer<'a> {
     #[serde(flatten)]
     decision: &'a Decision<'a>,
-    about: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    about: Option<Option<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shadow: Option<Option<Disagreeing<'a>>>,
+}
+
+impl Answer<'_> {
+    /// As the decision alone, which takes less time, where nothing else is asked for.
+    fn write(&self, to: &mut Vec<u8>) -> serde_json::Result<()> {
+        match (self.about, self.shadow) {
+            (None, None) => serde_json::to_writer(to, self.decision),
+            _ => serde_json::to_writer(to, self),
+        }
+    }
 }
 
 /// What stands in the place of a line that is no request.
@@ -179,6 +204,7 @@ Examples:
   zcat requests.jsonl.gz | orbgate replay | grep -c scope_missing
   orbgate replay requests.jsonl --policy next.yaml | diff decisions.jsonl -
   orbgate replay requests.jsonl --about | grep no_token  # which routes were tried
+  orbgate replay requests.jsonl --shadow next.yaml | grep disagreement
 
 Exit codes:
   0  every line was decided, whatever the decisions

@@ -4,6 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use orbgate::{Decision, Reason};
+use orbgate_analysis::{Disagreement, Shadowed};
 
 /// Counts of lines.
 #[derive(Clone, Debug)]
@@ -13,6 +14,8 @@ pub(crate) struct Tally {
     allowed: u64,
     denied: u64,
     reasons: [(Reason, u64); Reason::ALL.len()],
+    /// How a candidate disagrees; `None` where there is none.
+    disagreements: Option<[(Disagreement, u64); Disagreement::ALL.len()]>,
 }
 
 impl Tally {
@@ -24,6 +27,7 @@ impl Tally {
             allowed: 0,
             denied: 0,
             reasons,
+            disagreements: None,
         }
     }
 
@@ -37,6 +41,16 @@ impl Tally {
         *side = side.saturating_add(1);
         let reason = decision.reason();
         if let Some((_, count)) = self.reasons.iter_mut().find(|(of, _)| *of == reason) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Counts a line that a candidate has decided, too.
+    pub(crate) fn count_shadowed(&mut self, both: &Shadowed<'_, '_>) {
+        let none = Disagreement::ALL.map(|disagreement| (disagreement, 0_u64));
+        let counts = self.disagreements.get_or_insert(none);
+        let found = both.disagreement();
+        if let Some((_, count)) = counts.iter_mut().find(|(of, _)| Some(*of) == found) {
             *count = count.saturating_add(1);
         }
     }
@@ -61,6 +75,7 @@ impl fmt::Display for Summary<'_> {
             allowed,
             denied,
             reasons,
+            disagreements,
         } = self.tally;
         let width = grouped(*lines).len();
         let noun = if *lines == 1 { "line" } else { "lines" };
@@ -87,6 +102,13 @@ impl fmt::Display for Summary<'_> {
         for (reason, count) in met {
             writeln!(f, "{heading}  {:>width$}  {reason}", grouped(*count))?;
             heading = "";
+        }
+        let Some(disagreements) = disagreements else {
+            return Ok(());
+        };
+        writeln!(f, "by the other policy:")?;
+        for (disagreement, count) in disagreements {
+            writeln!(f, "  {:>width$}  {disagreement}", grouped(*count))?;
         }
         Ok(())
     }

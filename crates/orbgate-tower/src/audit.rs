@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate::{Decision, TokenKind};
+use orbgate_analysis::{Disagreeing, Shadowed};
 use serde::Serialize;
 
 use crate::observe;
@@ -23,6 +24,9 @@ use crate::verify::Refused;
 /// ```json
 /// {"time_ms":1795174800000,"decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"GET /api/v1/external/orbs","scope":"read:orbs","orbs":{"consumes":true,"amount":null,"bonus_allowed":false},"policy":"sha256:…","about":"GET /api/v1/external/orbs","token_kind":"user","token":"8f14e45fceea167a","token_refused":null}
 /// ```
+///
+/// With [`GateLayer::shadow`](crate::GateLayer::shadow) a record also has `shadow` where the candidate disagrees: its decision, and
+/// how they disagree, `{"disagreement":"narrower","decision":"deny",…}`.
 ///
 /// Requests never wait for the writer, which has a thread of its own, and no decision depends on it:
 ///
@@ -81,12 +85,18 @@ impl AuditLog {
         }
     }
 
-    pub(crate) fn write_down(&self, decision: &Decision<'_>, token: TokenFacts) {
+    pub(crate) fn write_down(
+        &self,
+        decision: &Decision<'_>,
+        shadowed: Option<&Shadowed<'_, '_>>,
+        token: TokenFacts,
+    ) {
         let line = AuditLine {
             time_ms: time_ms(),
             decision,
             about: decision.about().map(|route| route.as_str()),
             token,
+            shadow: shadowed.and_then(Shadowed::disagreeing),
         };
         let Ok(mut line) = serde_json::to_vec(&line) else {
             return observe::audit_lost(1);
@@ -120,6 +130,8 @@ struct AuditLine<'a> {
     about: Option<&'a str>,
     #[serde(flatten)]
     token: TokenFacts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shadow: Option<Disagreeing<'a>>,
 }
 
 fn kind<S: serde::Serializer>(kind: &Option<TokenKind>, to: S) -> Result<S::Ok, S::Error> {

@@ -29,6 +29,7 @@ pub(crate) struct Settings<V> {
     pub(crate) ignore_method_override: bool,
     /// How many bytes to read for `allowBonusOrbsUse`, by route.
     pub(crate) bonus: HashMap<String, u64>,
+    pub(crate) shadow: Option<Engines>,
     #[cfg(feature = "audit")]
     pub(crate) audit: Option<AuditLog>,
 }
@@ -67,6 +68,7 @@ impl<V> GateLayer<V> {
             flat_403: false,
             ignore_method_override: false,
             bonus: HashMap::new(),
+            shadow: None,
             #[cfg(feature = "audit")]
             audit: None,
         };
@@ -117,6 +119,16 @@ impl<V> GateLayer<V> {
         }))
     }
 
+    /// Decides with these engines, too, and reports every disagreement: what a new policy would change for the requests that
+    /// come, before it is in force. The answer is the other engines' alone.
+    ///
+    /// Each request counts in `orbgate_shadow_decisions_total`; where the two disagree, the span has how in `shadow`, and
+    /// the audit has both answers. Costs a second decision. It needs scopes as text, as [`orbgate_token`] has them.
+    #[must_use]
+    pub fn shadow(self, candidate: Engines) -> Self {
+        self.with(|settings| settings.shadow = Some(candidate))
+    }
+
     /// Records every decision; none is recorded unless this is set.
     #[cfg(feature = "audit")]
     #[must_use]
@@ -156,6 +168,7 @@ impl<V> Clone for Settings<V> {
             flat_403: self.flat_403,
             ignore_method_override: self.ignore_method_override,
             bonus: self.bonus.clone(),
+            shadow: self.shadow.clone(),
             #[cfg(feature = "audit")]
             audit: self.audit.clone(),
         }
@@ -177,7 +190,8 @@ impl<V> fmt::Debug for Settings<V> {
             .field("challenge", &self.challenge)
             .field("flat_403", &self.flat_403)
             .field("ignore_method_override", &self.ignore_method_override)
-            .field("bonus", &self.bonus);
+            .field("bonus", &self.bonus)
+            .field("shadow", &self.shadow);
         #[cfg(feature = "audit")]
         fields.field("audit", &self.audit);
         fields.finish_non_exhaustive()

@@ -7,6 +7,7 @@ use std::sync::Once;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate::Decision;
+use orbgate_analysis::Shadowed;
 use tracing::Span;
 use tracing::field::{Empty, display};
 
@@ -22,6 +23,7 @@ pub(crate) fn span() -> Span {
         about = Empty,
         policy = Empty,
         token_refused = Empty,
+        shadow = Empty,
         matched = Empty
     )
 }
@@ -48,6 +50,21 @@ pub(crate) fn decided(decision: &Decision<'_>, refused: Option<Refused>, span: &
         span.record("about", about.as_str());
     }
     span.record("policy", display(decision.policy()));
+}
+
+/// Counts what a candidate says of a request, and notes in the span how it disagrees.
+pub(crate) fn shadowed(both: &Shadowed<'_, '_>, span: &Span) {
+    let result = both
+        .disagreement()
+        .map_or("same", |disagreement| disagreement.as_str());
+    count(
+        "orbgate_shadow_decisions_total",
+        [("result", result.into())],
+        1,
+    );
+    if both.disagreement().is_some() {
+        span.record("shadow", result);
+    }
 }
 
 /// Counts a request that the policy allows by one route, and a router has given to another.

@@ -10,7 +10,8 @@ use bytes::Bytes;
 use http::header::{ALLOW, AUTHORIZATION, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
-use orbgate::{Decision, Deny, Reason, Scopes, Token, TokenKind};
+use orbgate::{Decision, Deny, Engine, Reason, Scopes, Token, TokenKind};
+use orbgate_analysis::Shadowed;
 use orbgate_token::bearer;
 use tower_service::Service;
 use tracing::Instrument as _;
@@ -20,6 +21,7 @@ use crate::allowed::Allowed;
 use crate::audit::TokenFacts;
 use crate::body::RequestBody;
 use crate::challenge::{Challenge, Refusal};
+use crate::engines::Engines;
 use crate::layer::Settings;
 use crate::observe;
 use crate::routes::same_template;
@@ -90,22 +92,17 @@ where
     let engine = settings.engines.load();
     let method = method(&parts, settings.ignore_method_override);
     let target = settings.source.target(&parts);
-    let decide = |allow_bonus_orbs_use| {
-        engine.decide(&orbgate::Request {
-            method: method.as_bytes(),
-            target: target.as_bytes(),
-            token: credentials.token(),
-            allow_bonus_orbs_use,
-        })
+    let mut asked = orbgate::Request {
+        method: method.as_bytes(),
+        target: target.as_bytes(),
+        token: credentials.token(),
+        allow_bonus_orbs_use: false,
     };
-    let mut decision = decide(false);
-    if let (Decision::Allow(allow), Some(matched)) = (&decision, matched_template(&parts)) {
-        let template = allow.route().map_or("", |route| route.template());
-        if !same_template(matched, template) {
-            observe::misrouted(&decision, matched, span);
-            // Asking for a scope that cannot be is denied as a route that the policy does not have.
-            decision = engine.decide_scope("", credentials.token(), false);
-        }
+    let matched = matched_template(&parts);
+    let mut decision = engine.decide(&asked);
+    if let Some(matched) = misrouted(&decision, matched) {
+        observe::misrouted(&decision, matched, span);
+        decision = no_route(&engine, &asked);
     }
     let limit = decision
         .route()
@@ -116,15 +113,27 @@ where
         Some(limit) => {
             let body = RequestBody::read_up_to(body, *limit).await;
             if body.allows_bonus_orbs() {
-                decision = decide(true);
+                asked.allow_bonus_orbs_use = true;
+                decision = engine.decide(&asked);
             }
             body
         }
     };
     observe::decided(&decision, credentials.refused(), span);
+    let candidate = settings.shadow.as_ref().map(Engines::load);
+    let shadowed = candidate.as_ref().map(|candidate| Shadowed {
+        enforced: decision,
+        candidate: match candidate.decide(&asked) {
+            found if misrouted(&found, matched).is_some() => no_route(candidate, &asked),
+            found => found,
+        },
+    });
+    if let Some(shadowed) = &shadowed {
+        observe::shadowed(shadowed, span);
+    }
     #[cfg(feature = "audit")]
     if let Some(audit) = &settings.audit {
-        audit.write_down(&decision, credentials.facts());
+        audit.write_down(&decision, shadowed.as_ref(), credentials.facts());
     }
     let allowed = match &decision {
         Decision::Deny(deny) => return Err(settings.denial(deny, &decision, &credentials)),
@@ -139,6 +148,20 @@ where
         parts.extensions.insert(token);
     }
     Ok(Request::from_parts(parts, body))
+}
+
+/// The template by which a router has matched an allowed request, if it is not the one that it is allowed by.
+fn misrouted<'m>(decision: &Decision<'_>, matched: Option<&'m str>) -> Option<&'m str> {
+    let (Decision::Allow(allow), Some(matched)) = (decision, matched) else {
+        return None;
+    };
+    let template = allow.route().map_or("", |route| route.template());
+    (!same_template(matched, template)).then_some(matched)
+}
+
+/// The denial of a route that the policy does not have: as of a scope that cannot be.
+fn no_route<'e>(engine: &'e Engine, asked: &orbgate::Request<'_>) -> Decision<'e> {
+    engine.decide_scope("", asked.token, false)
 }
 
 /// What a request shows of its caller.

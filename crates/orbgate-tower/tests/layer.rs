@@ -409,7 +409,8 @@ fn a_scrape_has_reasons_and_templates_and_no_path() {
     metrics::with_local_recorder(&recorder, || {
         runtime.unwrap().block_on(async {
             for (method, path, token) in CALLS {
-                ask(&layer(), method, path, token).await;
+                let gate = layer().shadow(Engines::external());
+                ask(&gate, method, path, token).await;
             }
         });
         Engines::external().reload(b"orbgate: 2").unwrap_err();
@@ -421,6 +422,7 @@ fn a_scrape_has_reasons_and_templates_and_no_path() {
         r#"orbgate_decisions_total{decision="deny",reason="no_route",route=""} 1"#,
         r#"orbgate_decisions_total{decision="deny",reason="method_not_declared",route="/api/v1/external/voxies/{voxieId}"} 1"#,
         r#"orbgate_tokens_refused_total{reason="unspoken"} 1"#,
+        r#"orbgate_shadow_decisions_total{result="same"} 6"#,
         r#"orbgate_policy_loads_total{result="refused"} 1"#,
     ] {
         assert!(scrape.contains(line), "{line}\n{scrape}");
@@ -492,6 +494,56 @@ async fn the_audit_has_a_line_for_each_decision_and_nothing_of_tokens() {
     assert_eq!(lines[5]["about"], "GET /api/v1/external/orbs");
     assert_eq!(lines[5]["token_refused"], "unspoken");
     assert_eq!(lines[5]["token_kind"], Value::Null);
+}
+
+/// Another policy: it lacks most routes, and `GET /voxies` takes another scope.
+const CANDIDATE: &str = "
+orbgate: 1
+apis:
+  external:
+    base_path: /api/v1/external
+    scopes:
+      read:orbs: { orbs: false, routes: ['GET /voxies/{voxieId}'] }
+      read:voxies: { orbs: 7, routes: [GET /orbs] }
+";
+
+#[tokio::test]
+async fn a_candidate_is_heard_and_not_obeyed() {
+    let (sender, written) = channel();
+    let audit = AuditLog::to_writer(Sheet(Vec::new(), sender)).unwrap();
+    let candidate = Engines::external();
+    candidate.reload(CANDIDATE.as_bytes()).unwrap();
+    let gate = layer().audit(audit).shadow(candidate.clone());
+    let (plain, mut statuses) = (layer(), Vec::new());
+    for (method, path, token) in CALLS {
+        let answer = ask(&gate, method, path, token).await;
+        let alone = ask(&plain, method, path, token).await;
+        assert_eq!(answer.status(), alone.status());
+        assert_eq!(answer.headers(), alone.headers());
+        statuses.push(answer.status());
+    }
+    drop(gate);
+    let text = String::from_utf8(written.recv().unwrap()).unwrap();
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), CALLS.len());
+    let digest = candidate.load().digest().to_string();
+    let said: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            let shadow = line.get("shadow")?;
+            assert_eq!(shadow["policy"], digest);
+            Some((
+                shadow["disagreement"].as_str()?,
+                shadow["decision"].as_str()?,
+            ))
+        })
+        .collect();
+    assert_eq!(said[0], Some(("narrower", "deny")), "{text}");
+    assert!(said.contains(&None), "{text}");
+    assert!(!text.contains("secret"), "{text}");
 }
 
 #[tokio::test]

@@ -91,6 +91,56 @@ fn an_answer_says_what_its_request_is_about() {
 }
 
 #[test]
+fn a_candidate_disagrees_line_by_line() {
+    let new = file(
+        "shadow.yaml",
+        "orbgate: 1\napis:\n  external:\n    base_path: /api/v1/external\n    scopes:\n      \
+         read:orbs: { orbs: 3, routes: [GET /orbs] }\n",
+    );
+    let lines = [
+        r#"{"method":"GET","target":"/api/v1/external/orbs","token":{"kind":"user","scopes":"read:orbs"}}"#,
+        r#"{"method":"GET","target":"/api/v1/external/voxies","token":{"kind":"user","scopes":"read:voxies"}}"#,
+        r#"{"method":"GET","target":"/api/v1/external/voxies"}"#,
+        r#"{"method":"GET","target":"/api/v1/external/voxies","token":{"kind":"user"}}"#,
+        "no request",
+    ];
+    let ran = orbgate_reading(&["replay", "--shadow", &new], lines.join("\n").as_bytes());
+    let plain = orbgate_reading(&["replay"], lines.join("\n").as_bytes());
+    assert_eq!((ran.code, plain.code), (2, 2));
+    let disagreement = |(line, alone): (&str, &str)| {
+        let mut answer: Value = serde_json::from_str(line).unwrap();
+        let shadow = answer.as_object_mut().unwrap().remove("shadow");
+        assert_eq!(answer, serde_json::from_str::<Value>(alone).unwrap());
+        Some(match shadow? {
+            Value::Null => "same".to_owned(),
+            found => {
+                let said = format!("{} {}", found["disagreement"], found["reason"]);
+                said.replace('"', "")
+            }
+        })
+    };
+    let found: Vec<_> = ran
+        .out
+        .lines()
+        .zip(plain.out.lines())
+        .map(disagreement)
+        .collect();
+    let expected = [
+        Some("cost scope_held"),
+        Some("narrower no_route"),
+        Some("same"),
+        Some("reason no_route"),
+        None,
+    ]
+    .map(|found| found.map(str::to_owned));
+    assert_eq!(found, expected);
+    let summary = "by the other policy:\n  0  wider\n  1  narrower\n  1  cost\n  1  reason\n";
+    assert!(ran.err.ends_with(summary), "{}", ran.err);
+    let both = orbgate_reading(&["replay", "-", "--shadow", "-"], b"");
+    assert_eq!(both.code, 2);
+}
+
+#[test]
 fn every_form_of_a_request() {
     let get = r#""method":"GET","target":"/api/v1/external/orbs""#;
     decided(&format!("{{{get}}}"), "no_token");

@@ -1,0 +1,142 @@
+//! A second policy that decides beside the one in force, and whose answers only count.
+
+use core::fmt;
+
+use orbgate::{Decision, Engine, Request};
+
+/// How a candidate's answer to one request differs from that of the policy in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(rename_all = "lowercase")
+)]
+#[non_exhaustive]
+pub enum Disagreement {
+    /// The candidate allows what is denied.
+    Wider,
+    /// The candidate denies what is allowed.
+    Narrower,
+    /// Both allow, for a different charge.
+    Cost,
+    /// Both allow or both deny, and say otherwise why: by another reason, detail, route or scope.
+    Reason,
+}
+
+impl Disagreement {
+    /// Every way to disagree, the gravest first.
+    pub const ALL: [Self; 4] = [Self::Wider, Self::Narrower, Self::Cost, Self::Reason];
+
+    /// `wider`, `narrower`, `cost` or `reason`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Wider => "wider",
+            Self::Narrower => "narrower",
+            Self::Cost => "cost",
+            Self::Reason => "reason",
+        }
+    }
+
+    /// How two decisions about one request disagree; `None` where they say the same.
+    ///
+    /// The policies' digests may differ, and where they write a route: neither is a disagreement.
+    #[must_use]
+    pub fn between(enforced: &Decision<'_>, candidate: &Decision<'_>) -> Option<Self> {
+        match (enforced.is_allow(), candidate.is_allow()) {
+            (false, true) => return Some(Self::Wider),
+            (true, false) => return Some(Self::Narrower),
+            _ => {}
+        }
+        if enforced.charge() != candidate.charge() {
+            return Some(Self::Cost);
+        }
+        let said = |decision: &Decision<'_>| (decision.reason(), decision.detail());
+        let is_same = said(enforced) == said(candidate)
+            && enforced.route() == candidate.route()
+            && enforced.api() == candidate.api()
+            && enforced.scope().map(|scope| scope.name())
+                == candidate.scope().map(|scope| scope.name());
+        (!is_same).then_some(Self::Reason)
+    }
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The answers of two policies to one request. Only the first counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "the decision of the policy in force must be obeyed"]
+pub struct Shadowed<'e, 'c> {
+    /// What the policy in force says.
+    pub enforced: Decision<'e>,
+    /// What the candidate would say.
+    pub candidate: Decision<'c>,
+}
+
+/// What a candidate says that the policy in force does not. As JSON its decision, and before it how the two disagree:
+/// `{"disagreement":"wider","decision":"allow",…}`.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Disagreeing<'a> {
+    /// How the two disagree.
+    pub disagreement: Disagreement,
+    /// What the candidate says.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub decision: &'a Decision<'a>,
+}
+
+impl Shadowed<'_, '_> {
+    /// What the candidate says, where the two disagree.
+    #[must_use]
+    pub fn disagreeing(&self) -> Option<Disagreeing<'_>> {
+        Some(Disagreeing {
+            disagreement: self.disagreement()?,
+            decision: &self.candidate,
+        })
+    }
+
+    /// How the two disagree; `None` where they say the same.
+    #[must_use]
+    pub fn disagreement(&self) -> Option<Disagreement> {
+        Disagreement::between(&self.enforced, &self.candidate)
+    }
+}
+
+/// Decides with the policy in force, and with a candidate beside it: what a new policy would change for real requests,
+/// before it is in force. Allocates nothing; costs two decisions.
+///
+/// Give the token's scopes as text: a [`ScopeSet`](orbgate::ScopeSet) belongs to one engine, and the other denies it.
+///
+/// ```
+/// use orbgate::{Engine, Policy, Request, Token};
+/// use orbgate_analysis::{Disagreement, shadow};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let new = "orbgate: 1\napis: {external: {base_path: /api/v1/external, scopes: {read:all: {orbs: false, routes: [GET /orbs]}}}}";
+/// let candidate = Engine::new(&Policy::from_yaml(new)?);
+/// let both = shadow(Engine::external(), &candidate, &Request {
+///     method: b"GET",
+///     target: b"/api/v1/external/orbs",
+///     token: Some(Token::user("read:orbs")),
+///     allow_bonus_orbs_use: false,
+/// });
+/// assert!(both.enforced.is_allow());
+/// assert_eq!(both.disagreement(), Some(Disagreement::Narrower));
+/// # Ok(())
+/// # }
+/// ```
+pub fn shadow<'e, 'c>(
+    enforced: &'e Engine,
+    candidate: &'c Engine,
+    request: &Request<'_>,
+) -> Shadowed<'e, 'c> {
+    Shadowed {
+        enforced: enforced.decide(request),
+        candidate: candidate.decide(request),
+    }
+}

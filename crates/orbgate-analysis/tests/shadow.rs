@@ -1,0 +1,121 @@
+//! What a candidate beside a policy says, and how it disagrees.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    missing_docs,
+    unreachable_pub,
+    dead_code,
+    reason = "a test stops at its first surprise"
+)]
+
+#[path = "../../orbgate/tests/support/mod.rs"]
+mod support;
+
+use orbgate_analysis::{Disagreement, Verdict, diff, shadow};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use support::engine::{answer, engine, request};
+use support::model::Model;
+use support::policies::policies;
+use support::reference::{Answer, Ask};
+use support::requests::asks;
+
+/// A policy and requests that nearly fit it.
+fn policy_and_asks() -> impl Strategy<Value = (Model, Vec<Ask>)> {
+    policies().prop_flat_map(|model| {
+        let asks = vec(asks(&model), 32);
+        (Just(model), asks)
+    })
+}
+
+/// What two answers say otherwise, field by field.
+fn expected(enforced: &Answer, candidate: &Answer) -> Option<Disagreement> {
+    let allows = |answer: &Answer| ["scope_held", "scope_not_applicable"].contains(&answer.reason);
+    match (allows(enforced), allows(candidate)) {
+        (false, true) => Some(Disagreement::Wider),
+        (true, false) => Some(Disagreement::Narrower),
+        _ if enforced.orbs != candidate.orbs => Some(Disagreement::Cost),
+        _ => (named(enforced) != named(candidate)).then_some(Disagreement::Reason),
+    }
+}
+
+fn named(answer: &Answer) -> [Option<&str>; 5] {
+    let Answer {
+        reason,
+        detail,
+        api,
+        route,
+        scope,
+        ..
+    } = answer;
+    [
+        Some(*reason),
+        *detail,
+        api.as_deref(),
+        route.as_deref(),
+        scope.as_deref(),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    #[test]
+    fn policies_disagree_where_their_answers_differ(
+        (old, asks) in policy_and_asks(),
+        new in policies(),
+    ) {
+        let (old, new) = (engine(&old), engine(&new));
+        let is_equivalent = diff(&old, &new).verdict() == Some(Verdict::Equivalent);
+        for ask in &asks {
+            let both = shadow(&old, &new, &request(ask, None));
+            prop_assert_eq!(answer(&both.enforced), answer(&old.decide(&request(ask, None))));
+            let (enforced, candidate) = (answer(&both.enforced), answer(&both.candidate));
+            let found = both.disagreement();
+            prop_assert_eq!(found, expected(&enforced, &candidate));
+            prop_assert!(!is_equivalent || matches!(found, None | Some(Disagreement::Reason)));
+            prop_assert!(shadow(&old, &old, &request(ask, None)).disagreement().is_none());
+        }
+    }
+}
+
+#[test]
+fn every_disagreement_can_be_seen() {
+    let policy = |orbs: &str, organisation: &str| {
+        let yaml = format!(
+            "orbgate: 1\napis: {{ a: {{ base_path: '', token: user, organisation: {organisation}, \
+             scopes: {{ read: {{ orbs: {orbs}, routes: [GET /a] }} }} }} }}"
+        );
+        orbgate::Engine::new(&orbgate::Policy::from_yaml(&yaml).unwrap())
+    };
+    let (five, six) = (policy("5", "deny"), policy("6", "deny"));
+    let open = policy("5", "allow_without_scope");
+    let ask = |token| orbgate::Request {
+        method: b"GET",
+        target: b"/a",
+        token,
+        allow_bonus_orbs_use: false,
+    };
+    let user = ask(Some(orbgate::Token::user("read")));
+    let organisation = ask(Some(orbgate::Token::organisation("read")));
+    let found = [
+        shadow(&five, &open, &organisation),
+        shadow(&open, &five, &organisation),
+        shadow(&five, &six, &user),
+        shadow(&five, &five, &user),
+    ]
+    .map(|both| both.disagreement().map(Disagreement::as_str));
+    assert_eq!(found, [Some("wider"), Some("narrower"), Some("cost"), None]);
+    let lacking = ask(Some(orbgate::Token::user("")));
+    let other = another_scope();
+    let both = shadow(&five, &other, &lacking);
+    assert_eq!(both.disagreement(), Some(Disagreement::Reason));
+}
+
+fn another_scope() -> orbgate::Engine {
+    let yaml = "orbgate: 1\napis: { a: { base_path: '', scopes: { other: { orbs: 5, routes: [GET /a] } } } }";
+    orbgate::Engine::new(&orbgate::Policy::from_yaml(yaml).unwrap())
+}
