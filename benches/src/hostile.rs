@@ -60,5 +60,5 @@ fn engine(literals: &[&str], other: Option<&str>) -> Engine {
     for route in routes.chain(other.map(str::to_owned)) {
         yaml.push_str(&format!("          - {route}\n"));
     }
-    Engine::new(&Policy::from_yaml(&yaml).expect("a sound policy"))
+    Engine::new(&Policy::from_yaml(&yaml).expect("a valid policy"))
 }

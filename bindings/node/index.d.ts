@@ -172,7 +172,7 @@ export class Engine implements Disposable {
   readonly name: string | null;
   /**
    * Whether the policy's text ends in YAML's end marker, the line `...`. A file that is still being written, or that was
-   * cut short, may be a sound policy with fewer routes. It lacks the marker: refuse it where you reload files that change.
+   * cut short, may be a valid policy with fewer routes. It lacks the marker: refuse it where you reload files that change.
    */
   readonly hasEndMarker: boolean;
   /** Every route of the policy. Made when it is first asked for. */

@@ -91,7 +91,7 @@ fn time(mut work: Work) -> f64 {
 
 struct Path {
     name: String,
-    /// Makes the work ready, with so many requests.
+    /// Makes the work ready, with this many requests.
     prepare: Box<dyn Fn(usize) -> Work>,
 }
 

@@ -70,14 +70,14 @@ func (d Decision) ScopeNumber() int { return int(d.packed >> 32 & 0xffff) }
 type Charge struct {
 	// Consumes says that the call consumes the user's orbs.
 	Consumes bool
-	// AmountStated says that Amount is how many; without it whoever charges must supply it.
+	// AmountStated says that Amount is how many; without it the service that charges must supply it.
 	AmountStated bool
 	Amount       uint64
 	// BonusAllowed says that bonus orbs may be used: the call consumes orbs and its request allows it.
 	BonusAllowed bool
 }
 
-// Charge is what the call consumes. It is not there on a denial, nor where the policy states no orb column: then whoever
+// Charge is what the call consumes. It is not there on a denial, nor where the policy states no orb column: then the service that
 // charges must find out.
 func (d Decision) Charge() (charge Charge, stated bool) {
 	bits := d.packed >> 2 & 15

@@ -141,7 +141,7 @@ func (e *Engine) Digest() string {
 }
 
 // HasEndMarker is whether the text of the policy ends in YAML's end marker, the line `...`; false where there is no policy. A file
-// that is still being written, or that was cut short, may be a sound policy with fewer routes. It lacks the marker, so whoever
+// that is still being written, or that was cut short, may be a valid policy with fewer routes. It lacks the marker, so whoever
 // reloads files that change should refuse one without it.
 func (e *Engine) HasEndMarker() bool {
 	policy := e.current()

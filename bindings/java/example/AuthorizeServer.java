@@ -15,7 +15,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** A server of the JDK's own that asks the policy first: whoever lacks the scope gets a 403 with an empty body. */
+/** A server of the JDK's own that asks the policy first. A caller without the scope gets a 403 with an empty body. */
 public final class AuthorizeServer {
     private AuthorizeServer() {}
 

@@ -50,7 +50,7 @@ def main(file: str) -> None:
         "scopes": [token.scopes for _, _, token in requests],
     }
     table = pa.table(columns)
-    # `is_allow` of every row is looked at through Arrow, as whoever filters a log does.
+    # `is_allow` of every row is looked at through Arrow, as a filter of a log does.
     measure("batch", count, lambda: _allowed(table))
 
 

@@ -469,7 +469,7 @@ def test_the_page_says_that_all_is_well() -> None:
         "Every call was allowed.",
         "None of 1 caller.",
         "No call was denied.",
-        "No call was denied for want of a scope.",
+        "No call was denied because it lacked a scope.",
     ):
         assert sentence in texts
     assert "None: 1 granted scope, all of them used." in texts

@@ -21,7 +21,7 @@ use crate::nodes::visit;
 ///
 /// # Errors
 ///
-/// The faults of a text that is no sound policy; or one fault where a layout would change what the text says.
+/// The faults of a text that is not a valid policy; or one fault where a layout would change what the text says.
 pub fn format(text: &str) -> Result<String, Vec<Fault>> {
     let faults = |error: orbgate::PolicyError| error.faults().to_vec();
     let policy = Policy::from_yaml(text).map_err(faults)?;

@@ -48,7 +48,7 @@ pub enum Miss {
 
 /// So many are named, the nearest first.
 const NAMED: usize = 3;
-/// Two words are near if they differ in so many characters.
+/// In how many characters two near words differ at most.
 const NEAR: usize = 2;
 /// Longer words are not compared: nobody misspells them.
 const LONGEST: usize = 64;

@@ -278,8 +278,8 @@ pub unsafe extern "C" fn orbgate_engine_name(
 
 /// Whether the text that the policy was compiled from ends in YAML's end marker, the line `...`: `*out` is 1 or 0.
 ///
-/// A text that is still being written, or that was cut short, may be a sound policy with fewer routes. It lacks the
-/// marker, so whoever reloads files that change should refuse one without it.
+/// A text that is still being written, or that was cut short, may be a valid policy with fewer routes. It lacks the
+/// marker, so refuse one without it where you reload files that change.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.

@@ -37,7 +37,7 @@ pub(crate) fn bytes(argument: &OsStr) -> &[u8] {
     std::os::unix::ffi::OsStrExt::as_bytes(argument)
 }
 
-/// The bytes of an argument; what is not Unicode stays what no method, target or scope may contain.
+/// The bytes of an argument; what is not Unicode stays invalid in every method, target and scope.
 #[cfg(not(unix))]
 pub(crate) fn bytes(argument: &OsStr) -> &[u8] {
     argument.as_encoded_bytes()

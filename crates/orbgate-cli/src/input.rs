@@ -36,7 +36,7 @@ impl Input {
     }
 }
 
-/// What is in a file, up to so many bytes; the error says why there is nothing to read.
+/// What is in a file, up to `limit` bytes; the error says why there is nothing to read.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     let Input { name, reader, .. } = Input::open(path)?;
     let mut bytes = Vec::new();

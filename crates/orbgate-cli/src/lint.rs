@@ -55,7 +55,7 @@ fn code_and_level(text: &str) -> Result<(Code, Option<Level>), String> {
 /// A file, and what was found in it.
 struct Linted {
     file: String,
-    /// `None` where the file is no sound policy.
+    /// `None` where the file is not a valid policy.
     policy: Option<Digest>,
     faults: Vec<Fault>,
     findings: Vec<Finding>,

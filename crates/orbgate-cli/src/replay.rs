@@ -49,7 +49,7 @@ impl Arguments {
     }
 }
 
-/// The progress bar moves once in so many lines, and whenever there is nothing to do.
+/// The progress bar moves after this many lines, and whenever nothing is to be done.
 const LINES_PER_STEP: u64 = 4096;
 
 /// Decides every line of a file, or of standard input for `-`.

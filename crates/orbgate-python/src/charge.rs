@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyType};
 
 /// What an allowed call consumes: `consumes`, `amount` and `bonus_allowed`.
 ///
-/// `amount` is 0 where nothing is consumed, and None where the policy states no amount and whoever charges
+/// `amount` is 0 where nothing is consumed, and None where the policy states no amount and the service that charges
 /// must supply it. `bonus_allowed` says that the call consumes orbs and its request allows bonus orbs.
 #[pyclass(frozen, eq, hash, module = "orbgate", from_py_object)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

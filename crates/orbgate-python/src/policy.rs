@@ -77,7 +77,7 @@ impl Policy {
         })
     }
 
-    /// Whether a request is allowed: `decide` for whoever does not ask why.
+    /// Whether a request is allowed, for callers that do not ask why.
     #[pyo3(signature = (method, target, token=None))]
     fn allowed(
         &self,
@@ -144,8 +144,8 @@ impl Policy {
 
     /// Whether the policy's text ends in YAML's end marker, the line `...`.
     ///
-    /// A file that is still being written, or that was cut short, may be a sound policy with fewer routes. It lacks the
-    /// marker, so whoever reloads files that change should refuse one without it.
+    /// A file that is still being written, or that was cut short, may be a valid policy with fewer routes. It lacks the
+    /// marker, so refuse one without it where you reload files that change.
     #[getter]
     const fn has_end_marker(&self) -> bool {
         self.has_end_marker

@@ -309,7 +309,7 @@ fn records(written: &Receiver<Vec<u8>>) -> (Vec<Value>, usize) {
     (records, others)
 }
 
-/// Here losses are counted by whoever asks, whose recorder is this test's own.
+/// Losses are counted on the thread that asks, and that thread has this test's recorder.
 #[test]
 fn nobody_waits_for_a_slow_writer_and_every_lost_record_is_counted() {
     let recorder = PrometheusBuilder::new().build_recorder();

@@ -121,7 +121,7 @@ fn policy(others: usize) -> String {
     text
 }
 
-/// The same without its end, as a full disk leaves it: a sound policy.
+/// The same without its end, as a full disk leaves it: a valid policy.
 fn half() -> String {
     let whole = policy(0);
     let half = whole.split("      admin:users").next().unwrap().to_owned();

@@ -92,7 +92,7 @@ pub struct Charge {
     /// Whether the call consumes the user's orbs.
     pub consumes: bool,
     /// How many, in orbs: 0 where nothing is consumed, `None` where the policy states no amount and
-    /// whoever charges must supply it.
+    /// the service that charges must supply it.
     pub amount: Option<u64>,
     /// Whether bonus orbs may be used: the call consumes orbs and its request allows it.
     pub bonus_allowed: bool,

@@ -1,6 +1,6 @@
 //! Perfect hashing: the hash of a key, and the one slot it can stand in.
 //!
-//! A stranger lands in some slot, too: whoever looks compares the key that it finds there in full.
+//! A stranger lands in some slot, too: a lookup compares the key that it finds there in full.
 #![allow(
     clippy::as_conversions,
     reason = "a hash is cut into its halves on purpose"

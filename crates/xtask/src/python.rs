@@ -54,7 +54,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     build.say_what_was_tested();
     Ok(match java {
         Some(_) => browser,
-        None => StepResult::Skipped("the tests with Spark, for want of Java 17 or 21".to_owned()),
+        None => StepResult::Skipped("the tests with Spark: Java 17 or 21 is missing".to_owned()),
     })
 }
 
@@ -165,7 +165,7 @@ impl Build {
             });
         let missing = missing.filter(|version| !self.pythons.contains_key(version));
         let missing = missing.map(|version| version.to_string()).collect();
-        println!("untested, for want of it: Python {}", said(missing));
+        println!("not here, so not tested: Python {}", said(missing));
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn look(policy: &Policy, engine: &Engine, found: &mut Found) {
         found.push(Code::ColonLiteral, warning.place, None, warning.message);
     }
     if !policy.has_end_marker() {
-        let message = "the file does not end in `...`: what is cut short may be a sound policy with fewer routes";
+        let message = "the file does not end in `...`: what is cut short may be a valid policy with fewer routes";
         found.push(Code::NoEndMarker, START, None, message.to_owned());
     }
 }

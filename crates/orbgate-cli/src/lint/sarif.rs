@@ -25,7 +25,7 @@ pub(super) fn log(files: &[Linted]) -> Value {
     let rules = Code::ALL
         .iter()
         .map(|code| rule(code.as_str(), code.level().as_str(), code.explanation()));
-    let fault = rule(FAULT, "error", "the file is no sound policy");
+    let fault = rule(FAULT, "error", "the file is not a valid policy");
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",

@@ -45,7 +45,7 @@ fn notes_alone_are_0_and_warnings_are_1() {
     assert_eq!(
         ran.out,
         format!(
-            "{noted}:1:1: note[no_end_marker]: the file does not end in `...`: what is cut short may be a sound policy with fewer routes\n\
+            "{noted}:1:1: note[no_end_marker]: the file does not end in `...`: what is cut short may be a valid policy with fewer routes\n\
              {noted}:6:7: note[no_permits]: scope `read:items` does not say what it permits: people who grant it see `permits`\n\
              {noted}: ok: 2 notes\n"
         )

@@ -88,7 +88,7 @@ fn file(name: &str, content: impl AsRef<[u8]>) -> String {
 }
 
 /// A file of the repository, by its path there. The archive of the published package has no such files, and
-/// whoever tests from there skips what needs them; in the repository a missing file is a failure.
+/// tests that run there skip what needs them; in the repository a missing file is a failure.
 fn of_the_repository(path: &str) -> Option<PathBuf> {
     let package = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let file = package.join("../..").join(path);

@@ -131,7 +131,7 @@ fn needs_is_the_smallest_set_that_allows_all_that_can_be_allowed() {
             least.split(' ').filter(|scope| !scope.is_empty()).collect(),
             "{log}"
         );
-        // The evidence: without the scope, that call is denied, and so many are.
+        // The evidence: without the scope, that call is denied, and the number of such calls is right.
         for need in found["needs"].as_array().unwrap() {
             let without: Vec<_> = scopes
                 .iter()

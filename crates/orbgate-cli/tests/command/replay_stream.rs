@@ -110,7 +110,7 @@ fn a_line_that_is_too_long_is_skipped() {
     );
 }
 
-/// 200,000 lines are 25 MB in and 50 MB out: whoever kept them would be seen.
+/// 200,000 lines are 25 MB in and 50 MB out: keeping them would show in the memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_does_not_grow_with_the_log() {

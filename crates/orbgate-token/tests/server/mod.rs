@@ -1,4 +1,4 @@
-//! An issuer's server that answers whatever a test says, also what no provider would.
+//! An issuer's server that gives the answers that a test sets, even those that a provider never gives.
 #![allow(
     dead_code,
     clippy::unwrap_used,

@@ -98,7 +98,7 @@ pub(super) struct ScopeDocument {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = TEXT)))]
     pub(super) permits: Option<Spanned<String>>,
-    /// `false`: consumes nothing. `true`: consumes orbs, the amount is not stated and whoever charges must supply it.
+    /// `false`: consumes nothing. `true`: consumes orbs, the amount is not stated and the service that charges must supply it.
     /// A number: consumes this many. Required where the scope has a route.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "OrbsDocument"))]

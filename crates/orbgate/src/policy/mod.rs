@@ -4,7 +4,7 @@
 //! `orbgate-yaml`:
 //!
 //! ```text
-//! text ──orbgate-yaml──▶ values with places ──read──▶ document ──rules──▶ policy ──conflicts──▶ sound policy
+//! text ──orbgate-yaml──▶ values with places ──read──▶ document ──rules──▶ policy ──conflicts──▶ valid policy
 //! ```
 
 mod conflicts;

@@ -49,8 +49,8 @@ impl Policy {
 
     /// Whether the file ends in YAML's end marker, the line `...`.
     ///
-    /// A file that is still being written, or that was cut short, can be a sound policy with fewer routes. It lacks
-    /// the marker, so whoever reads files that change should refuse a file without it.
+    /// A file that is still being written, or that was cut short, can be a valid policy with fewer routes. It lacks
+    /// the marker, so refuse a file without it where you read files that change.
     #[must_use]
     pub const fn has_end_marker(&self) -> bool {
         self.has_end_marker

@@ -21,7 +21,7 @@ from .spans import Span, Unit, spans
 if TYPE_CHECKING:
     from .._policy import Policy
 
-# Of the scopes that a log names and the policy does not have, so many are counted apart.
+# How many scopes that the policy does not have are counted each by itself.
 UNKNOWN_SCOPES = 10_000
 
 

@@ -165,7 +165,7 @@ def _times(found: Figures) -> Section:
     else:
         finding += " No call consumed orbs."
     if found.without_time:
-        finding += f" Left out, for want of a time: {number(found.without_time, 'call')}."
+        finding += f" Left out, because they have no time: {number(found.without_time, 'call')}."
     finding += _unread_times(found)
     form = found.unit.ticks
     orbs = timeline(found.times, [(span.consuming,) for span in found.times], [CONSUMING], form)
@@ -223,7 +223,7 @@ def _unknown(found: Figures, top: int) -> Section:
 def _missing(found: Figures, top: int) -> Section:
     name = "Missing scopes"
     if not found.missing:
-        return Section(name, "No call was denied for want of a scope.", [], [])
+        return Section(name, "No call was denied because it lacked a scope.", [], [])
     calls = sum(row.calls for row in found.missing)
     lacked = number(len(found.missing), "scope")
     finding = f"Denied for nothing but the want of a scope: {number(calls, 'call')}, which lacked {lacked}."
@@ -264,7 +264,7 @@ def _callers(found: Figures, top: int) -> Section:
     if not found.callers_is_exact:
         finding += " There are too many to tell all of them apart: here are those with most denials."
     if found.without_caller:
-        finding += f" Left out, for want of a caller: {number(found.without_caller, 'call')}."
+        finding += f" Left out, because they name no caller: {number(found.without_caller, 'call')}."
     drawn = [Bar(shown(row.caller), " of ".join(_counts(row)), (row.denied,)) for row in denied[:MOST_BARS]]
     rows = [
         (

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from .._rows import Rows
 
-# A chart has at most so many spans.
+# The most spans that a chart has.
 MOST_SPANS = 62
 
 

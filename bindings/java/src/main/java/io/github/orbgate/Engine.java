@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
  * why? Any thread may ask, at any time.
  *
  * <p>Methods and targets are those of the request line as they came over the wire, neither decoded nor normalised.
- * Where a call throws, nothing is decided, and whoever catches it must deny.
+ * Where a call throws, nothing is decided: deny where you catch it.
  *
  * <p>A policy's memory is not Java's. An engine that is open, and a {@link Handle} that holds it, own it together; it is freed when
  * the last of them lets go and the calls under way have ended. What nobody closes is freed by the collector, which does not see how
@@ -270,7 +270,7 @@ public final class Engine implements Policy, AutoCloseable {
 
     /**
      * Whether the text of the policy ends in YAML's end marker, the line {@code ...}. A file that is still being written, or that
-     * was cut short, may be a sound policy with fewer routes. It lacks the marker, so whoever reloads files that change should
+     * was cut short, may be a valid policy with fewer routes. It lacks the marker, so whoever reloads files that change should
      * refuse one without it.
      */
     public boolean hasEndMarker() {
