@@ -66,7 +66,7 @@
 #endif
 #endif
 
-/* A status or decision that nobody reads protects nothing. */
+/* An unread status or decision protects nothing. */
 #ifndef ORBGATE_NODISCARD
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define ORBGATE_NODISCARD [[nodiscard]]
@@ -166,7 +166,7 @@ enum OrbgateStatus
   ORBGATE_STATUS_OK = 0,
   /**
    * A pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's
-   * size is none that the library knows.
+   * size is unknown to the library.
    */
   ORBGATE_STATUS_INVALID_ARGUMENT = 1,
   /**
@@ -436,7 +436,7 @@ typedef struct OrbgateHandle OrbgateHandle;
 typedef struct OrbgateScopeSet OrbgateScopeSet;
 
 /**
- * A *verified* bearer token. A null pointer to one is no token: denied as `no_token`. All zeros but for
+ * A *verified* bearer token. A null pointer means no token: denied as `no_token`. All zeros but for
  * the size is a token of unknown kind: denied as `invalid_token`.
  */
 typedef struct OrbgateToken {
@@ -525,13 +525,13 @@ typedef struct OrbgateColumn {
    */
   size_t data_len;
   /**
-   * Where each row starts, and where the last one ends. Null: there is no such column.
+   * Where each row starts, and where the last one ends. Null: no such column.
    */
   const uint32_t *offsets;
 } OrbgateColumn;
 
 /**
- * Requests by columns. All zeros but for the size is an empty batch.
+ * Requests by columns. All zeros except the size is an empty batch.
  */
 typedef struct OrbgateBatch {
   /**
@@ -1323,7 +1323,7 @@ OrbgateStatus orbgate_engine_declared_methods(const struct OrbgateEngine *engine
                                               struct OrbgateStr *out);
 
 /**
- * A status's name, as in `invalid_argument`; no text for a number that is none.
+ * A status's name, as in `invalid_argument`; no text for an unknown number.
  *
  * Ownership: the text is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -1341,7 +1341,7 @@ ORBGATE_API
 struct OrbgateStr orbgate_effect_name(uint8_t effect);
 
 /**
- * A reason's name, as in `scope_missing`; no text for a number that is none.
+ * A reason's name, as in `scope_missing`; no text for an unknown number.
  *
  * Ownership: the text is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -1350,7 +1350,7 @@ ORBGATE_API
 struct OrbgateStr orbgate_reason_name(uint8_t reason);
 
 /**
- * A reason in one sentence for a person; no text for a number that is none.
+ * A reason in one sentence for a person; no text for an unknown number.
  *
  * Ownership: the text is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -1359,7 +1359,7 @@ ORBGATE_API
 struct OrbgateStr orbgate_reason_explanation(uint8_t reason);
 
 /**
- * The HTTP status of a denial for this reason; 0 for the reasons that allow and numbers that are none.
+ * The HTTP status of a denial for this reason; 0 for reasons that allow and for unknown numbers.
  *
  * Ownership: nothing.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -1368,7 +1368,7 @@ ORBGATE_API
 uint16_t orbgate_reason_http_status(uint8_t reason);
 
 /**
- * A detail's name, as in `empty_segment`; no text for a number that is none.
+ * A detail's name, as in `empty_segment`; no text for an unknown number.
  *
  * Ownership: the text is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -1377,7 +1377,7 @@ ORBGATE_API
 struct OrbgateStr orbgate_detail_name(uint8_t detail);
 
 /**
- * A detail in one sentence for a person; no text for a number that is none.
+ * A detail in one sentence for a person; no text for an unknown number.
  *
  * Ownership: the text is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -1429,7 +1429,7 @@ OrbgateStatus orbgate_scope_set_from_text(const struct OrbgateEngine *engine,
 
 /**
  * Interns scopes that come one by one, as from a JSON array. Each is one scope as it stands: one with
- * a space in it is no scope of any policy.
+ * a space in it is in no policy.
  *
  * Ownership: `*out` is the caller's, to free with `orbgate_scope_set_free`; it does not need the
  * engine. `scopes` is an array of `scope_count` texts and only read.

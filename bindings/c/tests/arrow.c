@@ -142,7 +142,7 @@ static void table(const OrbgateEngine *engine, bool large)
     CHECK_OK(orbgate_engine_decide_arrow(engine, &all.array, &all.schema, &token, 0, decisions, ROWS));
     CHECK(decisions[0].reason == ORBGATE_REASON_SCOPE_MISSING && decisions[1].effect == ORBGATE_EFFECT_ALLOW);
 
-    /* Whatever says that it is gone, or that its texts are in a dictionary, is refused. */
+    /* A table that is already released, or whose texts are in a dictionary, is refused. */
     for (int at = 0; at < 2; at++) {
         struct ArrowSchema *schema = at == 0 ? &all.schema : &columns[1].schema, whole = *schema;
         schema->release = NULL;

@@ -82,7 +82,7 @@ static void decisions(const OrbgateEngine *engine)
     CHECK(is(words.api, "external") && is(words.scope, "write:voxies"));
     CHECK(is(words.route, "POST /api/v1/external/voxies/prompt/run"));
 
-    /* Bytes are bytes: NUL and what is no UTF-8 arrive, and are refused. */
+    /* Bytes are bytes: NUL and invalid UTF-8 arrive, and are refused. */
     CHECK_OK(orbgate_engine_decide(engine, "GET\0", 4, "/api/v1/external/orbs", 21, &token, 0, &decision));
     CHECK(decision.detail == ORBGATE_DETAIL_METHOD && decision.http_status == 400);
     CHECK_OK(orbgate_engine_decide(engine, ORBGATE_TEXT("GET\0"), ORBGATE_TEXT("/api/v1/external/orbs"), &token, 0,
@@ -96,7 +96,7 @@ static void decisions(const OrbgateEngine *engine)
     CHECK(decision.reason == ORBGATE_REASON_NO_TOKEN && decision.http_status == 401);
 }
 
-/* What `Allow` lists is known of a 405, and of nothing else. */
+/* Only a 405 knows what `Allow` lists. */
 static void declared_methods(const OrbgateEngine *engine)
 {
     OrbgateToken token = user("read:orders");

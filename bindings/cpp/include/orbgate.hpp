@@ -116,7 +116,7 @@ constexpr std::underlying_type_t<T> number(T code) noexcept
     return static_cast<std::underlying_type_t<T>>(code);
 }
 
-// A temporary that is text, but for a view, which owns none.
+// A temporary that owns text. A view owns none.
 template <typename T>
 using IfTemporaryText =
     std::enable_if_t<std::is_class_v<T> && std::is_convertible_v<T, std::string_view> &&
@@ -499,7 +499,7 @@ public:
 
 private:
     friend class Engine;
-    // Texts as Arrow lays out utf8; without offsets, as what has been moved from, there are none.
+    // Texts in Arrow's layout of utf8. A column that was moved from has no offsets, and no texts.
     struct Column {
         std::string data;
         std::vector<std::uint32_t> offsets;
@@ -673,7 +673,7 @@ public:
     // Decides a batch of columns of your own.
     Result<std::vector<Decision>> decide(const OrbgateBatch &batch) const
     {
-        // A length that is none must not reach the vector: the library refuses it, and rows without columns.
+        // An impossible length must not reach the vector: the library refuses it, and rows without columns.
         const std::size_t limit = std::vector<Decision>().max_size();
         const bool has_columns = batch.method.offsets != nullptr && batch.target.offsets != nullptr;
         std::vector<Decision> decisions(has_columns && batch.len <= limit ? batch.len : 0);
@@ -776,7 +776,7 @@ public:
     std::string_view name() const && = delete;
     std::string_view table_json() const && = delete;
 
-    // Whether the policy's text ends in YAML's end marker, the line `...`: one that is still being written lacks it.
+    // Whether the policy's text ends in YAML's end marker, the line `...`. A file that is still being written lacks it.
     [[nodiscard]] bool has_end_marker() const noexcept
     {
         std::uint8_t marked = 0;

@@ -139,7 +139,7 @@ static void tokens_of_rows(const Engine &engine)
     const auto decisions = engine.decide(texts).value();
     CHECK(decisions[2].charge()->bonus_allowed && decisions[2].charge()->amount == 5u);
     CHECK(decisions[0].http_status() == 401 && decisions[4].http_status() == 403 && decisions[5].http_status() == 401);
-    // No other token takes the place of theirs, or of one that is missing.
+    // No other token replaces theirs, or fills in for a missing one.
     CHECK(engine.decide(texts, Token::user("read:orders")).error().status == orbgate::Status::invalid_argument);
 
     Batch sets;

@@ -58,13 +58,13 @@ const (
 	ReasonScopeHeld Reason = C.ORBGATE_REASON_SCOPE_HELD
 )
 
-// String is the reason's name, as in scope_missing; empty for a number that is none.
+// String is the reason's name, as in scope_missing; empty for an unknown number.
 func (r Reason) String() string { return static(C.orbgate_reason_name(C.uint8_t(r))) }
 
-// Explanation is the reason in one sentence for a person; empty for a number that is none.
+// Explanation is the reason in one sentence for a person; empty for an unknown number.
 func (r Reason) Explanation() string { return static(C.orbgate_reason_explanation(C.uint8_t(r))) }
 
-// HTTPStatus is that of a denial for this reason; 0 for the reasons that allow and numbers that are none.
+// HTTPStatus is that of a denial for this reason; 0 for reasons that allow and for unknown numbers.
 func (r Reason) HTTPStatus() int { return int(C.orbgate_reason_http_status(C.uint8_t(r))) }
 
 // A Detail says which rule a malformed request breaks. Numbers and names are frozen.
@@ -113,7 +113,7 @@ const (
 	DetailAmbiguousCase Detail = C.ORBGATE_DETAIL_AMBIGUOUS_CASE
 )
 
-// String is the detail's name, as in empty_segment; empty for [DetailNone] and a number that is none.
+// String is the detail's name, as in empty_segment; empty for [DetailNone] and an unknown number.
 func (d Detail) String() string { return static(C.orbgate_detail_name(C.uint8_t(d))) }
 
 // Explanation is the detail in one sentence for a person; empty where String is.
@@ -136,7 +136,7 @@ const (
 	StatusPanic Status = C.ORBGATE_STATUS_PANIC
 )
 
-// String is the status's name, as in invalid_argument; empty for a number that is none.
+// String is the status's name, as in invalid_argument; empty for an unknown number.
 func (s Status) String() string { return static(C.orbgate_status_name(C.int32_t(s))) }
 
 // What of a packed decision is at which bits: see orbgate.h.

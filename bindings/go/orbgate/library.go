@@ -50,7 +50,7 @@ import (
 
 // This file and the constants are all there is of C; the rest of the package is plain Go over the functions below.
 
-// Frees a policy that the collector finds nobody to have closed; what it returns cancels that.
+// Frees a policy when the collector finds it unused and not closed. The function that it returns cancels that.
 func (p *policy) freeWhenUnreachable() func() {
 	cleanup := runtime.AddCleanup(p, freeEngine, p.pointer)
 	return cleanup.Stop
@@ -62,7 +62,7 @@ func freeEngine(engine unsafe.Pointer) { C.orbgate_engine_free((*C.OrbgateEngine
 
 func (p *policy) engine() *C.OrbgateEngine { return (*C.OrbgateEngine)(p.pointer) }
 
-// The pointer; null where there is no set, which the library takes for no scopes.
+// The pointer; null without a set. The library reads null as no scopes.
 func (s *ScopeSet) get() *C.OrbgateScopeSet {
 	if s == nil {
 		return nil
@@ -70,7 +70,7 @@ func (s *ScopeSet) get() *C.OrbgateScopeSet {
 	return (*C.OrbgateScopeSet)(s.pointer)
 }
 
-// A scope set is small, so the collector may say when it goes: when nobody holds it, which calls under way do.
+// A scope set is small, so the collector frees it: when nobody holds it any more. A running call holds it.
 func ownScopeSet(set *C.OrbgateScopeSet) *ScopeSet {
 	owned := &ScopeSet{unsafe.Pointer(set)}
 	runtime.AddCleanup(owned, freeScopeSet, owned.pointer)

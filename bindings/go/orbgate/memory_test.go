@@ -77,7 +77,7 @@ func TestTenThousandReloadsOfAHandleAreFlat(t *testing.T) {
 	readers.Wait()
 }
 
-// What nobody has closed is for the collector.
+// The collector frees what was not closed.
 func TestWhatNobodyClosesIsCollected(t *testing.T) {
 	text := manyRoutes()
 	number := 0

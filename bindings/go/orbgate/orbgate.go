@@ -127,7 +127,7 @@ func (e *Engine) ScopeSet(scopes string) (*ScopeSet, error) {
 	return e.current().scopeSetFromText(scopes)
 }
 
-// ScopeSetOf interns scopes that come one by one, as from a JSON array. One with a space in it is no scope of any policy.
+// ScopeSetOf interns scopes that come one by one, as from a JSON array. A scope with a space in it is in no policy.
 func (e *Engine) ScopeSetOf(scopes ...string) (*ScopeSet, error) {
 	return e.current().scopeSetFromList(scopes)
 }
@@ -141,8 +141,8 @@ func (e *Engine) Digest() string {
 }
 
 // HasEndMarker is whether the text of the policy ends in YAML's end marker, the line `...`; false where there is no policy. A file
-// that is still being written, or that was cut short, may be a valid policy with fewer routes. It lacks the marker, so whoever
-// reloads files that change should refuse one without it.
+// that is still being written, or that was cut short, may be a valid policy with fewer routes. It lacks the marker:
+// refuse it where you reload files that change.
 func (e *Engine) HasEndMarker() bool {
 	policy := e.current()
 	return policy != nil && policy.table.hasEndMarker

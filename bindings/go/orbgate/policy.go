@@ -68,7 +68,7 @@ func (p *policy) disown() {
 	}
 }
 
-// Begins a call: the policy stays until [policy.leave]. No lane where there is no policy, or nobody owns it any more.
+// Begins a call: the policy stays until [policy.leave]. No lane without a policy, or after its last owner closed it.
 func (p *policy) enter() *lane {
 	if p == nil {
 		return nil

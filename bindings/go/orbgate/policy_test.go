@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// However calls, owners and the last Close meet, the policy is freed once, and nobody is in a call then or ever after.
+// In whatever order calls, owners and the last Close run, the policy is freed once, after the last call.
 func TestAPolicyIsFreedOnceAndUnderNobody(t *testing.T) {
 	for range 200 {
 		policy := must(FromYAML(five))(t).current()

@@ -160,7 +160,7 @@ function decideBatch(engine, batch, table, decision) {
   putColumn(targets, given, BATCH.target);
   putTokensOf(tokens);
   given.putAddress(BATCH.allow_bonus_orbs, bonus.column);
-  // Arrays of nothing have null pointers, which say that there is no such column.
+  // Empty arrays have null pointers, which mean: no such column.
   const status = rows === 0 ? OK : functions.decideBatch(engine, given.address, room.address, rows);
   held = null;
   check(status, "cannot decide a batch whose offsets do not fit its data");

@@ -1,5 +1,5 @@
 "use strict";
-// Values whose getters do what nobody expects while they are read.
+// Values whose getters change things while they are read.
 const test = require("node:test");
 const assert = require("node:assert/strict");
 const { Column, Engine, Tokens } = require("orbgate");

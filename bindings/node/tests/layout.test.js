@@ -1,5 +1,5 @@
 "use strict";
-// What the package says of the C ABI is what the library's crate says.
+// The package's numbers of the C ABI are those of the library's crate.
 const test = require("node:test");
 const assert = require("node:assert/strict");
 const fs = require("node:fs");

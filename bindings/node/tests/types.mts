@@ -5,7 +5,7 @@ import implementation from "../index.js";
 declare const engine: Engine;
 declare const token: Token;
 
-// What is written down of each function is what is there.
+// The type declarations of each function are true.
 const written: Pick<typeof import("orbgate"), keyof typeof implementation> & typeof implementation = implementation;
 void written;
 

@@ -136,7 +136,7 @@ const fn without_scopes(kind: TokenKind) -> Token<'static> {
     }
 }
 
-/// What a token without scopes is denied for its scopes is what it needs; a route needs exactly one.
+/// A token without scopes is denied. The scope that the denial names is the needed one; a route needs exactly one.
 fn needed(decision: Decision<'_>) -> Result<Option<Scope<'_>>, Deny<'_>> {
     match decision {
         Decision::Allow(_) => Ok(None),

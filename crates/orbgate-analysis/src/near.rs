@@ -238,7 +238,7 @@ impl fmt::Display for Miss {
     }
 }
 
-/// The scope among these, separated by spaces, that is nearly the one which is needed.
+/// The scope among these, separated by spaces, that is nearly the needed one.
 ///
 /// ```
 /// let near = orbgate_analysis::near_scope("read:items", "write:items read:item");

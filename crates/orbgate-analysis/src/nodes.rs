@@ -1,4 +1,4 @@
-//! The nodes of a policy's text with their places, for what asks how a policy is written and not what it says.
+//! The nodes of a policy's text with their places, for questions about how a policy is written.
 
 use orbgate_yaml::{Fault, Format, Node};
 use serde::de::IgnoredAny;

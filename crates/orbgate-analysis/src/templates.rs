@@ -197,7 +197,7 @@ impl<'e> Spelling<'e> {
         target(segments.map(|(one, two)| one.or(*two).unwrap_or(&self.value)))
     }
 
-    /// The same with values that are literals of the other template, but for their case; `None` where there
+    /// The same with values that are literals of the other template except for case; `None` where there
     /// is no such value.
     pub(crate) fn in_other_case(&self, shape: &Shape<'_>, other: &Shape<'_>) -> Option<String> {
         let mut changed = false;

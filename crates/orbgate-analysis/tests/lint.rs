@@ -285,7 +285,7 @@ fn a_code_that_the_file_allows_may_have_any_number_of_findings() {
                 .iter()
                 .all(|finding| finding.suppressed.is_some())
     );
-    // Of another code it says nothing, and what was not listed may be what it is about.
+    // It says nothing of other codes, and may be about a finding that was not listed.
     let other = "# orbgate-lint: allow-file unstated_get: metered\n";
     assert!(!found(&policy(other)).complete);
     let last = policy("").replace(

@@ -76,7 +76,7 @@ fn policy_and_asks(count: usize) -> impl Strategy<Value = (Model, Vec<Ask>)> {
     })
 }
 
-/// The calls that nobody refuses a token with these scopes.
+/// The calls that a token with these scopes may make.
 fn allowed(engine: &Engine, kind: TokenKind, calls: &[Ask], scopes: &[&str]) -> Vec<bool> {
     let text = scopes.join(" ");
     let allow = |ask| decide(engine, ask, token(kind, text.as_bytes())).is_allow();

@@ -21,7 +21,7 @@
 #endif
 #endif
 
-/* A status or decision that nobody reads protects nothing. */
+/* An unread status or decision protects nothing. */
 #ifndef ORBGATE_NODISCARD
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define ORBGATE_NODISCARD [[nodiscard]]

@@ -150,7 +150,7 @@ unsafe fn read_beyond(start: *const u8, known: usize, size: usize) -> OrStatus {
     }
 }
 
-/// Writes a caller-sized struct, up to the size that the caller knows, but for the size itself.
+/// Writes a caller-sized struct, up to the size that the caller knows and without the size itself.
 pub(crate) unsafe fn write_sized<T: Sized32>(place: *mut T, value: &T) -> OrStatus {
     // SAFETY: the caller's.
     let size = unsafe { struct_size(place) }?;

@@ -12,7 +12,7 @@ use crate::scope_set::OrbgateScopeSet;
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::token::{Flags, OrbgateToken, read_kind};
 
-/// Requests by columns. All zeros but for the size is an empty batch.
+/// Requests by columns. All zeros except the size is an empty batch.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateBatch {

@@ -15,7 +15,7 @@ pub struct OrbgateColumn {
     pub data: *const c_char,
     /// How many bytes.
     pub data_len: usize,
-    /// Where each row starts, and where the last one ends. Null: there is no such column.
+    /// Where each row starts, and where the last one ends. Null: no such column.
     pub offsets: *const u32,
 }
 

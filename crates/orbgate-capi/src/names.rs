@@ -144,7 +144,7 @@ fn static_text(find: impl FnOnce() -> Option<&'static str>) -> OrbgateStr {
     OrbgateStr::optional(caught(|| Ok(find())).ok().flatten())
 }
 
-/// A status's name, as in `invalid_argument`; no text for a number that is none.
+/// A status's name, as in `invalid_argument`; no text for an unknown number.
 ///
 /// Ownership: the text is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -184,7 +184,7 @@ pub(crate) const fn effect_name(effect: u8) -> Option<&'static str> {
     }
 }
 
-/// A reason's name, as in `scope_missing`; no text for a number that is none.
+/// A reason's name, as in `scope_missing`; no text for an unknown number.
 ///
 /// Ownership: the text is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -193,7 +193,7 @@ pub extern "C" fn orbgate_reason_name(reason: u8) -> OrbgateStr {
     static_text(|| self::reason(reason).map(Reason::as_str))
 }
 
-/// A reason in one sentence for a person; no text for a number that is none.
+/// A reason in one sentence for a person; no text for an unknown number.
 ///
 /// Ownership: the text is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -202,7 +202,7 @@ pub extern "C" fn orbgate_reason_explanation(reason: u8) -> OrbgateStr {
     static_text(|| self::reason(reason).map(Reason::explanation))
 }
 
-/// The HTTP status of a denial for this reason; 0 for the reasons that allow and numbers that are none.
+/// The HTTP status of a denial for this reason; 0 for reasons that allow and for unknown numbers.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -212,7 +212,7 @@ pub extern "C" fn orbgate_reason_http_status(reason: u8) -> u16 {
     caught(|| Ok(status())).ok().flatten().unwrap_or(0)
 }
 
-/// A detail's name, as in `empty_segment`; no text for a number that is none.
+/// A detail's name, as in `empty_segment`; no text for an unknown number.
 ///
 /// Ownership: the text is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -221,7 +221,7 @@ pub extern "C" fn orbgate_detail_name(detail: u8) -> OrbgateStr {
     static_text(|| self::detail(detail).map(Detail::as_str))
 }
 
-/// A detail in one sentence for a person; no text for a number that is none.
+/// A detail in one sentence for a person; no text for an unknown number.
 ///
 /// Ownership: the text is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.

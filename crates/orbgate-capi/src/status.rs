@@ -11,7 +11,7 @@ pub enum OrbgateStatus {
     /// Done; the outputs are written.
     Ok = 0,
     /// A pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's
-    /// size is none that the library knows.
+    /// size is unknown to the library.
     InvalidArgument = 1,
     /// The policy has faults; the error names each with its line and column.
     InvalidPolicy = 2,

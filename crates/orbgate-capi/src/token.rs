@@ -14,7 +14,7 @@ pub const ORBGATE_ALLOW_BONUS_ORBS: u32 = 1;
 /// are 0 without this flag. Changes nothing else: an `OrbgateDecision` has a field for it.
 pub const ORBGATE_PACK_ABOUT: u32 = 2;
 
-/// A *verified* bearer token. A null pointer to one is no token: denied as `no_token`. All zeros but for
+/// A *verified* bearer token. A null pointer means no token: denied as `no_token`. All zeros but for
 /// the size is a token of unknown kind: denied as `invalid_token`.
 #[derive(Debug)]
 #[repr(C)]

@@ -124,7 +124,7 @@ fn of_request(request: RequestLine<'_>) -> Call<'_> {
         let scopes = match token.scopes {
             ScopeTexts::Separated(text) => bytes(text),
             ScopeTexts::Each(each) => {
-                // What has a space in it is no scope, and must not become two.
+                // A scope with a space in it is invalid, and must not become two.
                 let scopes = each.iter().filter(|scope| !scope.contains(' '));
                 let scopes: Vec<_> = scopes.map(|scope| &**scope).collect();
                 Cow::Owned(scopes.join(" ").into_bytes())

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) new: PathBuf,
 
-    /// Exit with 0 although somebody may do more, or for less
+    /// Exit with 0 even if a caller may do more, or for less
     #[arg(long)]
     pub(crate) allow_wider: bool,
 
@@ -164,7 +164,7 @@ fn text(
     Ok(())
 }
 
-/// Who shows what the change says: in a word, and as what the old and the new policy answer.
+/// The caller that shows the change: its name, and the answers of both policies.
 fn witnesses<'c>(
     change: &'c Change<'_, '_>,
 ) -> impl Iterator<Item = (&'static str, &'static str, &'c Caller)> {

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Whether scopes are written as some write lists, where they are one scope that nobody knows.
+    /// Whether scopes are separated by commas, which makes them one unknown scope.
     pub(crate) fn has_commas(&self) -> bool {
         let texts = [&self.question.scopes, &self.declared, &self.requested];
         texts.into_iter().any(|text| given(text).contains(&b','))
@@ -64,7 +64,7 @@ pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Exit, Stop> {
         declared: denial.declared.as_deref().map(bytes).map(Scopes::from),
         requested: denial.requested.as_deref().map(bytes).map(Scopes::from),
     };
-    // Where nobody says what the token carries, it is the one that both steps give.
+    // Without `--scopes`, the token is the one that both steps give.
     let issued = match question.scopes {
         Some(_) => None,
         None => grant.scopes(engine),

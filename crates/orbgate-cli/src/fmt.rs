@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
 fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     let file = path.display().to_string();
     let bytes = input::read(path, Policy::MAX_BYTES.saturating_add(1)).map_err(Stop::Error)?;
-    // What is no text, or too long, has its fault from the reader of policies.
+    // The reader of policies reports text that is too long or not UTF-8.
     Policy::from_bytes(&bytes).map_err(|error| Stop::Faults(in_file(&file, error.faults())))?;
     let text = String::from_utf8_lossy(&bytes);
     let new = orbgate_analysis::format(&text);
@@ -100,7 +100,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     // A link stays a link.
     let path = fs::canonicalize(path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    // New, under a name that nobody can guess, and its owner's alone until it has the mode of the file.
+    // A new file under a random name, readable by its owner alone until it has the mode of the old file.
     let mut beside = NamedTempFile::new_in(folder)?;
     beside.write_all(text.as_bytes())?;
     let permissions = fs::metadata(&path)?.permissions();

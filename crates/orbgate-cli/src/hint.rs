@@ -113,7 +113,7 @@ fn path(question: &Question) -> Option<&str> {
     question.target.as_ref()?.to_str()?.split('?').next()
 }
 
-/// The path as a template spells it that fits but for the case of its literals; of several, the one with
+/// The path in the spelling of a template that fits except for case; of several, the one with
 /// the first literal.
 fn other_case(path: &str, engine: &Engine) -> Option<String> {
     let mut best: Option<(Vec<bool>, String)> = None;

@@ -23,7 +23,7 @@ pub(crate) fn code(text: &str) -> String {
     if text.is_empty() {
         return text;
     }
-    // More backticks than any run within end the code, and nothing else does.
+    // The code ends at more backticks than any run inside it has.
     let runs = text.split(|character| character != '`').map(str::len);
     match runs.max().unwrap_or(0) {
         0 => format!("`{text}`"),

@@ -61,7 +61,7 @@ impl Stop {
             Self::BrokenPipe => {}
             Self::Error(message) => error(&message),
             Self::Faults(lines) => {
-                // Standard error is the last resort: where it is closed, nobody is left to tell.
+                // Standard error is the last resort: where it is closed, the error is lost.
                 let _ = writeln!(anstream::stderr(), "{lines}");
             }
         }
@@ -82,7 +82,7 @@ impl From<io::Error> for Stop {
 /// Prints `error: …` on standard error, on one line: the message may name a file.
 pub(crate) fn error(message: &str) {
     let message = one_line(message);
-    // As above: nobody is left to tell.
+    // As above.
     let _ = writeln!(anstream::stderr(), "{ERROR}error:{ERROR:#} {message}");
 }
 

@@ -112,7 +112,7 @@ fn read(arguments: &Arguments, policy: Option<&Path>) -> Result<(Vec<File>, Vec<
                 (stop, _) => stop,
             })
         };
-        // One file is one policy, however its path is written. What is no file is said by who reads it.
+        // One file is one policy, however its path is written. The reader reports a missing file.
         let key = policy
             .as_ref()
             .map(|path| fs::canonicalize(path).unwrap_or_else(|_| path.clone()));

@@ -64,7 +64,7 @@ impl fmt::Display for JsonType {
     }
 }
 
-/// The one kind that a schema asks for, but for null; `None` where it asks for none.
+/// The one type that a schema asks for besides null; `None` without one.
 pub(crate) fn wanted(schema: &Value) -> Option<JsonType> {
     match schema.get("type")? {
         Value::String(name) => JsonType::named(name),

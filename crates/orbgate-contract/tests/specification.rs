@@ -213,7 +213,7 @@ fn rows(table: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// A schema as such rows.
+/// A schema as rows.
 fn described(schema: &Value) -> BTreeSet<String> {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     let properties = schema["properties"].as_object().unwrap();

@@ -217,7 +217,7 @@ fn user_and_time(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
 }
 
 /// Host, identity and user, where what stands in their places is a server with its port, a host, and identity and user.
-/// A client's address may have a port, too, but then an identity follows, which nobody has these days: `-`.
+/// A client's address may have a port, too, but then an identity follows: `-`, because clients send none today.
 fn server<'a>(
     host: &[u8],
     identity: &'a [u8],

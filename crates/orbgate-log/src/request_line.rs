@@ -47,7 +47,7 @@ pub struct TokenObject<'a> {
 pub enum ScopeTexts<'a> {
     /// Separated by spaces.
     Separated(Cow<'a, str>),
-    /// One by one; what has a space in it is no scope.
+    /// One by one. A scope with a space in it is invalid.
     Each(Vec<Cow<'a, str>>),
 }
 

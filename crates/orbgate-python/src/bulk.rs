@@ -139,7 +139,7 @@ impl Known {
     }
 }
 
-/// The kind of a name; what is no text is unknown.
+/// The kind of a name; null is unknown.
 pub(crate) fn kind_of(kind: &[u8]) -> TokenKind {
     str::from_utf8(kind).map_or(TokenKind::Unknown, TokenKind::from_name)
 }

@@ -55,7 +55,7 @@ pub(crate) fn read_access<'py>(
     })
 }
 
-/// The lines of a text without their ends; one that is too long says so.
+/// The lines of a text without their ends, and which are too long.
 fn each_line(text: &[u8]) -> impl Iterator<Item = Result<&[u8], String>> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     text.split(|byte| *byte == b'\n').map(|line| {
@@ -135,7 +135,7 @@ impl RequestColumns {
     }
 }
 
-/// Scopes as one text. One with a space in it is no scope, and must not become two: the space is shown.
+/// Scopes as one text. A scope with a space in it is invalid and must not become two, so the space is shown.
 fn joined(scopes: &[impl AsRef<str>]) -> String {
     let mut text = String::new();
     for scope in scopes {

@@ -31,7 +31,7 @@ impl Provider {
             Err(why) => {
                 let in_ci = std::env::var("CI").is_ok_and(|ci| !["", "0", "false"].contains(&&*ci));
                 assert!(!in_ci, "{why}");
-                // Not `println!`, which nobody sees of a test that passes.
+                // Not `println!`: a passing test hides it.
                 let word = format!("skipped: {why}\n");
                 std::io::stderr().write_all(word.as_bytes()).unwrap();
                 return None;

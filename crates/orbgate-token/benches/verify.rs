@@ -1,4 +1,4 @@
-//! What it takes to verify a token, by algorithm, and to refuse one that is not worth a signature.
+//! The time to verify a token, by algorithm, and to refuse one before its signature.
 #![allow(
     missing_docs,
     clippy::unwrap_used,

@@ -22,7 +22,7 @@ pub enum TokenError {
     DuplicateMember,
     /// The header has `crit`, `b64`, `zip` or `enc`: extensions that change what the token means.
     Extension,
-    /// The header's `alg` is none that the issuer is configured for; `none` never is.
+    /// The issuer is not configured for the header's `alg`; `none` never is.
     Algorithm,
     /// The header's `typ` is not that of an access token, nor one that the configuration adds.
     Type,

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Why a text is no such object.
+/// Why a text is not such an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonFault {
     NotAnObject,

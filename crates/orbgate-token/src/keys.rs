@@ -61,13 +61,12 @@ impl KeySet {
     /// Reads a key set as an issuer publishes it (RFC 7517 §5): public keys only.
     ///
     /// Keys that are for something else, unknown, weak or malformed are left out with a
-    /// [warning](Self::warnings), and so are secrets and private keys: the former would let whoever
-    /// reads the set sign tokens, the latter are not private any more. Of keys that share a `kid` none
-    /// is used.
+    /// [warning](Self::warnings), and so are secrets and private keys: who reads a secret can sign
+    /// tokens, and a published private key is not private any more. Keys that share a `kid` are not used.
     ///
     /// # Errors
     ///
-    /// Where the text is no key set, is larger than 256 KiB, has more than 64 keys, or none to use.
+    /// Where the text is not a key set, is larger than 256 KiB, has more than 64 keys, or none to use.
     pub fn from_jwks(text: &[u8]) -> Result<Self, KeySetError> {
         Self::from_jwks_with(text, &KeyRules::default())
     }
@@ -237,7 +236,7 @@ impl fmt::Debug for KeySet {
     }
 }
 
-/// Why a text is no key set to work with.
+/// Why a text is not a usable key set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeySetError {

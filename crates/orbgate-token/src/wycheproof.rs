@@ -81,7 +81,7 @@ fn check(file: &str, count: usize, differences: &[(u64, &str)]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Says so on standard error (not with `println!`, which nobody sees of a test that passes) and to `cargo xtask test`,
+/// Says so on standard error (not with `println!`: a passing test hides it) and to `cargo xtask test`,
 /// which counts what is skipped.
 fn skipped(what: &str) {
     let stderr = std::io::stderr().write_all(format!("skipped: {what}\n").as_bytes());

@@ -170,7 +170,7 @@ fn settings_change_only_what_they_say() {
         verify(required(), &header(), &without(claims(), "jti")),
         Some(TokenError::Claim)
     );
-    // Null is nothing, also for a claim that nobody else looks at.
+    // Null counts as absent, also for claims that are not read otherwise.
     let tenant = || issuer().require(["tenant"]);
     assert_eq!(
         verify(tenant(), &header(), &with(claims(), "tenant", 7)),

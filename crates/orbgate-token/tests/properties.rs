@@ -1,4 +1,4 @@
-//! What holds for every token, every change of one, and every text that is none.
+//! Properties of every token, of every changed token, and of every other text.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

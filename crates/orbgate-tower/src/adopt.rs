@@ -28,9 +28,9 @@ pub(crate) struct Candidate {
 /// What a version changes for callers, in numbers and a few lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
-    /// Allowed to somebody to whom it was denied, or for fewer orbs.
+    /// Allowed to a caller that was denied before, or for fewer orbs.
     wider: u64,
-    /// Denied to somebody to whom it was allowed, or for more orbs.
+    /// Denied to a caller that was allowed before, or for more orbs.
     narrower: u64,
     /// Routes and scopes that are gone.
     vanished: u64,

@@ -62,7 +62,7 @@ impl AuditLog {
     ///
     /// # Errors
     ///
-    /// Where there is no thread to be had.
+    /// Where no thread can be started.
     pub fn to_writer(writer: impl Write + Send + 'static) -> std::io::Result<Self> {
         let (entries, waiting) = sync_channel(WAITING);
         let losing = Arc::new(AtomicBool::new(false));

@@ -146,7 +146,7 @@ fn set(name: &'static str, since: core::time::Duration) {
     metrics::gauge!(name).set(since.as_secs_f64());
 }
 
-/// Without the feature `metrics` nobody counts.
+/// Without the feature `metrics` nothing is counted.
 #[cfg(not(feature = "metrics"))]
 fn count<const N: usize>(_: &'static str, _: [(&'static str, Cow<'static, str>); N], _: u64) {}
 

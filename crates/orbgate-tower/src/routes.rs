@@ -8,7 +8,7 @@ use orbgate_analysis::route_of;
 
 use crate::engines::Engines;
 
-/// Whether two templates match the same paths: equal but for the names of their parameters.
+/// Whether two templates match the same paths: they differ at most in the names of their parameters.
 ///
 /// A wildcard (`{*rest}`) is no parameter: it matches more than a policy's template can.
 pub(crate) fn same_template(one: &str, two: &str) -> bool {

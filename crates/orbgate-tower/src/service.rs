@@ -189,7 +189,7 @@ async fn credentials<V: VerifyToken>(
 }
 
 impl<T: Verified> Credentials<T> {
-    /// The token as an engine takes it: one that is refused is of no known kind, and that denies.
+    /// The token as an engine takes it. A refused token is of unknown kind, which denies.
     fn token(&self) -> Option<Token<'_>> {
         match self {
             Self::None => None,

@@ -2,7 +2,7 @@
 //!
 //! The file is read again at an interval. Notifications of the kernel would come sooner, but they miss
 //! what policies live on: a mounted Kubernetes `ConfigMap` changes by a symbolic link two directories up,
-//! editors rename a new file over the old one, and network file systems notify nobody. A policy is small.
+//! editors rename a new file over the old one, and network file systems send no events. A policy is small.
 //!
 //! A file that is being written in place may be a valid policy at any moment, and a weaker one: its last
 //! routes are missing. So a version must rest before it counts, and it may say where it ends.
@@ -56,7 +56,7 @@ impl WatchSettings {
         }
     }
 
-    /// Refuses a version that allows somebody what the policy in force denies, or for fewer orbs. Such a
+    /// Refuses a version that allows a caller what the policy in force denies, or for fewer orbs. Such a
     /// version takes a restart.
     pub const fn refuse_wider(self) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl Engines {
     ///
     /// # Errors
     ///
-    /// Where the file cannot be read, is not a valid policy, or is refused now; where there is no thread to be had.
+    /// Where the file cannot be read, is not a valid policy, or is refused now; or where no thread can be started.
     pub fn watch(
         &self,
         path: impl AsRef<Path>,
@@ -134,7 +134,7 @@ struct Follower {
     engines: Engines,
     path: PathBuf,
     settings: WatchSettings,
-    /// A version with the end marker was in force, so only such a one is taken.
+    /// A version with the end marker was in force, so the next one needs it, too.
     ends: bool,
     /// The version that was judged last; `None` after the file could not be read.
     judged: Option<Vec<u8>>,
@@ -210,7 +210,7 @@ impl Follower {
     }
 }
 
-/// Reads a file that nobody is writing: it has not changed for a while, or is read twice and is the same.
+/// Reads a file that is not being written: it has not changed for a while, or is the same when read twice.
 #[expect(
     clippy::disallowed_methods,
     reason = "a file rests in the time of the clock on the wall"

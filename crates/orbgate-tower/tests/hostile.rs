@@ -1,4 +1,4 @@
-//! Every case of `targets.tsv` and `hostile.tsv` with a target, by its status, over raw sockets: what the wire carries is what is
+//! Every case of `targets.tsv` and `hostile.tsv` with a target, by its status, over raw sockets: the bytes of the wire are what is
 //! decided on.
 #![allow(
     clippy::unwrap_used,

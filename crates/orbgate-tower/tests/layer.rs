@@ -319,7 +319,7 @@ fn a_body_in_single_bytes_takes_no_more_memory_than_in_one_piece() {
     assert!(used.bytes_max < 5 << 20, "{used:?}");
 }
 
-/// Two policies that agree on a route and on nothing else of it: scope, amount.
+/// Two policies with the same route under different scopes and amounts.
 fn policies() -> [String; 2] {
     [("a", 1), ("b", 2)].map(|(scope, orbs)| {
         format!(

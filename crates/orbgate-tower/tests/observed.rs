@@ -237,7 +237,7 @@ fn lost(metrics: &PrometheusHandle) -> usize {
     counts.next().map_or(0, |count| count.parse().unwrap())
 }
 
-/// Stands still at what it is given, and says so, until nobody holds it back any more.
+/// Stops at its input, and says so, until the test lets it go on.
 struct Held {
     given: SyncSender<()>,
     may: Receiver<()>,
@@ -273,7 +273,7 @@ impl Write for Slow {
     }
 }
 
-/// Takes most of what it is given, and then fails, for as long as it is told to.
+/// Takes most of its input and then fails, for as long as the test wants.
 struct Failing {
     held: Held,
     fails: Arc<AtomicBool>,

@@ -246,7 +246,7 @@ fn what_a_version_changes_is_logged_counted_and_refused_if_it_is_to_be() {
     engines.reload(policy(0).as_bytes()).unwrap();
     let counts = ["wider", "vanished"].map(|kind| alone.changes(kind));
     engines.reload(half().as_bytes()).unwrap();
-    // Both spellings of the literal, one of which was refused before; the route, and its scope.
+    // Both spellings of the literal, of which one was refused before; the route, and its scope.
     assert_eq!(
         ["wider", "vanished"].map(|kind| alone.changes(kind)),
         [counts[0] + 2, counts[1] + 2]

@@ -119,7 +119,7 @@ async fn a_grpc_client_sees_a_denial_as_the_code_of_its_http_status() {
     assert_no_reason(&denied);
 }
 
-/// tonic says what the status was, and nothing else is there to say.
+/// tonic reports the status, and there is nothing else to report.
 fn assert_no_reason(denied: &Status) {
     let shown = format!("{denied:?}");
     for word in ["scope", "health", "expired", "token"] {
@@ -145,7 +145,7 @@ async fn a_grpc_method_that_the_policy_does_not_know_is_unimplemented() {
     assert_eq!(unknown.code(), Code::PermissionDenied);
 }
 
-/// A server of nothing but hyper, for HTTP/1 and HTTP/2.
+/// A server of hyper alone, for HTTP/1 and HTTP/2.
 async fn bare(gate: GateLayer<KeyHolder>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();

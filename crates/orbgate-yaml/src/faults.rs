@@ -55,7 +55,7 @@ impl Faults {
         self.misspelt.insert((owner, key));
     }
 
-    /// Whether a key of this owner is there, only misspelt: then that it is missing is no second fault.
+    /// Whether a key of this owner is there in another spelling: then its absence is not a second fault.
     pub fn is_misspelt(&self, owner: Place, key: &'static str) -> bool {
         self.misspelt.contains(&(owner, key))
     }

@@ -1,4 +1,4 @@
-//! Reading one value of the tree as what it must be, or reporting what it is instead.
+//! Reads one value of the tree as its type, or reports what it is instead.
 
 use crate::faults::{Faults, quoted};
 use crate::node::{Content, Entry, Node};
@@ -108,7 +108,7 @@ impl Values<'_> {
         }
     }
 
-    /// A text; an empty one where it is something else, or could be read as such, which is reported.
+    /// A text; empty, and reported, where the value is or could be something else.
     pub fn text(&mut self, node: &Node<'_>, what: &str) -> Spanned<String> {
         let Content::Scalar(scalar) = &node.kind else {
             self.wrong(node, &format!("{what} must be text"));

@@ -211,7 +211,7 @@ mod tests {
         );
     }
 
-    /// What bindings/README.md promises is what is judged here.
+    /// The goals are those that bindings/README.md promises.
     #[test]
     fn the_page_of_the_bindings_says_these_goals() {
         let page = include_str!("../../../bindings/README.md").replace("\n  ", " ");

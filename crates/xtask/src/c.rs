@@ -118,7 +118,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         let program = build(test, &[], &library, &home.join("plain"))?;
         run_test(test, Program::at(&program))?;
         if valgrind == StepResult::Passed {
-            // It runs one thread at a time. They must take turns, or readers keep the one that reloads waiting for ever.
+            // It runs one thread at a time. They must take turns, or readers make the reloading thread wait for ever.
             let memory = "valgrind --fair-sched=yes --quiet --error-exitcode=9 --leak-check=full \
                           --errors-for-leak-kinds=definite,possible";
             run_test(

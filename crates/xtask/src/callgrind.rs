@@ -78,7 +78,7 @@ impl Compiler {
         Ok(StepResult::Passed)
     }
 
-    /// Builds what is counted of benches/, beside what `cargo xtask bench` builds, and gives the directory
+    /// Builds the programs of benches/ that are counted, beside those of `cargo xtask bench`, and gives the directory
     /// of the programs.
     pub(crate) fn build(&self, project: &Project) -> Result<PathBuf> {
         self.build_with(&project.target.join("bench"), "")

@@ -1,5 +1,5 @@
 //! The figures that a page shows are those of the record that it links: a new record without a new page, or a
-//! figure that nobody measured, fails here.
+//! figure that was not measured, fails here.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "a test stops at its first surprise"
@@ -144,7 +144,7 @@ impl Record {
         }
     }
 
-    /// Whether somebody of this name took this long, as many digits as are shown.
+    /// Whether a contestant of this name took this long, in as many digits as are shown.
     fn has(&self, routes: &str, who: &str, shown: &str) -> bool {
         let digits = shown.split_once('.').map_or(0, |(_, digits)| digits.len());
         let shown: f64 = shown.replace(',', "").parse().unwrap();

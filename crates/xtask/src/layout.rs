@@ -1,4 +1,4 @@
-//! What a C compiler makes of the header is what `layout.tsv` says to those who have none.
+//! The C compiler's layout of the header is that of `layout.tsv`, which bindings without a compiler read.
 
 use std::fs;
 use std::path::Path;

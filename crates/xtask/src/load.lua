@@ -13,7 +13,7 @@ local function get(path, credentials)
    return wrk.format("GET", path, headers)
 end
 
--- Of mixed requests every second one is denied, each for another reason, and none is like another.
+-- Of mixed requests every second one is denied, each for another reason, and all are different.
 request = function()
    number = number + 1
    local file = "/api/v1/external/files/" .. number

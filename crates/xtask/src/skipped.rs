@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result};
 
 use crate::project::Project;
 
-/// Names the file of what is skipped, to every program that a step starts: one line each, what and why.
+/// Names the file that lists what is skipped, to every program of a step: one line each, what and why.
 pub(crate) const VARIABLE: &str = "ORBGATE_SKIPPED";
 
 static FILE: OnceLock<PathBuf> = OnceLock::new();

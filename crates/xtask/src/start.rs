@@ -1,6 +1,6 @@
-//! The built-in engine does no work before it is asked, and none the first time it is.
+//! The built-in engine does no work before the first decision, and none to prepare it.
 //!
-//! Two programs that differ in nothing but the engine (`start` and `start-without` of benches/) are run to
+//! Two programs that differ only in the engine (`start` and `start-without` of benches/) are run to
 //! the end under callgrind, from their very first instruction on.
 
 use std::path::Path;

@@ -42,7 +42,7 @@ fn end(processes: Vec<u32>) {
     let start = Instant::now();
     for &process in &processes {
         eprint!("{}", describe(process));
-        // Where it is in its own code, if there is somebody to ask; all of that may take two minutes.
+        // Where it is in its own code, if a debugger is there; this may take two minutes.
         let left = Duration::from_secs(120).saturating_sub(start.elapsed());
         let stacks = format!("timeout {} gdb -batch -nx -p {process} -ex", left.as_secs());
         if left.as_secs() > 0

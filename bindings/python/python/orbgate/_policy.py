@@ -63,7 +63,7 @@ class Policy(_native.Policy):
         with open(path, "rb", opener=_open_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
-            # One byte more shows that there is more; how much more, nobody needs to know.
+            # One more byte shows that the file is too long.
             return cls(file.read(_native.MAX_POLICY_BYTES + 1), os.fspath(path))
 
     def decide_table(

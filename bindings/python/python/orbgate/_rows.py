@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-# So many rows are shown where nobody asked for all of them: at a prompt, and in a notebook.
+# How many rows a prompt or a notebook shows.
 SHOWN = 10
 SHOWN_IN_HTML = 60
 

@@ -90,7 +90,7 @@ def _map(log: DataFrame, kept: list[str], kernel: _Kernel) -> DataFrame:
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
     from pyspark.sql.types import StructType
 
-    # What comes of no rows says here, and not in the middle of a job, what is wrong; and what columns there will be.
+    # Deciding no rows finds errors here, not in the middle of a job, and tells the columns.
     nothing = pa.RecordBatch.from_pylist([], schema=to_arrow_schema(log.schema, timezone="UTC"))
     new = from_arrow_schema(_plain(kernel(nothing)).schema).fields[len(kept) :]
     return log.mapInArrow(partial(_each, kernel=kernel), StructType([*(log.schema[name] for name in kept), *new]))

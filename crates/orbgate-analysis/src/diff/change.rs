@@ -126,7 +126,7 @@ impl Cost {
 }
 
 impl Change<'_, '_> {
-    /// Whether somebody may do this whom the old policy denies it, or may do it for less.
+    /// Whether the new policy allows this to a caller that the old one denies, or for less.
     #[must_use]
     pub const fn widens(&self) -> bool {
         self.wider.is_some() || matches!(self.cost, Some(Cost::Less | Cost::Unknown))

@@ -63,7 +63,7 @@ impl Diff<'_, '_> {
         })
     }
 
-    /// Whether a call is allowed to somebody whom the old policy denies it, or may consume less; also where
+    /// Whether a call is allowed to a caller that the old policy denies, or may consume less; also where
     /// not everything was compared.
     #[must_use]
     pub fn widens(&self) -> bool {

@@ -50,7 +50,7 @@ macro_rules! codes {
                 }
             }
 
-            /// The level where nobody asks for another.
+            /// The default level.
             #[must_use]
             pub const fn level(self) -> Level {
                 match self {
@@ -76,7 +76,7 @@ codes! {
     ShadowedRoute: "shadowed_route", Warning, "some paths of a route are denied, because a more specific template lacks its method";
     /// A scope of an api for users is used where any token will do.
     InferenceElsewhere: "inference_elsewhere", Error, "a scope for users' tokens is also in an api where any token will do";
-    /// A `GET` consumes orbs, and nobody says how many.
+    /// A `GET` consumes orbs, and the policy does not say how many.
     UnstatedGet: "unstated_get", Warning, "a call that only reads consumes orbs without a stated amount";
     /// Two scopes differ in one character.
     SimilarScopes: "similar_scopes", Warning, "two scopes differ in one character";

@@ -37,7 +37,7 @@ pub struct Finding {
 pub struct Findings {
     /// Each thing, in the order of the file. Those that are suppressed are among them.
     pub list: Vec<Finding>,
-    /// Whether everything was looked at and listed, but for codes that the whole file allows. `false` where there are
+    /// Whether everything was looked at and listed, except codes that the whole file allows. `false` where there are
     /// over 1,000 findings of one code, or too many templates overlap: see [`lint`].
     pub complete: bool,
     /// The codes of which findings may be missing. None where it is complete.

@@ -38,7 +38,7 @@ impl Texts {
 
     /// Whether a text holds the mark at a place; `before` is the line before it. Marks are asked for in the order of
     /// the file. Those of a text come before any comment behind it, so it is enough to count them; an escape may make
-    /// more of them, which nobody writes for good.
+    /// more of them, which no real policy does.
     pub(super) fn hold(&mut self, place: Place, before: &str) -> bool {
         while let Some(next) = self.rest.next_if(|(start, _)| *start <= place) {
             self.last = next;

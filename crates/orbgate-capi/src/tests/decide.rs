@@ -282,7 +282,7 @@ fn words_need_the_same_policy() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is handed over: the core's decision, or a status and nothing else.
+    /// For any input: the core's decision, or a status alone.
     #[test]
     fn any_bytes_and_numbers_are_answered(
         method in prop::collection::vec(any::<u8>(), 0..20),

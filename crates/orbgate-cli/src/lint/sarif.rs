@@ -9,7 +9,7 @@ use super::Linted;
 
 const PAGES: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint";
 
-/// What a file that is no policy breaks.
+/// The rule that an invalid policy breaks.
 const FAULT: &str = "fault";
 
 /// One run over all files.

@@ -63,7 +63,7 @@ fn coloured(arguments: &[&str]) -> String {
     both
 }
 
-/// `orbgate … >&-`: an answer that nobody gets is not given.
+/// `orbgate … >&-`: without a reader there is no answer.
 #[test]
 fn a_closed_standard_output_is_an_error() {
     let lines = file("closed.jsonl", "{\"method\":\"GET\",\"target\":\"/\"}\n");

@@ -312,7 +312,7 @@ read:items            4           2  line 2, 20/Nov/2026:13:05:09 +0000
 4 calls
 ";
     assert_eq!(ran.out, expected);
-    // Nothing is known of scopes that nobody has seen.
+    // Scopes that were never seen are unknown.
     let empty = file("unused-empty.log", "");
     for (arguments, why) in [
         (

@@ -52,7 +52,7 @@ fn a_file_that_is_no_such_file_is_a_clear_error() {
             assert!(!ran.err.contains("panicked"), "{}", ran.err);
             assert!(ran.err.lines().count() <= 1_001, "{arguments:?}");
         }
-        // What is no policy is what `check` and `lint` look for.
+        // `check` and `lint` exist to find invalid policies.
         for arguments in [&["lint", &bad][..], &["check", &bad]] {
             let ran = orbgate(arguments);
             assert_eq!((ran.code, &*ran.err), (1, ""), "{arguments:?}: {}", ran.out);

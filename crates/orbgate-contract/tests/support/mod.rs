@@ -197,7 +197,7 @@ fn message() -> impl Strategy<Value = Value> {
         .prop_map(|(a, b, c, d, e, f, g)| object([a, b, c, d, e, f, g]))
 }
 
-/// Metrics but for `timer` and `duration`, with the right sum.
+/// Metrics without `timer` and `duration`, with the right sum.
 fn metrics() -> impl Strategy<Value = Map<String, Value>> {
     let tokens = "audio_input_tokens audio_output_tokens audio_total_tokens cache_read_tokens \
                   cache_write_tokens reasoning_tokens";

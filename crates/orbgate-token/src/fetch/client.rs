@@ -19,7 +19,7 @@ pub(super) struct Client {
     hyper: HyperClient<HttpsConnector<HttpConnector>, Empty<Bytes>>,
 }
 
-/// A document, and how long it says that it is good for.
+/// A document, and for how long it may be used.
 pub(super) struct Document {
     pub(super) body: Bytes,
     pub(super) cache_control: Option<String>,
@@ -82,11 +82,11 @@ pub enum FetchError {
     TooLarge,
     /// It took too long altogether.
     Timeout,
-    /// The discovery document is no JSON object with `issuer` and `jwks_uri`.
+    /// The discovery document is not a JSON object with `issuer` and `jwks_uri`.
     BadDiscovery,
     /// The discovery document is of another issuer.
     WrongIssuer,
-    /// What was fetched as the keys is no key set to work with.
+    /// The fetched document is not a usable key set.
     KeySet(KeySetError),
 }
 

@@ -224,7 +224,7 @@ impl KeyFetcher {
             return snapshot;
         }
         let cause = snapshot.cause(issuer);
-        // If the lock is held, a fetch is under way already. While the issuer fails, nobody queues for it.
+        // If the lock is held, a fetch is under way already. While the issuer fails, no call queues for it.
         if due == Due::Soon || is_failing {
             let attempts = self.shared.attempts.get(issuer).map(Arc::clone);
             if let Some(Ok(attempts)) = attempts.map(Mutex::try_lock_owned)
@@ -244,7 +244,7 @@ impl KeyFetcher {
         self.shared.snapshot.load_full()
     }
 
-    /// Fetches, unless an attempt has been made since somebody asked and saw this snapshot.
+    /// Fetches, unless another attempt was made since the caller took this snapshot.
     async fn fetch_since(&self, issuer: usize, asked: Instant, seen: &Snapshot, cause: Cause) {
         let Some(attempts) = self.shared.attempts.get(issuer) else {
             return;
@@ -284,7 +284,7 @@ impl KeyFetcher {
 }
 
 impl Shared {
-    /// Puts what was fetched in the place of what there was; a failure only leaves a note.
+    /// Stores what was fetched; a failure only leaves a note.
     fn publish(&self, issuer: usize, name: &str, fetched: Result<Fetched, FetchError>) {
         let now = Instant::now();
         let (fetched, failure) = match fetched {

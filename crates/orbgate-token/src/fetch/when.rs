@@ -45,7 +45,7 @@ impl Times {
         })
     }
 
-    /// While the issuer fails, nobody waits for it as long as its keys may be used.
+    /// While the issuer fails, no call waits for it as long as its keys may be used.
     pub(super) fn due(&self, now: Instant, is_failing: bool) -> Due {
         if now < self.ahead {
             Due::Not

@@ -25,7 +25,7 @@ use orbgate_testing::signer::{self, Signer, header, with, without};
 /// So much of a token in one piece is something of it.
 const PIECE: usize = 12;
 
-/// What the tokens say, and nothing else does.
+/// Texts that are in the tokens alone.
 const SECRETS: [&str; 5] = [
     "subject-5e3d",
     "client-5e3d",

@@ -72,7 +72,7 @@ async fn s03_a_post_that_asks_to_be_another_method_is_malformed() {
     let query = format!("{VOXIES}?_method=DELETE");
     let outcome = gated.ask(bearing(Request::post(query), &token)).await;
     assert_eq!(outcome.record["route"], "POST /api/v1/external/voxies");
-    // By a setting it passes, and is still decided on as what it is.
+    // By a setting it passes, and is decided on unchanged.
     let gated = Gated {
         gate: gated.gate.clone().ignore_method_override(),
         ..gated

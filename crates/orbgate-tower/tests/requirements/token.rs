@@ -382,7 +382,7 @@ async fn t12_an_unknown_kind_may_nothing() {
         let outcome = gated.ask(bearing(get(ORBS), &of_kind(kind.clone()))).await;
         assert_eq!(outcome.status, 401, "{kind}");
         assert_eq!(outcome.record["reason"], "invalid_token");
-        // The token itself is right: that it is of no kind is not why a verifier refuses.
+        // The token itself is right: a verifier does not refuse it for an unknown kind.
         assert_eq!(outcome.record["token_refused"], Value::Null);
         assert_eq!(outcome.record["token_kind"], "unknown");
     }

@@ -42,7 +42,7 @@ class Report:
         return f"<orbgate report: {found.calls:,} calls, {found.allowed:,} allowed, {found.denied:,} denied>"
 
     def _repr_html_(self) -> str:
-        # A frame keeps the page's style to the page; the empty `sandbox` lets it do nothing but be looked at.
+        # A frame keeps the page's style to the page. The empty `sandbox` lets it run nothing.
         source = escape(self.html)
         style = "width:100%;height:48rem;border:1px solid #8888;border-radius:6px"
         return f'<iframe sandbox srcdoc="{source}" title="{TITLE}" style="{style}"></iframe>'

@@ -14,7 +14,7 @@ from ._times import Times
 
 TEXTS = ("method", "target", "kind", "scopes", "caller", "by_scope")
 
-# A space inside one scope of a list, which is no scope: two scopes must not come of it.
+# A space inside one scope of a list makes it invalid: it must not become two scopes.
 SPACE = "\u2420"
 
 YES = ("true", "yes", "1")

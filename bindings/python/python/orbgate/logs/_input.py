@@ -40,7 +40,7 @@ class Input(io.RawIOBase):
         if path != STANDARD_INPUT:
             self.name = f"`{path}`"
             self.size = os.stat(path).st_size or None
-        # Of what was read so far, where somebody wants it.
+        # Of what was read so far, if it is wanted.
         self.sha256: hashlib._Hash | None = None
         self._file: IO[bytes] | None = None
         self._start = b""

@@ -34,7 +34,7 @@ class Times:
         pa = needs("pyarrow", "logs")
         types = pa.types
         if types.is_timestamp(found.type) or types.is_date(found.type) or types.is_null(found.type):
-            # Without a zone it is in UTC; a nanosecond more or less is nobody's business.
+            # Without a zone it is in UTC; nanoseconds are dropped.
             times = _known_to_calendars(found.cast(pa.timestamp("us", "UTC"), safe=False))
         else:
             coded = found if types.is_dictionary(found.type) else found.dictionary_encode()
@@ -93,7 +93,7 @@ def _access(found: Any) -> Any:
         pc.utf8_slice_codeunits(found, start, stop) for start, stop in ((0, 2), (3, 6), (7, 11), (12, 20), (21, 26))
     )
     number = pa.array([f"-{at:02}-" for at in MONTHS.values()]).take(pc.index_in(month, pa.array(list(MONTHS))))
-    # A month of another name is null, and so is what has it: it is not for here.
+    # A month of another name is null, and so is its time.
     texts = pc.binary_join_element_wise(year, number, day, "T", time, zone, "")
     alike = pc.all(pc.match_like(found, "__/___/____:__:__:__ _____"), min_count=0).as_py()
     if texts.null_count > found.null_count or not alike:

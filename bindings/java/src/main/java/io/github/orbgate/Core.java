@@ -60,7 +60,7 @@ final class Core {
         }
     }
 
-    /** Begins a call: the engine stays until {@link #leave}. Less than 0 where nobody owns it any more. */
+    /** Begins a call: the engine stays until {@link #leave}. Less than 0 after the last owner closed it. */
     int enter() {
         int lane = ((int) Thread.currentThread().getId() & LANES - 1) * APART;
         if (lanes.incrementAndGet(lane) < 0) {
@@ -102,7 +102,7 @@ final class Core {
         }
     }
 
-    /** Null where nobody owns the engine any more. */
+    /** Null after the last owner closed the engine. */
     Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus) {
         Objects.requireNonNull(method, "method");
         Objects.requireNonNull(target, "target");
@@ -122,7 +122,7 @@ final class Core {
         }
     }
 
-    /** Null where nobody owns the engine any more. */
+    /** Null after the last owner closed the engine. */
     Decision decideRoute(RouteId route, Token token, BonusOrbs bonus) {
         Objects.requireNonNull(route, "route");
         Objects.requireNonNull(token, "token");
@@ -141,7 +141,7 @@ final class Core {
         }
     }
 
-    /** Null where nobody owns the engine any more. */
+    /** Null after the last owner closed the engine. */
     Decision decideScope(byte[] scope, Token token, BonusOrbs bonus) {
         Objects.requireNonNull(token, "token");
         Objects.requireNonNull(bonus, "bonus");

@@ -233,7 +233,7 @@ public final class Engine implements Policy, AutoCloseable {
         return new ScopeSet(out.bytes.getLong(0));
     }
 
-    /** Interns scopes that come one by one, as from a JSON array. One with a space in it is no scope of any policy. */
+    /** Interns scopes that come one by one, as from a JSON array. A scope with a space in it is in no policy. */
     public ScopeSet scopeSet(Collection<String> scopes) {
         return scopeSet(Text.joined(scopes));
     }
@@ -270,8 +270,8 @@ public final class Engine implements Policy, AutoCloseable {
 
     /**
      * Whether the text of the policy ends in YAML's end marker, the line {@code ...}. A file that is still being written, or that
-     * was cut short, may be a valid policy with fewer routes. It lacks the marker, so whoever reloads files that change should
-     * refuse one without it.
+     * was cut short, may be a valid policy with fewer routes. It lacks the marker: refuse it where you reload files that
+     * change.
      */
     public boolean hasEndMarker() {
         return open().during(engine -> {

@@ -11,12 +11,12 @@ final class Text {
     private Text() {}
 
     /**
-     * UTF-8, but for lone surrogates, which have none: each becomes a byte that UTF-8 does not have, so that the
+     * UTF-8. A lone surrogate has no UTF-8: it becomes a byte that UTF-8 does not have, so that the
      * engine refuses it. Java's own encoder would make a question mark of it, and that means something in a target.
      */
     static byte[] bytes(String text, String name) {
         Objects.requireNonNull(text, name);
-        // Java's is fast; with a byte for each character it is right, but for question marks that were none.
+        // Java's is fast. With one byte a character it is right, except that it writes `?` for what it cannot write.
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (bytes.length != text.length()) {
             return others(text);

@@ -64,7 +64,7 @@ public final class Token {
         return new Token(Objects.requireNonNull(kind, "kind").number, NOTHING, Objects.requireNonNull(scopes, "scopes"));
     }
 
-    /** A token of a kind whose scopes come one by one, as from a JSON array. One with a space in it is no scope of any policy. */
+    /** A token of a kind whose scopes come one by one, as from a JSON array. A scope with a space in it is in no policy. */
     public static Token of(TokenKind kind, Collection<String> scopes) {
         return of(kind, Text.joined(scopes));
     }

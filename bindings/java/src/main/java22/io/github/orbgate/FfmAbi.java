@@ -37,7 +37,7 @@ final class FfmAbi implements Abi {
     private static final MethodHandle DECIDE_SCOPE =
             handle("orbgate_engine_decide_scope_packed", Packed.SCOPE, JAVA_LONG, SHORT);
 
-    /** The same for texts that are not short: nobody's collector shall wait for them. */
+    /** The same for long texts: the collector must not wait for them. */
     private static final MethodHandle DECIDE_LONG =
             handle("orbgate_engine_decide_packed", Packed.DECIDE, JAVA_LONG);
     private static final MethodHandle DECIDE_ROUTE_LONG =
@@ -48,7 +48,7 @@ final class FfmAbi implements Abi {
     /** More bytes than these are copied: some microseconds of work for the library. */
     static final int MOST_SHORT = 16 << 10;
 
-    // A batch may be long: nobody's collector shall wait for it.
+    // A batch may be long: the collector must not wait for it.
     private static final MethodHandle DECIDE_BATCH =
             handle(
                     "orbgate_engine_decide_batch_packed",

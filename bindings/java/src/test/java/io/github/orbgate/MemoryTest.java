@@ -87,7 +87,7 @@ final class MemoryTest {
         assertTrue(grown < MOST_GROWN_KIB, "grown by " + grown + " KiB in " + RELOADS + " reloads");
     }
 
-    /** However calls, owners and the last close meet, the engine is freed once, and nobody is in a call then or ever after. */
+    /** In whatever order calls, owners and the last close run, the engine is freed once, after the last call. */
     @Test
     void anEngineIsFreedOnceAndUnderNobody() throws Exception {
         for (int round = 0; round < 200; round++) {
