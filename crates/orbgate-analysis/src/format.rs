@@ -179,7 +179,7 @@ fn lay_out(text: &str, starts: &BTreeMap<u32, Start>) -> String {
         let content = line.trim_matches(BLANK);
         let is_blank = content.is_empty();
         if block.is_some_and(|key| is_blank || spaces(line) > key) {
-            push(&mut out, false, &shifted(line, moved));
+            push(&mut out, &shifted(line, moved));
             continue;
         }
         block = None;
@@ -201,7 +201,10 @@ fn lay_out(text: &str, starts: &BTreeMap<u32, Start>) -> String {
                 None if is_marker => comment.trim_matches(BLANK).to_owned(),
                 None => shifted(comment.trim_end_matches(BLANK), moved),
             };
-            push(&mut out, after_blank, &laid_out);
+            if after_blank {
+                out.push('\n');
+            }
+            push(&mut out, &laid_out);
         }
         let laid_out = match start {
             Some(start) => {
@@ -213,10 +216,16 @@ fn lay_out(text: &str, starts: &BTreeMap<u32, Start>) -> String {
             None if is_marker => line.trim_end_matches(BLANK).to_owned(),
             None => shifted(line.trim_end_matches(BLANK), moved),
         };
-        push(&mut out, after_blank, &laid_out);
+        if after_blank {
+            out.push('\n');
+        }
+        push(&mut out, &laid_out);
     }
     for (comment, after_blank) in comments {
-        push(&mut out, after_blank, comment.trim_matches(BLANK));
+        if after_blank {
+            out.push('\n');
+        }
+        push(&mut out, comment.trim_matches(BLANK));
     }
     out
 }
@@ -225,10 +234,7 @@ fn indented(content: &str, indent: usize) -> String {
     format!("{:indent$}{content}", "")
 }
 
-fn push(out: &mut String, after_blank: bool, line: &str) {
-    if after_blank {
-        out.push('\n');
-    }
+fn push(out: &mut String, line: &str) {
     out.push_str(line);
     out.push('\n');
 }

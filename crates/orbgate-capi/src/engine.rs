@@ -92,7 +92,8 @@ fn mark(digest: Digest) -> u64 {
 pub unsafe extern "C" fn orbgate_engine_external(out: *mut *mut OrbgateEngine) -> OrbgateStatus {
     guard(|| {
         let out = Out::new(out)?;
-        let engine = OrbgateEngine::new(Engine::external().clone(), true);
+        let has_end_marker = true;
+        let engine = OrbgateEngine::new(Engine::external().clone(), has_end_marker);
         // SAFETY: the caller's, see the preamble.
         unsafe { out.write(Arc::into_raw(engine).cast_mut()) }
         Ok(())

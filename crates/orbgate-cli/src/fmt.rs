@@ -13,7 +13,7 @@ use crate::args::STANDARD_INPUT;
 use crate::decide::print_json;
 use crate::input;
 use crate::output::{self, Exit, Stop, WARNING, one_line};
-use crate::policy_file::in_file;
+use crate::policy_file::{READ_LIMIT, in_file};
 
 /// The command as people type it.
 #[derive(Debug, Args)]
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
 
 fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     let file = path.display().to_string();
-    let bytes = input::read(path, Policy::MAX_BYTES.saturating_add(1)).map_err(Stop::Error)?;
+    let bytes = input::read(path, READ_LIMIT).map_err(Stop::Error)?;
     // The reader of policies reports text that is too long or not UTF-8.
     Policy::from_bytes(&bytes).map_err(|error| Stop::Faults(in_file(&file, error.faults())))?;
     let text = String::from_utf8_lossy(&bytes);

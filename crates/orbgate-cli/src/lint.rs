@@ -15,6 +15,7 @@ use crate::check::count;
 use crate::decide::print_json;
 use crate::input;
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, one_line};
+use crate::policy_file::READ_LIMIT;
 
 /// The command as people type it.
 #[derive(Debug, Args)]
@@ -67,7 +68,7 @@ struct Linted {
 pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, Stop> {
     let (mut linted, mut outcome) = (Vec::new(), Exit::Fine);
     for path in arguments.files.iter().map(PathBuf::as_path).chain(policy) {
-        match input::read(path, Policy::MAX_BYTES.saturating_add(1)) {
+        match input::read(path, READ_LIMIT) {
             Ok(bytes) => linted.push(Linted::new(path.display().to_string(), &bytes, arguments)),
             // The other files are looked at all the same.
             Err(message) => {

@@ -10,7 +10,7 @@ use crate::input;
 use crate::output::{Stop, one_line};
 
 /// The core refuses a policy over its limit; one byte beyond lets it see that there is more.
-const READ_LIMIT: u64 = Policy::MAX_BYTES.saturating_add(1);
+pub(crate) const READ_LIMIT: u64 = Policy::MAX_BYTES.saturating_add(1);
 
 /// An engine, and how its policy file is called.
 #[derive(Debug)]

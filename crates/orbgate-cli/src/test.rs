@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use orbgate::policy::Fault;
-use orbgate::{Decision, Digest, Place, Policy};
+use orbgate::{Decision, Digest, Place};
 use orbgate_analysis::{Coverage, Difference, Outcome, Suite, Tried};
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ use crate::check::count;
 use crate::decide::print_json;
 use crate::input;
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, one_line};
-use crate::policy_file::{Source, in_file};
+use crate::policy_file::{READ_LIMIT, Source, in_file};
 
 pub(crate) use self::arguments::Arguments;
 
@@ -71,7 +71,10 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
                 results(out, tested)?;
             }
             for report in &coverage {
-                report.write(out, arguments.coverage || !enough(report))?;
+                if arguments.coverage || !enough(report) {
+                    report.list(out)?;
+                }
+                report.sum_up(out)?;
                 if let Some(threshold) = arguments.threshold.filter(|_| !enough(report)) {
                     let name = one_line(report.source.name());
                     writeln!(
@@ -94,7 +97,7 @@ fn read(arguments: &Arguments, policy: Option<&Path>) -> Result<(Vec<File>, Vec<
     let (mut files, mut paths, mut sources) = (Vec::new(), Vec::new(), Vec::new());
     for path in &arguments.files {
         let name = path.display().to_string();
-        let bytes = input::read(path, Policy::MAX_BYTES.saturating_add(1)).map_err(Stop::Error)?;
+        let bytes = input::read(path, READ_LIMIT).map_err(Stop::Error)?;
         let faults = |faults: Vec<Fault>| Stop::Faults(in_file(&name, &faults));
         let suite = Suite::from_bytes(&bytes).map_err(faults)?;
         let beside = |own: &str| path.parent().unwrap_or(Path::new("")).join(own);
@@ -239,8 +242,9 @@ impl<'a> Report<'a> {
         covered.saturating_mul(100) >= total.saturating_mul(usize::from(threshold))
     }
 
-    fn write(&self, out: &mut dyn Write, list: bool) -> io::Result<()> {
-        for row in self.rows.iter().filter(|_| list) {
+    /// What is not covered.
+    fn list(&self, out: &mut dyn Write) -> io::Result<()> {
+        for row in &self.rows {
             let lacking = row.lacking().join(", ");
             if lacking.is_empty() {
                 continue;
@@ -254,6 +258,11 @@ impl<'a> Report<'a> {
                 "{WARNING}not covered:{WARNING:#} {place}: {name}: {lacking}"
             )?;
         }
+        Ok(())
+    }
+
+    /// How much is covered, in one line.
+    fn sum_up(&self, out: &mut dyn Write) -> io::Result<()> {
         let (rows, outcomes) = (self.rows(), self.outcomes());
         let tenths = outcomes
             .covered

@@ -234,8 +234,9 @@ Every scope that some token carried, with the number of calls that carried it
 and of those that it allowed, and the last of these. Unused ones come first.
 
 A line is a request as `orbgate replay` reads it, or a line of an access log
-with the scopes in a field of their own: `host`, `identity`, `user`, `status`,
-`size`, `referer`, `agent`, and `extra1`, `extra2` and so on for those after.
+with the scopes in a field of their own: `vhost`, `host`, `identity`, `user`,
+`time`, `status`, `size`, `referer`, `agent`, and `extra1`, `extra2` and so on
+for those after.
 The tokens of an access log are users' without --token.
 
 Examples:

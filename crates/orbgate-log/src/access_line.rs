@@ -50,10 +50,12 @@ pub enum Field {
     Later(usize),
 }
 
-/// The names of the fields from the status on.
-const LATER: [&str; 4] = ["status", "size", "referer", "agent"];
-
 impl Field {
+    /// The names of the fields, in their order. Those after them are `extra1`, `extra2` and so on.
+    pub const NAMES: [&str; 9] = [
+        "vhost", "host", "identity", "user", "time", "status", "size", "referer", "agent",
+    ];
+
     /// The field of this name; fields after the combined format are `extra1`, `extra2` and so on.
     ///
     /// ```
@@ -64,19 +66,20 @@ impl Field {
     /// ```
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "vhost" => Self::VirtualHost,
-            "host" => Self::Host,
-            "identity" => Self::Identity,
-            "user" => Self::User,
-            "time" => Self::Time,
-            later => Self::Later(match LATER.iter().position(|known| *known == later) {
-                Some(place) => place,
-                None => {
-                    let number: usize = later.strip_prefix("extra")?.parse().ok()?;
-                    number.checked_sub(1)?.checked_add(LATER.len())?
-                }
-            }),
+        let index = match Self::NAMES.iter().position(|known| *known == name) {
+            Some(index) => index,
+            None => {
+                let number: usize = name.strip_prefix("extra")?.parse().ok()?;
+                number.checked_sub(1)?.checked_add(Self::NAMES.len())?
+            }
+        };
+        Some(match index {
+            0 => Self::VirtualHost,
+            1 => Self::Host,
+            2 => Self::Identity,
+            3 => Self::User,
+            4 => Self::Time,
+            later => Self::Later(later.checked_sub(5)?),
         })
     }
 }

@@ -39,9 +39,9 @@ pub(crate) fn read_access<'py>(
         let fields = fields.into_iter().map(|(column, name)| {
             let field = Field::from_name(&name);
             field.map(|field| (column, field)).ok_or_else(|| {
+                let fields = Field::NAMES.join("`, `");
                 let message = format!(
-                    "an access log has no field `{name}`; the fields are `vhost`, `host`, `identity`, `user`, `time`, `status`, \
-                     `size`, `referer`, `agent`, and after them `extra1`, `extra2` and so on"
+                    "an access log has no field `{name}`; the fields are `{fields}`, and after them `extra1`, `extra2` and so on"
                 );
                 error::table(py, &message)
             })

@@ -25,7 +25,7 @@ use crate::engines::Engines;
 use crate::layer::Settings;
 use crate::observe;
 use crate::routes::same_template;
-use crate::target::{matched_template, method};
+use crate::target::{matched_template, method_unless_overridden};
 use crate::verify::{Refused, Verified, VerifyToken};
 
 /// A service behind a [`GateLayer`](crate::GateLayer).
@@ -90,7 +90,10 @@ where
     let credentials = credentials(&*settings.verifier, &parts.headers).await;
     // One engine from here on, whatever is swapped in meanwhile.
     let engine = settings.engines.load();
-    let method = method(&parts, settings.ignore_method_override);
+    let method = match settings.ignore_method_override {
+        true => parts.method.as_str(),
+        false => method_unless_overridden(&parts),
+    };
     let target = settings.source.target(&parts);
     let mut asked = orbgate::Request {
         method: method.as_bytes(),

@@ -12,13 +12,13 @@ const METHOD_OVERRIDES: [&str; 3] = [
     "x-method-override",
 ];
 
-/// The method in the one form that an engine takes; empty where a `POST` names another one in a header.
-pub(crate) fn method(parts: &Parts, ignore_override: bool) -> &str {
+/// The request's method; empty where a `POST` names another one in a header.
+pub(crate) fn method_unless_overridden(parts: &Parts) -> &str {
     // Many servers read `X_HTTP_METHOD` and `X-HTTP-Method` alike (CGI, WSGI).
     let overrides = |name: &str| METHOD_OVERRIDES.contains(&name.replace('_', "-").as_str());
     let overridden = || parts.headers.keys().any(|name| overrides(name.as_str()));
-    if parts.method == Method::POST && !ignore_override && overridden() {
-        // Nobody knows by which of the two the service goes. An engine refuses the empty method (P1).
+    if parts.method == Method::POST && overridden() {
+        // The service may go by either of the two, so the engine gets an invalid method, which it denies (P1).
         ""
     } else {
         parts.method.as_str()

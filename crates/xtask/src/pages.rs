@@ -176,6 +176,27 @@ fn every_code_is_in_every_language() {
     assert!(count >= 9 + 19, "{count} codes");
 }
 
+/// The fields of an access log, as each place that lists them has them.
+#[test]
+fn every_list_has_the_fields_of_an_access_log() {
+    let plain = |path: &str| {
+        let text = read(&root().join(path)).replace(['`', '"'], "");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.replace(" and agent", ", agent")
+    };
+    let home = plain("crates/orbgate-log/src/access_line.rs");
+    let (_, names) = home.split_once("NAMES: [&str; 9] = [ ").unwrap();
+    let names = names.split(", ]").next().unwrap();
+    for list in [
+        "bindings/python/README.md",
+        "bindings/python/python/orbgate/logs/__init__.py",
+        "bindings/python/python/orbgate/_command/replay.py",
+        "crates/orbgate-cli/src/unused.rs",
+    ] {
+        assert!(plain(list).contains(names), "{list} does not list {names}");
+    }
+}
+
 /// The parts that bindings/README.md promises.
 #[test]
 fn every_binding_has_the_same_parts() {

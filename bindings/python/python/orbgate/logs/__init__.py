@@ -60,8 +60,8 @@ def read(
     a pattern like `logs/*.gz`, or a folder. Or it is a table as for `Policy.decide_table`, or batches of one. `format` is one
     of `FORMATS`, by default what a file's name says. `columns` are the names that the log has for `method`, `target`, `kind`,
     `scopes`, `allow_bonus_orbs_use`, `time`, `caller` and `by_scope`, by default these names; `token.kind` is a member of
-    a structure. An access log has the fields `host`, `identity`, `user`, `time`, `status`, `size`, `referer`, `agent`,
-    and after them `extra1`, `extra2` and so on; `caller` is its `host` unless it is said otherwise. `kind`, `scopes` and
+    a structure. An access log has the fields `vhost`, `host`, `identity`, `user`, `time`, `status`, `size`, `referer`,
+    `agent`, and after them `extra1`, `extra2` and so on; `caller` is its `host` unless it is said otherwise. `kind`, `scopes` and
     `allow_bonus_orbs_use` are one value for all requests, for logs that do not say. `time_unit`, `s`, `ms`, `us` or
     `ns`, is what times count that are numbers.
 
