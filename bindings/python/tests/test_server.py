@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from server import serve
@@ -36,17 +37,15 @@ def test_a_denial_is_bare(
     port: int, method: str, target: str, kind: str | None, scopes: str | None, status: int, header: tuple[str, str | None]
 ) -> None:
     headers = {name: text for name, text in (("X-Token-Kind", kind), ("X-Token-Scopes", scopes)) if text is not None}
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    connection.request(method, target, headers=headers)
-    answer = connection.getresponse()
     name, value = header
-    assert (answer.status, answer.getheader(name), answer.read()) == (status, value, b"")
-    connection.close()
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        connection.request(method, target, headers=headers)
+        answer = connection.getresponse()
+        assert (answer.status, answer.getheader(name), answer.read()) == (status, value, b"")
 
 
 def test_who_has_the_scope_gets_an_answer(port: int) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    connection.request("GET", ORBS, headers={"X-Token-Kind": "user", "X-Token-Scopes": "read:orbs"})
-    answer = connection.getresponse()
-    assert (answer.status, answer.read()) == (200, b"needs read:orbs and consumes nothing\n")
-    connection.close()
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        connection.request("GET", ORBS, headers={"X-Token-Kind": "user", "X-Token-Scopes": "read:orbs"})
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()) == (200, b"needs read:orbs and consumes orbs\n")

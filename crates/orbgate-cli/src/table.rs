@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
+use csv::{Terminator, WriterBuilder};
 use orbgate::{Engine, Orbs, Scope};
 use orbgate_analysis::{TableRow, table_rows};
 
@@ -139,7 +140,7 @@ fn text(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
     Ok(())
 }
 
-const COLUMNS: [&str; 7] = [
+const COLUMNS: [&str; 8] = [
     "api",
     "scope",
     "orbs",
@@ -147,6 +148,7 @@ const COLUMNS: [&str; 7] = [
     "permits",
     "route",
     "route_orbs",
+    "heading",
 ];
 
 /// One row for each route, and one for each scope that has none.
@@ -214,26 +216,26 @@ fn markdown(engine: &Engine) -> io::Result<Vec<u8>> {
 /// Comma-separated values (RFC 4180), for spreadsheets: a cell that one would take for a formula begins with `'`. A heading
 /// is a row of its own, with only its last column set.
 fn csv(engine: &Engine) -> io::Result<Vec<u8>> {
-    let mut out = Vec::new();
-    write!(out, "{},heading\r\n", COLUMNS.join(","))?;
+    let mut out = WriterBuilder::new()
+        .terminator(Terminator::CRLF)
+        .from_writer(Vec::new());
+    out.write_record(COLUMNS)?;
     for row in rows(engine) {
-        let fields: Vec<_> = row.iter().map(|field| quoted(field)).collect();
-        write!(out, "{},\r\n", fields.join(","))?;
+        let cells = row.iter().map(|field| cell(field));
+        out.write_record(cells.chain([Cow::Borrowed("")]).map(Cow::into_owned))?;
     }
     for heading in engine.headings() {
-        write!(out, "{}{}\r\n", ",".repeat(COLUMNS.len()), quoted(heading))?;
+        let empty = COLUMNS.iter().skip(1).map(|_| Cow::Borrowed(""));
+        out.write_record(empty.chain([cell(heading)]).map(Cow::into_owned))?;
     }
-    Ok(out)
+    out.into_inner().map_err(|error| error.into_error())
 }
 
-/// A field, quoted where it must be, on one line, and never a formula.
-fn quoted(field: &str) -> Cow<'_, str> {
-    let mut field = one_line(field);
-    if field.trim_start().starts_with(['=', '+', '-', '@']) {
-        field = Cow::Owned(format!("'{field}"));
-    }
-    match field.contains([',', '"']) {
-        true => Cow::Owned(format!("\"{}\"", field.replace('"', "\"\""))),
+/// On one line, and never a formula.
+fn cell(field: &str) -> Cow<'_, str> {
+    let field = one_line(field);
+    match field.trim_start().starts_with(['=', '+', '-', '@']) {
+        true => Cow::Owned(format!("'{field}")),
         false => field,
     }
 }

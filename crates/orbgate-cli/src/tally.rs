@@ -3,6 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
+use indicatif::HumanCount;
 use orbgate::{Decision, Reason};
 use orbgate_analysis::{Disagreement, Shadowed};
 
@@ -77,12 +78,12 @@ impl fmt::Display for Summary<'_> {
             reasons,
             disagreements,
         } = self.tally;
-        let width = grouped(*lines).len();
+        let width = HumanCount(*lines).to_string().len();
         let noun = if *lines == 1 { "line" } else { "lines" };
         write!(
             f,
             "{} {noun} in {:.2} s",
-            grouped(*lines),
+            HumanCount(*lines),
             self.took.as_secs_f64()
         )?;
         if *lines == 0 {
@@ -93,14 +94,18 @@ impl fmt::Display for Summary<'_> {
             .saturating_mul(1_000_000_000)
             .checked_div(nanoseconds);
         let rate = rate.and_then(|rate| u64::try_from(rate).ok()).unwrap_or(0);
-        writeln!(f, ", {} lines per second", grouped(rate))?;
+        writeln!(f, ", {} lines per second", HumanCount(rate))?;
         for (label, count) in [("allowed", allowed), ("denied", denied), ("errors", errors)] {
-            writeln!(f, "  {:>width$}  {label}", grouped(*count))?;
+            writeln!(f, "  {:>width$}  {label}", HumanCount(*count).to_string())?;
         }
         let met = reasons.iter().filter(|(_, count)| *count > 0);
         let mut heading = "by reason:\n";
         for (reason, count) in met {
-            writeln!(f, "{heading}  {:>width$}  {reason}", grouped(*count))?;
+            writeln!(
+                f,
+                "{heading}  {:>width$}  {reason}",
+                HumanCount(*count).to_string()
+            )?;
             heading = "";
         }
         let Some(disagreements) = disagreements else {
@@ -112,18 +117,4 @@ impl fmt::Display for Summary<'_> {
         }
         Ok(())
     }
-}
-
-/// A number with its thousands apart, as in `1,000,000`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len().saturating_mul(2));
-    for (index, digit) in digits.chars().enumerate() {
-        let left = digits.len().saturating_sub(index);
-        if index > 0 && left.is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }

@@ -97,11 +97,12 @@ fn system_libraries(output: &str) -> Option<String> {
 /// The files by which pkg-config and CMake find the library.
 fn packages(project: &Project, lib: &Path, shared: &str, system: &str) -> Result<()> {
     let core = project.core()?;
-    let mut parts = core.version.split('.');
+    let version = core.version.to_string();
+    let mut parts = version.split('.');
     let mut part = || parts.next().unwrap_or_default();
     let (major, minor) = (part(), part());
     let words = [
-        ("@VERSION@", core.version.as_str()),
+        ("@VERSION@", version.as_str()),
         ("@MAJOR@", major),
         ("@MINOR@", minor),
         ("@SHARED@", shared),

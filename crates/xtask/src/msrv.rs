@@ -16,6 +16,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         .rust_version
         .as_ref()
         .context("no `rust-version` is stated")?;
+    let version = &format!("{}.{}", version.major, version.minor);
     let install = Program::parse("rustup toolchain install --profile minimal --no-self-update");
     install.arg(version).run()?;
     // A directory of its own: cargo would rebuild everything at each change of the compiler.
@@ -28,7 +29,9 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         .path("--target-dir", &project.target.join("msrv"));
     project
         .published()
-        .fold(check, |check, package| check.arg("-p").arg(&package.name))
+        .fold(check, |check, package| {
+            check.arg("-p").arg(package.name.as_str())
+        })
         .run()?;
     Ok(StepResult::Passed)
 }

@@ -37,7 +37,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     let home = project.target.join("xtask").join("package");
     unpack(project, &home)?;
     for package in project.published() {
-        check_files(project, package, &home.join(&package.name))?;
+        check_files(project, package, &home.join(package.name.as_str()))?;
     }
     let build = Program::parse("cargo build --workspace --all-features").within(&home);
     let target = project.target.join("xtask").join("target");
@@ -53,7 +53,7 @@ fn unpack(project: &Project, home: &Path) -> Result<()> {
     let mut members = String::new();
     let mut patches = String::new();
     for package in project.published() {
-        let name = &package.name;
+        let name = package.name.as_str();
         fs::create_dir_all(home.join(name))?;
         let archive = project.target.join("package").join(archive(package));
         // With the time of now (-m): archives have one time for all, and cargo would see no change.

@@ -1,4 +1,4 @@
-//! What the system says of a running process: Linux alone. By hand, because a few of its fields are read; procfs reads all of `/proc`.
+//! What the system says of a running process: Linux alone. By hand, because procfs builds on Linux alone, and xtask builds everywhere.
 
 use std::fs;
 

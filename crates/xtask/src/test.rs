@@ -194,10 +194,12 @@ fn all(lines: &[&str]) -> Result<StepResult> {
 /// What cargo-hack does, in two commands and without installing it.
 fn features(project: &Project) -> Result<StepResult> {
     for package in project.published() {
-        let none = Program::parse("cargo check --no-default-features -p").arg(&package.name);
+        let none =
+            Program::parse("cargo check --no-default-features -p").arg(package.name.as_str());
         none.run()?;
-        for feature in &package.features {
-            let alone = Program::parse("cargo check --no-default-features -p").arg(&package.name);
+        for feature in package.features.keys() {
+            let alone =
+                Program::parse("cargo check --no-default-features -p").arg(package.name.as_str());
             alone.arg("--features").arg(feature).run()?;
         }
     }
