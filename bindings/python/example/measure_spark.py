@@ -2,7 +2,7 @@
 
     python measure_spark.py --rows 4000000 --executors 2
 
-Needs Linux, `pip install "orbgate[spark]"` and Java 17 or 21. The executors are processes of this machine with one core each,
+Needs Linux, `pip install "pyspark[sql]>=4"` and Java 17 or 21. The executors are processes of this machine with one core each,
 so what it says of a cluster is what Spark takes, not how it scales over machines. Each figure is the best of some rounds, by
 the clock and by the processor time of all processes; every way must give the same counts.
 """

@@ -384,7 +384,7 @@ def test_what_is_not_installed_is_named(log: Path) -> None:
     line = [sys.executable, "-c", script, "replay", str(log)]
     found = subprocess.run(line, capture_output=True, text=True, check=False)
     assert found.returncode == 2
-    assert found.stderr == "error: this needs pyarrow, which is not installed: pip install 'orbgate[logs]'\n"
+    assert found.stderr == "error: this needs pyarrow, which is not installed: pip install 'pyarrow>=16' tqdm\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals of Unix")

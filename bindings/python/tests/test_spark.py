@@ -321,5 +321,5 @@ def test_the_readme(log: DataFrame) -> None:
 
 def test_what_is_missing_is_named(log: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pyarrow.*: pip install 'orbgate\[spark\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"pyarrow.*: pip install 'pyspark\[sql\]>=4'"):
         orbgate.spark.decide(log, POLICY)

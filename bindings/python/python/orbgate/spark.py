@@ -1,6 +1,6 @@
 """Decides the DataFrames of Spark, on as many machines as Spark has.
 
-Needs pyspark 4 or newer with pyarrow and pandas, which `pip install "orbgate[spark]"` brings, and this package on every
+Needs pyspark 4 or newer with pyarrow and pandas, which `pip install "pyspark[sql]>=4"` brings, and this package on every
 executor. The policy travels with the tasks as a pickle. What a partition answers depends on its rows and the policy alone:
 a task that is run again answers the same.
 """

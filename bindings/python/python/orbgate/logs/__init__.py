@@ -10,7 +10,7 @@
 >>> decided.to_pyarrow()["decision"].to_pylist()
 ['allow']
 
-It needs pyarrow: ``pip install 'orbgate[logs]'``.
+It needs pyarrow: ``pip install pyarrow tqdm``.
 """
 
 from __future__ import annotations
