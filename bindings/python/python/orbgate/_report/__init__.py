@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
-    from typing import Any
 
     from .. import logs
     from .._policy import Policy
@@ -79,10 +78,9 @@ def report(
     the page, and it says where their counts are lower bounds.
 
     A row that cannot be read is not decided: it is counted, and the page says so; so it is where a file breaks off.
-    Needs `orbgate[report]`. Raises what `orbgate.logs.read` raises, and `OSError` where the page cannot be written.
+    Needs the extra `report`. Raises what `orbgate.logs.read` raises, and `OSError` where the page cannot be written.
     """
-    for module in ("pyarrow", "vl_convert", "jinja2"):
-        needs(module, "report")
+    _check_needs()
     from .. import logs
 
     said: dict[str, Any] = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit}
@@ -109,10 +107,14 @@ def make(
     """Makes a report; `watch` is called after each part of the log."""
     if top < 1:
         raise ValueError(f"`top` must be at least 1, not {top}")
-    for module in ("pyarrow", "vl_convert", "jinja2"):
-        needs(module, "report")
+    _check_needs()
     from . import figures, page
     from .log import Decided
 
     found = figures.count(Decided(log, policy, watch, base), policy, base)
     return Report(page.render(found, policy, title, top), found)
+
+
+def _check_needs() -> None:
+    for module in ("pyarrow", "vl_convert", "jinja2"):
+        needs(module, "report")

@@ -28,9 +28,9 @@ from .._terms import TokenKind
 from . import _lines, _tables
 from ._columns import Layout, Normaliser
 from ._files import FORMATS, files, format_of
+from ._heavy import ROWS_AT_ONCE
 from ._input import STANDARD_INPUT, Input
 from ._replay import Summary, replay
-from ._heavy import ROWS_AT_ONCE
 
 # Files, or tables.
 Log = Union[
@@ -43,6 +43,7 @@ Log = Union[
 ]
 
 __all__ = ["FORMATS", "Reader", "Summary", "read", "replay"]
+
 
 def read(
     log: Log,

@@ -1,0 +1,194 @@
+"""The page of a report: what is on it, and what can never be."""
+
+from __future__ import annotations
+
+import html
+import re
+import subprocess
+import sys
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orbgate import Policy, report
+from orbgate import __version__ as orbgate_version
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("vl_convert")
+pytest.importorskip("jinja2")
+
+from made_up_calls import CSV, MARKUP, POLICY, ROWS, START, TABLE, Page, check_harmless, count, table, texts_of_table  # noqa: E402
+
+# What the README shows runs in every Python.
+pytestmark = pytest.mark.once
+
+
+def test_the_page_has_charts_and_their_numbers(tmp_path: Path) -> None:
+    found = count(TABLE)
+    path = tmp_path / "report.html"
+    made = report(TABLE, POLICY, path, title="Calls of <week> 45", top=30)
+    assert path.read_bytes() == made.html.encode() and made.figures == found
+    read = check_harmless(made.html)
+    text = html.unescape(" ".join(read.texts))
+    assert read.texts.count("Calls of <week> 45") == 2 and POLICY.digest in text and "hidden" not in text
+    for number in (found.calls, found.allowed, found.denied, found.consuming):
+        assert f"{number:,}" in read.texts
+    for scope in [use.scope for use in found.unused] + [row.scope for row in found.missing]:
+        assert scope in read.texts
+    assert [tag for tag, _ in read.tags].count("svg") == 2 * [tag for tag, _ in read.tags].count("figure") == 20
+    assert len(made.html) < 250_000
+    assert f"{made!r}" == f"<orbgate report: {found.calls:,} calls, {found.allowed:,} allowed, {found.denied:,} denied>"
+    framed = Page(made._repr_html_()).tags
+    assert [(tag, attributes["sandbox"], attributes["srcdoc"]) for tag, attributes in framed] == [
+        ("iframe", None, made.html)
+    ]
+
+
+HOSTILE = [
+    {**row, **{name: f"{MARKUP}{at % 9}" for name in changed}}
+    for at, row in enumerate(ROWS[:200])
+    for changed in [(), ("method",), ("target",), ("kind",), ("scopes",), ("caller",), ("target", "caller")]
+]
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of WCAG 2.2."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722)))
+
+
+def test_allowed_and_denied_differ_without_colours() -> None:
+    """In grey, their contrast was 1.01."""
+    style = report(TABLE, POLICY).html.partition("<style>")[2]
+    pairs = re.findall(r"--allow: (#\w{6}); --deny: (#\w{6});", style)
+    assert len(pairs) == 2
+    for pair in pairs:
+        light, dark = sorted(map(luminance, pair), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 3, pair
+
+
+def test_calls_that_reach_no_route_are_not_drawn_beside_those_that_do() -> None:
+    calls = [
+        {"method": "GET", "target": target, "kind": "user", "scopes": ""}
+        for target in ["/wp-login.php"] * 10_000 + ["/api/v1/external/orbs"] * 3
+    ]
+    made = report(pa.Table.from_pylist(calls), POLICY).html
+    charts = re.findall(r"<svg.*?</svg>", made, re.DOTALL)
+    assert not any("(no route)" in chart for chart in charts) and "(no route)" in made
+    assert any("(no route)" in chart for chart in re.findall(r"<svg.*?</svg>", report(pa.Table.from_pylist(calls[:9]), POLICY).html, re.DOTALL))
+
+
+@pytest.mark.parametrize(
+    ("hours", "count", "form"),
+    [(1 / 60, 20, r"\d\d:\d\d:\d\d"), (1, 60, r"\d\d:\d\d"), (50, 50, r"[A-Z]\w\w \d\d \d\d:\d\d"), (300, 40, r"[A-Z]\w\w \d\d"),
+     (24 * 40, 40, r"[A-Z]\w\w \d\d"), (24 * 300, 40, r"[A-Z]\w\w \d\d"), (24 * 900, 40, r"[A-Z]\w\w \d\d\d\d"), (24 * 9_000, 40, r"\d\d\d\d")],
+)
+def test_times_on_an_axis_are_all_alike(hours: float, count: int, form: str) -> None:
+    """Some were days of the week, others of the month."""
+    times = [START + timedelta(hours=hours * at / count) for at in range(count)]
+    calls = [{"method": "GET", "target": "/", "kind": "user", "scopes": "", "time": time} for time in times]
+    made = report(pa.Table.from_pylist(calls), POLICY).html
+    charts = re.findall(r"<svg.*?</svg>", made[made.index("<h2>Over time") :], re.DOTALL)[:2]
+    for chart in charts:
+        labels = re.findall(r">([^<>]+)</text>", chart.partition("role-axis-label")[2].partition("role-axis-domain")[0])
+        labels = [label for label in labels if not re.fullmatch(r"[\d.,]+k?", label) or re.fullmatch(form, label)]
+        assert len(labels) >= 2 and len(set(labels)) == len(labels), labels
+        assert all(re.fullmatch(form, label) for label in labels), labels
+
+
+def test_the_page_says_what_it_was_made_of(tmp_path: Path) -> None:
+    path = tmp_path / "calls.csv"
+    path.write_text(CSV, encoding="utf-8")
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(texts_of_table(path), tmp_path / "calls.parquet")
+    for file in (path, tmp_path / "calls.parquet"):
+        made = report(file, POLICY)
+        digest = sha256(file.read_bytes()).hexdigest()
+        assert made.figures.files == [(file.name, digest)]
+        text = " ".join(Page(made.html).texts)
+        assert f"{file.name}  sha256:{digest}" in text and f"Made by orbgate {orbgate_version}." in text
+    line = next(route.line for route in POLICY.routes() if str(route) == "GET /api/v1/external/orbs")
+    assert f'data-column="policy line">{line}</td>' in made.html
+
+
+def test_what_a_log_has_is_text_on_the_page() -> None:
+    made = report(table(HOSTILE), POLICY, title=MARKUP.replace("\0", ""), top=500)
+    read = check_harmless(made.html)
+    assert "<script>alert('x')</script>\"&\\u202e\\n\\x007" in html.unescape(" ".join(read.texts))
+    assert "\0" not in made.html and made.html.count("\u202e") == 2
+
+
+def test_what_is_no_text_is_written_out() -> None:
+    calls = TABLE.slice(0, 50)
+    raw = pa.array([b"\xff\xfe<b>"] * 50, pa.binary())
+    for name in ("method", "target", "kind", "scopes", "caller"):
+        calls = calls.set_column(calls.column_names.index(name), name, raw)
+    made = report(calls, POLICY)
+    assert made.figures.callers[0].caller == "\\xff\\xfe<b>"
+    check_harmless(made.html)
+
+
+def test_the_same_log_makes_the_same_page() -> None:
+    program = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_report as t; "
+        "sys.stdout.buffer.write(t.report(t.in_batches(int(sys.argv[1])), t.POLICY).html.encode())"
+    )
+    once, again = (
+        subprocess.run(
+            [sys.executable, "-c", program, size], env={"PYTHONHASHSEED": size}, capture_output=True, check=True
+        )
+        for size in ("700", "256")
+    )
+    assert once.stdout == again.stdout == report(TABLE, POLICY).html.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "calls", "sentence"),
+    [
+        ("empty", TABLE.slice(0, 0), "The log has no calls, so there is nothing to decide, to draw or to list."),
+        ("no batches", [], "The log has no calls, so there is nothing to decide, to draw or to list."),
+        (
+            "no times",
+            TABLE.drop_columns(["time"]),
+            "The log has no times, so nothing can be said of when calls were made.",
+        ),
+        ("no callers", TABLE.drop_columns(["caller"]), "The log does not say who called."),
+        (
+            "no tokens",
+            table([{**row, "kind": None, "scopes": None} for row in ROWS]),
+            "No token of the log carries a scope of the policy.",
+        ),
+    ],
+)
+def test_the_page_says_what_a_log_lacks(name: str, calls: Any, sentence: str) -> None:
+    made = report(calls, POLICY)
+    assert sentence in check_harmless(made.html).texts, name
+
+
+def test_the_page_says_that_all_is_well() -> None:
+    calls = {
+        "method": ["GET"],
+        "target": ["/api/v1/external/keys"],
+        "kind": ["user"],
+        "scopes": ["read:keys"],
+        "caller": ["a"],
+    }
+    texts = check_harmless(report(pa.table(calls), POLICY).html).texts
+    for sentence in (
+        "Every call was allowed.",
+        "None of 1 caller.",
+        "No call was denied.",
+        "No call was denied because it lacked a scope.",
+    ):
+        assert sentence in texts
+    assert "None: 1 granted scope, all of them used." in texts
+
+
+def test_the_policy_names_amounts() -> None:
+    yaml = "{orbgate: 1, apis: {a: {base_path: '', scopes: {s: {orbs: 9223372036854775807, routes: ['GET /']}}}}}"
+    calls = pa.table({"method": ["GET"] * 3, "target": ["/"] * 3, "kind": ["user"] * 3, "scopes": ["s"] * 3})
+    found = report(calls, Policy.from_yaml(yaml)).figures
+    assert found.amount == 3 * (2**63 - 1) and found.without_amount == 0

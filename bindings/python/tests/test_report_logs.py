@@ -1,0 +1,182 @@
+"""The logs of a report: many callers, files and tables, and logs that cannot be read."""
+
+from __future__ import annotations
+
+import html
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orbgate import TableError, logs, report
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("vl_convert")
+pytest.importorskip("jinja2")
+
+from made_up_calls import CSV, POLICY, TABLE, Page, made_up, texts_of_table  # noqa: E402
+from orbgate._report import log  # noqa: E402
+from orbgate.logs import _heavy  # noqa: E402
+
+# What the README shows runs in every Python.
+pytestmark = pytest.mark.once
+
+
+def test_the_page_is_bounded() -> None:
+    made = report(made_up(30_000, "caller", scopes="x" * 300), POLICY, top=5)
+    assert len(made.figures.callers) == 30_000 and made.figures.callers_is_exact
+    assert len(made.html) < 150_000
+    assert "and 29,995 more" in Page(made.html).texts
+
+
+def test_frequent_scopes_are_there_whatever_came_before() -> None:
+    """Of unknown scopes the first 10,000 were kept, and shown as all of them."""
+    junk = pa.concat_tables([made_up(30_000, "scopes")] * 2 + [made_up(40_000, "scopes").slice(30_000)])
+    frequent = made_up(40_000, "", scopes="read:orbs admin:everything")
+    of_both = made_up(40_000, "", scopes="read:keys early")
+    calls = pa.concat_tables([of_both, junk, frequent, of_both])
+    made = report(calls, POLICY)
+    found = made.figures
+    assert {use.scope: (use.granted, use.used) for use in found.scopes} == {
+        "read:orbs": (40_000, 40_000),
+        "read:keys": (80_000, 0),
+    }
+    assert found.unknown[:2] == [("early", 80_000, True), ("admin:everything", 40_000, False)]
+    assert not found.unknown_is_exact and 10_000 < found.unknown_scopes <= 40_002
+    text = html.unescape(" ".join(Page(made.html).texts))
+    assert f"Tokens carry at least {found.unknown_scopes:,} scopes that the policy does not have" in text
+    assert " admin:everything at least 40,000 " in " ".join(text.split())
+    # However the log is cut.
+    for rows_each in (1_000, 33_333):
+        assert report(calls.to_reader(max_chunksize=rows_each), POLICY).html == made.html
+
+
+def test_many_callers_are_told_apart_as_far_as_memory_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten million of them took ten gigabytes, and did not end."""
+    monkeypatch.setattr(_heavy.Heavy.__init__, "__defaults__", (1_000,))
+    monkeypatch.setattr(logs, "ROWS_AT_ONCE", 1_024)
+    monkeypatch.setattr(_heavy, "ROWS_AT_ONCE", 1_024)
+    monkeypatch.setattr(log, "ROWS_AT_ONCE", 1_024)
+    often = made_up(500, "", caller="often")
+    calls = pa.concat_tables([part for at in range(20) for part in (made_up(2_000, "caller", scopes="").slice(0, 1_500), often)])
+    calls = pa.concat_tables([calls, made_up(100_000, "caller"), often])
+    found = report(calls, POLICY).figures
+    assert len(found.callers) < 3_100 and found.different_callers >= 2_000 and not found.callers_is_exact
+    assert (found.callers[0].caller, found.callers[0].denied, found.callers[0].is_exact) == ("often", 10_500, True)
+    late = pa.concat_tables([made_up(100_000, "caller"), often])
+    made = report(late, POLICY)
+    first = made.figures.callers[0]
+    assert (first.caller, first.denied, first.is_exact) == ("often", 500, False)
+    text = " ".join(html.unescape(" ".join(Page(made.html).texts)).split())
+    assert "often at least 500 at least 500 – scope_missing" in text and "There are too many to tell all of them apart" in text
+
+
+SAID: list[dict[str, Any]] = [
+    {},
+    {"kind": "user", "scopes": "read:orbs"},
+    {"kind": "organisation", "allow_bonus_orbs_use": True},
+    {"time_unit": "s"},
+    {"columns": {"scopes": "kind", "caller": "target"}},
+]
+
+
+FILE = r"<div><dt>Log</dt>.*?</div>\n"
+
+
+@pytest.mark.parametrize("said", SAID, ids=range(len(SAID)))
+def test_a_file_and_its_table_have_one_page(tmp_path: Path, said: dict[str, Any]) -> None:
+    """The file's said otherwise, and what was said of its columns and values was not heard."""
+    path = tmp_path / "calls.csv"
+    path.write_text(CSV, encoding="utf-8")
+    of_file = report(path, POLICY, **said)
+    calls = texts_of_table(path)
+    polars = pytest.importorskip("polars")
+    for of_table in (calls, calls.to_pandas(), polars.from_arrow(calls), calls.to_batches(), logs.read(path, **said)):
+        is_file = isinstance(of_table, logs.Reader)
+        found = report(of_table, POLICY, **({} if is_file else said)).html
+        # A table has no file.
+        assert found == (of_file.html if is_file else re.sub(FILE, "", of_file.html))
+    assert len(re.findall(FILE, of_file.html)) == 1
+    changed = of_file.html != report(path, POLICY).html
+    assert changed == bool(said)
+    assert of_file.figures.unread_times == (12 if said.get("time_unit") else 24) * 2
+    assert "Could not be read:" in of_file.html
+
+
+@pytest.mark.parametrize("form", ["file", "table"])
+@pytest.mark.parametrize(
+    ("said", "error", "message"),
+    [
+        ({"columns": {"path": "target"}}, ValueError, "there is no column `path` to be named"),
+        ({"columns": {"method": "verb"}}, TableError, "there is no column `verb` for `method`; the columns are `method`, "),
+        ({"columns": {"caller": "who"}}, TableError, "there is no column `who` for `caller`"),
+        ({"columns": {"kind": "k"}, "kind": "user"}, ValueError, "`kind` is both"),
+        ({"kind": "robot"}, ValueError, "robot"),
+        ({"time_unit": "h"}, ValueError, "`h`"),
+        ({"method": "verb"}, TypeError, "method"),
+    ],
+)
+def test_what_is_said_and_is_not_there_is_an_error(
+    tmp_path: Path, form: str, said: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    path = tmp_path / "calls.csv"
+    path.write_text(CSV, encoding="utf-8")
+    with pytest.raises(error, match=message):
+        report(path if form == "file" else texts_of_table(path), POLICY, **said)
+
+
+def test_a_log_that_was_read_before_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "calls.csv"
+    path.write_text(CSV, encoding="utf-8")
+    with pytest.raises(ValueError, match="`kind` must be said where it is made"):
+        report(logs.read(path), POLICY, kind="user")
+    reader, batches = logs.read(path), TABLE.to_reader()
+    next(reader)
+    report(batches, POLICY)
+    for again in (reader, batches):
+        with pytest.raises(TableError, match="has been read before"):
+            report(again, POLICY)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"target": [7]}, "column `target` must be text, not int64"),
+        ({"caller": [{"name": "ann"}]}, "column `caller` must be text"),
+        ({"scopes": [[1]]}, "column `scopes` must be text"),
+    ],
+)
+def test_a_log_that_cannot_be_read_is_an_error(change: dict[str, Any], message: str) -> None:
+    columns = {"method": ["GET"], "target": ["/"], "kind": ["user"], "scopes": [""], **change}
+    for calls in (pa.table(columns), pa.table(columns).slice(0, 0)):
+        with pytest.raises(TableError, match=message):
+            report(calls, POLICY)
+    with pytest.raises(ValueError, match="at least 1, not 0"):
+        report(TABLE, POLICY, top=0)
+    bad: Any = 7
+    with pytest.raises(TypeError, match="a log is a file, a table or batches of one, not int"):
+        report(bad, POLICY)
+
+
+def test_what_a_table_has_is_read_as_of_a_file() -> None:
+    """Integers were taken for microseconds, one bad time ended it all, and lists of scopes were an error."""
+    calls = {"method": ["GET", None], "target": ["/api/v1/external/orbs"] * 2, "kind": ["user"] * 2}
+    found = report(pa.table({**calls, "scopes": [["read:orbs", "a b"], []], "time": [1_700_000_000] * 2}), POLICY).figures
+    assert (found.allowed, found.unread, found.first_unread[0].why) == (1, 1, "no `method`")
+    assert (found.first, found.unread_times) == (None, 2)
+    assert [row.scope for row in found.unknown] == ["a\u2420b"]
+    seconds = report(pa.table({**calls, "time": [1_700_000_000] * 2}), POLICY, kind="user", time_unit="s").figures
+    assert str(seconds.first) == "2023-11-14 22:13:20"
+    mixed = pa.table({**calls, "time": ["yesterday", "2026-11-02"]})
+    assert report(mixed, POLICY, kind="user").figures.unread_times == 1
+
+
+@pytest.mark.parametrize("module", ["pyarrow", "vl_convert", "jinja2"])
+def test_what_is_missing_is_named(module: str) -> None:
+    program = (
+        f"import sys; sys.modules[{module!r}] = None; import orbgate; orbgate.report([], orbgate.Policy.external())"
+    )
+    failed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert f"this needs {module}, which is not installed: pip install 'jinja2>=3.1' 'pyarrow>=16' 'vl-convert-python>=1.9,<2'" in failed.stderr
