@@ -71,7 +71,7 @@ enum Step {
 /// This step and those behind it take minutes.
 const FIRST_SLOW: Step = Step::Package;
 
-/// A step takes five minutes at most; one that takes this long hangs.
+/// A step that takes this long hangs.
 const LIMIT: Duration = Duration::from_secs(25 * 60);
 
 /// The core's tests that tell one processor's code from another's, in the least time.
