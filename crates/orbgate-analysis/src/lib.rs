@@ -7,6 +7,7 @@ mod least;
 mod lint;
 mod near;
 mod nodes;
+pub mod openapi;
 mod questions;
 mod shadow;
 mod suite;

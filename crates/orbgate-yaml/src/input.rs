@@ -11,23 +11,30 @@ use saphyr_parser::{Input, StrInput};
 
 /// How many of the characters `,[]{}` the parser may still read before it tells of what it has read.
 #[derive(Debug)]
-pub(crate) struct Budget(Cell<u32>);
+pub struct Budget(Cell<u32>);
 
 impl Budget {
     /// The most of these characters: a list that has more should be written in lines, not in brackets.
-    pub(crate) const MARKS: u32 = 32_768;
+    pub const MARKS: u32 = 32_768;
 
-    pub(crate) const fn new() -> Self {
+    /// All of them.
+    #[must_use]
+    #[expect(
+        clippy::new_without_default,
+        reason = "a default budget says nothing of what is spent"
+    )]
+    pub const fn new() -> Self {
         Self(Cell::new(Self::MARKS))
     }
 
     /// The parser has told of something.
-    pub(crate) fn renew(&self) {
+    pub fn renew(&self) {
         self.0.set(Self::MARKS);
     }
 
     /// Whether the text was cut short.
-    pub(crate) const fn is_spent(&self) -> bool {
+    #[must_use]
+    pub const fn is_spent(&self) -> bool {
         self.0.get() == 0
     }
 
@@ -36,14 +43,16 @@ impl Budget {
     }
 }
 
-/// A text that ends where the budget does.
-pub(crate) struct Bounded<'t> {
+/// A text that ends where the budget does, for a parser of `saphyr-parser`.
+pub struct Bounded<'t> {
     text: StrInput<'t>,
     budget: &'t Budget,
 }
 
 impl<'t> Bounded<'t> {
-    pub(crate) fn new(text: &'t str, budget: &'t Budget) -> Self {
+    /// Reads from the text.
+    #[must_use]
+    pub fn new(text: &'t str, budget: &'t Budget) -> Self {
         Self {
             text: StrInput::new(text),
             budget,

@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 pub use fault::Fault;
 pub use faults::{Faults, first_place, is_hidden, quoted};
 pub use format::{Braced, Format};
+pub use input::{Bounded, Budget};
 pub use node::{Content, Entry, Node, Scalar};
 pub use place::Place;
 pub use spanned::Spanned;

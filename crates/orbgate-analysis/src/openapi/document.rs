@@ -1,0 +1,426 @@
+//! A document's values → its operations, each with what it needs, or why a policy has no equal for it.
+
+use orbgate::policy::Fault;
+use orbgate::{Orbs, Place};
+use orbgate_yaml::{Entry, Faults, Node, Owner, Values, quoted};
+
+use super::Options;
+use super::keep::MERGE;
+use super::kind::{Kind, Problem};
+use super::node::{at, entries, get, is_visible, malformed, orbs, place, text, word};
+use super::scheme::{Schemes, fault, place_of};
+use super::{security, servers, template, tree};
+
+/// Most operations of a document.
+const OPERATIONS: usize = 50_000;
+
+/// A document, as far as it says which call needs which scope.
+#[derive(Debug)]
+pub(super) struct Document {
+    pub(super) policy: PolicyFacts,
+    pub(super) schemes: Schemes,
+    /// The path of the servers.
+    pub(super) base_path: String,
+    pub(super) operations: Vec<Operation>,
+}
+
+/// What a policy has besides its apis: `x-orbs-policy`, or else the document's title as its name.
+#[derive(Debug, Default)]
+pub(super) struct PolicyFacts {
+    pub(super) name: Option<String>,
+    pub(super) target: Option<String>,
+    pub(super) headings: Vec<String>,
+}
+
+/// An operation.
+#[derive(Debug)]
+pub(super) struct Operation {
+    pub(super) place: Place,
+    /// `None` for all of a path item that could not be read: nobody knows its methods.
+    pub(super) method: Option<String>,
+    /// The path, that of the servers included.
+    pub(super) path: String,
+    pub(super) need: Result<Need, Problem>,
+}
+
+/// What an operation needs.
+#[derive(Debug)]
+pub(super) struct Need {
+    /// The scheme's number.
+    pub(super) scheme: usize,
+    pub(super) scope: String,
+    pub(super) method: String,
+    /// The template below the api's base path.
+    pub(super) template: String,
+    /// What a call consumes, where that is said.
+    pub(super) orbs: Option<Orbs>,
+    /// Whether an amount is the route's own although its scope has the same.
+    pub(super) own: bool,
+}
+
+impl Operation {
+    /// The operation as people write it.
+    pub(super) fn name(&self) -> String {
+        match &self.method {
+            Some(method) => format!("{method} {}", self.path),
+            None => self.path.clone(),
+        }
+    }
+}
+
+/// Reads a document.
+pub(super) fn read(bytes: &[u8], options: &Options) -> Result<Document, Vec<Fault>> {
+    let mut faults = Faults::default();
+    let document = tree::parse(bytes, &mut faults)
+        .and_then(|root| document(&root, options, &mut faults))
+        .filter(|_| faults.is_empty());
+    document.ok_or_else(|| {
+        let faults = faults.into_list().into_iter();
+        faults
+            .map(|fault| Fault {
+                place: at(fault.place),
+                message: fault.message,
+            })
+            .collect()
+    })
+}
+
+fn document(root: &Node<'_>, options: &Options, faults: &mut Faults) -> Option<Document> {
+    let push = |faults: &mut Faults, place: Place, message: &str| {
+        fault(Problem::new(Kind::Malformed, place, message), faults);
+    };
+    if entries(root).is_none() {
+        push(faults, place(root), "an OpenAPI document is a mapping");
+        return None;
+    }
+    if let Some(message) = version(root) {
+        push(faults, place_of(get(root, "openapi")), &message);
+        return None;
+    }
+    let policy = policy(root, faults);
+    let components = get(root, "components");
+    let declared = components.and_then(|components| get(components, "securitySchemes"));
+    let schemes = Schemes::read(declared, options.scheme.as_deref(), faults);
+    if let Some(wrong) = schemes.fault() {
+        push(faults, wrong.place, &wrong.message);
+    }
+    let base_path = match &options.base_path {
+        Some(base_path) => base_path.clone(),
+        None => servers::base_path(get(root, "servers")).unwrap_or_else(|problem| {
+            let message = format!("{}: say it with `--base-path PATH`", problem.message);
+            push(faults, problem.place, &message);
+            String::new()
+        }),
+    };
+    let mut reader = Reader {
+        options,
+        schemes: &schemes,
+        security: get(root, "security"),
+        base_path: &base_path,
+        operations: Vec::new(),
+    };
+    // OpenAPI 3.1 lets a document have none.
+    if let Some(paths) = get(root, "paths") {
+        let Some(paths) = entries(paths) else {
+            push(faults, place(paths), "`paths` must be a mapping");
+            return None;
+        };
+        for entry in paths.iter().filter(|entry| !is_extension(&entry.key.text)) {
+            reader.path_item(entry);
+            if reader.operations.len() > OPERATIONS {
+                let message = format!("over {OPERATIONS} operations, which is the limit");
+                push(faults, at(entry.key_place), &message);
+                return None;
+            }
+        }
+    }
+    let operations = reader.operations;
+    Some(Document {
+        policy,
+        schemes,
+        base_path,
+        operations,
+    })
+}
+
+/// What is wrong with the version.
+fn version(root: &Node<'_>) -> Option<String> {
+    let version = get(root, "openapi").and_then(word);
+    if version.is_some_and(|version| version.starts_with("3.0.") || version.starts_with("3.1.")) {
+        return None;
+    }
+    let read = "OpenAPI 3.0 and 3.1 are read";
+    Some(match (version, get(root, "swagger")) {
+        (Some(version), _) => format!("{read}, not {}", quoted(version)),
+        (None, Some(_)) => format!("{read}, not Swagger 2.0: convert the document first"),
+        (None, None) => format!("no OpenAPI document: it has no `openapi: 3.…`; {read}"),
+    })
+}
+
+fn policy(root: &Node<'_>, faults: &mut Faults) -> PolicyFacts {
+    let Some(node) = get(root, "x-orbs-policy") else {
+        let title = get(root, "info").and_then(|info| get(info, "title"));
+        let title = title.and_then(word).map(str::trim);
+        let is_name =
+            |name: &&str| !name.is_empty() && !name.contains(['\t', '\n']) && is_visible(name);
+        return PolicyFacts {
+            name: title.filter(is_name).map(str::to_owned),
+            ..PolicyFacts::default()
+        };
+    };
+    let owner = Owner {
+        what: "`x-orbs-policy`",
+        place: node.place,
+    };
+    let mut values = Values { faults };
+    let keys = ["orbgate", "name", "target", "headings"];
+    let Some([version, name, target, headings]) = values.fields(node, &owner, keys, &["orbgate"])
+    else {
+        return PolicyFacts::default();
+    };
+    if let Some(version) = version.filter(|version| word(version) != Some("1")) {
+        values.wrong(version, "`orbgate` must be 1, the version of the format");
+    }
+    let headings = headings.map_or(&[][..], |node| values.list(node, "`headings`"));
+    PolicyFacts {
+        name: name.map(|node| values.text(node, "`name`").value),
+        target: target.map(|node| values.text(node, "`target`").value),
+        headings: headings
+            .iter()
+            .map(|node| values.text(node, "a heading").value)
+            .collect(),
+    }
+}
+
+fn is_extension(key: &str) -> bool {
+    key.starts_with("x-")
+}
+
+struct Reader<'r> {
+    options: &'r Options,
+    schemes: &'r Schemes,
+    /// What operations need that do not say it.
+    security: Option<&'r Node<'r>>,
+    base_path: &'r str,
+    operations: Vec<Operation>,
+}
+
+/// The methods of OpenAPI 3.0 and 3.1, as a path item and as a request writes them.
+pub(super) const METHODS: [(&str, &str); 8] = [
+    ("get", "GET"),
+    ("put", "PUT"),
+    ("post", "POST"),
+    ("delete", "DELETE"),
+    ("options", "OPTIONS"),
+    ("head", "HEAD"),
+    ("patch", "PATCH"),
+    ("trace", "TRACE"),
+];
+
+impl Reader<'_> {
+    fn path_item(&mut self, entry: &Entry<'_>) {
+        let path = entry.key.text.as_ref();
+        let item = &entry.value;
+        if path == REFERENCE {
+            let problem = reference(entry);
+            self.leave_out(entry, None, path, problem);
+            return;
+        }
+        let Some(keys) = entries(item) else {
+            let problem = malformed(item, "a path item must be a mapping");
+            self.leave_out(entry, None, path, problem);
+            return;
+        };
+        if !path.starts_with('/') {
+            let message = format!("path {} must start with `/`", quoted(path));
+            let problem = Problem::new(Kind::Malformed, at(entry.key_place), message);
+            self.leave_out(entry, None, path, problem);
+            return;
+        }
+        let own_servers = get(item, "servers");
+        for key in keys {
+            let name = key.key.text.as_ref();
+            let method = METHODS.iter().find(|(known, _)| *known == name);
+            match (name, method) {
+                (REFERENCE, _) => self.leave_out(key, None, path, reference(key)),
+                ("x-orbs-operations", _) => self.other_methods(key, path, own_servers),
+                (MERGE | "servers" | "summary" | "description" | "parameters", _) => {}
+                (name, _) if is_extension(name) => {}
+                (_, Some((_, method))) => self.operation(key, method, path, own_servers),
+                (name, None) => {
+                    let message = format!("{} is no method of OpenAPI", quoted(name));
+                    let problem = Problem::new(Kind::Method, at(key.key_place), message);
+                    let method = name.to_ascii_uppercase();
+                    self.leave_out(key, Some(&method), path, problem);
+                }
+            }
+        }
+    }
+
+    /// Methods that OpenAPI has no key for.
+    fn other_methods(&mut self, entry: &Entry<'_>, path: &str, own_servers: Option<&Node<'_>>) {
+        let Some(operations) = entries(&entry.value) else {
+            let problem = malformed(&entry.value, "`x-orbs-operations` must be a mapping");
+            self.leave_out(entry, None, path, problem);
+            return;
+        };
+        for entry in operations {
+            self.operation(entry, &entry.key.text, path, own_servers);
+        }
+    }
+
+    fn leave_out(&mut self, entry: &Entry<'_>, method: Option<&str>, path: &str, problem: Problem) {
+        self.operations.push(Operation {
+            place: at(entry.key_place),
+            method: method.map(str::to_owned),
+            path: format!("{}{path}", self.base_path),
+            need: Err(problem),
+        });
+    }
+
+    fn operation(
+        &mut self,
+        entry: &Entry<'_>,
+        method: &str,
+        path: &str,
+        own_servers: Option<&Node<'_>>,
+    ) {
+        let servers = get(&entry.value, "servers").or(own_servers);
+        let base_path = servers.map(|servers| servers::base_path(Some(servers)));
+        let shown = match &base_path {
+            Some(Ok(own)) => own,
+            _ => self.base_path,
+        };
+        let path_shown = format!("{shown}{path}");
+        let need = self
+            .has_no_other_servers(servers, base_path)
+            .and_then(|()| own_path(&entry.value, path))
+            .and_then(|own| self.need(entry, method, own.as_deref().unwrap_or(path)));
+        self.operations.push(Operation {
+            place: at(entry.key_place),
+            method: Some(method.to_owned()),
+            path: path_shown,
+            need,
+        });
+    }
+
+    fn has_no_other_servers(
+        &self,
+        servers: Option<&Node<'_>>,
+        base_path: Option<Result<String, Problem>>,
+    ) -> Result<(), Problem> {
+        let (Some(servers), Some(own)) = (servers, base_path.transpose()?) else {
+            return Ok(());
+        };
+        if own == self.base_path {
+            return Ok(());
+        }
+        let (own, all) = (quoted(&own), quoted(self.base_path));
+        let message = format!("its servers have the path {own}, and those of the document {all}");
+        Err(Problem::new(Kind::Servers, place(servers), message))
+    }
+
+    fn need(&self, entry: &Entry<'_>, method: &str, path: &str) -> Result<Need, Problem> {
+        let operation = &entry.value;
+        let key = at(entry.key_place);
+        let full = &format!("{}{path}", self.base_path);
+        let Some(keys) = entries(operation) else {
+            return Err(malformed(operation, "an operation must be a mapping"));
+        };
+        if let Some(elsewhere) = keys.iter().find(|entry| entry.key.text == REFERENCE) {
+            return Err(reference(elsewhere));
+        }
+        let security = get(operation, "security").or(self.security);
+        let default = self.options.default_scope.as_deref();
+        let needed = security::needed(security, key, self.schemes, default)?;
+        let scheme = self.schemes.all.get(needed.scheme);
+        let api = scheme.and_then(|scheme| scheme.api.as_ref());
+        let template = match api.and_then(|api| api.base_path.as_deref()) {
+            Some(base) => below(base, full).ok_or_else(|| {
+                let (full, base) = (quoted(full), quoted(base));
+                let message = format!("{full} is not below the base path {base} of its api");
+                Problem::new(Kind::Path, key, message)
+            })?,
+            None if path == "/" && !self.base_path.is_empty() => {
+                let message = format!(
+                    "{} ends with `/`, and no path that is decided does",
+                    quoted(full)
+                );
+                return Err(Problem::new(Kind::Path, key, message));
+            }
+            None => path,
+        };
+        let column = api.and_then(|api| {
+            let scope = api.scopes.iter().find(|scope| scope.name == needed.scope);
+            scope?.orbs
+        });
+        let (stated, own) = charge(operation)?;
+        if let (Some(column), Some(stated)) = (column, stated)
+            && column != stated
+            && (column == Orbs::Free || !matches!(stated, Orbs::Amount(_)))
+        {
+            let message = format!(
+                "`x-orbs` contradicts `x-orbs-api`, where scope {} has other `orbs`",
+                quoted(&needed.scope)
+            );
+            return Err(Problem::new(Kind::Orbs, key, message));
+        }
+        Ok(Need {
+            scheme: needed.scheme,
+            scope: needed.scope,
+            method: method.to_owned(),
+            template: template.to_owned(),
+            orbs: stated.or(column).or(self.options.orbs),
+            own,
+        })
+    }
+}
+
+/// Says that something stands elsewhere.
+const REFERENCE: &str = "$ref";
+
+fn reference(entry: &Entry<'_>) -> Problem {
+    let target = quoted(word(&entry.value).unwrap_or_default());
+    let message =
+        format!("`$ref` to {target} is not followed: bundle the document into one without it");
+    Problem::new(Kind::Reference, at(entry.key_place), message)
+}
+
+/// The path with the operation's own names of parameters, which may be others for each method.
+fn own_path(operation: &Node<'_>, path: &str) -> Result<Option<String>, Problem> {
+    let Some(node) = get(operation, "x-orbs-path") else {
+        return Ok(None);
+    };
+    let own = text(node, "`x-orbs-path`")?;
+    match template::is_same_shape(&own, path) {
+        true => Ok(Some(own)),
+        false => Err(malformed(
+            node,
+            "`x-orbs-path` must be the path but for the names of parameters",
+        )),
+    }
+}
+
+/// What the operation says a call consumes, and whether it is the route's own amount although its scope has the same.
+fn charge(operation: &Node<'_>) -> Result<(Option<Orbs>, bool), Problem> {
+    let stated = get(operation, "x-orbs").map(|node| orbs(node, "`x-orbs`"));
+    let stated = stated.transpose()?;
+    match (get(operation, "x-orbs-own"), stated) {
+        (None, _) => Ok((stated, false)),
+        (Some(node), Some(Orbs::Amount(_))) if word(node) == Some("true") => Ok((stated, true)),
+        (Some(node), _) => {
+            let message = "`x-orbs-own` must be `true`, beside an amount in `x-orbs`";
+            Err(Problem::new(Kind::Orbs, place(node), message))
+        }
+    }
+}
+
+/// The template of a full path below a base path.
+fn below<'p>(base: &str, full: &'p str) -> Option<&'p str> {
+    match full.strip_prefix(base)? {
+        // The base path itself.
+        "" => Some("/"),
+        template if template == "/" && !base.is_empty() => None,
+        template => template.starts_with('/').then_some(template),
+    }
+}

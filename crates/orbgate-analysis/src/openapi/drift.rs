@@ -1,0 +1,236 @@
+//! Where a document and a policy say different things.
+
+use core::fmt;
+use std::collections::HashMap;
+
+use orbgate::policy::{Api, Fault, RouteRule, ScopeRule};
+use orbgate::{Orbs, Place, Policy};
+use orbgate_yaml::quoted;
+
+use super::document::{self, Document, Need};
+use super::template::shape;
+use super::{Options, judged, left_out};
+
+/// How a document and a policy differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum DriftKind {
+    /// The document has an operation that the policy lacks.
+    Missing,
+    /// The policy has a route that the document lacks.
+    Extra,
+    /// The scopes differ.
+    Scope,
+    /// What a call consumes differs.
+    Orbs,
+    /// What an organisation's token gets differs.
+    Organisation,
+    /// The document's operation has no equal in a policy, so they cannot be compared.
+    Unclear,
+}
+
+impl DriftKind {
+    /// The stable string, in lower case.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Extra => "extra",
+            Self::Scope => "scope",
+            Self::Orbs => "orbs",
+            Self::Organisation => "organisation",
+            Self::Unclear => "unclear",
+        }
+    }
+}
+
+impl fmt::Display for DriftKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// One difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Drift {
+    /// What differs.
+    pub kind: DriftKind,
+    /// Method and path.
+    pub operation: String,
+    /// Where it stands in the document.
+    pub document: Option<Place>,
+    /// Where it stands in the policy.
+    pub policy: Option<Place>,
+    /// What differs, for a person: lower case, no final period.
+    pub message: String,
+}
+
+/// Compares a document with a policy, both ways: first in the order of the document, then in that of the policy.
+///
+/// The names of parameters mean nothing. What a call consumes is compared where the document or `options` say it, what an
+/// organisation's token gets where the document has `x-orbs-api`.
+///
+/// # Errors
+///
+/// What is wrong with the document as a whole, or with the options for it; never none.
+pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Drift>, Vec<Fault>> {
+    let mut document = document::read(bytes, options)?;
+    left_out::duplicates(&mut document);
+    let charges = charges(&mut document);
+    judged(&mut document)?;
+    let mut routes = routes(policy);
+    let mut drift = Vec::new();
+    for (operation, charge) in document.operations.iter().zip(charges) {
+        let key = (
+            operation.method.as_deref().unwrap_or_default(),
+            shape(&operation.path),
+        );
+        let route = match &operation.method {
+            Some(_) => routes.get_mut(&key),
+            None => None,
+        };
+        let mut push = |kind, policy, message| {
+            drift.push(Drift {
+                kind,
+                operation: operation.name(),
+                document: Some(operation.place),
+                policy,
+                message,
+            });
+        };
+        let place = route.as_ref().map(|route| route.rule.place());
+        match (&operation.need, route) {
+            (Err(problem), route) => {
+                if let Some(route) = route {
+                    route.seen = true;
+                }
+                let message = format!("{} [{}]", problem.message, problem.kind);
+                push(DriftKind::Unclear, place, message);
+            }
+            (Ok(need), None) => {
+                let scope = quoted(&need.scope);
+                let message =
+                    format!("the policy has no such route; the document says scope {scope}");
+                push(DriftKind::Missing, None, message);
+            }
+            (Ok(need), Some(route)) => {
+                route.seen = true;
+                for (kind, message) in route.differences(need, charge, &document) {
+                    push(kind, place, message);
+                }
+            }
+        }
+    }
+    let mut extra: Vec<_> = routes.into_values().filter(|route| !route.seen).collect();
+    extra.sort_by_key(|route| route.rule.place());
+    drift.extend(extra.into_iter().map(|route| Drift {
+        kind: DriftKind::Extra,
+        operation: route.name(),
+        document: None,
+        policy: Some(route.rule.place()),
+        message: format!(
+            "the document has no such operation; the policy says scope {}",
+            quoted(route.scope.name())
+        ),
+    }));
+    Ok(drift)
+}
+
+/// What each operation is said to consume. From then on the document says one thing of all, so that a policy can have
+/// them side by side.
+fn charges(document: &mut Document) -> Vec<Option<Orbs>> {
+    let take = |operation: &mut document::Operation| {
+        let need = operation.need.as_mut().ok()?;
+        need.own = false;
+        need.orbs.replace(Orbs::Unstated)
+    };
+    document.operations.iter_mut().map(take).collect()
+}
+
+/// A route of the policy.
+struct Route<'p> {
+    api: &'p Api,
+    scope: &'p ScopeRule,
+    rule: &'p RouteRule,
+    seen: bool,
+}
+
+/// The routes of a policy by method and shape.
+fn routes(policy: &Policy) -> HashMap<(&str, String), Route<'_>> {
+    let mut routes = HashMap::new();
+    for api in policy.apis() {
+        for scope in api.scopes() {
+            for rule in scope.routes() {
+                let route = Route {
+                    api,
+                    scope,
+                    rule,
+                    seen: false,
+                };
+                routes.insert((rule.method(), shape(&route.path())), route);
+            }
+        }
+    }
+    routes
+}
+
+impl Route<'_> {
+    fn path(&self) -> String {
+        let base_path = self.api.base_path().unwrap_or_default();
+        match self.rule.template() {
+            "/" if !base_path.is_empty() => base_path.to_owned(),
+            template => format!("{base_path}{template}"),
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("{} {}", self.rule.method(), self.path())
+    }
+
+    fn differences(
+        &self,
+        need: &Need,
+        charge: Option<Orbs>,
+        document: &Document,
+    ) -> Vec<(DriftKind, String)> {
+        let mut differences = Vec::new();
+        let (says, has) = ("the document says", "the policy says");
+        if need.scope != self.scope.name() {
+            let (one, other) = (quoted(&need.scope), quoted(self.scope.name()));
+            let message = format!("{says} scope {one}, {has} {other}");
+            differences.push((DriftKind::Scope, message));
+        }
+        let own = self.rule.orbs().map(Orbs::Amount).or(self.scope.orbs());
+        if charge.is_some() && charge != own {
+            let [one, other] = [charge, own].map(words);
+            differences.push((DriftKind::Orbs, format!("{says} {one}, {has} {other}")));
+        }
+        let scheme = document.schemes.all.get(need.scheme);
+        if let Some(facts) = scheme.and_then(|scheme| scheme.api.as_ref()) {
+            let own = self
+                .api
+                .organisation()
+                .map(orbgate::OrganisationRule::as_str);
+            let stated = facts.organisation.as_deref();
+            if stated != own {
+                let [one, other] = [stated, own].map(|rule| match rule {
+                    Some(rule) => format!("`organisation: {rule}`"),
+                    None => "that any token will do".to_owned(),
+                });
+                let message = format!("{says} {one}, {has} {other}");
+                differences.push((DriftKind::Organisation, message));
+            }
+        }
+        differences
+    }
+}
+
+fn words(orbs: Option<Orbs>) -> String {
+    match orbs {
+        None => "nothing of orbs".to_owned(),
+        Some(Orbs::Free) => "`orbs: false`".to_owned(),
+        Some(Orbs::Unstated) => "`orbs: true`".to_owned(),
+        Some(Orbs::Amount(amount)) => format!("`orbs: {amount}`"),
+    }
+}

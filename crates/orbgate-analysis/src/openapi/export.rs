@@ -1,0 +1,312 @@
+//! A policy → an OpenAPI document that says all that the policy does.
+
+use std::collections::{HashMap, HashSet};
+
+use orbgate::policy::{Api, RouteRule, ScopeRule};
+use orbgate::{Orbs, Policy};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::document::METHODS;
+use super::sheet::scalar;
+use super::template::shape;
+
+/// Writes a policy as a document of OpenAPI 3.1. Each api becomes a security scheme, each route an operation.
+///
+/// What OpenAPI has no word for stands in extensions: `x-orbs`, what a call consumes, at each operation; `x-orbs-api` at
+/// each scheme; `x-orbs-policy` at the root. [`import`](super::import) reads them, and gives a policy of the same digest.
+#[must_use]
+pub fn export(policy: &Policy) -> Document {
+    let names = scheme_names(policy);
+    let mut paths = Paths::default();
+    for (api, scheme) in policy.apis().iter().zip(&names) {
+        for scope in api.scopes() {
+            for route in scope.routes() {
+                paths.add(api, scheme, scope, route);
+            }
+        }
+    }
+    let schemes = policy.apis().iter().zip(&names);
+    let schemes = schemes.map(|(api, scheme)| (scheme.clone(), scheme_of(api)));
+    let components = map([("securitySchemes", Value::Map(schemes.collect()))]);
+    Document(map([
+        ("openapi", text("3.1.0")),
+        (
+            "info",
+            map([
+                ("title", text(policy.name().unwrap_or("untitled"))),
+                ("version", Value::Text(policy.digest().to_string())),
+            ]),
+        ),
+        ("x-orbs-policy", facts(policy)),
+        ("paths", paths.value()),
+        ("components", components),
+    ]))
+}
+
+/// A document that [`export`] wrote.
+#[derive(Clone, Debug)]
+pub struct Document(Value);
+
+impl Document {
+    /// The document in YAML.
+    #[must_use]
+    pub fn to_yaml(&self) -> String {
+        let mut out = String::new();
+        self.0.write(&mut out, 0);
+        out
+    }
+
+    /// The document in JSON, on several lines, without a line feed at its end.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(&self.0).unwrap_or_default()
+    }
+}
+
+/// A value of a document, whose keys keep their order.
+#[derive(Clone, Debug)]
+enum Value {
+    Text(String),
+    Number(u64),
+    Bool(bool),
+    List(Vec<Self>),
+    Map(Vec<(String, Self)>),
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Number(number) => serializer.serialize_u64(*number),
+            Self::Bool(bool) => serializer.serialize_bool(*bool),
+            Self::List(items) => serializer.collect_seq(items),
+            Self::Map(entries) => {
+                let mut map = serializer.serialize_map(Some(entries.len()))?;
+                for (key, value) in entries {
+                    map.serialize_entry(key, value)?;
+                }
+                map.end()
+            }
+        }
+    }
+}
+
+/// YAML takes no longer key for one.
+const LONG_KEY: usize = 1_000;
+
+impl Value {
+    /// Writes lines of YAML. No library writes keys that every reader takes for text: `<<` is one.
+    fn write(&self, out: &mut String, indent: usize) {
+        let deeper = indent.saturating_add(2);
+        match self {
+            Self::List(items) => {
+                for item in items {
+                    out.push_str(&format!("{:indent$}- ", ""));
+                    let mut text = String::new();
+                    item.write_behind(&mut text, deeper);
+                    // The first key of an item stands behind its `-`.
+                    out.push_str(text.trim_start());
+                }
+            }
+            Self::Map(entries) => {
+                for (key, value) in entries {
+                    let key = scalar(key);
+                    let line = match key.len() {
+                        // A longer key must say that it is one.
+                        LONG_KEY.. => format!("{:indent$}? {key}\n{:indent$}:", "", ""),
+                        _ => format!("{:indent$}{key}:", ""),
+                    };
+                    out.push_str(&line);
+                    value.write_behind(out, deeper);
+                }
+            }
+            _ => self.write_behind(out, indent),
+        }
+    }
+
+    /// Writes a value behind its key.
+    fn write_behind(&self, out: &mut String, indent: usize) {
+        let line = match self {
+            Self::List(items) if items.is_empty() => "[]".to_owned(),
+            Self::Map(entries) if entries.is_empty() => "{}".to_owned(),
+            Self::List(_) | Self::Map(_) => {
+                out.push('\n');
+                return self.write(out, indent);
+            }
+            Self::Text(text) => scalar(text),
+            Self::Number(number) => number.to_string(),
+            Self::Bool(bool) => bool.to_string(),
+        };
+        out.extend([" ", &line, "\n"]);
+    }
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    let entries = entries.into_iter();
+    Value::Map(
+        entries
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect(),
+    )
+}
+
+const fn orbs(orbs: Orbs) -> Value {
+    match orbs {
+        Orbs::Free => Value::Bool(false),
+        Orbs::Unstated => Value::Bool(true),
+        Orbs::Amount(amount) => Value::Number(amount),
+    }
+}
+
+/// For each api the name of its scheme, of the letters that OpenAPI allows.
+fn scheme_names(policy: &Policy) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let mut name = |api: &Api| {
+        let letter = |c: char| match c {
+            c if c.is_ascii_alphanumeric() || "._-".contains(c) => c,
+            _ => '_',
+        };
+        let plain: String = api.name().chars().map(letter).collect();
+        let mut name = plain.clone();
+        let mut number = 1_usize;
+        while !taken.insert(name.clone()) {
+            number = number.saturating_add(1);
+            name = format!("{plain}-{number}");
+        }
+        name
+    };
+    policy.apis().iter().map(&mut name).collect()
+}
+
+/// What the policy has besides its apis.
+fn facts(policy: &Policy) -> Value {
+    let mut facts = vec![("orbgate".to_owned(), Value::Number(1))];
+    let mut add = |key: &str, value| facts.push((key.to_owned(), value));
+    if let Some(name) = policy.name() {
+        add("name", text(name));
+    }
+    add("target", text(policy.target().as_str()));
+    if !policy.headings().is_empty() {
+        let headings = policy.headings().iter().map(|heading| text(heading));
+        add("headings", Value::List(headings.collect()));
+    }
+    Value::Map(facts)
+}
+
+/// The scheme of an api. Where tokens come from, no policy knows.
+fn scheme_of(api: &Api) -> Value {
+    let mut facts = vec![("name".to_owned(), text(api.name()))];
+    let mut add = |key: &str, value| facts.push((key.to_owned(), value));
+    if let Some(base_path) = api.base_path() {
+        add("base_path", text(base_path));
+    }
+    if let Some(rule) = api.organisation() {
+        add("token", text("user"));
+        add("organisation", text(rule.as_str()));
+    }
+    let scope = |scope: &ScopeRule| {
+        let permits = scope
+            .permits()
+            .map(|permits| ("permits".to_owned(), text(permits)));
+        let charge = scope.orbs().map(|charge| ("orbs".to_owned(), orbs(charge)));
+        let facts = permits.into_iter().chain(charge).collect();
+        (scope.name().to_owned(), Value::Map(facts))
+    };
+    add(
+        "scopes",
+        Value::Map(api.scopes().iter().map(scope).collect()),
+    );
+    map([
+        ("type", text("oauth2")),
+        ("flows", map([])),
+        ("x-orbs-api", Value::Map(facts)),
+    ])
+}
+
+/// Operations by path. Paths of one shape are one: OpenAPI refuses them side by side.
+#[derive(Default)]
+struct Paths {
+    places: HashMap<String, usize>,
+    items: Vec<Item>,
+}
+
+struct Item {
+    path: String,
+    operations: Vec<(String, Value)>,
+    /// Those whose method OpenAPI has no key for.
+    others: Vec<(String, Value)>,
+}
+
+impl Paths {
+    fn add(&mut self, api: &Api, scheme: &str, scope: &ScopeRule, route: &RouteRule) {
+        let base_path = api.base_path().unwrap_or_default();
+        let path = match route.template() {
+            "/" if !base_path.is_empty() => base_path.to_owned(),
+            template => format!("{base_path}{template}"),
+        };
+        let place = *self.places.entry(shape(&path)).or_insert_with(|| {
+            self.items.push(Item {
+                path: path.clone(),
+                operations: Vec::new(),
+                others: Vec::new(),
+            });
+            self.items.len().saturating_sub(1)
+        });
+        let Some(item) = self.items.get_mut(place) else {
+            return;
+        };
+        let scopes = Value::List(vec![text(scope.name())]);
+        let requirement = Value::Map(vec![(scheme.to_owned(), scopes)]);
+        let mut operation = vec![("security".to_owned(), Value::List(vec![requirement]))];
+        let mut add = |key: &str, value| operation.push((key.to_owned(), value));
+        let charge = route.orbs().map(Orbs::Amount);
+        if let Some(charge) = charge.or(scope.orbs()) {
+            add("x-orbs", orbs(charge));
+        }
+        if charge.is_some() && charge == scope.orbs() {
+            add("x-orbs-own", Value::Bool(true));
+        }
+        if item.path != path {
+            add("x-orbs-path", text(&path));
+        }
+        let operation = Value::Map(operation);
+        let known = METHODS.iter().find(|(_, method)| *method == route.method());
+        match known {
+            Some((key, _)) => item.operations.push(((*key).to_owned(), operation)),
+            None => item.others.push((route.method().to_owned(), operation)),
+        }
+    }
+
+    fn value(self) -> Value {
+        let item = |item: Item| {
+            let parameters = parameters(&item.path);
+            let parameters = (!parameters.is_empty())
+                .then(|| ("parameters".to_owned(), Value::List(parameters)));
+            let others = (!item.others.is_empty())
+                .then(|| ("x-orbs-operations".to_owned(), Value::Map(item.others)));
+            let entries = parameters.into_iter().chain(item.operations).chain(others);
+            (item.path, Value::Map(entries.collect()))
+        };
+        Value::Map(self.items.into_iter().map(item).collect())
+    }
+}
+
+/// OpenAPI wants each parameter of a path declared.
+fn parameters(path: &str) -> Vec<Value> {
+    let names = path
+        .split('/')
+        .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+    let parameter = |name: &str| {
+        map([
+            ("name", text(name)),
+            ("in", text("path")),
+            ("required", Value::Bool(true)),
+            ("schema", map([("type", text("string"))])),
+        ])
+    };
+    names.map(parameter).collect()
+}

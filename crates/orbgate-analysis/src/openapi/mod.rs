@@ -1,0 +1,145 @@
+//! OpenAPI documents: a policy from the security of their operations, a document from a policy, and where the two drift
+//! apart.
+//!
+//! ```text
+//! text ──tree──▶ values with places ──document──▶ operations ──sheet──▶ a policy's text, and what is left out
+//! ```
+//!
+//! Nothing is guessed. An operation that has no equal in a policy is left out, and so is one that would decide its calls.
+
+mod document;
+mod drift;
+mod export;
+mod json;
+mod keep;
+mod kind;
+mod left_out;
+mod node;
+mod scheme;
+mod security;
+mod servers;
+mod sheet;
+mod template;
+mod tree;
+mod yaml;
+
+use orbgate::policy::Fault;
+use orbgate::{Orbs, Place};
+
+pub use self::drift::{Drift, DriftKind, check};
+pub use self::export::export;
+pub use self::kind::Kind;
+pub use self::tree::MAX_BYTES;
+
+/// What a document leaves open.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The security scheme whose scopes count. Callers of other schemes are not the policy's, which allows them nothing.
+    /// `None` where the document has one scheme with scopes.
+    pub scheme: Option<String>,
+    /// The path before every path of the document; `None` for that of its servers.
+    pub base_path: Option<String>,
+    /// The scope of operations that name none; `None` leaves them out. One that says that everybody may call it is always
+    /// left out.
+    pub default_scope: Option<String>,
+    /// What a call consumes where `x-orbs` does not say it.
+    pub orbs: Option<Orbs>,
+}
+
+/// A policy from a document.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Imported {
+    /// The policy's text, a sound one.
+    pub policy: String,
+    /// How many operations it has.
+    pub operations: usize,
+    /// The others, in the order of the document.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// An operation that has no equal in a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// Where the document says what has no equal.
+    pub place: Place,
+    /// Method and path, or the path where the methods are not known.
+    pub operation: String,
+    /// Why.
+    pub kind: Kind,
+    /// Why, for a person: lower case, no final period.
+    pub message: String,
+}
+
+/// Makes a policy of a document of OpenAPI 3.0 or 3.1, in JSON or YAML, of at most [`MAX_BYTES`] bytes.
+///
+/// The policy never allows what the document does not: an operation has an equal, or is left out. No `$ref` and no alias
+/// is followed. Memory is in proportion to the values that are kept, at most two million of them.
+///
+/// ```
+/// use orbgate::Orbs;
+/// use orbgate_analysis::openapi::{Kind, Options, import};
+///
+/// let document = "
+/// openapi: 3.1.0
+/// info: { title: Items, version: '1' }
+/// servers: [{ url: https://items.example/v1 }]
+/// paths:
+///   /items: { get: { security: [{ login: [read:items] }] } }
+///   /items/{id}.json: { get: { security: [{ login: [read:items] }] } }
+/// components:
+///   securitySchemes: { login: { type: oauth2, flows: {} } }
+/// ";
+/// let options = Options { orbs: Some(Orbs::Free), ..Options::default() };
+/// let imported = import(document.as_bytes(), &options).unwrap();
+/// assert!(imported.policy.contains("- GET /items"));
+/// assert_eq!(imported.left_out[0].kind, Kind::Path);
+/// ```
+///
+/// # Errors
+///
+/// What is wrong with the document as a whole, or with the options for it; never none.
+pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Fault>> {
+    let mut document = document::read(bytes, options)?;
+    left_out::duplicates(&mut document);
+    left_out::contradictions(&mut document);
+    let silent = document.operations.iter().find(|operation| {
+        let need = operation.need.as_ref();
+        need.is_ok_and(|need| need.orbs.is_none())
+    });
+    if let Some(operation) = silent {
+        let message = "the document does not say what a call consumes (`x-orbs`): say it with `--orbs false`, `--orbs true` or `--orbs AMOUNT`";
+        return Err(vec![Fault {
+            place: operation.place,
+            message: message.to_owned(),
+        }]);
+    }
+    judged(&mut document)?;
+    left_out::takeovers(&mut document);
+    let policy = judged(&mut document)?;
+    let mut left_out = Vec::new();
+    for operation in &document.operations {
+        if let Err(problem) = &operation.need {
+            left_out.push(LeftOut {
+                place: problem.place,
+                operation: operation.name(),
+                kind: problem.kind,
+                message: problem.message.clone(),
+            });
+        }
+    }
+    Ok(Imported {
+        policy,
+        operations: document.operations.len().saturating_sub(left_out.len()),
+        left_out,
+    })
+}
+
+/// The policy's text, after what no policy can have is left out.
+fn judged(document: &mut document::Document) -> Result<String, Vec<Fault>> {
+    sheet::policy(document).map_err(|message| {
+        let place = Place { line: 1, column: 1 };
+        vec![Fault { place, message }]
+    })
+}

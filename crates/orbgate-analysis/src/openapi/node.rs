@@ -1,0 +1,83 @@
+//! Reading single values of a document.
+
+use orbgate::{Orbs, Place};
+use orbgate_yaml::{Content as Value, Entry, Faults, Node, Values, amount, is_hidden};
+
+use super::kind::{Kind, Problem};
+
+pub(super) const fn place(node: &Node<'_>) -> Place {
+    at(node.place)
+}
+
+pub(super) const fn at(place: orbgate_yaml::Place) -> Place {
+    let orbgate_yaml::Place { line, column } = place;
+    Place { line, column }
+}
+
+/// The entries of a mapping; none where it is something else.
+pub(super) fn entries<'n, 'a>(node: &'n Node<'a>) -> Option<&'n [Entry<'a>]> {
+    match &node.kind {
+        Value::Mapping(entries) => Some(entries),
+        _ => None,
+    }
+}
+
+/// The value of a key, which stands there once.
+pub(super) fn get<'n, 'a>(node: &'n Node<'a>, key: &str) -> Option<&'n Node<'a>> {
+    let entry = entries(node)?.iter().find(|entry| entry.key.text == key);
+    entry.map(|entry| &entry.value)
+}
+
+/// The scalar's text, whatever else it could be read as.
+pub(super) fn word<'n>(node: &'n Node<'_>) -> Option<&'n str> {
+    match &node.kind {
+        Value::Scalar(scalar) => Some(&scalar.text),
+        _ => None,
+    }
+}
+
+/// A text that is nothing else.
+pub(super) fn text(node: &Node<'_>, what: &str) -> Result<String, Problem> {
+    let mut faults = Faults::default();
+    let text = Values {
+        faults: &mut faults,
+    }
+    .text(node, what);
+    match faults.into_list().into_iter().next() {
+        None => Ok(text.value),
+        Some(fault) => Err(Problem::new(Kind::Malformed, place(node), fault.message)),
+    }
+}
+
+/// Something is not a mapping, a list, or what else it must be.
+pub(super) fn malformed(node: &Node<'_>, must: &str) -> Problem {
+    let found = match node.kind {
+        Value::Refused => ", and an alias or a tag of YAML is not read",
+        _ => "",
+    };
+    Problem::new(Kind::Malformed, place(node), format!("{must}{found}"))
+}
+
+/// What a call consumes.
+pub(super) fn orbs(node: &Node<'_>, what: &str) -> Result<Orbs, Problem> {
+    let word = match &node.kind {
+        Value::Scalar(scalar) if scalar.plain => Some(scalar.text.as_ref()),
+        _ => None,
+    };
+    match (word, amount(node)) {
+        (Some("false"), _) => Ok(Orbs::Free),
+        (Some("true"), _) => Ok(Orbs::Unstated),
+        (_, Some(amount)) => Ok(Orbs::Amount(amount)),
+        _ => {
+            let must =
+                "must be `true`, `false` or a plain whole number from 1 to 9223372036854775807";
+            let message = format!("{what} {must}");
+            Err(Problem::new(Kind::Orbs, place(node), message))
+        }
+    }
+}
+
+/// Whether a policy takes the text for people. A document's own may have any character.
+pub(super) fn is_visible(text: &str) -> bool {
+    !text.contains(|c| is_hidden(c) || c == '\r')
+}

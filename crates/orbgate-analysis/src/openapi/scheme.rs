@@ -1,0 +1,215 @@
+//! The security schemes of a document, and what `x-orbs-api` says of one.
+
+use std::collections::HashMap;
+
+use orbgate::policy::Fault;
+use orbgate::{Orbs, Place};
+use orbgate_yaml::{Faults, Node, Owner, Values, quoted};
+
+use super::kind::Problem;
+use super::node::{at, entries, get, is_visible, orbs, place, word};
+
+/// A security scheme.
+#[derive(Debug)]
+pub(super) struct Scheme {
+    pub(super) name: String,
+    pub(super) place: Place,
+    pub(super) flavour: Flavour,
+    /// What scopes permit, for people.
+    pub(super) permits: HashMap<String, String>,
+    pub(super) api: Option<ApiFacts>,
+}
+
+#[derive(Debug)]
+pub(super) enum Flavour {
+    /// OAuth 2 or OpenID Connect.
+    Scopes,
+    /// What it is, in words.
+    Other(String),
+}
+
+/// What an api of a policy has besides its routes: `x-orbs-api`.
+#[derive(Debug)]
+pub(super) struct ApiFacts {
+    pub(super) name: String,
+    pub(super) base_path: Option<String>,
+    /// `deny` or `allow_without_scope`, for `token: user`.
+    pub(super) organisation: Option<String>,
+    pub(super) scopes: Vec<ScopeFacts>,
+}
+
+#[derive(Debug)]
+pub(super) struct ScopeFacts {
+    pub(super) name: String,
+    pub(super) permits: Option<String>,
+    pub(super) orbs: Option<Orbs>,
+}
+
+/// The schemes of a document, and which of them count.
+#[derive(Debug)]
+pub(super) struct Schemes {
+    pub(super) all: Vec<Scheme>,
+    /// The one that was asked for by name.
+    pub(super) asked: Option<String>,
+}
+
+impl Schemes {
+    /// Reads them.
+    pub(super) fn read(node: Option<&Node<'_>>, asked: Option<&str>, faults: &mut Faults) -> Self {
+        let declared = node.and_then(entries).unwrap_or_default();
+        let scheme = |entry: &orbgate_yaml::Entry<'_>| Scheme {
+            name: entry.key.text.clone().into_owned(),
+            place: at(entry.key_place),
+            flavour: flavour(&entry.value),
+            permits: permits(&entry.value),
+            api: get(&entry.value, "x-orbs-api").and_then(|node| api(node, faults)),
+        };
+        let all: Vec<_> = declared.iter().map(scheme).collect();
+        Self {
+            all,
+            asked: asked.map(str::to_owned),
+        }
+    }
+
+    /// What is wrong with the choice of a scheme.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        let with_scopes: Vec<_> = self.with_scopes().map(|(_, scheme)| scheme).collect();
+        let names: Vec<_> = with_scopes
+            .iter()
+            .map(|scheme| quoted(&scheme.name))
+            .collect();
+        let place = with_scopes.first().map(|scheme| scheme.place);
+        let place = place.unwrap_or(Place { line: 1, column: 1 });
+        let message = match &self.asked {
+            Some(asked) if with_scopes.iter().any(|scheme| scheme.name == *asked) => return None,
+            Some(asked) => {
+                let known = match names.as_slice() {
+                    [] => "there is none".to_owned(),
+                    names => format!("there is {}", names.join(", ")),
+                };
+                format!(
+                    "no scheme {} of the type `oauth2` or `openIdConnect`: {known}",
+                    quoted(asked)
+                )
+            }
+            None if with_scopes.len() < 2 => return None,
+            None if with_scopes.iter().all(|scheme| scheme.api.is_some()) => return None,
+            None => format!(
+                "several schemes have scopes: {}; say which one is meant with `--scheme NAME`",
+                names.join(", ")
+            ),
+        };
+        Some(Fault { place, message })
+    }
+
+    fn with_scopes(&self) -> impl Iterator<Item = (usize, &Scheme)> {
+        let all = self.all.iter().enumerate();
+        all.filter(|(_, scheme)| matches!(scheme.flavour, Flavour::Scopes))
+    }
+
+    /// The schemes that become apis, with their numbers.
+    pub(super) fn chosen(&self) -> impl Iterator<Item = (usize, &Scheme)> {
+        let asked = self.asked.as_deref();
+        self.with_scopes()
+            .filter(move |(_, scheme)| asked.is_none_or(|asked| scheme.name == asked))
+    }
+
+    /// The scheme that becomes an api, if there is only one.
+    pub(super) fn only(&self) -> Option<&Scheme> {
+        let mut chosen = self.chosen();
+        let (_, first) = chosen.next()?;
+        chosen.next().is_none().then_some(first)
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<(usize, &Scheme)> {
+        let mut all = self.all.iter().enumerate();
+        all.find(|(_, scheme)| scheme.name == name)
+    }
+}
+
+fn flavour(scheme: &Node<'_>) -> Flavour {
+    if get(scheme, "$ref").is_some() {
+        return Flavour::Other("a `$ref`, which is not followed".to_owned());
+    }
+    match get(scheme, "type").and_then(word) {
+        Some("oauth2" | "openIdConnect") => Flavour::Scopes,
+        Some(other) => Flavour::Other(format!("of the type {}", quoted(other))),
+        None => Flavour::Other("without a `type`".to_owned()),
+    }
+}
+
+/// What the flows say of their scopes; the first flow that says something counts.
+fn permits(scheme: &Node<'_>) -> HashMap<String, String> {
+    let flows = get(scheme, "flows").and_then(entries).unwrap_or_default();
+    let scopes = flows.iter().filter_map(|flow| get(&flow.value, "scopes"));
+    let mut permits = HashMap::new();
+    for entry in scopes.flat_map(|scopes| entries(scopes).unwrap_or_default()) {
+        let text = word(&entry.value).map(str::trim);
+        if let Some(text) = text.filter(|text| !text.is_empty() && is_visible(text)) {
+            let scope = entry.key.text.clone().into_owned();
+            permits.entry(scope).or_insert_with(|| text.to_owned());
+        }
+    }
+    permits
+}
+
+fn api(node: &Node<'_>, faults: &mut Faults) -> Option<ApiFacts> {
+    let owner = Owner {
+        what: "`x-orbs-api`",
+        place: node.place,
+    };
+    let mut values = Values { faults };
+    let keys = ["name", "base_path", "token", "organisation", "scopes"];
+    let [name, base_path, token, organisation, scopes] =
+        values.fields(node, &owner, keys, &["name", "scopes"])?;
+    let mut text = |node: Option<&Node<'_>>, what| node.map(|node| values.text(node, what).value);
+    let facts = ApiFacts {
+        name: text(name, "`name`")?,
+        base_path: text(base_path, "`base_path`"),
+        organisation: text(organisation, "`organisation`"),
+        scopes: Vec::new(),
+    };
+    let token = text(token, "`token`");
+    if token.as_deref().is_some_and(|token| token != "user")
+        || token.is_some() != facts.organisation.is_some()
+    {
+        let message = "`token` must be `user`, and `organisation` must stand beside it";
+        values.wrong_at(node.place, message.to_owned());
+    }
+    if let Some(rule) = &facts.organisation
+        && !["deny", "allow_without_scope"].contains(&rule.as_str())
+    {
+        let message = "`organisation` must be `deny` or `allow_without_scope`";
+        values.wrong_at(node.place, message.to_owned());
+    }
+    let scopes = values.mapping(scopes?, "`scopes`");
+    let scopes = scopes.iter().filter_map(|entry| {
+        let owner = Owner {
+            what: "a scope",
+            place: entry.value.place,
+        };
+        let [permits, charge] = values.fields(&entry.value, &owner, ["permits", "orbs"], &[])?;
+        let charge = charge.map(|node| orbs(node, "`orbs`")).transpose();
+        let charge = charge
+            .map_err(|problem| fault(problem, values.faults))
+            .ok()?;
+        Some(ScopeFacts {
+            name: values.key(entry, "a scope").value,
+            permits: permits.map(|node| values.text(node, "`permits`").value),
+            orbs: charge,
+        })
+    });
+    let scopes = scopes.collect();
+    Some(ApiFacts { scopes, ..facts })
+}
+
+/// A problem that concerns no single operation.
+pub(super) fn fault(problem: Problem, faults: &mut Faults) {
+    let Place { line, column } = problem.place;
+    faults.push(orbgate_yaml::Place { line, column }, problem.message);
+}
+
+/// Where a node stands, for messages of the document as a whole.
+pub(super) fn place_of(node: Option<&Node<'_>>) -> Place {
+    node.map_or(Place { line: 1, column: 1 }, place)
+}

@@ -1,0 +1,167 @@
+//! The security of an operation: the one scope that it needs, or why there is not one.
+
+use orbgate::Place;
+use orbgate_yaml::{Content as Value, Node, quoted};
+
+use super::kind::{Kind, Problem};
+use super::node::{at, entries, malformed, place, text};
+use super::scheme::{Flavour, Schemes};
+
+/// A scope of a scheme.
+pub(super) struct Needed {
+    /// The scheme's number.
+    pub(super) scheme: usize,
+    pub(super) scope: String,
+}
+
+/// One way to be allowed: schemes with their scopes, all of which are needed.
+type Requirement = Vec<(String, Vec<String>)>;
+
+/// What an operation needs.
+///
+/// `security` is that of the operation, or else of the document; `operation` is where the operation stands.
+pub(super) fn needed(
+    security: Option<&Node<'_>>,
+    operation: Place,
+    schemes: &Schemes,
+    default_scope: Option<&str>,
+) -> Result<Needed, Problem> {
+    let Some(node) = security else {
+        return default(schemes, default_scope).ok_or_else(|| {
+            let message = "neither the operation nor the document has `security`";
+            Problem::new(Kind::NoSecurity, operation, message)
+        });
+    };
+    let problem = |kind, message: String| Problem::new(kind, place(node), message);
+    let mut requirements = read(node)?;
+    if requirements.is_empty() {
+        let message = "`security: []`: everybody may call it";
+        return Err(problem(Kind::Open, message.to_owned()));
+    }
+    if requirements.iter().any(Vec::is_empty) {
+        let message = "one way to be allowed is `{}`: security is optional";
+        return Err(problem(Kind::Optional, message.to_owned()));
+    }
+    if let Some(asked) = &schemes.asked {
+        // Callers of other schemes are not this policy's: it allows them nothing.
+        let names = |requirement: &Requirement| requirement.iter().any(|(name, _)| name == asked);
+        if !requirements.iter().any(names) {
+            let message = format!("no way to be allowed is by {}", quoted(asked));
+            return Err(problem(Kind::OtherScheme, message));
+        }
+        requirements.retain(names);
+    }
+    let requirement = match requirements.as_slice() {
+        [one] => one,
+        several => {
+            let ways: Vec<_> = several.iter().take(SHOWN).map(shown).collect();
+            let more = if several.len() > SHOWN { " or …" } else { "" };
+            let message = format!("there are several ways: {}{more}", ways.join(" or "));
+            let advice = match schemes.only() {
+                Some(scheme) if schemes.asked.is_none() => {
+                    let named = several
+                        .iter()
+                        .filter(|way| way.iter().any(|(name, _)| *name == scheme.name));
+                    match named.count() {
+                        1 => format!("; with `--scheme {}` only that one counts", scheme.name),
+                        _ => String::new(),
+                    }
+                }
+                _ => String::new(),
+            };
+            return Err(problem(Kind::Alternatives, message + &advice));
+        }
+    };
+    let [(name, scopes)] = requirement.as_slice() else {
+        let message = format!("all of this is needed: {}", shown(requirement));
+        return Err(problem(Kind::SeveralSchemes, message));
+    };
+    let shown_name = quoted(name);
+    let Some((scheme, declared)) = schemes.find(name) else {
+        let message = format!("scheme {shown_name} is not declared");
+        return Err(problem(Kind::UnknownScheme, message));
+    };
+    if let Flavour::Other(flavour) = &declared.flavour {
+        let message = format!("scheme {shown_name} has no scopes: it is {flavour}");
+        return Err(problem(Kind::OtherScheme, message));
+    }
+    match (scopes.as_slice(), default_scope) {
+        ([scope], _) => Ok(Needed {
+            scheme,
+            scope: scope.clone(),
+        }),
+        ([], Some(scope)) => Ok(Needed {
+            scheme,
+            scope: scope.to_owned(),
+        }),
+        ([], None) => {
+            let message = format!("{shown_name} is needed without a scope");
+            Err(problem(Kind::NoScope, message))
+        }
+        _ => {
+            let message = format!("all of these scopes are needed: {}", list(scopes));
+            Err(problem(Kind::SeveralScopes, message))
+        }
+    }
+}
+
+/// Where nothing is said at all, the scope that was asked for.
+fn default(schemes: &Schemes, default_scope: Option<&str>) -> Option<Needed> {
+    let (scheme, _) = schemes.find(&schemes.only()?.name)?;
+    Some(Needed {
+        scheme,
+        scope: default_scope?.to_owned(),
+    })
+}
+
+fn read(node: &Node<'_>) -> Result<Vec<Requirement>, Problem> {
+    let Value::Sequence(items) = &node.kind else {
+        return Err(malformed(node, "`security` must be a list"));
+    };
+    items.iter().map(requirement).collect()
+}
+
+fn requirement(node: &Node<'_>) -> Result<Requirement, Problem> {
+    let Some(schemes) = entries(node) else {
+        return Err(malformed(node, "what `security` lists must be mappings"));
+    };
+    let scheme = |entry: &orbgate_yaml::Entry<'_>| {
+        let Value::Sequence(scopes) = &entry.value.kind else {
+            let must = "the scopes of a scheme must be a list";
+            let mut problem = malformed(&entry.value, must);
+            problem.place = at(entry.key_place);
+            return Err(problem);
+        };
+        let scopes = scopes.iter().map(|scope| text(scope, "a scope"));
+        let scopes = scopes.collect::<Result<Vec<_>, _>>()?;
+        Ok((entry.key.text.clone().into_owned(), scopes))
+    };
+    schemes.iter().map(scheme).collect()
+}
+
+/// How many of a list a message shows.
+const SHOWN: usize = 4;
+
+fn shown(requirement: &Requirement) -> String {
+    let scheme = |(name, scopes): &(String, Vec<String>)| match scopes.as_slice() {
+        [] => quoted(name),
+        scopes => format!("{} with {}", quoted(name), list(scopes)),
+    };
+    let schemes: Vec<_> = requirement.iter().take(SHOWN).map(scheme).collect();
+    let more = if requirement.len() > SHOWN {
+        " and …"
+    } else {
+        ""
+    };
+    schemes.join(" and ") + more
+}
+
+fn list(scopes: &[String]) -> String {
+    let shown: Vec<_> = scopes
+        .iter()
+        .take(SHOWN)
+        .map(|scope| quoted(scope))
+        .collect();
+    let more = if scopes.len() > SHOWN { ", …" } else { "" };
+    shown.join(", ") + more
+}

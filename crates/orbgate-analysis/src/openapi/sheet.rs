@@ -1,0 +1,267 @@
+//! A policy's text, line by line, and whose each line is.
+
+use core::fmt::Write as _;
+
+use orbgate::{Orbs, Policy};
+
+use super::document::{Document, Need};
+use super::kind::{Kind, Problem};
+
+/// Whose a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    /// The policy's, or an api's.
+    Head,
+    /// A scope's: the scheme's number, and the scope's among those of the api.
+    Scope(usize),
+    /// An operation's.
+    Route(usize),
+}
+
+/// A text that is written.
+#[derive(Default)]
+struct Sheet {
+    text: String,
+    owners: Vec<Owner>,
+}
+
+impl Sheet {
+    fn line(&mut self, owner: Owner, indent: usize, line: &str) {
+        // Writing to a text cannot fail.
+        let _ = writeln!(self.text, "{:indent$}{line}", "");
+        self.owners.push(owner);
+    }
+}
+
+/// A scope of an api, with its operations.
+struct Scope<'d> {
+    name: &'d str,
+    permits: Option<&'d str>,
+    orbs: Option<Orbs>,
+    routes: Vec<(usize, &'d Need)>,
+}
+
+/// The policy's text, all of whose operations a policy can have. Others get a problem.
+///
+/// The reader of policies is the only judge. A fault that is nobody's is the error.
+pub(super) fn policy(document: &mut Document) -> Result<String, String> {
+    loop {
+        let (sheet, scopes) = write(document);
+        let Err(error) = Policy::from_yaml(&sheet.text) else {
+            return Ok(sheet.text);
+        };
+        let mut wrong: Vec<(usize, Kind, String)> = Vec::new();
+        for fault in error.faults() {
+            let line = usize::try_from(fault.place.line).unwrap_or(usize::MAX);
+            let owner = line.checked_sub(1).and_then(|line| sheet.owners.get(line));
+            let message = without_line(&fault.message);
+            match owner.unwrap_or(&Owner::Head) {
+                Owner::Head => return Err(message.to_owned()),
+                Owner::Route(operation) => {
+                    let of_method = message.starts_with("method ");
+                    let kind = if of_method { Kind::Method } else { Kind::Path };
+                    wrong.push((*operation, kind, message.to_owned()));
+                }
+                Owner::Scope(scope) => {
+                    let operations = scopes.get(*scope).into_iter().flatten();
+                    let problem = |operation: &usize| (*operation, Kind::Scope, message.to_owned());
+                    let before = wrong.len();
+                    wrong.extend(operations.map(problem));
+                    if wrong.len() == before {
+                        return Err(message.to_owned());
+                    }
+                }
+            }
+        }
+        for (operation, kind, message) in wrong {
+            if let Some(operation) = document.operations.get_mut(operation)
+                && operation.need.is_ok()
+            {
+                operation.need = Err(Problem::new(kind, operation.place, message));
+            }
+        }
+    }
+}
+
+/// A message of the reader without its lines, which are not the document's.
+fn without_line(message: &str) -> &str {
+    let start = message.find(" (line ").or(message.find(" (first on line "));
+    match start {
+        Some(start) if message.ends_with(')') => message.get(..start).unwrap_or(message),
+        _ => message,
+    }
+}
+
+/// The text, and the operations of each scope by its number.
+fn write(document: &Document) -> (Sheet, Vec<Vec<usize>>) {
+    let mut sheet = Sheet::default();
+    let mut operations = Vec::new();
+    let facts = &document.policy;
+    sheet.line(Owner::Head, 0, "orbgate: 1");
+    if let Some(name) = &facts.name {
+        sheet.line(Owner::Head, 0, &format!("name: {}", scalar(name)));
+    }
+    if let Some(target) = &facts.target {
+        sheet.line(Owner::Head, 0, &format!("target: {}", scalar(target)));
+    }
+    let apis: Vec<_> = document.schemes.chosen().collect();
+    sheet.line(
+        Owner::Head,
+        0,
+        if apis.is_empty() { "apis: {}" } else { "apis:" },
+    );
+    for (number, scheme) in apis {
+        let facts = scheme.api.as_ref();
+        let name = facts.map_or(&scheme.name, |facts| &facts.name);
+        sheet.line(Owner::Head, 2, &format!("{}:", scalar(name)));
+        let base_path = match facts {
+            Some(facts) => facts.base_path.as_deref(),
+            None => Some(document.base_path.as_str()),
+        };
+        if let Some(base_path) = base_path {
+            sheet.line(Owner::Head, 4, &format!("base_path: {}", scalar(base_path)));
+        }
+        if let Some(rule) = facts.and_then(|facts| facts.organisation.as_deref()) {
+            sheet.line(Owner::Head, 4, "token: user");
+            sheet.line(Owner::Head, 4, &format!("organisation: {}", scalar(rule)));
+        }
+        let scopes = scopes(document, number);
+        sheet.line(
+            Owner::Head,
+            4,
+            if scopes.is_empty() {
+                "scopes: {}"
+            } else {
+                "scopes:"
+            },
+        );
+        for scope in &scopes {
+            let owner = Owner::Scope(operations.len());
+            operations.push(
+                scope
+                    .routes
+                    .iter()
+                    .map(|(operation, _)| *operation)
+                    .collect(),
+            );
+            scope.write(owner, &mut sheet);
+        }
+    }
+    if !facts.headings.is_empty() {
+        sheet.line(Owner::Head, 0, "headings:");
+        for heading in &facts.headings {
+            sheet.line(Owner::Head, 2, &format!("- {}", scalar(heading)));
+        }
+    }
+    (sheet, operations)
+}
+
+/// The scopes of an api: those that the document lists, and then those of operations.
+fn scopes(document: &Document, scheme: usize) -> Vec<Scope<'_>> {
+    let declared = document.schemes.all.get(scheme);
+    let facts = declared.and_then(|scheme| scheme.api.as_ref());
+    let listed = facts.map_or(&[][..], |facts| facts.scopes.as_slice());
+    let mut scopes: Vec<Scope<'_>> = listed
+        .iter()
+        .map(|scope| Scope {
+            name: &scope.name,
+            permits: scope.permits.as_deref(),
+            orbs: scope.orbs,
+            routes: Vec::new(),
+        })
+        .collect();
+    let places = scopes.iter().enumerate();
+    let mut places: std::collections::HashMap<&str, usize> =
+        places.map(|(place, scope)| (scope.name, place)).collect();
+    for (number, operation) in document.operations.iter().enumerate() {
+        let Ok(need) = &operation.need else {
+            continue;
+        };
+        if need.scheme != scheme {
+            continue;
+        }
+        let place = *places.entry(&need.scope).or_insert_with(|| {
+            let permits = declared.and_then(|scheme| scheme.permits.get(&need.scope));
+            scopes.push(Scope {
+                name: &need.scope,
+                permits: permits.map(String::as_str),
+                orbs: None,
+                routes: Vec::new(),
+            });
+            scopes.len().saturating_sub(1)
+        });
+        if let Some(scope) = scopes.get_mut(place) {
+            scope.routes.push((number, need));
+        }
+    }
+    for scope in &mut scopes {
+        let charges = scope.routes.iter().map(|(_, need)| need.orbs);
+        scope.orbs = scope.orbs.or_else(|| column(charges));
+    }
+    scopes
+}
+
+/// What a scope's column says where the document states charges of operations alone.
+fn column(mut charges: impl Iterator<Item = Option<Orbs>>) -> Option<Orbs> {
+    let first = charges.next()??;
+    let alike = charges.all(|charge| charge == Some(first));
+    // Where amounts differ, each route has its own.
+    Some(if alike { first } else { Orbs::Unstated })
+}
+
+impl Scope<'_> {
+    fn write(&self, owner: Owner, sheet: &mut Sheet) {
+        sheet.line(owner, 6, &format!("{}:", scalar(self.name)));
+        if let Some(permits) = self.permits {
+            sheet.line(owner, 8, &format!("permits: {}", scalar(permits)));
+        }
+        if let Some(orbs) = self.orbs {
+            sheet.line(owner, 8, &format!("orbs: {}", charge(orbs)));
+        }
+        if self.routes.is_empty() {
+            sheet.line(owner, 8, "routes: []");
+            return;
+        }
+        sheet.line(owner, 8, "routes:");
+        for (operation, need) in &self.routes {
+            let route = Owner::Route(*operation);
+            let method = need.method.as_str();
+            let text = scalar(&format!("{method} {}", need.template));
+            match need.orbs {
+                Some(Orbs::Amount(amount)) if need.own || self.orbs != need.orbs => {
+                    sheet.line(route, 10, &format!("- route: {text}"));
+                    sheet.line(route, 10, &format!("  orbs: {amount}"));
+                }
+                _ => sheet.line(route, 10, &format!("- {text}")),
+            }
+        }
+    }
+}
+
+/// What a call consumes, as a policy writes it.
+fn charge(orbs: Orbs) -> String {
+    match orbs {
+        Orbs::Free => "false".to_owned(),
+        Orbs::Unstated => "true".to_owned(),
+        Orbs::Amount(amount) => amount.to_string(),
+    }
+}
+
+/// A text of YAML, on one line: as it is where nothing could be read into it, and else in quotes.
+pub(super) fn scalar(text: &str) -> String {
+    // What is left over is words that readers take for something else.
+    const WORDS: [&str; 10] = [
+        "y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan",
+    ];
+    let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.{}:".contains(c);
+    let mut words = text.split(' ');
+    let plain = starts_well
+        && words.all(|word| !word.is_empty() && !word.ends_with(':') && word.chars().all(is_plain))
+        && !WORDS.contains(&text.to_ascii_lowercase().as_str());
+    match plain {
+        true => text.to_owned(),
+        // What JSON escapes, YAML does.
+        false => serde_json::to_string(text).unwrap_or_default(),
+    }
+}

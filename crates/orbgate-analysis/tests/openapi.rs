@@ -1,0 +1,138 @@
+//! Policies from OpenAPI documents and back, and what has no equal.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test reads files and stops at its first surprise"
+)]
+
+#[path = "openapi/mod.rs"]
+mod cases;
+#[path = "../../orbgate/tests/support/mod.rs"]
+mod support;
+
+use orbgate::{Orbs, Policy};
+use orbgate_analysis::openapi::{Options, check, export, import};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Nothing is stated but by the document.
+pub fn nothing() -> Options {
+    Options::default()
+}
+
+/// Calls consume nothing.
+pub fn free() -> Options {
+    Options {
+        orbs: Some(Orbs::Free),
+        ..Options::default()
+    }
+}
+
+/// A policy becomes a document in both formats, and comes back with its digest; and so does the document.
+fn goes_round(policy: &Policy) {
+    let document = export(policy);
+    for text in [document.to_yaml(), document.to_json()] {
+        let imported = import(text.as_bytes(), &nothing());
+        let imported = imported.unwrap_or_else(|faults| panic!("{faults:?}\n{text}"));
+        assert_eq!(imported.left_out, [], "{text}");
+        let again = Policy::from_yaml(&imported.policy).unwrap();
+        assert_eq!(again.digest(), policy.digest(), "{text}");
+        let routes = policy.apis().iter().flat_map(orbgate::policy::Api::scopes);
+        let routes: usize = routes.map(|scope| scope.routes().len()).sum();
+        assert_eq!(imported.operations, routes);
+        let drift = check(text.as_bytes(), &nothing(), policy).unwrap();
+        assert_eq!(drift, [], "{text}");
+        // The order of scopes with routes may be another, so the texts agree from the second on.
+        let second = export(&again).to_yaml();
+        let third = import(second.as_bytes(), &nothing()).unwrap().policy;
+        assert_eq!(third, imported.policy);
+    }
+}
+
+/// Texts that a careless writer of YAML loses.
+const TEXTS: &[&str] = &[
+    "a",
+    "api",
+    "no",
+    "Null",
+    "1",
+    "1e3",
+    "a: b",
+    "a:",
+    "a #b",
+    "#",
+    "- a",
+    "'",
+    "\"",
+    "\\",
+    " a",
+    "a ",
+    "<<",
+    "{a}",
+    "[",
+    "*a",
+    "&a",
+    "!a",
+    "%",
+    "@",
+    "`",
+    "|",
+    ">",
+    "?",
+    "é",
+    "\u{1f6cd}",
+    "..",
+    "---",
+    "~",
+    "=",
+    "0o10",
+    "1:30",
+    "2026-01-01",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_policies_go_round(model in support::policies::policies(), words in vec(select(TEXTS), 3)) {
+        let word = |at: usize| serde_json::to_string(words[at]).unwrap();
+        let mut text = model.to_yaml();
+        let head = format!("orbgate: 1\nname: {}\nheadings: [{}]\n", word(0), word(1));
+        text = text.replacen("orbgate: 1\n", &head, 1);
+        text = text.replacen("\n        routes:", &format!("\n        permits: {}\n        routes:", word(2)), 2);
+        text = text.replacen("  \"api0\":", &format!("  {}:", word(0)), 1);
+        goes_round(&Policy::from_yaml(&text).unwrap());
+    }
+}
+
+#[test]
+fn the_shipped_policies_go_round() {
+    let repository = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let folders = ["policy", "policy/valid", "crates/orbgate-cli/examples"];
+    let mut count = 0;
+    for folder in folders {
+        let Ok(folder) = std::fs::read_dir(format!("{repository}/{folder}")) else {
+            // The archive of the published package has no such files.
+            assert!(
+                std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+                    .join("Cargo.toml.orig")
+                    .exists()
+            );
+            return;
+        };
+        for file in folder {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap_or_default();
+            if let Ok(policy) = Policy::from_bytes(&bytes) {
+                goes_round(&policy);
+                count += 1;
+            }
+        }
+    }
+    assert!(count >= 18, "{count}");
+}

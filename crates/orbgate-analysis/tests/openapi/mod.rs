@@ -1,0 +1,7 @@
+//! The tests by what they look at.
+
+mod drift;
+mod hostile;
+mod kinds;
+mod options;
+mod wider;

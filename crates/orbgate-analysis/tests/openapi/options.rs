@@ -1,0 +1,213 @@
+//! What a document leaves open, and what options say of it.
+
+use orbgate::Orbs;
+use orbgate_analysis::openapi::{Options, import};
+
+use crate::{free, nothing};
+
+/// The policy's text, or the faults.
+fn imported(document: &str, options: &Options) -> Result<String, String> {
+    let imported = import(document.as_bytes(), options);
+    imported
+        .map(|imported| imported.policy)
+        .map_err(|faults| faults.iter().map(|fault| format!("{fault}\n")).collect())
+}
+
+#[test]
+fn a_document_becomes_a_policy() {
+    let document = r#"{
+  "openapi": "3.1.0",
+  "info": { "title": " Items \ud83d\udecd ", "version": "1" },
+  "servers": [{ "url": "https://a.example/v1/" }, { "url": "/v1" }],
+  "paths": {
+    "/items": { "get": { "security": [{ "login": ["read:items"] }] } },
+    "/items/{id}": {
+      "summary": "one",
+      "parameters": [],
+      "put": { "security": [{ "login": ["write:items"] }], "x-orbs": 5 },
+      "delete": { "security": [{ "login": ["write:items"] }], "x-orbs": true }
+    },
+    "x-paths": {}
+  },
+  "components": { "securitySchemes": { "login": {
+    "type": "oauth2",
+    "flows": { "implicit": { "scopes": { "read:items": "reads items ", "write:items": "" } } }
+  } } }
+}"#;
+    let expected = "\
+orbgate: 1
+name: \"Items \u{1f6cd}\"
+apis:
+  login:
+    base_path: /v1
+    scopes:
+      read:items:
+        permits: reads items
+        orbs: 2
+        routes:
+          - GET /items
+      write:items:
+        orbs: true
+        routes:
+          - route: PUT /items/{id}
+            orbs: 5
+          - DELETE /items/{id}
+";
+    let options = Options {
+        orbs: Some(Orbs::Amount(2)),
+        ..nothing()
+    };
+    assert_eq!(imported(document, &options).unwrap(), expected);
+}
+
+fn with(security_schemes: &str, rest: &str) -> String {
+    format!(
+        "openapi: 3.0.0\ninfo: {{ title: A, version: '1' }}\n{rest}\ncomponents: {{ securitySchemes: {{ {security_schemes} }} }}\n"
+    )
+}
+
+const LOGIN: &str = "login: { type: openIdConnect }";
+
+#[test]
+fn what_is_left_open_is_asked_for() {
+    let get = "paths: { /a: { get: { security: [{ login: [s] }] } } }";
+    let two = format!("{LOGIN}, other: {{ type: oauth2 }}");
+    let servers = |servers: &str| format!("servers: [{servers}]\n{get}");
+    for (document, expected) in [
+        (
+            with(LOGIN, get),
+            "3:16: the document does not say what a call consumes (`x-orbs`): say it with `--orbs false`, `--orbs true` or `--orbs AMOUNT`\n",
+        ),
+        (
+            with(&two, get),
+            "4:34: several schemes have scopes: `login`, `other`; say which one is meant with `--scheme NAME`\n",
+        ),
+        (
+            with(
+                LOGIN,
+                &servers("{ url: https://a/v1 }, { url: https://a/v2 }"),
+            ),
+            "3:41: the servers have different paths, `/v1` and `/v2`: say it with `--base-path PATH`\n",
+        ),
+        (
+            with(LOGIN, &servers("{ url: 'https://{host}/v1' }")),
+            "3:18: the path of server `https://{host}/v1` has a variable: say it with `--base-path PATH`\n",
+        ),
+        (
+            with(LOGIN, &servers("{ url: v1 }")),
+            "3:18: the path of server `v1` is relative to where the document is found: say it with `--base-path PATH`\n",
+        ),
+        (
+            with(LOGIN, &servers("{ url: 'https://a/v1?x' }")),
+            "3:18: the path of server `https://a/v1?x` is followed by a query or a fragment: say it with `--base-path PATH`\n",
+        ),
+    ] {
+        assert_eq!(
+            imported(&document, &nothing()).unwrap_err(),
+            expected,
+            "{document}"
+        );
+    }
+    let unknown = Options {
+        scheme: Some("key".to_owned()),
+        ..free()
+    };
+    assert_eq!(
+        imported(&with(LOGIN, get), &unknown).unwrap_err(),
+        "4:34: no scheme `key` of the type `oauth2` or `openIdConnect`: there is `login`\n"
+    );
+}
+
+#[test]
+fn a_base_path_may_be_said() {
+    let document = with(
+        LOGIN,
+        "servers: [{ url: 'https://{host}/v1' }]\npaths: { /a: { get: { security: [{ login: [s] }] } }, /: { get: { security: [{ login: [s] }] } } }",
+    );
+    let options = Options {
+        base_path: Some("/v2".to_owned()),
+        ..free()
+    };
+    let policy = imported(&document, &options).unwrap();
+    assert!(
+        policy.contains("base_path: /v2\n") && policy.contains("- GET /a\n"),
+        "{policy}"
+    );
+    // `/v2/` is no path that is decided, and `/v2` is not what the document says.
+    assert!(!policy.contains("- GET /\n"), "{policy}");
+    let bad = Options {
+        base_path: Some("v2".to_owned()),
+        ..free()
+    };
+    assert_eq!(
+        imported(&document, &bad).unwrap_err(),
+        "1:1: base path `v2` must start with `/`, or be empty: `\"\"`\n"
+    );
+}
+
+#[test]
+fn a_scheme_that_is_asked_for_leaves_other_ways_aside_and_never_loosens_its_own() {
+    let document = with(
+        "login: { type: oauth2 }, other: { type: oauth2 }, key: { type: apiKey }",
+        "paths:
+  /kept: { get: { security: [{ key: [] }, { login: [s] }, { other: [t] }] } }
+  /both: { get: { security: [{ login: [s], key: [] }] } }
+  /two: { get: { security: [{ login: [s] }, { login: [t] }] } }
+  /optional: { get: { security: [{ login: [s] }, {}] } }
+  /other: { get: { security: [{ other: [s] }] } }",
+    );
+    let options = Options {
+        scheme: Some("login".to_owned()),
+        ..free()
+    };
+    let imported = import(document.as_bytes(), &options).unwrap();
+    let kinds: Vec<_> = imported
+        .left_out
+        .iter()
+        .map(|left| left.kind.as_str())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "several_schemes",
+            "alternatives",
+            "optional",
+            "other_scheme"
+        ]
+    );
+    assert!(
+        imported.policy.contains("- GET /kept\n"),
+        "{}",
+        imported.policy
+    );
+    assert_eq!(imported.operations, 1);
+}
+
+#[test]
+fn a_default_scope_is_for_what_says_nothing_and_not_for_what_is_open() {
+    let document = with(
+        LOGIN,
+        "paths:
+  /silent: { get: {} }
+  /any: { get: { security: [{ login: [] }] } }
+  /own: { get: { security: [{ login: [own] }] } }
+  /open: { get: { security: [] } }
+  /optional: { get: { security: [{}] } }",
+    );
+    let options = Options {
+        default_scope: Some("basic".to_owned()),
+        ..free()
+    };
+    let policy = imported(&document, &options).unwrap();
+    let scopes = "      basic:
+        orbs: false
+        routes:
+          - GET /silent
+          - GET /any
+      own:
+        orbs: false
+        routes:
+          - GET /own
+";
+    assert!(policy.ends_with(scopes), "{policy}");
+}

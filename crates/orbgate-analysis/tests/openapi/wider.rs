@@ -1,0 +1,157 @@
+//! A policy never allows what its document does not: compared with a plain reading of the document, call by call.
+
+use orbgate::{Engine, Policy, Request, Token};
+use orbgate_analysis::openapi::import;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::free;
+
+const SEGMENTS: &[&str] = &[
+    "a", "b", "A", "x.json", "{p}", "{q}", "{p}.json", "{p}{q}", "{p:.*}", "{p+}", "a*", "a%20b",
+];
+const SECURITY: &[&str] = &[
+    "",
+    "security: [{ l: [r] }]",
+    "security: [{ l: [w] }]",
+    "security: [{ l: [r, w] }]",
+    "security: [{ l: [r] }, { l: [w] }]",
+    "security: [{ l: [] }]",
+    "security: []",
+    "security: [{ l: [w] }, {}]",
+    "$ref: x",
+];
+/// Segments of calls.
+const WORDS: &[&str] = &["a", "b", "A", "x.json", "z", "a*", "y.json"];
+
+#[derive(Clone, Debug)]
+struct Operation {
+    method: &'static str,
+    segments: Vec<&'static str>,
+    security: &'static str,
+}
+
+impl Operation {
+    /// The scope that is needed, and nothing else; an operation says it, or the document does.
+    fn scope(&self) -> Option<&'static str> {
+        match self.security {
+            "" | "security: [{ l: [r] }]" => Some("r"),
+            "security: [{ l: [w] }]" => Some("w"),
+            _ => None,
+        }
+    }
+
+    fn fits(&self, call: &[&str]) -> bool {
+        let rest = self
+            .segments
+            .iter()
+            .position(|segment| segment.contains("+}") || segment.contains(".*"));
+        let segments = match rest {
+            Some(rest) if call.len() > rest => rest,
+            Some(_) => return false,
+            None if call.len() != self.segments.len() => return false,
+            None => call.len(),
+        };
+        let fits = |(segment, word): (&&str, &&str)| match *segment {
+            "{p}" | "{q}" => true,
+            "{p}.json" => word.len() > 5 && word.ends_with(".json"),
+            "{p}{q}" => word.len() > 1,
+            literal => literal == *word,
+        };
+        self.segments[..segments]
+            .iter()
+            .zip(&call[..segments])
+            .all(fits)
+    }
+
+    /// Whether each of its segments is at least as concrete as the other's, and one more so.
+    fn is_more_concrete(&self, other: &Self) -> bool {
+        let rank = |segment: &&str| match *segment {
+            "{p}" | "{q}" => 1,
+            "{p:.*}" | "{p+}" => 0,
+            partial if partial.contains('{') => 2,
+            _ => 3,
+        };
+        let ranks = |operation: &Self| operation.segments.iter().map(rank).collect::<Vec<_>>();
+        let (own, other) = (ranks(self), ranks(other));
+        own.len() == other.len()
+            && own != other
+            && own.iter().zip(&other).all(|(own, other)| own >= other)
+    }
+}
+
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
+    let segments = vec(select(SEGMENTS), 1..4);
+    let operation = (select(&["get", "put"][..]), segments, select(SECURITY));
+    let operation = operation.prop_map(|(method, segments, security)| Operation {
+        method,
+        segments,
+        security,
+    });
+    vec(operation, 1..10)
+}
+
+fn document(operations: &[Operation]) -> (String, Vec<Operation>) {
+    let mut paths: std::collections::BTreeMap<String, Vec<&Operation>> = Default::default();
+    let mut taken = Vec::new();
+    for operation in operations {
+        let item = paths
+            .entry(format!("/{}", operation.segments.join("/")))
+            .or_default();
+        if item.iter().all(|other| other.method != operation.method) {
+            item.push(operation);
+            taken.push(operation.clone());
+        }
+    }
+    let mut text = "openapi: 3.0.0\ncomponents: { securitySchemes: { l: { type: oauth2 } } }\nsecurity: [{ l: [r] }]\npaths:\n".to_owned();
+    for (path, item) in paths {
+        text += &format!("  '{path}':\n");
+        for operation in item {
+            text += &format!("    {}: {{ {} }}\n", operation.method, operation.security);
+        }
+    }
+    (text, taken)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_call_that_is_allowed_is_allowed_by_the_document(
+        operations in operations(),
+        calls in vec(vec(select(WORDS), 1..4), 30),
+    ) {
+        let (text, operations) = document(&operations);
+        let imported = import(text.as_bytes(), &free()).unwrap();
+        let engine = Engine::new(&Policy::from_yaml(&imported.policy).unwrap());
+        prop_assert_eq!(imported.operations + imported.left_out.len(), operations.len());
+        for call in calls {
+            for method in ["get", "put"] {
+                let fitting: Vec<_> = operations
+                    .iter()
+                    .filter(|operation| operation.method == method && operation.fits(&call))
+                    .collect();
+                let concrete = fitting.iter().filter(|one| {
+                    !fitting.iter().any(|other| other.is_more_concrete(one))
+                });
+                for scope in ["r", "w"] {
+                    let target = format!("/{}", call.join("/"));
+                    let decision = engine.decide(&Request {
+                        method: method.to_ascii_uppercase().as_bytes(),
+                        target: target.as_bytes(),
+                        token: Some(Token::user(scope)),
+                        allow_bonus_orbs_use: false,
+                    });
+                    if !decision.is_allow() {
+                        continue;
+                    }
+                    // Each operation that the document may mean has one scope; and one of them has this one.
+                    let mut meant = concrete.clone().map(|operation| operation.scope());
+                    prop_assert!(meant.clone().all(|meant| meant.is_some()), "{} {}\n{}\n{}", method, target, text, imported.policy);
+                    prop_assert!(meant.any(|meant| meant == Some(scope)), "{} {}\n{}\n{}", method, target, text, imported.policy);
+                }
+            }
+        }
+    }
+}
