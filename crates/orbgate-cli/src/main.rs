@@ -21,6 +21,7 @@ mod log;
 mod lsp;
 mod markdown;
 mod needs;
+mod openapi;
 mod output;
 mod policy_file;
 mod progress;
@@ -81,6 +82,8 @@ enum Command {
     Reach(reach::Arguments),
     /// Find who of a list of tokens may make a call
     Who(who::Arguments),
+    /// Import, export or check OpenAPI documents
+    Openapi(openapi::Arguments),
     /// Hold run requests or run records to their contract
     Validate(validate::Arguments),
     /// Show the whole table: scopes, orbs, tokens and routes
@@ -120,6 +123,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Lint(arguments) => lint::run(arguments, policy),
         Command::Fmt(arguments) => fmt::run(arguments),
         Command::Diff(arguments) => diff::run(arguments),
+        Command::Openapi(arguments) => openapi::run(arguments),
         // A file of cases may name its own policy.
         Command::Test(arguments) => test::run(arguments, policy),
         // Requests and records are the same under every policy.
@@ -140,6 +144,7 @@ impl Command {
             Self::Test(arguments) => &arguments.files,
             Self::Validate(arguments) => &arguments.files,
             Self::Replay(arguments) => return arguments.files(),
+            Self::Openapi(arguments) => return arguments.files(),
             Self::Unused(arguments) => return vec![&arguments.log],
             Self::Who(arguments) => return vec![&arguments.tokens],
             Self::Diff(arguments) => return vec![&arguments.old, &arguments.new],
@@ -153,7 +158,12 @@ impl Command {
     const fn reads_policy(&self) -> bool {
         !matches!(
             self,
-            Self::Validate(_) | Self::Diff(_) | Self::Fmt(_) | Self::Lsp(_) | Self::Completions(_)
+            Self::Validate(_)
+                | Self::Diff(_)
+                | Self::Fmt(_)
+                | Self::Openapi(_)
+                | Self::Lsp(_)
+                | Self::Completions(_)
         )
     }
 }
@@ -217,6 +227,7 @@ Examples:
   orbgate lint policy.yaml
   orbgate fmt --check policy.yaml
   orbgate diff policy.yaml next.yaml
+  orbgate openapi import openapi.yaml --orbs false
   orbgate test policy.test.yaml
   orbgate needs 'GET /api/v1/external/voxies' 'POST /api/v1/external/vox/run'
   orbgate validate run-request body.json

@@ -114,6 +114,15 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
     Ok(out.flush()?)
 }
 
+/// Writes to standard error, all at once, what explains an answer on standard output.
+pub(crate) fn explain(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
+    let mut text = Vec::new();
+    write(&mut text)?;
+    // Where standard error is closed, nobody wants to know.
+    let _ = anstream::stderr().lock().write_all(&text);
+    Ok(())
+}
+
 /// Writes to standard output as it is, for programs: no styles to keep or to strip.
 pub(crate) fn print_raw(text: &[u8]) -> Result<(), Stop> {
     let mut out = io::stdout().lock();

@@ -113,7 +113,11 @@ impl fmt::Display for Summary<'_> {
         };
         writeln!(f, "by the other policy:")?;
         for (disagreement, count) in disagreements {
-            writeln!(f, "  {:>width$}  {disagreement}", grouped(*count))?;
+            writeln!(
+                f,
+                "  {:>width$}  {disagreement}",
+                HumanCount(*count).to_string()
+            )?;
         }
         Ok(())
     }

@@ -20,6 +20,7 @@ mod hostile;
 mod layout;
 mod lint;
 mod lsp;
+mod openapi;
 mod questions;
 mod readme;
 mod replay;

@@ -41,6 +41,9 @@ fn a_file_that_is_no_such_file_is_a_clear_error() {
             &["unused", "-", "--policy", &bad],
             &["who", "GET", "/x", "--tokens", "-", "--policy", &bad],
             &["test", &bad, "--policy", &shop, "--json"],
+            &["openapi", "import", &bad, "--orbs", "true"],
+            &["openapi", "check", &bad, &shop],
+            &["openapi", "export", &bad],
         ] {
             let ran = orbgate(arguments);
             assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}: {}", ran.err);

@@ -1,0 +1,191 @@
+//! `orbgate openapi` as people type it.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueHint};
+use orbgate::Orbs;
+
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) action: Action,
+}
+
+impl Arguments {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> Vec<&Path> {
+        match &self.action {
+            Action::Import(import) => vec![&import.document],
+            Action::Export(export) => vec![&export.file],
+            Action::Check(check) => vec![&check.document, &check.file],
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// Make a policy of a document; what has no equal in a policy is listed
+    #[command(after_help = IMPORT)]
+    Import(Import),
+    /// Write a policy as a document
+    #[command(after_help = EXPORT)]
+    Export(Export),
+    /// Compare a document with a policy
+    #[command(after_help = CHECK)]
+    Check(Check),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// OpenAPI document, in YAML or JSON; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) document: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) open: Open,
+
+    /// Exit with 0 although operations are left out
+    #[arg(long)]
+    pub(crate) allow_left_out: bool,
+
+    /// Answer as one line of JSON, the policy in it
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// Policy file; `-` is standard input
+    #[arg(value_name = "POLICY", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// Write JSON instead of YAML
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// OpenAPI document, in YAML or JSON; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) document: PathBuf,
+
+    /// Policy file; `-` is standard input
+    #[arg(value_name = "POLICY", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) open: Open,
+
+    /// Exit with 0 where everything that differs is `unclear`
+    #[arg(long)]
+    pub(crate) allow_left_out: bool,
+
+    /// Answer as one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What a document leaves open.
+#[derive(Debug, Args)]
+pub(crate) struct Open {
+    /// Security scheme whose scopes count; others are left aside
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scheme: Option<String>,
+
+    /// Path before every path, instead of the servers'
+    #[arg(long, value_name = "PATH")]
+    pub(crate) base_path: Option<String>,
+
+    /// Scope of operations that name none and are not open
+    #[arg(long, value_name = "S")]
+    pub(crate) default_scope: Option<String>,
+
+    /// What a call consumes without `x-orbs`: `false`, `true`, N
+    #[arg(long, value_parser = orbs)]
+    pub(crate) orbs: Option<Orbs>,
+}
+
+/// What a call consumes, as a policy writes it.
+fn orbs(text: &str) -> Result<Orbs, String> {
+    let amount = || {
+        let amount: u64 = text.parse().ok()?;
+        let plain = amount.to_string() == text && amount > 0;
+        (plain && i64::try_from(amount).is_ok()).then_some(Orbs::Amount(amount))
+    };
+    match text {
+        "false" => Ok(Orbs::Free),
+        "true" => Ok(Orbs::Unstated),
+        _ => amount()
+            .ok_or_else(|| "`false`, `true` or a whole number from 1 on is wanted".to_owned()),
+    }
+}
+
+const HELP: &str = "\
+`--policy` changes nothing here.
+
+Examples:
+  orbgate openapi import openapi.yaml --orbs false > policy.yaml
+  orbgate openapi export policy.yaml > openapi.yaml
+  orbgate openapi check openapi.yaml policy.yaml
+
+Exit codes:
+  0  fine
+  1  operations are left out, or document and policy differ
+  2  could not run: bad usage, a bad or unreadable document or policy";
+
+const IMPORT: &str = "\
+The policy goes to standard output, and what is left out to standard error, as
+FILE:LINE:COLUMN: left out[KIND]: METHOD PATH: why. An operation is left out
+where a policy has no equal for it: several scopes, several ways to be allowed,
+none at all, a parameter within a segment. So is one that would decide the
+calls of another that is left out. Nothing is guessed: the policy allows no
+call for less than the document says. No `$ref` is followed.
+`--policy` changes nothing here.
+
+Examples:
+  orbgate openapi import openapi.yaml --orbs false > policy.yaml
+  orbgate openapi import openapi.json --scheme oauth2 --base-path /v1 \\
+      --default-scope basic --orbs true --allow-left-out > policy.yaml
+
+Exit codes:
+  0  every operation is in the policy, or --allow-left-out was given
+  1  operations are left out; the policy has the others
+  2  could not run: bad usage, a bad or unreadable document, or one that leaves
+     open what an option must say";
+
+const EXPORT: &str = "\
+An api becomes a security scheme and a route an operation. What OpenAPI has no
+word for stands in extensions: `x-orbs` (what a call consumes), `x-orbs-api`,
+`x-orbs-policy`; import reads them, and gives a policy of the same digest.
+`--policy` changes nothing here.
+
+Examples:
+  orbgate openapi export policy.yaml > openapi.yaml
+  orbgate openapi export policy.yaml --json > openapi.json
+
+Exit codes:
+  0  fine
+  2  could not run: bad usage, a bad or unreadable policy";
+
+const CHECK: &str = "\
+What differs is printed as FILE:LINE:COLUMN: KIND: METHOD PATH: how:
+  missing       the policy lacks the operation
+  extra         the document lacks the route
+  scope         the scopes differ
+  orbs          what a call consumes differs; compared where the document or
+                --orbs says it
+  organisation  what an organisation's token gets differs; compared where the
+                document has `x-orbs-api`
+  unclear       the operation has no equal in a policy: see `import`
+The names of parameters mean nothing. `--policy` changes nothing here.
+
+Examples:
+  orbgate openapi check openapi.yaml policy.yaml
+  orbgate openapi check openapi.json policy.yaml --scheme oauth2 --json
+
+Exit codes:
+  0  they say the same
+  1  they differ
+  2  could not run: bad usage, a bad or unreadable document or policy";
