@@ -237,12 +237,22 @@ impl Reader<'_> {
             self.leave_out(entry, None, path, problem);
             return;
         }
+        // What is elsewhere may be about the same methods, and what has no place may be meant for all of them.
+        if let Some(elsewhere) = keys.iter().find(|key| key.key.text == REFERENCE) {
+            self.leave_out(elsewhere, None, path, reference(elsewhere));
+            return;
+        }
+        if let Some(key) = keys.iter().find(|key| key.key.text == "security") {
+            let message = "`security` has no place in a path item: write it in each operation";
+            let problem = Problem::new(Kind::Malformed, at(key.key_place), message);
+            self.leave_out(key, None, path, problem);
+            return;
+        }
         let own_servers = get(item, "servers");
         for key in keys {
             let name = key.key.text.as_ref();
             let method = METHODS.iter().find(|(known, _)| *known == name);
             match (name, method) {
-                (REFERENCE, _) => self.leave_out(key, None, path, reference(key)),
                 ("x-orbs-operations", _) => self.other_methods(key, path, own_servers),
                 (MERGE | "servers" | "summary" | "description" | "parameters", _) => {}
                 (name, _) if is_extension(name) => {}

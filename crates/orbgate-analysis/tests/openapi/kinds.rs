@@ -210,6 +210,14 @@ const TABLE: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "  /a: { security: [{ login: [admin] }], get: {} }\n  /b: { get: {}, $ref: x.yaml }\n  /{a}: { put: {} }",
+        &[
+            "11:9: malformed: /a: `security` has no place in a path item: write it in each operation",
+            "12:18: reference: /b: `$ref` to `x.yaml` is not followed: bundle the document into one without it",
+            "13:11: takes_over: PUT /{a}: it would decide calls of `/b` (line 12), which is left out",
+        ],
+    ),
+    (
         "  a: { get: {} }",
         &["11:3: malformed: a: path `a` must start with `/`"],
     ),
