@@ -13,7 +13,7 @@ export type TokenKind = "user" | "organisation" | "unknown";
 /** The kind of a name that comes from outside, as of a claim: `user` and `organisation`, any other is `unknown`. */
 export function tokenKind(name: string): TokenKind;
 
-/** A *verified* bearer token. `null` is no token, denied as `no_token`. */
+/** A *verified* bearer token. `null` is not a token, denied as `no_token`. */
 export interface Token {
   readonly kind: TokenKind;
   /** As the token has them, separated by spaces; or interned, which is faster. */

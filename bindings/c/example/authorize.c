@@ -68,7 +68,7 @@ int main(int count, char **arguments)
         return 2;
     }
 
-    /* A null pointer is no token; an unknown kind is denied. */
+    /* A null pointer is not a token; an unknown kind is denied. */
     OrbgateToken token = orbgate_token_init();
     bool named = true;
     if (count == 5) {

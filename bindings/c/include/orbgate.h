@@ -195,7 +195,7 @@ typedef int32_t OrbgateStatus;
 #endif // __cplusplus
 
 /**
- * What a decision says. All zeros is no decision: deny.
+ * What a decision says. All zeros is not a decision: deny.
  */
 enum OrbgateEffect
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -463,7 +463,7 @@ typedef struct OrbgateToken {
 } OrbgateToken;
 
 /**
- * A decision: plain data of a size that never changes. All zeros is no decision, and no allow.
+ * A decision: plain data of a size that never changes. All zeros is not a decision and not an allow.
  */
 typedef struct OrbgateDecision {
   /**

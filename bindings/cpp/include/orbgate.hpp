@@ -272,7 +272,7 @@ struct Charge {
     }
 };
 
-// A decision: plain data. One that was never made is no allow.
+// A decision: plain data. One that was never made is not an allow.
 class [[nodiscard]] Decision {
 public:
     constexpr Decision() noexcept : raw_() {}

@@ -21,7 +21,7 @@ export function answer(decision: Decision): number {
 }
 
 export function questions(route: RouteId): Decision[] {
-  // @ts-expect-error: a number is no route's id
+  // @ts-expect-error: a number is not a route's id
   engine.decideRoute(1, token);
   // @ts-expect-error: a reason that there is not
   void (engine.decide("GET", "/", token).reason === "scope_lost");

@@ -155,7 +155,7 @@ def test_broken_rows_are_there(tmp_path: Path) -> None:
         "no `method`",
         "`allow_bonus_orbs_use` is a number, not text",
         "not JSON: nested too deep",
-        "`target` has half a surrogate pair in it, and is no text",
+        "`target` has half a surrogate pair in it, and is not text",
     ]
     columns = {"method": ["GET", None, None, "GET"], "target": ["/a", "/a", None, None], "by_scope": [None, None, None, "a"]}
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
@@ -328,7 +328,7 @@ def test_columns_that_are_not_there(
     ("name", "options", "message"),
     [
         ("a.dat", {}, "the format of .* is not clear from its name; say one of parquet, csv"),
-        ("a.csv", {"format": "xml"}, "`xml` is no format of a log"),
+        ("a.csv", {"format": "xml"}, "`xml` is not a format of a log"),
         ("a.csv", {"columns": {"path": "target"}}, "there is no column `path` to be named"),
         ("a.csv", {"kind": "user", "columns": {"kind": "k"}}, "`kind` is both one value for all requests and the column `k`"),
         ("a.csv", {"kind": "root"}, "root"),

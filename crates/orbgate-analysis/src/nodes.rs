@@ -15,7 +15,7 @@ const FORMAT: Format = Format {
 ///
 /// # Errors
 ///
-/// The faults of a text that is no YAML.
+/// The faults of a text that is not YAML.
 pub(crate) fn visit(text: &str, mut root: impl FnMut(&Node<'_>)) -> Result<(), Vec<Fault>> {
     let visit = |node: &Node<'_>, _: &mut _| {
         root(node);

@@ -167,7 +167,7 @@ impl Node {
 pub(crate) struct Spelling<'e> {
     /// By the length of the path, and the place in it.
     literals: HashSet<(usize, usize, &'e str)>,
-    /// A value that is no literal, in any case.
+    /// A value that is not a literal, in any case.
     value: String,
 }
 
@@ -216,7 +216,7 @@ impl<'e> Spelling<'e> {
         changed.then(|| target(segments.iter().map(String::as_str)))
     }
 
-    /// A value that differs from the literal in nothing but case, and is no literal itself at this place of a
+    /// A value that differs from the literal in nothing but case, and is not a literal itself at this place of a
     /// path of this length, unless all such values are. `None` where the literal has no letter.
     fn other_case(&self, literal: &str, length: usize, place: usize) -> Option<String> {
         let letters = literal.bytes().filter(u8::is_ascii_alphabetic).count();

@@ -25,7 +25,7 @@ pub const ORBGATE_CHARGE_AMOUNT_STATED: u8 = 4;
 /// In `OrbgateDecision.charge`: bonus orbs may be used: the call consumes orbs and its request allows it.
 pub const ORBGATE_CHARGE_BONUS_ALLOWED: u8 = 8;
 
-/// A decision: plain data of a size that never changes. All zeros is no decision, and no allow.
+/// A decision: plain data of a size that never changes. All zeros is not a decision and not an allow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct OrbgateDecision {

@@ -8,7 +8,7 @@ use crate::arguments::{Out, bytes};
 use crate::status::{OrbgateStatus, caught, guard};
 use crate::text::OrbgateStr;
 
-/// What a decision says. All zeros is no decision: deny.
+/// What a decision says. All zeros is not a decision: deny.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum OrbgateEffect {

@@ -130,7 +130,7 @@ fn unpack(engine: &OrbgateEngine, packed: u64) -> OrStatus<OrbgateDecision> {
     made.ok_or(OrbgateStatus::InvalidArgument)
 }
 
-/// The status of a packed value that is no decision.
+/// The status of a packed value that is not a decision.
 fn status(packed: u64) -> OrbgateStatus {
     let number = REASON.of(packed);
     #[expect(clippy::as_conversions, reason = "statuses are small and positive")]

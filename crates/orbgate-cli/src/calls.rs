@@ -108,7 +108,7 @@ pub(crate) fn plain(call: &[u8]) -> Result<Asked<'_>, String> {
         _ => {
             let start: Vec<u8> = call.iter().take(100).copied().collect();
             Err(format!(
-                "`{}` is no call: it is written `METHOD TARGET`",
+                "`{}` is not a call: it is written `METHOD TARGET`",
                 start.escape_ascii()
             ))
         }

@@ -265,4 +265,4 @@ Examples:
 Exit codes:
   0  every call can be allowed
   1  no scope could allow some call
-  2  could not run: bad usage, policy or log, or a line that is no call";
+  2  could not run: bad usage, policy or log, or a line that is not a call";

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A progress bar in bytes, hidden where standard error is no terminal.
+/// A progress bar in bytes, hidden where standard error is not a terminal.
 pub(crate) fn bar(size: Option<u64>) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -178,7 +178,7 @@ impl Answer<'_> {
     }
 }
 
-/// What stands in the place of a line that is no request.
+/// What stands in the place of a line that is not a request.
 #[derive(Serialize)]
 struct NoRequest<'a> {
     error: BadLine<'a>,
@@ -196,7 +196,7 @@ A line is a request, by route or by scope:
    \"token\":{\"kind\":\"user\",\"scopes\":\"read:orbs\"},\"allow_bonus_orbs_use\":true}
   {\"scope\":\"read:orbs\",\"token\":{\"kind\":\"organisation\",\"scopes\":[\"read:orbs\"]}}
 (each on one line). `token` may be null or absent; `scopes` and
-`allow_bonus_orbs_use` may be absent. A line that is no request is answered in
+`allow_bonus_orbs_use` may be absent. A line that is not a request is answered in
 its place by {\"error\":{\"line\":N,\"message\":\"…\"}}, and the rest goes on.
 
 Examples:

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
         None => None,
         Some(name) => Some(Field::from_name(name).ok_or_else(|| {
             Stop::Error(format!(
-                "`{name}` is no field of an access log, as `extra1` or `user`"
+                "`{name}` is not a field of an access log, as `extra1` or `user`"
             ))
         })?),
     };
@@ -247,5 +247,5 @@ Examples:
 Exit codes:
   0  every scope was used
   1  some scope was never used
-  2  could not run: bad usage, policy or log, a line that is no call, or no
+  2  could not run: bad usage, policy or log, a line that is not a call, or no
      call that carries a scope";

@@ -151,5 +151,5 @@ Examples:
 
 Exit codes:
   0  no findings
-  1  findings; what is no JSON is one
+  1  findings; what is not JSON is one
   2  a file could not be read";

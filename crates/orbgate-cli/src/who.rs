@@ -172,4 +172,4 @@ Examples:
 Exit codes:
   0  somebody may make the call
   1  nobody may
-  2  could not run: bad usage or policy, or a line that is no token";
+  2  could not run: bad usage or policy, or a line that is not a token";

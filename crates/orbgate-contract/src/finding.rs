@@ -38,7 +38,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Why a text is no document of its contract, in the order of the text.
+/// Why a text is not a document of its contract, in the order of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContractError {
     findings: Vec<Finding>,

@@ -197,7 +197,7 @@ mod tests {
         for not_offered in [
             // Braces without quotes are a mapping there.
             whole.replace("\n          - GET /a", " [GET /:b]"),
-            // No route, and what is no name.
+            // No route, and what is not a name.
             whole.replace("/v1", "/:v1"),
             whole.replace("/a", "/:7"),
         ] {

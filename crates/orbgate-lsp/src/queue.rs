@@ -175,7 +175,7 @@ mod tests {
             ));
         }
         queue.push(message(json!({ "method": "$/cancelRequest" })));
-        assert_eq!(queue.0.len(), 2, "what is no cancellation is passed on");
+        assert_eq!(queue.0.len(), 2, "what is not a cancellation is passed on");
         queue.0.pop_back();
         assert_eq!(left(queue), [row("hover", "Number(1)", Fate::Cancelled)]);
     }

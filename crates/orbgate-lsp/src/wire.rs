@@ -68,7 +68,7 @@ fn content_length(input: &mut dyn BufRead) -> io::Result<Option<u64>> {
         let (name, value) = field.split_once(':').unwrap_or((field, ""));
         if name.eq_ignore_ascii_case("content-length") {
             let value = value.trim().parse();
-            length = Some(value.map_err(|_| invalid("a `Content-Length` that is no number"))?);
+            length = Some(value.map_err(|_| invalid("a `Content-Length` that is not a number"))?);
         }
     }
     length

@@ -77,7 +77,7 @@ impl Provider {
         text(&self.ask(&json!({"do": "user", "scope": scope})), "token")
     }
 
-    /// The ID token of a user, which is no access token.
+    /// The ID token of a user, which is not an access token.
     pub fn id_token(&mut self) -> String {
         text(&self.ask(&json!({"do": "user"})), "id_token")
     }

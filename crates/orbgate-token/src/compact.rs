@@ -24,7 +24,7 @@ pub(crate) struct Compact<'a> {
 
 /// What counts of a header. `jku`, `x5u`, `x5c` and `jwk` do not: a token never brings its own key.
 pub(crate) struct Header {
-    /// `None` for a name that is no algorithm of ours.
+    /// `None` for a name that is not an algorithm of ours.
     pub(crate) algorithm: Option<Algorithm>,
     pub(crate) kid: Option<String>,
     pub(crate) typ: Option<String>,

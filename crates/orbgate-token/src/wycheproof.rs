@@ -24,8 +24,8 @@ use crate::keys::{KeySet, KeySetError};
 const DIFFERENCES: [(u64, &str); 8] = [
     (346, "the key says PS256, the token PS384"),
     (350, "the key says PS256, the token PS384"),
-    (347, "the key's `ES521` is no algorithm"),
-    (351, "the key's `ES521` is no algorithm"),
+    (347, "the key's `ES521` is not an algorithm"),
+    (351, "the key's `ES521` is not an algorithm"),
     (
         367,
         "labelled invalid, and byte for byte the valid case 357",

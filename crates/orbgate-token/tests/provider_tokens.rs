@@ -91,7 +91,11 @@ async fn an_organisation_and_a_user_get_what_their_tokens_carry() {
         .verify(&id_token, SystemTime::now())
         .await
         .unwrap_err();
-    assert_eq!(error, TokenError::Type, "an ID token is no access token");
+    assert_eq!(
+        error,
+        TokenError::Type,
+        "an ID token is not an access token"
+    );
 }
 
 #[tokio::test]

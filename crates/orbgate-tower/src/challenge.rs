@@ -48,7 +48,7 @@ impl FullChallenge {
     ///
     /// # Errors
     ///
-    /// Where it is no absolute `https` URL, or has a character as in [`FullChallenge::realm`].
+    /// Where it is not an absolute `https` URL, or has a character as in [`FullChallenge::realm`].
     pub fn resource_metadata(self, url: &str) -> Result<Self, ChallengeError> {
         let uri: Option<http::Uri> = url.parse().ok();
         let absolute = uri.is_some_and(|uri| uri.scheme_str() == Some("https"));

@@ -10,7 +10,7 @@ use crate::engines::Engines;
 
 /// Whether two templates match the same paths: they differ at most in the names of their parameters.
 ///
-/// A wildcard (`{*rest}`) is no parameter: it matches more than a policy's template can.
+/// A wildcard (`{*rest}`) is not a parameter: it matches more than a policy's template can.
 pub(crate) fn same_template(one: &str, two: &str) -> bool {
     let (mut one, mut two) = (one.split('/'), two.split('/'));
     loop {
@@ -111,7 +111,7 @@ fn filled(template: &str, value: &str) -> String {
     filled.collect::<Vec<_>>().join("/")
 }
 
-/// A value that is no literal of the policy.
+/// A value that is not a literal of the policy.
 fn value(engine: &Engine) -> String {
     let segments = engine
         .routes()

@@ -230,7 +230,7 @@ fn unknown_key(
 
 /// How many letters to change, insert or drop to get from one word to the other (Levenshtein).
 fn distance(left: &str, right: &str) -> usize {
-    // A key far longer than any known one is no misspelling, and must cost nothing.
+    // A key far longer than any known one is not a misspelling, and must cost nothing.
     if left.len() > right.len().saturating_add(4) {
         return usize::MAX;
     }

@@ -142,7 +142,7 @@ fn a_large_policy_in_brackets_is_read_and_a_huge_one_is_told_what_to_do() {
         Policy::from_yaml(&item).unwrap_err().to_string(),
         format!("9:7: {must}")
     );
-    // A text is no value in brackets, but must not be taken for the part of it that was read.
+    // A text is not a value in brackets, but must not be taken for the part of it that was read.
     let text = format!("{POLICY}    - GET /a{}/b\n", ",".repeat(40_000));
     assert_eq!(
         Policy::from_yaml(&text).unwrap_err().to_string(),

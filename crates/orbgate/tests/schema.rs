@@ -83,7 +83,7 @@ fn the_schema_accepts_every_valid_policy() {
         files.len()
     );
     for file in files {
-        let value = value(&file).unwrap_or_else(|| panic!("{} is no YAML", file.display()));
+        let value = value(&file).unwrap_or_else(|| panic!("{} is not YAML", file.display()));
         let errors: Vec<String> = schema
             .iter_errors(&value)
             .map(|error| error.to_string())
@@ -108,7 +108,7 @@ fn schema() -> Validator {
     jsonschema::validator_for(&serde_json::from_str(&Policy::json_schema()).unwrap()).unwrap()
 }
 
-/// What an editor sees; `None` where the file is no YAML for it.
+/// What an editor sees; `None` where the file is not YAML for it.
 fn value(file: &Path) -> Option<Value> {
     let text = fs::read_to_string(file).unwrap();
     serde_yaml::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text)).ok()

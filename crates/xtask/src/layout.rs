@@ -25,7 +25,7 @@ pub(crate) fn check(library: &Library, home: &Path) -> Result<()> {
             }
             ["code", name, number] => format!("{name} == {number}"),
             ["packed", name, low, bits] => {
-                // With an effect, so that a reason is no status.
+                // With an effect, so that a reason is not a status.
                 let mask = format!("(((UINT64_C(1) << {bits}) - 1) << {low})");
                 let all = format!("orbgate_packed_{name}({mask} | 1) == {mask} >> {low}");
                 let none = format!("orbgate_packed_{name}(~{mask}) == 0");

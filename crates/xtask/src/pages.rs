@@ -36,7 +36,7 @@ fn links_lead_somewhere() {
             };
             assert!(file.exists(), "{}: {link} leads nowhere", page.display());
             let is_there = heading.is_empty() || anchors(&read(&file)).any(|id| id == heading);
-            assert!(is_there, "{}: {link} is no heading", page.display());
+            assert!(is_there, "{}: {link} is not a heading", page.display());
             count += 1;
         }
     }
@@ -242,7 +242,7 @@ fn every_package_has_the_version_of_the_workspace() {
         .unwrap();
     let version = rest.split('"').next().unwrap();
     let places = [
-        ("Cargo.toml", format!("version = \"{version}\""), 7),
+        ("Cargo.toml", format!("version = \"{version}\""), 8),
         (
             "bindings/java/pom.xml",
             format!("\n  <version>{version}</version>"),

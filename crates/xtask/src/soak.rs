@@ -216,7 +216,7 @@ impl LineShape {
         matches!(self, Self::NotJson | Self::Blank | Self::UnknownField)
     }
 
-    /// The reason of its decision. Empty for a line that is no request.
+    /// The reason of its decision. Empty for a line that is not a request.
     const fn reason(self) -> &'static str {
         match self {
             Self::Hit | Self::Inference => r#""reason":"scope_held""#,
@@ -272,7 +272,7 @@ fn write_request(line: u64, text: &mut String) {
                 "long/".repeat(20_000)
             )
         }
-        LineShape::NotJson => format!("this is no JSON {line}"),
+        LineShape::NotJson => format!("this is not JSON {line}"),
         LineShape::Blank => String::new(),
         LineShape::UnknownField => {
             format!(r#"{{"method":"GET","target":"/{line}",{TOKEN},"colour":"red"}}"#)

@@ -52,7 +52,7 @@ fn end(processes: Vec<u32>) {
         }
     }
     for process in processes {
-        // One that has ended in the meantime is no fault.
+        // One that has ended in the meantime is not a fault.
         let _ = Program::parse(&format!("kill -KILL {process}")).output();
     }
 }

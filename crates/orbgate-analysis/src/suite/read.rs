@@ -409,7 +409,7 @@ fn unknown_word(word: &str) -> String {
         .into_iter()
         .chain(Reason::ALL.map(Reason::as_str))
         .chain(Detail::ALL.map(Detail::as_str));
-    // A word far longer than any known one is no misspelling, and must cost nothing.
+    // A word far longer than any known one is not a misspelling, and must cost nothing.
     let known = known.filter(|_| word.len() <= 32);
     let near = known.min_by_key(|known| strsim::damerau_levenshtein(known, word));
     let near = near.filter(|near| strsim::damerau_levenshtein(near, word) <= 2);

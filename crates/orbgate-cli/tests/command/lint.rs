@@ -81,7 +81,8 @@ fn a_finding_has_its_place_and_code_and_can_be_suppressed() {
          `/v1/items/order` is decided by `POST /v1/items/order`\n"
     );
     assert!(ran.out.contains(&overlap), "{}", ran.out);
-    let reason = "routes: [POST /items/order] # orbgate-lint: allow overlap: an order is no item";
+    let reason =
+        "routes: [POST /items/order] # orbgate-lint: allow overlap: an order is not an item";
     let suppressed = file(
         "lint-suppressed.yaml",
         SHOP.replace("routes: [POST /items/order]", reason),
@@ -99,7 +100,7 @@ fn a_finding_has_its_place_and_code_and_can_be_suppressed() {
         .iter()
         .find(|finding| finding["code"] == "overlap")
         .unwrap();
-    assert_eq!(overlap["suppressed"], "an order is no item");
+    assert_eq!(overlap["suppressed"], "an order is not an item");
     assert_eq!(overlap["place"], json!({"line": 21, "column": 18}));
     assert_eq!(overlap["other"], json!({"line": 17, "column": 20}));
 }
@@ -152,7 +153,8 @@ fn faults_are_findings_and_the_other_files_are_looked_at() {
 
 #[test]
 fn sarif_has_rules_results_and_suppressions() {
-    let reason = "routes: [POST /items/order] # orbgate-lint: allow overlap: an order is no item";
+    let reason =
+        "routes: [POST /items/order] # orbgate-lint: allow overlap: an order is not an item";
     let shop = file(
         "lint sarif é.yaml",
         SHOP.replace("routes: [POST /items/order]", reason),
@@ -196,7 +198,7 @@ fn sarif_has_rules_results_and_suppressions() {
         .unwrap();
     assert_eq!(
         overlap["suppressions"],
-        json!([{"kind": "inSource", "justification": "an order is no item"}])
+        json!([{"kind": "inSource", "justification": "an order is not an item"}])
     );
     let related = &overlap["relatedLocations"][0]["physicalLocation"]["region"];
     assert_eq!(related, &json!({"startLine": 17, "startColumn": 20}));

@@ -340,7 +340,7 @@ read:items            4           2  line 2, 20/Nov/2026:13:05:09 +0000
         (ran.code, &*ran.err),
         (
             2,
-            "error: `extra0` is no field of an access log, as `extra1` or `user`\n"
+            "error: `extra0` is not a field of an access log, as `extra1` or `user`\n"
         )
     );
 }

@@ -32,7 +32,7 @@ fn decided(line: &str, reason: &str) {
     );
 }
 
-/// One line is no request, and the message says why and where.
+/// One line is not a request, and the message says why and where.
 #[track_caller]
 fn refused(line: impl AsRef<[u8]>, message: &str) {
     let after = br#"{"scope":"read:orbs"}"#;

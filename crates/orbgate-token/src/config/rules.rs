@@ -91,7 +91,7 @@ fn issuer(document: &IssuerDocument, faults: &mut Faults) -> Issuer {
                 None => faults.push(name.place, unknown_algorithm(&name.value)),
             }
         }
-        // An unknown one is reported already: that none is left is no second fault.
+        // An unknown one is reported already: that none is left is not a second fault.
         if !algorithms.is_empty() || names.value.is_empty() {
             issuer = issuer.algorithms(algorithms);
         }

@@ -72,7 +72,7 @@ impl Client {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// The issuer is no URL that keys may be fetched from: `https`, or a loopback address.
+    /// The issuer is not a URL that keys may be fetched from: `https`, or a loopback address.
     BadUrl,
     /// No connection, an untrusted certificate, or an answer that is not HTTP or broke off.
     Unreachable,

@@ -131,7 +131,7 @@ fn fine_values(literals: Vec<String>) -> impl Strategy<Value = String> + Clone {
         1 => string_regex("[a-z0-9-]{20,140}").unwrap(),
         1 => select(SIZES).prop_map(|size| "x".repeat(size.min(256))),
     ]
-    // A word made of dots is no value.
+    // A word made of dots is not a value.
     .prop_map(|value| {
         if value.bytes().all(|byte| byte == b'.') {
             "a".to_owned()

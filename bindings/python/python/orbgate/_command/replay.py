@@ -89,7 +89,7 @@ def add_log_to(parser: argparse.ArgumentParser) -> None:
         type=_share,
         default=_share("0"),
         metavar="N",
-        help="exit with 0 also where up to N rows, or N%% of them, cannot be read: the internet sends what is no request",
+        help="exit with 0 also where up to N rows, or N%% of them, cannot be read: the internet sends what is not a request",
     )
 
 
@@ -183,5 +183,5 @@ def _share(text: str) -> tuple[str, Callable[[int], float]]:
 
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"`{text}` is no number")
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number")
     return int(text)

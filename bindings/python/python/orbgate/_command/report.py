@@ -72,5 +72,5 @@ def run(options: argparse.Namespace) -> int:
 
 def _top(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"`{text}` is no number from 1 on")
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 1 on")
     return int(text)

@@ -217,7 +217,7 @@ def _format(path: str, format: str | None, layout: Layout) -> str:
     if found is None:
         raise ValueError(f"the format of `{path}` is not clear from its name; say one of {', '.join(FORMATS)}")
     if found not in FORMATS:
-        raise ValueError(f"`{found}` is no format of a log; those are {', '.join(FORMATS)}")
+        raise ValueError(f"`{found}` is not a format of a log; those are {', '.join(FORMATS)}")
     if found == "requests" and layout.is_given:
         if format is not None:
             raise ValueError("requests say all that there is to say: columns and values are for `json`, flat objects")

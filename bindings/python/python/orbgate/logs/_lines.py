@@ -115,7 +115,7 @@ def _value(name: str, member: str, value: Any) -> Any:
         return value
     if isinstance(value, str):
         if not value.isascii() and _HALVES.search(value):
-            raise ValueError(f"`{member}` has half a surrogate pair in it, and is no text")
+            raise ValueError(f"`{member}` has half a surrogate pair in it, and is not text")
         return value
     if name == "scopes" and isinstance(value, list) and all(isinstance(scope, str) for scope in value):
         return joined(value)

@@ -88,7 +88,7 @@ def _present(columns: Columns) -> Columns:
 
 
 def _as_text(first: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Makes one character of each byte: pyarrow cannot tell of a broken row that is no text."""
+    """Makes one character of each byte: pyarrow cannot tell of a broken row that is not text."""
     for block in itertools.chain([first], blocks):
         yield block if block.isascii() else block.decode("latin-1").encode()
 
