@@ -13,7 +13,7 @@ use crate::text::Text;
 
 /// What a document is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum Format {
     Policy,
     /// Cases of a policy.
     Suite,
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-impl Kind {
+impl Format {
     /// What a document is by the first key of its format, or else by the name of its file.
     pub(crate) fn of(uri: &str, text: &str) -> Self {
         let keys = text.split(['\n', '\r']).filter_map(|line| {
@@ -54,7 +54,7 @@ pub(crate) struct Document {
     pub(crate) uri: Uri,
     pub(crate) version: i32,
     pub(crate) text: Text,
-    pub(crate) kind: Kind,
+    pub(crate) kind: Format,
     /// What was found in the text; `None` as long as nobody has looked.
     pub(crate) found: Option<Found>,
     /// What the last sound text said.
@@ -104,7 +104,7 @@ pub(crate) enum Named {
 impl Document {
     pub(crate) fn new(uri: Uri, version: i32, text: String) -> Self {
         Self {
-            kind: Kind::of(&uri.0, &text),
+            kind: Format::of(&uri.0, &text),
             uri,
             version,
             text: Text::new(text),
@@ -116,7 +116,7 @@ impl Document {
     /// The document has a new text.
     pub(crate) fn change(&mut self, version: i32, text: String) {
         self.version = version;
-        self.kind = Kind::of(&self.uri.0, &text);
+        self.kind = Format::of(&self.uri.0, &text);
         self.text = Text::new(text);
         self.found = None;
     }
@@ -129,12 +129,12 @@ impl Document {
         let text = self.text.as_str();
         let mut found = Found::default();
         match self.kind {
-            Kind::Other => self.sound = None,
-            Kind::Suite => {
+            Format::Other => self.sound = None,
+            Format::Suite => {
                 self.sound = None;
                 found.faults = Suite::from_bytes(text.as_bytes()).err().unwrap_or_default();
             }
-            Kind::Policy => match Policy::from_yaml(text) {
+            Format::Policy => match Policy::from_yaml(text) {
                 Err(error) => found.faults = error.faults().to_vec(),
                 Ok(policy) => {
                     found = lint(&policy, text, settings);
@@ -255,29 +255,29 @@ fn word_at(text: &Text, byte: usize) -> Option<(Place, Span<usize>)> {
 mod tests {
     use gen_lsp_types::Uri;
 
-    use super::{Document, Kind, word_at};
+    use super::{Document, Format, word_at};
     use crate::settings::Settings;
     use crate::text::Text;
 
     #[test]
     fn the_first_key_or_the_name_says_what_a_document_is() {
         for (uri, text, kind) in [
-            ("file:///a/policy.yaml", "", Kind::Policy),
-            ("file:///a/shop.policy.yml", "", Kind::Policy),
-            ("file:///a/shop.yaml", "# x\norbgate: 1\n", Kind::Policy),
+            ("file:///a/policy.yaml", "", Format::Policy),
+            ("file:///a/shop.policy.yml", "", Format::Policy),
+            ("file:///a/shop.yaml", "# x\norbgate: 1\n", Format::Policy),
             (
                 "file:///a/shop.yaml",
                 "\u{feff}\"orbgate\" : 1\r\n",
-                Kind::Policy,
+                Format::Policy,
             ),
-            ("file:///a/shop.yaml", "x:\n  orbgate: 1\n", Kind::Other),
-            ("file:///a/shop.yaml", "orbgates: 1\n", Kind::Other),
-            ("file:///a/shop.policy.test.yaml", "", Kind::Suite),
-            ("file:///a/policy.yaml", "orbgate_test: 1\n", Kind::Suite),
-            ("file:///a/mypolicy.yaml", "a: b\n", Kind::Other),
-            ("untitled:Untitled-1", "orbgate: 1", Kind::Policy),
+            ("file:///a/shop.yaml", "x:\n  orbgate: 1\n", Format::Other),
+            ("file:///a/shop.yaml", "orbgates: 1\n", Format::Other),
+            ("file:///a/shop.policy.test.yaml", "", Format::Suite),
+            ("file:///a/policy.yaml", "orbgate_test: 1\n", Format::Suite),
+            ("file:///a/mypolicy.yaml", "a: b\n", Format::Other),
+            ("untitled:Untitled-1", "orbgate: 1", Format::Policy),
         ] {
-            assert_eq!(Kind::of(uri, text), kind, "{uri} {text:?}");
+            assert_eq!(Format::of(uri, text), kind, "{uri} {text:?}");
         }
     }
 

@@ -21,7 +21,7 @@ use gen_lsp_types::{
 };
 use serde_json::Value;
 
-use crate::document::{Document, Kind, Name, Sound};
+use crate::document::{Document, Format, Name, Sound};
 use crate::queue::{Fate, Queue, Waiting};
 use crate::settings::Settings;
 use crate::text::Encoding;
@@ -397,7 +397,7 @@ impl<'o> Server<'o> {
             .found
             .as_ref()
             .is_none_or(|found| !found.faults.is_empty());
-        if document.kind != Kind::Policy || has_faults {
+        if document.kind != Format::Policy || has_faults {
             // The faults are said already.
             return Ok(None);
         }

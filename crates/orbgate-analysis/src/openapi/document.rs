@@ -258,7 +258,7 @@ impl Reader<'_> {
                 (name, _) if is_extension(name) => {}
                 (_, Some((_, method))) => self.operation(key, method, path, own_servers),
                 (name, None) => {
-                    let message = format!("{} is no method of OpenAPI", quoted(name));
+                    let message = format!("{} is not a method of OpenAPI", quoted(name));
                     let problem = Problem::new(Kind::Method, at(key.key_place), message);
                     let method = name.to_ascii_uppercase();
                     self.leave_out(key, Some(&method), path, problem);

@@ -49,7 +49,7 @@ kinds! {
     UnknownScheme: "unknown_scheme", "the security scheme is not declared";
     Scope: "scope", "the scope is none that a policy can have";
     Path: "path", "the path is none that a policy can have: a parameter within a segment, a regular expression, a trailing slash";
-    Method: "method", "the key of the path is no method of the format";
+    Method: "method", "the key of the path is not a method of the format";
     Duplicate: "duplicate", "several operations have one method and, but for the names of parameters, one path";
     Servers: "servers", "it has servers of its own, with another path or a variable";
     Reference: "reference", "it stands elsewhere: `$ref`";

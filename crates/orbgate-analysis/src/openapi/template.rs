@@ -29,7 +29,7 @@ impl<'t> Template<'t> {
         (!segments.iter().any(is_empty)).then_some(Self(segments))
     }
 
-    /// A template that a policy has: what is no parameter is a literal, stars and all.
+    /// A template that a policy has: what is not a parameter is a literal, stars and all.
     pub(super) fn of_policy(path: &'t str) -> Self {
         let segment = |text: &'t str| match text {
             text if text.starts_with('{') => Segment::Parameter,

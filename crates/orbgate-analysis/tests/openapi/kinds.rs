@@ -117,11 +117,11 @@ const TABLE: &[(&str, &[&str])] = &[
     ),
     (
         "  /a: { query: {} }",
-        &["11:9: method: QUERY /a: `query` is no method of OpenAPI"],
+        &["11:9: method: QUERY /a: `query` is not a method of OpenAPI"],
     ),
     (
         "  /a: { GET: {} }",
-        &["11:9: method: GET /a: `GET` is no method of OpenAPI"],
+        &["11:9: method: GET /a: `GET` is not a method of OpenAPI"],
     ),
     (
         "  /a: { x-orbs-operations: { purge: {} } }",

@@ -133,7 +133,7 @@ fn a_base_path_may_be_said() {
         policy.contains("base_path: /v2\n") && policy.contains("- GET /a\n"),
         "{policy}"
     );
-    // `/v2/` is no path that is decided, and `/v2` is not what the document says.
+    // `/v2/` is not a path that is decided, and `/v2` is not what the document says.
     assert!(!policy.contains("- GET /\n"), "{policy}");
     let bad = Options {
         base_path: Some("v2".to_owned()),
