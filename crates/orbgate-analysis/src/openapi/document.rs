@@ -6,7 +6,7 @@ use orbgate_yaml::{Entry, Faults, Node, Owner, Values, quoted};
 
 use super::Options;
 use super::keep::MERGE;
-use super::kind::{Kind, Problem};
+use super::kind::{Cause, Problem};
 use super::node::{at, entries, get, is_visible, malformed, orbs, place, text, word};
 use super::scheme::{Schemes, fault, place_of};
 use super::{security, servers, template, tree};
@@ -87,7 +87,7 @@ pub(super) fn read(bytes: &[u8], options: &Options) -> Result<Document, Vec<Faul
 
 fn document(root: &Node<'_>, options: &Options, faults: &mut Faults) -> Option<Document> {
     let push = |faults: &mut Faults, place: Place, message: &str| {
-        fault(Problem::new(Kind::Malformed, place, message), faults);
+        fault(Problem::new(Cause::Malformed, place, message), faults);
     };
     if entries(root).is_none() {
         push(faults, place(root), "an OpenAPI document is a mapping");
@@ -233,7 +233,7 @@ impl Reader<'_> {
         };
         if !path.starts_with('/') {
             let message = format!("path {} must start with `/`", quoted(path));
-            let problem = Problem::new(Kind::Malformed, at(entry.key_place), message);
+            let problem = Problem::new(Cause::Malformed, at(entry.key_place), message);
             self.leave_out(entry, None, path, problem);
             return;
         }
@@ -244,7 +244,7 @@ impl Reader<'_> {
         }
         if let Some(key) = keys.iter().find(|key| key.key.text == "security") {
             let message = "`security` has no place in a path item: write it in each operation";
-            let problem = Problem::new(Kind::Malformed, at(key.key_place), message);
+            let problem = Problem::new(Cause::Malformed, at(key.key_place), message);
             self.leave_out(key, None, path, problem);
             return;
         }
@@ -259,7 +259,7 @@ impl Reader<'_> {
                 (_, Some((_, method))) => self.operation(key, method, path, own_servers),
                 (name, None) => {
                     let message = format!("{} is not a method of OpenAPI", quoted(name));
-                    let problem = Problem::new(Kind::Method, at(key.key_place), message);
+                    let problem = Problem::new(Cause::Method, at(key.key_place), message);
                     let method = name.to_ascii_uppercase();
                     self.leave_out(key, Some(&method), path, problem);
                 }
@@ -327,7 +327,7 @@ impl Reader<'_> {
         }
         let (own, all) = (quoted(&own), quoted(self.base_path));
         let message = format!("its servers have the path {own}, and those of the document {all}");
-        Err(Problem::new(Kind::Servers, place(servers), message))
+        Err(Problem::new(Cause::Servers, place(servers), message))
     }
 
     fn need(&self, entry: &Entry<'_>, method: &str, path: &str) -> Result<Need, Problem> {
@@ -349,14 +349,14 @@ impl Reader<'_> {
             Some(base) => below(base, full).ok_or_else(|| {
                 let (full, base) = (quoted(full), quoted(base));
                 let message = format!("{full} is not below the base path {base} of its api");
-                Problem::new(Kind::Path, key, message)
+                Problem::new(Cause::Path, key, message)
             })?,
             None if path == "/" && !self.base_path.is_empty() => {
                 let message = format!(
                     "{} ends with `/`, and no path that is decided does",
                     quoted(full)
                 );
-                return Err(Problem::new(Kind::Path, key, message));
+                return Err(Problem::new(Cause::Path, key, message));
             }
             None => path,
         };
@@ -373,7 +373,7 @@ impl Reader<'_> {
                 "`x-orbs` contradicts `x-orbs-api`, where scope {} has other `orbs`",
                 quoted(&needed.scope)
             );
-            return Err(Problem::new(Kind::Orbs, key, message));
+            return Err(Problem::new(Cause::Orbs, key, message));
         }
         Ok(Need {
             scheme: needed.scheme,
@@ -393,7 +393,7 @@ fn reference(entry: &Entry<'_>) -> Problem {
     let target = quoted(word(&entry.value).unwrap_or_default());
     let message =
         format!("`$ref` to {target} is not followed: bundle the document into one without it");
-    Problem::new(Kind::Reference, at(entry.key_place), message)
+    Problem::new(Cause::Reference, at(entry.key_place), message)
 }
 
 /// The path with the operation's own names of parameters, which may be others for each method.
@@ -420,7 +420,7 @@ fn charge(operation: &Node<'_>) -> Result<(Option<Orbs>, bool), Problem> {
         (Some(node), Some(Orbs::Amount(_))) if word(node) == Some("true") => Ok((stated, true)),
         (Some(node), _) => {
             let message = "`x-orbs-own` must be `true`, beside an amount in `x-orbs`";
-            Err(Problem::new(Kind::Orbs, place(node), message))
+            Err(Problem::new(Cause::Orbs, place(node), message))
         }
     }
 }

@@ -10,11 +10,11 @@ macro_rules! kinds {
         /// Why an operation has no equal in a policy. A later release may add a kind, never rename or remove one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
-        pub enum Kind {
+        pub enum Cause {
             $(#[doc = $explanation] $kind,)*
         }
 
-        impl Kind {
+        impl Cause {
             /// Every kind.
             pub const ALL: [Self; [$($string),*].len()] = [$(Self::$kind),*];
 
@@ -58,7 +58,7 @@ kinds! {
     TakesOver: "takes_over", "it would decide calls of an operation that is left out";
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
@@ -67,13 +67,13 @@ impl fmt::Display for Kind {
 /// Why one operation has no equal, and where that is written.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
-    pub(super) kind: Kind,
+    pub(super) kind: Cause,
     pub(super) place: Place,
     pub(super) message: String,
 }
 
 impl Problem {
-    pub(super) fn new(kind: Kind, place: Place, message: impl Into<String>) -> Self {
+    pub(super) fn new(kind: Cause, place: Place, message: impl Into<String>) -> Self {
         Self {
             kind,
             place,

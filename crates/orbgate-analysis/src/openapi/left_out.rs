@@ -6,7 +6,7 @@ use orbgate::Orbs;
 use orbgate_yaml::quoted;
 
 use super::document::Document;
-use super::kind::{Kind, Problem};
+use super::kind::{Cause, Problem};
 use super::template::{Template, shape};
 
 /// Leaves out all operations of one method and shape: nobody knows which of them decides.
@@ -32,7 +32,7 @@ pub(super) fn duplicates(document: &mut Document) {
                 "{name} (line {}) is the same but for the names of parameters",
                 place.line
             );
-            leave_out(document, *number, Kind::Duplicate, message);
+            leave_out(document, *number, Cause::Duplicate, message);
         }
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn contradictions(document: &mut Document) {
             let scope = quoted(&scope);
             let message =
                 format!("scope {scope} is free for some operations and consumes orbs for others");
-            leave_out(document, number, Kind::Orbs, message);
+            leave_out(document, number, Cause::Orbs, message);
         }
     }
 }
@@ -123,12 +123,12 @@ fn continue_with(document: &mut Document, number: usize, found: &[usize], gone: 
     };
     for other in found {
         let message = format!("it would decide calls of {name} (line {line}), which is left out");
-        leave_out(document, *other, Kind::TakesOver, message);
+        leave_out(document, *other, Cause::TakesOver, message);
         gone.push(*other);
     }
 }
 
-fn leave_out(document: &mut Document, number: usize, kind: Kind, message: String) {
+fn leave_out(document: &mut Document, number: usize, kind: Cause, message: String) {
     if let Some(operation) = document.operations.get_mut(number)
         && operation.need.is_ok()
     {

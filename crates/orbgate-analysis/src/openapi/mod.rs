@@ -28,7 +28,7 @@ use orbgate::{Orbs, Place};
 
 pub use self::drift::{Drift, DriftKind, check};
 pub use self::export::export;
-pub use self::kind::Kind;
+pub use self::kind::Cause;
 pub use self::tree::MAX_BYTES;
 
 /// What a document leaves open.
@@ -67,7 +67,7 @@ pub struct LeftOut {
     /// Method and path, or the path where the methods are not known.
     pub operation: String,
     /// Why.
-    pub kind: Kind,
+    pub kind: Cause,
     /// Why, for a person: lower case, no final period.
     pub message: String,
 }
@@ -79,7 +79,7 @@ pub struct LeftOut {
 ///
 /// ```
 /// use orbgate::Orbs;
-/// use orbgate_analysis::openapi::{Kind, Options, import};
+/// use orbgate_analysis::openapi::{Cause, Options, import};
 ///
 /// let document = "
 /// openapi: 3.1.0
@@ -94,7 +94,7 @@ pub struct LeftOut {
 /// let options = Options { orbs: Some(Orbs::Free), ..Options::default() };
 /// let imported = import(document.as_bytes(), &options).unwrap();
 /// assert!(imported.policy.contains("- GET /items"));
-/// assert_eq!(imported.left_out[0].kind, Kind::Path);
+/// assert_eq!(imported.left_out[0].kind, Cause::Path);
 /// ```
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 use orbgate::{Orbs, Place};
 use orbgate_yaml::{Content as Value, Entry, Faults, Node, Values, amount, is_hidden};
 
-use super::kind::{Kind, Problem};
+use super::kind::{Cause, Problem};
 
 pub(super) const fn place(node: &Node<'_>) -> Place {
     at(node.place)
@@ -45,7 +45,7 @@ pub(super) fn text(node: &Node<'_>, what: &str) -> Result<String, Problem> {
     .text(node, what);
     match faults.into_list().into_iter().next() {
         None => Ok(text.value),
-        Some(fault) => Err(Problem::new(Kind::Malformed, place(node), fault.message)),
+        Some(fault) => Err(Problem::new(Cause::Malformed, place(node), fault.message)),
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) fn malformed(node: &Node<'_>, must: &str) -> Problem {
         Value::Refused => ", and an alias or a tag of YAML is not read",
         _ => "",
     };
-    Problem::new(Kind::Malformed, place(node), format!("{must}{found}"))
+    Problem::new(Cause::Malformed, place(node), format!("{must}{found}"))
 }
 
 /// What a call consumes.
@@ -72,7 +72,7 @@ pub(super) fn orbs(node: &Node<'_>, what: &str) -> Result<Orbs, Problem> {
             let must =
                 "must be `true`, `false` or a plain whole number from 1 to 9223372036854775807";
             let message = format!("{what} {must}");
-            Err(Problem::new(Kind::Orbs, place(node), message))
+            Err(Problem::new(Cause::Orbs, place(node), message))
         }
     }
 }

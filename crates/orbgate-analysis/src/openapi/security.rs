@@ -3,7 +3,7 @@
 use orbgate::Place;
 use orbgate_yaml::{Content as Value, Node, quoted};
 
-use super::kind::{Kind, Problem};
+use super::kind::{Cause, Problem};
 use super::node::{at, entries, malformed, place, text};
 use super::scheme::{Flavour, Schemes};
 
@@ -29,25 +29,25 @@ pub(super) fn needed(
     let Some(node) = security else {
         return default(schemes, default_scope).ok_or_else(|| {
             let message = "neither the operation nor the document has `security`";
-            Problem::new(Kind::NoSecurity, operation, message)
+            Problem::new(Cause::NoSecurity, operation, message)
         });
     };
     let problem = |kind, message: String| Problem::new(kind, place(node), message);
     let mut requirements = read(node)?;
     if requirements.is_empty() {
         let message = "`security: []`: everybody may call it";
-        return Err(problem(Kind::Open, message.to_owned()));
+        return Err(problem(Cause::Open, message.to_owned()));
     }
     if requirements.iter().any(Vec::is_empty) {
         let message = "one way to be allowed is `{}`: security is optional";
-        return Err(problem(Kind::Optional, message.to_owned()));
+        return Err(problem(Cause::Optional, message.to_owned()));
     }
     if let Some(asked) = &schemes.asked {
         // Callers of other schemes are not this policy's: it allows them nothing.
         let names = |requirement: &Requirement| requirement.iter().any(|(name, _)| name == asked);
         if !requirements.iter().any(names) {
             let message = format!("no way to be allowed is by {}", quoted(asked));
-            return Err(problem(Kind::OtherScheme, message));
+            return Err(problem(Cause::OtherScheme, message));
         }
         requirements.retain(names);
     }
@@ -69,21 +69,21 @@ pub(super) fn needed(
                 }
                 _ => String::new(),
             };
-            return Err(problem(Kind::Alternatives, message + &advice));
+            return Err(problem(Cause::Alternatives, message + &advice));
         }
     };
     let [(name, scopes)] = requirement.as_slice() else {
         let message = format!("all of this is needed: {}", shown(requirement));
-        return Err(problem(Kind::SeveralSchemes, message));
+        return Err(problem(Cause::SeveralSchemes, message));
     };
     let shown_name = quoted(name);
     let Some((scheme, declared)) = schemes.find(name) else {
         let message = format!("scheme {shown_name} is not declared");
-        return Err(problem(Kind::UnknownScheme, message));
+        return Err(problem(Cause::UnknownScheme, message));
     };
     if let Flavour::Other(flavour) = &declared.flavour {
         let message = format!("scheme {shown_name} has no scopes: it is {flavour}");
-        return Err(problem(Kind::OtherScheme, message));
+        return Err(problem(Cause::OtherScheme, message));
     }
     match (scopes.as_slice(), default_scope) {
         ([scope], _) => Ok(Needed {
@@ -96,11 +96,11 @@ pub(super) fn needed(
         }),
         ([], None) => {
             let message = format!("{shown_name} is needed without a scope");
-            Err(problem(Kind::NoScope, message))
+            Err(problem(Cause::NoScope, message))
         }
         _ => {
             let message = format!("all of these scopes are needed: {}", list(scopes));
-            Err(problem(Kind::SeveralScopes, message))
+            Err(problem(Cause::SeveralScopes, message))
         }
     }
 }

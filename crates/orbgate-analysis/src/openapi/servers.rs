@@ -2,7 +2,7 @@
 
 use orbgate_yaml::{Content as Value, Node, quoted};
 
-use super::kind::{Kind, Problem};
+use super::kind::{Cause, Problem};
 use super::node::{get, malformed, place, text};
 
 /// The path of the servers, without a slash at its end; without servers it is empty.
@@ -21,13 +21,13 @@ pub(super) fn base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {
         let written = text(url, "`url`")?;
         let path = path(&written).map_err(|why| {
             let message = format!("the path of server {} {why}", quoted(&written));
-            Problem::new(Kind::Servers, place(url), message)
+            Problem::new(Cause::Servers, place(url), message)
         })?;
         match &first {
             Some(first) if first != path => {
                 let (first, path) = (quoted(first), quoted(path));
                 let message = format!("the servers have different paths, {first} and {path}");
-                return Err(Problem::new(Kind::Servers, place(url), message));
+                return Err(Problem::new(Cause::Servers, place(url), message));
             }
             _ => first = Some(path.to_owned()),
         }

@@ -5,7 +5,7 @@ use core::fmt::Write as _;
 use orbgate::{Orbs, Policy};
 
 use super::document::{Document, Need};
-use super::kind::{Kind, Problem};
+use super::kind::{Cause, Problem};
 
 /// Whose a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(super) fn policy(document: &mut Document) -> Result<String, String> {
         let Err(error) = Policy::from_yaml(&sheet.text) else {
             return Ok(sheet.text);
         };
-        let mut wrong: Vec<(usize, Kind, String)> = Vec::new();
+        let mut wrong: Vec<(usize, Cause, String)> = Vec::new();
         for fault in error.faults() {
             let line = usize::try_from(fault.place.line).unwrap_or(usize::MAX);
             let owner = line.checked_sub(1).and_then(|line| sheet.owners.get(line));
@@ -59,12 +59,17 @@ pub(super) fn policy(document: &mut Document) -> Result<String, String> {
                 Owner::Head => return Err(message.to_owned()),
                 Owner::Route(operation) => {
                     let of_method = message.starts_with("method ");
-                    let kind = if of_method { Kind::Method } else { Kind::Path };
+                    let kind = if of_method {
+                        Cause::Method
+                    } else {
+                        Cause::Path
+                    };
                     wrong.push((*operation, kind, message.to_owned()));
                 }
                 Owner::Scope(scope) => {
                     let operations = scopes.get(*scope).into_iter().flatten();
-                    let problem = |operation: &usize| (*operation, Kind::Scope, message.to_owned());
+                    let problem =
+                        |operation: &usize| (*operation, Cause::Scope, message.to_owned());
                     let before = wrong.len();
                     wrong.extend(operations.map(problem));
                     if wrong.len() == before {

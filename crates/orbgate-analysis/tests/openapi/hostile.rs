@@ -150,7 +150,7 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
         cut in prop::option::of(any::<prop::sample::Index>()),
     ) {
-        let policy = Policy::from_yaml(include_str!("../../../orbgate-cli/examples/shop.yaml")).unwrap();
+        let policy = Policy::from_yaml(include_str!("../../../orbgate-cli/testdata/shop.yaml")).unwrap();
         let document = orbgate_analysis::openapi::export(&policy);
         let text = if json { document.to_json() } else { document.to_yaml() };
         let mut bytes = text.into_bytes();

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use orbgate_analysis::openapi::{Kind, import};
+use orbgate_analysis::openapi::{Cause, import};
 
 use crate::free;
 
@@ -257,7 +257,7 @@ fn every_kind_has_its_message() {
                 .filter_map(|line| line.split(": ").nth(1).map(str::to_owned)),
         );
     }
-    for kind in Kind::ALL {
+    for kind in Cause::ALL {
         assert!(seen.contains(kind.as_str()), "{kind}");
     }
 }
@@ -273,7 +273,7 @@ fn the_page_explains_every_kind() {
         );
         return;
     };
-    for kind in Kind::ALL {
+    for kind in Cause::ALL {
         let row = format!("| `{kind}` | {} |", kind.explanation().replace('|', "\\|"));
         assert!(page.contains(&row), "{row}");
     }
