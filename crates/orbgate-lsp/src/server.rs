@@ -1,32 +1,31 @@
 //! The server: the life of a session, and who answers what.
 
-use core::ops::Range as Span;
-use std::collections::{BTreeMap, HashMap};
+mod answers;
+
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 
 use gen_lsp_types::json_rpc::{Error, Id, RequestObject, ResponseObject};
 use gen_lsp_types::{
-    CodeAction, CodeActionKind, CodeActionOptions, CodeActionParams, CodeActionRequest,
-    CodeActionResponse, Contents, Definition, DefinitionRequest, DefinitionResponse, Diagnostic,
+    CodeActionKind, CodeActionOptions, CodeActionRequest, DefinitionRequest, Diagnostic,
     DidChangeTextDocumentNotification, DidCloseTextDocumentNotification,
     DidOpenTextDocumentNotification, DocumentFormattingRequest, DocumentSymbolRequest, ErrorCodes,
-    ExitNotification, Hover, HoverRequest, InitializeRequest, InitializeResult, Location,
-    LspErrorCodes, LspNotificationMethod, LspRequestMethod, MarkupContent, MarkupKind, MessageType,
-    Notification, Position, PublishDiagnosticsNotification, PublishDiagnosticsParams, Range,
-    ReferencesRequest, Request, ServerCapabilities, ServerInfo, ShowMessageNotification,
-    ShowMessageParams, ShutdownRequest, TextDocumentContentChangeEvent, TextDocumentSyncKind,
-    TextDocumentSyncOptions, TextEdit, Uri, WorkspaceEdit,
+    ExitNotification, HoverRequest, InitializeRequest, InitializeResult, LspErrorCodes,
+    LspNotificationMethod, LspRequestMethod, MarkupKind, MessageType, Notification,
+    PublishDiagnosticsNotification, PublishDiagnosticsParams, ReferencesRequest, Request,
+    ServerCapabilities, ServerInfo, ShowMessageNotification, ShowMessageParams, ShutdownRequest,
+    TextDocumentContentChangeEvent, TextDocumentSyncKind, TextDocumentSyncOptions, Uri,
 };
 use serde_json::Value;
 
-use crate::document::{Document, Format, Name, Sound};
+use crate::document::Document;
 use crate::queue::{Fate, Queue, Waiting};
 use crate::settings::Settings;
 use crate::text::Encoding;
 use crate::wire::{self, Incoming};
-use crate::{diagnostics, fixes, hover, layout, navigation};
+use crate::{diagnostics, navigation};
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -326,132 +325,6 @@ impl<'o> Server<'o> {
         })
     }
 
-    /// A document that has been looked at.
-    fn seen(&mut self, uri: &Uri) -> Answer<&Document> {
-        self.publish(&uri.0)
-            .map_err(|failed| error(ErrorCodes::InternalError, failed.to_string()))?;
-        let document = self.documents.get(&uri.0);
-        document.ok_or_else(|| {
-            let message = "the document is not open".to_owned();
-            error(ErrorCodes::InvalidParams, message)
-        })
-    }
-
-    /// The name at a position of a document, if its last sound text has it.
-    fn name_at(&mut self, uri: &Uri, position: Position) -> Answer<Option<At<'_>>> {
-        let encoding = self.encoding;
-        let document = self.seen(uri)?;
-        let byte = document.text.byte_of(position, encoding);
-        let at = document.sound.as_ref().and_then(|sound| {
-            let (name, span) = sound.name_at(&document.text, byte)?;
-            Some(At {
-                uri: &document.uri,
-                sound,
-                name,
-                range: document.text.range(span, encoding),
-            })
-        });
-        Ok(at)
-    }
-
-    fn hover(&mut self, uri: &Uri, position: Position) -> Answer<Option<Hover>> {
-        let kind = self.hover_kind.clone();
-        let at = self.name_at(uri, position)?;
-        Ok(at.and_then(|at| {
-            let value = hover::markdown(at.sound, at.name.of)?;
-            Some(Hover {
-                contents: Contents::MarkupContent(MarkupContent { kind, value }),
-                range: Some(at.range),
-            })
-        }))
-    }
-
-    fn definition(&mut self, uri: &Uri, position: Position) -> Answer<Option<DefinitionResponse>> {
-        let encoding = self.encoding;
-        let at = self.name_at(uri, position)?;
-        Ok(at.and_then(|at| {
-            let span = navigation::definition(at.sound, at.name.of)?;
-            Some(Definition::Location(at.location(span, encoding)).into())
-        }))
-    }
-
-    fn references(
-        &mut self,
-        uri: &Uri,
-        position: Position,
-        with_scope: bool,
-    ) -> Answer<Option<Vec<Location>>> {
-        let encoding = self.encoding;
-        let at = self.name_at(uri, position)?;
-        Ok(at.map(|at| {
-            let spans = navigation::references(at.sound, at.name.of, with_scope);
-            let location = |span| at.location(span, encoding);
-            spans.into_iter().map(location).collect()
-        }))
-    }
-
-    fn lay_out(&mut self, uri: &Uri) -> Answer<Option<Vec<TextEdit>>> {
-        let encoding = self.encoding;
-        let document = self.seen(uri)?;
-        let has_faults = document
-            .found
-            .as_ref()
-            .is_none_or(|found| !found.faults.is_empty());
-        if document.kind != Format::Policy || has_faults {
-            // The faults are said already.
-            return Ok(None);
-        }
-        let text = &document.text;
-        let new = orbgate_analysis::format(text.as_str()).map_err(|faults| {
-            let message = faults.first().map(|fault| fault.message.clone());
-            lsp_error(LspErrorCodes::RequestFailed, &message.unwrap_or_default())
-        })?;
-        let edit = layout::edit(text, &new).map(|(span, new_text)| TextEdit {
-            range: text.range(span, encoding),
-            new_text,
-        });
-        Ok(Some(edit.into_iter().collect()))
-    }
-
-    fn fixes(&mut self, params: &CodeActionParams) -> Answer<Option<Vec<CodeActionResponse>>> {
-        let wanted = params.context.only.as_ref().is_none_or(|only| {
-            let mut only = only.iter();
-            only.any(|kind| matches!(kind, CodeActionKind::QuickFix | CodeActionKind::Empty))
-        });
-        if !wanted {
-            return Ok(None);
-        }
-        let (encoding, settings) = (self.encoding, self.settings.clone());
-        let document = self.seen(&params.text_document.uri)?;
-        let text = &document.text;
-        let [start, end] = [params.range.start, params.range.end];
-        let [start, end] = [start, end].map(|position| text.byte_of(position, encoding));
-        let fixes = fixes::of(document, &(start..end.max(start)), &settings);
-        let action = |fix: fixes::Fix<'_>| {
-            let edit = TextEdit {
-                range: text.range(fix.span, encoding),
-                new_text: fix.new,
-            };
-            let changes = HashMap::from([(document.uri.clone(), vec![edit])]);
-            CodeActionResponse::CodeAction(CodeAction {
-                title: fix.title,
-                kind: Some(CodeActionKind::QuickFix),
-                diagnostics: Some(vec![diagnostics::of_finding(
-                    document,
-                    fix.finding,
-                    encoding,
-                )]),
-                is_preferred: Some(true),
-                edit: Some(WorkspaceEdit {
-                    changes: Some(changes),
-                    ..WorkspaceEdit::default()
-                }),
-                ..CodeAction::default()
-            })
-        };
-        Ok(Some(fixes.into_iter().map(action).collect()))
-    }
-
     /// Looks at a document, unless somebody has, and says what was found.
     fn publish(&mut self, uri: &str) -> io::Result<()> {
         let Some(document) = self.documents.get_mut(uri) else {
@@ -514,24 +387,6 @@ impl<'o> Server<'o> {
 
     fn respond_error(&mut self, id: Id, error: Error) -> io::Result<()> {
         wire::write(self.output, &ResponseObject::from_error(id, error))
-    }
-}
-
-/// A name where somebody asks for it.
-struct At<'d> {
-    uri: &'d Uri,
-    sound: &'d Sound,
-    name: &'d Name,
-    /// Where it stands in the text of now.
-    range: Range,
-}
-
-impl At<'_> {
-    fn location(&self, span: Span<usize>, encoding: Encoding) -> Location {
-        Location {
-            uri: self.uri.clone(),
-            range: self.sound.text.range(span, encoding),
-        }
     }
 }
 

@@ -1,0 +1,168 @@
+//! The answers about documents.
+
+use core::ops::Range as Span;
+use std::collections::HashMap;
+
+use gen_lsp_types::{
+    CodeAction, CodeActionKind, CodeActionParams, CodeActionResponse, Contents, Definition,
+    DefinitionResponse, ErrorCodes, Hover, Location, LspErrorCodes, MarkupContent, Position, Range,
+    TextEdit, Uri, WorkspaceEdit,
+};
+
+use super::{Answer, Server, error, lsp_error};
+use crate::document::{Document, Format, Name, Sound};
+use crate::text::Encoding;
+use crate::{diagnostics, fixes, hover, layout, navigation};
+
+impl Server<'_> {
+    /// A document that has been looked at.
+    pub(super) fn seen(&mut self, uri: &Uri) -> Answer<&Document> {
+        self.publish(&uri.0)
+            .map_err(|failed| error(ErrorCodes::InternalError, failed.to_string()))?;
+        let document = self.documents.get(&uri.0);
+        document.ok_or_else(|| {
+            let message = "the document is not open".to_owned();
+            error(ErrorCodes::InvalidParams, message)
+        })
+    }
+
+    /// The name at a position of a document, if its last sound text has it.
+    fn name_at(&mut self, uri: &Uri, position: Position) -> Answer<Option<At<'_>>> {
+        let encoding = self.encoding;
+        let document = self.seen(uri)?;
+        let byte = document.text.byte_of(position, encoding);
+        let at = document.sound.as_ref().and_then(|sound| {
+            let (name, span) = sound.name_at(&document.text, byte)?;
+            Some(At {
+                uri: &document.uri,
+                sound,
+                name,
+                range: document.text.range(span, encoding),
+            })
+        });
+        Ok(at)
+    }
+
+    pub(super) fn hover(&mut self, uri: &Uri, position: Position) -> Answer<Option<Hover>> {
+        let kind = self.hover_kind.clone();
+        let at = self.name_at(uri, position)?;
+        Ok(at.and_then(|at| {
+            let value = hover::markdown(at.sound, at.name.of)?;
+            Some(Hover {
+                contents: Contents::MarkupContent(MarkupContent { kind, value }),
+                range: Some(at.range),
+            })
+        }))
+    }
+
+    pub(super) fn definition(
+        &mut self,
+        uri: &Uri,
+        position: Position,
+    ) -> Answer<Option<DefinitionResponse>> {
+        let encoding = self.encoding;
+        let at = self.name_at(uri, position)?;
+        Ok(at.and_then(|at| {
+            let span = navigation::definition(at.sound, at.name.of)?;
+            Some(Definition::Location(at.location(span, encoding)).into())
+        }))
+    }
+
+    pub(super) fn references(
+        &mut self,
+        uri: &Uri,
+        position: Position,
+        with_scope: bool,
+    ) -> Answer<Option<Vec<Location>>> {
+        let encoding = self.encoding;
+        let at = self.name_at(uri, position)?;
+        Ok(at.map(|at| {
+            let spans = navigation::references(at.sound, at.name.of, with_scope);
+            let location = |span| at.location(span, encoding);
+            spans.into_iter().map(location).collect()
+        }))
+    }
+
+    pub(super) fn lay_out(&mut self, uri: &Uri) -> Answer<Option<Vec<TextEdit>>> {
+        let encoding = self.encoding;
+        let document = self.seen(uri)?;
+        let has_faults = document
+            .found
+            .as_ref()
+            .is_none_or(|found| !found.faults.is_empty());
+        if document.kind != Format::Policy || has_faults {
+            // The faults are said already.
+            return Ok(None);
+        }
+        let text = &document.text;
+        let new = orbgate_analysis::format(text.as_str()).map_err(|faults| {
+            let message = faults.first().map(|fault| fault.message.clone());
+            lsp_error(LspErrorCodes::RequestFailed, &message.unwrap_or_default())
+        })?;
+        let edit = layout::edit(text, &new).map(|(span, new_text)| TextEdit {
+            range: text.range(span, encoding),
+            new_text,
+        });
+        Ok(Some(edit.into_iter().collect()))
+    }
+
+    pub(super) fn fixes(
+        &mut self,
+        params: &CodeActionParams,
+    ) -> Answer<Option<Vec<CodeActionResponse>>> {
+        let wanted = params.context.only.as_ref().is_none_or(|only| {
+            let mut only = only.iter();
+            only.any(|kind| matches!(kind, CodeActionKind::QuickFix | CodeActionKind::Empty))
+        });
+        if !wanted {
+            return Ok(None);
+        }
+        let (encoding, settings) = (self.encoding, self.settings.clone());
+        let document = self.seen(&params.text_document.uri)?;
+        let text = &document.text;
+        let [start, end] = [params.range.start, params.range.end];
+        let [start, end] = [start, end].map(|position| text.byte_of(position, encoding));
+        let fixes = fixes::of(document, &(start..end.max(start)), &settings);
+        let action = |fix: fixes::Fix<'_>| {
+            let edit = TextEdit {
+                range: text.range(fix.span, encoding),
+                new_text: fix.new,
+            };
+            let changes = HashMap::from([(document.uri.clone(), vec![edit])]);
+            CodeActionResponse::CodeAction(CodeAction {
+                title: fix.title,
+                kind: Some(CodeActionKind::QuickFix),
+                diagnostics: Some(vec![diagnostics::of_finding(
+                    document,
+                    fix.finding,
+                    encoding,
+                )]),
+                is_preferred: Some(true),
+                edit: Some(WorkspaceEdit {
+                    changes: Some(changes),
+                    ..WorkspaceEdit::default()
+                }),
+                ..CodeAction::default()
+            })
+        };
+        Ok(Some(fixes.into_iter().map(action).collect()))
+    }
+}
+
+/// A name where somebody asks for it.
+struct At<'d> {
+    uri: &'d Uri,
+    sound: &'d Sound,
+    name: &'d Name,
+    /// Where it stands in the text of now.
+    range: Range,
+}
+
+impl At<'_> {
+    fn location(&self, span: Span<usize>, encoding: Encoding) -> Location {
+        Location {
+            uri: self.uri.clone(),
+            range: self.sound.text.range(span, encoding),
+        }
+    }
+}
