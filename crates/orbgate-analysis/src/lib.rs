@@ -10,6 +10,7 @@ mod nodes;
 pub mod openapi;
 mod questions;
 mod shadow;
+mod spelling;
 mod suite;
 mod templates;
 mod usage;
@@ -25,6 +26,7 @@ pub use crate::lint::{Code, Finding, Findings, Level, lint};
 pub use crate::near::{Miss, NearMiss, near_misses, near_scope};
 pub use crate::questions::{TableRow, reach, route_of, scope, table_rows, who_may};
 pub use crate::shadow::{Disagreeing, Disagreement, Shadowed, shadow};
+pub use crate::spelling::in_order;
 pub use crate::suite::{
     Case, Coverage, CoveredRow, Difference, Expected, ExpectedOrbs, Outcome, Suite, Tried,
 };

@@ -8,7 +8,7 @@
 )]
 
 use orbgate::{Engine, Policy};
-use orbgate_analysis::{Miss, near_misses, near_scope, route_of};
+use orbgate_analysis::{Miss, in_order, near_misses, near_scope, route_of};
 
 /// A target of a template.
 fn target(template: &str) -> String {
@@ -237,4 +237,46 @@ fn a_scope_is_near_by_a_few_characters() {
     ] {
         assert_eq!(near_scope(needed, carried), near, "{carried}");
     }
+}
+
+#[test]
+fn a_malformed_target_is_in_order_up_to_its_fault() {
+    let policy = |target: &str| {
+        let text = format!(
+            "orbgate: 1\ntarget: {target}\napis: {{ a: {{ base_path: '', scopes: {{ s: {{ orbs: false, routes: [GET /x, 'GET /@', 'GET /{{id}}'] }} }} }} }}"
+        );
+        Engine::new(&Policy::from_yaml(&text).unwrap())
+    };
+    let (strict, encoded) = (policy("strict"), policy("encoded_params"));
+    let long = format!("/{}/x", "a".repeat(256));
+    let too_long = format!("/{}/x", "a".repeat(257));
+    for (engine, target, expected) in [
+        (&strict, "", Some(0)),
+        (&strict, "x", Some(0)),
+        (&strict, "/a/b", None),
+        (&strict, "/X", None), // beside `/x` alone
+        (&strict, "/a/b/", Some(4)),
+        (&strict, "/a//b", Some(2)),
+        (&strict, "/a/../b", Some(2)),
+        (&strict, "/a/..b/./c", Some(6)),
+        (&strict, "/a#b", Some(2)),
+        (&strict, "/a?b#c", Some(4)),
+        (&strict, "/a b", Some(2)),
+        (&strict, "/a;b", Some(2)),
+        (&strict, "/a%20b", Some(2)),
+        (&strict, &long, None),
+        (&strict, &too_long, Some(257)),
+        (&encoded, "/%78", Some(1)),
+        (&encoded, "/%40", None), // beside `/@` alone
+        (&encoded, "/a%20b/%zz", Some(6)),
+        (&encoded, "/a%20b/c%2f", Some(8)),
+        (&encoded, "/a%20", Some(2)),
+        (&encoded, "/a%20/b", Some(2)),
+    ] {
+        assert_eq!(in_order(engine, target), expected, "{target}");
+    }
+    let query = format!("/a?{}", "q".repeat(100_000));
+    assert_eq!(in_order(&strict, &query), Some(8_192));
+    assert_eq!(in_order(&strict, vec![b'/'; 100_000]), Some(1));
+    assert_eq!(in_order(&strict, b"/a\xff"), Some(2));
 }

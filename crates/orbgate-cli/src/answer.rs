@@ -33,6 +33,22 @@ impl Advice {
         }
     }
 
+    /// What a denied call would consume.
+    pub(crate) fn orbs_if_allowed(charge: Charge) -> Self {
+        Self {
+            label: "orbs",
+            text: format!("if it were allowed: {}", orbs(Some(charge))),
+        }
+    }
+
+    /// Where a target stops being in order.
+    pub(crate) const fn target(text: String) -> Self {
+        Self {
+            label: "target",
+            text,
+        }
+    }
+
     /// The step to a scope that is missing.
     pub(crate) const fn step(text: String) -> Self {
         Self {

@@ -95,6 +95,15 @@ pub(crate) fn decide<'e>(
         kind: TokenKind::from(kind),
         scopes,
     });
+    decide_with(question, token, engine)
+}
+
+/// Asks the engine the same with another token.
+pub(crate) fn decide_with<'e>(
+    question: &Question,
+    token: Option<Token<'_>>,
+    engine: &'e Engine,
+) -> Decision<'e> {
     match &question.scope {
         Some(scope) => engine.decide_scope(bytes(scope), token, question.allow_bonus_orbs),
         None => engine.decide(&Request {

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use orbgate::{Decision, Engine, Grant, MissingStep, Place, Reason, Scopes};
-use orbgate_analysis::{NearMiss, near_misses, near_scope};
+use orbgate::{Charge, Decision, Engine, Grant, MissingStep, Place, Reason, Scopes, Token};
+use orbgate_analysis::{NearMiss, in_order, near_misses, near_scope};
 use serde::Serialize;
 
 use crate::answer::{self, Advice};
@@ -43,6 +43,12 @@ struct Explained<'e> {
     #[serde(flatten)]
     decision: Decision<'e>,
     missing_step: Option<MissingStep>,
+    /// What the denied call would consume.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orbs_if_allowed: Option<Charge>,
+    /// How many bytes of a malformed target are in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_order: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     near: Vec<Near<'e>>,
 }
@@ -74,6 +80,9 @@ pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Exit, Stop> {
         .map_or_else(|| question.scopes(), Scopes::from);
     let decision = decide::decide(question, scopes, engine);
     let missing_step = grant.missing_step(&decision);
+    let orbs_if_allowed = charge_if_allowed(question, &decision, engine);
+    let target = given(&question.target);
+    let in_order = decision.detail().and_then(|_| in_order(engine, target));
     let near = near(denial, engine);
     if question.json {
         let near = near.into_iter().map(|near| Near {
@@ -85,6 +94,8 @@ pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Exit, Stop> {
         decide::print_json(&Explained {
             decision,
             missing_step,
+            orbs_if_allowed,
+            in_order,
             near: near.collect(),
         })?;
     } else {
@@ -95,13 +106,55 @@ pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Exit, Stop> {
                 meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
             Advice::near(format!("{route} ({place}): {}{meant}", near.why))
         });
-        let mut advice = advice(denial, &grant, &decision, missing_step, source);
+        let mut advice: Vec<_> = orbs_if_allowed
+            .map(Advice::orbs_if_allowed)
+            .into_iter()
+            .chain(in_order.and_then(|bytes| fault_in_target(target, bytes)))
+            .chain(advice(denial, &grant, &decision, missing_step, source))
+            .collect();
         advice.extend(misspelt(denial, &decision));
         advice.extend(near);
         output::print(|out| answer::write(out, &decision, &advice, source))?;
     }
     Ok(decide::exit(&decision))
 }
+
+/// What a denied call would consume if a user's token with the scope made it.
+fn charge_if_allowed(
+    question: &Question,
+    decision: &Decision<'_>,
+    engine: &Engine,
+) -> Option<Charge> {
+    if decision.is_allow() {
+        return None;
+    }
+    let as_user = |scopes| decide::decide_with(question, Some(Token::user(scopes)), engine);
+    let scope = as_user("").scope()?;
+    match as_user(scope.name()) {
+        Decision::Allow(allow) => allow.charge(),
+        Decision::Deny(_) => None,
+    }
+}
+
+/// Where a target stops being in order, with a little of what stands on both sides.
+fn fault_in_target(target: &[u8], in_order: usize) -> Option<Advice> {
+    let (before, behind) = target.split_at_checked(in_order)?;
+    let before = String::from_utf8_lossy(before);
+    let behind = String::from_utf8_lossy(behind);
+    let skipped = before.chars().count().saturating_sub(SHOWN);
+    let before: String = before.chars().skip(skipped).collect();
+    let behind: String = behind.chars().take(SHOWN).collect();
+    Some(Advice::target(match (&*before, &*behind) {
+        ("", "") => "it is empty".to_owned(),
+        ("", behind) => format!("out of order from its first byte: `{behind}`"),
+        (before, behind) => {
+            format!("in order to byte {in_order}, `{before}`; then comes `{behind}`")
+        }
+    }))
+}
+
+/// So many characters are shown on each side of a fault.
+const SHOWN: usize = 40;
 
 /// The routes that nearly decide the call, where a call is asked about.
 fn near<'e>(denial: &Arguments, engine: &'e Engine) -> Vec<NearMiss<'e>> {
@@ -172,7 +225,9 @@ token carries, what is declared and what is requested, and this says which:
 Without --scopes, the token is the one that --declared and --requested give.
 With --json, the decision has one field more, `missing_step`: one of these,
 or null where no step is missing. Routes that nearly decide the call are named
-with why they do not; in JSON they are in `near`, if there are any.
+with why they do not; in JSON they are in `near`, if there are any. A denied
+call has what it would consume in `orbs_if_allowed`, and a malformed target the
+number of its bytes that are in order in `in_order`.
 
 Examples:
   orbgate explain POST /api/v1/external/vox/run --token user \\

@@ -9,8 +9,13 @@ const RUN: [&str; 3] = ["explain", "POST", "/api/v1/external/vox/run"];
 fn check(arguments: &[&str], code: i32, missing: &str) {
     let ran = orbgate(&[&RUN[..], &["--token", "user", "--json"], arguments].concat());
     assert_eq!((ran.code, &*ran.err), (code, ""), "{arguments:?}");
+    // What it would consume: an amount that the policy does not state.
+    let orbs = match code {
+        0 => "",
+        _ => r#","orbs_if_allowed":{"consumes":true,"amount":null,"bonus_allowed":false}"#,
+    };
     let end = format!(
-        ",\"policy\":\"{}\",\"missing_step\":{missing}}}\n",
+        ",\"policy\":\"{}\",\"missing_step\":{missing}{orbs}}}\n",
         digest()
     );
     assert!(ran.out.ends_with(&end), "{}", ran.out);
@@ -82,6 +87,7 @@ deny 403
   reason  scope_missing: the token does not carry the required scope
   route   POST /api/v1/external/vox/run
   scope   write:vox (sends messages to Vox)
+  orbs    if it were allowed: consumes orbs, amount not stated by the policy; bonus orbs not allowed
   step    not_declared: the scope is not declared in the Permissions tab of the application
   hint    scopes are separated by spaces, not by commas
 ";
@@ -119,7 +125,7 @@ fn a_denial_for_another_reason_is_explained_as_by_decide() {
         &["GET", "//", "--token", "user"],
         &["POST", "/api/v1/external/vox/run"],
     ] {
-        let ran = orbgate(
+        let mut ran = orbgate(
             &[
                 &["explain"],
                 arguments,
@@ -128,6 +134,10 @@ fn a_denial_for_another_reason_is_explained_as_by_decide() {
             .concat(),
         );
         assert_eq!(ran.code, 1);
+        // What it would consume, and where the target is malformed, it says as well.
+        let more = |line: &&str| line.starts_with("  orbs ") || line.starts_with("  target ");
+        let lines = ran.out.split_inclusive('\n');
+        ran.out = lines.filter(|line| !more(line)).collect();
         assert_eq!(ran, orbgate(&[&["decide"], arguments].concat()));
     }
 }
@@ -176,7 +186,9 @@ fn it_always_agrees_with_decide() {
             let (decided, (code, mut explained)) = (ask("decide"), ask("explain"));
             let more = explained.as_object_mut().unwrap();
             assert!(more.remove("missing_step").is_some());
-            more.remove("near");
+            for field in ["near", "orbs_if_allowed", "in_order"] {
+                more.remove(field);
+            }
             assert_eq!((code, explained), decided, "{subject:?} {token:?}");
         }
     }
@@ -230,4 +242,87 @@ fn near_misses_say_why_not_and_what_was_meant() {
         serde_json::json!([{"route": "GET /v1/items/{id}", "place": {"line": 12, "column": 13},
             "why": "segment 2 is `item`, not `items`", "meant": "/v1/items/7"}])
     );
+}
+
+#[test]
+fn a_denied_call_says_what_it_would_consume() {
+    let shop = crate::file("explain-orbs.yaml", crate::SHOP);
+    for (arguments, orbs, json) in [
+        (
+            &["POST", "/v1/items/7", "--token", "user"][..],
+            Some("if it were allowed: consumes 5 orbs; bonus orbs not allowed"),
+            serde_json::json!({"consumes": true, "amount": 5, "bonus_allowed": false}),
+        ),
+        (
+            &["POST", "/v1/items/order", "--allow-bonus-orbs"],
+            Some("if it were allowed: consumes 3 orbs; bonus orbs allowed"),
+            serde_json::json!({"consumes": true, "amount": 3, "bonus_allowed": true}),
+        ),
+        (
+            &["--scope", "read:items", "--token", "user"],
+            Some("if it were allowed: consumes none"),
+            serde_json::json!({"consumes": false, "amount": 0, "bonus_allowed": false}),
+        ),
+        // What is denied to every token would consume nothing.
+        (
+            &["GET", "/v1/nothing", "--token", "user"],
+            None,
+            serde_json::Value::Null,
+        ),
+        (
+            &["PUT", "/v1/items", "--token", "user"],
+            None,
+            serde_json::Value::Null,
+        ),
+        (
+            &["GET", "/v1/items/", "--token", "user"],
+            None,
+            serde_json::Value::Null,
+        ),
+    ] {
+        let ask = |more: &[&str]| {
+            let explain = ["explain", "--policy", &shop];
+            let ran = orbgate(&[&explain[..], arguments, more].concat());
+            assert_eq!((ran.code, &*ran.err), (1, ""), "{arguments:?}");
+            ran.out
+        };
+        let line = ask(&[]).lines().find_map(|line| {
+            let text = line.strip_prefix("  orbs    ")?;
+            Some(text.to_owned())
+        });
+        assert_eq!(line.as_deref(), orbs, "{arguments:?}");
+        let answer: serde_json::Value = serde_json::from_str(&ask(&["--json"])).unwrap();
+        assert_eq!(answer["orbs_if_allowed"], json, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_malformed_target_shows_where() {
+    let shop = crate::file("explain-where.yaml", crate::SHOP);
+    for (target, line, json) in [
+        (
+            "/v1//items",
+            "in order to byte 3, `/v1`; then comes `//items`",
+            serde_json::json!(3),
+        ),
+        (
+            "v1/items",
+            "out of order from its first byte: `v1/items`",
+            serde_json::json!(0),
+        ),
+        ("", "it is empty", serde_json::json!(0)),
+    ] {
+        let explain = [
+            "explain", "GET", target, "--token", "user", "--policy", &shop,
+        ];
+        let ran = orbgate(&explain);
+        assert!(
+            ran.out.contains(&format!("  target  {line}\n")),
+            "{}",
+            ran.out
+        );
+        let ran = orbgate(&[&explain[..], &["--json"]].concat());
+        let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(answer["in_order"], json);
+    }
 }
