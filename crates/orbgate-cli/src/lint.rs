@@ -193,14 +193,24 @@ struct FileAnswer<'a> {
     file: &'a str,
     policy: Option<Digest>,
     complete: bool,
-    faults: Vec<FaultAnswer<'a>>,
+    faults: Vec<FaultAnswer>,
     findings: Vec<FindingAnswer<'a>>,
 }
 
+/// A fault of a policy, as JSON.
 #[derive(Serialize)]
-struct FaultAnswer<'a> {
+pub(crate) struct FaultAnswer {
     place: Place,
-    message: &'a str,
+    message: String,
+}
+
+impl FaultAnswer {
+    pub(crate) fn new(fault: &Fault) -> Self {
+        Self {
+            place: fault.place,
+            message: fault.message.clone(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -215,10 +225,6 @@ struct FindingAnswer<'a> {
 
 impl<'a> FileAnswer<'a> {
     fn new(linted: &'a Linted) -> Self {
-        let fault = |fault: &'a Fault| FaultAnswer {
-            place: fault.place,
-            message: &fault.message,
-        };
         let finding = |finding: &'a Finding| FindingAnswer {
             code: finding.code.as_str(),
             level: finding.level.as_str(),
@@ -231,7 +237,7 @@ impl<'a> FileAnswer<'a> {
             file: &linted.file,
             policy: linted.policy,
             complete: linted.cut.is_empty(),
-            faults: linted.faults.iter().map(fault).collect(),
+            faults: linted.faults.iter().map(FaultAnswer::new).collect(),
             findings: linted.findings.iter().map(finding).collect(),
         }
     }

@@ -165,3 +165,37 @@ fn standard_input_is_read_only_once() {
         );
     }
 }
+
+#[test]
+fn faults_and_warnings_are_json_for_programs() {
+    let (shop, bad) = (
+        file("check-json.yaml", SHOP),
+        file("check-json-bad.yaml", BAD),
+    );
+    let ran = orbgate(&["check", "--json", &shop, &bad]);
+    assert_eq!((ran.code, &*ran.err), (1, ""));
+    assert_eq!(ran.out.lines().count(), 1);
+    let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let [fine, faulty] = [&answer["files"][0], &answer["files"][1]];
+    assert_eq!(fine["file"], *shop);
+    assert!(fine["policy"].as_str().unwrap().starts_with("sha256:"));
+    assert_eq!(fine["faults"], serde_json::json!([]));
+    assert_eq!(
+        fine["warnings"][0]["place"],
+        serde_json::json!({"line": 21, "column": 18})
+    );
+    assert_eq!(faulty["policy"], serde_json::Value::Null);
+    assert_eq!(faulty["warnings"], serde_json::json!([]));
+    // The same faults as in the text, in the same order.
+    let text = orbgate(&["check", &bad]).out;
+    let faults = faulty["faults"].as_array().unwrap().iter().map(|fault| {
+        let (place, message) = (&fault["place"], fault["message"].as_str().unwrap());
+        format!("{bad}:{}:{}: {message}\n", place["line"], place["column"])
+    });
+    assert_eq!(faults.collect::<String>(), text);
+
+    let ran = orbgate(&["check", "--json", &shop, "no-such-file.yaml"]);
+    assert_eq!(ran.code, 2);
+    let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(answer["files"].as_array().unwrap().len(), 1);
+}
