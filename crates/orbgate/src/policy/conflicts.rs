@@ -9,7 +9,7 @@ use std::collections::hash_map::Entry;
 use orbgate_yaml::{Faults, Place, first_place, quoted};
 
 use super::grammar;
-use super::model::Policy;
+use super::model::{Api, Policy};
 use crate::seeded::{RandomSeed, SeededMap};
 use crate::terms::Orbs;
 
@@ -59,24 +59,29 @@ pub(super) fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
     let mut routes = Vec::with_capacity(scopes.map(|scope| scope.routes.len()).sum());
     for api in &policy.apis {
         // Without a sound base path the full templates are not known.
-        let Some(base_path) = &api.base_path else {
-            continue;
-        };
-        for scope in &api.scopes {
-            routes.extend(scope.routes.iter().map(|route| {
-                FullRoute {
-                    method: route.method(),
-                    template: grammar::full_template(base_path, route.template()),
-                    place: route.place,
-                    scope: &scope.name,
-                    orbs: route
-                        .orbs
-                        .map_or(scope.orbs, |amount| Some(Orbs::Amount(amount))),
-                }
-            }));
+        if let Some(base_path) = &api.base_path {
+            routes.extend(routes_below(api, base_path));
         }
     }
     routes
+}
+
+/// Every route of an api, in the order of the file.
+pub(super) fn routes_below<'p>(
+    api: &'p Api,
+    base_path: &'p str,
+) -> impl Iterator<Item = FullRoute<'p>> {
+    api.scopes.iter().flat_map(move |scope| {
+        scope.routes.iter().map(move |route| FullRoute {
+            method: route.method(),
+            template: grammar::full_template(base_path, route.template()),
+            place: route.place,
+            scope: &scope.name,
+            orbs: route
+                .orbs
+                .map_or(scope.orbs, |amount| Some(Orbs::Amount(amount))),
+        })
+    })
 }
 
 /// Most bytes of all full templates together: a short file with a long base path must not take
