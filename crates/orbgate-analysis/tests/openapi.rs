@@ -114,7 +114,7 @@ proptest! {
 #[test]
 fn the_shipped_policies_go_round() {
     let repository = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let folders = ["policy", "policy/valid", "crates/orbgate-cli/examples"];
+    let folders = ["policy", "policy/valid", "crates/orbgate-cli/testdata"];
     let mut count = 0;
     for folder in folders {
         let Ok(folder) = std::fs::read_dir(format!("{repository}/{folder}")) else {
