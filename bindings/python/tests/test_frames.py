@@ -75,3 +75,9 @@ def test_pandas_frames_keep_their_index() -> None:
     assert found.index.equals(frame.index)
     assert found["reason"].tolist() == [row["reason"] for row in EXPECTED]
     assert frame.join(found)["decision"].iloc[0] == "allow"
+
+
+def test_a_column_of_numbers_and_texts_is_an_error_of_the_table() -> None:
+    frame = pd.DataFrame({**COLUMNS, "scopes": [1, "a"] * 1000})
+    with pytest.raises(TableError):
+        POLICY.decide_table(frame)

@@ -61,6 +61,7 @@ def test_an_access_log_says_who_and_when(tmp_path: Path) -> None:
     found = [row[name] for name in ("caller", "kind", "scopes", "allow_bonus_orbs_use")]
     assert found == ["ann", "organisation", "a b", True]
     names = "access.log.1 access.log-20261120 access.LOG.2 access_log ssl_access_log.3 access_log-20261120 calls.txt"
+    names += " access.log-2026-11-20 access.log.2026-11-19 access.log.gz.1 access_log.bak access.log.2.old ssl_access_log-20261120.1"
     for name in names.split():
         assert len(read_rows(tmp_path / name, LINE)) == 1
 
@@ -97,11 +98,14 @@ def test_several_files_are_one_log(tmp_path: Path, policy: Policy) -> None:
 
 def test_a_folder_of_parquet_is_one_log(tmp_path: Path) -> None:
     folder = tmp_path / "calls"
-    for name in ("part-0.parquet", "day=2/part-1.snappy.parquet", "_temporary/part-9.parquet", "notes.md", "_SUCCESS"):
+    for name in ("part-0.parquet", "day=2/part-1.snappy.parquet", "_temporary/part-9.parquet", "_SUCCESS"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(pa.table({"method": ["GET"], "target": [f"/{name}"]}), folder / name)
     found = pa.table(logs.read(folder))["target"].to_pylist()
     assert found == ["/day=2/part-1.snappy.parquet", "/part-0.parquet"]
+    (folder / "notes.md").write_text("what this is")
+    with pytest.raises(ValueError, match="the format of `.*notes.md` is not clear"):
+        logs.read(folder)
     (tmp_path / "empty").mkdir()
     for nothing in (tmp_path / "empty", tmp_path / "*.csv"):
         with pytest.raises(FileNotFoundError, match="no log there"):
@@ -110,6 +114,42 @@ def test_a_folder_of_parquet_is_one_log(tmp_path: Path) -> None:
         logs.read([folder / "part-0.parquet", tmp_path / "none.csv"])
     with pytest.raises(ValueError, match="standard input is a log by itself"):
         logs.read(["-", str(folder / "part-0.parquet")], format="csv")
+
+
+def test_nothing_is_no_log() -> None:
+    """A pattern of one's own that finds no file would make a clean page."""
+    with pytest.raises(TableError, match="nothing to read"):
+        list(logs.read([]))
+
+
+def test_names_of_callers_are_read_alike(tmp_path: Path) -> None:
+    """An empty name is nobody's, in files and in tables; whole numbers are names, also where one is missing."""
+    (tmp_path / "calls.csv").write_text('method,target,caller\nGET,/a,""\nGET,/a,7\n')
+    (tmp_path / "calls.jsonl").write_text('{"method":"GET","target":"/a","caller":""}\n{"method":"GET","target":"/a","caller":"7"}\n')
+    table = pa.table({"method": ["GET"] * 2, "target": ["/a"] * 2, "caller": ["", "7"]})
+    doubles = table.set_column(2, "caller", pa.array([None, 7.0]))
+    for log, said in (
+        (tmp_path / "calls.csv", {}),
+        (tmp_path / "calls.jsonl", {"format": "json"}),
+        (table, {}),
+        (doubles, {}),
+    ):
+        assert pa.table(logs.read(log, **said))["caller"].to_pylist() == [None, "7"]
+    with pytest.raises(TableError, match="must be text, not double"):
+        list(logs.read(table.set_column(2, "caller", pa.array([7.5, 8.0]))))
+
+
+def test_views_and_categories_are_texts() -> None:
+    views = pa.array(["GET", "GET"], pa.string_view())
+    coded = pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array(["/a"], pa.string_view()))
+    lists = pa.array([["a", "b"], None], pa.large_list(pa.string_view()))
+    [*rows] = pa.table(logs.read(pa.table({"method": views, "target": coded, "scopes": lists}))).to_pylist()
+    assert [(row["method"], row["target"], row["scopes"]) for row in rows] == [("GET", "/a", "a b"), ("GET", "/a", None)]
+
+
+def test_flags_are_no_times() -> None:
+    log = logs.read(pa.table({"method": ["GET"] * 2, "target": ["/a"] * 2, "time": [True, None]}), time_unit="s")
+    assert pa.table(log)["time"].to_pylist() == [None, None] and log.unread_times == 1
 
 
 def test_broken_rows_are_there(tmp_path: Path) -> None:

@@ -42,7 +42,9 @@ def decisions() -> list[tuple[dict[str, Any], Any]]:
 def test_counts_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
     assert found.calls == len(REQUESTS) == len(ROWS) - found.unread and found.allowed == sum(map(bool, (d for _, d in decisions)))
     assert {row.reason: row.calls for row in found.reasons} == Counter(d.reason for _, d in decisions)
-    routes = Counter((d.route, d.scope, bool(d)) for _, d in decisions)
+    scopes = {str(route): route.scope for route in POLICY.routes()}
+    places = [d.route or d.about for _, d in decisions]
+    routes = Counter((at, d.scope or scopes.get(at or ""), bool(d)) for at, (_, d) in zip(places, decisions))
     assert {(row.route, row.scope) for row in found.routes} == {key[:2] for key in routes}
     for row in found.routes:
         assert (row.allowed, row.denied) == (routes[row.route, row.scope, True], routes[row.route, row.scope, False])
@@ -147,7 +149,7 @@ def test_callers_are_those_of_decide(found: figures.Figures, decisions: list[Any
     for row in found.callers:
         reasons = Counter(d.reason for r, d in decisions if not d and r["caller"] == row.caller)
         assert row.denied_for is not None and reasons[row.denied_for] == max(reasons.values())
-    by_route = Counter((r["caller"], d.route, d.scope, d.reason) for r, d in decisions if not d and r["caller"])
+    by_route = Counter((r["caller"], d.route or d.about, d.scope, d.reason) for r, d in decisions if not d and r["caller"])
     assert {row[:4]: row.denied for row in found.caller_denials} == by_route
     assert [row.denied for row in found.caller_denials] == sorted(by_route.values(), reverse=True)
     assert [row.denied for row in found.callers] == sorted((row.denied for row in found.callers), reverse=True)

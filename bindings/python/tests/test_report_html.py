@@ -149,7 +149,6 @@ def test_the_same_log_makes_the_same_page() -> None:
     ("name", "calls", "sentence"),
     [
         ("empty", TABLE.slice(0, 0), "The log has no calls, so there is nothing to decide, to draw or to list."),
-        ("no batches", [], "The log has no calls, so there is nothing to decide, to draw or to list."),
         (
             "no times",
             TABLE.drop_columns(["time"]),
@@ -161,11 +160,16 @@ def test_the_same_log_makes_the_same_page() -> None:
             table([{**row, "kind": None, "scopes": None} for row in ROWS]),
             "No token of the log carries a scope of the policy.",
         ),
+        (
+            "no kinds",
+            TABLE.drop_columns(["kind"]),
+            "No call has a token: say `kind=`, or which column has it, if the callers had one.",
+        ),
     ],
 )
 def test_the_page_says_what_a_log_lacks(name: str, calls: Any, sentence: str) -> None:
     made = report(calls, POLICY)
-    assert sentence in check_harmless(made.html).texts, name
+    assert any(sentence in text for text in check_harmless(made.html).texts), name
 
 
 def test_the_page_says_that_all_is_well() -> None:

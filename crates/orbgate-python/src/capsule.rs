@@ -15,7 +15,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array as _, ArrayRef, NullArray, make_array, new_empty_array};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::DataType;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
@@ -89,12 +89,12 @@ impl Iterator for Parts {
 pub(crate) fn parts(data: &Bound<'_, PyAny>, wanted: &[Wanted<'_>]) -> PyResult<Parts> {
     let py = data.py();
     let found = if let Some(export) = data.getattr_opt("__arrow_c_stream__")? {
-        let capsule = export.call0()?.cast_into::<PyCapsule>()?;
+        let capsule = handed_over(&export)?.cast_into::<PyCapsule>()?;
         let mut stream = take_stream(&capsule)?;
         let schema = py.detach(|| schema(&mut stream));
         schema.map(|schema| (schema, Handed::Stream(stream)))
     } else if let Some(export) = data.getattr_opt("__arrow_c_array__")? {
-        let pair = export.call0()?.cast_into::<PyTuple>()?;
+        let pair = handed_over(&export)?.cast_into::<PyTuple>()?;
         let schema = pair.get_item(0)?.cast_into::<PyCapsule>()?;
         let array = pair.get_item(1)?.cast_into::<PyCapsule>()?;
         let (schema, array) = take_array(&schema, &array)?;
@@ -111,6 +111,22 @@ pub(crate) fn parts(data: &Bound<'_, PyAny>, wanted: &[Wanted<'_>]) -> PyResult<
         Ok(Parts { source, places })
     });
     parts.map_err(|error| error::table(py, &error))
+}
+
+/// What an object hands over. Where it cannot be Arrow, as a column of pandas with numbers and texts, that is an error of the
+/// table.
+fn handed_over<'py>(export: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = export.py();
+    export.call0().map_err(|cause| {
+        let is_of_data =
+            cause.is_instance_of::<PyValueError>(py) || cause.is_instance_of::<PyTypeError>(py);
+        if !is_of_data {
+            return cause;
+        }
+        let error = error::table(py, &cause.value(py).to_string());
+        error.set_cause(py, Some(cause));
+        error
+    })
 }
 
 /// Where the wanted columns stand, and of which type they are. The others are not looked at.

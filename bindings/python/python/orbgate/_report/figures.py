@@ -247,7 +247,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
     return Figures(
         outcomes=found,
         reasons=_reasons(found),
-        routes=_routes(found),
+        routes=_routes(found, policy),
         scopes=usage.rows(),
         unknown=usage.unknown_rows(),
         unknown_scopes=len(usage.unknown),
@@ -317,7 +317,7 @@ class Callers:
 
     def add(self, decided: Any) -> None:
         """Counts calls with their decisions."""
-        keys = ["caller", "decision", "reason", "route", "scope"]
+        keys = ["caller", "decision", "reason", "route", "about", "scope"]
         groups = decided.group_by(keys).aggregate([([], "count_all")])
         for row in groups.to_pylist():
             calls = row["count_all"]
@@ -328,7 +328,7 @@ class Callers:
             entry = self.denials.add(row["caller"], calls if is_denied else 0)
             entry.parts[row["reason"] if is_denied else None] += calls
             if is_denied:
-                self.by_route.add((row["caller"], row["route"], row["scope"], row["reason"]), calls)
+                self.by_route.add((row["caller"], row["route"] or row["about"], row["scope"], row["reason"]), calls)
 
     def denial_rows(self) -> Rows[CallerDenial]:
         """Who was denied what, most often first."""
@@ -368,10 +368,13 @@ def _reasons(outcomes: Rows[Outcome]) -> Rows[ReasonCount]:
     return Rows(ReasonCount, (ReasonCount(reason, effect[reason], count) for reason, count in ordered))
 
 
-def _routes(outcomes: Rows[Outcome]) -> Rows[RouteCount]:
+def _routes(outcomes: Rows[Outcome], policy: Policy) -> Rows[RouteCount]:
     by_route: defaultdict[tuple[str | None, str | None], list[Outcome]] = defaultdict(list)
+    scopes = {str(route): route.scope for route in policy.routes()}
     for outcome in outcomes:
-        by_route[outcome.route, outcome.scope].append(outcome)
+        # A call without a valid token is one of the route that it is about.
+        route = outcome.route or outcome.about
+        by_route[route, outcome.scope or scopes.get(route or "")].append(outcome)
     rows = []
     for (route, scope), of_route in by_route.items():
         denials: Counter[Reason] = Counter()

@@ -55,6 +55,8 @@ def shown(text: str | None, most: int = MOST_CHARACTERS) -> str:
     """
     if not text:
         return "–" if text is None else "(empty)"
+    if text.isspace():
+        return f"({number(len(text), 'space')})"
     if len(text) > most:
         half = (most - 1) // 2
         text = f"{text[:half]}…{text[-half:]}"

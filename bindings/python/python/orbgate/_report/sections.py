@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
-from .._terms import Effect
+from .._terms import Effect, Reason
 from .charts import MOST_BARS, Bar, Series, bars, timeline
 from .numbers import bound, number, routes, share, shown
 
@@ -101,6 +101,9 @@ def _reasons(found: Figures) -> Section:
     if denials:
         of_all = f"{number(found.denied)} of {number(found.calls, 'call')}, {share(found.denied, found.calls)}"
         finding = f"Denied: {of_all}; most often because {denials[0].reason.explanation}."
+    without = {Reason.NO_TOKEN, Reason.MALFORMED_REQUEST}
+    if {row.reason for row in found.reasons} <= without:
+        finding += " No call has a token: say `kind=`, or which column has it, if the callers had one."
     drawn = []
     rows = []
     for row in found.reasons:

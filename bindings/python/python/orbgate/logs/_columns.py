@@ -65,8 +65,12 @@ class Layout:
                     raise TableError(f"there are two columns `{name}`")
                 found[column] = name
             elif column in self.columns or (column in ("method", "target") and "by_scope" not in self.columns):
-                raise TableError(f"there is no column `{name}` for `{column}`; the columns are `{'`, `'.join(known)}`")
+                raise TableError(f"there is no column `{name}` for `{column}`; {_listed(known)}")
         return found
+
+
+def _listed(known: list[str]) -> str:
+    return f"the columns are `{'`, `'.join(known)}`" if known else "it has no columns"
 
 
 class Normaliser:
@@ -131,21 +135,32 @@ class Normaliser:
             return pa.repeat(pa.scalar(value.encode(), pa.binary()), rows)
         types = pa.types
         if types.is_dictionary(found.type):
-            found = found.dictionary_decode()
+            # `dictionary_decode` knows no views.
+            values = found.dictionary
+            values = values.cast(pa.string()) if types.is_string_view(values.type) else values
+            found = values.take(found.indices)
         if name == "scopes" and types.is_nested(found.type):
             found = self._joined(found)
-        if types.is_string_view(found.type) or (types.is_integer(found.type) and name == "caller"):
-            found = found.cast(pa.string())
         try:
-            return found.cast(pa.binary())
+            if name == "caller" and types.is_floating(found.type):
+                # Whole numbers, as pandas has them where one is missing.
+                found = found.cast(pa.int64())
+            if types.is_string_view(found.type) or (types.is_integer(found.type) and name == "caller"):
+                found = found.cast(pa.string())
+            found = found.cast(pa.binary())
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
             raise TableError(f"column `{self.layout.name(name)}` must be text, not {found.type}") from None
+        if name != "caller":
+            return found
+        # An empty name is nobody's, whichever format has it.
+        return self._pc.if_else(self._pc.equal(self._pc.binary_length(found), 0), None, found)
 
     def _joined(self, found: Any) -> Any:
         """Lists of scopes as texts of scopes; what is no such list stays what it is."""
         pa = self._pa
         inner = getattr(found.type, "value_type", pa.null())
-        if not (pa.types.is_string(inner) or pa.types.is_large_string(inner)):
+        is_text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+        if not any(is_such(inner) for is_such in is_text):
             return found
         return pa.array([None if scopes is None else joined(scopes) for scopes in found.to_pylist()], pa.string())
 

@@ -66,16 +66,14 @@ def _inside(folder: str) -> Iterator[str]:
     for place, folders, names in os.walk(folder):
         # What others leave beside a table starts with these: `_SUCCESS`, `_temporary`, `.part-0.parquet.crc`.
         folders[:] = (name for name in folders if not name.startswith((".", "_")))
-        wanted = (name for name in names if not name.startswith((".", "_")) and format_of(name) is not None)
+        # A file whose format is not clear is not left out in silence: whoever opens it says so.
+        wanted = (name for name in names if not name.startswith((".", "_")))
         yield from (os.path.join(place, name) for name in wanted)
 
 
 def format_of(path: str) -> str | None:
     """The format that a file's name says."""
-    name = os.path.basename(path).lower()
-    for compressed in (".gz", ".zst"):
-        name = name.removesuffix(compressed)
-    # As logrotate leaves them: `access.log.1`, `access.log-20261120`.
-    name = re.sub(r"[.-]\d+$", "", name)
+    # As logrotate and people leave them: `access.log.1`, `access.log-2026-11-20.gz`, `access.log.gz.1`, `access_log.bak`.
+    name = re.sub(r"([._-]\d+|\.(gz|zst|bak|old))+$", "", os.path.basename(path).lower())
     # As Apache calls them: `access_log`, `ssl_access_log`.
     return "access" if name.endswith("access_log") else SUFFIXES.get(os.path.splitext(name)[1])

@@ -135,13 +135,15 @@ class BrokenRows:
 def of_tables(log: Any, layout: Layout) -> Iterator[Columns]:
     """The columns of a table with the Arrow C interface, or of batches of one."""
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
-    empty = True
+    empty, any_table = True, False
     for schema, batches in _arrow(log, layout):
+        any_table = True
         found = layout.find(schema.names)
         try:
             # A table without rows has columns, too.
             needed = {name if name in schema.names else name.partition(".")[0] for name in found.values()}
-            nothing = pa.RecordBatch.from_pylist([], schema=pa.schema([schema.field(name) for name in sorted(needed)]))
+            needed_schema = pa.schema([schema.field(name) for name in sorted(needed)])
+            nothing = pa.RecordBatch.from_arrays([pa.nulls(0, type) for type in needed_schema.types], schema=needed_schema)
             for batch in itertools.chain([nothing], batches):
                 yield {name: _inside(pc, batch, path) for name, path in found.items()}
                 empty = empty and not batch.num_rows
@@ -150,6 +152,8 @@ def of_tables(log: Any, layout: Layout) -> Iterator[Columns]:
     # A reader that is used up looks like one that never had anything: no answer would be a wrong one.
     if empty and hasattr(log, "__next__"):
         raise TableError("the reader has no batch: it has been read before, or never had one")
+    if not any_table:
+        raise TableError("there is nothing to read: neither a file nor a table")
 
 
 def _arrow(log: Any, layout: Layout) -> Iterator[tuple[Any, Iterator[Any]]]:

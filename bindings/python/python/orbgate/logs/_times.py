@@ -33,6 +33,10 @@ class Times:
         """A column of times."""
         pa = needs("pyarrow", "logs")
         types = pa.types
+        if types.is_boolean(found.type):
+            # Python would count them.
+            self.unread += len(found) - found.null_count
+            return pa.nulls(len(found), pa.timestamp("us", "UTC"))
         if types.is_timestamp(found.type) or types.is_date(found.type) or types.is_null(found.type):
             # Without a zone it is in UTC; nanoseconds are dropped.
             times = _known_to_calendars(found.cast(pa.timestamp("us", "UTC"), safe=False))
