@@ -50,25 +50,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         Source::load(Some(&arguments.old))?,
         Source::load(Some(&arguments.new))?,
     ];
-    let mut diff = orbgate_analysis::diff(old.engine(), new.engine());
-    // What opens something is read first.
-    diff.changes.sort_by_key(|change| !change.widens());
-    let compared = Compared {
-        old: old.engine().digest(),
-        new: new.engine().digest(),
-        diff,
-    };
+    let compared = Compared::new(&old, &new);
     if arguments.json {
         print_json(&compared)?;
     } else if arguments.markdown {
-        output::print_raw(markdown(&compared).as_bytes())?;
+        output::print_raw(markdown(&compared, MOST_MARKDOWN).as_bytes())?;
     } else {
         output::print(|out| text(out, &compared, &old, &new))?;
     }
-    if !compared.diff.complete {
-        let message = "too many templates overlap: not everything was compared";
-        return Err(Stop::Error(message.to_owned()));
-    }
+    compared.complete()?;
     Ok(match compared.diff.widens() && !arguments.allow_wider {
         true => Exit::Findings,
         false => Exit::Fine,
@@ -77,14 +67,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
 
 /// Two policies and what is between them.
 #[derive(Serialize)]
-struct Compared<'o, 'n> {
+pub(crate) struct Compared<'o, 'n> {
     old: Digest,
     new: Digest,
     #[serde(flatten)]
-    diff: Diff<'o, 'n>,
+    pub(crate) diff: Diff<'o, 'n>,
 }
 
-impl Compared<'_, '_> {
+impl<'o, 'n> Compared<'o, 'n> {
+    pub(crate) fn new(old: &'o Source, new: &'n Source) -> Self {
+        let mut diff = orbgate_analysis::diff(old.engine(), new.engine());
+        // What opens something is read first.
+        diff.changes.sort_by_key(|change| !change.widens());
+        Self {
+            old: old.engine().digest(),
+            new: new.engine().digest(),
+            diff,
+        }
+    }
+
+    /// Stops where not everything was compared.
+    pub(crate) fn complete(&self) -> Result<(), Stop> {
+        let message = "too many templates overlap: not everything was compared";
+        match self.diff.complete {
+            true => Ok(()),
+            false => Err(Stop::Error(message.to_owned())),
+        }
+    }
+
     /// The verdict, in a word and in words.
     fn verdict(&self) -> (&'static str, String) {
         let Some(verdict) = self.diff.verdict() else {
@@ -122,7 +132,7 @@ impl Compared<'_, '_> {
 }
 
 /// For people, in a terminal.
-fn text(
+pub(crate) fn text(
     out: &mut dyn Write,
     compared: &Compared<'_, '_>,
     old: &Source,
@@ -193,8 +203,8 @@ fn command(asked: &Asked, caller: &Caller, policy: &str) -> String {
     shlex::try_join(words).unwrap_or_default()
 }
 
-/// For a comment on a pull request.
-fn markdown(compared: &Compared<'_, '_>) -> String {
+/// For a comment on a pull request, with rows up to so many bytes.
+pub(crate) fn markdown(compared: &Compared<'_, '_>, most: usize) -> String {
     let (verdict, counts) = compared.verdict();
     let mut page = format!("### Policy: {verdict}\n\n{counts}");
     if compared.diff.widens() {
@@ -209,7 +219,7 @@ fn markdown(compared: &Compared<'_, '_>) -> String {
     }
     for change in &compared.diff.changes {
         let row = row(change);
-        if page.len().saturating_add(row.len()) > MOST_MARKDOWN {
+        if page.len().saturating_add(row.len()) > most {
             break;
         }
         page.push_str(&row);

@@ -54,11 +54,11 @@ fn code_and_level(text: &str) -> Result<(Code, Option<Level>), String> {
 }
 
 /// A file, and what was found in it.
-struct Linted {
+pub(crate) struct Linted {
     file: String,
     /// `None` where the file is not a valid policy.
     policy: Option<Digest>,
-    faults: Vec<Fault>,
+    pub(crate) faults: Vec<Fault>,
     findings: Vec<Finding>,
     /// The levels of which findings may be missing.
     cut: Vec<Level>,
@@ -69,7 +69,11 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
     let (mut linted, mut outcome) = (Vec::new(), Exit::Fine);
     for path in arguments.files.iter().map(PathBuf::as_path).chain(policy) {
         match input::read(path, READ_LIMIT) {
-            Ok(bytes) => linted.push(Linted::new(path.display().to_string(), &bytes, arguments)),
+            Ok(bytes) => linted.push(Linted::new(
+                path.display().to_string(),
+                &bytes,
+                &arguments.levels,
+            )),
             // The other files are looked at all the same.
             Err(message) => {
                 output::error(&message);
@@ -87,8 +91,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
         output::print(|out| linted.iter().try_for_each(|linted| linted.write(out)))?;
     }
     // However many notes there are, they change no exit code.
-    let cut = |linted: &Linted| linted.cut.iter().any(|level| *level > Level::Note);
-    if linted.iter().any(cut) {
+    if linted.iter().any(Linted::is_cut) {
         let message = "too many findings, or templates that overlap: not everything is listed";
         output::error(message);
         return Ok(Exit::CouldNotRun);
@@ -100,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
 }
 
 impl Linted {
-    fn new(file: String, bytes: &[u8], arguments: &Arguments) -> Self {
+    pub(crate) fn new(file: String, bytes: &[u8], levels: &[(Code, Option<Level>)]) -> Self {
         let mut linted = Self {
             file,
             policy: None,
@@ -110,11 +113,7 @@ impl Linted {
         };
         // The last that is said of a code counts.
         let level = |code: Code| {
-            let asked = arguments
-                .levels
-                .iter()
-                .rev()
-                .find(|(known, _)| *known == code);
+            let asked = levels.iter().rev().find(|(known, _)| *known == code);
             asked.map_or(Some(code.level()), |(_, level)| *level)
         };
         match Policy::from_bytes(bytes) {
@@ -134,17 +133,22 @@ impl Linted {
     }
 
     /// What is not suppressed.
-    fn open(&self) -> impl Iterator<Item = &Finding> {
+    pub(crate) fn open(&self) -> impl Iterator<Item = &Finding> {
         let list = self.findings.iter();
         list.filter(|finding| finding.suppressed.is_none())
     }
 
+    /// Whether errors or warnings may be missing.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut.iter().any(|level| *level > Level::Note)
+    }
+
     /// Whether there is more than notes.
-    fn complains(&self) -> bool {
+    pub(crate) fn complains(&self) -> bool {
         !self.faults.is_empty() || self.open().any(|finding| finding.level > Level::Note)
     }
 
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let file = one_line(&self.file);
         for fault in &self.faults {
             writeln!(out, "{file}:{}", one_line(&fault.to_string()))?;
@@ -189,7 +193,7 @@ struct Answer<'a> {
 }
 
 #[derive(Serialize)]
-struct FileAnswer<'a> {
+pub(crate) struct FileAnswer<'a> {
     file: &'a str,
     policy: Option<Digest>,
     complete: bool,
@@ -224,7 +228,7 @@ struct FindingAnswer<'a> {
 }
 
 impl<'a> FileAnswer<'a> {
-    fn new(linted: &'a Linted) -> Self {
+    pub(crate) fn new(linted: &'a Linted) -> Self {
         let finding = |finding: &'a Finding| FindingAnswer {
             code: finding.code.as_str(),
             level: finding.level.as_str(),

@@ -27,6 +27,7 @@ mod policy_file;
 mod progress;
 mod reach;
 mod replay;
+mod review;
 mod table;
 mod tally;
 mod test;
@@ -74,6 +75,8 @@ enum Command {
     Diff(diff::Arguments),
     /// Test policies: files of cases, and how much of the policy they cover
     Test(test::Arguments),
+    /// Review a new version of a policy: diff, costs, lint and tests on one page
+    Review(review::Arguments),
     /// Find the least scopes for calls
     Needs(needs::Arguments),
     /// Find scopes that tokens carry and never need
@@ -123,6 +126,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Lint(arguments) => lint::run(arguments, policy),
         Command::Fmt(arguments) => fmt::run(arguments),
         Command::Diff(arguments) => diff::run(arguments),
+        Command::Review(arguments) => review::run(arguments),
         Command::Openapi(arguments) => openapi::run(arguments),
         // A file of cases may name its own policy.
         Command::Test(arguments) => test::run(arguments, policy),
@@ -145,6 +149,7 @@ impl Command {
             Self::Validate(arguments) => &arguments.files,
             Self::Replay(arguments) => return arguments.files(),
             Self::Openapi(arguments) => return arguments.files(),
+            Self::Review(arguments) => return arguments.files(),
             Self::Unused(arguments) => return vec![&arguments.log],
             Self::Who(arguments) => return vec![&arguments.tokens],
             Self::Diff(arguments) => return vec![&arguments.old, &arguments.new],
@@ -162,6 +167,7 @@ impl Command {
                 | Self::Diff(_)
                 | Self::Fmt(_)
                 | Self::Openapi(_)
+                | Self::Review(_)
                 | Self::Lsp(_)
                 | Self::Completions(_)
         )
@@ -229,6 +235,7 @@ Examples:
   orbgate diff policy.yaml next.yaml
   orbgate openapi import openapi.yaml --orbs false
   orbgate test policy.test.yaml
+  orbgate review policy.yaml next.yaml --tests policy.test.yaml
   orbgate needs 'GET /api/v1/external/voxies' 'POST /api/v1/external/vox/run'
   orbgate validate run-request body.json
   orbgate table --format markdown

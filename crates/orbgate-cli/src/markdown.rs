@@ -19,9 +19,14 @@ pub(crate) fn prose(text: &str) -> String {
 
 /// Code in a cell. A `|` would end the cell even within code.
 pub(crate) fn code(text: &str) -> String {
-    let text = one_line(text).replace('|', "\\|");
+    span(&text.replace('|', "\\|"))
+}
+
+/// Code outside of tables.
+pub(crate) fn span(text: &str) -> String {
+    let text = one_line(text);
     if text.is_empty() {
-        return text;
+        return text.into_owned();
     }
     // The code ends at more backticks than any run inside it has.
     let runs = text.split(|character| character != '`').map(str::len);

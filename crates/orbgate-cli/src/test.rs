@@ -22,7 +22,7 @@ use crate::policy_file::{READ_LIMIT, Source, in_file};
 pub(crate) use self::arguments::Arguments;
 
 /// A file of cases, and the place of its policy among the sources.
-struct File {
+pub(crate) struct File {
     name: String,
     suite: Suite,
     source: usize,
@@ -30,27 +30,8 @@ struct File {
 
 /// Tests the files.
 pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, Stop> {
-    let (files, sources) = read(arguments, policy)?;
-    let coverage = sources.iter().map(|source| Coverage::new(source.engine()));
-    let mut coverage: Vec<_> = coverage.collect();
-    let mut tested = Vec::new();
-    for file in &files {
-        let (Some(source), Some(coverage)) =
-            (sources.get(file.source), coverage.get_mut(file.source))
-        else {
-            continue;
-        };
-        tested.push(Tested {
-            file: &file.name,
-            policy: source.engine().digest(),
-            source,
-            cases: file.suite.run(source.engine(), coverage),
-        });
-    }
-    let coverage = sources.iter().zip(&coverage);
-    let coverage: Vec<_> = coverage
-        .map(|(source, coverage)| Report::new(source, coverage))
-        .collect();
+    let (files, sources) = read(&arguments.files, policy)?;
+    let (tested, coverage) = try_all(&files, &sources);
     if let Some(path) = &arguments.junit {
         write(path, &junit::report(&tested)?)?;
     }
@@ -92,10 +73,39 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
     })
 }
 
+/// Puts the cases to their policies.
+pub(crate) fn try_all<'a>(
+    files: &'a [File],
+    sources: &'a [Source],
+) -> (Vec<Tested<'a>>, Vec<Report<'a>>) {
+    let coverage = sources.iter().map(|source| Coverage::new(source.engine()));
+    let mut coverage: Vec<_> = coverage.collect();
+    let mut tested = Vec::new();
+    for file in files {
+        let (Some(source), Some(coverage)) =
+            (sources.get(file.source), coverage.get_mut(file.source))
+        else {
+            continue;
+        };
+        tested.push(Tested {
+            file: &file.name,
+            policy: source.engine().digest(),
+            source,
+            cases: file.suite.run(source.engine(), coverage),
+        });
+    }
+    let coverage = sources.iter().zip(&coverage);
+    let coverage = coverage.map(|(source, coverage)| Report::new(source, coverage));
+    (tested, coverage.collect())
+}
+
 /// Reads the files of cases, and each of their policies once.
-fn read(arguments: &Arguments, policy: Option<&Path>) -> Result<(Vec<File>, Vec<Source>), Stop> {
+pub(crate) fn read(
+    tests: &[PathBuf],
+    policy: Option<&Path>,
+) -> Result<(Vec<File>, Vec<Source>), Stop> {
     let (mut files, mut paths, mut sources) = (Vec::new(), Vec::new(), Vec::new());
-    for path in &arguments.files {
+    for path in tests {
         let name = path.display().to_string();
         let bytes = input::read(path, READ_LIMIT).map_err(Stop::Error)?;
         let faults = |faults: Vec<Fault>| Stop::Faults(in_file(&name, &faults));
@@ -142,15 +152,15 @@ fn write(path: &Path, text: &str) -> Result<(), Stop> {
 }
 
 /// A file of cases that was tested.
-struct Tested<'a> {
-    file: &'a str,
+pub(crate) struct Tested<'a> {
+    pub(crate) file: &'a str,
     policy: Digest,
     source: &'a Source,
-    cases: Vec<Tried<'a, 'a>>,
+    pub(crate) cases: Vec<Tried<'a, 'a>>,
 }
 
 impl<'a> Tested<'a> {
-    fn failed(&self) -> impl Iterator<Item = &Tried<'a, 'a>> {
+    pub(crate) fn failed(&self) -> impl Iterator<Item = &Tried<'a, 'a>> {
         self.cases.iter().filter(|tried| !tried.passed())
     }
 
@@ -166,7 +176,7 @@ impl<'a> Tested<'a> {
 }
 
 /// Writes the cases that fail, and how many there are.
-fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()> {
+pub(crate) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()> {
     let file = one_line(tested.file);
     for tried in tested.failed() {
         let (place, name) = (tried.case.place, one_line(&tried.case.name));
@@ -189,7 +199,7 @@ fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()> {
 }
 
 /// What is covered of a policy.
-struct Report<'a> {
+pub(crate) struct Report<'a> {
     source: &'a Source,
     /// The rows of its table, with their places and outcomes; last, without a place, the policy as a whole.
     rows: Vec<Row>,
@@ -220,7 +230,7 @@ impl<'a> Report<'a> {
     }
 
     /// How many rows are touched, and how many there are.
-    fn rows(&self) -> Share {
+    pub(crate) fn rows(&self) -> Share {
         let rows = self.rows.iter().filter(|row| row.place.is_some());
         Share {
             covered: rows.clone().filter(|row| row.touched()).count(),
@@ -229,7 +239,7 @@ impl<'a> Report<'a> {
     }
 
     /// How many outcomes are covered, and how many there are.
-    fn outcomes(&self) -> Share {
+    pub(crate) fn outcomes(&self) -> Share {
         let outcomes = self.rows.iter().flat_map(|row| &row.outcomes);
         Share {
             covered: outcomes.clone().filter(|outcome| outcome.times > 0).count(),
@@ -262,7 +272,7 @@ impl<'a> Report<'a> {
     }
 
     /// How much is covered, in one line.
-    fn sum_up(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn sum_up(&self, out: &mut dyn Write) -> io::Result<()> {
         let (rows, outcomes) = (self.rows(), self.outcomes());
         let tenths = outcomes
             .covered
@@ -297,9 +307,9 @@ impl Row {
 
 /// How much of all.
 #[derive(Serialize)]
-struct Share {
-    covered: usize,
-    total: usize,
+pub(crate) struct Share {
+    pub(crate) covered: usize,
+    pub(crate) total: usize,
 }
 
 /// All of it, as JSON.
@@ -310,7 +320,7 @@ struct Answer<'a> {
 }
 
 #[derive(Serialize)]
-struct FileAnswer<'a> {
+pub(crate) struct FileAnswer<'a> {
     file: &'a str,
     policy: Digest,
     passed: usize,
@@ -328,7 +338,7 @@ struct CaseAnswer<'a> {
 }
 
 #[derive(Serialize)]
-struct CoverageAnswer<'a> {
+pub(crate) struct CoverageAnswer<'a> {
     file: &'a str,
     policy: Digest,
     rows: Share,
@@ -345,7 +355,7 @@ struct Lacking<'a> {
 }
 
 impl<'a> FileAnswer<'a> {
-    fn new(tested: &'a Tested<'a>) -> Self {
+    pub(crate) fn new(tested: &'a Tested<'a>) -> Self {
         let failed = tested.failed().count();
         let case = |tried: &'a Tried<'a, 'a>| CaseAnswer {
             name: &tried.case.name,
@@ -365,7 +375,7 @@ impl<'a> FileAnswer<'a> {
 }
 
 impl<'a> CoverageAnswer<'a> {
-    fn new(report: &'a Report<'a>) -> Self {
+    pub(crate) fn new(report: &'a Report<'a>) -> Self {
         let rows = report.rows.iter().filter(|row| !row.lacking().is_empty());
         let lacking = rows.map(|row| Lacking {
             row: row.name.as_deref(),

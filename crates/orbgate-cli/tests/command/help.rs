@@ -18,6 +18,7 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
         (&["unused"], "Find scopes that tokens carry"),
         (&["reach"], "List all that a token may call"),
         (&["who"], "Find who of a list of tokens"),
+        (&["review"], "Review a new version"),
         (&["openapi"], "Import, export or check OpenAPI"),
         (&["openapi", "import"], "Make a policy of a document"),
         (&["openapi", "export"], "Write a policy as a document"),

@@ -25,6 +25,7 @@ mod questions;
 mod readme;
 mod replay;
 mod replay_stream;
+mod review;
 mod table;
 mod validate;
 mod wrong_hands;

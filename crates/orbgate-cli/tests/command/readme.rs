@@ -24,6 +24,7 @@ fn the_projects_pages_show_what_the_command_prints() {
         "docs/testing.md",
         "docs/lint/README.md",
         "docs/openapi.md",
+        "docs/review.md",
     ] {
         if let Some(page) = of_the_repository(page) {
             check(&page, 1);

@@ -44,6 +44,8 @@ fn a_file_that_is_no_such_file_is_a_clear_error() {
             &["openapi", "import", &bad, "--orbs", "true"],
             &["openapi", "check", &bad, &shop],
             &["openapi", "export", &bad],
+            &["review", &bad, &shop],
+            &["review", &shop, &shop, "--tests", &bad],
         ] {
             let ran = orbgate(arguments);
             assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}: {}", ran.err);
@@ -55,8 +57,12 @@ fn a_file_that_is_no_such_file_is_a_clear_error() {
             assert!(!ran.err.contains("panicked"), "{}", ran.err);
             assert!(ran.err.lines().count() <= 1_001, "{arguments:?}");
         }
-        // `check` and `lint` exist to find invalid policies.
-        for arguments in [&["lint", &bad][..], &["check", &bad]] {
+        // `check`, `lint` and `review` exist to find invalid policies.
+        for arguments in [
+            &["lint", &bad][..],
+            &["check", &bad],
+            &["review", &shop, &bad],
+        ] {
             let ran = orbgate(arguments);
             assert_eq!((ran.code, &*ran.err), (1, ""), "{arguments:?}: {}", ran.out);
             assert!(

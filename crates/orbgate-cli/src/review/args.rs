@@ -1,0 +1,59 @@
+//! `orbgate review` as people type it.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueHint};
+
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Policy file in force; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) old: PathBuf,
+
+    /// Policy file that is to take its place
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) new: PathBuf,
+
+    /// File of cases to put to the new policy
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tests: Vec<PathBuf>,
+
+    /// Let it pass that somebody may do more, or for less
+    #[arg(long)]
+    pub(crate) allow_wider: bool,
+
+    /// Answer as one line of JSON
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) json: bool,
+
+    /// Answer in Markdown that fits a comment on a pull request
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}
+
+impl Arguments {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> Vec<&Path> {
+        let files = [&self.old, &self.new].into_iter().chain(&self.tests);
+        files.map(PathBuf::as_path).collect()
+    }
+}
+
+const HELP: &str = "\
+One page has what `orbgate diff` says of the two policies, what calls cost
+otherwise, what `orbgate lint` finds in the new one, and how the cases of
+--tests end with it, whatever policy they name. In Markdown it has at most
+60,000 characters. `--policy` changes nothing here.
+
+Examples:
+  orbgate review policy.yaml next.yaml
+  git show main:policy.yaml | orbgate review - policy.yaml --markdown \\
+      --tests policy.test.yaml > comment.md
+
+Exit codes:
+  0  nothing to complain about
+  1  something is wider or cheaper, lint has an error or a warning, a case
+     fails, or the new policy has faults
+  2  could not run: bad usage, a bad or unreadable old policy or file of cases,
+     or too many templates that overlap to compare all of them";
