@@ -42,7 +42,7 @@ fn one_page_has_it_all() {
     let text = review(&[]);
     assert_eq!(text.code, 1);
     for part in [
-        "wider: 1 wider, 1 dearer",
+        "wider: 1 wider, 2 dearer",
         "warning[overlap]",
         "FAIL ",
         "covered: ",
