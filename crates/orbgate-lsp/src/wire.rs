@@ -111,7 +111,10 @@ mod tests {
         check(&format!("Content-Length: 33\r\n\r\n{exit}"), "exit");
         check(&format!("content-length:33\nA: b\n\n{exit}"), "exit");
         check("Content-Length: 34\r\n\r\n{}", "unexpected end of file");
-        check("Content-Length: 18446744073709551616\r\n\r\n", "not a number");
+        check(
+            "Content-Length: 18446744073709551616\r\n\r\n",
+            "not a number",
+        );
         check("Content-Length: -1\r\n\r\n", "not a number");
         check("A: b\r\n\r\n", "without `Content-Length`");
         check("Content-Length: 1", "without its end");
