@@ -4,6 +4,7 @@ use core::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
 use orbgate::PolicyError;
+use orbgate::policy::Fault;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -26,9 +27,14 @@ pub(crate) fn guarded<T>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
 
 /// `orbgate.PolicyError`, of every fault in its order.
 pub(crate) fn policy(py: Python<'_>, error: &PolicyError, file: Option<&str>) -> PyErr {
+    faults(py, error.faults(), file)
+}
+
+/// `orbgate.PolicyError`, of these faults.
+pub(crate) fn faults(py: Python<'_>, faults: &[Fault], file: Option<&str>) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let faults = error.faults().iter();
     let faults: Vec<_> = faults
+        .iter()
         .map(|fault| {
             let place = fault.place;
             (place.line, place.column, fault.message.as_str())

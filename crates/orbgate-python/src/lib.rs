@@ -17,6 +17,7 @@ mod table;
 mod terms;
 mod text;
 mod token;
+mod versions;
 
 use pyo3::prelude::*;
 
@@ -58,4 +59,6 @@ mod _native {
     use super::terms::{detail, reason};
     #[pymodule_export]
     use super::token::Token;
+    #[pymodule_export]
+    use super::versions::{diff, lay_out, lint, test};
 }

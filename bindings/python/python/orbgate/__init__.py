@@ -33,14 +33,19 @@ if TYPE_CHECKING:
     )
     from ._report import Report, report
     from ._rows import Rows
+    from ._versions import CaseResult, Change, Diff, Finding
 
 __all__ = [
+    "CaseResult",
+    "Change",
     "Charge",
     "Decision",
     "DecisionTable",
     "Detail",
+    "Diff",
     "Effect",
     "Fault",
+    "Finding",
     "InternalError",
     "LeastScopes",
     "Need",
@@ -78,9 +83,10 @@ def __getattr__(name: str) -> object:
     # The answers' types need `typing`, which takes longer to import than all the rest: only when asked for.
     if name not in __all__:
         raise AttributeError(f"module 'orbgate' has no attribute {name!r}")
-    from . import _questions, _report, _rows
+    from . import _questions, _report, _rows, _versions
 
     module = {"Rows": _rows, "Report": _report, "report": _report}.get(name, _questions)
+    module = _versions if hasattr(_versions, name) else module
     return getattr(module, name)
 
 

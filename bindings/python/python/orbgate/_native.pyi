@@ -22,8 +22,11 @@ __all__ = [
     "break_down",
     "decide_table",
     "detail",
+    "diff",
+    "lay_out",
     "least_scopes",
     "least_scopes_of_table",
+    "lint",
     "reach",
     "read_access",
     "read_requests",
@@ -35,6 +38,7 @@ __all__ = [
     "scope_usage_of_table",
     "scopes",
     "table_of",
+    "test",
     "who_may",
 ]
 
@@ -203,6 +207,10 @@ def least_scopes_of_table(
     values: dict[str, Any],
     by: str | None,
 ) -> list[tuple[str | None, list[tuple[str, str, str, int]], list[tuple[str, str, Decision]]]]: ...
+def diff(old: Policy, new: Policy) -> dict[str, Any]: ...
+def lint(text: str | bytes) -> tuple[list[dict[str, Any]], bool]: ...
+def lay_out(text: str | bytes) -> str: ...
+def test(policy: Policy, cases: str | bytes) -> list[dict[str, Any]]: ...
 def who_may(
     policy: Policy, method: str | bytes, target: str | bytes, tokens: list[Token]
 ) -> list[tuple[int, Decision]]: ...

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ._native import Decision, DecisionTable
     from ._questions import LeastScopes, Reach, Route, Scope, ScopeUse, ScopeUseBy, TableRow
     from ._rows import Rows
+    from ._versions import CaseResult, Diff, Finding
 
     _Name = TypeVar("_Name")
 else:
@@ -279,6 +280,61 @@ class Policy(_native.Policy):
         names = list(tokens)
         found = _native.who_may(self, method, target, list(tokens.values()))
         return {names[at]: decision for at, decision in found}
+
+    def diff(self, new: Policy) -> Diff:
+        """What a new policy changes, each change with a request that shows it.
+
+        >>> old = Policy.from_yaml("{orbgate: 1, apis: {a: {base_path: '', scopes: {read: {orbs: 5, routes: [GET /a]}}}}}")
+        >>> new = Policy.from_yaml("{orbgate: 1, apis: {a: {base_path: '', scopes: {read: {orbs: 2, routes: [GET /a]}}}}}")
+        >>> print(old.diff(new).changes[0])
+        cheaper: GET /a: `GET /a` for `read`, 5 orbs -> `GET /a` for `read`, 2 orbs
+        """
+        from ._rows import Rows
+        from ._versions import Change, Diff
+
+        found = _native.diff(self, new)
+        rows = []
+        for row in found["changes"]:
+            holders = {name: row[name] and Token(*row[name]) for name in ("wider", "narrower", "payer")}
+            rows.append(Change(**{**row, **holders, "labels": tuple(row["labels"])}))
+        return Diff(found["verdict"], found["widens"], found["complete"], Rows(Change, rows))
+
+    def lint(self) -> Rows[Finding]:
+        """What is legal in the policy's text and likely not meant: the codes are those of `orbgate lint`.
+
+        Raises `OrbgateError` for the built-in policy, which has no text here, and where too much was found to list it all.
+        """
+        from ._rows import Rows
+        from ._versions import Finding
+
+        found, is_complete = _native.lint(self._own_text())
+        if not is_complete:
+            raise OrbgateError("too many findings, or templates that overlap: not everything is known")
+        return Rows(Finding, (Finding(**row) for row in found))
+
+    def laid_out(self) -> str:
+        """The policy's text as `orbgate fmt` lays it out. Raises `OrbgateError` for the built-in policy, which has no text here."""
+        return _native.lay_out(self._own_text())
+
+    def test(self, cases: str | bytes) -> Rows[CaseResult]:
+        """Puts the cases of a test file to the policy; the file may name another policy, which is not looked at.
+
+        >>> found = Policy.external().test("orbgate_test: 1\\ncases: [GET /api/v1/external/orbs | user read:orbs | allow free]")
+        >>> [(case.passed, case.differences) for case in found]
+        [(False, ('orbs: expected free, found unstated',))]
+
+        Raises `PolicyError` with every fault of the file.
+        """
+        from ._rows import Rows
+        from ._versions import CaseResult
+
+        rows = ({**row, "differences": tuple(row["differences"])} for row in _native.test(self, cases))
+        return Rows(CaseResult, (CaseResult(**row) for row in rows))
+
+    def _own_text(self) -> bytes:
+        if self._text is None:
+            raise OrbgateError("the built-in policy has no text here: read it from its file")
+        return self._text
 
     def __repr__(self) -> str:
         name = "" if self.name is None else f" {self.name!r}"

@@ -1,0 +1,74 @@
+"""What is said of a policy before it is in force: named tuples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ._native import Decision, Token
+    from ._rows import Rows
+
+
+class Change(NamedTuple):
+    """A change of an answer, with a request that shows it: a method and a target, or else a scope.
+
+    `labels` says what it is: "wider", "narrower", "cheaper", "dearer", "other cost", "vanished". `before` and `after` say what is
+    demanded, None where nobody is allowed. `wider` and `narrower` are tokens that are newly allowed and newly denied, `payer` is one
+    that pays another cost.
+    """
+
+    method: str | None
+    target: str | None
+    scope: str | None
+    labels: tuple[str, ...]
+    before: str | None
+    after: str | None
+    wider: Token | None
+    narrower: Token | None
+    payer: Token | None
+
+    def __str__(self) -> str:
+        asked = f"scope {self.scope}" if self.method is None else f"{self.method} {self.target}"
+        return f"{', '.join(self.labels)}: {asked}: {self.before or 'denied'} -> {self.after or 'denied'}"
+
+
+class Diff(NamedTuple):
+    """What a new policy changes. `widens` is true where somebody may do more, or for less.
+
+    `verdict` is "equivalent", "wider", "narrower" or "incomparable"; None where too many templates overlap to compare all, and
+    `complete` is false.
+    """
+
+    verdict: str | None
+    widens: bool
+    complete: bool
+    changes: Rows[Change]
+
+
+class Finding(NamedTuple):
+    """What is legal in a policy and likely not meant; `suppressed` is the reason why somebody finds it all right."""
+
+    code: str
+    level: str
+    message: str
+    line: int
+    column: int
+    suppressed: str | None
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {self.level}[{self.code}]: {self.message}"
+
+
+class CaseResult(NamedTuple):
+    """A case of a test file and what was decided; without `differences` it passed."""
+
+    name: str
+    decision: Decision
+    differences: tuple[str, ...]
+    line: int
+    column: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether it was decided as expected."""
+        return not self.differences

@@ -1,0 +1,155 @@
+//! What is asked of a policy before it is in force: what it changes, what is likely not meant, whether cases hold.
+
+use orbgate::{Engine, Policy as Text, TokenKind};
+use orbgate_analysis::{self as analysis, Asked, Caller, Change, Coverage, Suite, Verdict};
+use pyo3::prelude::*;
+
+use crate::decision::Decision;
+use crate::error::{self, guarded};
+use crate::policy::Policy;
+use crate::text::Text as Bytes;
+
+// What Python gets is a dictionary with these names, which are the fields of `orbgate._versions`.
+
+/// A token, as kind and scopes.
+type Holder = Option<(&'static str, String)>;
+
+/// `orbgate.Change`.
+#[derive(IntoPyObject)]
+pub(crate) struct ChangeRow {
+    method: Option<String>,
+    target: Option<String>,
+    scope: Option<String>,
+    labels: Vec<&'static str>,
+    before: Option<String>,
+    after: Option<String>,
+    wider: Holder,
+    narrower: Holder,
+    payer: Holder,
+}
+
+/// `orbgate.Diff`.
+#[derive(IntoPyObject)]
+pub(crate) struct DiffAnswer {
+    verdict: Option<&'static str>,
+    widens: bool,
+    complete: bool,
+    changes: Vec<ChangeRow>,
+}
+
+/// `orbgate.Finding`.
+#[derive(IntoPyObject)]
+pub(crate) struct FindingRow {
+    code: &'static str,
+    level: &'static str,
+    message: String,
+    line: u32,
+    column: u32,
+    suppressed: Option<String>,
+}
+
+/// `orbgate.CaseResult`.
+#[derive(IntoPyObject)]
+pub(crate) struct CaseRow {
+    name: String,
+    decision: Decision,
+    differences: Vec<String>,
+    line: u32,
+    column: u32,
+}
+
+/// What changes from one policy to another.
+#[pyfunction]
+pub(crate) fn diff(
+    py: Python<'_>,
+    old: &Bound<'_, Policy>,
+    new: &Bound<'_, Policy>,
+) -> PyResult<DiffAnswer> {
+    let (old, new) = (old.get().engine(), new.get().engine());
+    guarded(|| Ok(py.detach(|| compared(old, new))))
+}
+
+fn compared(old: &Engine, new: &Engine) -> DiffAnswer {
+    let diff = analysis::diff(old, new);
+    DiffAnswer {
+        verdict: diff.verdict().map(Verdict::as_str),
+        widens: diff.widens(),
+        complete: diff.complete,
+        changes: diff.changes.iter().map(change).collect(),
+    }
+}
+
+fn change(change: &Change<'_, '_>) -> ChangeRow {
+    let (method, target, scope) = match &change.asked {
+        Asked::Call { method, target } => (Some(method.clone()), Some(target.clone()), None),
+        Asked::Scope(scope) => (None, None, Some(scope.clone())),
+    };
+    let holder = |caller: &Caller| (TokenKind::as_str(caller.kind), caller.scopes.clone());
+    ChangeRow {
+        method,
+        target,
+        scope,
+        labels: change.labels().collect(),
+        before: change.before.map(|rule| rule.to_string()),
+        after: change.after.map(|rule| rule.to_string()),
+        wider: change.wider.as_ref().map(holder),
+        narrower: change.narrower.as_ref().map(holder),
+        payer: change.payer.as_ref().map(holder),
+    }
+}
+
+/// What is legal in a policy's text and likely not meant, and whether nothing may be missing.
+#[pyfunction]
+pub(crate) fn lint(py: Python<'_>, text: Bytes<'_>) -> PyResult<(Vec<FindingRow>, bool)> {
+    guarded(|| {
+        let policy = Text::from_bytes(&text.0).map_err(|error| error::policy(py, &error, None))?;
+        // It has been read, so it is text.
+        let text = String::from_utf8_lossy(&text.0);
+        let found = py.detach(|| analysis::lint(&policy, &text));
+        let row = |finding: analysis::Finding| FindingRow {
+            code: finding.code.as_str(),
+            level: finding.level.as_str(),
+            message: finding.message,
+            line: finding.place.line,
+            column: finding.place.column,
+            suppressed: finding.suppressed,
+        };
+        let complete = found.complete && found.cut.is_empty();
+        Ok((found.list.into_iter().map(row).collect(), complete))
+    })
+}
+
+/// A policy's text, laid out.
+#[pyfunction]
+pub(crate) fn lay_out(py: Python<'_>, text: Bytes<'_>) -> PyResult<String> {
+    guarded(|| {
+        Text::from_bytes(&text.0).map_err(|error| error::policy(py, &error, None))?;
+        let text = String::from_utf8_lossy(&text.0);
+        analysis::format(&text).map_err(|faults| error::faults(py, &faults, None))
+    })
+}
+
+/// Puts the cases of a test file to a policy.
+#[pyfunction]
+pub(crate) fn test(policy: &Bound<'_, Policy>, cases: Bytes<'_>) -> PyResult<Vec<CaseRow>> {
+    let py = policy.py();
+    guarded(|| {
+        let suite =
+            Suite::from_bytes(&cases.0).map_err(|faults| error::faults(py, &faults, None))?;
+        let (engine, names) = (policy.get().engine(), &policy.get().names);
+        let mut coverage = Coverage::new(engine);
+        let tried = suite.run(engine, &mut coverage);
+        let row = |tried: &analysis::Tried<'_, '_>| CaseRow {
+            name: tried.case.name.clone(),
+            decision: Decision::of(py, names, &tried.decision),
+            differences: tried
+                .differences
+                .iter()
+                .map(|it| format!("{}: expected {}, found {}", it.field, it.expected, it.found))
+                .collect(),
+            line: tried.case.place.line,
+            column: tried.case.place.column,
+        };
+        Ok(tried.iter().map(row).collect())
+    })
+}
