@@ -106,7 +106,7 @@ impl Issuer {
     }
 
     /// Takes tokens that are bound to a key of their holder (`cnf`) without asking for a proof of it.
-    /// Whoever steals such a token can then use it.
+    /// A thief of such a token can then use it.
     #[must_use]
     pub const fn allow_unverified_cnf(mut self) -> Self {
         self.allow_unverified_cnf = true;

@@ -12,7 +12,7 @@ pub const MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// The text of a file that is small enough to be read at all, without its byte-order mark.
 pub(super) fn within_limits<'a>(bytes: &'a [u8], faults: &mut Faults) -> Option<&'a str> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_BYTES {
-        // Whoever reads a file for us may well stop just beyond the limit: its size is not known.
+        // The caller may have stopped reading just beyond the limit: the size of the file is not known.
         let message = format!("the file has more than {MAX_BYTES} bytes, which is the limit");
         faults.push(Place::START, message);
         return None;

@@ -33,10 +33,10 @@ pub(crate) enum Found<'e> {
     Unknown,
 }
 
-/// A path of fewer bytes is copied into so many.
+/// A path of fewer bytes is copied into a buffer of this size.
 const SHORTEST: usize = 16;
 
-/// The key of a path that does not start as all templates do: none has so many segments.
+/// The key of a path that does not start as all templates do: no template has that number of segments.
 const NO_TEMPLATE: u64 = COUNT;
 
 /// Looks for the template of a path, if everything about it is simple.
@@ -317,7 +317,7 @@ impl Tables {
         (template.key == key).then_some(template)
     }
 
-    /// The tuples of templates of so many segments, the most specific first (rule P20).
+    /// The tuples of templates with this number of segments, the most specific first (rule P20).
     fn tuples_of(&self, count: u32) -> &[Tuple] {
         let run = self.tuple_runs.get(index(count));
         slice(&self.tuples, run.copied().unwrap_or_default())

@@ -53,7 +53,7 @@ codes! {
     /// Why a request was allowed or denied, in the order in which the reasons are tried.
     ///
     /// Strings and numbers are frozen: a later release may add a reason, never rename, renumber or
-    /// remove one. Number 0 is no reason at all; whoever meets it must deny.
+    /// remove one. Number 0 is not a reason: a caller that meets it must deny.
     #[repr(u8)]
     pub enum Reason {
         /// The request has no single, safe spelling; [`Detail`] names the rule it breaks.

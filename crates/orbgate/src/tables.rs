@@ -38,7 +38,7 @@ pub struct Tables {
     pub fields: List<u64>,
     /// The templates, by their keys.
     pub templates: PerfectHash<Template>,
-    /// By number of segments: where the tuples of so many stand.
+    /// By number of segments: where the tuples of that length stand.
     pub tuple_runs: List<Run>,
     /// The tuples; those of one number of segments stand together, the most specific first (rule P20).
     pub tuples: List<Tuple>,
@@ -141,7 +141,7 @@ pub struct Spelling {
     pub lengths: u32,
 }
 
-/// The segments of a template that are literals, as templates of so many segments have them (tuple space search:
+/// The segments of a template that are literals, as templates of one length have them (tuple space search:
 /// Srinivasan, Suri and Varghese, 1999).
 #[derive(Clone, Copy, Debug)]
 pub struct Tuple {

@@ -79,7 +79,7 @@ impl OrganisationRule {
 pub enum Orbs {
     /// Nothing: `orbs: false`.
     Free,
-    /// Orbs, how many is not stated: `orbs: true`. Whoever charges must supply the amount.
+    /// Orbs, how many is not stated: `orbs: true`. The service that charges must supply the amount.
     Unstated,
     /// This many orbs, from 1 to `i64::MAX`.
     Amount(u64),

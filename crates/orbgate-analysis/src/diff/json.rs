@@ -1,4 +1,4 @@
-//! A diff as JSON, for `serde`. Whoever may do what changed is a request as `orbgate replay` reads it.
+//! A diff as JSON, for `serde`. A caller whose answer changed stands there as a request that `orbgate replay` reads.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 

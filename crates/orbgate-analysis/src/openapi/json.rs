@@ -114,7 +114,8 @@ impl<'a> Reader<'a, '_> {
         read.map_err(|error| {
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            self.faults.push(place, format!("no sound JSON: {message}"));
+            self.faults
+                .push(place, format!("this is not valid JSON: {message}"));
         })
         .ok()
     }

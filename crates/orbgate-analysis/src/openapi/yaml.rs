@@ -1,7 +1,7 @@
 //! A document in YAML → its values with their places.
 //!
 //! The strict reader of policies refuses what documents have, so this one stands on the same parser. It needs less: an
-//! alias, or a value with a tag, is not understood, and whoever needs the value says so.
+//! alias, or a value with a tag, is not understood; the code that needs the value says so.
 
 use core::ops::ControlFlow;
 
@@ -46,7 +46,7 @@ pub(super) fn parse<'a>(text: &'a str, faults: &mut Faults) -> Option<Node<'a>> 
                 builder.value(place(error.marker()), Content::Refused);
             }
             Err(error) => {
-                let message = format!("no sound YAML: {}", error.info());
+                let message = format!("this is not valid YAML: {}", error.info());
                 faults.push(place(error.marker()), message);
                 return None;
             }

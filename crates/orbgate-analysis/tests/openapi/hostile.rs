@@ -58,7 +58,7 @@ fn what_is_no_document_says_so() {
         ("openapi: 3.0.0\n? [a]\n: b", "2:3: a key must be text"),
         (
             "a: [",
-            "2:1: no sound YAML: while parsing a node, did not find expected node content",
+            "2:1: this is not valid YAML: while parsing a node, did not find expected node content",
         ),
         (
             "{\"a\": ",
@@ -70,7 +70,7 @@ fn what_is_no_document_says_so() {
         ),
         (
             "{\"openapi\":\n\"\\ud800\"}",
-            "2:1: no sound JSON: unexpected end of hex escape",
+            "2:1: this is not valid JSON: unexpected end of hex escape",
         ),
         (
             "{\"openapi\": \"3.0.0\", \"paths\": {\"/a\": {\"get\": {}, \"\\u0067et\": {}}}}",

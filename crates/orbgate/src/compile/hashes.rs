@@ -111,7 +111,8 @@ pub(super) fn scope_ids(salt: u64, names: &[&[u8]]) -> Result<ScopeIds, Unplacea
             slots: vec![0].into(),
         });
     }
-    // The generator would try seeds for ever. After so many it gets hashes that it can always lay out, and fails here.
+    // The generator would try seeds for ever. At the limit it gets hashes that it can always lay out, and this function
+    // fails.
     let tries = Cell::new(0_usize);
     let limit = names.len().saturating_mul(hash::index(SEEDS));
     let keys: Vec<_> = (0_u64..).zip(names).collect();

@@ -141,7 +141,7 @@ struct TextPool<'t> {
 }
 
 impl<'t> TextPool<'t> {
-    /// With room for so many names.
+    /// With room for this number of names.
     fn with_room(names: usize) -> Self {
         Self {
             all: String::new(),

@@ -45,8 +45,8 @@ impl Policy {
         Self::from_bytes(text.as_bytes())
     }
 
-    /// Reads and checks a policy file whose bytes may not be text. Whoever reads the file need not read
-    /// on behind [`Policy::MAX_BYTES`] and one more.
+    /// Reads and checks a policy file whose bytes may not be text. A reader of the file can stop one byte behind
+    /// [`Policy::MAX_BYTES`].
     ///
     /// # Errors
     ///

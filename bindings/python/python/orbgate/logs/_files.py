@@ -54,7 +54,7 @@ def _of_path(path: str) -> list[str]:
     elif glob.has_magic(path):
         found = glob.glob(path, recursive=True)
     else:
-        # Whoever opens it says why it cannot be.
+        # Opening it says why it cannot be.
         return [path]
     found = sorted(filter(os.path.isfile, found))
     if not found:
@@ -66,7 +66,7 @@ def _inside(folder: str) -> Iterator[str]:
     for place, folders, names in os.walk(folder):
         # What others leave beside a table starts with these: `_SUCCESS`, `_temporary`, `.part-0.parquet.crc`.
         folders[:] = (name for name in folders if not name.startswith((".", "_")))
-        # A file whose format is not clear is not left out in silence: whoever opens it says so.
+        # A file whose format is not clear is not left out in silence: `_format` says so.
         wanted = (name for name in names if not name.startswith((".", "_")))
         yield from (os.path.join(place, name) for name in wanted)
 

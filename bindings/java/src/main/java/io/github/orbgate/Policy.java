@@ -6,7 +6,7 @@ package io.github.orbgate;
  */
 @FunctionalInterface
 public interface Policy {
-    /** Decides a request that is there in bytes. Whoever catches what this throws must deny. */
+    /** Decides a request that is there in bytes. A caller that catches what this throws must deny. */
     Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus);
 
     /** Decides a request. */
