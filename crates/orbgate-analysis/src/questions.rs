@@ -1,6 +1,6 @@
 //! Questions about one policy, beyond one decision: what auditors ask.
 
-use orbgate::{Allow, Decision, Engine, Reason, Request, Route, Scope, Token};
+use orbgate::{Allow, Decision, Engine, Request, Route, Scope, Token};
 
 /// A row of the table: a route with its scope, or a scope that has no route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,14 +49,8 @@ pub fn route_of<'e>(
     method: impl AsRef<[u8]>,
     target: impl AsRef<[u8]>,
 ) -> Result<Route<'e>, Decision<'e>> {
-    // A user's token without scopes is denied for its scopes exactly where there is a route.
     let decision = engine.decide(&call(method.as_ref(), target.as_ref(), Token::user("")));
-    match decision {
-        Decision::Deny(deny) if deny.reason() == Reason::ScopeMissing => {
-            deny.route().ok_or(decision)
-        }
-        _ => Err(decision),
-    }
+    decision.about().ok_or(decision)
 }
 
 /// Everything that a token may call, with what each call consumes, in the order of the policy file: routes,

@@ -71,7 +71,7 @@ impl<'e> Found<'e> {
             charge: charge | bonus,
             http_status: self.reason.status().unwrap_or(0),
             about: match self.reason {
-                _ if is_without_token(decision.reason) => decision.about,
+                reason if is_without_token(reason) => decision.about,
                 Reason::MethodNotDeclared => 0,
                 _ => decision.route,
             },
@@ -109,10 +109,7 @@ impl<'e> Found<'e> {
     }
 }
 
-/// Whether a decision with this reason says nothing of a route but what it is about.
-pub(crate) fn is_without_token(reason: u8) -> bool {
-    matches!(
-        names::reason(reason),
-        Some(Reason::NoToken | Reason::InvalidToken)
-    )
+/// Whether a denial for this reason names no route, although its request may be about one.
+pub(crate) const fn is_without_token(reason: Reason) -> bool {
+    matches!(reason, Reason::NoToken | Reason::InvalidToken)
 }

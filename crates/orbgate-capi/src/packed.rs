@@ -8,6 +8,7 @@ use crate::arguments::{Out, shared};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
 use crate::found::{Found, is_without_token};
+use crate::names;
 use crate::status::{OrStatus, OrbgateStatus, caught, guard};
 
 /// A field: its lowest bit and how many bits it has. The header's preamble draws the same.
@@ -121,7 +122,7 @@ fn unpack(engine: &OrbgateEngine, packed: u64) -> OrStatus<OrbgateDecision> {
         route: ROUTE.read(packed)?,
         ..OrbgateDecision::default()
     };
-    if is_without_token(decision.reason) {
+    if names::reason(decision.reason).is_some_and(is_without_token) {
         decision.about = core::mem::take(&mut decision.route);
     }
     let found = Found::named(engine, &decision);
