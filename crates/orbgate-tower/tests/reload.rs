@@ -335,6 +335,8 @@ fn a_bad_file_has_few_lines_in_the_log() {
     LOG.lock().unwrap().clear();
     alone.put(&policy(500).replace("GET /others", "get /others"));
     until("it is refused", || alone.loads("refused") > before);
+    // It is counted first.
+    until("it is logged", || log().contains("more"));
     let log = log();
     assert_eq!(log.lines().count(), 21, "{log}");
     assert!(log.contains("and 480 more"), "{log}");
