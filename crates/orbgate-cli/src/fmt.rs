@@ -95,7 +95,7 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     Ok(LaidOut { file, changed })
 }
 
-/// Puts a text in the place of a file, all at once: a service may be reading it.
+/// Puts a text in place of a file, all at once: a service may be reading it.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     // A link stays a link.
     let path = fs::canonicalize(path)?;

@@ -178,7 +178,7 @@ impl Answer<'_> {
     }
 }
 
-/// What stands in the place of a line that is not a request.
+/// What stands in place of a line that is not a request.
 #[derive(Serialize)]
 struct NoRequest<'a> {
     error: BadLine<'a>,

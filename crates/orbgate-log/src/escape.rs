@@ -1,4 +1,4 @@
-//! What web servers write in the place of bytes that a log line cannot hold.
+//! What web servers write in place of bytes that a log line cannot hold.
 
 use std::borrow::Cow;
 

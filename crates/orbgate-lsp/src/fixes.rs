@@ -101,7 +101,7 @@ fn without_comment(comment: usize, text: &Text) -> Span<usize> {
     }
 }
 
-/// A route with `{id}` in the place of `:id`.
+/// A route with `{id}` in place of `:id`.
 fn with_parameters(route: &str) -> String {
     let mut segments = route.split('/');
     let mut new = segments.next().unwrap_or_default().to_owned();

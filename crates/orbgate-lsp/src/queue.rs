@@ -33,7 +33,7 @@ pub(crate) enum Fate {
 }
 
 impl Queue {
-    /// Takes a message in. A change of a document takes the place of an earlier one, so that fast typing queues nothing.
+    /// Takes a message in. A change of a document replaces an earlier one, so that fast typing queues nothing.
     pub(crate) fn push(&mut self, message: Incoming) {
         if let Some(params) = notified(&message, &CancelNotification::METHOD) {
             let id = params.get("id").cloned().map(serde_json::from_value);

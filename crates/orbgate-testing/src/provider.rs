@@ -87,7 +87,7 @@ impl Provider {
         self.ask(&json!({"do": "declare", "scope": scope}));
     }
 
-    /// A new key in the place of the old one.
+    /// A new key in place of the old one.
     pub fn rotate(&mut self, algorithm: &str) {
         self.ask(&json!({"do": "rotate", "algorithm": algorithm}));
     }

@@ -146,7 +146,7 @@ pub fn claims() -> Value {
     })
 }
 
-/// The object with this member put in the place of what it has.
+/// The object with this member put in place of what it has.
 pub fn with(mut object: Value, name: &str, value: impl Into<Value>) -> Value {
     object[name] = value.into();
     object

@@ -287,7 +287,7 @@ impl Keys {
         Self::default()
     }
 
-    /// These and an issuer's, in the place of its former ones.
+    /// These and an issuer's, in place of its former ones.
     #[must_use]
     pub fn with(mut self, issuer: impl Into<String>, keys: impl Into<Arc<KeySet>>) -> Self {
         self.by_issuer.insert(issuer.into(), keys.into());

@@ -85,7 +85,7 @@ fn tokens(signer: &Signer) -> Vec<String> {
 
 const BASE64URL: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The object as it is; without each member; and with each of these values in the place of it, once
+/// The object as it is; without each member; and with each of these values in place of it, once
 /// alone and once as a second member of the same name.
 fn variants(object: &Value, values: &[(&str, &[&str])]) -> Vec<String> {
     let mut variants = vec![object.to_string()];

@@ -69,7 +69,7 @@ impl Engines {
         self.load()
     }
 
-    /// Puts an engine in the place of the current one: decisions that have begun end with the former.
+    /// Puts an engine in place of the current one: decisions that have begun end with the former.
     pub fn store(&self, engine: impl Into<Arc<Engine>>) {
         self.current.store(engine.into());
     }
@@ -80,7 +80,7 @@ impl Engines {
         self.store(engine);
     }
 
-    /// Puts the policy of this text in the place of the current one, logs and counts what that makes wider and
+    /// Puts the policy of this text in place of the current one, logs and counts what that makes wider and
     /// narrower and which routes vanish, and returns its digest.
     ///
     /// # Errors

@@ -66,7 +66,7 @@ impl Engines {
             .iter()
             .filter(|(method, template)| !declared.contains(&(*method, key(template))));
         let undeclared = undeclared.map(|(method, template)| {
-            // One value in the place of a wildcard, too.
+            // One value in place of a wildcard, too.
             let target = template.replace("{*", "{");
             let decided_as = route_of(&engine, method, filled(&target, &value)).ok();
             Undeclared {

@@ -92,7 +92,7 @@ impl KeyHolder {
         Self { verifier, keys }
     }
 
-    /// Puts keys in the place of the former ones, all at once.
+    /// Puts keys in place of the former ones, all at once.
     pub fn store(&self, keys: Keys) {
         self.keys.store(Arc::new(keys));
     }

@@ -146,7 +146,7 @@ pub struct Ends {
 }
 
 /// The bit in which a small letter differs from a capital one, in every byte. Characters that are no letters can
-/// differ in it, too: texts that are equal but for these bits may still not be the same without regard to case.
+/// differ in it, too: texts that are equal except for these bits may still not be the same without regard to case.
 pub(crate) const CASE: u64 = 0x2020_2020_2020_2020;
 
 /// In a literal's head: equal ends are not enough, because it has more than 16 bytes or more than one spelling, or others have

@@ -403,7 +403,7 @@ enum Fit {
     Not,
 }
 
-/// Compares a path with the text of a template of as many segments, which has this tuple. Where one fits but for case already,
+/// Compares a path with the text of a template of as many segments, which has this tuple. Where one fits except for its case already,
 /// the others count only if they fit exactly: so their texts are compared no longer than they are equal.
 fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &[&[u8]], exactly: bool) -> Fit {
     let route = tables.routes.get(index(template.first_route));

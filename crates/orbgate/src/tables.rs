@@ -212,7 +212,7 @@ pub struct RouteRow {
     pub siblings: Run,
     /// The scope it needs.
     pub scope: u16,
-    /// That scope's terms, but for an amount of the route's own.
+    /// That scope's terms, except for an amount of the route's own.
     pub terms: Terms,
     /// Where it stands in the policy file.
     pub place: Place,

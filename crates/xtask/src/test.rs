@@ -62,7 +62,7 @@ enum Step {
     Node,
     /// The published crates build with the oldest Rust that they promise
     Msrv,
-    /// The core decides as it should with the code for processors that this is none of
+    /// The core decides as it should with the code for other processors than this one
     Portable,
     /// The core decides as it should on aarch64, under qemu
     Aarch64,

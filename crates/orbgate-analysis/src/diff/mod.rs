@@ -1,4 +1,4 @@
-//! What changes for callers when one policy takes the place of another.
+//! What changes for callers when one policy replaces another.
 
 mod change;
 #[cfg(feature = "serde")]
@@ -71,7 +71,7 @@ impl Diff<'_, '_> {
     }
 }
 
-/// Finds what changes when `new` takes the place of `old`.
+/// Finds what changes when `new` replaces `old`.
 ///
 /// Every request is covered. Two requests get the same answers if their paths match the same templates of
 /// both policies, so one request for each pair of templates that overlap stands for all. Only templates that

@@ -406,7 +406,7 @@ fn own_path(operation: &Node<'_>, path: &str) -> Result<Option<String>, Problem>
         true => Ok(Some(own)),
         false => Err(malformed(
             node,
-            "`x-orbs-path` must be the path but for the names of parameters",
+            "`x-orbs-path` must be the path except for the names of parameters",
         )),
     }
 }

@@ -50,7 +50,7 @@ kinds! {
     Scope: "scope", "the scope is none that a policy can have";
     Path: "path", "the path is none that a policy can have: a parameter within a segment, a regular expression, a trailing slash";
     Method: "method", "the key of the path is not a method of the format";
-    Duplicate: "duplicate", "several operations have one method and, but for the names of parameters, one path";
+    Duplicate: "duplicate", "several operations have one method and, except for the names of parameters, one path";
     Servers: "servers", "it has servers of its own, with another path or a variable";
     Reference: "reference", "it stands elsewhere: `$ref`";
     Orbs: "orbs", "what a call consumes cannot be said in a policy, or contradicts what is said of its scope";

@@ -29,7 +29,7 @@ pub(super) fn duplicates(document: &mut Document) {
                 continue;
             };
             let message = format!(
-                "{name} (line {}) is the same but for the names of parameters",
+                "{name} (line {}) is the same except for the names of parameters",
                 place.line
             );
             leave_out(document, *number, Cause::Duplicate, message);

@@ -130,8 +130,8 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "  /a/{x}: { get: {} }\n  /a/{y}: { get: { security: [{ login: [admin] }] }, put: {} }",
         &[
-            "11:13: duplicate: GET /a/{x}: `GET /a/{y}` (line 12) is the same but for the names of parameters",
-            "12:13: duplicate: GET /a/{y}: `GET /a/{x}` (line 11) is the same but for the names of parameters",
+            "11:13: duplicate: GET /a/{x}: `GET /a/{y}` (line 12) is the same except for the names of parameters",
+            "12:13: duplicate: GET /a/{y}: `GET /a/{x}` (line 11) is the same except for the names of parameters",
         ],
     ),
     (
@@ -183,7 +183,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "  /a/{id}: { get: { x-orbs-path: '/a/b' } }",
         &[
-            "11:34: malformed: GET /a/{id}: `x-orbs-path` must be the path but for the names of parameters",
+            "11:34: malformed: GET /a/{id}: `x-orbs-path` must be the path except for the names of parameters",
         ],
     ),
     (

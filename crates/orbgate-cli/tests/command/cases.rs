@@ -8,7 +8,7 @@ use crate::{SHOP, file, of_the_repository, orbgate, orbgate_reading};
 
 const CASES: &str = include_str!("../../testdata/shop.test.yaml");
 
-/// A folder of its own with the shop's policy and its cases, these in the place of some.
+/// A folder of its own with the shop's policy and its cases, these in place of some.
 fn cases(name: &str, replace: &[(&str, &str)]) -> String {
     fs::create_dir_all(format!("{}/cases-{name}", env!("CARGO_TARGET_TMPDIR"))).unwrap();
     file(&format!("cases-{name}/shop.yaml"), SHOP);

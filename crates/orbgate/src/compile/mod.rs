@@ -1,7 +1,7 @@
 //! Policy → tables: the one code path behind engines made at run time and at compile time.
 //!
 //! Everything is numbered in an order that does not depend on the file's, so two spellings of one
-//! policy give equal tables but for the places.
+//! policy give equal tables except for the places.
 
 mod hashes;
 mod literals;
