@@ -46,6 +46,7 @@ mod soak;
 mod start;
 mod test;
 mod tree;
+mod wasm;
 mod watch;
 
 use std::process::ExitCode;
@@ -119,6 +120,8 @@ enum Command {
     Mutants(mutants::Mutants),
     /// Builds the published crates with the oldest Rust that they promise
     Msrv,
+    /// Builds the C ABI as a WebAssembly module, for the languages that carry it
+    Wasm,
 }
 
 fn main() -> ExitCode {
@@ -154,6 +157,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Portable => portable::run(&project),
         Command::Mutants(mutants) => mutants.run(&project),
         Command::Msrv => test::settled(msrv::run(&project)?),
+        Command::Wasm => test::settled(wasm::run(&project)?),
     }
 }
 

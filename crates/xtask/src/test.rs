@@ -11,7 +11,7 @@ use crate::program::Program;
 use crate::project::Project;
 use crate::{
     aarch64, c, conformance, embed, go, install, instructions, java, msrv, node, package, portable,
-    python, skipped, tree, watch,
+    python, skipped, tree, wasm, watch,
 };
 
 #[derive(Debug, Args)]
@@ -66,6 +66,8 @@ enum Step {
     Portable,
     /// The core decides as it should on aarch64, under qemu
     Aarch64,
+    /// The core decides as it should as WebAssembly, with its vectors
+    Wasm,
 }
 
 /// This step and those behind it take minutes.
@@ -179,6 +181,7 @@ impl Step {
             Self::Msrv => msrv::run(project),
             Self::Portable => portable::check(project),
             Self::Aarch64 => aarch64::check(),
+            Self::Wasm => wasm::check(project),
         }
     }
 }

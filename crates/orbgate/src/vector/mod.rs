@@ -13,23 +13,35 @@ mod neon;
 #[cfg(any(
     test,
     orbgate_portable,
-    not(any(target_arch = "x86_64", target_arch = "aarch64"))
+    not(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_feature = "simd128"
+    ))
 ))]
 mod plain;
 #[cfg(all(target_arch = "x86_64", not(orbgate_portable)))]
 mod sse2;
+#[cfg(all(target_feature = "simd128", not(orbgate_portable)))]
+mod wasm;
 
 #[cfg(all(target_arch = "aarch64", not(orbgate_portable)))]
 pub(crate) use neon::Neon as Native;
 #[cfg(any(
     orbgate_portable,
-    not(any(target_arch = "x86_64", target_arch = "aarch64"))
+    not(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_feature = "simd128"
+    ))
 ))]
 pub(crate) use plain::Plain as Native;
 #[cfg(all(test, not(orbgate_portable)))]
 pub(crate) use plain::Plain;
 #[cfg(all(target_arch = "x86_64", not(orbgate_portable)))]
 pub(crate) use sse2::Sse2 as Native;
+#[cfg(all(target_feature = "simd128", not(orbgate_portable)))]
+pub(crate) use wasm::Wasm as Native;
 
 /// A register of bytes.
 pub(crate) trait Vector: Copy {
