@@ -13,23 +13,44 @@ const [ABI_MAJOR, ABI_MINOR] = [CODES.ABI_VERSION >>> 16, CODES.ABI_VERSION & 0x
  */
 const FILES = { win32: "orbgate.dll", darwin: "liborbgate.1.dylib" };
 
-/** @returns {import("koffi").LibraryHandle} */
-function open() {
-  const file = process.env.ORBGATE_LIBRARY || FILES[process.platform] || "liborbgate.so.1";
-  try {
-    return koffi.load(file);
-  } catch (cause) {
-    const message = `cannot load the orbgate library \`${file}\`: install it with \`cargo xtask install --prefix /usr/local\` `
-      + "(and `ldconfig`), or give its path in the variable ORBGATE_LIBRARY";
-    throw new Error(message, { cause });
-  }
+/** The packages of this platform, of which npm installs the one for the C library of this system. */
+const PACKAGES = ["gnu", "musl"].map((libc) => `@orbgate/${process.platform}-${process.arch}-${libc}`);
+
+/** The libraries of those packages that are installed. */
+function packaged() {
+  return PACKAGES.flatMap((name) => {
+    try {
+      return [require.resolve(`${name}/liborbgate.so`)];
+    } catch {
+      return [];
+    }
+  });
 }
 
-const library = open();
+/** Takes the file that is named; else the first of those of the packages and the system's that loads. */
+function open() {
+  const named = process.env.ORBGATE_LIBRARY;
+  const files = named ? [named] : [...packaged(), FILES[process.platform] || "liborbgate.so.1"];
+  const causes = [];
+  for (const file of files) {
+    try {
+      return { library: koffi.load(file), file };
+    } catch (cause) {
+      causes.push(cause);
+    }
+  }
+  const tried = files.map((file) => `\`${file}\``).join(" or ");
+  const missing = named ? "" : `no package ${PACKAGES.join(" or ")} is installed, which npm leaves out with --omit=optional; `;
+  const message = `cannot load the orbgate library ${tried}: ${missing}install it with `
+    + "`cargo xtask install --prefix /usr/local` (and `ldconfig`), or give its path in the variable ORBGATE_LIBRARY";
+  throw new Error(message, { cause: causes.length === 1 ? causes[0] : new AggregateError(causes) });
+}
+
+const { library, file } = open();
 
 const abi = library.func("orbgate_abi_version", "uint32_t", [])();
 if (abi >>> 16 !== ABI_MAJOR || (abi & 0xffff) < ABI_MINOR) {
-  throw new Error(`the orbgate library has ABI ${abi >>> 16}.${abi & 0xffff}, and this package needs ${ABI_MAJOR}.${ABI_MINOR}`);
+  throw new Error(`the orbgate library \`${file}\` has ABI ${abi >>> 16}.${abi & 0xffff}, and this package needs ${ABI_MAJOR}.${ABI_MINOR}`);
 }
 
 // Pointers to what the library owns are numbers here: koffi makes them bigints where a double could not hold them.

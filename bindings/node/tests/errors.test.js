@@ -75,6 +75,24 @@ test("only a regular file is read: a pipe would make its reader wait", (context)
   }
 });
 
+test("the library of the platform's package is taken, and one that does not load is named", { skip: process.platform !== "linux" }, (context) => {
+  const folder = path.join(__dirname, "..", "node_modules", "@orbgate", `linux-${process.arch}-gnu`);
+  context.after(() => fs.rmSync(path.dirname(folder), { recursive: true }));
+  fs.mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, "liborbgate.so");
+  const load = "try { console.log(require('orbgate').version) } catch (error) { console.log(error.message) }";
+  const said = () => {
+    const { ORBGATE_LIBRARY, ...env } = process.env;
+    return execFileSync(process.execPath, ["-e", load], { env, encoding: "utf8", cwd: __dirname });
+  };
+  fs.symlinkSync(path.resolve(process.env.ORBGATE_LIBRARY ?? ""), file);
+  assert.match(said(), /^\d+\.\d+\.\d+\n$/);
+  fs.rmSync(file);
+  fs.writeFileSync(file, "no library");
+  const message = said();
+  assert.ok(message.includes(`\`${file}\` or `) || /^\d/.test(message), message);
+});
+
 test("a missing library says what to do", () => {
   const env = { ...process.env, ORBGATE_LIBRARY: "/no/such/liborbgate.so" };
   const load = "try { require('orbgate') } catch (error) { console.log(error.message) }";

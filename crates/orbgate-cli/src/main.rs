@@ -19,6 +19,7 @@ mod input;
 mod lint;
 mod log;
 mod lsp;
+mod manual;
 mod markdown;
 mod needs;
 mod openapi;
@@ -95,6 +96,9 @@ enum Command {
     Lsp(lsp::Arguments),
     /// Print the completion script of a shell
     Completions(complete::Arguments),
+    /// Write the manual pages into a folder
+    #[command(hide = true)]
+    Manual(manual::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -135,6 +139,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         // Its policies come from the editor.
         Command::Lsp(_) => lsp::run(),
         Command::Completions(arguments) => complete::run(arguments),
+        Command::Manual(arguments) => manual::run(arguments),
     }
 }
 
@@ -155,7 +160,8 @@ impl Command {
             Self::Diff(arguments) => return vec![&arguments.old, &arguments.new],
             Self::Needs(arguments) => return arguments.log.iter().map(PathBuf::as_path).collect(),
             Self::Decide(_) | Self::Explain(_) | Self::Reach(_) => return Vec::new(),
-            Self::Table(_) | Self::Lsp(_) | Self::Completions(_) => return Vec::new(),
+            Self::Table(_) | Self::Lsp(_) => return Vec::new(),
+            Self::Completions(_) | Self::Manual(_) => return Vec::new(),
         };
         files.iter().map(PathBuf::as_path).collect()
     }
@@ -170,6 +176,7 @@ impl Command {
                 | Self::Review(_)
                 | Self::Lsp(_)
                 | Self::Completions(_)
+                | Self::Manual(_)
         )
     }
 }

@@ -94,11 +94,19 @@ const SANITIZERS: &[&str] = &[
     "-fno-omit-frame-pointer",
 ];
 
-pub(crate) fn run(project: &Project) -> Result<StepResult> {
+/// Sets up both compilers.
+pub(crate) fn set_up_compilers() -> Result<StepResult> {
     for compiler in [Compiler::C, Compiler::Cpp] {
         if let skipped @ StepResult::Skipped(_) = compiler.set_up()? {
             return Ok(skipped);
         }
+    }
+    Ok(StepResult::Passed)
+}
+
+pub(crate) fn run(project: &Project) -> Result<StepResult> {
+    if let skipped @ StepResult::Skipped(_) = set_up_compilers()? {
+        return Ok(skipped);
     }
     // A second compiler sees other faults than the first.
     setup::apt("clang++", "clang")?;

@@ -20,7 +20,7 @@ use crate::project::Project;
 use crate::python;
 use crate::test::{StepResult, settled};
 
-const CASES: &str = "policy/cases";
+pub(crate) const CASES: &str = "policy/cases";
 
 #[derive(Debug, Args)]
 pub(crate) struct Conformance {
@@ -138,7 +138,7 @@ fn compiled(
 }
 
 /// Runs the cases and gives the number that the runner says.
-fn run_cases(program: &Program) -> Result<usize> {
+pub(crate) fn run_cases(program: &Program) -> Result<usize> {
     println!("$ {program}");
     let output = program.output()?;
     print!("{}", output.stdout);
@@ -156,7 +156,7 @@ fn said(output: &str) -> Option<usize> {
 }
 
 /// How many cases the files have: one a line without comments and the header row, and two where its policy is `external`.
-fn count_cases(cases: &Path) -> Result<usize> {
+pub(crate) fn count_cases(cases: &Path) -> Result<usize> {
     let mut count = 0_usize;
     for entry in fs::read_dir(cases).with_context(|| cases.display().to_string())? {
         let path = entry?.path();

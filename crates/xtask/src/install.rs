@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
-use crate::c::check_example;
+use crate::c::{check_example, set_up_compilers};
 use crate::native::{Compiler, STATIC};
 use crate::program::Program;
 use crate::project::Project;
@@ -15,7 +15,7 @@ use crate::test::StepResult;
 
 /// The ABI's version, which names the shared library: it stays while old clients work.
 const ABI: &str = "1.2.0";
-const SONAME: &str = "liborbgate.so.1";
+pub(crate) const SONAME: &str = "liborbgate.so.1";
 
 const HEADERS: [&str; 2] = [
     "bindings/c/include/orbgate.h",
@@ -56,36 +56,70 @@ pub(crate) fn install(project: &Project, prefix: &Path) -> Result<()> {
         cfg!(target_os = "linux"),
         "only Linux's layout is known here; elsewhere build with `cargo build --release -p orbgate-capi`"
     );
-    let system = build()?;
-    let (include, lib) = (prefix.join("include"), prefix.join("lib"));
-    for directory in [&include, &lib] {
+    lay_out(project, prefix, "lib", &Built::here(project)?)
+}
+
+/// The libraries as they were built for one platform.
+#[derive(Debug)]
+pub(crate) struct Built {
+    /// The folder of the shared and the static library.
+    pub(crate) directory: PathBuf,
+    /// What the static library needs of the system.
+    pub(crate) system: String,
+    /// The `strip` that knows the platform.
+    pub(crate) strip: String,
+}
+
+impl Built {
+    /// Builds the release for this machine.
+    pub(crate) fn here(project: &Project) -> Result<Self> {
+        let cargo = Program::parse("cargo rustc --release -p orbgate-capi --lib");
+        let directory = project.target.join("release");
+        Self::by(cargo, directory, "strip".to_owned())
+    }
+
+    /// Builds with a command that takes options of rustc behind it, into this folder.
+    pub(crate) fn by(cargo: Program, directory: PathBuf, strip: String) -> Result<Self> {
+        let build = cargo
+            .arg("--")
+            .arg(format!("-Clink-arg=-Wl,-soname,{SONAME}"))
+            .arg("--print=native-static-libs");
+        println!("$ {build}");
+        let output = build.output()?;
+        ensure!(output.success, "`{build}` failed:\n{}", output.stderr);
+        let system = system_libraries(&output.stderr)
+            .context("the compiler did not name the system's libraries")?;
+        Ok(Self {
+            directory,
+            system,
+            strip,
+        })
+    }
+
+    /// The shared library.
+    pub(crate) fn shared(&self) -> PathBuf {
+        self.directory.join("liborbgate.so")
+    }
+}
+
+/// Puts headers and libraries under a prefix, the libraries into its folder `lib`, which may be a deeper one.
+pub(crate) fn lay_out(project: &Project, prefix: &Path, lib: &str, built: &Built) -> Result<()> {
+    let (include, folder) = (prefix.join("include"), prefix.join(lib));
+    for directory in [&include, &folder] {
         fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
     }
     for header in HEADERS {
         copy(Path::new(header), &include)?;
     }
-    let built = project.target.join("release");
-    copy(&built.join(STATIC), &lib)?;
+    copy(&built.directory.join(STATIC), &folder)?;
     let shared = format!("liborbgate.so.{ABI}");
-    put_file(&built.join("liborbgate.so"), &lib.join(&shared))?;
-    link(&shared, &lib.join(SONAME))?;
-    link(SONAME, &lib.join("liborbgate.so"))?;
+    put_file(&built.shared(), &folder.join(&shared))?;
+    link(&shared, &folder.join(SONAME))?;
+    link(SONAME, &folder.join("liborbgate.so"))?;
     for library in [&shared, STATIC] {
-        strip(&lib.join(library))?;
+        strip(&built.strip, &folder.join(library))?;
     }
-    packages(project, &lib, &shared, &system)
-}
-
-/// Builds the release and gives the libraries of the system that the static library needs.
-fn build() -> Result<String> {
-    let build = Program::parse("cargo rustc --release -p orbgate-capi --lib --");
-    let build = build
-        .arg(format!("-Clink-arg=-Wl,-soname,{SONAME}"))
-        .arg("--print=native-static-libs");
-    println!("$ {build}");
-    let output = build.output()?;
-    ensure!(output.success, "`{build}` failed:\n{}", output.stderr);
-    system_libraries(&output.stderr).context("the compiler did not name the system's libraries")
+    packages(project, &folder, lib, &shared, &built.system)
 }
 
 /// The libraries of the note `native-static-libs: …`.
@@ -95,13 +129,17 @@ fn system_libraries(output: &str) -> Option<String> {
 }
 
 /// The files by which pkg-config and CMake find the library.
-fn packages(project: &Project, lib: &Path, shared: &str, system: &str) -> Result<()> {
+fn packages(project: &Project, folder: &Path, lib: &str, shared: &str, system: &str) -> Result<()> {
     let core = project.core()?;
     let version = core.version.to_string();
     let mut parts = version.split('.');
     let mut part = || parts.next().unwrap_or_default();
     let (major, minor) = (part(), part());
+    // From pkgconfig/ back to the prefix.
+    let up = vec![".."; lib.split('/').count().saturating_add(1)].join("/");
     let words = [
+        ("@LIB@", lib),
+        ("@UP@", &up),
         ("@VERSION@", version.as_str()),
         ("@MAJOR@", major),
         ("@MINOR@", minor),
@@ -117,7 +155,7 @@ fn packages(project: &Project, lib: &Path, shared: &str, system: &str) -> Result
         let template = fs::read_to_string(format!("bindings/c/install/{name}.in"))?;
         let fill = |text: String, (word, value): (&str, &str)| text.replace(word, value);
         let text = words.into_iter().fold(template, fill);
-        let directory = lib.join(directory);
+        let directory = folder.join(directory);
         fs::create_dir_all(&directory)?;
         // CMake takes the system's libraries as a list.
         let text = match name.ends_with(".cmake") {
@@ -150,9 +188,9 @@ fn link(target: &str, path: &Path) -> Result<()> {
 }
 
 /// Takes the debug information out: it is most of the static library, and of no use to its user.
-fn strip(library: &Path) -> Result<()> {
-    let strip = Program::parse("strip --strip-debug");
-    match Program::parse("strip --version").succeeds() {
+fn strip(program: &str, library: &Path) -> Result<()> {
+    let strip = Program::parse(program).arg("--strip-debug");
+    match Program::parse(program).arg("--version").succeeds() {
         true => strip.arg(library.display().to_string()).run(),
         false => Ok(()),
     }
@@ -165,10 +203,8 @@ pub(crate) fn check(project: &Project) -> Result<StepResult> {
             return Ok(skipped);
         }
     }
-    for compiler in [Compiler::C, Compiler::Cpp] {
-        if let skipped @ StepResult::Skipped(_) = compiler.set_up()? {
-            return Ok(skipped);
-        }
+    if let skipped @ StepResult::Skipped(_) = set_up_compilers()? {
+        return Ok(skipped);
     }
     let home = project.target.join("xtask").join("install");
     if home.exists() {

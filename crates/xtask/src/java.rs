@@ -76,7 +76,8 @@ pub(crate) fn for_spark() -> Option<PathBuf> {
 }
 
 /// The JDKs to build with and to test in: at least one of them.
-struct Kits {
+#[derive(Debug)]
+pub(crate) struct Kits {
     /// The newest one with the Foreign Function and Memory API.
     foreign: Option<PathBuf>,
     /// The oldest one without.
@@ -85,7 +86,7 @@ struct Kits {
 
 impl Kits {
     /// Finds them, and Maven; or says what is missing.
-    fn find() -> Result<Result<Self, String>> {
+    pub(crate) fn find() -> Result<Result<Self, String>> {
         let homes = homes();
         let foreign = homes.range(FOREIGN..).next_back();
         let older = homes.range(OLDEST..FOREIGN).next();
@@ -103,7 +104,7 @@ impl Kits {
     }
 
     /// The one that can build most.
-    fn newest(&self) -> &Path {
+    pub(crate) fn newest(&self) -> &Path {
         let newest = self.foreign.as_ref().or(self.older.as_ref());
         newest.map_or_else(|| Path::new(""), PathBuf::as_path)
     }
@@ -124,16 +125,33 @@ impl Kits {
     /// Maven for the package, its output in the target directory of everything else.
     fn maven(&self, project: &Project, library: &Library, goals: &str) -> Program {
         let file = library.directory.join(shared());
-        let maven = Program::parse("mvn --quiet --batch-mode --file bindings/java/pom.xml");
-        let maven = goals.split(' ').fold(maven, Program::arg);
-        let maven = maven
-            .env("JAVA_HOME", self.newest().display().to_string())
-            .arg(format!("-Doutput={}", output(project).display()))
-            .arg(format!("-Dorbgate.library={}", file.display()));
+        let maven = self.build(project, &output(project), goals);
+        let maven = maven.arg(format!("-Dorbgate.library={}", file.display()));
         match (&self.foreign, &self.older) {
             (Some(_), Some(older)) => maven.arg(format!("-Djava17.home={}", older.display())),
             _ => maven,
         }
+    }
+
+    /// Maven for the package, its output in a folder.
+    pub(crate) fn build(&self, project: &Project, output: &Path, goals: &str) -> Program {
+        let pom = project.root.join("bindings/java/pom.xml");
+        let maven = Program::parse("mvn --quiet --batch-mode").path("--file", &pom);
+        let maven = goals.split(' ').fold(maven, Program::arg);
+        maven
+            .env("JAVA_HOME", self.newest().display().to_string())
+            .arg(format!("-Doutput={}", output.display()))
+    }
+
+    /// Both, as far as they are there.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Path> {
+        let both = self.foreign.iter().chain(&self.older);
+        both.map(PathBuf::as_path)
+    }
+
+    /// Whether a kit has the Foreign Function and Memory API.
+    pub(crate) fn is_foreign(&self, home: &Path) -> bool {
+        self.foreign.as_deref() == Some(home)
     }
 
     /// A Java with the package's jar, as users have it.
@@ -143,7 +161,7 @@ impl Kits {
         let path = parts.map(|part| output.join(part).display().to_string());
         let java = Program::at(&home.join("bin").join("java"));
         let java = java.arg(format!("-Dorbgate.library={}", library.display()));
-        let java = match self.foreign.as_deref() == Some(home) {
+        let java = match self.is_foreign(home) {
             true => java.arg("--enable-native-access=ALL-UNNAMED"),
             false => java,
         };

@@ -12,6 +12,7 @@ mod c;
 mod callgrind;
 mod conformance;
 mod deny;
+mod dist;
 mod embed;
 #[cfg(test)]
 mod figures;
@@ -38,6 +39,7 @@ mod project;
 mod python;
 mod record;
 mod refused;
+mod release_check;
 mod sanitize;
 mod schema;
 mod setup;
@@ -72,6 +74,7 @@ Examples:
   cargo xtask schema                   rewrite the JSON Schemas
   cargo xtask conformance c node       the cases through these languages
   cargo xtask install --prefix /usr/local
+  cargo xtask dist --try               what a release publishes, installed where there is no Rust
   cargo xtask header                   rewrite bindings/c/include/orbgate.h
   cargo xtask soak replay --lines 1000000
   cargo xtask load                     what the layer costs a service, and its memory over ten minutes
@@ -96,6 +99,10 @@ enum Command {
     Conformance(conformance::Conformance),
     /// Installs the C library: headers, shared and static library, pkg-config and CMake packages
     Install(install::Install),
+    /// Builds everything that a release publishes into target/dist
+    Dist(dist::Dist),
+    /// Checks that versions, changelog, lock files and generated files are those of a release
+    ReleaseCheck(release_check::ReleaseCheck),
     /// Runs the command for long and watches its answers and its memory
     Soak(soak::Soak),
     /// Puts a service with and without the layer under load and watches its memory
@@ -145,6 +152,8 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Header(header) => header.run(),
         Command::Install(install) => install.run(&project),
         Command::Conformance(conformance) => conformance.run(&project),
+        Command::Dist(dist) => dist.run(&project),
+        Command::ReleaseCheck(check) => check.run(&project),
         Command::Soak(soak) => soak.run(&project),
         Command::Load(load) => load.run(&project),
         Command::Bench(bench) => bench.run(&project),

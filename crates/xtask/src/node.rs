@@ -73,7 +73,7 @@ fn script(project: &Project, library: &Library, path: &str) -> Result<Runner> {
 }
 
 /// Which tool is missing, and what to do.
-fn missing() -> Option<String> {
+pub(crate) fn missing() -> Option<String> {
     let version = Program::parse("node --version").read().unwrap_or_default();
     if major(&version).is_none_or(|major| major < OLDEST) {
         let what = format!("Node {OLDEST} or newer is missing: https://nodejs.org");
@@ -131,7 +131,7 @@ impl Node {
 }
 
 /// Copies a folder without what npm has installed in it.
-fn copy(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

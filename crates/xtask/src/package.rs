@@ -27,13 +27,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
             "`tar` is missing, which unpacks the archives".to_owned(),
         ));
     }
-    // Not verified here: cargo keeps what it unpacked for a version, and would verify against the
-    // archives of an earlier run.
-    let package = Program::parse("cargo package --allow-dirty --no-verify");
-    let names = project.published().map(|package| package.name.as_str());
-    let package = names.fold(package, |package, name| package.arg("-p").arg(name));
-    package.path("--target-dir", &project.target).run()?;
-
+    pack(project)?;
     let home = project.target.join("xtask").join("package");
     unpack(project, &home)?;
     for package in project.published() {
@@ -43,6 +37,16 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     let target = project.target.join("xtask").join("target");
     build.path("--target-dir", &target).run()?;
     Ok(StepResult::Passed)
+}
+
+/// Makes the archive of every published crate.
+pub(crate) fn pack(project: &Project) -> Result<()> {
+    // Not verified here: cargo keeps what it unpacked for a version, and would verify against the
+    // archives of an earlier run.
+    let package = Program::parse("cargo package --allow-dirty --no-verify");
+    let names = project.published().map(|package| package.name.as_str());
+    let package = names.fold(package, |package, name| package.arg("-p").arg(name));
+    package.path("--target-dir", &project.target).run()
 }
 
 /// Makes a workspace of the archives' contents, in which they find each other.
@@ -85,7 +89,8 @@ fn check_files(project: &Project, package: &Package, unpacked: &Path) -> Result<
     Ok(())
 }
 
-fn archive(package: &Package) -> String {
+/// The archive's file.
+pub(crate) fn archive(package: &Package) -> String {
     format!("{}-{}.crate", package.name, package.version)
 }
 

@@ -208,6 +208,11 @@ fn pythons() -> BTreeMap<Version, PathBuf> {
     pythons
 }
 
+/// Their executables, the oldest version first.
+pub(crate) fn executables() -> Vec<PathBuf> {
+    pythons().into_values().collect()
+}
+
 /// Reads the answer to [`PROBE`], if the package is for that Python.
 fn version(answer: &str) -> Option<(Version, PathBuf)> {
     let mut words = answer.trim().splitn(5, ' ');

@@ -10,8 +10,8 @@ use clap::{Args, ValueEnum};
 use crate::program::Program;
 use crate::project::Project;
 use crate::{
-    aarch64, c, conformance, embed, go, install, instructions, java, msrv, node, package, portable,
-    python, skipped, tree, wasm, watch,
+    aarch64, c, conformance, dist, embed, go, install, instructions, java, msrv, node, package,
+    portable, python, skipped, tree, wasm, watch,
 };
 
 #[derive(Debug, Args)]
@@ -60,6 +60,8 @@ enum Step {
     Go,
     /// The Node package: its types and its tests, over the shared library
     Node,
+    /// What a release publishes for this machine, installed and run where there is no Rust
+    Dist,
     /// The published crates build with the oldest Rust that they promise
     Msrv,
     /// The core decides as it should with the code for other processors than this one
@@ -178,6 +180,7 @@ impl Step {
             Self::Python => python::run(project),
             Self::Go => go::run(project),
             Self::Node => node::run(project),
+            Self::Dist => dist::check(project),
             Self::Msrv => msrv::run(project),
             Self::Portable => portable::check(project),
             Self::Aarch64 => aarch64::check(),

@@ -145,3 +145,24 @@ fn completions_do_not_read_a_policy() {
         assert_eq!(ran, script);
     }
 }
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let folder = crate::file("manual/.keep", "");
+    let folder = std::path::Path::new(&folder).parent().unwrap();
+    let ran = orbgate(&["manual", &folder.display().to_string()]);
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (0, "", ""));
+    let page = std::fs::read_to_string(folder.join("orbgate.1")).unwrap();
+    assert!(page.contains("Exit codes:"), "{page}");
+    for name in ["decide", "replay", "openapi\\-import", "completions"] {
+        assert!(page.contains(name), "{name}");
+    }
+    for name in ["decide", "openapi", "openapi-import", "lsp"] {
+        let file = folder.join(format!("orbgate-{name}.1"));
+        assert!(file.exists(), "{}", file.display());
+    }
+    assert!(!folder.join("orbgate-manual.1").exists());
+    let ran = orbgate(&["manual", "/nowhere"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("/nowhere: "), "{}", ran.err);
+}

@@ -12,6 +12,9 @@ final class Library {
     /** The property that names the library's file. */
     static final String PROPERTY = "orbgate.library";
 
+    /** Found before anything is loaded. */
+    private static String path = System.mapLibraryName("orbgate");
+
     static final Abi ABI = load();
 
     /** Frees what nobody can reach any more. */
@@ -19,8 +22,13 @@ final class Library {
 
     private Library() {}
 
-    /** The file where the property or the library path has it; else its name, for the system to find. */
+    /** What is loaded: a file, or a name for the system to find. */
     static String path() {
+        return path;
+    }
+
+    /** The file where the property, the library path or the jar has it; else its name, for the system to find. */
+    private static String find() {
         String stated = System.getProperty(PROPERTY);
         if (stated != null) {
             return Path.of(stated).toAbsolutePath().toString();
@@ -32,7 +40,7 @@ final class Library {
                 return file.toAbsolutePath().toString();
             }
         }
-        return name;
+        return Bundled.extract().map(Path::toString).orElse(name);
     }
 
     /**
@@ -41,6 +49,7 @@ final class Library {
      */
     private static Abi load() {
         try {
+            path = find();
             return checked(open());
         } catch (OrbgateException unfit) {
             return refusing(unfit.getMessage(), null);
@@ -48,13 +57,18 @@ final class Library {
             return refusing(wrapper.getCause());
         } catch (ReflectiveOperationException | LinkageError | RuntimeException problem) {
             return refusing(problem);
+        } finally {
+            Bundled.remove();
         }
     }
 
     private static Abi checked(Abi abi) {
         int version = abi.abiVersion();
-        if (version >> 16 != Layout.ABI_VERSION >> 16 || version < Layout.ABI_VERSION) {
-            throw new OrbgateException("`" + path() + "` has another ABI: " + (version >> 16) + "." + (version & 0xffff));
+        int needed = Layout.ABI_VERSION;
+        if (version >> 16 != needed >> 16 || version < needed) {
+            throw new OrbgateException(
+                    "the orbgate library `" + path() + "` has ABI " + (version >> 16) + "." + (version & 0xffff)
+                            + ", and this package needs " + (needed >> 16) + "." + (needed & 0xffff));
         }
         return abi;
     }

@@ -10,7 +10,9 @@ import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -57,6 +59,49 @@ final class LibraryTest {
         assertSaid(named(file) + ": java.lang.", file.toString(), asked("-Dorbgate.library=" + file));
         assertSaid(
                 "cannot load the orbgate library `" + file + "`: java.lang.", "", asked("-Djava.library.path=" + folder));
+    }
+
+    @Test
+    void theJarsLibraryIsTakenAndNothingIsLeftBehind() throws Exception {
+        bundle(Path.of(Library.path()), "");
+        Path temporary = Files.createDirectory(folder.resolve("tmp"));
+        assertEquals(List.of(), asked(CLASSES + File.pathSeparator + folder, "-Djava.library.path=", temporary(temporary)));
+        try (Stream<Path> left = Files.list(temporary)) {
+            assertEquals(List.of(), left.filter(file -> file.getFileName().toString().startsWith("orbgate-")).toList());
+        }
+    }
+
+    @Test
+    void anotherLibraryThanTheJarListsIsRefused() throws Exception {
+        bundle(Path.of(Library.path()), "0");
+        List<String> printed = asked(CLASSES + File.pathSeparator + folder, "-Djava.library.path=", temporary(folder));
+        assertEquals(4, printed.size(), printed::toString);
+        assertTrue(printed.get(0).contains("is not the one that its list has"), printed::toString);
+    }
+
+    @Test
+    void aJarsLibraryThatCannotBeWrittenSaysWhere() throws Exception {
+        bundle(Path.of(Library.path()), "");
+        Path nowhere = folder.resolve("nowhere");
+        List<String> printed = asked(CLASSES + File.pathSeparator + folder, "-Djava.library.path=", temporary(nowhere));
+        assertEquals(4, printed.size(), printed::toString);
+        assertTrue(printed.get(0).contains(" below " + nowhere + ": "), printed::toString);
+        assertTrue(printed.get(0).contains("-Djava.io.tmpdir"), printed::toString);
+    }
+
+    private static String temporary(Path folder) {
+        return "-Djava.io.tmpdir=" + folder;
+    }
+
+    /** Lays a library out as in the jar, listed with its digest and something before it. */
+    private void bundle(Path library, String before) throws Exception {
+        String processor = System.getProperty("os.arch").equals("amd64") ? "x86_64" : System.getProperty("os.arch");
+        String name = System.getProperty("os.name") + "/" + processor + "/" + System.mapLibraryName("orbgate");
+        Path root = folder.resolve("io/github/orbgate/native");
+        Files.createDirectories(root.resolve(name).getParent());
+        Files.copy(library, root.resolve(name));
+        byte[] digest = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(library));
+        Files.writeString(root.resolve("SHA256SUMS"), before + HexFormat.of().formatHex(digest) + "  " + name + "\n");
     }
 
     @Test

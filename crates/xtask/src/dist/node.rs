@@ -1,0 +1,159 @@
+//! Node: the package, and beside it one with the library for each platform, of which npm installs the one that fits.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::json;
+
+use super::manifest::Artefact;
+use super::platform::{Arch, Libc, Platform};
+use super::release::{Release, put, put_licences};
+use super::trial::Clean;
+use crate::node;
+use crate::program::Program;
+
+/// What the package needs of npm's registry.
+const KOFFI: &str = "pkg:npm/koffi";
+
+pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
+    let mut artefacts = Vec::new();
+    for platform in release.platforms() {
+        let stage = release.stage("node")?;
+        library(release, platform, &stage)?;
+        let file = pack(release, &stage, &format!("orbgate-{}", name(platform)))?;
+        artefacts.push(Artefact::new(file, "orbgate-capi", [platform.target()]));
+    }
+    let stage = release.stage("node")?;
+    node::copy(&release.project.root.join("bindings").join("node"), &stage)?;
+    let manifest = stage.join("package.json");
+    let text = fs::read_to_string(&manifest)?;
+    fs::write(&manifest, with_platforms(&text, &release.version)?)?;
+    let mut package = Artefact::new(pack(release, &stage, "orbgate")?, "", []);
+    package.needs = vec![format!("{KOFFI}@{}", locked(&stage, "koffi")?)];
+    artefacts.push(package);
+    Ok(artefacts)
+}
+
+/// `linux-x64-gnu`, in the scope `@orbgate`.
+fn name(platform: Platform) -> String {
+    format!("linux-{}-{}", platform.arch.node(), platform.libc.name())
+}
+
+/// The package of a platform's library: npm leaves it out elsewhere.
+fn library(release: &Release<'_>, platform: Platform, stage: &Path) -> Result<()> {
+    let libc = match platform.libc {
+        Libc::Gnu => "glibc",
+        Libc::Musl => "musl",
+    };
+    let platform_name = name(platform);
+    let manifest = json!({
+        "name": format!("@orbgate/{platform_name}"),
+        "version": release.version,
+        "description": format!("The library of the package orbgate for {platform_name}"),
+        "license": "MIT OR Apache-2.0",
+        "repository": { "type": "git", "url": "git+https://github.com/orbgate/orbgate.git" },
+        "os": ["linux"],
+        "cpu": [platform.arch.node()],
+        "libc": [libc],
+        "files": ["liborbgate.so", "LICENSE-*"],
+        "preferUnplugged": true,
+    });
+    let text = serde_json::to_string_pretty(&manifest)?;
+    fs::write(stage.join("package.json"), format!("{text}\n"))?;
+    let about = format!(
+        "The library of the package `orbgate` for {platform_name}. Install `orbgate`, which brings it.\n"
+    );
+    fs::write(stage.join("README.md"), about)?;
+    put_licences(release.project, stage)?;
+    put(
+        &release.libraries(platform)?.shared(),
+        stage,
+        "liborbgate.so",
+    )
+}
+
+/// The package's manifest with the platforms, of which each machine takes one and none is asked for on others.
+fn with_platforms(manifest: &str, version: &str) -> Result<String> {
+    let (before, behind) = manifest
+        .split_once("  \"dependencies\": {")
+        .context("package.json has no dependencies")?;
+    let platforms = Arch::ALL
+        .iter()
+        .flat_map(|arch| Libc::ALL.map(|libc| arch.with(libc)));
+    let lines: Vec<_> = platforms
+        .map(|platform| format!("    \"@orbgate/{}\": \"{version}\"", name(platform)))
+        .collect();
+    let lines = lines.join(",\n");
+    Ok(format!(
+        "{before}  \"optionalDependencies\": {{\n{lines}\n  }},\n  \"dependencies\": {{{behind}"
+    ))
+}
+
+fn pack(release: &Release<'_>, stage: &Path, name: &str) -> Result<std::path::PathBuf> {
+    let folder = release.folder("node")?;
+    let pack =
+        Program::parse("npm pack --silent --ignore-scripts").path("--pack-destination", &folder);
+    pack.within(stage).run()?;
+    let file = folder.join(format!("{name}-{}.tgz", release.version));
+    ensure!(file.exists(), "npm made no {}", file.display());
+    Ok(file)
+}
+
+/// The version that the lock file has of a package.
+fn locked(stage: &Path, name: &str) -> Result<String> {
+    let lock = fs::read_to_string(stage.join("package-lock.json"))?;
+    let lock: serde_json::Value = serde_json::from_str(&lock)?;
+    let version = lock.pointer(&format!("/packages/node_modules~1{name}/version"));
+    let version = version.and_then(|version| version.as_str());
+    Ok(version
+        .context("no such package in package-lock.json")?
+        .to_owned())
+}
+
+/// In a new project, from the packed files: no script runs, and nothing is built.
+pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
+    let folder = release.dist.join("node");
+    let project = clean.home.join("node");
+    fs::create_dir_all(&project)?;
+    clean.write(&project.join("package.json"), "{ \"private\": true }\n")?;
+    let install =
+        clean.program("npm install --ignore-scripts --no-audit --no-fund --prefer-offline");
+    let own = format!("orbgate-{}", name(Arch::HOST.with(Libc::Gnu)));
+    let files = ["orbgate", own.as_str()];
+    let files = files.map(|name| folder.join(format!("{name}-{}.tgz", release.version)));
+    let install = files.iter().fold(install, |install, file| {
+        install.arg(file.display().to_string())
+    });
+    install.within(&project).run()?;
+    let guide = clean.sources.join("node");
+    let first = project.join("first.mjs");
+    clean.write(&first, &clean.first_block(&guide.join("README.md"), "js")?)?;
+    let run = |file: &Path| {
+        clean
+            .program("node")
+            .arg(file.display().to_string())
+            .within(&project)
+    };
+    clean.prints(&run(&first), "allowed, and consumes orbs\n")?;
+    let runner = project.join("conformance.js");
+    fs::copy(guide.join("conformance").join("conformance.js"), &runner)?;
+    clean.conforms(run(&runner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_platforms;
+
+    #[test]
+    fn the_packed_manifest_names_every_platform() {
+        let manifest = include_str!("../../../../bindings/node/package.json");
+        let packed = with_platforms(manifest, "0.1.0").unwrap();
+        let packed: serde_json::Value = serde_json::from_str(&packed).unwrap();
+        let platforms = packed["optionalDependencies"].as_object().unwrap();
+        let names: Vec<_> = platforms.keys().map(String::as_str).collect();
+        let expected = ["arm64-gnu", "arm64-musl", "x64-gnu", "x64-musl"];
+        assert_eq!(names, expected.map(|name| format!("@orbgate/linux-{name}")));
+        assert!(packed["dependencies"]["koffi"].is_string());
+    }
+}
