@@ -815,7 +815,16 @@ private:
         if (status != ORBGATE_STATUS_OK) {
             return Error(status, error);
         }
-        return Engine(engine);
+        Engine made(engine);
+        // Everything begins with an engine, so it is asked here: what another library has written is not read.
+        if (!orbgate_check_abi()) {
+            const auto text = [](std::uint32_t abi) {
+                return std::to_string(abi >> 16) + "." + std::to_string(abi & 0xffff);
+            };
+            return Error(Status::invalid_argument, "the orbgate library has ABI " + text(orbgate_abi_version())
+                                                       + ", and this header needs " + text(ORBGATE_ABI_VERSION));
+        }
+        return made;
     }
 
     static Result<ScopeSet> made(OrbgateStatus status, OrbgateScopeSet *set)

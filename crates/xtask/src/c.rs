@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::layout;
 use crate::native::{Compiler, INCLUDE_C, INCLUDE_CPP, Library, WARNINGS, shared};
@@ -117,6 +117,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     let home = project.target.join("xtask").join("c");
     layout::check(&plain, &home)?;
     old_client(&plain, &home)?;
+    newer_client(&plain, &home)?;
     examples(&plain, &home)?;
     guides(&plain, &home)?;
 
@@ -221,6 +222,42 @@ fn old_client(library: &Library, home: &Path) -> Result<()> {
         .path("-o", &program)
         .run()?;
     Program::at(&program).run()
+}
+
+/// A program built against the header of a later library gets no engine from that of today.
+fn newer_client(library: &Library, home: &Path) -> Result<()> {
+    let header = fs::read_to_string("bindings/c/include/orbgate.h")?;
+    let (major, minor) = ("#define ORBGATE_ABI_MAJOR ", "#define ORBGATE_ABI_MINOR ");
+    let number = |name: &str| {
+        let (_, rest) = header.split_once(name)?;
+        rest.lines().next()
+    };
+    let (Some(first), Some(second)) = (number(major), number(minor)) else {
+        bail!("the header has no ABI version");
+    };
+    let newer = home.join("newer");
+    fs::create_dir_all(&newer)?;
+    let (old, new) = (format!("{minor}{second}"), format!("{minor}99"));
+    fs::write(newer.join("orbgate.h"), header.replace(&old, &new))?;
+    let program = newer.join("client");
+    let directory = library.directory.display();
+    // It comes before the header of today.
+    let compile = Compiler::Cpp
+        .program()
+        .arg(format!("-I{}", newer.display()));
+    compile
+        .arg(INCLUDE_CPP)
+        .arg("bindings/cpp/tests/newer.cpp")
+        .arg(format!("-L{directory}"))
+        .arg(format!("-Wl,-rpath,{directory}"))
+        .arg("-lorbgate")
+        .path("-o", &program)
+        .run()?;
+    let said = Program::at(&program).read()?;
+    let expected =
+        format!("the orbgate library has ABI {first}.{second}, and this header needs {first}.99\n");
+    ensure!(said == expected, "not {expected:?}: {said:?}");
+    Ok(())
 }
 
 /// The examples refuse with a bare 403, and only those who lack the scope.
