@@ -285,3 +285,14 @@ def test_a_log_that_breaks_off(tmp_path: Path, policy: Policy, format: str) -> N
     path.write_bytes(bytes(damaged))
     with pytest.raises(TableError, match="cannot read"):
         list(logs.read(path, **options))
+
+
+def test_a_flat_log_that_is_taken_for_requests_says_so(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"method":"GET","target":"/","user":"ann"}\n{"method":"GET","target":"/"}\n[]\n')
+    [batch] = logs.read(log)
+    unknown, none, other = batch["error"].to_pylist()
+    assert unknown.startswith("unknown field `user`") and unknown.endswith("; flat objects, with members of other names, are the format `json`")
+    assert none is None and "format" not in other
+    [batch] = logs.read(log, format="json")
+    assert batch["error"].to_pylist()[:2] == [None, None]

@@ -6,7 +6,7 @@ import html
 import re
 import subprocess
 import sys
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -196,3 +196,16 @@ def test_the_policy_names_amounts() -> None:
     calls = pa.table({"method": ["GET"] * 3, "target": ["/"] * 3, "kind": ["user"] * 3, "scopes": ["s"] * 3})
     found = report(calls, Policy.from_yaml(yaml)).figures
     assert found.amount == 3 * (2**63 - 1) and found.without_amount == 0
+
+
+def test_an_axis_has_one_unit() -> None:
+    from orbgate._report import charts
+    from orbgate._report.spans import Span
+
+    start = datetime(2026, 11, 20)
+    spans = [Span(start + timedelta(days=day), start + timedelta(days=day + 1), 0, 0, 0) for day in range(3)]
+    for most, unit in ((30, False), (9_000, False), (12_000, True), (80_000, True)):
+        [wide, _] = charts.timeline(spans, [[most], [most // 2], [1]], [charts.Series("calls", "ink")], "%d")
+        labels = re.findall(r">([^<>]+)</text>", wide)[len(spans) + 1 :]
+        assert labels[0] == "0" and len(labels) > 2, labels
+        assert all(("k" in label) is unit for label in labels[1:]), labels

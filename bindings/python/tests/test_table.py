@@ -225,7 +225,14 @@ def test_arguments_that_do_not_fit(options: dict[str, Any], message: str) -> Non
 
 def test_threads_without_end_are_no_more_than_processors() -> None:
     """A million of them once took all memory before anything was decided."""
-    assert len(POLICY.decide_table(TABLE, threads=1 << 40)) == len(ROWS)
+    for threads in (1 << 40, 10**30):
+        assert len(POLICY.decide_table(TABLE, threads=threads)) == len(ROWS)
+
+
+@pytest.mark.parametrize("threads", ["2", True, 2.0])
+def test_threads_are_an_int(threads: Any) -> None:
+    with pytest.raises(TypeError, match=f"`threads` must be an int, not {type(threads).__name__}"):
+        POLICY.decide_table(TABLE, threads=threads)
 
 
 class Lent:

@@ -92,8 +92,14 @@ class Policy(_native.Policy):
         kind is null has no token. Raises `TableError` where a column is missing, is there twice or is not text, and where a
         stream has been read before; `ValueError` where the arguments do not fit.
         """
-        if threads is not None and threads < 1:
-            raise ValueError(f"`threads` must be at least 1, not {threads}")
+        if threads is not None:
+            # True is an int, too.
+            if isinstance(threads, bool) or not hasattr(threads, "__index__"):
+                raise TypeError(f"`threads` must be an int, not {type(threads).__name__}")
+            if threads < 1:
+                raise ValueError(f"`threads` must be at least 1, not {threads}")
+            # There are never as many processors.
+            threads = min(threads, 1 << 16)
         if token is not None and not (kind is scopes is None):
             raise ValueError("`token` has a kind and scopes, so `kind` and `scopes` must not stand beside it")
         carried = {"kind": kind, "scopes": scopes} if token is None else {"kind": token, "scopes": token}

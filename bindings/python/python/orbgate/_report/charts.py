@@ -29,7 +29,9 @@ CHART = {
     "autosize": {"type": "fit-x", "contains": "padding"},
     "config": {"aria": False, "font": FONT, "text": {"fontSize": 13}, "view": {"stroke": None}},
 }
-FEW_TICKS = {"tickCount": 4, "tickMinStep": 1, "labelExpr": "format(datum.value, datum.value < 10000 ? ',' : '~s')"}
+FEW_TICKS = {"tickCount": 4, "tickMinStep": 1}
+# From here on numbers are too long for an axis: all of it says 80k.
+LONG_NUMBER = 10_000
 AXIS = {"title": None, "labelColor": "var(--quiet)", "labelFontSize": 12}
 
 
@@ -88,6 +90,7 @@ def timeline(
         for part in _parts({"start": _utc(span.start), "end": _utc(span.end)}, of_span, series)
     ]
 
+    form = "," if max(map(sum, numbers), default=0) <= LONG_NUMBER else "~s"
     days = (spans[-1].end - spans[0].start).days
 
     def count(width: int) -> Any:
@@ -98,7 +101,7 @@ def timeline(
     def spec(width: int) -> dict[str, Any]:
         time_axis = {**AXIS, "grid": False, "labelFlush": False, "labelOverlap": "greedy", "labelSeparation": 8, "domainColor": "var(--rule)", "tickColor": "var(--rule)"}
         time = {"type": "temporal", "scale": {"type": "utc"}, "axis": {**time_axis, "format": ticks, "tickCount": count(width)}}
-        number_axis = {**AXIS, "domain": False, "ticks": False, "gridColor": "var(--rule)", **FEW_TICKS}
+        number_axis = {**AXIS, "domain": False, "ticks": False, "gridColor": "var(--rule)", "labelExpr": f"format(datum.value, '{form}')", **FEW_TICKS}
         return {
             "width": width,
             "height": 190,

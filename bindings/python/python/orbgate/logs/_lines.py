@@ -20,7 +20,17 @@ Columns = dict[str, Any]
 def requests(log: Input) -> Iterator[Columns]:
     """Requests as `orbgate replay` reads them, each a JSON object."""
     for block in log.blocks():
-        yield _columns(read_requests(block))
+        columns = _columns(read_requests(block))
+        yield {**columns, "error": _with_hint(columns["error"])}
+
+
+def _with_hint(errors: Any) -> Any:
+    """A log of flat objects has a name like one of requests, and a member that these do not know."""
+    if errors.null_count == len(errors):
+        return errors
+    hint = "; flat objects, with members of other names, are the format `json`"
+    said = (why + hint if why and why.startswith("unknown field ") else why for why in errors.to_pylist())
+    return needs("pyarrow", "logs").array(said, errors.type)
 
 
 def access(log: Input, layout: Layout) -> Iterator[Columns]:
