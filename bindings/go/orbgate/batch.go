@@ -3,7 +3,6 @@ package orbgate
 import (
 	"math"
 	"slices"
-	"unsafe"
 )
 
 // A Batch is requests by columns, to be decided in one call. The zero Batch is empty. Several goroutines may decide one batch at
@@ -12,34 +11,15 @@ type Batch struct {
 	methods, targets, scopes column
 	kinds, bonus             []uint8
 	sets                     sets
-	err                      error
+	// How many rows have a scope set that holds something.
+	interned int
+	err      error
 }
 
-// Scope sets of rows as C has them, 0 for none, and what keeps them alive.
-type sets struct {
-	pointers []uintptr
-	held     []*ScopeSet
-	// How many rows have one.
-	count int
-}
+// The scope sets of rows, nil for none.
+type sets []*ScopeSet
 
-func (s *sets) add(set *ScopeSet) {
-	pointer := uintptr(unsafe.Pointer(set.get()))
-	s.pointers = append(s.pointers, pointer)
-	if pointer == 0 {
-		return
-	}
-	s.count++
-	// Rows of one token follow each other.
-	if last := len(s.held) - 1; last < 0 || s.held[last] != set {
-		s.held = append(s.held, set)
-	}
-}
-
-func (s *sets) reset() {
-	clear(s.held)
-	s.pointers, s.held, s.count = s.pointers[:0], s.held[:0], 0
-}
+func (s sets) has(row int) bool { return s[row].holds() }
 
 // This many rows are decided in one crossing, with room on the stack: a crossing then costs little per row, and the scheduler
 // never waits long.
@@ -79,7 +59,10 @@ func (b *Batch) Add(method, target string, token Token, options ...Option) {
 	b.scopes.add(scopes)
 	b.kinds = append(b.kinds, uint8(token.Kind))
 	b.bonus = append(b.bonus, uint8(min(flags(options), math.MaxUint8)))
-	b.sets.add(set)
+	b.sets = append(b.sets, set)
+	if b.sets.has(b.Len() - 1) {
+		b.interned++
+	}
 }
 
 // Len is how many requests there are; none in a nil batch.
@@ -95,7 +78,8 @@ func (b *Batch) Reset() {
 	b.methods.reset()
 	b.targets.reset()
 	b.scopes.reset()
-	b.sets.reset()
+	clear(b.sets)
+	b.sets, b.interned = b.sets[:0], 0
 	b.kinds, b.bonus, b.err = b.kinds[:0], b.bonus[:0], nil
 }
 
@@ -119,7 +103,7 @@ func (e *Engine) DecideBatch(decisions []Decision, batch *Batch) ([]Decision, er
 	var packed [chunk]uint64
 	for first := 0; first < batch.Len(); {
 		rows, interned := batch.chunk(first)
-		if status := policy.decideRows(batch, first, interned, packed[:rows]); status != statusOK {
+		if status := policy.engine.decideRows(batch, first, interned, packed[:rows]); status != statusOK {
 			return decisions, status
 		}
 		// Within the room that has grown: an append for each would look for it again.
@@ -136,11 +120,11 @@ func (e *Engine) DecideBatch(decisions []Decision, batch *Batch) ([]Decision, er
 // How many rows from `first` on can be asked for at once, and whether their scopes are interned.
 func (b *Batch) chunk(first int) (rows int, interned bool) {
 	last := min(first+chunk, b.Len())
-	interned = b.sets.pointers[first] != 0
-	if b.sets.count == 0 || b.sets.count == b.Len() {
+	interned = b.sets.has(first)
+	if b.interned == 0 || b.interned == b.Len() {
 		return last - first, interned
 	}
-	for rows = 1; first+rows < last && (b.sets.pointers[first+rows] != 0) == interned; rows++ {
+	for rows = 1; first+rows < last && b.sets.has(first+rows) == interned; rows++ {
 	}
 	return rows, interned
 }

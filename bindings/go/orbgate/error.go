@@ -1,9 +1,6 @@
 package orbgate
 
-import (
-	"errors"
-	"os"
-)
+import "errors"
 
 // Compare with these by [errors.Is].
 var (
@@ -49,19 +46,6 @@ func (e *Error) Unwrap() []error {
 		return []error{e.Status}
 	}
 	return []error{e.Status, e.cause}
-}
-
-// Asks once more, because the library says it in words only. Other than regular files are not opened: that may take for ever.
-func unreadable(path string) error {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return err
-	}
-	file, err := os.Open(path)
-	if err == nil {
-		err = file.Close()
-	}
-	return err
 }
 
 // Error is the status's name.

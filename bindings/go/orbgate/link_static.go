@@ -1,4 +1,4 @@
-//go:build linux && !orbgate_shared
+//go:build orbgate_cgo && linux && !orbgate_shared
 
 package orbgate
 

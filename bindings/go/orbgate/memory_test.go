@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 )
 
-// A policy is some tens of KiB of memory that is not Go's: 10,000 of them would be 100 times what may grow.
+// A policy is at least some tens of KiB: 10,000 of them would be 100 times what may grow.
 const mostGrown = 6 << 20
 
 func manyRoutes() string {
@@ -109,7 +110,9 @@ func flat(t *testing.T, times int, load func()) {
 	}
 }
 
+// The memory of the process, without what is garbage already.
 func resident(t *testing.T) int {
+	debug.FreeOSMemory()
 	var size, pages int
 	if _, err := fmt.Sscan(string(must(os.ReadFile("/proc/self/statm"))(t)), &size, &pages); err != nil {
 		t.Fatal(err)

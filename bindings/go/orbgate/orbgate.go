@@ -11,11 +11,12 @@
 // Hand over method and target as they came over the wire, neither decoded nor normalised: [net/http.Request.RequestURI],
 // not its URL.
 //
-// Everything but a [Batch] may be used from any goroutine at any time. A decision allocates nothing. It crosses into C, which
-// costs more than the decision itself; see [Engine.DecideRoute] for the cheapest question and [Engine.DecideBatch] for many
-// at once.
+// Everything but a [Batch] may be used from any goroutine at any time. A decision allocates nothing. It crosses into the
+// engine, which costs about as much as the decision itself; see [Engine.DecideRoute] for the cheapest question and
+// [Engine.DecideBatch] for many at once.
 //
-// The package needs liborbgate, which pkg-config finds: see the README.
+// The engine is a WebAssembly module that the package carries. With the build tag orbgate_cgo it is the C library instead, which
+// pkg-config finds: see the README.
 package orbgate
 
 import "sync/atomic"
@@ -23,7 +24,7 @@ import "sync/atomic"
 // An Engine is a compiled, immutable policy. The zero Engine, a nil one and a closed one answer every question with a
 // denial.
 //
-// An engine that is open, and a [Handle] that holds it, own the policy together. Its memory is outside Go's heap and goes with the
+// An engine that is open, and a [Handle] that holds it, own the policy together. Its memory, with cgo outside Go's heap, goes with the
 // last owner's Close, or when the calls under way have ended.
 type Engine struct {
 	held atomic.Pointer[policy]
@@ -152,4 +153,4 @@ func (e *Engine) HasEndMarker() bool {
 func (e *Engine) TableJSON() ([]byte, error) { return e.current().tableJSON() }
 
 // Version is that of the library, as in 0.1.0.
-func Version() string { return libraryVersion() }
+func Version() string { return named().version }

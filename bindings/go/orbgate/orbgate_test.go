@@ -3,10 +3,12 @@ package orbgate
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -164,6 +166,72 @@ func TestWhatIsNoArgumentDenies(t *testing.T) {
 	}
 }
 
+// Much longer than any request is, and than what is handed over at once.
+func TestLongRequests(t *testing.T) {
+	engine := mustExternal(t)
+	scopes := strings.Repeat("read:nothing ", 30_000) + "write:voxies"
+	target := "/" + strings.Repeat("a", 300_000)
+	token := UserToken(scopes)
+	if decision := engine.Decide("POST", run, token); !decision.IsAllow() {
+		t.Error(decision)
+	}
+	if decision := engine.Decide("POST", target, token); decision.Detail() != DetailLength {
+		t.Error(decision)
+	}
+	if decision := engine.Decide(target, run, token); decision.Detail() != DetailMethod {
+		t.Error(decision)
+	}
+	if decision := engine.DecideScope(target, token); decision.Reason() != ReasonNoRoute {
+		t.Error(decision)
+	}
+	if decision := engine.DecideScope("write:voxies", token); !decision.IsAllow() {
+		t.Error(decision)
+	}
+	if decision := engine.DecideRoute(must(engine.FindRoute("POST", run))(t), token); !decision.IsAllow() {
+		t.Error(decision)
+	}
+	if _, err := engine.FindRoute("POST", target); !errors.Is(err, ErrNotFound) {
+		t.Error(err)
+	}
+	if kind := TokenKindOf(target); kind != KindUnknown {
+		t.Error(kind)
+	}
+	set := Token{Kind: KindUser, ScopeSet: must(engine.ScopeSet(scopes))(t)}
+	var batch Batch
+	var want []Decision
+	for row := range 600 {
+		asked := [][]any{{run, token}, {target, token}, {run, UserToken("write:voxies")}, {run, set}}[row%7%4]
+		batch.Add("POST", asked[0].(string), asked[1].(Token))
+		want = append(want, engine.Decide("POST", asked[0].(string), asked[1].(Token)))
+	}
+	if got := must(engine.DecideBatch(nil, &batch))(t); !slices.Equal(got, want) {
+		t.Error("a batch of long rows")
+	}
+}
+
+// The library says what is wrong with a policy that is nested deeply, cut short or too large; it does not break.
+func TestPoliciesThatAreTooMuch(t *testing.T) {
+	for name, text := range map[string]string{
+		"lists":     strings.Repeat("[", 100_000),
+		"mappings":  strings.Repeat("{a: ", 100_000),
+		"lines":     strings.Repeat("- ", 100_000),
+		"too large": "orbgate: 1\napis: {}\n" + strings.Repeat("# comment\n", 1<<20),
+		"empty":     "",
+	} {
+		if _, err := FromYAML(text); !errors.Is(err, ErrInvalidPolicy) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "large.yaml")
+	large := "orbgate: 1\napis: {}\n" + strings.Repeat("#", 8<<20)
+	if err := os.WriteFile(path, []byte(large), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FromFile(path); !errors.Is(err, ErrInvalidPolicy) || !strings.HasPrefix(err.Error(), path+":") {
+		t.Error(err)
+	}
+}
+
 func TestScopeSets(t *testing.T) {
 	engine := mustExternal(t)
 	other := must(FromYAML(empty))(t)
@@ -182,6 +250,47 @@ func TestScopeSets(t *testing.T) {
 		decision := engine.Decide("POST", run, Token{Kind: KindUser, Scopes: "write:voxies", ScopeSet: test.set})
 		if decision.IsAllow() != test.allow || decision.Err() != nil {
 			t.Errorf("%s: %v, %v", name, decision.Reason(), decision.Err())
+		}
+	}
+}
+
+// However many scopes a policy has.
+func TestScopeSetsOfManyScopes(t *testing.T) {
+	for _, count := range []int{127, 128, 129, 400} {
+		var policy strings.Builder
+		policy.WriteString("orbgate: 1\napis:\n  a:\n    base_path: /a\n    scopes:\n")
+		for scope := range count {
+			fmt.Fprintf(&policy, "      s%d:\n        orbs: false\n        routes: [GET /r%d]\n", scope, scope)
+		}
+		engine, same, other := must(FromYAML(policy.String()))(t), must(FromYAML(policy.String()))(t), mustExternal(t)
+		var batch Batch
+		var want []Decision
+		for scope := range count {
+			name, target := fmt.Sprintf("s%d", scope), fmt.Sprintf("/a/r%d", scope)
+			for set, allow := range map[*ScopeSet]bool{
+				must(engine.ScopeSet("s0x " + name))(t):   true,
+				must(same.ScopeSetOf("none", name))(t):    true,
+				must(engine.ScopeSetOf("s0x " + name))(t): false,
+				must(other.ScopeSetOf(name))(t):           false,
+				must(other.ScopeSet("read:orbs"))(t):      false,
+				new(ScopeSet):                             false,
+			} {
+				token := Token{Kind: KindUser, Scopes: name, ScopeSet: set}
+				decision := engine.Decide("GET", target, token)
+				if decision.IsAllow() != allow || decision.Err() != nil {
+					t.Errorf("%d scopes, %s: %v", count, name, decision)
+				}
+				batch.Add("GET", target, token)
+				want = append(want, decision)
+			}
+		}
+		if got := must(engine.DecideBatch(nil, &batch))(t); !slices.Equal(got, want) {
+			t.Errorf("%d scopes: the batch", count)
+		}
+		// Sets of a policy with many scopes are no sets of one with few.
+		set := must(engine.ScopeSet("s1"))(t)
+		if decision := other.Decide("POST", run, Token{Kind: KindUser, ScopeSet: set}); decision.Reason() != ReasonScopeMissing {
+			t.Error(decision)
 		}
 	}
 }
@@ -338,6 +447,36 @@ func TestAnEngineKnowsWhetherItsTextHadAnEnd(t *testing.T) {
 	}
 	if (*Engine)(nil).HasEndMarker() {
 		t.Error("no policy has no end")
+	}
+}
+
+// The numbers of the constants are those of the C ABI.
+func TestNumbersAreTheLibrarys(t *testing.T) {
+	layout := string(must(os.ReadFile(filepath.Join("..", "..", "..", "crates", "orbgate-capi", "layout.tsv")))(t))
+	numbers := map[string]string{}
+	for line := range strings.Lines(layout) {
+		if cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); cells[0] == "code" {
+			numbers[strings.ReplaceAll(strings.TrimPrefix(cells[1], "ORBGATE_"), "_", "")] = cells[2]
+		}
+	}
+	source := string(must(os.ReadFile("codes.go"))(t))
+	names := strings.NewReplacer("EffectAllow", "EFFECTALLOW", "DefaultStatus", "DEFAULTHTTPSTATUS", "ChargeAmount", "CHARGEAMOUNTSTATED",
+		"ChargeBonus", "CHARGEBONUSALLOWED", "AbiVersion", "ABIVERSION")
+	constants := regexp.MustCompile(`(?m)^(?:const |\t)(\w+)(?: \w+)?\s+= (\d+)$`).FindAllStringSubmatch(source, -1)
+	for _, constant := range constants {
+		name := strings.ToUpper(names.Replace(strings.ToUpper(constant[1][:1]) + constant[1][1:]))
+		if kind, found := strings.CutPrefix(name, "KIND"); found {
+			name = "TOKENKIND" + kind
+		}
+		if numbers[name] != constant[2] {
+			t.Errorf("%s is %s here and %q there", constant[1], constant[2], numbers[name])
+		}
+		delete(numbers, name)
+	}
+	delete(numbers, "EFFECTINVALID")
+	delete(numbers, "EFFECTDENY")
+	if len(constants) < 40 || len(numbers) > 0 {
+		t.Errorf("%d constants; there and not here: %v", len(constants), numbers)
 	}
 }
 

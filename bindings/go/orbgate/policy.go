@@ -2,6 +2,7 @@ package orbgate
 
 import (
 	"math"
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 )
@@ -10,9 +11,9 @@ import (
 // under way. It is freed there and then when the last owner has let go and the last call has left. The collector cannot see how
 // large it is, and frees only what nobody has closed.
 type policy struct {
-	pointer unsafe.Pointer
-	table   *table
-	owners  atomic.Int64
+	engine engine
+	table  *table
+	owners atomic.Int64
 	// In which lanes there may still be calls.
 	open  atomic.Int64
 	lanes [lanes]lane
@@ -37,11 +38,11 @@ const (
 )
 
 // With one owner, its maker.
-func newPolicy(pointer unsafe.Pointer, table *table) *policy {
-	p := &policy{pointer: pointer, table: table}
+func newPolicy(made engine, table *table) *policy {
+	p := &policy{engine: made, table: table}
 	p.owners.Store(1)
 	p.open.Store(lanes)
-	p.kept = p.freeWhenUnreachable()
+	p.kept = runtime.AddCleanup(p, engine.free, made).Stop
 	return p
 }
 
@@ -92,7 +93,7 @@ func (p *policy) leave(lane *lane) {
 func (p *policy) drain(lane *lane) {
 	if lane.calls.CompareAndSwap(closedLane, drainedLane) && p.open.Add(-1) == 0 {
 		p.kept()
-		p.free()
+		p.engine.free()
 	}
 }
 

@@ -1,5 +1,7 @@
 package orbgate
 
+import "strings"
+
 // A table is what a policy says of its routes and scopes, in Go's memory: so decisions have words for as long as they are kept,
 // whatever becomes of their policy.
 type table struct {
@@ -40,4 +42,19 @@ func (t *table) scope(number int) *scope {
 		return nil
 	}
 	return &t.scopes[number-1]
+}
+
+func newTable(digest string, hasEndMarker bool, routes, scopes int) *table {
+	return &table{digest: digest, hasEndMarker: hasEndMarker, routes: make([]route, routes), scopes: make([]scope, scopes)}
+}
+
+// Sets a route, of whose text the last bytes are the template. The methods are as in GET, POST; those of a template are kept once.
+func (t *table) setRoute(index int, text string, template, scope int, amount uint64, methods string) {
+	set := route{text, text[len(text)-template:], scope, amount, nil}
+	if index > 0 && t.routes[index-1].template == set.template {
+		set.methods = t.routes[index-1].methods
+	} else {
+		set.methods = strings.Split(methods, ", ")
+	}
+	t.routes[index] = set
 }

@@ -1,7 +1,5 @@
 package orbgate
 
-import "unsafe"
-
 // A Token is what has been verified of a bearer token: whose it is, and its scopes. The zero Token is of unknown kind and
 // denied as [ReasonInvalidToken]; where a request has none, say [NoToken].
 type Token struct {
@@ -24,7 +22,7 @@ func NoToken() Token { return Token{Kind: KindNone} }
 // A ScopeSet holds a token's scopes as bits: one test per decision. It belongs to the policy that made it; with another one
 // it holds nothing, so that decisions deny rather than misread it. The zero ScopeSet holds nothing either.
 type ScopeSet struct {
-	pointer unsafe.Pointer
+	held scopeSet
 }
 
 // The scopes as text, or interned.

@@ -27,7 +27,7 @@ const TURNS: usize = 15;
 const GOALS: [(&str, &str, f64); 5] = [
     ("c", "single", 1.3),
     ("c", "batch", 1.5),
-    ("go", "batch", 1.5),
+    ("go-cgo", "batch", 1.5),
     ("java", "batch", 1.5),
     ("node", "batch", 1.5),
 ];
@@ -91,7 +91,7 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Vec<Conte
         contestant("cpp", &cpp),
     ];
     let others = java::benchmarks(project, &library)?.into_iter();
-    let others = others.chain(go::benchmark(project)?);
+    let others = others.chain(go::benchmarks(project)?);
     let others = others.chain(node::benchmark(project, &library)?);
     for (language, program) in others.chain(python::benchmark(project)?) {
         contestants.push(Contestant {
@@ -195,7 +195,7 @@ mod tests {
         };
         let contestants = vec![
             of("c", &[("single", [2.0, 6.0]), ("batch", [1.0, 1.0])]),
-            of("go", &[("batch", [1.5, 3.0])]),
+            of("go-cgo", &[("batch", [1.5, 3.0])]),
             of("java", &[("batch", [1.0, 1.0])]),
         ];
         let rust = vec![1.0, 2.0];

@@ -39,8 +39,10 @@ enum Language {
     Java,
     /// bindings/python
     Python,
-    /// bindings/go
+    /// bindings/go, over WebAssembly
     Go,
+    /// bindings/go, over the C library
+    GoCgo,
     /// bindings/node
     Node,
 }
@@ -115,7 +117,8 @@ impl Language {
             ),
             Self::Java => java::runner(project, library),
             Self::Python => python::runner(project),
-            Self::Go => go::runner(project),
+            Self::Go => go::runner(project, go::Engine::Wasm),
+            Self::GoCgo => go::runner(project, go::Engine::Cgo),
             Self::Node => node::runner(project, library),
         }
     }

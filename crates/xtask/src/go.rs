@@ -1,4 +1,4 @@
-//! The step `go`: the Go package over the installed library, linked both ways; and its conformance runner.
+//! The step `go`: the Go package over each of its engines, WebAssembly and the installed C library; and its conformance runners.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,20 +6,42 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 
 use crate::conformance::Runner;
+use crate::go_module;
 use crate::install::{self, Linking};
 use crate::native::Compiler;
 use crate::program::Program;
 use crate::project::Project;
 use crate::setup;
 use crate::test::StepResult;
+use crate::wasm;
 
-const MODULE: &str = "github.com/orbgate/orbgate/bindings/go";
+pub(crate) const MODULE: &str = "github.com/orbgate/orbgate/bindings/go";
 
 /// Linking the shared library instead of the static one.
-const SHARED: &str = "-tags=orbgate_shared";
+const SHARED: &str = "-tags=orbgate_cgo,orbgate_shared";
 
-/// Go, and the library as users install it.
+/// Systems and processors that programs are built for without a C compiler: one that wazero compiles for, each system of note, and
+/// one whose bytes are the other way around.
+const OTHERS: [(&str, &str); 5] = [
+    ("linux", "arm64"),
+    ("darwin", "arm64"),
+    ("windows", "amd64"),
+    ("freebsd", "amd64"),
+    ("linux", "s390x"),
+];
+
+/// What decides in the package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    /// The module that the package carries.
+    Wasm,
+    /// The C library.
+    Cgo,
+}
+
+/// Go, and what the engine needs.
 struct Go {
+    engine: Engine,
     module: PathBuf,
     home: PathBuf,
     prefix: PathBuf,
@@ -27,41 +49,69 @@ struct Go {
 
 /// The step.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    match Go::set_up(project)? {
-        Ok(go) => go.test().map(|()| StepResult::Passed),
+    for engine in [Engine::Wasm, Engine::Cgo] {
+        match Go::set_up(project, engine)? {
+            Ok(go) => go.test()?,
+            Err(missing) => return Ok(StepResult::Skipped(missing)),
+        }
+    }
+    Ok(StepResult::Passed)
+}
+
+/// The step `go-module`.
+pub(crate) fn module(project: &Project) -> Result<StepResult> {
+    match Go::set_up(project, Engine::Wasm)? {
+        Ok(_) => go_module::test(project),
         Err(missing) => Ok(StepResult::Skipped(missing)),
     }
 }
 
-/// What `cargo xtask conformance go` runs.
-pub(crate) fn runner(project: &Project) -> Result<Runner> {
-    Ok(match Go::set_up(project)? {
-        Ok(go) => Runner::Ready(go.build("conformance", "static", &[])?),
+/// What `cargo xtask conformance go` and `go-cgo` run.
+pub(crate) fn runner(project: &Project, engine: Engine) -> Result<Runner> {
+    Ok(match Go::set_up(project, engine)? {
+        Ok(go) => Runner::Ready(go.build("conformance", engine.name(), &[])?),
         Err(missing) => Runner::Missing(missing),
     })
 }
 
-/// The program of `cargo xtask bench --bindings`, unless a tool is missing.
-pub(crate) fn benchmark(project: &Project) -> Result<Option<(&'static str, Program)>> {
-    Ok(match Go::set_up(project)? {
-        Ok(go) => Some(("go", go.build("bench", "bench", &[])?)),
-        Err(missing) => {
-            println!("go: skipped: {missing}");
-            None
+/// The programs of `cargo xtask bench --bindings`, unless a tool is missing.
+pub(crate) fn benchmarks(project: &Project) -> Result<Vec<(&'static str, Program)>> {
+    let mut programs = Vec::new();
+    for (language, engine) in [("go", Engine::Wasm), ("go-cgo", Engine::Cgo)] {
+        match Go::set_up(project, engine)? {
+            Ok(go) => {
+                let name = format!("bench-{}", engine.name());
+                programs.push((language, go.build("bench", &name, &[])?));
+            }
+            Err(missing) => println!("{language}: skipped: {missing}"),
         }
-    })
+    }
+    Ok(programs)
+}
+
+impl Engine {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Wasm => "wasm",
+            Self::Cgo => "cgo",
+        }
+    }
+
+    /// What a build says for it.
+    const fn tags(self) -> &'static str {
+        match self {
+            Self::Wasm => "-tags=",
+            Self::Cgo => "-tags=orbgate_cgo",
+        }
+    }
 }
 
 impl Go {
     /// What is needed, or what of it is missing.
-    fn set_up(project: &Project) -> Result<Result<Self, String>> {
-        if !cfg!(target_os = "linux") {
-            return Ok(Err(
-                "`cargo xtask install` knows only Linux's layout".to_owned()
-            ));
-        }
+    fn set_up(project: &Project, engine: Engine) -> Result<Result<Self, String>> {
         let home = project.target.join("xtask").join("go");
         let go = Self {
+            engine,
             module: project.root.join("bindings").join("go"),
             prefix: home.join("prefix"),
             home,
@@ -70,6 +120,14 @@ impl Go {
         if !go.go("version").succeeds() || !go.go("list -m").succeeds() {
             let what = "Go 1.24 or newer is missing: https://go.dev/dl";
             return Ok(Err(what.to_owned()));
+        }
+        if engine == Engine::Wasm {
+            return Ok(wasm::build(project)?.map(|_| go));
+        }
+        if !cfg!(target_os = "linux") {
+            return Ok(Err(
+                "`cargo xtask install` knows only Linux's layout".to_owned()
+            ));
         }
         for outcome in [
             Compiler::C.set_up()?,
@@ -86,7 +144,12 @@ impl Go {
     /// A command of Go in the package's folder.
     fn go(&self, command: &str) -> Program {
         let lib = self.prefix.join("lib");
-        Program::parse(&format!("CGO_ENABLED=1 GOWORK=off go {command}"))
+        let cgo = match self.engine {
+            Engine::Wasm => "0",
+            Engine::Cgo => "1",
+        };
+        Program::parse(&format!("GOWORK=off go {command}"))
+            .env("CGO_ENABLED", cgo)
             .env(
                 "PKG_CONFIG_PATH",
                 lib.join("pkgconfig").display().to_string(),
@@ -95,15 +158,40 @@ impl Go {
             .within(&self.module)
     }
 
+    /// One that builds, with the engine.
+    fn with_engine(&self, command: &str) -> Program {
+        self.go(command).arg(self.engine.tags())
+    }
+
     fn test(&self) -> Result<()> {
         let unformatted = Program::parse("gofmt -l .").within(&self.module).read()?;
         ensure!(unformatted.is_empty(), "not formatted:\n{unformatted}");
-        self.go("vet ./...").run()?;
+        self.with_engine("vet").arg("./...").run()?;
         // Each benchmark runs once, for the answers that it checks.
-        self.go("test -bench=. -benchtime=1x ./...").run()?;
-        // The package alone: net/http under the race detector takes longer to compile than all the rest.
-        self.go("test -race ./orbgate").run()?;
+        let test = self.with_engine("test -bench=. -benchtime=1x");
+        test.arg("./...").run()?;
+        if Compiler::C.set_up()? == StepResult::Passed {
+            // The package alone: net/http under the race detector takes longer to compile than all the rest.
+            let race = self.with_engine("test -race").env("CGO_ENABLED", "1");
+            race.arg("./orbgate").run()?;
+        }
         self.guide()?;
+        match self.engine {
+            Engine::Wasm => self.elsewhere(),
+            Engine::Cgo => self.linked(),
+        }
+    }
+
+    /// Builds for machines that this is none of.
+    fn elsewhere(&self) -> Result<()> {
+        OTHERS.iter().try_for_each(|(system, processor)| {
+            let build = self.with_engine("build").env("GOOS", *system);
+            build.env("GOARCH", *processor).arg("./...").run()
+        })
+    }
+
+    /// The cases, the library linked both ways.
+    fn linked(&self) -> Result<()> {
         for (linking, options) in [
             (Linking::Static, [].as_slice()),
             (Linking::Shared, &[SHARED]),
@@ -118,7 +206,8 @@ impl Go {
     /// Builds a command of the module under a name.
     fn build(&self, command: &str, name: &str, options: &[&str]) -> Result<Program> {
         let program = self.home.join(name);
-        let build = options.iter().copied().fold(self.go("build"), Program::arg);
+        let build = self.with_engine("build");
+        let build = options.iter().copied().fold(build, Program::arg);
         let command = format!("./{command}");
         build.path("-o", &program).arg(command).run()?;
         let lib = self.prefix.join("lib").display().to_string();
@@ -128,18 +217,17 @@ impl Go {
     /// Every program in the guide builds and runs, in a module made as the guide says.
     fn guide(&self) -> Result<()> {
         let text = fs::read_to_string(self.module.join("README.md"))?;
-        let programs: Vec<_> = text.split("```go\n").skip(1).collect();
+        let programs = programs(&text);
         let count = programs.len();
         ensure!(count == 4, "the guide has {count} programs");
         let home = self.home.join("guide");
         if home.exists() {
             fs::remove_dir_all(&home)?;
         }
-        for (number, program) in programs.into_iter().enumerate() {
+        for (number, program) in programs.iter().enumerate() {
             let folder = home.join(number.to_string());
             fs::create_dir_all(&folder)?;
-            let source = program.split("```").next().unwrap_or_default();
-            fs::write(folder.join("main.go"), source)?;
+            fs::write(folder.join("main.go"), program)?;
         }
         let go = |command: &str| self.go(command).within(&home);
         go("mod init guide").run()?;
@@ -147,8 +235,17 @@ impl Go {
         go("mod edit").arg(replace).run()?;
         go("mod tidy").run()?;
         for number in 0..count {
-            go("run").arg(format!("./{number}")).run()?;
+            let run = self.with_engine("run").within(&home);
+            run.arg(format!("./{number}")).run()?;
         }
         Ok(())
     }
+}
+
+/// The programs in a guide.
+pub(crate) fn programs(guide: &str) -> Vec<&str> {
+    let behind = guide.split("```go\n").skip(1);
+    behind
+        .map(|text| text.split("```").next().unwrap_or_default())
+        .collect()
 }

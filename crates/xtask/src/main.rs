@@ -18,6 +18,7 @@ mod embed;
 mod figures;
 
 mod go;
+mod go_module;
 mod header;
 mod install;
 mod instructions;

@@ -149,7 +149,7 @@ fn every_code_is_in_every_language() {
             let lists = [
                 (
                     "bindings/go/orbgate/codes.go",
-                    format!("C.ORBGATE_{kind}_{code}\n"),
+                    format!("{enumeration}{} {enumeration} = ", camel(code)),
                 ),
                 (
                     &*format!("{java}/{enumeration}.java"),
@@ -174,6 +174,15 @@ fn every_code_is_in_every_language() {
     }
     assert!(missing.is_empty(), "missing:\n{}", missing.join("\n"));
     assert!(count >= 9 + 19, "{count} codes");
+}
+
+/// `non_ascii` as Go says it: `NonASCII`.
+fn camel(code: &str) -> String {
+    let words = code.split('_').map(|word| match word.split_at(1) {
+        _ if word == "ASCII" => word.to_owned(),
+        (first, rest) => format!("{first}{}", rest.to_lowercase()),
+    });
+    words.collect()
 }
 
 /// The fields of an access log, as each place that lists them has them.
@@ -402,7 +411,7 @@ fn read_all(path: &Path) -> String {
     let entries = fs::read_dir(path).unwrap();
     let files = entries.map(|entry| entry.unwrap().path());
     files
-        .filter(|path| path.is_file())
+        .filter(|path| path.is_file() && path.extension() != Some("wasm".as_ref()))
         .map(|path| read(&path))
         .collect()
 }

@@ -56,8 +56,10 @@ enum Step {
     Java,
     /// The Python package, installed in every Python of the machine
     Python,
-    /// The Go package: its tests, also under the race detector, its guide, both ways to link
+    /// The Go package over each engine: its tests, also under the race detector, its guide, both ways to link
     Go,
+    /// The Go package as its users get it: from a module proxy, where there is neither Rust nor a C compiler
+    GoModule,
     /// The Node package: its types and its tests, over the shared library
     Node,
     /// What a release publishes for this machine, installed and run where there is no Rust
@@ -179,6 +181,7 @@ impl Step {
             Self::Java => java::run(project),
             Self::Python => python::run(project),
             Self::Go => go::run(project),
+            Self::GoModule => go::module(project),
             Self::Node => node::run(project),
             Self::Dist => dist::check(project),
             Self::Msrv => msrv::run(project),

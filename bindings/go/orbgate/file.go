@@ -1,0 +1,56 @@
+package orbgate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// No policy has more bytes. One byte more is read, so that the library says what is wrong.
+const mostBytes = 8 << 20
+
+func fromFile(path string) (*policy, error) {
+	text, err := readRegular(path)
+	if err != nil {
+		return nil, &Error{Status: StatusIO, Path: path, Message: fmt.Sprintf("cannot read `%s`: %v", path, err), cause: err}
+	}
+	policy, err := fromYAML(string(text))
+	var failure *Error
+	if errors.As(err, &failure) && len(failure.Faults) > 0 {
+		lines := make([]string, len(failure.Faults))
+		for index, fault := range failure.Faults {
+			lines[index] = fmt.Sprintf("%s:%d:%d: %s", path, fault.Line, fault.Column, fault.Message)
+		}
+		failure.Path, failure.Message = path, strings.Join(lines, "\n")
+	}
+	return policy, err
+}
+
+// Only a regular file is read: a pipe would make its reader wait for ever, opening it too, and a device may have no end.
+func readRegular(path string) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	return io.ReadAll(io.LimitReader(file, mostBytes+1))
+}
+
+// What went wrong, without the path, which the message has already.
+func withoutPath(err error) error {
+	var place *os.PathError
+	if errors.As(err, &place) {
+		return place.Err
+	}
+	return err
+}

@@ -1,0 +1,152 @@
+//go:build !orbgate_cgo
+
+package orbgate
+
+import (
+	"encoding/binary"
+	"sync"
+)
+
+// The library without a policy.
+var base = sync.OnceValues(func() (*pool, error) {
+	module, err := compiled()
+	if err != nil {
+		return nil, err
+	}
+	first, err := module.instantiate()
+	if err != nil {
+		return nil, err
+	}
+	if !first.furnish(roomSize) {
+		return nil, StatusPanic
+	}
+	return newPool(module, first), nil
+})
+
+func readNames(names *names) error {
+	pool, err := base()
+	if err != nil {
+		return err
+	}
+	i := pool.take(0)
+	if i == nil {
+		return StatusPanic
+	}
+	abi, _ := i.call("orbgate_abi_version")
+	names.version, names.abi = i.static("orbgate_version"), uint32(abi)
+	for number := range names.reasons {
+		code := uint64(number)
+		status, _ := i.call("orbgate_reason_http_status", code)
+		names.reasons[number] = codeName{i.static("orbgate_reason_name", code), i.static("orbgate_reason_explanation", code), int(status)}
+		names.details[number] = codeName{name: i.static("orbgate_detail_name", code), explanation: i.static("orbgate_detail_explanation", code)}
+	}
+	for number := range names.statuses {
+		names.statuses[number] = i.static("orbgate_status_name", uint64(number))
+	}
+	pool.put(i)
+	return nil
+}
+
+func tokenKind(name string) TokenKind {
+	pool, err := base()
+	if err != nil {
+		return KindUnknown
+	}
+	const nameAt = 8
+	i := pool.take(nameAt + len(name))
+	if i == nil {
+		return KindUnknown
+	}
+	copy(i.room[nameAt:], name)
+	i.stack = [10]uint64{uint64(i.base) + nameAt, uint64(len(name)), uint64(i.base)}
+	if !i.run(kindFromName) {
+		i.close()
+		return KindUnknown
+	}
+	kind := KindUnknown
+	if Status(i.stack[0]) == statusOK {
+		kind = TokenKind(binary.LittleEndian.Uint32(i.room))
+	}
+	pool.put(i)
+	return kind
+}
+
+func openExternal() (engine, error) {
+	return open(func(i *instance) error { return i.status("orbgate_engine_external", uint64(i.base)).err() })
+}
+
+func openYAML(text string) (engine, error) {
+	return open(func(i *instance) error {
+		at := uint64(0)
+		if len(text) > 0 {
+			var ok bool
+			if at, ok = i.allocate(len(text)); !ok {
+				return StatusPanic
+			}
+			copy(i.memory[at:], text)
+		}
+		status := i.status("orbgate_engine_from_yaml", at, uint64(len(text)), uint64(i.base), uint64(i.base)+4)
+		if status != statusOK {
+			return i.failure(status)
+		}
+		if _, ok := i.call("orbgate_wasm_free", at, uint64(len(text))); !ok {
+			return StatusPanic
+		}
+		return nil
+	})
+}
+
+// A pool for the engine that an instance makes, to whose address the room begins with.
+func open(load func(*instance) error) (engine, error) {
+	library, err := base()
+	if err != nil {
+		return engine{}, err
+	}
+	i := library.copy()
+	if i == nil {
+		return engine{}, StatusPanic
+	}
+	if err := load(i); err != nil {
+		i.close()
+		return engine{}, err
+	}
+	made := engine{address: binary.LittleEndian.Uint32(i.room)}
+	var digest wasmText
+	if status := i.status("orbgate_engine_digest_text", uint64(made.address), uint64(i.base)); status != statusOK {
+		i.close()
+		return engine{}, status
+	}
+	i.read(&digest)
+	made.digest = i.text(digest)
+	size, ok := i.call("orbgate_wasm_scope_set_size", uint64(made.address))
+	if !ok {
+		i.close()
+		return engine{}, StatusPanic
+	}
+	if size <= objectRoom {
+		made.setSize = int(size)
+	}
+	i.grown = false
+	made.pool = newPool(library.module, i)
+	return made, nil
+}
+
+// Why a policy could not be loaded. The instance is closed after it, so nothing is freed.
+func (i *instance) failure(status Status) error {
+	if status == StatusPanic {
+		return &Error{Status: StatusPanic, Message: "a fault of the library was caught"}
+	}
+	failure := uint64(binary.LittleEndian.Uint32(i.room[4:]))
+	var info wasmError
+	if i.describe("orbgate_error_info", &info, failure) != statusOK {
+		return status
+	}
+	err := &Error{Status: status, Line: int(info.Line), Column: int(info.Column), Message: i.text(info.Message)}
+	for index := range uint64(info.FaultCount) {
+		var fault wasmFault
+		if i.describe("orbgate_error_fault", &fault, failure, index) == statusOK {
+			err.Faults = append(err.Faults, Fault{int(fault.Line), int(fault.Column), i.text(fault.Message)})
+		}
+	}
+	return err
+}

@@ -1,0 +1,90 @@
+//go:build !orbgate_cgo
+
+package orbgate
+
+import (
+	"errors"
+	"sync"
+	"testing"
+)
+
+// Where an instance traps there is no answer; the next call has another instance.
+func TestATrapIsADenialAndTheNextCallHasAnotherInstance(t *testing.T) {
+	opened := mustExternal(t)
+	token := UserToken("write:voxies")
+	broken := opened.current().engine
+	broken.address = 0xffff_fff0 // behind the end of its memory
+	var batch Batch
+	batch.Add("POST", run, token)
+	for range 3 * lanes {
+		for name, packed := range map[string]uint64{
+			"decide":       broken.decide("POST", run, token, 0),
+			"decide route": broken.decideRoute(1, token, 0),
+			"decide scope": broken.decideScope("write:voxies", token, 0),
+		} {
+			decision := Decision{nil, packed}
+			if decision.IsAllow() || decision.HTTPStatus() != 403 || !errors.Is(decision.Err(), StatusPanic) {
+				t.Errorf("%s: %v", name, decision.Err())
+			}
+		}
+		var out [1]uint64
+		if status := broken.decideRows(&batch, 0, false, out[:]); status != StatusPanic || out[0] != 0 {
+			t.Error(status, out)
+		}
+		if _, status := broken.tableJSON(); status != StatusPanic {
+			t.Error(status)
+		}
+		if _, status := broken.findRoute("POST", run); status != StatusPanic {
+			t.Error(status)
+		}
+		if !opened.Decide("POST", run, token).IsAllow() {
+			t.Error("the next call is denied")
+		}
+	}
+}
+
+// However many ask at once, each has an instance of its own, and no more are kept than there is work for.
+func TestInstancesAreReused(t *testing.T) {
+	opened := mustExternal(t)
+	pool := opened.current().engine.pool
+	var callers sync.WaitGroup
+	for range 64 {
+		callers.Add(1)
+		go func() {
+			defer callers.Done()
+			for range 200 {
+				if !opened.Decide("POST", run, UserToken("write:voxies")).IsAllow() {
+					t.Error("denied")
+				}
+			}
+		}()
+	}
+	callers.Wait()
+	resting := pool.instances()
+	if len(resting) == 0 || len(resting) > 64 {
+		t.Errorf("%d instances", len(resting))
+	}
+	// What is larger than the room goes to an instance that is not kept, and so does what makes the memory grow.
+	long := string(make([]byte, 4*roomSize))
+	opened.Decide("POST", long, UserToken(long))
+	must(opened.TableJSON())(t)
+	for _, i := range pool.instances() {
+		if i.grown || len(i.memory) != len(pool.image) {
+			t.Errorf("an instance of %d bytes, not %d", len(i.memory), len(pool.image))
+		}
+	}
+	opened.Close()
+	if closed := pool.instances(); len(closed) != 0 {
+		t.Errorf("%d instances after Close", len(closed))
+	}
+}
+
+// The instances at rest.
+func (p *pool) instances() (found []*instance) {
+	for index := range p.slots {
+		if i := p.slots[index].instance.Load(); i != nil {
+			found = append(found, i)
+		}
+	}
+	return append(found, p.spare...)
+}
