@@ -2,6 +2,7 @@
 
 mod beside;
 mod diff;
+mod explain;
 mod format;
 mod least;
 mod lint;
@@ -9,6 +10,7 @@ mod near;
 mod nodes;
 pub mod openapi;
 mod questions;
+mod rules;
 mod shadow;
 mod spelling;
 mod suite;
@@ -18,6 +20,7 @@ mod usage;
 // The public interface is:
 pub use crate::beside::{Beside, routes_beside};
 pub use crate::diff::{Asked, Caller, Change, Cost, Diff, Rule, Verdict, diff};
+pub use crate::explain::{Explanation, explain, explain_scope};
 pub use crate::format::format;
 pub use crate::least::{
     LeastScopes, Need, Refusal, least_scopes, scope_needed, scope_needed_by_name,
@@ -25,6 +28,7 @@ pub use crate::least::{
 pub use crate::lint::{Code, Finding, Findings, Level, lint};
 pub use crate::near::{Miss, NearMiss, near_misses, near_scope};
 pub use crate::questions::{TableRow, reach, route_of, scope, table_rows, who_may};
+pub use crate::rules::{RuleState, TargetRule, target_rules};
 pub use crate::shadow::{Disagreeing, Disagreement, Shadowed, shadow};
 pub use crate::spelling::in_order;
 pub use crate::suite::{

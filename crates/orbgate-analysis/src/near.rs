@@ -238,6 +238,21 @@ impl fmt::Display for Miss {
     }
 }
 
+#[cfg(feature = "serde")]
+impl serde::Serialize for NearMiss<'_> {
+    /// `{"route","place","why","meant"}`, with the reason as a sentence.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct as _;
+
+        let mut json = serializer.serialize_struct("NearMiss", 4)?;
+        json.serialize_field("route", self.route.as_str())?;
+        json.serialize_field("place", &self.route.place())?;
+        json.serialize_field("why", &format_args!("{}", self.why))?;
+        json.serialize_field("meant", &self.meant)?;
+        json.end()
+    }
+}
+
 /// The scope among these, separated by spaces, that is nearly the needed one.
 ///
 /// ```

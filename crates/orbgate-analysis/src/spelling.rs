@@ -40,4 +40,4 @@ pub fn in_order(engine: &Engine, target: impl AsRef<[u8]>) -> Option<usize> {
 }
 
 /// No longer target is in order.
-const LONGEST: usize = 8_192;
+pub(crate) const LONGEST: usize = 8_192;

@@ -49,6 +49,14 @@ impl Advice {
         }
     }
 
+    /// What became of the rules of a target.
+    pub(crate) const fn rules(text: String) -> Self {
+        Self {
+            label: "rules",
+            text,
+        }
+    }
+
     /// The step to a scope that is missing.
     pub(crate) const fn step(text: String) -> Self {
         Self {

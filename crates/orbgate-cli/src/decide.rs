@@ -51,6 +51,24 @@ impl Question {
     pub(crate) fn scopes(&self) -> Scopes<'_> {
         given(&self.scopes).into()
     }
+
+    /// The token that carries these scopes, if there is one.
+    pub(crate) fn token<'s>(&self, scopes: Scopes<'s>) -> Option<Token<'s>> {
+        self.token.map(|kind| Token {
+            kind: TokenKind::from(kind),
+            scopes,
+        })
+    }
+
+    /// The call, where one is asked about.
+    pub(crate) fn request<'q>(&'q self, token: Option<Token<'q>>) -> Request<'q> {
+        Request {
+            method: given(&self.method),
+            target: given(&self.target),
+            token,
+            allow_bonus_orbs_use: self.allow_bonus_orbs,
+        }
+    }
 }
 
 /// Decides and prints the answer.
@@ -91,27 +109,10 @@ pub(crate) fn decide<'e>(
     scopes: Scopes<'_>,
     engine: &'e Engine,
 ) -> Decision<'e> {
-    let token = question.token.map(|kind| Token {
-        kind: TokenKind::from(kind),
-        scopes,
-    });
-    decide_with(question, token, engine)
-}
-
-/// Asks the engine the same with another token.
-pub(crate) fn decide_with<'e>(
-    question: &Question,
-    token: Option<Token<'_>>,
-    engine: &'e Engine,
-) -> Decision<'e> {
+    let token = question.token(scopes);
     match &question.scope {
         Some(scope) => engine.decide_scope(bytes(scope), token, question.allow_bonus_orbs),
-        None => engine.decide(&Request {
-            method: given(&question.method),
-            target: given(&question.target),
-            token,
-            allow_bonus_orbs_use: question.allow_bonus_orbs,
-        }),
+        None => engine.decide(&question.request(token)),
     }
 }
 

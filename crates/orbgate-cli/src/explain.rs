@@ -1,11 +1,13 @@
-//! `orbgate explain`: which of the two steps to a scope a denied call lacks (specification §5.4 and §5.5).
+//! `orbgate explain`: the whole way of one decision, and which of the two steps to a scope a denied call lacks
+//! (specification §5.4 and §5.5).
 
 use std::ffi::OsString;
 
 use clap::Args;
-use orbgate::{Charge, Decision, Engine, Grant, MissingStep, Place, Reason, Scopes, Token};
-use orbgate_analysis::{NearMiss, in_order, near_misses, near_scope};
-use serde::Serialize;
+use orbgate::{Decision, Engine, Grant, MissingStep, Reason, Scopes};
+use orbgate_analysis::{
+    Explanation, NearMiss, RuleState, TargetRule, explain, explain_scope, near_scope,
+};
 
 use crate::answer::{self, Advice};
 use crate::args::{bytes, given};
@@ -37,32 +39,6 @@ impl Arguments {
     }
 }
 
-/// A decision, and what its call lacks.
-#[derive(Serialize)]
-struct Explained<'e> {
-    #[serde(flatten)]
-    decision: Decision<'e>,
-    missing_step: Option<MissingStep>,
-    /// What the denied call would consume.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    orbs_if_allowed: Option<Charge>,
-    /// How many bytes of a malformed target are in order.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    in_order: Option<usize>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    near: Vec<Near<'e>>,
-}
-
-/// A route that nearly decides the call, as JSON.
-#[derive(Serialize)]
-struct Near<'e> {
-    route: &'e str,
-    place: Place,
-    why: String,
-    /// A target that it decides.
-    meant: Option<String>,
-}
-
 /// Decides, and prints the answer with what is missing.
 pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let (engine, question) = (source.engine(), &denial.question);
@@ -78,62 +54,76 @@ pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let scopes = issued
         .as_ref()
         .map_or_else(|| question.scopes(), Scopes::from);
-    let decision = decide::decide(question, scopes, engine);
-    let missing_step = grant.missing_step(&decision);
-    let orbs_if_allowed = charge_if_allowed(question, &decision, engine);
-    let target = given(&question.target);
-    let in_order = decision.detail().and_then(|_| in_order(engine, target));
-    let near = near(denial, engine);
+    let explained = explained(question, scopes, &grant, engine);
+    let decision = &explained.decision;
     if question.json {
-        let near = near.into_iter().map(|near| Near {
-            route: near.route.as_str(),
-            place: near.route.place(),
-            why: near.why.to_string(),
-            meant: near.meant,
-        });
-        decide::print_json(&Explained {
-            decision,
-            missing_step,
-            orbs_if_allowed,
-            in_order,
-            near: near.collect(),
-        })?;
+        decide::print_json(&explained)?;
     } else {
-        let near = near.iter().map(|near| {
-            let (route, place) = (near.route.as_str(), source.at(near.route.place()));
-            let meant = near.meant.as_ref();
-            let meant =
-                meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
-            Advice::near(format!("{route} ({place}): {}{meant}", near.why))
-        });
-        let mut advice: Vec<_> = orbs_if_allowed
+        let at = explained.in_order;
+        let advice: Vec<_> = (explained
+            .orbs_if_allowed
             .map(Advice::orbs_if_allowed)
-            .into_iter()
-            .chain(in_order.and_then(|bytes| fault_in_target(target, bytes)))
-            .chain(advice(denial, &grant, &decision, missing_step, source))
-            .collect();
-        advice.extend(misspelt(denial, &decision));
-        advice.extend(near);
-        output::print(|out| answer::write(out, &decision, &advice, source))?;
+            .into_iter())
+        .chain(at.and_then(|bytes| fault_in_target(given(&question.target), bytes)))
+        .chain(rules(&explained.rules))
+        .chain(advice(
+            denial,
+            &grant,
+            decision,
+            explained.missing_step,
+            source,
+        ))
+        .chain(misspelt(denial, decision))
+        .chain(explained.near.iter().map(|miss| near(miss, source)))
+        .collect();
+        output::print(|out| answer::write(out, decision, &advice, source))?;
     }
-    Ok(decide::exit(&decision))
+    Ok(decide::exit(decision))
 }
 
-/// What a denied call would consume if a user's token with the scope made it.
-fn charge_if_allowed(
+/// Asks with the very bytes of the command line.
+fn explained<'e>(
     question: &Question,
-    decision: &Decision<'_>,
-    engine: &Engine,
-) -> Option<Charge> {
-    if decision.is_allow() {
-        return None;
+    scopes: Scopes<'_>,
+    grant: &Grant<'_>,
+    engine: &'e Engine,
+) -> Explanation<'e> {
+    let token = question.token(scopes);
+    match &question.scope {
+        Some(scope) => explain_scope(
+            engine,
+            bytes(scope),
+            token,
+            question.allow_bonus_orbs,
+            grant,
+        ),
+        None => explain(engine, &question.request(token), grant),
     }
-    let as_user = |scopes| decide::decide_with(question, Some(Token::user(scopes)), engine);
-    let scope = as_user("").scope()?;
-    match as_user(scope.name()) {
-        Decision::Allow(allow) => allow.charge(),
-        Decision::Deny(_) => None,
-    }
+}
+
+/// The rules of a target: how many hold, and where one does not, what became of each.
+fn rules(rules: &[TargetRule]) -> Vec<Advice> {
+    let of = |state| rules.iter().filter(move |rule| rule.state == state);
+    let names = |state| {
+        let names = of(state).map(|rule| format!("P{} {}", rule.detail.rule(), rule.detail));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let passed = of(RuleState::Pass).count();
+    let [pass, fail, open] = [RuleState::Pass, RuleState::Fail, RuleState::NotReached].map(names);
+    let lines = match (&*fail, &*open) {
+        _ if rules.is_empty() => vec![],
+        ("", "") => vec![format!("all {passed} rules of the target pass")],
+        ("", open) => vec![format!(
+            "{passed} rules of the target pass; not reached: {open}"
+        )],
+        _ => {
+            let lines = [("pass", pass), ("fail", fail), ("not reached", open)];
+            let said = lines.into_iter().filter(|(_, names)| !names.is_empty());
+            said.map(|(state, names)| format!("{state}: {names}"))
+                .collect()
+        }
+    };
+    lines.into_iter().map(Advice::rules).collect()
 }
 
 /// Where a target stops being in order, with a little of what stands on both sides.
@@ -156,14 +146,12 @@ fn fault_in_target(target: &[u8], in_order: usize) -> Option<Advice> {
 /// So many characters are shown on each side of a fault.
 const SHOWN: usize = 40;
 
-/// The routes that nearly decide the call, where a call is asked about.
-fn near<'e>(denial: &Arguments, engine: &'e Engine) -> Vec<NearMiss<'e>> {
-    let text = |argument: &Option<OsString>| argument.as_ref()?.to_str().map(str::to_owned);
-    let call = (text(&denial.question.method), text(&denial.question.target));
-    match call {
-        (Some(method), Some(target)) => near_misses(engine, &method, &target),
-        _ => Vec::new(),
-    }
+/// A route that nearly decides the call.
+fn near(miss: &NearMiss<'_>, source: &Source) -> Advice {
+    let (route, place) = (miss.route.as_str(), source.at(miss.route.place()));
+    let meant = miss.meant.as_ref();
+    let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+    Advice::near(format!("{route} ({place}): {}{meant}", miss.why))
 }
 
 /// A scope that the token carries, and is nearly the one that it needs.
@@ -227,7 +215,9 @@ With --json, the decision has one field more, `missing_step`: one of these,
 or null where no step is missing. Routes that nearly decide the call are named
 with why they do not; in JSON they are in `near`, if there are any. A denied
 call has what it would consume in `orbs_if_allowed`, and a malformed target the
-number of its bytes that are in order in `in_order`.
+number of its bytes that are in order in `in_order`. The rules of the target are
+in `rules`, each with `pass`, `fail` or `not_reached`: a rule passes once all of
+it was tried. ARCHITECTURE.md says what each one refuses.
 
 Examples:
   orbgate explain POST /api/v1/external/vox/run --token user \\

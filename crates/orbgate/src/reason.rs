@@ -101,49 +101,77 @@ impl Reason {
 }
 
 codes! {
-    /// Which rule a malformed request breaks; rule numbers are those of ARCHITECTURE.md.
+    /// Which rule a malformed request breaks; [`Detail::rule`] is its number in ARCHITECTURE.md.
     ///
     /// Strings and numbers are frozen, like those of [`Reason`]. Number 0 is no detail.
     #[repr(u8)]
     pub enum Detail {
-        /// P1: the method is not `[A-Z]{1,16}`.
+        /// The method is not `[A-Z]{1,16}`.
         Method = 1: "method", "a method is 1 to 16 capital letters";
-        /// P2: the target is empty or over 8,192 bytes, has over 32 segments, or one over 256 bytes.
+        /// The target is empty or over 8,192 bytes, has over 32 segments, or one over 256 bytes.
         Length = 2: "length", "a target has 1 to 8,192 bytes, at most 32 segments, each at most 256 bytes";
-        /// P3: a byte outside 0x21–0x7E, anywhere in the target.
+        /// A byte outside 0x21–0x7E, anywhere in the target.
         Byte = 3: "byte", "a target has only visible ASCII characters";
-        /// P4: a `#`, anywhere in the target.
+        /// A `#`, anywhere in the target.
         Fragment = 4: "fragment", "a target never carries a `#`";
-        /// P5: the target does not start with `/`.
+        /// The target does not start with `/`.
         Form = 5: "form", "a target starts with `/`";
-        /// P7: a `\` in the path.
+        /// A `\` in the path.
         Backslash = 6: "backslash", "a path never carries a `\\`";
-        /// P8: a `;` in the path.
+        /// A `;` in the path.
         MatrixParam = 7: "matrix_param", "a path never carries a `;`";
-        /// P9: a character that RFC 3986 never allows raw in a path.
+        /// A character that RFC 3986 never allows raw in a path.
         PathChar = 8: "path_char", "the path carries a character that must be escaped there";
-        /// P12: a `%` in the path, under the `strict` profile.
+        /// A `%` in the path, under the `strict` profile.
         Percent = 9: "percent", "this policy accepts no percent-encoding in a path";
-        /// P13: a `%` without two hexadecimal digits after it.
+        /// A `%` without two hexadecimal digits after it.
         BadEscape = 10: "bad_escape", "a `%` needs two hexadecimal digits after it";
-        /// P14: an escaped control character.
+        /// An escaped control character.
         EncodedControl = 11: "encoded_control", "the path escapes a control character";
-        /// P15: an escaped `/ \ ; ? # %`.
+        /// An escaped `/ \ ; ? # %`.
         EncodedDelimiter = 12: "encoded_delimiter", "the path escapes a delimiter";
-        /// P16: an escaped letter, digit, `-`, `.`, `_` or `~`.
+        /// An escaped letter, digit, `-`, `.`, `_` or `~`.
         EncodedUnreserved = 13: "encoded_unreserved", "the path escapes a character that needs no escape";
-        /// P17: an escaped byte from 0x80 up.
+        /// An escaped byte from 0x80 up.
         NonAscii = 14: "non_ascii", "the path escapes a byte outside ASCII";
-        /// P18: an escaped space at an end of a segment.
+        /// An escaped space at an end of a segment.
         Whitespace = 15: "whitespace", "a segment starts or ends with an escaped space";
-        /// P10: an empty segment, or a trailing `/`.
+        /// An empty segment, or a trailing `/`.
         EmptySegment = 16: "empty_segment", "the path has an empty segment or a trailing `/`";
-        /// P11: a segment of nothing but dots.
+        /// A segment of nothing but dots.
         DotSegment = 17: "dot_segment", "a segment of the path is nothing but dots";
-        /// P19: a segment that decodes to a literal of the policy.
+        /// A segment that decodes to a literal of the policy.
         NonCanonicalLiteral = 18: "non_canonical_literal", "a segment is an escaped spelling of a literal";
-        /// P21: the path differs only in case from a more specific template.
+        /// The path differs only in case from a more specific template.
         AmbiguousCase = 19: "ambiguous_case", "the path differs only in case from a more specific route";
+    }
+}
+
+impl Detail {
+    /// The rule's number in the table of ARCHITECTURE.md, without its `P`.
+    #[must_use]
+    pub const fn rule(self) -> u8 {
+        match self {
+            Self::Method => 1,
+            Self::Length => 2,
+            Self::Byte => 3,
+            Self::Fragment => 4,
+            Self::Form => 5,
+            Self::Backslash => 7,
+            Self::MatrixParam => 8,
+            Self::PathChar => 9,
+            Self::EmptySegment => 10,
+            Self::DotSegment => 11,
+            Self::Percent => 12,
+            Self::BadEscape => 13,
+            Self::EncodedControl => 14,
+            Self::EncodedDelimiter => 15,
+            Self::EncodedUnreserved => 16,
+            Self::NonAscii => 17,
+            Self::Whitespace => 18,
+            Self::NonCanonicalLiteral => 19,
+            Self::AmbiguousCase => 21,
+        }
     }
 }
 

@@ -68,6 +68,26 @@ fn every_reason_and_detail_has_a_row() {
     assert_eq!(details, all.chain([String::new()]).collect());
 }
 
+/// The table of ARCHITECTURE.md says what each rule refuses, and with which detail.
+#[test]
+fn rule_numbers_are_those_of_the_table() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
+    let page = fs::read_to_string(page).unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| P"));
+    let cells = rows.map(|row| row.split(" | ").collect::<Vec<_>>());
+    let table: BTreeSet<_> = cells
+        .filter(|cells| cells[2].starts_with('`'))
+        .map(|cells| {
+            (
+                cells[0].parse().unwrap(),
+                cells[2].trim_matches('`').to_owned(),
+            )
+        })
+        .collect();
+    let numbers = Detail::ALL.map(|detail| (detail.rule(), detail.as_str().to_owned()));
+    assert_eq!(BTreeSet::from(numbers), table);
+}
+
 #[test]
 fn every_route_is_allowed_and_denied_in_some_row() {
     for wanted in ["scope_held", "scope_missing"] {

@@ -15,10 +15,10 @@ fn check(arguments: &[&str], code: i32, missing: &str) {
         _ => r#","orbs_if_allowed":{"consumes":true,"amount":null,"bonus_allowed":false}"#,
     };
     let end = format!(
-        ",\"policy\":\"{}\",\"missing_step\":{missing}{orbs}}}\n",
+        ",\"policy\":\"{}\",\"missing_step\":{missing}{orbs},\"rules\":[{{\"rule\":\"P1\",",
         digest()
     );
-    assert!(ran.out.ends_with(&end), "{}", ran.out);
+    assert!(ran.out.contains(&end), "{}", ran.out);
     assert!(ran.out.starts_with("{\"decision\":"), "{}", ran.out);
 }
 
@@ -88,6 +88,7 @@ deny 403
   route   POST /api/v1/external/vox/run
   scope   write:vox (sends messages to Vox)
   orbs    if it were allowed: consumes orbs, amount not stated by the policy; bonus orbs not allowed
+  rules   all 12 rules of the target pass
   step    not_declared: the scope is not declared in the Permissions tab of the application
   hint    scopes are separated by spaces, not by commas
 ";
@@ -134,8 +135,9 @@ fn a_denial_for_another_reason_is_explained_as_by_decide() {
             .concat(),
         );
         assert_eq!(ran.code, 1);
-        // What it would consume, and where the target is malformed, it says as well.
-        let more = |line: &&str| line.starts_with("  orbs ") || line.starts_with("  target ");
+        // What it would consume, and what became of the target's rules, it says as well.
+        let labels = ["  orbs ", "  target ", "  rules "];
+        let more = |line: &&str| labels.iter().any(|label| line.starts_with(label));
         let lines = ran.out.split_inclusive('\n');
         ran.out = lines.filter(|line| !more(line)).collect();
         assert_eq!(ran, orbgate(&[&["decide"], arguments].concat()));
@@ -186,6 +188,15 @@ fn it_always_agrees_with_decide() {
             let (decided, (code, mut explained)) = (ask("decide"), ask("explain"));
             let more = explained.as_object_mut().unwrap();
             assert!(more.remove("missing_step").is_some());
+            let rules = more.remove("rules").unwrap_or_default();
+            let broken: Vec<_> = rules.as_array().into_iter().flatten().collect();
+            assert_eq!(broken.is_empty(), subject[0] == "--scope");
+            let broken = broken.into_iter().filter(|rule| rule["state"] == "fail");
+            let broken: Vec<_> = broken.map(|rule| &rule["detail"]).collect();
+            assert_eq!(
+                broken.first().copied().unwrap_or(&serde_json::Value::Null),
+                &decided.1["detail"]
+            );
             for field in ["near", "orbs_if_allowed", "in_order"] {
                 more.remove(field);
             }
@@ -325,4 +336,51 @@ fn a_malformed_target_shows_where() {
         let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(answer["in_order"], json);
     }
+}
+
+#[test]
+fn every_rule_of_the_target_is_listed() {
+    let shop = crate::file("explain-rules.yaml", crate::SHOP);
+    let rules = |target: &str, token: &[&str]| {
+        let explain = ["explain", "GET", target, "--policy", &shop];
+        let ran = orbgate(&[&explain[..], token].concat());
+        let lines = ran
+            .out
+            .lines()
+            .filter_map(|line| line.strip_prefix("  rules   "));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let user = ["--token", "user"];
+    assert_eq!(
+        rules("/v1/items", &user),
+        ["all 12 rules of the target pass"]
+    );
+    assert_eq!(
+        rules("/v1/items", &[]),
+        ["11 rules of the target pass; not reached: P21 ambiguous_case"]
+    );
+    assert_eq!(
+        rules("/v1/items%20#", &user),
+        [
+            "pass: P1 method, P3 byte",
+            "fail: P4 fragment",
+            "not reached: P2 length, P5 form, P7 backslash, P8 matrix_param, P9 path_char, P10 empty_segment, \
+             P11 dot_segment, P12 percent, P21 ambiguous_case",
+        ]
+    );
+    let explain = [
+        "explain",
+        "GET",
+        "/v1//items",
+        "--token",
+        "user",
+        "--policy",
+        &shop,
+        "--json",
+    ];
+    let answer: serde_json::Value = serde_json::from_str(&orbgate(&explain).out).unwrap();
+    let broken = serde_json::json!({"rule": "P10", "detail": "empty_segment", "state": "fail"});
+    let rules = answer["rules"].as_array().unwrap();
+    assert_eq!((rules.len(), &rules[8]), (12, &broken));
+    assert_eq!(rules[9]["state"], "not_reached");
 }

@@ -1,0 +1,115 @@
+//! The whole way of one decision.
+
+use orbgate::{Charge, Decision, Engine, Grant, MissingStep, Request, Token};
+
+use crate::near::{NearMiss, near_misses};
+use crate::rules::{TargetRule, target_rules};
+use crate::spelling::in_order;
+
+/// A decision, how it came about, and what would have made it another one.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Explanation<'e> {
+    /// The decision, which is the engine's.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub decision: Decision<'e>,
+    /// Which of the two steps to its scope the denied call lacks.
+    pub missing_step: Option<MissingStep>,
+    /// What the denied call would consume if a user's token with the scope made it.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub orbs_if_allowed: Option<Charge>,
+    /// How many bytes of a malformed target are in order: see [`in_order`].
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub in_order: Option<usize>,
+    /// The rules that the call was held to, by their numbers; none where a scope was asked about.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub rules: Vec<TargetRule>,
+    /// Routes that nearly decide the call, the nearest first: see [`near_misses`].
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub near: Vec<NearMiss<'e>>,
+}
+
+/// Explains the decision of a call, with what is known of the scopes that its application declared and requested. Time is
+/// linear in the number of routes.
+///
+/// ```
+/// use orbgate::{Engine, Grant, Request, Token};
+///
+/// let request = Request {
+///     method: b"GET",
+///     target: b"/api/v1/external/voxie/7",
+///     token: Some(Token::user("read:voxies")),
+///     allow_bonus_orbs_use: false,
+/// };
+/// let explained = orbgate_analysis::explain(Engine::external(), &request, &Grant::default());
+/// assert_eq!(explained.decision.reason().as_str(), "no_route");
+/// assert_eq!(explained.near[0].meant.as_deref(), Some("/api/v1/external/voxies/7"));
+/// ```
+#[must_use]
+pub fn explain<'e>(
+    engine: &'e Engine,
+    request: &Request<'_>,
+    grant: &Grant<'_>,
+) -> Explanation<'e> {
+    let decide = |token: Option<Token<'_>>| engine.decide(&Request { token, ..*request });
+    let mut explained = of_decision(decide, request.token, grant);
+    let decision = &explained.decision;
+    explained.in_order = decision
+        .detail()
+        .and_then(|_| in_order(engine, request.target));
+    explained.rules = target_rules(engine, request.target, decision);
+    let text = (
+        str::from_utf8(request.method),
+        str::from_utf8(request.target),
+    );
+    if let (Ok(method), Ok(target)) = text {
+        explained.near = near_misses(engine, method, target);
+    }
+    explained
+}
+
+/// The same for a scope, asked about without a route.
+#[must_use]
+pub fn explain_scope<'e>(
+    engine: &'e Engine,
+    scope: impl AsRef<[u8]>,
+    token: Option<Token<'_>>,
+    allow_bonus_orbs_use: bool,
+    grant: &Grant<'_>,
+) -> Explanation<'e> {
+    let scope = scope.as_ref();
+    let decide = |token: Option<Token<'_>>| engine.decide_scope(scope, token, allow_bonus_orbs_use);
+    of_decision(decide, token, grant)
+}
+
+/// What is said of every decision.
+fn of_decision<'e>(
+    decide: impl Fn(Option<Token<'_>>) -> Decision<'e>,
+    token: Option<Token<'_>>,
+    grant: &Grant<'_>,
+) -> Explanation<'e> {
+    let decision = decide(token);
+    Explanation {
+        missing_step: grant.missing_step(&decision),
+        orbs_if_allowed: charge_if_allowed(&decision, decide),
+        decision,
+        in_order: None,
+        rules: Vec::new(),
+        near: Vec::new(),
+    }
+}
+
+fn charge_if_allowed<'e>(
+    decision: &Decision<'e>,
+    decide: impl Fn(Option<Token<'_>>) -> Decision<'e>,
+) -> Option<Charge> {
+    if decision.is_allow() {
+        return None;
+    }
+    let scope = decide(Some(Token::user(""))).scope()?;
+    match decide(Some(Token::user(scope.name()))) {
+        Decision::Allow(allow) => allow.charge(),
+        Decision::Deny(_) => None,
+    }
+}

@@ -1,0 +1,129 @@
+//! The rules of a target, and how far one decision came with them.
+
+use orbgate::{Decision, Detail, Engine, Profile, Reason};
+
+use crate::spelling::LONGEST;
+
+/// A rule of a target, and whether a call keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TargetRule {
+    /// The detail of a call that breaks the rule. [`Detail::rule`] is the rule's number.
+    pub detail: Detail,
+    /// Whether the call keeps the rule.
+    pub state: RuleState,
+}
+
+/// Whether a call keeps a rule of the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RuleState {
+    /// All of it was tried, and it holds.
+    Pass,
+    /// The call breaks it, and is denied for that.
+    Fail,
+    /// The call was denied before all of it was tried.
+    NotReached,
+}
+
+impl RuleState {
+    /// `pass`, `fail` or `not_reached`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::NotReached => "not_reached",
+        }
+    }
+}
+
+/// Every rule that the policy has for a call, by its number, as the engine's decision of the call shows it.
+///
+/// ```
+/// use orbgate::{Engine, Request};
+/// use orbgate_analysis::{RuleState, target_rules};
+///
+/// let engine = Engine::external();
+/// let target = b"/api/v1//external";
+/// let request = Request { method: b"GET", target, token: None, allow_bonus_orbs_use: false };
+/// let rules = target_rules(engine, target, &engine.decide(&request));
+/// let broken = rules.iter().find(|rule| rule.state == RuleState::Fail).unwrap();
+/// assert_eq!((broken.detail.rule(), broken.detail.as_str()), (10, "empty_segment"));
+/// ```
+#[must_use]
+pub fn target_rules(engine: &Engine, target: &[u8], decision: &Decision<'_>) -> Vec<TargetRule> {
+    let reached = reached(target, decision);
+    let state = |detail: Detail| match decision.detail() {
+        Some(broken) if broken == detail => RuleState::Fail,
+        _ if tried_at(detail) < reached => RuleState::Pass,
+        _ => RuleState::NotReached,
+    };
+    let profile = engine.target();
+    let of_the_policy = Detail::ALL
+        .into_iter()
+        .filter(|detail| is_of(profile, *detail));
+    let mut rules: Vec<_> = of_the_policy
+        .map(|detail| TargetRule {
+            detail,
+            state: state(detail),
+        })
+        .collect();
+    rules.sort_by_key(|rule| rule.detail.rule());
+    rules
+}
+
+/// Whether a policy of this profile has the rule: the rules of escapes are for those that accept any.
+const fn is_of(profile: Profile, detail: Detail) -> bool {
+    match profile {
+        Profile::Strict => !matches!(detail.rule(), 13..=19),
+        Profile::EncodedParams => !matches!(detail, Detail::Percent),
+    }
+}
+
+/// The step at which the last of a rule is tried. The rules of one step are tried together, byte by byte, so none of them
+/// is done where one is broken.
+const fn tried_at(detail: Detail) -> u8 {
+    match detail {
+        Detail::Method => 1,
+        Detail::Byte => 3,
+        Detail::Fragment => 4,
+        Detail::Form => 5,
+        Detail::Backslash => 6,
+        Detail::EmptySegment => 8,
+        Detail::DotSegment => 9,
+        // The limits on segments; that on bytes is tried at `LIMIT_ON_BYTES`.
+        Detail::Length => 10,
+        Detail::NonCanonicalLiteral => BESIDE_THE_POLICY,
+        Detail::AmbiguousCase => 12,
+        _ => 7,
+    }
+}
+
+const LIMIT_ON_BYTES: u8 = 2;
+/// Rules that read the policy are tried for callers with a token alone.
+const BESIDE_THE_POLICY: u8 = 11;
+
+/// The step at which the decision was taken.
+fn reached(target: &[u8], decision: &Decision<'_>) -> u8 {
+    match (decision.detail(), decision.reason()) {
+        (Some(Detail::Length), _) if !(1..=LONGEST).contains(&target.len()) => LIMIT_ON_BYTES,
+        (Some(detail), _) => tried_at(detail),
+        (None, Reason::NoToken | Reason::InvalidToken) => BESIDE_THE_POLICY,
+        (None, _) => u8::MAX,
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for TargetRule {
+    /// `{"rule","detail","state"}`, the rule as `"P10"`.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct as _;
+
+        let mut json = serializer.serialize_struct("TargetRule", 3)?;
+        json.serialize_field("rule", &format_args!("P{}", self.detail.rule()))?;
+        json.serialize_field("detail", self.detail.as_str())?;
+        json.serialize_field("state", self.state.as_str())?;
+        json.end()
+    }
+}
