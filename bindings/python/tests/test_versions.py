@@ -1,4 +1,4 @@
-"""What is said of a policy before it is in force: the answers of `orbgate diff`, `lint`, `fmt` and `test`."""
+"""What is said of a policy before it is in force: the answers of `orbgate diff`, `lint`, `fmt`, `test`, `explain` and `openapi`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import orbgate
 import pytest
-from orbgate import OrbgateError, Policy, PolicyError, Token
+from orbgate import OrbgateError, Policy, PolicyError, Token, openapi
 
 SHOP = """\
 orbgate: 1
@@ -93,6 +94,114 @@ cases:
         Policy.external().test(b"cases: []")
 
 
+def test_coverage_is_that_of_the_command(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(SHOP)
+    files = []
+    for number, case in enumerate(("GET /v1/items/7 | user read:items | allow", "POST /v1/items/7 | user | deny", "GET /no | user | deny")):
+        files.append(tmp_path / f"{number}.test.yaml")
+        files[-1].write_text(f"orbgate_test: 1\npolicy: policy.yaml\ncases: [{case}]\n")
+    found = Policy.from_yaml(SHOP).coverage(*(file.read_text() for file in files))
+    [said] = json.loads(command("test", *map(str, files), "--json").stdout)["coverage"]
+    lacking = [{"row": r.name, "place": {"line": r.line, "column": r.column}, "outcomes": list(r.lacking)} for r in found.rows if r.lacking]
+    whole = [name for name, times in found.outcomes.items() if not times]
+    assert said["lacking"] == [*lacking, {"row": None, "place": None, "outcomes": whole}]
+    assert said["rows"] == {"covered": sum(any(r.outcomes.values()) for r in found.rows), "total": len(found.rows)}
+    assert found.share == said["outcomes"]["covered"] / said["outcomes"]["total"] > 0
+    assert Policy.from_yaml(SHOP).coverage().share == 0
+    with pytest.raises(PolicyError, match="1:1"):
+        Policy.external().coverage(b"cases: []")
+
+
+def test_an_explanation_is_that_of_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(SHOP)
+    policy = Policy.from_yaml(SHOP)
+    for method, target, scopes, grant in (
+        ("GET", "/v1/items", "read:items", {}),
+        ("GET", "/v1/item/7", "", {}),
+        ("GET", "/v1//items#", "", {}),
+        ("get", "/v1/items", "", {}),
+        ("POST", "/v1/items/7", "read:items", {"declared": "write:items", "requested": "read:items"}),
+        ("GET", "/V1/items/\N{SNOWMAN}", "", {}),
+    ):
+        steps = [word for name, text in grant.items() for word in (f"--{name}", text)]
+        asked = ("--token", "user", "--scopes", scopes, *steps, "--policy", str(file), "--json")
+        said = json.loads(command("explain", method, target, *asked).stdout)
+        declared, requested = grant.get("declared"), grant.get("requested")
+        check_explanation(policy.explain(method, target, Token("user", scopes), declared=declared, requested=requested), said)
+    said = json.loads(command("explain", "--scope", "later", "--token", "user", "--policy", str(file), "--json").stdout)
+    found = policy.explain_scope("later", Token("user", ""))
+    check_explanation(found, said)
+    assert found.rules == [] and found.decision == policy.decide_scope("later", Token("user", ""))
+    assert {rule.state for rule in policy.explain("GET", "/v1/items").rules} == {"pass", "not_reached"}
+
+
+def check_explanation(found: orbgate.Explanation, said: dict[str, Any]) -> None:
+    orbs = found.orbs_if_allowed
+    near = [{"route": n.route, "place": {"line": n.line, "column": n.column}, "why": n.why, "meant": n.meant} for n in found.near]
+    more = {
+        "orbs_if_allowed": orbs and orbs.to_dict(),
+        "in_order": found.in_order,
+        "rules": [rule._asdict() for rule in found.rules] or None,
+        "near": near or None,
+    }
+    more = {name: value for name, value in more.items() if value is not None}
+    assert {**found.decision.to_dict(), "missing_step": found.missing_step, **more} == said
+
+
+DOCUMENT = """\
+openapi: 3.1.0
+info: { title: Items, version: '1' }
+servers: [{ url: https://items.example/v1 }]
+paths:
+  /items: { get: { security: [{ login: [read:items] }] }, put: { security: [{ login: [other] }] } }
+  /items/{id}.json: { get: { security: [{ login: [read:items] }] } }
+components:
+  securitySchemes: { login: { type: oauth2, flows: {} } }
+"""
+
+
+def test_documents_are_read_as_by_the_command(tmp_path: Path) -> None:
+    document, file = tmp_path / "openapi.yaml", tmp_path / "policy.yaml"
+    document.write_text(DOCUMENT)
+    file.write_text(SHOP)
+    for orbs in (False, True, 5):
+        said = json.loads(command("openapi", "import", str(document), "--orbs", str(orbs).lower(), "--json").stdout)
+        found = openapi.import_policy(DOCUMENT, orbs=orbs)
+        assert (found.policy, found.operations) == (said["policy"], said["operations"])
+        assert list(map(placed, found.left_out)) == said["left_out"] and found.left_out
+    said = json.loads(command("openapi", "check", str(document), str(file), "--json").stdout)["drift"]
+    drift = openapi.check(DOCUMENT.encode(), Policy.from_yaml(SHOP))
+    assert [{**row._asdict(), "document": place(row.document), "policy": place(row.policy)} for row in drift] == said and said
+    for as_json in (False, True):
+        exported = openapi.export_policy(Policy.from_yaml(SHOP), json=as_json)
+        assert exported == command("openapi", "export", str(file), *["--json"] * as_json).stdout
+        assert Policy.from_yaml(openapi.import_policy(exported).policy) == Policy.from_yaml(SHOP)
+
+
+def place(at: tuple[int, int] | None) -> dict[str, int] | None:
+    return at and {"line": at[0], "column": at[1]}
+
+
+def placed(row: openapi.LeftOut) -> dict[str, Any]:
+    return {"place": place((row.line, row.column)), "operation": row.operation, "kind": row.kind, "message": row.message}
+
+
+def test_documents_that_cannot_be_read_say_why() -> None:
+    with pytest.raises(PolicyError, match="x-orbs"):
+        openapi.import_policy(DOCUMENT)
+    with pytest.raises(PolicyError):
+        openapi.check("nothing", Policy.from_yaml(SHOP))
+    for orbs in (0, -1, 1 << 63, "true"):
+        with pytest.raises(ValueError, match="from 1 on"):
+            openapi.import_policy(DOCUMENT, orbs=orbs)  # type: ignore[arg-type]
+    with pytest.raises(OrbgateError, match="no text here"):
+        openapi.export_policy(Policy.external())
+    with pytest.raises(OrbgateError, match="no text here"):
+        openapi.check(DOCUMENT, Policy.external())
+
+
 def test_the_types_are_public() -> None:
-    for name in ("CaseResult", "Change", "Diff", "Finding"):
+    for name in ("CaseResult", "Change", "Coverage", "CoveredRow", "Diff", "Explanation", "Finding", "NearMiss", "TargetRule"):
         assert name in orbgate.__all__ and getattr(orbgate, name).__name__ == name

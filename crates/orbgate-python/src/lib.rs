@@ -6,8 +6,10 @@ mod charge;
 mod column;
 mod decision;
 mod error;
+mod explain;
 mod lines;
 mod names;
+mod openapi;
 mod outcome;
 mod parallel;
 mod policy;
@@ -39,6 +41,8 @@ mod _native {
     #[pymodule_export]
     use super::error::break_down;
     #[pymodule_export]
+    use super::explain::{explain, explain_scope};
+    #[pymodule_export]
     use super::questions::{
         least_scopes, least_scopes_of_table, reach, route_of, routes, scope_usage,
         scope_usage_of_table, scopes, table_rows, who_may,
@@ -50,6 +54,8 @@ mod _native {
     #[pymodule_export]
     use super::lines::{read_access, read_requests};
     #[pymodule_export]
+    use super::openapi::{openapi_check, openapi_export, openapi_import};
+    #[pymodule_export]
     use super::policy::Policy;
     #[pymodule_export]
     use super::rows::table_of;
@@ -60,5 +66,5 @@ mod _native {
     #[pymodule_export]
     use super::token::Token;
     #[pymodule_export]
-    use super::versions::{diff, lay_out, lint, test};
+    use super::versions::{coverage, diff, lay_out, lint, test};
 }

@@ -58,6 +58,18 @@ pub(crate) struct CaseRow {
     column: u32,
 }
 
+/// An outcome, and how often it was decided.
+type Outcome = (&'static str, u64);
+
+/// `orbgate.CoveredRow`, with its outcomes as pairs.
+#[derive(IntoPyObject)]
+pub(crate) struct CoveredRow {
+    name: String,
+    line: u32,
+    column: u32,
+    outcomes: Vec<Outcome>,
+}
+
 /// What changes from one policy to another.
 #[pyfunction]
 pub(crate) fn diff(
@@ -151,5 +163,31 @@ pub(crate) fn test(policy: &Bound<'_, Policy>, cases: Bytes<'_>) -> PyResult<Vec
             column: tried.case.place.column,
         };
         Ok(tried.iter().map(row).collect())
+    })
+}
+
+/// What the cases of these test files cover: the policy's rows, and the outcomes of the policy as a whole.
+#[pyfunction]
+pub(crate) fn coverage(
+    policy: &Bound<'_, Policy>,
+    cases: Vec<Bound<'_, PyAny>>,
+) -> PyResult<(Vec<CoveredRow>, Vec<Outcome>)> {
+    guarded(|| {
+        let mut coverage = Coverage::new(policy.get().engine());
+        for cases in &cases {
+            let Bytes(cases) = cases.extract()?;
+            let suite = Suite::from_bytes(&cases);
+            let suite = suite.map_err(|faults| error::faults(policy.py(), &faults, None))?;
+            suite.run(policy.get().engine(), &mut coverage);
+        }
+        let pair = |outcome: &analysis::Outcome| (outcome.name, outcome.times);
+        let row = |row: analysis::CoveredRow<'_>| CoveredRow {
+            name: row.name().to_owned(),
+            line: row.place().line,
+            column: row.place().column,
+            outcomes: row.outcomes.iter().map(pair).collect(),
+        };
+        let rows = coverage.rows().map(row).collect();
+        Ok((rows, coverage.of_the_policy().map(|it| pair(&it)).collect()))
     })
 }

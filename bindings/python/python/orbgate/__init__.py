@@ -19,6 +19,7 @@ __version__ = _native.VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._explain import Explanation, NearMiss, TargetRule
     from ._questions import (
         Fault,
         LeastScopes,
@@ -33,21 +34,25 @@ if TYPE_CHECKING:
     )
     from ._report import Report, report
     from ._rows import Rows
-    from ._versions import CaseResult, Change, Diff, Finding
+    from ._versions import CaseResult, Change, Coverage, CoveredRow, Diff, Finding
 
 __all__ = [
     "CaseResult",
     "Change",
     "Charge",
+    "Coverage",
+    "CoveredRow",
     "Decision",
     "DecisionTable",
     "Detail",
     "Diff",
     "Effect",
+    "Explanation",
     "Fault",
     "Finding",
     "InternalError",
     "LeastScopes",
+    "NearMiss",
     "Need",
     "NoRouteError",
     "OrbgateError",
@@ -64,6 +69,7 @@ __all__ = [
     "ScopeUseBy",
     "TableError",
     "TableRow",
+    "TargetRule",
     "Token",
     "TokenKind",
     "report",
@@ -83,11 +89,10 @@ def __getattr__(name: str) -> object:
     # The answers' types need `typing`, which takes longer to import than all the rest: only when asked for.
     if name not in __all__:
         raise AttributeError(f"module 'orbgate' has no attribute {name!r}")
-    from . import _questions, _report, _rows, _versions
+    from . import _explain, _questions, _report, _rows, _versions
 
-    module = {"Rows": _rows, "Report": _report, "report": _report}.get(name, _questions)
-    module = _versions if hasattr(_versions, name) else module
-    return getattr(module, name)
+    found = next(module for module in (_report, _rows, _explain, _versions, _questions) if hasattr(module, name))
+    return getattr(found, name)
 
 
 def __dir__() -> list[str]:

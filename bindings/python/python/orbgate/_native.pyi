@@ -20,13 +20,19 @@ __all__ = [
     "Policy",
     "Token",
     "break_down",
+    "coverage",
     "decide_table",
     "detail",
     "diff",
+    "explain",
+    "explain_scope",
     "lay_out",
     "least_scopes",
     "least_scopes_of_table",
     "lint",
+    "openapi_check",
+    "openapi_export",
+    "openapi_import",
     "reach",
     "read_access",
     "read_requests",
@@ -211,6 +217,29 @@ def diff(old: Policy, new: Policy) -> dict[str, Any]: ...
 def lint(text: str | bytes) -> tuple[list[dict[str, Any]], bool]: ...
 def lay_out(text: str | bytes) -> str: ...
 def test(policy: Policy, cases: str | bytes) -> list[dict[str, Any]]: ...
+def coverage(
+    policy: Policy, cases: list[str | bytes]
+) -> tuple[list[dict[str, Any]], list[tuple[str, int]]]: ...
+def explain(
+    policy: Policy,
+    method: str | bytes,
+    target: str | bytes,
+    token: Token | None,
+    declared: str | bytes | None,
+    requested: str | bytes | None,
+    allow_bonus_orbs_use: bool,
+) -> dict[str, Any]: ...
+def explain_scope(
+    policy: Policy,
+    scope: str | bytes,
+    token: Token | None,
+    declared: str | bytes | None,
+    requested: str | bytes | None,
+    allow_bonus_orbs_use: bool,
+) -> dict[str, Any]: ...
+def openapi_import(document: str | bytes, open: dict[str, Any]) -> dict[str, Any]: ...
+def openapi_export(policy: str | bytes, json: bool) -> str: ...
+def openapi_check(document: str | bytes, policy: str | bytes, open: dict[str, Any]) -> list[dict[str, Any]]: ...
 def who_may(
     policy: Policy, method: str | bytes, target: str | bytes, tokens: list[Token]
 ) -> list[tuple[int, Decision]]: ...

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar, overload
 
     from ._arrow import ArrowArray, ArrowStream
+    from ._explain import Explanation
     from ._native import Decision, DecisionTable
     from ._questions import LeastScopes, Reach, Route, Scope, ScopeUse, ScopeUseBy, TableRow
     from ._rows import Rows
-    from ._versions import CaseResult, Diff, Finding
+    from ._versions import CaseResult, Coverage, Diff, Finding
 
     _Name = TypeVar("_Name")
 else:
@@ -287,6 +288,43 @@ class Policy(_native.Policy):
         found = _native.who_may(self, method, target, list(tokens.values()))
         return {names[at]: decision for at, decision in found}
 
+    def explain(
+        self,
+        method: str | bytes,
+        target: str | bytes,
+        token: Token | None = None,
+        *,
+        declared: str | bytes | None = None,
+        requested: str | bytes | None = None,
+        allow_bonus_orbs_use: bool = False,
+    ) -> Explanation:
+        """The whole way of a decision: the target's rules, the routes that nearly decide the call, and the step to its scope that is
+        missing, as far as the scopes `declared` by the application and `requested` by it tell. The answer of `orbgate explain`.
+
+        >>> found = Policy.external().explain("GET", "/api/v1/external/voxie/7", Token("user", "read:voxies"))
+        >>> found.decision.reason, found.near[0].meant
+        (<Reason.NO_ROUTE: 'no_route'>, '/api/v1/external/voxies/7')
+        >>> {rule.state for rule in found.rules}
+        {'pass'}
+        """
+        from ._explain import explanation
+
+        return explanation(_native.explain(self, method, target, token, declared, requested, allow_bonus_orbs_use))
+
+    def explain_scope(
+        self,
+        scope: str | bytes,
+        token: Token | None = None,
+        *,
+        declared: str | bytes | None = None,
+        requested: str | bytes | None = None,
+        allow_bonus_orbs_use: bool = False,
+    ) -> Explanation:
+        """The same for a scope that is asked about without a route."""
+        from ._explain import explanation
+
+        return explanation(_native.explain_scope(self, scope, token, declared, requested, allow_bonus_orbs_use))
+
     def diff(self, new: Policy) -> Diff:
         """What a new policy changes, each change with a request that shows it.
 
@@ -336,6 +374,21 @@ class Policy(_native.Policy):
 
         rows = ({**row, "differences": tuple(row["differences"])} for row in _native.test(self, cases))
         return Rows(CaseResult, (CaseResult(**row) for row in rows))
+
+    def coverage(self, *cases: str | bytes) -> Coverage:
+        """What the cases of test files cover of the policy: only those that pass count.
+
+        >>> found = Policy.external().coverage("orbgate_test: 1\\ncases: [GET /api/v1/external/orbs | user read:orbs | allow]")
+        >>> [(row.name, row.lacking) for row in found.rows if any(row.outcomes.values())]
+        [('GET /api/v1/external/orbs', ('bonus', 'scope_missing'))]
+
+        Raises `PolicyError` with every fault of the first file that has some.
+        """
+        from ._rows import Rows
+        from ._versions import Coverage, CoveredRow
+
+        rows, outcomes = _native.coverage(self, list(cases))
+        return Coverage(Rows(CoveredRow, (CoveredRow(**{**row, "outcomes": dict(row["outcomes"])}) for row in rows)), dict(outcomes))
 
     def _own_text(self) -> bytes:
         if self._text is None:

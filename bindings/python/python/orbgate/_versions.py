@@ -72,3 +72,34 @@ class CaseResult(NamedTuple):
     def passed(self) -> bool:
         """Whether it was decided as expected."""
         return not self.differences
+
+
+class CoveredRow(NamedTuple):
+    """A row of the policy's table, a route or a scope without routes, and how often each of its outcomes was decided as expected.
+
+    `name` is "METHOD /template" or the scope, `line` and `column` are its place in the policy. An outcome is a reason, or "bonus":
+    allowed, and bonus orbs may be used.
+    """
+
+    name: str
+    line: int
+    column: int
+    outcomes: dict[str, int]
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """The outcomes that no case has covered."""
+        return tuple(name for name, times in self.outcomes.items() if not times)
+
+
+class Coverage(NamedTuple):
+    """What cases that passed have covered of a policy: each row of its table, and the outcomes of the policy as a whole."""
+
+    rows: Rows[CoveredRow]
+    outcomes: dict[str, int]
+
+    @property
+    def share(self) -> float:
+        """The share of all outcomes that are covered, from 0 to 1."""
+        times = [*self.outcomes.values(), *(times for row in self.rows for times in row.outcomes.values())]
+        return sum(map(bool, times)) / len(times)
