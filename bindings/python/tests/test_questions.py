@@ -7,7 +7,7 @@ import pickle
 
 import orbgate
 import pytest
-from orbgate import NoRouteError, Policy, Token
+from orbgate import NoRouteError, Policy, TableError, Token
 
 POLICIES = {
     "external": Policy.external(),
@@ -205,3 +205,21 @@ def test_tables_show_their_first_rows() -> None:
     html = policy._repr_html_()
     assert html.count("<tr>") == 61 and html.endswith("<p>and 1,160 more rows</p>")
     assert routes.to_html().count("<tr>") == 1_221
+
+
+def test_a_call_without_a_kind_has_no_token_whoever_is_asked() -> None:
+    """Two answers to one table once differed: `no_token`, and `invalid_token`."""
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"method": ["GET"], "target": ["/api/v1/external/orbs"], "kind": pa.array([None], pa.string()), "scopes": ["read:orbs"]})
+    for data in (table, table.set_column(2, "kind", pa.nulls(1))):
+        [decision] = Policy.external().decide_table(data).to_pyarrow()["reason"].to_pylist()
+        [refusal] = Policy.external().least_scopes(data).refusals
+        assert decision == refusal.decision.reason == "no_token"
+
+
+def test_a_column_of_a_type_that_nobody_knows_is_named() -> None:
+    polars = pytest.importorskip("polars")
+    who = polars.Series("who", [1], dtype=polars.Int128)
+    frame = polars.DataFrame({"method": ["GET"], "target": ["/"], "kind": ["user"], "scopes": [""], "who": who})
+    with pytest.raises(TableError, match="^column `who` has a type that is not known here: `_pli128`$"):
+        Policy.external().scope_usage(frame, by="who")

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use orbgate::{Decision, Deny, Engine, Reason, Scope, Scopes, Token, TokenKind};
+use orbgate::{Decision, Deny, Engine, Reason, Request, Scope, Scopes, Token, TokenKind};
 
 use crate::questions::call;
 
@@ -72,16 +72,21 @@ pub fn least_scopes<M: AsRef<[u8]>, T: AsRef<[u8]>>(
 }
 
 impl<'e> LeastScopes<'e> {
-    /// Takes one more call, which is known by its position `at`; all calls must be of one engine.
+    /// Takes one more call, which is known by its position `at`; all calls must be of one engine. A call without a kind has no
+    /// token.
     pub fn add(
         &mut self,
         engine: &'e Engine,
-        kind: TokenKind,
+        kind: impl Into<Option<TokenKind>>,
         at: usize,
         method: impl AsRef<[u8]>,
         target: impl AsRef<[u8]>,
     ) {
-        let scope = match scope_needed(engine, kind, method, target) {
+        let request = Request {
+            token: kind.into().map(without_scopes),
+            ..call(method.as_ref(), target.as_ref(), Token::user(""))
+        };
+        let scope = match needed(engine.decide(&request)) {
             Ok(Some(scope)) => scope,
             Ok(None) => return,
             Err(deny) => return self.refusals.push(Refusal { call: at, deny }),

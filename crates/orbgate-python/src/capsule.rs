@@ -165,8 +165,10 @@ fn places(
 }
 
 fn type_of(schema: &FFI_ArrowSchema) -> Result<DataType, String> {
-    let name = || schema.name().unwrap_or_default();
-    DataType::try_from(schema).map_err(|error| format!("column `{}`: {error}", name()))
+    DataType::try_from(schema).map_err(|_not_known| {
+        let (name, format) = (schema.name().unwrap_or_default(), schema.format());
+        format!("column `{name}` has a type that is not known here: `{format}`")
+    })
 }
 
 /// `ArrowArrayStream` of the C interface, whose layout is frozen, up to what is called here: arrow keeps it to itself.

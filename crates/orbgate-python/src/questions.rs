@@ -257,8 +257,7 @@ pub(crate) fn least_scopes_of_table<'a>(
         each_row(data, &layout, |call| {
             let (least, calls) = entry(&mut all, call.by, Least::default);
             let (needs, refusals) = (least.needs.len(), least.refusals.len());
-            let kind = call.kind.unwrap_or(TokenKind::Unknown);
-            least.add(engine, kind, calls.len(), call.method, call.target);
+            least.add(engine, call.kind, calls.len(), call.method, call.target);
             // Only calls that show something are kept.
             if (needs, refusals) != (least.needs.len(), least.refusals.len()) {
                 calls.push((call.method.to_vec(), call.target.to_vec()));
