@@ -37,7 +37,6 @@ pub(crate) struct NearRow {
 
 /// Explains a call.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "in Python they are keywords")]
 pub(crate) fn explain(
     policy: &Bound<'_, Policy>,
     method: Text<'_>,
