@@ -1,0 +1,180 @@
+//! What is asked about a policy.
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, SHOP, URI, at, place_of, range_of};
+
+#[test]
+fn hover_says_what_a_route_needs_and_what_overlaps_it() {
+    let mut client = Client::ready(
+        json!({ "capabilities": { "general": { "positionEncodings": ["utf-16", "utf-8"] } } }),
+    );
+    client.open(URI, SHOP);
+    let hover = client
+        .ask("textDocument/hover", at("GET /items/latest"))
+        .unwrap();
+    assert_eq!(hover["range"], range_of("GET /items/latest"));
+    assert_eq!(hover["contents"]["kind"], "markdown");
+    assert_eq!(
+        hover["contents"]["value"],
+        "`GET /v1/items/latest`\n\n\
+         - needs `order:items`: orders\n\
+         - orbs: 5\n\
+         - any token may carry the scope\n\
+         - declared on this path: `GET`\n\
+         - overlaps `GET /v1/items/{id}` (line 9): `/v1/items/latest` is decided by this route\n"
+    );
+    let hover = client
+        .ask("textDocument/hover", at("/items/{id}'"))
+        .unwrap();
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert!(text.contains("- overlaps `POST /v1/items/order` (line 14): `/v1/items/order` is decided by nobody: a 405\n"), "{text}");
+    assert!(
+        text.contains("needs `read:items`: reads !\\[it\\]\\(https\\:"),
+        "{text}"
+    );
+    let hover = client
+        .ask("textDocument/hover", at("order:items:"))
+        .unwrap();
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert!(text.starts_with("`order:items` of api `items`\n"), "{text}");
+    assert!(
+        text.ends_with("- `POST /v1/items/order` (line 14)\n- `GET /v1/items/latest` (line 15)\n"),
+        "{text}"
+    );
+    assert_eq!(
+        client
+            .ask("textDocument/hover", at("permits: orders"))
+            .unwrap(),
+        Value::Null
+    );
+
+    // While another line has a fault, and the route has moved.
+    client.change(
+        URI,
+        2,
+        &SHOP.replace("      order:items:\n", "      order items:\n\n"),
+    );
+    let mut params = at("GET /items/latest");
+    params["position"]["line"] = json!(15);
+    let hover = client.ask("textDocument/hover", params).unwrap();
+    assert!(
+        hover["contents"]["value"]
+            .as_str()
+            .unwrap()
+            .starts_with("`GET /v1/items/latest`")
+    );
+    assert_eq!(hover["range"]["start"]["line"], 15);
+    client.end().unwrap();
+}
+
+#[test]
+fn positions_are_counted_as_agreed() {
+    let scope = "      read:items: { permits: \u{1d11e}, orbs: false, routes: [GET /a] }\n";
+    let text =
+        format!("orbgate: 1\r\napis:\r\n  a:\r\n    base_path: ''\r\n    scopes:\r\n{scope}");
+    for (encoding, start) in [("utf-16", 55), ("utf-8", 57), ("utf-32", 54)] {
+        let general = json!({ "positionEncodings": [encoding, "utf-16"] });
+        let mut client = Client::ready(json!({ "capabilities": { "general": general } }));
+        client.open(URI, &text);
+        let position = json!({ "line": 5, "character": start + 2 });
+        let params = json!({ "textDocument": { "uri": URI }, "position": position });
+        let hover = client.ask("textDocument/hover", params).unwrap();
+        let end = json!({ "line": 5, "character": start + 6 });
+        assert_eq!(hover["range"]["end"], end, "{encoding}");
+        client.end().unwrap();
+    }
+}
+
+#[test]
+fn a_route_leads_to_its_scope_and_a_scope_to_its_routes() {
+    let mut client = Client::ready(json!({}));
+    client.open(URI, SHOP);
+    let to = client
+        .ask("textDocument/definition", at("GET /items/latest"))
+        .unwrap();
+    assert_eq!(to, json!({ "uri": URI, "range": range_of("order:items") }));
+    let references = |client: &mut Client, with_scope: bool| {
+        let mut params = at("order:items:");
+        params["context"] = json!({ "includeDeclaration": with_scope });
+        let found = client.ask("textDocument/references", params).unwrap();
+        let found = found.as_array().unwrap().iter();
+        found
+            .map(|found| found["range"].clone())
+            .collect::<Vec<_>>()
+    };
+    let routes = [range_of("POST /items/order"), range_of("GET /items/latest")];
+    assert_eq!(references(&mut client, false), routes);
+    assert_eq!(references(&mut client, true)[0], range_of("order:items"));
+    assert_eq!(
+        client
+            .ask("textDocument/definition", at("orbs: 3"))
+            .unwrap(),
+        Value::Null
+    );
+
+    let outline = client
+        .ask("textDocument/documentSymbol", at("orbs: 3"))
+        .unwrap();
+    let names: Vec<_> = outline
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|scope| &scope["name"])
+        .collect();
+    assert_eq!(names, ["read:items", "order:items"]);
+    assert_eq!(outline[1]["detail"], "items");
+    assert_eq!(outline[1]["children"][1]["name"], "GET /v1/items/latest");
+    assert_eq!(
+        outline[1]["range"]["end"],
+        range_of("GET /items/latest")["end"]
+    );
+    client.end().unwrap();
+}
+
+#[test]
+fn a_policy_is_laid_out_and_one_with_faults_is_left_alone() {
+    let format = |client: &mut Client| {
+        let options = json!({ "tabSize": 8, "insertSpaces": false });
+        let params = json!({ "textDocument": { "uri": URI }, "options": options });
+        client.ask("textDocument/formatting", params)
+    };
+    let mut client = Client::ready(json!({}));
+    client.open(URI, SHOP);
+    assert_eq!(format(&mut client).unwrap(), json!([]));
+    client.change(URI, 2, &SHOP.replace("orbs: 3", "orbs:   3"));
+    let edits = format(&mut client).unwrap();
+    let line =
+        json!({ "start": { "line": 11, "character": 0 }, "end": { "line": 12, "character": 0 } });
+    assert_eq!(
+        edits,
+        json!([{ "range": line, "newText": "        orbs: 3\n" }])
+    );
+    client.change(URI, 3, &SHOP.replace("orbs: 3", "orbs:   0"));
+    assert_eq!(format(&mut client).unwrap(), Value::Null);
+    client.end().unwrap();
+}
+
+#[test]
+fn a_finding_that_can_be_mended_without_a_thought_has_a_fix() {
+    let mut client = Client::ready(json!({}));
+    client.open(URI, SHOP.trim_end_matches("...\n"));
+    let start = json!({ "line": 0, "character": 0 });
+    let mut params = json!({ "textDocument": { "uri": URI }, "range": { "start": start, "end": start }, "context": { "diagnostics": [] } });
+    let actions = client
+        .ask("textDocument/codeAction", params.clone())
+        .unwrap();
+    let action = &actions[0];
+    assert_eq!(action["title"], "End the file in `...`");
+    assert_eq!(action["kind"], "quickfix");
+    assert_eq!(action["diagnostics"][0]["code"], "no_end_marker");
+    let edit = &action["edit"]["changes"][URI][0];
+    assert_eq!(edit["newText"], "\n...");
+    assert_eq!(edit["range"]["start"], place_of("\n...\n"));
+    params["context"]["only"] = json!(["refactor"]);
+    assert_eq!(
+        client.ask("textDocument/codeAction", params).unwrap(),
+        Value::Null
+    );
+    client.end().unwrap();
+}
