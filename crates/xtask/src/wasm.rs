@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 
 use crate::program::Program;
 use crate::project::Project;
@@ -60,7 +60,7 @@ pub(crate) fn build(project: &Project) -> Result<Result<PathBuf, String>> {
     };
     Program::parse("cargo build -p orbgate-capi --profile wasm --target")
         .arg(TARGET)
-        .env("RUSTFLAGS", format!("{VECTORS} {STACK}"))
+        .env("RUSTFLAGS", flags(project)?)
         .run()?;
     let built = project
         .target
@@ -82,6 +82,16 @@ pub(crate) fn build(project: &Project) -> Result<Result<PathBuf, String>> {
         fs::copy(&module, project.root.join(place))?;
     }
     Ok(Ok(module))
+}
+
+/// The compiler's options. Messages of panics name no path of this machine, and the module is the same wherever it is built.
+fn flags(project: &Project) -> Result<String> {
+    let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let cargo = cargo.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let cargo = cargo.context("no home folder, in which cargo has its packages")?;
+    let remap = |from: &Path, to| format!("--remap-path-prefix={}={to}", from.display());
+    let (root, packages) = (remap(&project.root, "/orbgate"), remap(&cargo, "/cargo"));
+    Ok([VECTORS, STACK, &root, &packages].join(" "))
 }
 
 /// Binaryen's optimiser, which npm carries for every system. None without npm.
