@@ -38,7 +38,13 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
         let name = name(release, platform);
         let archive = release.dist.join("c").join(format!("{name}.tar.gz"));
         clean.unpack(&archive, "c")?;
-        check(clean, platform, &clean.home.join("c").join(name), "lib")?;
+        check(
+            release,
+            clean,
+            platform,
+            &clean.home.join("c").join(name),
+            "lib",
+        )?;
     }
     Ok(())
 }
@@ -54,14 +60,17 @@ enum Linking {
 }
 
 /// Programs build with the library of a prefix, and run.
-pub(super) fn check(clean: &Clean, platform: Platform, prefix: &Path, lib: &str) -> Result<()> {
-    let Some(compilers) = compilers(platform) else {
-        println!("not compiled with here: {}", platform.name());
-        return Ok(());
-    };
+pub(super) fn check(
+    release: &Release<'_>,
+    clean: &Clean,
+    platform: Platform,
+    prefix: &Path,
+    lib: &str,
+) -> Result<()> {
+    let compilers = compilers(release, platform);
     let languages = [
-        ("c", "c", compilers.c, "-std=c11"),
-        ("cpp", "cpp", compilers.cpp, "-std=c++17"),
+        ("c", "c", &compilers.c, "-std=c11"),
+        ("cpp", "cpp", &compilers.cpp, "-std=c++17"),
     ];
     for (language, block, compiler, standard) in languages {
         if compiler.is_empty() {
@@ -101,34 +110,37 @@ pub(super) fn check(clean: &Clean, platform: Platform, prefix: &Path, lib: &str)
     Ok(())
 }
 
-/// The compilers for a platform on this machine, and how they link.
+/// The compilers for a platform on this machine, and how they link; no name is no compiler.
 struct Compilers {
-    c: &'static str,
-    cpp: &'static str,
+    c: String,
+    cpp: String,
     linkings: &'static [Linking],
 }
 
-fn compilers(platform: Platform) -> Option<Compilers> {
-    const BOTH: &[Linking] = &[Linking::Shared, Linking::Archive];
-    const WHOLE: &[Linking] = &[Linking::Whole];
-    Some(match (platform.arch, platform.libc) {
-        (arch, Libc::Gnu) if arch == Arch::HOST => Compilers {
-            c: "cc",
-            cpp: "c++",
-            linkings: BOTH,
-        },
-        (Arch::Aarch64, Libc::Gnu) => Compilers {
-            c: "aarch64-linux-gnu-gcc",
-            cpp: "",
-            linkings: BOTH,
-        },
-        (arch, Libc::Musl) if arch == Arch::HOST => Compilers {
-            c: "musl-gcc",
-            cpp: "",
-            linkings: WHOLE,
-        },
-        _ => return None,
-    })
+fn compilers(release: &Release<'_>, platform: Platform) -> Compilers {
+    let (c, cpp, linkings): (_, _, &[_]) = match platform.libc {
+        // Debian's compiler for musl has glibc's unwinder. Zig's has musl's, for every processor.
+        Libc::Musl => {
+            let python = release.tools().join("bin").join("python");
+            let zig = |language: &str| {
+                let target = platform.arch.name();
+                format!(
+                    "{} -m ziglang {language} -target {target}-linux-musl",
+                    python.display()
+                )
+            };
+            (zig("cc"), zig("c++"), &[Linking::Whole])
+        }
+        Libc::Gnu if platform.arch == Arch::HOST => {
+            let both = &[Linking::Shared, Linking::Archive];
+            ("cc".to_owned(), "c++".to_owned(), both)
+        }
+        Libc::Gnu => {
+            let both = &[Linking::Shared, Linking::Archive];
+            (format!("{}-gcc", platform.name()), String::new(), both)
+        }
+    };
+    Compilers { c, cpp, linkings }
 }
 
 fn pkg_config(clean: &Clean, prefix: &Path, lib: &str, linking: Linking) -> Result<Vec<String>> {
@@ -143,11 +155,8 @@ fn pkg_config(clean: &Clean, prefix: &Path, lib: &str, linking: Linking) -> Resu
     let flags = flags.split_whitespace().map(str::to_owned);
     Ok(match linking {
         Linking::Shared => flags.collect(),
-        // The archive is named by its file. In a program of one file the compiler has its own unwinder.
+        // The archive is named by its file.
         Linking::Archive => flags.filter(|flag| flag != "-lorbgate").collect(),
-        Linking::Whole => flags
-            .filter(|flag| flag != "-lgcc_s")
-            .chain(["-lgcc_eh".to_owned()])
-            .collect(),
+        Linking::Whole => flags.collect(),
     })
 }

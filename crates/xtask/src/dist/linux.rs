@@ -257,7 +257,7 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean, kind: &str) -> Resul
             _ => "lib64".to_owned(),
         };
         let prefix = root.join("usr");
-        c::check(clean, arch.with(Libc::Gnu), &prefix, &lib)?;
+        c::check(release, clean, arch.with(Libc::Gnu), &prefix, &lib)?;
         let readme = release.project.root.join("crates/orbgate-cli/README.md");
         let command = prefix.join("bin").join("orbgate");
         command::check(clean, arch, &command, &readme)?;

@@ -149,7 +149,6 @@ fn set_up(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<StepRe
     if attempt && !release.quick {
         let cross = "gcc-aarch64-linux-gnu libc6-dev-arm64-cross";
         outcomes.push(setup::apt("aarch64-linux-gnu-gcc", cross)?);
-        outcomes.push(setup::apt("musl-gcc", "musl-tools")?);
         outcomes.push(setup::apt("qemu-aarch64", "qemu-user")?);
     }
     if attempt {

@@ -20,7 +20,7 @@ pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
     let mut artefacts = Vec::new();
     for arch in release.arches.iter().copied() {
         let target = arch.with(Libc::Gnu).target();
-        let build = "build --profile dist --zig --compatibility manylinux_2_17 --locked";
+        let build = "build --profile published --zig --compatibility manylinux_2_17 --locked";
         let build = build.split(' ').fold(release.tool("maturin"), Program::arg);
         build
             .env("RUSTFLAGS", release.flags())

@@ -15,8 +15,8 @@ use crate::test::StepResult;
 /// Links for older and other systems than this one: `zig cc` has every glibc and musl in it.
 const TOOLS: &str = "ziglang==0.17.1 cargo-zigbuild==0.24.0 maturin==1.16.0";
 
-/// The profile of `Cargo.toml` that says nothing of where it was built.
-const PROFILE: &str = "dist";
+/// The profile of `Cargo.toml` that says nothing of where it was built. Cargo has a folder of its name in `target`.
+const PROFILE: &str = "published";
 
 #[derive(Debug)]
 pub(super) struct Release<'a> {

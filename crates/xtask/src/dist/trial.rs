@@ -36,7 +36,8 @@ impl Clean {
             put(&from.join("README.md"), &to, "README.md")?;
             copy(&from.join("conformance"), &to.join("conformance"))?;
         }
-        copy(&project.root.join(CASES), &home.join("cases"))?;
+        // The cases name the policies beside them.
+        copy(&project.root.join("policy"), &home.join("policy"))?;
         let path = std::env::var_os("PATH").unwrap_or_default();
         let is_clean = |folder: &PathBuf| {
             let rust = ["cargo", "rustc", "rustup", "maturin"];
@@ -44,7 +45,7 @@ impl Clean {
         };
         let path = std::env::join_paths(std::env::split_paths(&path).filter(is_clean))?;
         let clean = Self {
-            cases: conformance::count_cases(&home.join("cases"))?,
+            cases: conformance::count_cases(&home.join(CASES))?,
             home,
             sources,
             path: path.to_string_lossy().into_owned(),
@@ -118,8 +119,7 @@ impl Clean {
 
     /// Runs all cases with a runner.
     pub(super) fn conforms(&self, runner: Program) -> Result<()> {
-        let ran =
-            conformance::run_cases(&runner.arg(self.home.join("cases").display().to_string()))?;
+        let ran = conformance::run_cases(&runner.arg(self.home.join(CASES).display().to_string()))?;
         let cases = self.cases;
         ensure!(ran == cases, "ran {ran} of {cases} cases");
         Ok(())
