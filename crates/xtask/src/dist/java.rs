@@ -15,6 +15,8 @@ use crate::program::Program;
 /// Where the jar has the libraries: what `Bundled.java` looks for.
 const FOLDER: &str = "io/github/orbgate/native";
 
+const RUNNER: &str = "Conformance.java";
+
 const JNA: &str = "pkg:maven/net.java.dev.jna/jna";
 
 pub(super) fn build(release: &Release<'_>, kits: &Kits) -> Result<Vec<Artefact>> {
@@ -133,8 +135,11 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean, kits: &Kits) -> Resu
         &first,
         &clean.first_block(&guide.join("README.md"), "java")?,
     )?;
-    let runner = guide.join("conformance");
-    let runner = conformance(&runner)?;
+    // Java runs a source where its package would have it.
+    let folder = home.join("io/github/orbgate/conformance");
+    let runner = guide.join("conformance").join(RUNNER);
+    put(&runner, &folder, RUNNER)?;
+    let runner = folder.join(RUNNER);
     for kit in kits.all() {
         let java = |file: &Path| {
             let java = clean
@@ -151,17 +156,4 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean, kits: &Kits) -> Resu
         clean.conforms(java(&runner))?;
     }
     Ok(())
-}
-
-/// The one source of the runner.
-fn conformance(folder: &Path) -> Result<std::path::PathBuf> {
-    let find = Program::parse("find").arg(folder.display().to_string());
-    let found = find.arg("-name").arg("*.java").read()?;
-    let mut files = found.lines();
-    let file = files.next().unwrap_or_default().to_owned();
-    ensure!(
-        !file.is_empty() && files.next().is_none(),
-        "not one runner: {found}"
-    );
-    Ok(file.into())
 }
