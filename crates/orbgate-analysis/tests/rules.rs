@@ -75,7 +75,7 @@ fn keeps(detail: &str, method: &str, target: &str) -> bool {
             .any(|segment| !segment.is_empty() && segment.bytes().all(|byte| byte == b'.')),
         // Beside this policy.
         "non_canonical_literal" => !(segments.first() == Some(&"%40") && segments.len() == 2),
-        "ambiguous_case" => path != "/A" && !(segments[..] == ["@", "B"]),
+        "ambiguous_case" => path != "/A" && segments[..] != ["@", "B"],
         other => panic!("{other} is not in the table"),
     }
 }

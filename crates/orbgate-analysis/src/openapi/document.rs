@@ -107,7 +107,7 @@ fn document(root: &Node<'_>, options: &Options, faults: &mut Faults) -> Option<D
     let base_path = match &options.base_path {
         Some(base_path) => base_path.clone(),
         None => servers::base_path(get(root, "servers")).unwrap_or_else(|problem| {
-            let message = format!("{}: say it with `--base-path PATH`", problem.message);
+            let message = format!("{}: set the option for the base path", problem.message);
             push(faults, problem.place, &message);
             String::new()
         }),

@@ -109,7 +109,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Fault>> {
         need.is_ok_and(|need| need.orbs.is_none())
     });
     if let Some(operation) = silent {
-        let message = "the document does not say what a call consumes (`x-orbs`): say it with `--orbs false`, `--orbs true` or `--orbs AMOUNT`";
+        let message = "the document does not say what a call consumes (`x-orbs`): set the option `orbs` to false, true or an amount";
         return Err(vec![Fault {
             place: operation.place,
             message: message.to_owned(),

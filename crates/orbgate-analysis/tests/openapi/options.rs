@@ -76,7 +76,7 @@ fn what_is_left_open_is_asked_for() {
     for (document, expected) in [
         (
             with(LOGIN, get),
-            "3:16: the document does not say what a call consumes (`x-orbs`): say it with `--orbs false`, `--orbs true` or `--orbs AMOUNT`\n",
+            "3:16: the document does not say what a call consumes (`x-orbs`): set the option `orbs` to false, true or an amount\n",
         ),
         (
             with(&two, get),
@@ -87,19 +87,19 @@ fn what_is_left_open_is_asked_for() {
                 LOGIN,
                 &servers("{ url: https://a/v1 }, { url: https://a/v2 }"),
             ),
-            "3:41: the servers have different paths, `/v1` and `/v2`: say it with `--base-path PATH`\n",
+            "3:41: the servers have different paths, `/v1` and `/v2`: set the option for the base path\n",
         ),
         (
             with(LOGIN, &servers("{ url: 'https://{host}/v1' }")),
-            "3:18: the path of server `https://{host}/v1` has a variable: say it with `--base-path PATH`\n",
+            "3:18: the path of server `https://{host}/v1` has a variable: set the option for the base path\n",
         ),
         (
             with(LOGIN, &servers("{ url: v1 }")),
-            "3:18: the path of server `v1` is relative to where the document is found: say it with `--base-path PATH`\n",
+            "3:18: the path of server `v1` is relative to where the document is found: set the option for the base path\n",
         ),
         (
             with(LOGIN, &servers("{ url: 'https://a/v1?x' }")),
-            "3:18: the path of server `https://a/v1?x` is followed by a query or a fragment: say it with `--base-path PATH`\n",
+            "3:18: the path of server `https://a/v1?x` is followed by a query or a fragment: set the option for the base path\n",
         ),
     ] {
         assert_eq!(
