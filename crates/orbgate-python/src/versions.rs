@@ -58,8 +58,8 @@ pub(crate) struct CaseRow {
     column: u32,
 }
 
-/// An outcome, and how often it was decided.
-type Outcome = (&'static str, u64);
+/// An outcome by its name, and how often it was decided.
+type NameAndTimes = (&'static str, u64);
 
 /// `orbgate.CoveredRow`, with its outcomes as pairs.
 #[derive(IntoPyObject)]
@@ -67,7 +67,7 @@ pub(crate) struct CoveredRow {
     name: String,
     line: u32,
     column: u32,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<NameAndTimes>,
 }
 
 /// What changes from one policy to another.
@@ -171,7 +171,7 @@ pub(crate) fn test(policy: &Bound<'_, Policy>, cases: Bytes<'_>) -> PyResult<Vec
 pub(crate) fn coverage(
     policy: &Bound<'_, Policy>,
     cases: Vec<Bound<'_, PyAny>>,
-) -> PyResult<(Vec<CoveredRow>, Vec<Outcome>)> {
+) -> PyResult<(Vec<CoveredRow>, Vec<NameAndTimes>)> {
     guarded(|| {
         let mut coverage = Coverage::new(policy.get().engine());
         for cases in &cases {
