@@ -37,7 +37,7 @@ pub unsafe extern "C" fn orbgate_wasm_free(data: *mut u8, len: usize) {
 /// cbindgen:ignore
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_wasm_scope_set_size(engine: *const OrbgateEngine) -> usize {
-    /// Up to this many scopes are bits of the set itself.
+    /// Up to this many scopes are bits of the set itself: as the core's `ScopeSet` has it.
     const OWN: usize = 128;
     // SAFETY: the caller's, see the preamble.
     match unsafe { shared(engine) } {

@@ -182,7 +182,7 @@ impl Go {
         }
     }
 
-    /// Builds for machines that this is none of.
+    /// Builds for other systems and processors than this machine's.
     fn elsewhere(&self) -> Result<()> {
         OTHERS.iter().try_for_each(|(system, processor)| {
             let build = self.with_engine("build").env("GOOS", *system);
