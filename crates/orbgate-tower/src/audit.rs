@@ -1,4 +1,4 @@
-//! The audit: a record of each decision, as JSON Lines.
+//! The audit: a line of JSON for each decision.
 
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -15,9 +15,9 @@ use serde::Serialize;
 use crate::observe;
 use crate::verify::Refused;
 
-/// Records each decision as a line of JSON. Cheap to clone; the clones write to one place.
+/// Writes a line of JSON for each decision. Cheap to clone; the clones write to one place.
 ///
-/// A record has the decision as `orbgate decide --json` has it, with the policy's digest; besides, the time, the route
+/// A line has the decision as `orbgate decide --json` has it, with the policy's digest; besides, the time, the route
 /// that the request is about, also where it came without a valid token ([`Decision::about`](orbgate::Decision::about)), and
 /// of a token its kind and [fingerprint](crate::Verified::fingerprint), or the code of why it was refused:
 ///
@@ -25,20 +25,20 @@ use crate::verify::Refused;
 /// {"time_ms":1795174800000,"decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"GET /api/v1/external/orbs","scope":"read:orbs","orbs":{"consumes":true,"amount":null,"bonus_allowed":false},"policy":"sha256:…","about":"GET /api/v1/external/orbs","token_kind":"user","token":"8f14e45fceea167a","token_refused":null}
 /// ```
 ///
-/// With [`GateLayer::shadow`](crate::GateLayer::shadow) a record also has `shadow` where the candidate disagrees: its decision, and
+/// With [`GateLayer::shadow`](crate::GateLayer::shadow) a line also has `shadow` where the candidate disagrees: its decision, and
 /// how they disagree, `{"disagreement":"narrower","decision":"deny",…}`.
 ///
 /// Requests never wait for the writer, which has a thread of its own, and no decision depends on it:
 ///
-/// - Of a slow writer, 65,536 records wait (about 32 MiB), and those beyond are lost.
-/// - A writer that fails loses the records that it was given together, 64 KiB or a little more, and gets the next
-///   ones all the same. Because it may have begun a line, an end of line comes before them.
+/// - Of a slow writer, 65,536 lines wait (about 32 MiB), and those beyond are lost.
+/// - A writer that fails loses the lines that it was given together, 64 KiB or a little more, and gets the next
+///   ones all the same. Because it may have written half a line, an end of line comes before them.
 ///
-/// Every lost record counts in `orbgate_audit_lost_total`; a `tracing` error says when losing begins.
+/// Every lost line counts in `orbgate_audit_lost_total`; a `tracing` error says when losing begins.
 #[derive(Clone)]
 pub struct AuditLog {
     entries: SyncSender<Entry>,
-    /// Records are being lost, and that has been said.
+    /// Lines are being lost, and that has been said.
     losing: Arc<AtomicBool>,
 }
 
@@ -49,16 +49,16 @@ enum Entry {
     Flush { _done: SyncSender<()> },
 }
 
-/// How many records may wait for the writer.
+/// How many lines may wait for the writer.
 const WAITING: usize = 65_536;
 
-/// As many bytes are written at a time, or a record more.
+/// As many bytes are written at a time, or a line more.
 const BATCH: usize = 64 * 1024;
 
 impl AuditLog {
-    /// Writes records to a file opened for appending, say.
+    /// Writes to any writer, such as a file opened for appending.
     ///
-    /// The writer is flushed whenever no record waits. It is dropped after the last clone of this is.
+    /// The writer is flushed whenever no line waits. It is dropped after the last clone of this is.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl AuditLog {
         Ok(Self { entries, losing })
     }
 
-    /// Waits until every record so far is written, or lost: before a program ends, because that ends the writer's
+    /// Waits until every line so far is written, or lost: before a program ends, because that ends the writer's
     /// thread, too.
     ///
     /// It blocks the thread for as long as the writer takes.
@@ -105,7 +105,7 @@ impl AuditLog {
         if self.entries.try_send(Entry::Line(line)).is_err() {
             observe::audit_lost(1);
             if !self.losing.swap(true, Ordering::Relaxed) {
-                tracing::error!("audit records are lost: the writer is too far behind");
+                tracing::error!("audit lines are lost: the writer is too far behind");
             }
         }
     }
@@ -164,11 +164,11 @@ fn write(waiting: &Receiver<Entry>, writer: impl Write, losing: &AtomicBool) {
     }
 }
 
-/// Records that are written together.
+/// Lines that are written together.
 struct Batch<W> {
     writer: W,
-    lines: Vec<u8>,
-    records: u64,
+    text: Vec<u8>,
+    count: u64,
     /// The last batch was lost.
     failing: bool,
 }
@@ -177,28 +177,28 @@ impl<W: Write> Batch<W> {
     const fn new(writer: W) -> Self {
         Self {
             writer,
-            lines: Vec::new(),
-            records: 0,
+            text: Vec::new(),
+            count: 0,
             failing: false,
         }
     }
 
     fn add(&mut self, line: &[u8]) {
-        if self.failing && self.records == 0 {
-            self.lines.push(b'\n');
+        if self.failing && self.count == 0 {
+            self.text.push(b'\n');
         }
-        self.lines.extend_from_slice(line);
-        self.records = self.records.saturating_add(1);
-        if self.lines.len() >= BATCH {
+        self.text.extend_from_slice(line);
+        self.count = self.count.saturating_add(1);
+        if self.text.len() >= BATCH {
             self.write();
         }
     }
 
     fn write(&mut self) {
-        if self.records == 0 {
+        if self.count == 0 {
             return;
         }
-        let written = self.writer.write_all(&self.lines);
+        let written = self.writer.write_all(&self.text);
         match written.and_then(|()| self.writer.flush()) {
             Ok(()) if self.failing => {
                 self.failing = false;
@@ -206,15 +206,15 @@ impl<W: Write> Batch<W> {
             }
             Ok(()) => {}
             Err(error) => {
-                observe::audit_lost(self.records);
+                observe::audit_lost(self.count);
                 if !self.failing {
-                    tracing::error!(%error, "audit records are lost: they cannot be written");
+                    tracing::error!(%error, "audit lines are lost: they cannot be written");
                 }
                 self.failing = true;
             }
         }
-        self.lines.clear();
-        self.records = 0;
+        self.text.clear();
+        self.count = 0;
     }
 }
 

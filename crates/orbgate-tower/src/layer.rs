@@ -129,7 +129,7 @@ impl<V> GateLayer<V> {
         self.with(|settings| settings.shadow = Some(candidate))
     }
 
-    /// Records every decision; none is recorded unless this is set.
+    /// Writes a line for every decision; none is written unless this is set.
     #[cfg(feature = "audit")]
     #[must_use]
     pub fn audit(self, audit: AuditLog) -> Self {

@@ -298,20 +298,20 @@ impl Write for Failing {
 }
 
 /// The lines that are JSON, and how many others are not empty.
-fn records(written: &Receiver<Vec<u8>>) -> (Vec<Value>, usize) {
+fn read_lines(written: &Receiver<Vec<u8>>) -> (Vec<Value>, usize) {
     let text = String::from_utf8(written.try_iter().flatten().collect()).unwrap();
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-    let records: Vec<Value> = lines
+    let read: Vec<Value> = lines
         .iter()
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
-    let others = lines.len() - records.len();
-    (records, others)
+    let others = lines.len() - read.len();
+    (read, others)
 }
 
 /// Losses are counted on the thread that asks, and that thread has this test's recorder.
 #[test]
-fn nobody_waits_for_a_slow_writer_and_every_lost_record_is_counted() {
+fn nobody_waits_for_a_slow_writer_and_every_lost_line_is_counted() {
     let recorder = PrometheusBuilder::new().build_recorder();
     let metrics = recorder.handle();
     let (written, text) = channel();
@@ -324,7 +324,7 @@ fn nobody_waits_for_a_slow_writer_and_every_lost_record_is_counted() {
     let ask = || runtime.block_on(call(&gate, "GET", FILE, None));
     metrics::with_local_recorder(&recorder, || {
         assert_eq!(ask(), 401);
-        is_given.recv().unwrap(); // The writer has the first record, and stands still.
+        is_given.recv().unwrap(); // The writer has the first line, and stands still.
         for _ in 0..WAITING {
             assert_eq!(ask(), 401);
         }
@@ -336,13 +336,13 @@ fn nobody_waits_for_a_slow_writer_and_every_lost_record_is_counted() {
     });
     drop((go_on, is_given)); // From here on, it is fast.
     audit.flush();
-    let (records, others) = records(&text);
-    assert_eq!((records.len(), others), (1 + WAITING, 0));
+    let (lines, others) = read_lines(&text);
+    assert_eq!((lines.len(), others), (1 + WAITING, 0));
 }
 
 /// Here by the writer's own thread, whose recorder is the program's.
 #[test]
-fn a_failing_writer_changes_no_decision_and_gets_the_next_records_all_the_same() {
+fn a_failing_writer_changes_no_decision_and_gets_the_next_lines_all_the_same() {
     let recorder = PrometheusBuilder::new().build_recorder();
     let metrics = recorder.handle();
     metrics::set_global_recorder(recorder).unwrap();
@@ -376,12 +376,12 @@ fn a_failing_writer_changes_no_decision_and_gets_the_next_records_all_the_same()
     assert_eq!(lost(&metrics), 6, "all that was given is counted as lost");
 
     fails.store(false, Ordering::SeqCst);
-    let (_, halves) = records(&text);
+    let (_, halves) = read_lines(&text);
     assert!(halves > 0, "some began to be written");
     ask();
     audit.flush();
-    let (records, others) = records(&text);
-    assert_eq!((records.len(), others), (3, 0), "on lines of their own");
-    assert_eq!(records[2]["reason"], "no_token");
+    let (lines, others) = read_lines(&text);
+    assert_eq!((lines.len(), others), (3, 0), "on lines of their own");
+    assert_eq!(lines[2]["reason"], "no_token");
     assert_eq!(lost(&metrics), 6);
 }

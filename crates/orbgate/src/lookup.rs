@@ -62,10 +62,9 @@ pub(crate) fn key<V: Vector>(tables: &Tables, path: &[u8]) -> Option<u64> {
 #[inline(never)]
 fn key_of_short<V: Vector>(tables: &Tables, path: &[u8]) -> Option<u64> {
     let mut padded = [b'-'; SHORTEST];
-    padded
-        .iter_mut()
-        .zip(path)
-        .for_each(|(to, from)| *to = *from);
+    for (to, from) in padded.iter_mut().zip(path) {
+        *to = *from;
+    }
     key_in_blocks::<V>(tables, &padded, path.len(), SHORTEST)
 }
 
@@ -213,9 +212,8 @@ impl Visit for Walk<'_, '_> {
 fn ends(words: Words<'_>, start: usize, end: usize) -> Ends {
     if end < 8 {
         let behind = (end as u32).wrapping_mul(8).wrapping_neg();
-        let before = (end.wrapping_sub(start) as u32)
-            .wrapping_mul(8)
-            .wrapping_neg();
+        let length = end.wrapping_sub(start) as u32;
+        let before = length.wrapping_mul(8).wrapping_neg();
         let all = words.at(0).wrapping_shl(behind).wrapping_shr(before);
         return Ends {
             head: all,

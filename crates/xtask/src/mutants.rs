@@ -37,6 +37,7 @@ const SUBJECTS: [Subject; 2] = [
             "**/table.rs",
             "**/vector/neon.rs",
             "**/vector/plain.rs",
+            "**/vector/wasm.rs",
         ],
         tests: "--lib --test cases --test edges --test properties --test invalid_policies --test grant --test routes \
                 --test policy_digest --test policy_end_marker --test policy_file --test policy_limits --test policy_overlaps",

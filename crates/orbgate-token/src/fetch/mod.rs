@@ -218,8 +218,11 @@ impl KeyFetcher {
     async fn current(&self, issuer: usize, asked: Instant) -> Arc<Snapshot> {
         let snapshot = self.shared.snapshot.load_full();
         let is_failing = snapshot.is_failing(issuer);
-        let times = snapshot.times(issuer);
-        let due = times.map_or(Due::Now, |times| times.due(asked, is_failing));
+        let due = match snapshot.times(issuer) {
+            None => Due::Now,
+            Some(times) if is_failing => times.due_while_failing(asked),
+            Some(times) => times.due(asked),
+        };
         if due == Due::Not {
             return snapshot;
         }

@@ -45,11 +45,20 @@ impl Times {
         })
     }
 
-    /// While the issuer fails, no call waits for it as long as its keys may be used.
-    pub(super) fn due(&self, now: Instant, is_failing: bool) -> Due {
+    /// While the issuer answers.
+    pub(super) fn due(&self, now: Instant) -> Due {
+        self.due_at(now, self.stale)
+    }
+
+    /// While the issuer fails: no call waits for it as long as its keys may be used.
+    pub(super) fn due_while_failing(&self, now: Instant) -> Due {
+        self.due_at(now, self.end)
+    }
+
+    fn due_at(&self, now: Instant, waits_from: Instant) -> Due {
         if now < self.ahead {
             Due::Not
-        } else if now < self.stale || (is_failing && now < self.end) {
+        } else if now < waits_from {
             Due::Soon
         } else {
             Due::Now
@@ -212,7 +221,11 @@ mod tests {
             (4200, true, Due::Now),
         ];
         for (at, failing, due) in table {
-            assert_eq!(times.due(clock.at(at), failing), due, "{at} {failing}");
+            let found = match failing {
+                true => times.due_while_failing(clock.at(at)),
+                false => times.due(clock.at(at)),
+            };
+            assert_eq!(found, due, "{at} {failing}");
         }
         assert!(!times.are_over(clock.at(4199)) && times.are_over(clock.at(4200)));
     }

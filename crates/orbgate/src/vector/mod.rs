@@ -10,15 +10,7 @@
 
 #[cfg(all(target_arch = "aarch64", not(orbgate_portable)))]
 mod neon;
-#[cfg(any(
-    test,
-    orbgate_portable,
-    not(any(
-        target_arch = "x86_64",
-        target_arch = "aarch64",
-        target_feature = "simd128"
-    ))
-))]
+#[allow(dead_code, reason = "beside vectors, only tests use it")]
 mod plain;
 #[cfg(all(target_arch = "x86_64", not(orbgate_portable)))]
 mod sse2;
@@ -68,6 +60,14 @@ pub(crate) trait Vector: Copy {
 
     /// Whether every byte is zero.
     fn is_zero(self) -> bool;
+}
+
+/// Sixteen bytes as two integers, of which the compiler makes one load.
+#[allow(dead_code, reason = "the plain vector is one integer")]
+#[inline(always)]
+fn halves(bytes: &[u8], at: usize) -> Option<[u64; 2]> {
+    let all = u128::from_le_bytes(*bytes.get(at..)?.first_chunk()?);
+    Some([all as u64, (all >> 64) as u64])
 }
 
 /// Two registers side by side.

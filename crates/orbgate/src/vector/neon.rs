@@ -9,7 +9,7 @@ use core::arch::aarch64::{
     vminq_u8, vorrq_u8, vpaddq_u8, vqsubq_u8, vreinterpretq_u16_u8, vsubq_u8,
 };
 
-use super::Vector;
+use super::{Vector, halves};
 
 /// Sixteen bytes.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +20,7 @@ impl Vector for Neon {
 
     #[inline(always)]
     fn load(bytes: &[u8], at: usize) -> Option<Self> {
-        // Two halves that stand together: the compiler makes one load of them.
-        let bytes: &[u8; 16] = bytes.get(at..)?.first_chunk()?;
-        let [low, high] = bytes.as_chunks::<8>().0 else {
-            return None;
-        };
-        let [low, high] = [low, high].map(|half| u64::from_le_bytes(*half));
+        let [low, high] = halves(bytes, at)?;
         // SAFETY: NEON is part of 64-bit ARM.
         Some(Self(unsafe {
             vcombine_u8(vcreate_u8(low), vcreate_u8(high))

@@ -9,7 +9,7 @@ use core::arch::x86_64::{
     _mm_set1_epi8, _mm_sub_epi8, _mm_subs_epu8,
 };
 
-use super::Vector;
+use super::{Vector, halves};
 
 /// Sixteen bytes.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +20,7 @@ impl Vector for Sse2 {
 
     #[inline(always)]
     fn load(bytes: &[u8], at: usize) -> Option<Self> {
-        // Two halves that stand together: the compiler makes one load of them.
-        let bytes: &[u8; 16] = bytes.get(at..)?.first_chunk()?;
-        let [low, high] = bytes.as_chunks::<8>().0 else {
-            return None;
-        };
-        let [low, high] = [low, high].map(|half| i64::from_le_bytes(*half));
+        let [low, high] = halves(bytes, at)?.map(u64::cast_signed);
         // SAFETY: SSE2 is part of x86-64.
         Some(Self(unsafe { _mm_set_epi64x(high, low) }))
     }

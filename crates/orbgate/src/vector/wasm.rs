@@ -5,7 +5,7 @@ use core::arch::wasm32::{
     v128_any_true, v128_or,
 };
 
-use super::Vector;
+use super::{Vector, halves};
 
 /// Sixteen bytes.
 #[derive(Clone, Copy, Debug)]
@@ -16,12 +16,7 @@ impl Vector for Wasm {
 
     #[inline(always)]
     fn load(bytes: &[u8], at: usize) -> Option<Self> {
-        // Two halves that stand together: the compiler makes one load of them.
-        let bytes: &[u8; 16] = bytes.get(at..)?.first_chunk()?;
-        let [low, high] = bytes.as_chunks::<8>().0 else {
-            return None;
-        };
-        let [low, high] = [low, high].map(|half| u64::from_le_bytes(*half));
+        let [low, high] = halves(bytes, at)?;
         Some(Self(u64x2(low, high)))
     }
 
