@@ -184,7 +184,7 @@ export class Engine implements Disposable {
   decideScope(scope: Text, token: Token | null, options?: DecideOptions): Decision;
   /** Decides by route, for a server whose router has found it: no text is looked at. Another policy's id is denied. */
   decideRoute(route: RouteId, token: Token | null, options?: DecideOptions): Decision;
-  /** Decides every row in one call. Throws before the first row where a column is not sound. */
+  /** Decides every row in one call. Throws before the first row where a column is not valid. */
   decideBatch(batch: Batch): Decisions;
 
   /** The id of a route, by its method and template as in `GET`, `/api/v1/external/voxies/{voxieId}`. For a server's start. */

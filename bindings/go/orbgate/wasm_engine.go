@@ -8,7 +8,7 @@ type engine struct {
 	address uint32
 	// The policy's.
 	digest string
-	// How many bytes a scope set has; 0 where its policy has so many scopes that a set has more than its own bytes.
+	// How many bytes a scope set has; 0 where its policy has more scopes than the set's own bytes hold.
 	setSize int
 }
 

@@ -207,7 +207,7 @@ def test_tables_show_their_first_rows() -> None:
     assert routes.to_html().count("<tr>") == 1_221
 
 
-def test_a_call_without_a_kind_has_no_token_whoever_is_asked() -> None:
+def test_a_call_without_a_kind_has_no_token_in_every_answer() -> None:
     """Two answers to one table once differed: `no_token`, and `invalid_token`."""
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"method": ["GET"], "target": ["/api/v1/external/orbs"], "kind": pa.array([None], pa.string()), "scopes": ["read:orbs"]})

@@ -132,7 +132,7 @@ fn only_spaces_and_tabs_are_trimmed() {
 }
 
 #[test]
-fn every_sound_policy_of_the_repository_has_a_layout() {
+fn every_valid_policy_of_the_repository_has_a_layout() {
     let package = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let mut files = 0;
     for folder in ["valid", "lint", "cases/policies"] {

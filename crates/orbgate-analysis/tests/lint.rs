@@ -495,15 +495,15 @@ proptest! {
     fn enumerating_paths_finds_the_same_overlaps(
         rows in vec((select(&METHODS[..]), vec(select(&WORDS[..]), 0..4), 0..3_usize), 0..9),
     ) {
-        let mut sound: Vec<Row> = Vec::new();
+        let mut valid: Vec<Row> = Vec::new();
         for row in rows {
-            sound.push(row);
+            valid.push(row);
             // What cannot stand beside the others is left out.
-            if Policy::from_yaml(&yaml(&sound)).is_err() {
-                sound.pop();
+            if Policy::from_yaml(&yaml(&valid)).is_err() {
+                valid.pop();
             }
         }
-        let found = found(&yaml(&sound));
+        let found = found(&yaml(&valid));
         prop_assert!(found.complete);
         let (mut overlaps, mut shadowed) = (BTreeSet::new(), BTreeSet::new());
         for finding in &found.list {
@@ -515,6 +515,6 @@ proptest! {
             };
             prop_assert!(new, "twice: {}", finding);
         }
-        prop_assert_eq!((overlaps, shadowed), oracle(&Engine::new(&Policy::from_yaml(&yaml(&sound)).unwrap()), &sound));
+        prop_assert_eq!((overlaps, shadowed), oracle(&Engine::new(&Policy::from_yaml(&yaml(&valid)).unwrap()), &valid));
     }
 }

@@ -65,7 +65,7 @@ impl OrbgateDecision {
             | REASON.put(u64::from(self.reason))
     }
 
-    /// The same, with the route that the request is about in the place of a route that is not named.
+    /// The same, with the route that the request is about instead of a route that is not named.
     pub(crate) fn pack_with_about(&self) -> u64 {
         match self.route {
             0 => self.pack() | ROUTE.put(u64::from(self.about)),

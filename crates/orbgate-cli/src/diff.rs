@@ -203,7 +203,7 @@ fn command(asked: &Asked, caller: &Caller, policy: &str) -> String {
     shlex::try_join(words).unwrap_or_default()
 }
 
-/// For a comment on a pull request, with rows up to so many bytes.
+/// For a comment on a pull request, with rows up to a number of bytes.
 pub(crate) fn markdown(compared: &Compared<'_, '_>, most: usize) -> String {
     let (verdict, counts) = compared.verdict();
     let mut page = format!("### Policy: {verdict}\n\n{counts}");

@@ -143,7 +143,7 @@ fn fault_in_target(target: &[u8], in_order: usize) -> Option<Advice> {
     }))
 }
 
-/// So many characters are shown on each side of a fault.
+/// How many characters are shown on each side of a fault.
 const SHOWN: usize = 40;
 
 /// A route that nearly decides the call.

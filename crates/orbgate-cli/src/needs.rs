@@ -142,7 +142,7 @@ impl<'e> Needs<'e> {
             call: asked.shown(),
         };
         let calls = match needed {
-            // Whoever asks may.
+            // Everybody may.
             Ok(None) => return,
             Ok(Some(scope)) => {
                 let place = *self.by_scope.entry(scope.name()).or_insert_with(|| {

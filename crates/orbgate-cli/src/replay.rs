@@ -94,7 +94,7 @@ fn decide_all(
 ) -> Result<(), Stop> {
     let (mut line, mut answer) = (Vec::new(), Vec::new());
     loop {
-        // Whoever writes the log line by line gets each answer before the next line is waited for.
+        // Where the log comes line by line, each answer is written before the next line is waited for.
         if log.reader.buffer().is_empty() {
             out.flush()?;
             log.bar.set_position(log.position);

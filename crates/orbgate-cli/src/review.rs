@@ -215,7 +215,7 @@ fn failures(tested: &Tested<'_>) -> Vec<String> {
     tested.failed().map(row).collect()
 }
 
-/// Adds rows up to so many bytes, and says how many are left.
+/// Adds rows up to a number of bytes, and says how many are left.
 fn push_rows(page: &mut String, rows: impl IntoIterator<Item = String>, most: usize, all: &str) {
     let mut rows = rows.into_iter().peekable();
     let mut room = most;

@@ -189,7 +189,7 @@ fn a_number_may_come_back_into_range() {
 }
 
 #[test]
-fn a_server_is_told_of_so_many_findings_and_an_audit_of_all() {
+fn a_server_is_told_of_that_many_findings_and_an_audit_of_all() {
     let numbers = vec!["1"; 500].join(",");
     let request = format!(r#"{{"prompt": "", "stream": false, "fileIds": [{numbers}]}}"#);
     let error = RunRequest::from_json(request.as_bytes()).unwrap_err();

@@ -1,4 +1,4 @@
-//! An open document: what it is, what is wrong with it, and what its last sound text said.
+//! An open document: what it is, what is wrong with it, and what its last valid text said.
 
 use core::ops::Range as Span;
 use std::collections::BTreeMap;
@@ -57,8 +57,8 @@ pub(crate) struct Document {
     pub(crate) kind: Format,
     /// What was found in the text; `None` as long as nobody has looked.
     pub(crate) found: Option<Found>,
-    /// What the last sound text said.
-    pub(crate) sound: Option<Sound>,
+    /// What the last valid text said.
+    pub(crate) valid: Option<Valid>,
 }
 
 /// What is wrong with a text, or likely not meant.
@@ -71,9 +71,9 @@ pub(crate) struct Found {
     pub(crate) cut: Vec<Code>,
 }
 
-/// A sound policy, and where its routes and scopes are written.
+/// A policy without faults, and where its routes and scopes are written.
 #[derive(Debug)]
-pub(crate) struct Sound {
+pub(crate) struct Valid {
     pub(crate) engine: Engine,
     /// The text that says all this.
     pub(crate) text: Text,
@@ -86,7 +86,7 @@ pub(crate) struct Sound {
 /// A route or a scope where the policy writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
-    /// The bytes of the text of [`Sound`].
+    /// The bytes of the text of [`Valid`].
     pub(crate) span: Span<usize>,
     pub(crate) place: Place,
     pub(crate) of: Named,
@@ -109,7 +109,7 @@ impl Document {
             version,
             text: Text::new(text),
             found: None,
-            sound: None,
+            valid: None,
         }
     }
 
@@ -129,16 +129,16 @@ impl Document {
         let text = self.text.as_str();
         let mut found = Found::default();
         match self.kind {
-            Format::Other => self.sound = None,
+            Format::Other => self.valid = None,
             Format::Suite => {
-                self.sound = None;
+                self.valid = None;
                 found.faults = Suite::from_bytes(text.as_bytes()).err().unwrap_or_default();
             }
             Format::Policy => match Policy::from_yaml(text) {
                 Err(error) => found.faults = error.faults().to_vec(),
                 Ok(policy) => {
                     found = lint(&policy, text, settings);
-                    self.sound = Some(Sound::new(&policy, self.text.clone()));
+                    self.valid = Some(Valid::new(&policy, self.text.clone()));
                 }
             },
         }
@@ -161,7 +161,7 @@ pub(crate) fn lint(policy: &Policy, text: &str, settings: &Settings) -> Found {
     }
 }
 
-impl Sound {
+impl Valid {
     fn new(policy: &Policy, text: Text) -> Self {
         let engine = Engine::new(policy);
         let name = |place: Place, of| Name {
@@ -185,7 +185,7 @@ impl Sound {
         }
     }
 
-    /// The name that stands at a byte of a text: the one that is written so in the sound text, the nearest to the place.
+    /// The name that stands at a byte of a text: the one that is written so in the valid text, the nearest to the place.
     /// So a name is known while another line has a fault.
     pub(crate) fn name_at(&self, text: &Text, byte: usize) -> Option<(&Name, Span<usize>)> {
         let (place, span) = word_at(text, byte)?;
@@ -308,23 +308,23 @@ mod tests {
 
     #[test]
     fn the_last_sound_text_is_remembered() {
-        let sound = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: true\n        routes:\n          - GET /a\n          - GET /b\n";
+        let valid = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: true\n        routes:\n          - GET /a\n          - GET /b\n";
         let uri = Uri("file:///policy.yaml".to_owned());
-        let mut document = Document::new(uri, 1, sound.to_owned());
+        let mut document = Document::new(uri, 1, valid.to_owned());
         document.look(&Settings::default());
-        let names = document.sound.as_ref().unwrap().names.len();
+        let names = document.valid.as_ref().unwrap().names.len();
         assert_eq!(names, 3);
-        let faulty = sound.replace("  orbs: true\n", "  orbs: maybe\n        # more\n");
+        let faulty = valid.replace("  orbs: true\n", "  orbs: maybe\n        # more\n");
         document.change(2, faulty.clone());
         document.look(&Settings::default());
         assert_eq!(document.found.as_ref().unwrap().faults.len(), 1);
-        let sound = document.sound.as_ref().unwrap();
-        let (name, _) = sound
+        let valid = document.valid.as_ref().unwrap();
+        let (name, _) = valid
             .name_at(&document.text, faulty.find("/b").unwrap())
             .unwrap();
         assert_eq!(name.place.line, 10);
         document.change(3, "a: b\n".to_owned());
         document.look(&Settings::default());
-        assert!(document.sound.is_some(), "its name is that of a policy");
+        assert!(document.valid.is_some(), "its name is that of a policy");
     }
 }

@@ -12,7 +12,7 @@ use crate::layout::newline;
 use crate::settings::Settings;
 use crate::text::Text;
 
-/// So many findings are looked at: to try a fix takes as long as to look at the whole text.
+/// How many findings are looked at: to try a fix takes as long as to look at the whole text.
 const TRIED: usize = 8;
 
 /// A change of a text that mends a finding.
@@ -121,7 +121,7 @@ fn with_parameters(route: &str) -> String {
 }
 
 impl Fix<'_> {
-    /// Whether the finding is gone with it, in a policy that is as sound as before.
+    /// Whether the finding is gone with it, in a policy that is as valid as before.
     fn mends(&self, text: &Text, settings: &Settings) -> bool {
         let mut new = text.as_str().to_owned();
         new.replace_range(self.span.clone(), &self.new);

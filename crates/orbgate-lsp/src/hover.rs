@@ -5,22 +5,22 @@ use core::fmt::Write as _;
 use orbgate::{Orbs, OrganisationRule, Route, Scope};
 use orbgate_analysis::routes_beside;
 
-use crate::document::{Named, Sound};
+use crate::document::{Named, Valid};
 
-/// So many routes are named.
+/// How many routes are named.
 const NAMED: usize = 5;
 
 /// Markdown about a name, in lines that can be read as they are.
-pub(crate) fn markdown(sound: &Sound, name: Named) -> Option<String> {
+pub(crate) fn markdown(valid: &Valid, name: Named) -> Option<String> {
     let mut text = String::new();
     match name {
-        Named::Route(index) => of_route(sound, sound.route(index)?, &mut text),
-        Named::Scope(index) => of_scope(sound.scope(index)?, &mut text),
+        Named::Route(index) => of_route(valid, valid.route(index)?, &mut text),
+        Named::Scope(index) => of_scope(valid.scope(index)?, &mut text),
     }
     Some(text)
 }
 
-fn of_route(sound: &Sound, route: Route<'_>, text: &mut String) {
+fn of_route(valid: &Valid, route: Route<'_>, text: &mut String) {
     let scope = route.scope();
     line(text, &code(route.as_str()));
     line(text, "");
@@ -36,7 +36,7 @@ fn of_route(sound: &Sound, route: Route<'_>, text: &mut String) {
         text,
         &format!("- declared on this path: {}", methods.join(", ")),
     );
-    let beside = routes_beside(&sound.engine, route);
+    let beside = routes_beside(&valid.engine, route);
     for other in beside.iter().take(NAMED) {
         let decides = match other.decides {
             Some(decides) if decides == route => "this route".to_owned(),

@@ -5,45 +5,45 @@ use core::ops::Range as Span;
 use gen_lsp_types::{DocumentSymbol, SymbolKind};
 use orbgate::{Route, Scope};
 
-use crate::document::{Named, Sound};
+use crate::document::{Named, Valid};
 use crate::text::Encoding;
 
 /// Where the scope of a name is written.
-pub(crate) fn definition(sound: &Sound, name: Named) -> Option<Span<usize>> {
-    let scope = sound.scope_of(name)?;
-    Some(span(sound, Named::Scope(scope.index())))
+pub(crate) fn definition(valid: &Valid, name: Named) -> Option<Span<usize>> {
+    let scope = valid.scope_of(name)?;
+    Some(span(valid, Named::Scope(scope.index())))
 }
 
 /// Where the routes are written that need the scope of a name; and the scope itself, if it is wanted.
-pub(crate) fn references(sound: &Sound, name: Named, declaration: bool) -> Vec<Span<usize>> {
-    let Some(scope) = sound.scope_of(name) else {
+pub(crate) fn references(valid: &Valid, name: Named, declaration: bool) -> Vec<Span<usize>> {
+    let Some(scope) = valid.scope_of(name) else {
         return Vec::new();
     };
-    let own = declaration.then(|| span(sound, Named::Scope(scope.index())));
+    let own = declaration.then(|| span(valid, Named::Scope(scope.index())));
     let routes = scope.routes();
-    let routes = routes.map(|route| span(sound, Named::Route(route.index())));
+    let routes = routes.map(|route| span(valid, Named::Route(route.index())));
     own.into_iter().chain(routes).collect()
 }
 
 /// The scopes in their order, each with its routes.
-pub(crate) fn outline(sound: &Sound, encoding: Encoding) -> Vec<DocumentSymbol> {
-    let scopes = sound.engine.scope_table();
+pub(crate) fn outline(valid: &Valid, encoding: Encoding) -> Vec<DocumentSymbol> {
+    let scopes = valid.engine.scope_table();
     scopes
-        .map(|scope| of_scope(sound, scope, encoding))
+        .map(|scope| of_scope(valid, scope, encoding))
         .collect()
 }
 
-fn of_scope(sound: &Sound, scope: Scope<'_>, encoding: Encoding) -> DocumentSymbol {
-    let own = span(sound, Named::Scope(scope.index()));
+fn of_scope(valid: &Valid, scope: Scope<'_>, encoding: Encoding) -> DocumentSymbol {
+    let own = span(valid, Named::Scope(scope.index()));
     let routes = scope.routes();
-    let spans = routes.map(|route| span(sound, Named::Route(route.index())));
+    let spans = routes.map(|route| span(valid, Named::Route(route.index())));
     let end = spans.map(|span| span.end).fold(own.end, usize::max);
     let routes = scope.routes();
-    let routes = routes.map(|route| of_route(sound, route, encoding));
+    let routes = routes.map(|route| of_route(valid, route, encoding));
     DocumentSymbol {
         children: Some(routes.collect()),
         ..symbol(
-            sound,
+            valid,
             scope.name(),
             scope.api(),
             SymbolKind::Key,
@@ -53,11 +53,11 @@ fn of_scope(sound: &Sound, scope: Scope<'_>, encoding: Encoding) -> DocumentSymb
     }
 }
 
-fn of_route(sound: &Sound, route: Route<'_>, encoding: Encoding) -> DocumentSymbol {
-    let own = span(sound, Named::Route(route.index()));
+fn of_route(valid: &Valid, route: Route<'_>, encoding: Encoding) -> DocumentSymbol {
+    let own = span(valid, Named::Route(route.index()));
     let spans = (own.clone(), own);
     symbol(
-        sound,
+        valid,
         route.as_str(),
         "",
         SymbolKind::Method,
@@ -67,7 +67,7 @@ fn of_route(sound: &Sound, route: Route<'_>, encoding: Encoding) -> DocumentSymb
 }
 
 fn symbol(
-    sound: &Sound,
+    valid: &Valid,
     name: &str,
     detail: &str,
     kind: SymbolKind,
@@ -84,13 +84,13 @@ fn symbol(
         kind,
         tags: None,
         deprecated: None,
-        range: sound.text.range(whole, encoding),
-        selection_range: sound.text.range(own, encoding),
+        range: valid.text.range(whole, encoding),
+        selection_range: valid.text.range(own, encoding),
         children: None,
     }
 }
 
 /// Where a name is written.
-fn span(sound: &Sound, named: Named) -> Span<usize> {
-    sound.spans.get(&named).cloned().unwrap_or_default()
+fn span(valid: &Valid, named: Named) -> Span<usize> {
+    valid.spans.get(&named).cloned().unwrap_or_default()
 }

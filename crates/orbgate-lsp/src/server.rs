@@ -36,7 +36,7 @@ pub enum End {
     Abrupt,
 }
 
-/// So many messages wait between the two threads; the client's pipe holds the rest.
+/// How many messages wait between the two threads; the client's pipe holds the rest.
 const WAITING: usize = 64;
 
 /// Serves one client until it goes. `input` is read by a thread of its own, which ends with the stream: it may outlive the
@@ -214,8 +214,8 @@ impl<'o> Server<'o> {
             self.answer::<DocumentSymbolRequest>(id, params, |server, params| {
                 let encoding = server.encoding;
                 let document = server.seen(&params.text_document.uri)?;
-                let sound = document.sound.as_ref();
-                Ok(sound.map(|sound| navigation::outline(sound, encoding).into()))
+                let valid = document.valid.as_ref();
+                Ok(valid.map(|valid| navigation::outline(valid, encoding).into()))
             })
         } else if method == DocumentFormattingRequest::METHOD {
             self.answer::<DocumentFormattingRequest>(id, params, |server, params| {

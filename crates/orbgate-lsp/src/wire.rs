@@ -18,7 +18,7 @@ pub(crate) enum Incoming {
     Message(RequestObject),
     /// No such message, and why.
     Malformed(String),
-    /// A message of so many bytes, which was not kept.
+    /// The length in bytes of a message that was not kept.
     TooLong(u64),
 }
 

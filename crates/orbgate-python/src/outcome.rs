@@ -65,7 +65,7 @@ struct Names {
     names: ArrayRef,
 }
 
-/// So many rows have their columns made at once.
+/// How many rows have their columns made at once.
 pub(crate) const ROWS_AT_ONCE: usize = 1 << 16;
 
 const UNSEEN: OutcomeId = OutcomeId::MAX;

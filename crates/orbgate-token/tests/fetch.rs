@@ -278,7 +278,7 @@ async fn nobody_waits_for_an_issuer_that_fails_but_who_asks_it() {
         assert!(begun.elapsed() >= settings.timeout);
     };
     let others = async {
-        // Whoever comes later is refused at once, however many there are.
+        // Later callers are refused at once, however many there are.
         tokio::time::sleep(Duration::from_millis(50)).await;
         for _ in 0..100 {
             assert_eq!(world.verify("key-1").await, Some(TokenError::NoKeys));

@@ -383,7 +383,7 @@ fn each_decision_during_ten_thousand_swaps_is_of_one_policy() {
     let seen = thread::scope(|scope| {
         let readers: Vec<_> = (0..32).map(|_| scope.spawn(reader)).collect();
         let mut swaps = 0;
-        // So many swaps, and readers beside them all along: a swap is much shorter than a decision.
+        // Many swaps, and readers beside them all along: a swap is much shorter than a decision.
         while swaps < 10_000 || decided.load(Ordering::Relaxed) < 10_000 {
             for engine in &shared {
                 engines.store(Arc::clone(engine));

@@ -255,7 +255,7 @@ fn what_a_version_changes_is_logged_counted_and_refused_if_it_is_to_be() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_in_the_place_of_a_policy_stops_nothing() {
+fn a_pipe_instead_of_a_policy_stops_nothing() {
     let alone = Alone::new("pipe.yaml");
     let pipe = alone.file.with_extension("pipe");
     let _ = fs::remove_file(&pipe);

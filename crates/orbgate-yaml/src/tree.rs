@@ -16,7 +16,7 @@ use crate::node::{Content, Entry, Node, Scalar};
 use crate::place::Place;
 use crate::syntax::{self, place};
 
-/// Collections within collections; the deepest sound file has seven.
+/// Collections within collections; the deepest valid file has seven.
 const DEPTH: usize = 8;
 /// A text of any length may have this many values …
 const FREE_VALUES: usize = 10_000;

@@ -26,7 +26,7 @@ pub trait Batch<'r> {
 /// Tables of more templates than this outgrow a processor's second cache.
 const LARGE: usize = 8_192;
 
-/// So many rows go through each stage together.
+/// How many rows go through each stage together.
 const ROWS: usize = 32;
 
 impl Engine {

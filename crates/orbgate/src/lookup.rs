@@ -221,7 +221,7 @@ fn ends(words: Words<'_>, start: usize, end: usize) -> Ends {
         };
     }
     let last = end.wrapping_sub(8).min(words.last);
-    // So many of the last eight bytes stand before it.
+    // How many bits of the last eight bytes stand before it.
     let before = (start.saturating_sub(last) as u32).wrapping_mul(8);
     Ends {
         head: words.at(start.min(last)).wrapping_shr(before),

@@ -98,7 +98,7 @@ fn one_path_of_any_length_is_found() {
     }
 }
 
-/// So many literals at so many positions that a key of 64 bits has no bits of its own for each: the slow way decides.
+/// More literals and positions than a key of 64 bits has bits for: the slow way decides.
 #[test]
 fn literals_that_do_not_fit_into_keys_are_found() {
     let template = |n: u32| {

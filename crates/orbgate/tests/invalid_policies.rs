@@ -100,7 +100,7 @@ fn layout_does_not_change_a_policy() {
     }
 }
 
-/// The lines `file:line:column: message` of a policy; none if it is sound.
+/// The lines `file:line:column: message` of a policy; none if it is valid.
 fn diagnostics(file: &Path) -> String {
     let name = file.file_name().unwrap().to_str().unwrap();
     match Policy::from_yaml(&read(file)) {

@@ -56,14 +56,14 @@ fn the_marker_is_seen_and_changes_nothing() {
 #[test]
 fn a_policy_that_is_cut_short_lacks_the_marker() {
     let marked = format!("{POLICY}...\n");
-    let mut sound = 0;
+    let mut valid = 0;
     for end in 0..POLICY.len() + 3 {
         if let Ok(policy) = Policy::from_yaml(&marked[..end]) {
-            sound += 1;
+            valid += 1;
             assert!(!policy.has_end_marker(), "{}", &marked[..end]);
         }
     }
-    assert!(sound > 20, "only {sound} starts of the policy are policies");
+    assert!(valid > 20, "only {valid} starts of the policy are policies");
 }
 
 #[test]

@@ -15,7 +15,7 @@ const MIB: usize = 1024 * 1024;
 
 /// Texts that are no policy take this many times their size …
 const REFUSED: usize = 20;
-/// … and policies, sound or not, this many times theirs: each is there three times, as the file says it, as it is
+/// … and policies, valid or not, this many times theirs: each is there three times, as the file says it, as it is
 /// understood, and as a tree of its segments.
 const READ: usize = 64;
 /// Where that is little, this much: the parser may have to read so far to see whether a bracket starts a key.

@@ -258,7 +258,7 @@ impl Table {
     }
 }
 
-/// How many segments of a template are those of a base path of so many bytes.
+/// How many segments of a template are those of a base path of this many bytes.
 fn segments_of_base(template: &[String], base: usize) -> usize {
     let mut bytes = 0;
     let fits = |segment: &&String| {

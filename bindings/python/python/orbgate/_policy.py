@@ -86,7 +86,7 @@ class Policy(_native.Policy):
         `allow_bonus_orbs_use`, by default these names. The flag's column holds booleans and may be absent, which is false;
         the others hold text in any of Arrow's encodings, and a dictionary is decided once for each combination of its
         entries. What else the table has is not looked at. `kind`, `scopes` and `allow_bonus_orbs_use` are one value for all
-        rows in the place of the column; `token` is one kind with its scopes. `threads` is how many work at once, by default
+        rows instead of the column; `token` is one kind with its scopes. `threads` is how many work at once, by default
         and at most one for each processor.
 
         The answer has a row for each row, in their order. A row whose method or target is null is malformed, one whose

@@ -50,7 +50,7 @@ pub struct Options {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Imported {
-    /// The policy's text, a sound one.
+    /// The policy's text, a valid one.
     pub policy: String,
     /// How many operations it has.
     pub operations: usize,

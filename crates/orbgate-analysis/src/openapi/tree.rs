@@ -7,7 +7,7 @@ use super::{json, yaml};
 
 /// Most bytes of a document.
 pub const MAX_BYTES: usize = 64 << 20;
-/// Kept collections within collections; those of a sound document are seven deep.
+/// Kept collections within collections; those of a valid document are seven deep.
 pub(super) const DEPTH: usize = 16;
 /// Most values that are kept.
 pub(super) const VALUES: usize = 2_000_000;

@@ -32,7 +32,7 @@ pub enum ExpectedOrbs {
     Unstated,
     /// `unknown`: the policy does not say whether orbs are consumed.
     Unknown,
-    /// So many.
+    /// This many.
     Amount(u64),
 }
 

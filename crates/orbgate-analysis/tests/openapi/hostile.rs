@@ -143,7 +143,7 @@ fn thousands_of_operations_that_have_no_equal_take_seconds_at_most() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
-    /// Whatever becomes of a document whose bytes are changed, nothing panics, and a policy is a sound one.
+    /// Whatever becomes of a document whose bytes are changed, nothing panics, and a policy is a valid one.
     #[test]
     fn changed_bytes_do_no_harm(
         json in any::<bool>(),

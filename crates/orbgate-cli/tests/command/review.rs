@@ -73,7 +73,7 @@ fn nothing_to_complain_about_is_0() {
 
 #[test]
 fn a_new_policy_with_faults_is_a_finding_and_an_old_one_is_not() {
-    let old = file("review-sound.yaml", SHOP);
+    let old = file("review-valid.yaml", SHOP);
     let bad = file("review-bad.yaml", BAD);
     let page = orbgate(&["review", &old, &bad, "--markdown"]);
     assert_eq!(page.code, 1);

@@ -10,7 +10,7 @@ use gen_lsp_types::{
 };
 
 use super::{Answer, Server, error, lsp_error};
-use crate::document::{Document, Format, Name, Sound};
+use crate::document::{Document, Format, Name, Valid};
 use crate::text::Encoding;
 use crate::{diagnostics, fixes, hover, layout, navigation};
 
@@ -26,16 +26,16 @@ impl Server<'_> {
         })
     }
 
-    /// The name at a position of a document, if its last sound text has it.
+    /// The name at a position of a document, if its last valid text has it.
     fn name_at(&mut self, uri: &Uri, position: Position) -> Answer<Option<At<'_>>> {
         let encoding = self.encoding;
         let document = self.seen(uri)?;
         let byte = document.text.byte_of(position, encoding);
-        let at = document.sound.as_ref().and_then(|sound| {
-            let (name, span) = sound.name_at(&document.text, byte)?;
+        let at = document.valid.as_ref().and_then(|valid| {
+            let (name, span) = valid.name_at(&document.text, byte)?;
             Some(At {
                 uri: &document.uri,
-                sound,
+                valid,
                 name,
                 range: document.text.range(span, encoding),
             })
@@ -47,7 +47,7 @@ impl Server<'_> {
         let kind = self.hover_kind.clone();
         let at = self.name_at(uri, position)?;
         Ok(at.and_then(|at| {
-            let value = hover::markdown(at.sound, at.name.of)?;
+            let value = hover::markdown(at.valid, at.name.of)?;
             Some(Hover {
                 contents: Contents::MarkupContent(MarkupContent { kind, value }),
                 range: Some(at.range),
@@ -63,7 +63,7 @@ impl Server<'_> {
         let encoding = self.encoding;
         let at = self.name_at(uri, position)?;
         Ok(at.and_then(|at| {
-            let span = navigation::definition(at.sound, at.name.of)?;
+            let span = navigation::definition(at.valid, at.name.of)?;
             Some(Definition::Location(at.location(span, encoding)).into())
         }))
     }
@@ -77,7 +77,7 @@ impl Server<'_> {
         let encoding = self.encoding;
         let at = self.name_at(uri, position)?;
         Ok(at.map(|at| {
-            let spans = navigation::references(at.sound, at.name.of, with_scope);
+            let spans = navigation::references(at.valid, at.name.of, with_scope);
             let location = |span| at.location(span, encoding);
             spans.into_iter().map(location).collect()
         }))
@@ -152,7 +152,7 @@ impl Server<'_> {
 /// A name where somebody asks for it.
 struct At<'d> {
     uri: &'d Uri,
-    sound: &'d Sound,
+    valid: &'d Valid,
     name: &'d Name,
     /// Where it stands in the text of now.
     range: Range,
@@ -162,7 +162,7 @@ impl At<'_> {
     fn location(&self, span: Span<usize>, encoding: Encoding) -> Location {
         Location {
             uri: self.uri.clone(),
-            range: self.sound.text.range(span, encoding),
+            range: self.valid.text.range(span, encoding),
         }
     }
 }

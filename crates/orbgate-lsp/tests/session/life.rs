@@ -52,7 +52,7 @@ fn a_session_begins_and_ends_as_the_protocol_says() {
         }
         assert_eq!(client.end().unwrap(), End::Abrupt);
     }
-    // Whoever shuts it down and hangs up has said goodbye.
+    // A client that shuts it down and hangs up has said goodbye.
     let mut client = Client::ready(json!({}));
     client.ask("shutdown", Value::Null).unwrap();
     assert_eq!(client.end().unwrap(), End::Orderly);

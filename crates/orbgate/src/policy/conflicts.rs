@@ -58,7 +58,7 @@ pub(super) fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
     let scopes = policy.apis.iter().flat_map(|api| &api.scopes);
     let mut routes = Vec::with_capacity(scopes.map(|scope| scope.routes.len()).sum());
     for api in &policy.apis {
-        // Without a sound base path the full templates are not known.
+        // Without a valid base path the full templates are not known.
         if let Some(base_path) = &api.base_path {
             routes.extend(routes_below(api, base_path));
         }

@@ -13,7 +13,7 @@ use super::model::{Api, Policy, RouteRule, ScopeRule};
 use super::{digest, grammar};
 use crate::terms::{Digest, Orbs, OrganisationRule, Profile};
 
-/// The policy that the document states; sound if no fault was found, before this or here.
+/// The policy that the document states; valid if no fault was found, before this or here.
 pub(super) fn policy(document: &Document, faults: &mut Faults) -> Policy {
     if let Some(name) = &document.name {
         judge(name, faults, |name| {

@@ -55,7 +55,7 @@ pub fn answer(decision: &Decision<'_>) -> Answer {
     }
 }
 
-/// The answers of a batch of so many rows, which are these requests over and over.
+/// The answers of a batch of this many rows, which are these requests over and over.
 pub fn ask_batch(engine: &Engine, asks: &[Ask], rows: usize, interned: bool) -> Vec<Answer> {
     let set = |ask: &Ask| {
         let (_, text) = ask.token.as_ref().filter(|_| interned)?;
@@ -72,7 +72,7 @@ pub fn ask_batch(engine: &Engine, asks: &[Ask], rows: usize, interned: bool) -> 
     batch.answers
 }
 
-/// Requests that go on while there are so many, and their answers.
+/// Requests, over and over until there are this many, and their answers.
 struct Rows<'a> {
     asks: &'a [Ask],
     sets: &'a [Option<ScopeSet>],

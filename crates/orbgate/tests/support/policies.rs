@@ -48,7 +48,7 @@ pub fn policies() -> impl Strategy<Value = Model> {
     )
 }
 
-/// Base paths: none, usual ones, and so many bytes or segments that a path has hardly room for more.
+/// Base paths: none, usual ones, and ones that leave a path hardly room for more.
 fn bases() -> impl Strategy<Value = String> {
     let usual = &[
         "",
@@ -214,7 +214,7 @@ struct Places {
     mixtures: HashMap<usize, HashSet<Vec<bool>>>,
 }
 
-/// So many sets of literal places may the templates of one number of segments have.
+/// How many sets of literal positions the templates of one number of segments may have.
 pub const MOST_MIXTURES: usize = 64;
 
 impl Places {

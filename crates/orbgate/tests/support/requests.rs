@@ -72,7 +72,7 @@ pub fn asks(model: &Model) -> impl Strategy<Value = Ask> + use<> {
     })
 }
 
-/// Lengthens what stands for parameters, until the target has so many bytes.
+/// Lengthens what stands for parameters, until the target has this many bytes.
 fn lengthen(template: &[String], segments: &mut [String], size: usize) {
     let taken: usize = segments.iter().map(|segment| segment.len() + 1).sum();
     let mut left = size.saturating_sub(taken);
@@ -167,12 +167,12 @@ fn flip(segment: &str) -> String {
 enum Twist {
     Insert(&'static str),
     Append(&'static str),
-    /// More segments, until there are so many.
+    /// More segments, until there are this many.
     Segments(usize),
-    /// A longer segment, or a query, until the target has so many bytes.
+    /// A longer segment, or a query, until the target has this many bytes.
     Stretch(usize),
     Query(usize),
-    /// This text so many bytes before or behind a multiple of 64.
+    /// This text, this many bytes before or behind a multiple of 64.
     Border(&'static str, usize),
     Set(u8),
     EncodeByte,

@@ -94,7 +94,7 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
             wheel.display()
         );
         println!(
-            "not run here, for want of a Python for {}: {}",
+            "not run here, without a Python for {}: {}",
             arch.name(),
             wheel.display()
         );

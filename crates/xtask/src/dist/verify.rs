@@ -17,7 +17,7 @@ pub(super) fn run(release: &Release<'_>, words: &[String]) -> Result<()> {
     git.arg(clone.display().to_string()).run()?;
     let checkout = Program::parse("git checkout --quiet --detach").arg(&release.commit);
     checkout.within(&clone).run()?;
-    // The tools are the same, whoever has installed them.
+    // The tools are the same for both builds.
     let home = clone.join("target").join("xtask").join("dist");
     fs::create_dir_all(&home)?;
     symlink(release.tools(), home.join("tools"))?;

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-# So many rows of counts may wait until they are put together.
+# How many rows of counts may wait until they are put together.
 WAITING_ROWS = 1 << 20
 # More different times than these are told apart by the next longer unit; still it is shorter than a chart's spans.
 MOST_TIMES = 1 << 16

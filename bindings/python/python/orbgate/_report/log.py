@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .. import logs
     from .._policy import Policy
 
-# So many of the rows that could not be read are shown.
+# How many of the rows that could not be read are shown.
 FIRST_UNREAD = 5
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 # Rare things are let go only behind rows whose number is a multiple of this: how a log is cut changes nothing.
 ROWS_AT_ONCE = 1 << 16
-# So many different callers, calls or scopes are counted apart; beyond twice as many, the rare ones are let go.
+# How many different callers, calls or scopes are counted apart; beyond twice as many, the rare ones are let go.
 DISTINCT = 100_000
 
 

@@ -50,12 +50,12 @@ class AuthorizeServerTest {
     }
 
     @Test
-    void whoeverLacksTheScopeGetsABare403() throws IOException, InterruptedException {
+    void aCallWithoutTheScopeGetsABare403() throws IOException, InterruptedException {
         refused(403, ORBS, "shopper");
     }
 
     @Test
-    void whoeverHasItIsLetThrough() throws IOException, InterruptedException {
+    void aCallWithTheScopeIsLetThrough() throws IOException, InterruptedException {
         HttpResponse<String> response = get(ORBS, "reader");
         assertEquals(200, response.statusCode());
         assertTrue(response.body().startsWith("allow: scope_held"), response.body());
