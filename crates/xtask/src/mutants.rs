@@ -85,8 +85,9 @@ impl Mutants {
                 .iter()
                 .fold(mutants, |mutants, file| mutants.arg("--exclude").arg(*file));
             let mutants = self.options.iter().fold(mutants, Program::arg);
-            let mutants = mutants.arg("--");
-            let mutants = tests.split(' ').fold(mutants, Program::arg);
+            // Not behind `--`: there they would say what is run, and every test of the crate would be built for each mutant.
+            let tests = tests.split(' ').map(|test| format!("--cargo-arg={test}"));
+            let mutants = tests.fold(mutants, Program::arg);
             // The other crate's mutants are tested all the same.
             if let Err(error) = mutants.run() {
                 survived.push(error);
