@@ -59,7 +59,7 @@ struct Beside {
     wanted: [f64; 2],
 }
 
-const BESIDE: [Beside; 7] = [
+const BESIDE: [Beside; 9] = [
     Beside {
         what: "a decision, scopes interned ÷ matchit's routing",
         stream: "hits",
@@ -70,6 +70,20 @@ const BESIDE: [Beside; 7] = [
     Beside {
         what: "a decision, scopes interned ÷ wayfind's routing",
         stream: "hits",
+        peers: &["wayfind"],
+        as_text: false,
+        wanted: [0.65, 0.5],
+    },
+    Beside {
+        what: "the same as matchit's, parameters all UUIDs",
+        stream: "uuids",
+        peers: &["matchit"],
+        as_text: false,
+        wanted: [0.5, 0.4],
+    },
+    Beside {
+        what: "the same as wayfind's, parameters all UUIDs",
+        stream: "uuids",
         peers: &["wayfind"],
         as_text: false,
         wanted: [0.65, 0.5],

@@ -46,6 +46,8 @@ pub enum Mix {
     /// Declared routes; parameters are numbers, slugs, UUIDs and names; every scope is held. A path without a parameter
     /// is one request, so nearly all have some.
     Hits,
+    /// Declared routes; every parameter is a UUID.
+    Uuids,
     /// Unknown paths.
     Misses,
     /// Paths that break a rule for targets, of many kinds.
@@ -85,6 +87,7 @@ pub fn plans(table: &str) -> Vec<Plan> {
         "external" | "github" => vec![
             hits,
             plan("hits-many-scopes", Mix::Hits, MANY),
+            plan("uuids", Mix::Uuids, FEW),
             plan("misses", Mix::Misses, FEW),
             plan("malformed", Mix::Malformed, FEW),
             plan("words", Mix::Words, FEW),
@@ -242,7 +245,7 @@ impl<'t> Maker<'t> {
             }
             _ => Expected::ScopeMissing,
         };
-        if kind == Mix::Hits {
+        if matches!(kind, Mix::Hits | Mix::Uuids) {
             let right = if lacks_scope {
                 Expected::ScopeMissing
             } else {
@@ -273,6 +276,7 @@ impl<'t> Maker<'t> {
                     (0..length)
                         .for_each(|_| target.push(char::from(b'a' + self.numbers.below(26) as u8)));
                 }
+                (true, Mix::Uuids) => target.push_str(&uuid(self.numbers.step())),
                 (true, _) => target.push_str(&value(&mut self.numbers)),
             }
         }
@@ -364,18 +368,22 @@ fn value(numbers: &mut Numbers) -> String {
     let number = numbers.step();
     match numbers.below(5) {
         0 => format!("{}", number >> 44),
-        1 => format!(
-            "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
-            number as u32,
-            number >> 48,
-            number & 0xfff,
-            number >> 52,
-            number >> 16
-        ),
+        1 => uuid(number),
         2 => format!("item-{}", number >> 50),
         3 => format!("{}{}", NAMES[numbers.below(NAMES.len())], number >> 54),
         _ => format!("{:x}", number >> 8),
     }
+}
+
+fn uuid(number: u64) -> String {
+    format!(
+        "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
+        number as u32,
+        number >> 48,
+        number & 0xfff,
+        number >> 52,
+        number >> 16
+    )
 }
 
 /// Tokens, at least 512 of them, some for each scope: fewer tokens than requests, as sessions have it.
