@@ -75,7 +75,7 @@ pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<Ne
     };
     let method = &*method.to_ascii_uppercase();
     let found = Call {
-        segments: segments(target, malformed.is_some()),
+        segments: segments(target),
         decides,
         malformed,
     };
@@ -113,11 +113,11 @@ fn decision_template<'e>(decision: &Decision<'e>) -> Option<&'e str> {
     }
 }
 
-/// The segments of a target's path. Of one that is malformed, those that it seems to mean: without its server, without
-/// empty segments, and with `.` and `..` followed.
-fn segments(target: &str, malformed: bool) -> Vec<&str> {
+/// The segments of a target's path. A malformed one seems to mean these: without its server, without empty segments, and with
+/// `.` and `..` followed. One that is in order has none of these.
+fn segments(target: &str) -> Vec<&str> {
     let mut path = target.split(['?', '#']).next().unwrap_or_default();
-    if malformed && let Some((_, behind)) = path.split_once("://") {
+    if let Some((_, behind)) = path.split_once("://") {
         path = behind
             .find('/')
             .and_then(|at| behind.get(at..))
@@ -126,9 +126,8 @@ fn segments(target: &str, malformed: bool) -> Vec<&str> {
     let mut segments = Vec::new();
     for segment in path.split('/') {
         match segment {
-            "" => {}
-            "." if malformed => {}
-            ".." if malformed => drop(segments.pop()),
+            "" | "." => {}
+            ".." => drop(segments.pop()),
             _ => segments.push(segment),
         }
     }

@@ -69,7 +69,7 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  cargo xtask test                     every test that fits in 25 minutes; what CI runs
+  cargo xtask test                     every check; what CI runs: about an hour from a fresh clone
   cargo xtask test --quick             without the slow steps
   cargo xtask test clippy tests        these steps only
   cargo xtask schema                   rewrite the JSON Schemas
@@ -88,7 +88,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Sets up what is missing and runs every test that fits in 25 minutes, step by step
+    /// Sets up what is missing and runs every check, step by step: what CI runs
     Test(test::Test),
     /// Compares what the core depends on with the committed list
     Tree(tree::Tree),
