@@ -459,6 +459,16 @@ mod tests {
     /// Tests of decisions cannot see whether a target took the slow way for nothing.
     #[test]
     fn simple_targets_take_the_fast_path() {
+        for path in [
+            "/x",
+            "/favicon.ico",
+            "/api/v1/external",
+            "/.well-known/.hidden",
+            "/Api/v1/external/orbs",
+        ] {
+            let found = key::<Native>(&Engine::external().tables, path.as_bytes());
+            assert_eq!(found, Some(super::NO_TEMPLATE), "{path}");
+        }
         for route in Engine::external().routes() {
             for value in [
                 "7",
