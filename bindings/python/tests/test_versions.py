@@ -1,4 +1,4 @@
-"""What is said of a policy before it is in force: the answers of `orbgate diff`, `lint`, `fmt`, `test` and `explain`."""
+"""What is said of a policy before it is in force: the answers of `orbgate diff`, `lint`, `fmt`, `test`, `explain` and `openapi`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import orbgate
 import pytest
-from orbgate import OrbgateError, Policy, PolicyError, Token
+from orbgate import OrbgateError, Policy, PolicyError, Token, openapi
 
 SHOP = """\
 orbgate: 1
@@ -148,6 +148,58 @@ def check_explanation(found: orbgate.Explanation, said: dict[str, Any]) -> None:
     }
     more = {name: value for name, value in more.items() if value is not None}
     assert {**found.decision.to_dict(), "missing_step": found.missing_step, **more} == said
+
+
+DOCUMENT = """\
+openapi: 3.1.0
+info: { title: Items, version: '1' }
+servers: [{ url: https://items.example/v1 }]
+paths:
+  /items: { get: { security: [{ login: [read:items] }] }, put: { security: [{ login: [other] }] } }
+  /items/{id}.json: { get: { security: [{ login: [read:items] }] } }
+components:
+  securitySchemes: { login: { type: oauth2, flows: {} } }
+"""
+
+
+def test_documents_are_read_as_by_the_command(tmp_path: Path) -> None:
+    document, file = tmp_path / "openapi.yaml", tmp_path / "policy.yaml"
+    document.write_text(DOCUMENT)
+    file.write_text(SHOP)
+    for orbs in (False, True, 5):
+        said = json.loads(command("openapi", "import", str(document), "--orbs", str(orbs).lower(), "--json").stdout)
+        found = openapi.import_policy(DOCUMENT, orbs=orbs)
+        assert (found.policy, found.operations) == (said["policy"], said["operations"])
+        assert list(map(placed, found.left_out)) == said["left_out"] and found.left_out
+    said = json.loads(command("openapi", "check", str(document), str(file), "--json").stdout)["drift"]
+    drift = openapi.check(DOCUMENT.encode(), Policy.from_yaml(SHOP))
+    assert [{**row._asdict(), "document": place(row.document), "policy": place(row.policy)} for row in drift] == said and said
+    for as_json in (False, True):
+        exported = openapi.export_policy(Policy.from_yaml(SHOP), json=as_json)
+        assert exported == command("openapi", "export", str(file), *["--json"] * as_json).stdout
+        assert Policy.from_yaml(openapi.import_policy(exported).policy) == Policy.from_yaml(SHOP)
+
+
+def place(at: tuple[int, int] | None) -> dict[str, int] | None:
+    return at and {"line": at[0], "column": at[1]}
+
+
+def placed(row: openapi.LeftOut) -> dict[str, Any]:
+    return {"place": place((row.line, row.column)), "operation": row.operation, "kind": row.kind, "message": row.message}
+
+
+def test_documents_that_cannot_be_read_say_why() -> None:
+    with pytest.raises(PolicyError, match="x-orbs"):
+        openapi.import_policy(DOCUMENT)
+    with pytest.raises(PolicyError):
+        openapi.check("nothing", Policy.from_yaml(SHOP))
+    for orbs in (0, -1, 1 << 63, "true"):
+        with pytest.raises(ValueError, match="from 1 on"):
+            openapi.import_policy(DOCUMENT, orbs=orbs)  # type: ignore[arg-type]
+    with pytest.raises(OrbgateError, match="no text here"):
+        openapi.export_policy(Policy.external())
+    with pytest.raises(OrbgateError, match="no text here"):
+        openapi.check(DOCUMENT, Policy.external())
 
 
 def test_the_types_are_public() -> None:

@@ -8,12 +8,11 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::slice;
-use std::sync::Arc;
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{Array as _, ArrayRef, NullArray, make_array, new_empty_array};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -40,7 +39,7 @@ pub(crate) struct Part {
     /// Which rows are null as a whole.
     pub(crate) nulls: Option<NullBuffer>,
     /// The columns that were wanted, in that order; `None` where one is absent.
-    pub(crate) columns: Vec<Option<ArrayRef>>,
+    pub(crate) columns: Vec<Option<ArrayData>>,
 }
 
 /// Parts of a table that come one after the other.
@@ -59,7 +58,8 @@ impl Parts {
     /// A part without rows, whose columns have the types that those of all parts have.
     pub(crate) fn nothing(&self) -> Part {
         let places = self.places.iter().map(Option::as_ref);
-        let columns = places.map(|place| place.map(|(_, data_type)| new_empty_array(data_type)));
+        let columns =
+            places.map(|place| place.map(|(_, data_type)| ArrayData::new_empty(data_type)));
         Part {
             rows: 0,
             nulls: None,
@@ -230,23 +230,23 @@ fn get<T>(
 fn part(array: FFI_ArrowArray, places: &[Option<(usize, DataType)>]) -> Result<Part, String> {
     let (rows, offset) = (array.len(), array.offset());
     let end = offset.saturating_add(rows);
-    let mut columns: Vec<Option<ArrayRef>> = Vec::with_capacity(places.len());
+    let mut columns: Vec<Option<ArrayData>> = Vec::with_capacity(places.len());
     for (nth, place) in places.iter().enumerate() {
         let Some((at, data_type)) = place else {
             columns.push(None);
             continue;
         };
         let earlier = places.iter().take(nth).position(|other| other == place);
-        let column: ArrayRef = match earlier.and_then(|earlier| columns.get(earlier)?.clone()) {
+        let column = match earlier.and_then(|earlier| columns.get(earlier)?.clone()) {
             Some(column) => column,
             // A producer may write of it what it likes: there is nothing in it.
-            None if *data_type == DataType::Null => Arc::new(NullArray::new(rows)),
+            None if *data_type == DataType::Null => ArrayData::new_null(data_type, rows),
             None => {
                 let child = child(&array, *at).filter(|child| child.len() >= end);
                 let child = child.ok_or("a column of the table has fewer rows than the table")?;
                 // SAFETY: the interface promises that it is of its schema's type.
                 let data = unsafe { from_ffi_and_data_type(child, data_type.clone()) };
-                let column = make_array(data.map_err(|error| error.to_string())?);
+                let column = data.map_err(|error| error.to_string())?;
                 column.slice(offset, rows)
             }
         };

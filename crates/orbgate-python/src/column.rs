@@ -2,16 +2,16 @@
 
 use core::fmt;
 
-use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
-    ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    ArrowDictionaryKeyType, ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, LargeBinaryArray,
-    LargeStringArray, PrimitiveArray, StringArray, StringViewArray, make_array,
+    Array, BinaryArray, BinaryViewArray, BooleanArray, LargeBinaryArray, LargeStringArray,
+    PrimitiveArray, StringArray, StringViewArray,
 };
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow_data::ArrayData;
 use arrow_schema::DataType;
 
 use crate::capsule::{Part, Wanted};
@@ -30,14 +30,14 @@ enum Texts {
 }
 
 impl Texts {
-    fn new(array: &dyn Array) -> Option<Self> {
-        Some(match array.data_type() {
-            DataType::Utf8 => Self::Utf8(array.as_string().clone()),
-            DataType::LargeUtf8 => Self::LargeUtf8(array.as_string().clone()),
-            DataType::Utf8View => Self::Utf8View(array.as_string_view().clone()),
-            DataType::Binary => Self::Binary(array.as_binary().clone()),
-            DataType::LargeBinary => Self::LargeBinary(array.as_binary().clone()),
-            DataType::BinaryView => Self::BinaryView(array.as_binary_view().clone()),
+    fn new(data: ArrayData) -> Option<Self> {
+        Some(match data.data_type() {
+            DataType::Utf8 => Self::Utf8(data.into()),
+            DataType::LargeUtf8 => Self::LargeUtf8(data.into()),
+            DataType::Utf8View => Self::Utf8View(data.into()),
+            DataType::Binary => Self::Binary(data.into()),
+            DataType::LargeBinary => Self::LargeBinary(data.into()),
+            DataType::BinaryView => Self::BinaryView(data.into()),
             DataType::Null => Self::Null,
             _ => return None,
         })
@@ -132,15 +132,15 @@ fn code<K: TryInto<u32>>(key: K, entries: u32) -> u32 {
 
 impl Column {
     /// A column of text in any of Arrow's encodings.
-    pub(crate) fn new(array: &dyn Array) -> Option<Self> {
-        let Some(dictionary) = array.as_any_dictionary_opt() else {
-            let texts = Texts::new(array)?;
+    pub(crate) fn new(data: ArrayData) -> Option<Self> {
+        let DataType::Dictionary(key, _) = data.data_type() else {
+            let texts = Texts::new(data)?;
             return Some(Self::Plain(Plain { texts }));
         };
-        let values = dictionary.values();
+        let keys = keys(key, &data)?;
+        let values = data.child_data().first()?.clone();
         let entries = u32::try_from(values.len()).ok()?;
         let texts = Texts::new(values)?;
-        let keys = keys(dictionary.keys())?;
         Some(Self::Coded(Coded {
             keys,
             entries,
@@ -196,24 +196,31 @@ impl Column {
     }
 }
 
-fn keys(keys: &dyn Array) -> Option<Box<dyn Keys>> {
-    fn of<K: ArrowDictionaryKeyType>(keys: &dyn Array) -> Box<dyn Keys>
+fn keys(key: &DataType, data: &ArrayData) -> Option<Box<dyn Keys>> {
+    fn of<K: ArrowDictionaryKeyType>(data: &ArrayData) -> Option<Box<dyn Keys>>
     where
         K::Native: TryInto<u32>,
     {
-        Box::new(keys.as_primitive::<K>().clone())
+        Some(Box::new(numbers::<K>(data)?))
     }
-    Some(match keys.data_type() {
-        DataType::Int8 => of::<Int8Type>(keys),
-        DataType::Int16 => of::<Int16Type>(keys),
-        DataType::Int32 => of::<Int32Type>(keys),
-        DataType::Int64 => of::<Int64Type>(keys),
-        DataType::UInt8 => of::<UInt8Type>(keys),
-        DataType::UInt16 => of::<UInt16Type>(keys),
-        DataType::UInt32 => of::<UInt32Type>(keys),
-        DataType::UInt64 => of::<UInt64Type>(keys),
-        _ => return None,
-    })
+    match key {
+        DataType::Int8 => of::<Int8Type>(data),
+        DataType::Int16 => of::<Int16Type>(data),
+        DataType::Int32 => of::<Int32Type>(data),
+        DataType::Int64 => of::<Int64Type>(data),
+        DataType::UInt8 => of::<UInt8Type>(data),
+        DataType::UInt16 => of::<UInt16Type>(data),
+        DataType::UInt32 => of::<UInt32Type>(data),
+        DataType::UInt64 => of::<UInt64Type>(data),
+        _ => None,
+    }
+}
+
+/// Numbers that stand in a column's first buffer.
+pub(crate) fn numbers<N: ArrowPrimitiveType>(data: &ArrayData) -> Option<PrimitiveArray<N>> {
+    let numbers = data.buffers().first()?.clone();
+    let numbers = ScalarBuffer::new(numbers, data.offset(), data.len());
+    Some(PrimitiveArray::new(numbers, data.nulls().cloned()))
 }
 
 /// A place as an index: `usize` is at least as wide.
@@ -320,10 +327,10 @@ impl Requests {
         let mut columns = columns.into_iter();
         let mut next = || columns.next().flatten();
         let methods = next().ok_or(ABSENT)?;
-        let method = Column::new(&masked(&methods, nulls.as_ref())?);
+        let methods = masked(methods, nulls.as_ref())?;
         Ok(Self {
             rows,
-            method: method.ok_or_else(|| wrong(&layout.method, "text", &methods))?,
+            method: text(&layout.method, Some(methods))?,
             target: text(&layout.target, next())?,
             kind: layout.kind.texts(&mut next)?,
             scopes: layout.scopes.texts(&mut next)?,
@@ -341,7 +348,7 @@ impl Requests {
 const ABSENT: &str = "a column is absent";
 
 impl Given<Vec<u8>> {
-    fn texts(&self, next: &mut impl FnMut() -> Option<ArrayRef>) -> Result<Column, String> {
+    fn texts(&self, next: &mut impl FnMut() -> Option<ArrayData>) -> Result<Column, String> {
         match self {
             Self::Value(value) => Ok(Column::Constant(value.clone())),
             Self::Column(name, _) => text(name, next()),
@@ -350,39 +357,38 @@ impl Given<Vec<u8>> {
 }
 
 impl Given<bool> {
-    fn flags(&self, next: &mut impl FnMut() -> Option<ArrayRef>) -> Result<Flags, String> {
+    fn flags(&self, next: &mut impl FnMut() -> Option<ArrayData>) -> Result<Flags, String> {
         let name = match self {
             Self::Value(flag) => return Ok(Flags::Constant(*flag)),
             Self::Column(name, _) => name,
         };
         match next() {
             None => Ok(Flags::Constant(false)),
-            Some(nothing) if nothing.data_type() == &DataType::Null => Ok(Flags::Constant(false)),
-            Some(column) => {
-                let flags = column.as_boolean_opt().cloned();
-                let flags = flags.ok_or_else(|| wrong(name, "booleans", &column));
-                flags.map(Flags::Column)
-            }
+            Some(column) => match column.data_type() {
+                DataType::Null => Ok(Flags::Constant(false)),
+                DataType::Boolean => Ok(Flags::Column(column.into())),
+                found => Err(wrong(name, "booleans", found)),
+            },
         }
     }
 }
 
-fn text(name: &str, column: Option<ArrayRef>) -> Result<Column, String> {
+fn text(name: &str, column: Option<ArrayData>) -> Result<Column, String> {
     let column = column.ok_or(ABSENT)?;
-    Column::new(&column).ok_or_else(|| wrong(name, "text", &column))
+    let found = column.data_type().clone();
+    Column::new(column).ok_or_else(|| wrong(name, "text", &found))
 }
 
 /// A column of a table whose rows may be null as a whole: such a row has nothing in any column.
-fn masked(column: &ArrayRef, rows: Option<&NullBuffer>) -> Result<ArrayRef, String> {
+fn masked(column: ArrayData, rows: Option<&NullBuffer>) -> Result<ArrayData, String> {
     if rows.is_none() || column.data_type() == &DataType::Null {
-        return Ok(column.clone());
+        return Ok(column);
     }
     let nulls = NullBuffer::union(rows, column.nulls());
-    let data = column.to_data().into_builder().nulls(nulls).build();
-    data.map(make_array).map_err(|error| error.to_string())
+    let data = column.into_builder().nulls(nulls).build();
+    data.map_err(|error| error.to_string())
 }
 
-fn wrong(name: &str, expected: &str, column: &ArrayRef) -> String {
-    let found = column.data_type();
+fn wrong(name: &str, expected: &str, found: &DataType) -> String {
     format!("column `{name}` must be {expected}, not {found}")
 }

@@ -9,6 +9,7 @@ mod error;
 mod explain;
 mod lines;
 mod names;
+mod openapi;
 mod outcome;
 mod parallel;
 mod policy;
@@ -52,6 +53,8 @@ mod _native {
 
     #[pymodule_export]
     use super::lines::{read_access, read_requests};
+    #[pymodule_export]
+    use super::openapi::{openapi_check, openapi_export, openapi_import};
     #[pymodule_export]
     use super::policy::Policy;
     #[pymodule_export]

@@ -9,10 +9,11 @@ use arrow_array::{
     StringArray,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use orbgate::{Decision, Detail, Engine, Reason};
 
-use crate::column::index;
+use crate::column::{index, numbers};
 use crate::terms;
 
 /// A row of the answer: the place of its decision among the different ones.
@@ -299,6 +300,33 @@ pub(crate) fn schema() -> SchemaRef {
         always("policy", coded(DataType::Int8)),
         maybe("about", coded(DataType::Int32)),
     ]))
+}
+
+/// A column of an answer from its data, whatever makes it.
+pub(crate) fn column(data: &ArrayData) -> Result<ArrayRef, ArrowError> {
+    fn of<N: ArrowPrimitiveType>(data: &ArrayData) -> Option<ArrayRef> {
+        Some(Arc::new(numbers::<N>(data)?))
+    }
+    fn coded<K: ArrowDictionaryKeyType>(data: &ArrayData) -> Option<ArrayRef> {
+        let names = data.child_data().first()?;
+        let names = (*names.data_type() == DataType::Utf8).then(|| names.clone())?;
+        let names = Arc::new(StringArray::from(names));
+        let column = DictionaryArray::<K>::try_new(numbers(data)?, names);
+        Some(Arc::new(column.ok()?))
+    }
+    fn flags(data: &ArrayData) -> ArrayRef {
+        Arc::new(BooleanArray::from(data.clone()))
+    }
+    let found = match data.data_type() {
+        DataType::Boolean => Some(flags(data)),
+        DataType::Int16 => of::<Int16Type>(data),
+        DataType::Int64 => of::<Int64Type>(data),
+        DataType::Dictionary(key, _) if **key == DataType::Int8 => coded::<Int8Type>(data),
+        DataType::Dictionary(key, _) if **key == DataType::Int32 => coded::<Int32Type>(data),
+        _ => None,
+    };
+    let found = found.ok_or_else(|| format!("no answer has a column of {}", data.data_type()));
+    found.map_err(ArrowError::InvalidArgumentError)
 }
 
 impl Names {

@@ -93,8 +93,9 @@ pub(crate) fn table_of(data: &Bound<'_, PyAny>) -> PyResult<DecisionTable> {
         };
         for part in parts(data, &wanted.collect::<Vec<_>>())? {
             let part = part.map_err(|error| error::table(py, &error))?;
-            let columns = part.columns.into_iter().flatten().collect();
-            let batch = RecordBatch::try_new(schema.clone(), columns);
+            let columns = part.columns.iter().flatten().map(outcome::column);
+            let batch = columns.collect::<Result<_, _>>();
+            let batch = batch.and_then(|columns| RecordBatch::try_new(schema.clone(), columns));
             let batch = batch.map_err(|error| error::table(py, &error.to_string()))?;
             table.rows = table.rows.saturating_add(batch.num_rows());
             table.batches.push(batch);
@@ -132,6 +133,6 @@ fn decision(py: Python<'_>, batch: &RecordBatch, row: usize) -> PyResult<Decisio
 }
 
 fn text(column: &ArrayRef, row: usize) -> Option<String> {
-    let text = Column::new(column)?.get(row)?.to_vec();
+    let text = Column::new(column.to_data())?.get(row)?.to_vec();
     String::from_utf8(text).ok()
 }

@@ -30,6 +30,9 @@ __all__ = [
     "least_scopes",
     "least_scopes_of_table",
     "lint",
+    "openapi_check",
+    "openapi_export",
+    "openapi_import",
     "reach",
     "read_access",
     "read_requests",
@@ -234,6 +237,9 @@ def explain_scope(
     requested: str | bytes | None,
     allow_bonus_orbs_use: bool,
 ) -> dict[str, Any]: ...
+def openapi_import(document: str | bytes, open: dict[str, Any]) -> dict[str, Any]: ...
+def openapi_export(policy: str | bytes, json: bool) -> str: ...
+def openapi_check(document: str | bytes, policy: str | bytes, open: dict[str, Any]) -> list[dict[str, Any]]: ...
 def who_may(
     policy: Policy, method: str | bytes, target: str | bytes, tokens: list[Token]
 ) -> list[tuple[int, Decision]]: ...

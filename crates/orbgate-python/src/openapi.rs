@@ -1,0 +1,136 @@
+//! Policies from OpenAPI documents, documents from policies, and where the two differ.
+
+use orbgate::{Orbs, Policy as Parsed};
+use orbgate_analysis::openapi::{self, Options};
+use pyo3::prelude::*;
+
+use crate::error::{self, guarded};
+use crate::text::Text;
+
+// What Python gets is a dictionary with these names, which are the fields of `orbgate.openapi`.
+
+/// `orbgate.openapi.Imported`.
+#[derive(IntoPyObject)]
+pub(crate) struct ImportedAnswer {
+    policy: String,
+    operations: usize,
+    left_out: Vec<LeftOutRow>,
+}
+
+/// `orbgate.openapi.LeftOut`.
+#[derive(IntoPyObject)]
+pub(crate) struct LeftOutRow {
+    operation: String,
+    kind: &'static str,
+    message: String,
+    line: u32,
+    column: u32,
+}
+
+/// `orbgate.openapi.Drift`, with places as line and column.
+#[derive(IntoPyObject)]
+pub(crate) struct DriftRow {
+    kind: &'static str,
+    operation: String,
+    message: String,
+    document: Option<(u32, u32)>,
+    policy: Option<(u32, u32)>,
+}
+
+/// What a document leaves open.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Open {
+    scheme: Option<String>,
+    base_path: Option<String>,
+    default_scope: Option<String>,
+    orbs: Option<GivenOrbs>,
+}
+
+/// What a call consumes, as a policy writes it.
+#[derive(FromPyObject)]
+enum GivenOrbs {
+    Consumes(bool),
+    Amount(u64),
+}
+
+impl From<Open> for Options {
+    fn from(open: Open) -> Self {
+        let orbs = open.orbs.map(|orbs| match orbs {
+            GivenOrbs::Consumes(true) => Orbs::Unstated,
+            GivenOrbs::Consumes(false) | GivenOrbs::Amount(0) => Orbs::Free,
+            GivenOrbs::Amount(amount) => Orbs::Amount(amount),
+        });
+        Self {
+            scheme: open.scheme,
+            base_path: open.base_path,
+            default_scope: open.default_scope,
+            orbs,
+        }
+    }
+}
+
+/// Makes a policy of a document.
+#[pyfunction]
+pub(crate) fn openapi_import(
+    py: Python<'_>,
+    document: Text<'_>,
+    open: Open,
+) -> PyResult<ImportedAnswer> {
+    guarded(|| {
+        let imported = py.detach(|| openapi::import(&document.0, &open.into()));
+        let imported = imported.map_err(|faults| error::faults(py, &faults, None))?;
+        let left_out = imported.left_out.into_iter().map(|left| LeftOutRow {
+            operation: left.operation,
+            kind: left.kind.as_str(),
+            message: left.message,
+            line: left.place.line,
+            column: left.place.column,
+        });
+        Ok(ImportedAnswer {
+            policy: imported.policy,
+            operations: imported.operations,
+            left_out: left_out.collect(),
+        })
+    })
+}
+
+/// Writes a policy's text as a document.
+#[pyfunction]
+pub(crate) fn openapi_export(py: Python<'_>, policy: Text<'_>, json: bool) -> PyResult<String> {
+    guarded(|| {
+        let document = openapi::export(&parsed(py, &policy)?);
+        Ok(match json {
+            true => document.to_json() + "\n",
+            false => document.to_yaml(),
+        })
+    })
+}
+
+/// Compares a document with a policy's text.
+#[pyfunction]
+pub(crate) fn openapi_check(
+    py: Python<'_>,
+    document: Text<'_>,
+    policy: Text<'_>,
+    open: Open,
+) -> PyResult<Vec<DriftRow>> {
+    guarded(|| {
+        let policy = parsed(py, &policy)?;
+        let drift = py.detach(|| openapi::check(&document.0, &open.into(), &policy));
+        let drift = drift.map_err(|faults| error::faults(py, &faults, None))?;
+        let place = |place: orbgate::Place| (place.line, place.column);
+        let row = |drift: openapi::Drift| DriftRow {
+            kind: drift.kind.as_str(),
+            operation: drift.operation,
+            message: drift.message,
+            document: drift.document.map(place),
+            policy: drift.policy.map(place),
+        };
+        Ok(drift.into_iter().map(row).collect())
+    })
+}
+
+fn parsed(py: Python<'_>, text: &Text<'_>) -> PyResult<Parsed> {
+    Parsed::from_bytes(&text.0).map_err(|error| error::policy(py, &error, None))
+}
