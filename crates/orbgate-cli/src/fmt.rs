@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use orbgate::Policy;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
@@ -13,7 +12,7 @@ use crate::args::STANDARD_INPUT;
 use crate::decide::print_json;
 use crate::input;
 use crate::output::{self, Exit, Stop, WARNING, one_line};
-use crate::policy_file::{READ_LIMIT, in_file};
+use crate::policy_file::{self, READ_LIMIT, in_file};
 
 /// The command as people type it.
 #[derive(Debug, Args)]
@@ -79,7 +78,7 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     let file = path.display().to_string();
     let bytes = input::read(path, READ_LIMIT).map_err(Stop::Error)?;
     // The reader of policies reports text that is too long or not UTF-8.
-    Policy::from_bytes(&bytes).map_err(|error| Stop::Faults(in_file(&file, error.faults())))?;
+    policy_file::parse(&bytes).map_err(|faults| Stop::Faults(in_file(&file, &faults)))?;
     let text = String::from_utf8_lossy(&bytes);
     let new = orbgate_analysis::format(&text);
     let new = new.map_err(|faults| Stop::Faults(in_file(&file, &faults)))?;

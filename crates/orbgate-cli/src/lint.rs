@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use orbgate::policy::Fault;
-use orbgate::{Digest, Place, Policy};
+use orbgate::{Digest, Place};
 use orbgate_analysis::{Code, Finding, Level};
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::check::count;
 use crate::decide::print_json;
 use crate::input;
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, one_line};
-use crate::policy_file::READ_LIMIT;
+use crate::policy_file::{self, READ_LIMIT};
 
 /// The command as people type it.
 #[derive(Debug, Args)]
@@ -116,8 +116,8 @@ impl Linted {
             let asked = levels.iter().rev().find(|(known, _)| *known == code);
             asked.map_or(Some(code.level()), |(_, level)| *level)
         };
-        match Policy::from_bytes(bytes) {
-            Err(error) => linted.faults = error.faults().to_vec(),
+        match policy_file::parse(bytes) {
+            Err(faults) => linted.faults = faults,
             Ok(policy) => {
                 let found = orbgate_analysis::lint(&policy, &String::from_utf8_lossy(bytes));
                 linted.policy = Some(policy.digest());

@@ -5,6 +5,7 @@ use std::path::Path;
 use orbgate::Place;
 use orbgate::policy::Fault;
 use orbgate::{Engine, Policy};
+use orbgate_analysis::openapi;
 
 use crate::input;
 use crate::output::{Stop, one_line};
@@ -13,7 +14,7 @@ use crate::output::{Stop, one_line};
 pub(crate) const READ_LIMIT: u64 = Policy::MAX_BYTES.saturating_add(1);
 
 /// An engine, and how its policy file is called.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Source {
     engine: Engine,
     /// The file's name, as given; none for the policy that is compiled into the command.
@@ -29,11 +30,16 @@ impl Source {
         };
         let name = path.display().to_string();
         match read(path).map_err(Stop::Error)? {
-            Ok(policy) => Ok(Self {
-                engine: Engine::new(&policy),
-                name: Some(name),
-            }),
+            Ok(policy) => Ok(Self::new(name, &policy)),
             Err(faults) => Err(Stop::Faults(in_file(&name, &faults))),
+        }
+    }
+
+    /// The engine of a policy that was read.
+    pub(crate) fn new(name: String, policy: &Policy) -> Self {
+        Self {
+            engine: Engine::new(policy),
+            name: Some(name),
         }
     }
 
@@ -70,7 +76,22 @@ impl Source {
 /// nothing to read.
 pub(crate) fn read(path: &Path) -> Result<Result<Policy, Vec<Fault>>, String> {
     let bytes = input::read(path, READ_LIMIT)?;
-    Ok(Policy::from_bytes(&bytes).map_err(|error| error.faults().to_vec()))
+    Ok(parse(&bytes))
+}
+
+/// The policy of a text, or its faults.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Policy, Vec<Fault>> {
+    Policy::from_bytes(bytes).map_err(|error| {
+        if !openapi::is_document(bytes) {
+            return error.faults().to_vec();
+        }
+        // What else is wrong with it as a policy helps nobody.
+        let message = "this is an OpenAPI document, not a policy: `orbgate openapi import` makes a policy of it, and `openapi check` takes it first";
+        vec![Fault {
+            place: Place { line: 1, column: 1 },
+            message: message.to_owned(),
+        }]
+    })
 }
 
 /// Faults as lines `file:line:column: message`.

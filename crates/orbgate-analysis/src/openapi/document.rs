@@ -9,7 +9,7 @@ use super::keep::MERGE;
 use super::kind::{Cause, Problem};
 use super::node::{at, entries, get, is_visible, malformed, orbs, place, text, word};
 use super::scheme::{Schemes, fault, place_of};
-use super::{security, servers, template, tree};
+use super::{security, servers, sheet, template, tree};
 
 /// Most operations of a document.
 const OPERATIONS: usize = 50_000;
@@ -85,6 +85,14 @@ pub(super) fn read(bytes: &[u8], options: &Options) -> Result<Document, Vec<Faul
     })
 }
 
+/// Whether a text is an OpenAPI document, of whatever version.
+pub(super) fn is_one(bytes: &[u8]) -> bool {
+    tree::parse(bytes, &mut Faults::default()).is_some_and(|root| {
+        let says = |key| get(&root, key).is_some();
+        (says("openapi") || says("swagger")) && !says("orbgate")
+    })
+}
+
 fn document(root: &Node<'_>, options: &Options, faults: &mut Faults) -> Option<Document> {
     let push = |faults: &mut Faults, place: Place, message: &str| {
         fault(Problem::new(Cause::Malformed, place, message), faults);
@@ -96,6 +104,14 @@ fn document(root: &Node<'_>, options: &Options, faults: &mut Faults) -> Option<D
     if let Some(message) = version(root) {
         push(faults, place_of(get(root, "openapi")), &message);
         return None;
+    }
+    let judged = options
+        .default_scope
+        .as_deref()
+        .and_then(sheet::scope_fault);
+    if let Some(message) = judged {
+        let message = format!("the option for the default scope: {message}");
+        push(faults, Place { line: 1, column: 1 }, &message);
     }
     let policy = policy(root, faults);
     let components = get(root, "components");
@@ -153,6 +169,9 @@ fn version(root: &Node<'_>) -> Option<String> {
     Some(match (version, get(root, "swagger")) {
         (Some(version), _) => format!("{read}, not {}", quoted(version)),
         (None, Some(_)) => format!("{read}, not Swagger 2.0: convert the document first"),
+        (None, None) if get(root, "orbgate").is_some() => {
+            format!("this is a policy, not an OpenAPI document; {read}")
+        }
         (None, None) => format!("no OpenAPI document: it has no `openapi: 3.…`; {read}"),
     })
 }

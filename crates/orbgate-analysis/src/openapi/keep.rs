@@ -28,9 +28,10 @@ impl Keep {
             (Self::All, _) => Self::All,
             (Self::Nothing, _) => Self::Nothing,
             (_, MERGE) => Self::All,
-            (Self::Root, "openapi" | "swagger" | "security" | "servers" | "x-orbs-policy") => {
-                Self::All
-            }
+            (
+                Self::Root,
+                "openapi" | "swagger" | "security" | "servers" | "x-orbs-policy" | "orbgate",
+            ) => Self::All,
             (Self::Root, "info") => Self::Info,
             (Self::Root, "components") => Self::Components,
             (Self::Root, "paths") => Self::Paths,

@@ -136,6 +136,17 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Fault>> {
     })
 }
 
+/// Whether a text that is no policy is an OpenAPI document, of whatever version: the cost is that of reading one.
+///
+/// ```
+/// assert!(orbgate_analysis::openapi::is_document(b"openapi: 3.0.0"));
+/// assert!(!orbgate_analysis::openapi::is_document(b"orbgate: 1"));
+/// ```
+#[must_use]
+pub fn is_document(bytes: &[u8]) -> bool {
+    document::is_one(bytes)
+}
+
 /// The policy's text, after what no policy can have is left out.
 fn judged(document: &mut document::Document) -> Result<String, Vec<Fault>> {
     sheet::policy(document).map_err(|message| {

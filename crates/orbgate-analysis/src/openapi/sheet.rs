@@ -88,6 +88,14 @@ pub(super) fn policy(document: &mut Document) -> Result<String, String> {
     }
 }
 
+/// What is wrong with a text as a scope, as the reader of policies has it.
+pub(super) fn scope_fault(scope: &str) -> Option<String> {
+    let scope = scalar(scope);
+    let text = format!("orbgate: 1\napis:\n  api:\n    scopes:\n      {scope}: {{ routes: [] }}\n");
+    let error = Policy::from_yaml(&text).err()?;
+    Some(error.faults().first()?.message.clone())
+}
+
 /// A message of the reader without its lines, which are not the document's.
 fn without_line(message: &str) -> &str {
     let start = message.find(" (line ").or(message.find(" (first on line "));

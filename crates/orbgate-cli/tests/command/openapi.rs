@@ -157,6 +157,69 @@ fn what_cannot_run_is_2() {
     }
 }
 
+#[test]
+fn files_in_each_others_place_are_told_apart() {
+    let document = file("openapi-first.yaml", DOCUMENT);
+    let policy = file("openapi-second.yaml", POLICY);
+    let no_policy = format!(
+        "{document}:1:1: this is an OpenAPI document, not a policy: `orbgate openapi import` makes a policy of it, and `openapi check` \
+         takes it first\n"
+    );
+    for arguments in [
+        &["openapi", "check", &policy, &document][..],
+        &["openapi", "export", &document],
+        &["table", "--policy", &document],
+        &["diff", &document, &policy],
+        &["fmt", "--check", &document],
+    ] {
+        let ran = orbgate(arguments);
+        assert_eq!((ran.code, &*ran.err), (2, &*no_policy), "{arguments:?}");
+    }
+    for command in ["check", "lint"] {
+        let ran = orbgate(&[command, &document]);
+        assert_eq!((ran.code, &*ran.out), (1, &*no_policy), "{command}");
+    }
+    for arguments in [
+        &["openapi", "import", &policy][..],
+        &["openapi", "check", &policy, &policy],
+    ] {
+        let ran = orbgate(arguments);
+        let expected = format!(
+            "{policy}:1:1: this is a policy, not an OpenAPI document; OpenAPI 3.0 and 3.1 are read\n"
+        );
+        assert_eq!((ran.code, &*ran.err), (2, &*expected), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_default_scope_is_one_scope() {
+    // No operation takes it, and all the same it is wrong.
+    let document = file("openapi-scoped.yaml", DOCUMENT);
+    let policy = file("openapi-scoped-policy.yaml", POLICY);
+    for (scope, why) in [
+        ("a b", "scope `a b` has the character U+0020"),
+        ("", "a scope must not be empty"),
+        ("é", "scope `é` has the character `é`"),
+    ] {
+        for arguments in [
+            &["openapi", "import", &document, "--default-scope", scope][..],
+            &[
+                "openapi",
+                "check",
+                &document,
+                &policy,
+                "--default-scope",
+                scope,
+            ],
+        ] {
+            let ran = orbgate(arguments);
+            assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}");
+            let expected = format!("{document}:1:1: the option for the default scope: {why}");
+            assert!(ran.err.starts_with(&expected), "{}", ran.err);
+        }
+    }
+}
+
 /// What comes from a document is shown on a terminal, and not obeyed.
 #[test]
 fn control_characters_are_shown() {
