@@ -5,12 +5,10 @@
 mod args;
 
 use core::fmt::Write as _;
-use std::path::Path;
 
 use orbgate_analysis::{Change, Cost};
 use serde::Serialize;
 
-use crate::args::STANDARD_INPUT;
 use crate::check::count;
 use crate::decide::print_json;
 use crate::diff::{self, Compared};
@@ -18,7 +16,7 @@ use crate::input;
 use crate::lint::{self, Linted};
 use crate::markdown::{code, span};
 use crate::output::{self, Exit, Stop};
-use crate::policy_file::{READ_LIMIT, Source};
+use crate::policy_file::{self, READ_LIMIT, Source};
 use crate::table::orb_column;
 use crate::test::{self, Report, Tested};
 
@@ -30,20 +28,18 @@ const MOST_PART: usize = 8_000;
 
 /// Reviews the new policy.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
-    if arguments.new == Path::new(STANDARD_INPUT) {
-        let message = "the new policy is read more than once, and standard input cannot be";
-        return Err(Stop::Error(message.to_owned()));
-    }
     let old = Source::load(Some(&arguments.old))?;
     let bytes = input::read(&arguments.new, READ_LIMIT).map_err(Stop::Error)?;
-    let linted = Linted::new(arguments.new.display().to_string(), &bytes, &[]);
-    if !linted.faults.is_empty() {
+    let name = arguments.new.display().to_string();
+    let linted = Linted::new(name.clone(), &bytes, &[]);
+    let Ok(policy) = policy_file::parse(&bytes) else {
         faulty(arguments, &linted)?;
         return Ok(Exit::Findings);
-    }
-    let new = Source::load(Some(&arguments.new))?;
+    };
+    // Read once: a file that changes meanwhile must not make a page of two policies.
+    let new = Source::new(name, &policy);
     let compared = Compared::new(&old, &new);
-    let (files, sources) = test::read(&arguments.tests, Some(&arguments.new))?;
+    let (files, sources) = test::read(&arguments.tests, Some(&new))?;
     let (tested, coverage) = test::try_all(&files, &sources);
     let page = Page {
         compared: &compared,

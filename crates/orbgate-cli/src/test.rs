@@ -30,7 +30,10 @@ pub(crate) struct File {
 
 /// Tests the files.
 pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, Stop> {
-    let (files, sources) = read(&arguments.files, policy)?;
+    let given = policy
+        .map(|policy| Source::load(Some(policy)))
+        .transpose()?;
+    let (files, sources) = read(&arguments.files, given.as_ref())?;
     let (tested, coverage) = try_all(&files, &sources);
     if let Some(path) = &arguments.junit {
         write(path, &junit::report(&tested)?)?;
@@ -99,10 +102,10 @@ pub(crate) fn try_all<'a>(
     (tested, coverage.collect())
 }
 
-/// Reads the files of cases, and each of their policies once.
+/// Reads the files of cases, and each of their policies once, unless a policy is given for all.
 pub(crate) fn read(
     tests: &[PathBuf],
-    policy: Option<&Path>,
+    given: Option<&Source>,
 ) -> Result<(Vec<File>, Vec<Source>), Stop> {
     let (mut files, mut paths, mut sources) = (Vec::new(), Vec::new(), Vec::new());
     for path in tests {
@@ -111,19 +114,15 @@ pub(crate) fn read(
         let faults = |faults: Vec<Fault>| Stop::Faults(in_file(&name, &faults));
         let suite = Suite::from_bytes(&bytes).map_err(faults)?;
         let beside = |own: &str| path.parent().unwrap_or(Path::new("")).join(own);
-        // Where the suite names its policy, if that is the one.
-        let own = suite.policy_place().filter(|_| policy.is_none());
-        let policy: Option<PathBuf> = match policy {
-            Some(policy) => Some(policy.to_owned()),
-            None => suite.policy().map(beside),
-        };
-        let load = |policy: Option<&Path>| {
-            Source::load(policy).map_err(|stop| match (stop, own) {
+        let policy = suite.policy().filter(|_| given.is_none()).map(beside);
+        let load = |policy: Option<&Path>| match given {
+            Some(given) => Ok(given.clone()),
+            None => Source::load(policy).map_err(|stop| match (stop, suite.policy_place()) {
                 (Stop::Error(message), Some(place)) => {
                     Stop::Faults(one_line(&format!("{name}:{place}: {message}")).into_owned())
                 }
                 (stop, _) => stop,
-            })
+            }),
         };
         // One file is one policy, however its path is written. The reader reports a missing file.
         let key = policy

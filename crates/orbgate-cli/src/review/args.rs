@@ -11,7 +11,7 @@ pub(crate) struct Arguments {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) old: PathBuf,
 
-    /// Policy file that is to take its place
+    /// Policy file that is to take its place; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) new: PathBuf,
 

@@ -84,7 +84,19 @@ fn a_new_policy_with_faults_is_a_finding_and_an_old_one_is_not() {
     );
     let ran = orbgate(&["review", &bad, &old]);
     assert_eq!((ran.code, &*ran.out), (2, ""));
-    assert_eq!(orbgate(&["review", &old, "-"]).code, 2);
+}
+
+/// A file that changes while it is reviewed must not make a page of two policies.
+#[test]
+fn the_new_policy_is_read_once() {
+    let old = file("review-once.yaml", SHOP);
+    let cases = file("review-once.test.yaml", CASES);
+    let new = file("review-once-new.yaml", next());
+    let arguments = ["review", &old, "-", "--markdown", "--tests", &cases];
+    let piped = orbgate_reading(&arguments, next().as_bytes());
+    let read = orbgate(&["review", &old, &new, "--markdown", "--tests", &cases]);
+    assert_eq!((piped.code, &*piped.err), (1, ""));
+    assert_eq!(piped.out, read.out);
 }
 
 /// However much there is to say, it fits a comment.
