@@ -55,3 +55,5 @@ def test_it_brings_a_command() -> None:
     command = Path(sys.executable).with_name("orbgate-py")
     ran = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
     assert ran.stdout == f"orbgate {orbgate.__version__}\n"
+    ran = subprocess.run([command, "replay"], capture_output=True, text=True)
+    assert ran.returncode == 2 and ran.stderr.startswith("usage: orbgate-py replay ")

@@ -178,5 +178,10 @@ def test_what_is_missing_is_named(module: str) -> None:
     program = (
         f"import sys; sys.modules[{module!r}] = None; import orbgate; orbgate.report([], orbgate.Policy.external())"
     )
-    failed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert f"this needs {module}, which is not installed: pip install 'jinja2>=3.1' 'pyarrow>=16' 'vl-convert-python>=1.9,<2'" in failed.stderr
+    command = (
+        f"import sys; sys.modules[{module!r}] = None; from orbgate.__main__ import main; main(['report', 'log.jsonl', '--out', 'page.html'])"
+    )
+    said = f"this needs {module}, which is not installed: pip install 'jinja2>=3.1' 'pyarrow>=16' 'vl-convert-python>=1.9,<2'"
+    for asked in (program, command):
+        failed = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
+        assert said in failed.stderr

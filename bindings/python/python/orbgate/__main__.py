@@ -17,7 +17,9 @@ FINE, COULD_NOT_RUN = 0, 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; the answer is its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m orbgate", description="Ask a scope and orb policy about logs.")
+    called = os.path.splitext(os.path.basename(sys.argv[0]))[0]
+    name = called if called == "orbgate-py" else "python -m orbgate"
+    parser = argparse.ArgumentParser(prog=name, description="Ask a scope and orb policy about logs.")
     parser.add_argument("--version", action="version", version=f"orbgate {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     replay.add_to(commands)

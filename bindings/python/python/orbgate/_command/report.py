@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from .._policy import Policy
-from .._report import TITLE, TOP, make
+from .._report import TITLE, TOP, check_needs, make
 from .._report.numbers import number
 from .replay import add_log_to, exit_code, is_log, open_log, progress
 
@@ -57,6 +57,8 @@ def run(options: argparse.Namespace) -> int:
             options.parser.error("--out is the policy itself")
     policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
     base = None if options.base is None else Policy.from_file(options.base)
+    # Before those of logs, which are fewer.
+    check_needs()
     log = open_log(options)
     if is_log(options.out, log):
         options.parser.error("--out is the log itself")

@@ -80,7 +80,7 @@ def report(
     A row that cannot be read is not decided: it is counted, and the page says so; so it is where a file breaks off.
     Needs the extra `report`. Raises what `orbgate.logs.read` raises, and `OSError` where the page cannot be written.
     """
-    _check_needs()
+    check_needs()
     from .. import logs
 
     said: dict[str, Any] = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit}
@@ -107,7 +107,7 @@ def make(
     """Makes a report; `watch` is called after each part of the log."""
     if top < 1:
         raise ValueError(f"`top` must be at least 1, not {top}")
-    _check_needs()
+    check_needs()
     from . import figures, page
     from .log import Decided
 
@@ -115,6 +115,6 @@ def make(
     return Report(page.render(found, policy, title, top), found)
 
 
-def _check_needs() -> None:
+def check_needs() -> None:
     for module in ("pyarrow", "vl_convert", "jinja2"):
         needs(module, "report")
