@@ -67,6 +67,25 @@ def ratio(columns: dict[str, list[str]], dictionaries: bool) -> float:
     return one / all_at_once
 
 
+def test_a_table_of_one_row_costs_less_than_sixty_calls() -> None:
+    """It asked the system for the number of processors, which took as long as deciding dozens of rows."""
+    columns = log(targets=5_000)
+    requests = list(zip(*(column[:20_000] for column in columns.values())))
+    table = pa.table({name: column[:1] for name, column in columns.items()})
+
+    def calls() -> None:
+        for method, target, kind, scopes in requests:
+            POLICY.decide(method, target, Token(kind, scopes))
+
+    def tables() -> None:
+        for _ in range(500):
+            POLICY.decide_table(table)
+
+    many = nanoseconds(tables, 500) / nanoseconds(calls, len(requests))
+    print(f"a table of one row takes as long as {many:.1f} calls")
+    assert many < 60
+
+
 def test_plain_strings_are_five_times_as_fast_as_a_loop() -> None:
     assert ratio(log(targets=100_000), dictionaries=False) >= 5
 

@@ -1,5 +1,6 @@
 //! Whole tables: decided part by part, and handed back as they came.
 
+use core::cell::LazyCell;
 use core::num::NonZero;
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -67,13 +68,19 @@ pub(crate) fn decide_table(
             batches: Vec::new(),
             rows: 0,
         };
-        // More threads than processors would only wait for each other.
-        let processors = available_parallelism().map_or(1, NonZero::get);
-        let threads = threads.unwrap_or(processors).clamp(1, processors);
+        // More threads than processors would only wait for each other. Asking how many there are takes as long as deciding some
+        // hundred rows: small tables do not.
+        let threads = LazyCell::new(|| {
+            let processors = available_parallelism().map_or(1, NonZero::get);
+            threads.unwrap_or(processors).clamp(1, processors)
+        });
         let mut workers = Vec::new();
         each_part(data, &layout, |requests| {
             // A worker costs as much as some hundred rows: small tables have one.
-            let wanted = requests.rows.div_ceil(ROWS_AT_ONCE).clamp(1, threads);
+            let wanted = match requests.rows.div_ceil(ROWS_AT_ONCE) {
+                0 | 1 => 1,
+                pieces => pieces.min(*threads),
+            };
             let missing = wanted.saturating_sub(workers.len());
             workers.extend((0..missing).map(|_| Outcomes::new(policy.engine(), dictionaries)));
             let batches = parallel::decide(py, requests, &mut workers)?;
