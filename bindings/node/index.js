@@ -7,6 +7,6 @@ const { Column, Tokens } = require("./lib/column.js");
 const { Decisions } = require("./lib/batch.js");
 const { OrbgateError, PolicyError } = require("./lib/errors.js");
 const { tokenKind } = require("./lib/token.js");
-const { version } = require("./lib/native.js");
+const { version } = require("./lib/library.js");
 
 module.exports = { Engine, Handle, ScopeSet, Column, Tokens, Decisions, OrbgateError, PolicyError, tokenKind, version };

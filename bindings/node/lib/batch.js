@@ -1,8 +1,9 @@
 "use strict";
-const { functions, LOW, Struct, Located, typeName, lengthOf } = require("./native.js");
+const { functions, Struct, Located } = require("./library.js");
+const { encode, typeName, lengthOf } = require("./text.js");
 const { OK, check } = require("./errors.js");
 const { HALF } = require("./decision.js");
-const { CODES, BATCH, TOKEN, effectOf, routeOf, scopeOf } = require("./layout.js");
+const { CODES, LOW, BATCH, TOKEN, effectOf, routeOf, scopeOf } = require("./layout.js");
 const { Column, Tokens, rowsOf, putColumn, putTokens } = require("./column.js");
 const { kindOf, scopesOf, textOf, setOf, flagsOf } = require("./token.js");
 
@@ -60,9 +61,12 @@ class Room {
     }
   }
 
-  /** Where the next rows are. */
-  get address() {
-    return this.#located.after(this.#taken);
+  /**
+   * Where the next rows are written.
+   * @param {number} rows
+   */
+  place(rows) {
+    return this.#located.written(this.#taken, 2 * rows);
   }
 }
 
@@ -161,7 +165,7 @@ function decideBatch(engine, batch, table, decision) {
   putTokensOf(tokens);
   given.putAddress(BATCH.allow_bonus_orbs, bonus.column);
   // Empty arrays have null pointers, which mean: no such column.
-  const status = rows === 0 ? OK : functions.decideBatch(engine, given.address, room.address, rows);
+  const status = rows === 0 ? OK : functions.decideBatch(engine, given.address, room.place(rows), rows);
   held = null;
   check(status, "cannot decide a batch whose offsets do not fit its data");
   room.meet(rows, engine, table);
@@ -220,7 +224,7 @@ function bytesOf(text) {
     return null;
   }
   lengthOf(text); // Anything but a text throws.
-  return new Located(typeof text === "string" ? Buffer.from(text) : text);
+  return new Located(typeof text === "string" ? encode(text) : text);
 }
 
 /**
@@ -236,7 +240,7 @@ function putTokensOf(tokens) {
   const { none, kind, scopes, bytes } = tokens;
   givenToken.begin(kind);
   givenToken.putArray(TOKEN.scopes, bytes);
-  givenToken.put(TOKEN.scope_set, setOf(scopes));
+  givenToken.putHandle(TOKEN.scope_set, setOf(scopes));
   given.put(BATCH.token, none ? 0 : givenToken.address);
   given.put(BATCH.kinds, 0);
   putColumn(null, given, BATCH.scopes);

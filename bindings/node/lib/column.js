@@ -1,12 +1,13 @@
 "use strict";
 // What a batch is made of: columns of texts and of tokens.
 const { BATCH } = require("./layout.js");
-const { sizes, Located, typeName, refuseShared, lengthOf } = require("./native.js");
+const { Located, Handles } = require("./library.js");
+const { encode, typeName, refuseShared, lengthOf } = require("./text.js");
 const { kindOf, scopesOf, textOf, setOf } = require("./token.js");
 const { pointerOf } = require("./scope-set.js");
 
 /** @typedef {import("../index.js").Text} Text */
-/** @typedef {InstanceType<typeof import("./native.js").Struct>} Struct */
+/** @typedef {InstanceType<typeof import("./library.js").Struct>} Struct */
 /** @typedef {import("../index.js").Token | null} Token */
 
 const MOST_BYTES = 2 ** 32;
@@ -88,9 +89,16 @@ function laidOut(texts, offsets) {
   }
   // Joined first, texts become bytes at once; but half a surrogate pair at the end of one may meet the other half in the next,
   // and the two have fewer bytes than they have apart.
-  const joined = bytes ? null : Buffer.from(texts.join(""));
-  return joined?.length === end ? joined
-    : Buffer.concat(texts.map((one) => (typeof one === "string" ? Buffer.from(one) : one)), end);
+  const joined = bytes ? null : encode(texts.join(""));
+  if (joined?.length === end) {
+    return joined;
+  }
+  const data = new Uint8Array(end);
+  for (let row = 0; row < texts.length; row++) {
+    const one = /** @type {Text} */ (texts[row]);
+    data.set(typeof one === "string" ? encode(one) : one, offsets[row]);
+  }
+  return data;
 }
 
 /**
@@ -110,10 +118,10 @@ class Tokens {
   #kinds;
   /** @type {Column | null} */
   #scopes = null;
-  /** @type {InstanceType<typeof Located> | null} */
+  /** @type {InstanceType<typeof Handles> | null} */
   #pointers = null;
   /**
-   * Behind the pointers.
+   * Behind the pointers; a row without a token has a null pointer.
    * @type {any[]}
    */
   #sets = [];
@@ -140,7 +148,7 @@ class Tokens {
     } else if (scopes.some((one) => textOf(one) !== null)) {
       throw new TypeError("`tokens` have their scopes all as text or all as scope sets");
     } else {
-      this.#pointers = new Located(pointers(scopes));
+      this.#pointers = new Handles(scopes.map(setOf));
       this.#sets = [...new Set(sets)];
     }
   }
@@ -165,14 +173,6 @@ class Tokens {
       into.putAddress(BATCH.scope_sets, tokens.#pointers);
     };
   }
-}
-
-/**
- * The sets of all rows; a row without a token has a null pointer.
- * @param {readonly import("./token.js").Scopes[]} scopes
- */
-function pointers(scopes) {
-  return sizes.Pointer === 8 ? BigUint64Array.from(scopes, (one) => BigInt(setOf(one))) : Uint32Array.from(scopes, setOf);
 }
 
 module.exports = { Column, Tokens, rowsOf, putColumn, putTokens };

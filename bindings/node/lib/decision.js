@@ -1,5 +1,5 @@
 "use strict";
-const { functions, text } = require("./native.js");
+const { functions, text } = require("./library.js");
 const { CODES, effectOf, chargeOf, detailOf, routeOf, scopeOf, reasonOf } = require("./layout.js");
 
 const METHOD_NOT_DECLARED = "method_not_declared";

@@ -1,14 +1,14 @@
 "use strict";
-const { functions, text, whole, lengthOf } = require("./native.js");
-const { OK, check, closed, failure, policyError } = require("./errors.js");
+const { fileURLToPath, readRegular, unreadable } = require("#system");
+const { functions, hasFiles, text } = require("./library.js");
+const { whole, lengthOf } = require("./text.js");
+const { PolicyError, OK, check, closed, failure, policyError } = require("./errors.js");
 const { Decision, halves } = require("./decision.js");
 const { CODES, effectOf, routeOf, scopeOf, reasonOf } = require("./layout.js");
 const { Table } = require("./table.js");
 const { intern } = require("./scope-set.js");
 const { readBatch, decideBatch } = require("./batch.js");
 const { kindOf, scopesOf, textOf, lengthOfText, setOf, flagsOfOptions } = require("./token.js");
-const fs = require("node:fs");
-const { fileURLToPath } = require("node:url");
 
 /**
  * @typedef {import("../index.js").Text} Text
@@ -60,7 +60,7 @@ class Engine {
   /** @param {Text | URL} path */
   static fromFile(path) {
     const file = path instanceof URL ? fileURLToPath(path) : path;
-    return load(functions.fromFile, file, () => unreadable(file));
+    return hasFiles ? load(functions.fromFile, file, () => unreadable(file)) : loadRead(file);
   }
 
   get digest() {
@@ -221,16 +221,23 @@ function load(read, from, cause) {
 }
 
 /**
- * Why a file cannot be read, in the words of Node.
+ * Loads a file that is read here, with errors as the library gives them for one that it reads.
  * @param {Text} file
  */
-function unreadable(file) {
+function loadRead(file) {
+  lengthOf(whole(file)); // Anything but a text throws.
+  const path = typeof file === "string" ? file : new TextDecoder().decode(file);
   try {
-    fs.accessSync(typeof file === "string" ? file : Buffer.from(file), fs.constants.R_OK);
+    return load(functions.fromYaml, readRegular(file, (why, cause) => {
+      throw new PolicyError("io", `cannot read \`${path}\`: ${why}`, cause, { line: 0, column: 0, path, faults: [] });
+    }));
   } catch (error) {
-    return error;
+    if (!(error instanceof PolicyError) || error.faults.length === 0) {
+      throw error;
+    }
+    const message = error.faults.map((fault) => `${path}:${fault.line}:${fault.column}: ${fault.message}`).join("\n");
+    throw new PolicyError(error.code, message, undefined, { ...error, path });
   }
-  return undefined;
 }
 
 module.exports = { Engine };

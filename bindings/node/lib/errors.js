@@ -1,6 +1,6 @@
 "use strict";
 const { CODES } = require("./layout.js");
-const { functions, sizes, text } = require("./native.js");
+const { functions, sizes, text } = require("./library.js");
 
 const OK = CODES.STATUS_OK;
 

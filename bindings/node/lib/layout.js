@@ -1,10 +1,11 @@
 "use strict";
-// The numbers of the C ABI. `tests/layout.test.js` compares each with the library's `layout.tsv`, and the types of `native.js` too.
+// The numbers of the C ABI. `tests/layout.test.js` compares each with the library's `layout.tsv`, and the types of `abi.js` too.
 
 /** Constants of the header, without `ORBGATE_`. */
 const CODES = Object.freeze({
   ABI_VERSION: 0x10002,
   STATUS_OK: 0,
+  STATUS_PANIC: 5,
   DEFAULT_HTTP_STATUS: 403,
   EFFECT_INVALID: 0,
   EFFECT_ALLOW: 2,
@@ -16,6 +17,9 @@ const CODES = Object.freeze({
   ALLOW_BONUS_ORBS: 1,
   PACK_ABOUT: 2,
 });
+
+/** Where a 64-bit integer has its lower half. */
+const LOW = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 0 : 1;
 
 /** Where an `OrbgateBatch` has its fields behind the first two, counted in pointers; and how many there are. */
 const BATCH = Object.freeze({
@@ -36,4 +40,4 @@ const scopeOf = (/** @type {number} */ high) => high & 0xffff;
 /** With effect 0 it is the status. */
 const reasonOf = (/** @type {number} */ high) => high >>> 16 & 31;
 
-module.exports = { CODES, BATCH, TOKEN, effectOf, chargeOf, detailOf, routeOf, scopeOf, reasonOf };
+module.exports = { CODES, LOW, BATCH, TOKEN, effectOf, chargeOf, detailOf, routeOf, scopeOf, reasonOf };

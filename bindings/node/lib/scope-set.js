@@ -1,5 +1,6 @@
 "use strict";
-const { functions, lengthOf } = require("./native.js");
+const { functions } = require("./library.js");
+const { lengthOf } = require("./text.js");
 const { check, closed } = require("./errors.js");
 
 const freed = new FinalizationRegistry(functions.scopeSetFree);

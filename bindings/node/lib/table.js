@@ -1,12 +1,14 @@
 "use strict";
 // What a policy says of its routes and scopes, kept in JavaScript as it is met: so decisions have words for as long as they are
 // kept, whatever becomes of their engine.
-const { functions, sizes, ROUTE, LOW, Located, text, ascii } = require("./native.js");
+const { functions, sizes, ROUTE, Located, text, ascii } = require("./library.js");
+const { LOW } = require("./layout.js");
 const { OK, check } = require("./errors.js");
 
 /** Where a route or a text is written, for one call. */
 const room = new Uint8Array(sizes.Route);
 const located = new Located(room);
+const place = () => located.written(0, room.length);
 const written = new DataView(room.buffer);
 const LITTLE = LOW === 0;
 const HALF = 2 ** 32;
@@ -105,7 +107,7 @@ class Table {
    */
   #readRoute(engine, number) {
     written.setUint32(0, sizes.Route, LITTLE);
-    check(functions.route(engine, number, located.address), "cannot read a route");
+    check(functions.route(engine, number, place()), "cannot read a route");
     const route = textAt(ROUTE.text);
     const id = /** @type {any} */ (integer(ROUTE.id));
     const amount = integer(ROUTE.amount);
@@ -139,7 +141,7 @@ function readScope(engine, number) {
  */
 function readMethods(engine, number) {
   const methods = [];
-  while (functions.routeMethod(engine, number, methods.length, located.address) === OK) {
+  while (functions.routeMethod(engine, number, methods.length, place()) === OK) {
     methods.push(textAt(0));
   }
   return Object.freeze(methods);

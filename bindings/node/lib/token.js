@@ -1,7 +1,8 @@
 "use strict";
 // A token of this package in the parts that the library takes.
 const { CODES } = require("./layout.js");
-const { functions, typeName, lengthOf } = require("./native.js");
+const { functions } = require("./library.js");
+const { typeName, lengthOf } = require("./text.js");
 const { check } = require("./errors.js");
 const { ScopeSet, pointerOf } = require("./scope-set.js");
 

@@ -5,7 +5,7 @@ const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const path = require("node:path");
 const koffi = require("koffi");
-const { structs, sizes } = require("../lib/native.js");
+const { structs, sizes } = require("../lib/library.js");
 const { CODES, BATCH, TOKEN } = require("../lib/layout.js");
 
 // `cargo xtask test node` runs a copy of the package elsewhere.

@@ -32,6 +32,6 @@ test("an archive has what users need and nothing else", () => {
   const packed = execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: root, encoding: "utf8", shell: process.platform === "win32" });
   const files = JSON.parse(packed)[0].files.map((/** @type {{ path: string }} */ { path }) => path);
   const lib = fs.readdirSync(path.join(root, "lib")).map((name) => `lib/${name}`);
-  const expected = ["README.md", "index.d.mts", "index.d.ts", "index.js", "index.mjs", "package.json", ...lib];
+  const expected = ["README.md", "index.d.mts", "index.d.ts", "index.js", "index.mjs", "orbgate.wasm", "package.json", "wasm.d.mts", "wasm.mjs", ...lib];
   assert.deepEqual(files.filter((/** @type {string} */ file) => !file.startsWith("LICENSE-")).sort(), expected.sort());
 });

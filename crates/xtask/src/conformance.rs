@@ -43,8 +43,10 @@ enum Language {
     Go,
     /// bindings/go, over the C library
     GoCgo,
-    /// bindings/node
+    /// bindings/node, over the C library
     Node,
+    /// bindings/node, over WebAssembly
+    NodeWasm,
 }
 
 /// What a language needs before its cases can run.
@@ -119,7 +121,8 @@ impl Language {
             Self::Python => python::runner(project),
             Self::Go => go::runner(project, go::Engine::Wasm),
             Self::GoCgo => go::runner(project, go::Engine::Cgo),
-            Self::Node => node::runner(project, library),
+            Self::Node => node::runner(project, Some(library)),
+            Self::NodeWasm => node::runner(project, None),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The step `node`: the Node package, set up as from a registry and tested over the shared library.
+//! The step `node`: the Node package, set up as from a registry and tested over the shared library and over WebAssembly.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,13 @@ use crate::native::{self, Library};
 use crate::program::Program;
 use crate::project::Project;
 use crate::test::StepResult;
+use crate::wasm;
 
 /// The oldest Node that the package is for.
 const OLDEST: u32 = 20;
+
+/// The library as WebAssembly, in the package.
+pub(crate) const MODULE: &str = "orbgate.wasm";
 
 /// Where npm puts dependencies: beside the package, so not in the tree.
 const INSTALLED: &str = "node_modules";
@@ -28,21 +32,32 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     if let Some(missing) = missing() {
         return Ok(StepResult::Skipped(missing));
     }
-    let node = Node::set_up(project, &Library::build(project)?)?;
+    if let Err(missing) = wasm::build(project)? {
+        return Ok(StepResult::Skipped(missing));
+    }
+    let library = Library::build(project)?;
+    let node = Node::set_up(project, Some(&library))?;
     for project in [".", "tests/es2022"] {
         let types = format!("node_modules/typescript/bin/tsc --project {project}");
         node.node(&types).within(&node.package).run()?;
     }
     // Before Node 21 a pattern is not understood, and since then a folder is not.
     let layout = project.root.join("crates/orbgate-capi/layout.tsv");
-    let tests = node.node("--test").within(&node.package);
-    let tests = tests.env("ORBGATE_LAYOUT", layout.display().to_string());
-    node.tests()?.into_iter().fold(tests, Program::arg).run()?;
+    for library in [&node.library, &node.package.join(MODULE)] {
+        let tests = node.over(library, "--test").within(&node.package);
+        let tests = tests.env("ORBGATE_LAYOUT", layout.display().to_string());
+        node.tests()?.into_iter().fold(tests, Program::arg).run()?;
+    }
     Ok(StepResult::Passed)
 }
 
-/// What `cargo xtask conformance node` runs.
-pub(crate) fn runner(project: &Project, library: &Library) -> Result<Runner> {
+/// What `cargo xtask conformance` runs: over a shared library, or else over WebAssembly.
+pub(crate) fn runner(project: &Project, library: Option<&Library>) -> Result<Runner> {
+    if library.is_none()
+        && let Err(missing) = wasm::build(project)?
+    {
+        return Ok(Runner::Missing(missing));
+    }
     script(project, library, "conformance/conformance.js")
 }
 
@@ -51,7 +66,7 @@ pub(crate) fn benchmark(
     project: &Project,
     library: &Library,
 ) -> Result<Option<(&'static str, Program)>> {
-    match script(project, library, "bench/bench.js")? {
+    match script(project, Some(library), "bench/bench.js")? {
         Runner::Ready(program) => Ok(Some(("node", program))),
         Runner::Missing(what) => {
             println!("node: skipped: {what}");
@@ -61,7 +76,7 @@ pub(crate) fn benchmark(
 }
 
 /// A script of the package, which takes one more argument.
-fn script(project: &Project, library: &Library, path: &str) -> Result<Runner> {
+fn script(project: &Project, library: Option<&Library>, path: &str) -> Result<Runner> {
     if let Some(missing) = missing() {
         return Ok(Runner::Missing(missing));
     }
@@ -95,7 +110,7 @@ fn major(version: &str) -> Option<u32> {
 }
 
 impl Node {
-    fn set_up(project: &Project, library: &Library) -> Result<Self> {
+    fn set_up(project: &Project, library: Option<&Library>) -> Result<Self> {
         let package = project.target.join("xtask").join("node");
         if package.exists() {
             fs::remove_dir_all(&package)?;
@@ -103,15 +118,18 @@ impl Node {
         copy(&project.root.join("bindings").join("node"), &package)?;
         let install = "npm ci --prefer-offline --ignore-scripts --no-audit --no-fund";
         Program::parse(install).within(&package).run()?;
-        Ok(Self {
-            package,
-            library: library.directory.join(native::shared()),
-        })
+        let library = library.map(|library| library.directory.join(native::shared()));
+        let library = library.unwrap_or_else(|| package.join(MODULE));
+        Ok(Self { package, library })
     }
 
     /// Node with our library, and arguments separated by spaces.
     fn node(&self, words: &str) -> Program {
-        let library = self.library.display().to_string();
+        self.over(&self.library, words)
+    }
+
+    fn over(&self, library: &Path, words: &str) -> Program {
+        let library = library.display().to_string();
         let node = Program::parse("node").env("ORBGATE_LIBRARY", library);
         words.split_whitespace().fold(node, Program::arg)
     }

@@ -11,7 +11,7 @@ use crate::setup;
 use crate::test::{DECISIONS, StepResult};
 
 /// No system and no imports.
-const TARGET: &str = "wasm32-unknown-unknown";
+pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
 /// For tests, which print and ask for the time.
 const TARGET_OF_TESTS: &str = "wasm32-wasip1";
@@ -30,7 +30,10 @@ const FEATURES: &str = "--enable-simd --enable-bulk-memory --enable-nontrapping-
      --enable-multivalue --enable-reference-types --enable-bulk-memory-opt --enable-call-indirect-overlong";
 
 /// Where bindings have the module; git ignores it.
-const PLACES: [&str; 1] = ["bindings/go/orbgate/orbgate.wasm"];
+const PLACES: [&str; 2] = [
+    "bindings/go/orbgate/orbgate.wasm",
+    "bindings/node/orbgate.wasm",
+];
 
 /// Builds the module, puts it where it belongs and says how large it is.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {

@@ -10,8 +10,9 @@ use super::manifest::Artefact;
 use super::platform::{Arch, Libc, Platform};
 use super::release::{Release, put, put_licences};
 use super::trial::Clean;
-use crate::node;
+use crate::node::{self, MODULE};
 use crate::program::Program;
+use crate::wasm;
 
 /// What the package needs of npm's registry.
 const KOFFI: &str = "pkg:npm/koffi";
@@ -26,10 +27,13 @@ pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
     }
     let stage = release.stage("node")?;
     node::copy(&release.project.root.join("bindings").join("node"), &stage)?;
+    let module = wasm::build(release.project)?.map_err(anyhow::Error::msg)?;
+    put(&module, &stage, MODULE)?;
     let manifest = stage.join("package.json");
     let text = fs::read_to_string(&manifest)?;
     fs::write(&manifest, with_platforms(&text, &release.version)?)?;
-    let mut package = Artefact::new(pack(release, &stage, "orbgate")?, "", []);
+    let file = pack(release, &stage, "orbgate")?;
+    let mut package = Artefact::new(file, "orbgate-capi", [wasm::TARGET.to_owned()]);
     package.needs = vec![format!("{KOFFI}@{}", locked(&stage, "koffi")?)];
     artefacts.push(package);
     Ok(artefacts)
@@ -76,8 +80,8 @@ fn library(release: &Release<'_>, platform: Platform, stage: &Path) -> Result<()
 /// The package's manifest with the platforms, of which each machine takes one and none is asked for on others.
 fn with_platforms(manifest: &str, version: &str) -> Result<String> {
     let (before, behind) = manifest
-        .split_once("  \"dependencies\": {")
-        .context("package.json has no dependencies")?;
+        .split_once("  \"optionalDependencies\": {\n")
+        .context("package.json has no optional dependencies")?;
     let platforms = Arch::ALL
         .iter()
         .flat_map(|arch| Libc::ALL.map(|libc| arch.with(libc)));
@@ -86,7 +90,7 @@ fn with_platforms(manifest: &str, version: &str) -> Result<String> {
         .collect();
     let lines = lines.join(",\n");
     Ok(format!(
-        "{before}  \"optionalDependencies\": {{\n{lines}\n  }},\n  \"dependencies\": {{{behind}"
+        "{before}  \"optionalDependencies\": {{\n{lines},\n{behind}"
     ))
 }
 
@@ -111,18 +115,35 @@ fn locked(stage: &Path, name: &str) -> Result<String> {
         .to_owned())
 }
 
-/// In a new project, from the packed files: no script runs, and nothing is built.
+/// In a new project, from the packed files: no script runs, and nothing is built. Then once more without what is optional, which
+/// leaves the library as WebAssembly, as on every other platform.
 pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
+    let own = format!("orbgate-{}", name(Arch::HOST.with(Libc::Gnu)));
+    install_and_run(release, clean, "node", &["orbgate", &own], "")?;
+    install_and_run(
+        release,
+        clean,
+        "node-wasm",
+        &["orbgate"],
+        " --omit=optional",
+    )
+}
+
+fn install_and_run(
+    release: &Release<'_>,
+    clean: &Clean,
+    project: &str,
+    packages: &[&str],
+    words: &str,
+) -> Result<()> {
     let folder = release.dist.join("node");
-    let project = clean.home.join("node");
+    let project = clean.home.join(project);
     fs::create_dir_all(&project)?;
     clean.write(&project.join("package.json"), "{ \"private\": true }\n")?;
-    let install =
-        clean.program("npm install --ignore-scripts --no-audit --no-fund --prefer-offline");
-    let own = format!("orbgate-{}", name(Arch::HOST.with(Libc::Gnu)));
-    let files = ["orbgate", own.as_str()];
-    let files = files.map(|name| folder.join(format!("{name}-{}.tgz", release.version)));
-    let install = files.iter().fold(install, |install, file| {
+    let install = "npm install --ignore-scripts --no-audit --no-fund --prefer-offline";
+    let install = clean.program(&format!("{install}{words}"));
+    let install = packages.iter().fold(install, |install, name| {
+        let file = folder.join(format!("{name}-{}.tgz", release.version));
         install.arg(file.display().to_string())
     });
     install.within(&project).run()?;
@@ -153,7 +174,11 @@ mod tests {
         let platforms = packed["optionalDependencies"].as_object().unwrap();
         let names: Vec<_> = platforms.keys().map(String::as_str).collect();
         let expected = ["arm64-gnu", "arm64-musl", "x64-gnu", "x64-musl"];
-        assert_eq!(names, expected.map(|name| format!("@orbgate/linux-{name}")));
-        assert!(packed["dependencies"]["koffi"].is_string());
+        let mut expected = expected
+            .map(|name| format!("@orbgate/linux-{name}"))
+            .to_vec();
+        expected.push("koffi".to_owned());
+        assert_eq!(names, expected);
+        assert!(packed["dependencies"].is_null());
     }
 }

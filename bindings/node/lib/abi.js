@@ -1,0 +1,98 @@
+"use strict";
+// The C library: its types and functions as bindings/c/include/orbgate.h declares them, in the words of koffi.
+
+// Pointers to what the library owns are numbers here: koffi makes them bigints where a double could not hold them.
+const POINTER = "uintptr_t";
+const BYTES = "const char *";
+const SIZE = "size_t";
+const STATUS = "int32_t";
+
+/**
+ * Declares them to what reads types and calls functions, as koffi does. Where things lie in memory follows from it.
+ * @param {import("./library.js").Foreign} foreign
+ */
+function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }) {
+  const Str = struct({ data: POINTER, len: SIZE });
+
+  /** A text of ours, for the length of a call. */
+  const GivenStr = struct({ data: BYTES, len: SIZE });
+
+  const Route = struct({
+    struct_size: "uint32_t", number: "uint32_t", id: "uint64_t", text: Str, method: Str, path_template: Str, scope: Str, api: Str,
+    amount: "uint64_t", charge: "uint32_t", scope_number: "uint32_t", line: "uint32_t", column: "uint32_t",
+  });
+
+  const Scope = struct({
+    struct_size: "uint32_t", number: "uint32_t", name: Str, api: Str, permits: Str, organisation: Str, amount: "uint64_t",
+    charge: "uint32_t", line: "uint32_t", column: "uint32_t", reserved: "uint32_t",
+  });
+
+  const ErrorInfo = struct({
+    struct_size: "uint32_t", code: "int32_t", line: "uint32_t", column: "uint32_t", fault_count: SIZE, message: Str, path: Str,
+  });
+
+  const Fault = struct({ struct_size: "uint32_t", line: "uint32_t", column: "uint32_t", reserved: "uint32_t", message: Str });
+
+  /** The token of a packed call: kind, scopes, scopes_len, scope_set, flags. */
+  const TOKEN = ["uint32_t", BYTES, SIZE, HANDLE, "uint32_t"];
+
+  const functions = {
+    version: func("orbgate_version", Str, []),
+    external: func("orbgate_engine_external", STATUS, [out(HANDLE)]),
+    fromYaml: func("orbgate_engine_from_yaml", STATUS, [BYTES, SIZE, out(HANDLE), out(POINTER)]),
+    fromFile: func("orbgate_engine_from_file", STATUS, [BYTES, SIZE, out(HANDLE), out(POINTER)]),
+    engineFree: func("orbgate_engine_free", "void", [HANDLE]),
+    digestText: func("orbgate_engine_digest_text", STATUS, [HANDLE, out(Str)]),
+    name: func("orbgate_engine_name", STATUS, [HANDLE, out(Str)]),
+    hasEndMarker: func("orbgate_engine_has_end_marker", STATUS, [HANDLE, out("uint8_t")]),
+    tableJson: func("orbgate_engine_table_json", STATUS, [HANDLE, out(Str)]),
+    routeCount: func("orbgate_engine_route_count", STATUS, [HANDLE, out("uint32_t")]),
+    // Read field by field: a policy may have 200,000 of them.
+    route: func("orbgate_engine_route", STATUS, [HANDLE, "uint32_t", POINTER]),
+    routeMethod: func("orbgate_engine_route_method", STATUS, [HANDLE, "uint32_t", SIZE, POINTER]),
+    scopeCount: func("orbgate_engine_scope_count", STATUS, [HANDLE, out("uint32_t")]),
+    scope: func("orbgate_engine_scope", STATUS, [HANDLE, "uint32_t", inout(Scope)]),
+    findRoute: func("orbgate_engine_find_route", STATUS, [HANDLE, BYTES, SIZE, BYTES, SIZE, out("uint64_t")]),
+
+    decide: func("orbgate_engine_decide_packed", "uint64_t", [HANDLE, BYTES, SIZE, BYTES, SIZE, ...TOKEN]),
+    decideScope: func("orbgate_engine_decide_scope_packed", "uint64_t", [HANDLE, BYTES, SIZE, ...TOKEN]),
+    decideRoute: func("orbgate_engine_decide_route_packed", "uint64_t", [HANDLE, "uint64_t", ...TOKEN]),
+    decideBatch: func("orbgate_engine_decide_batch_packed", STATUS, [HANDLE, POINTER, POINTER, SIZE]),
+
+    scopeSetFromText: func("orbgate_scope_set_from_text", STATUS, [HANDLE, BYTES, SIZE, out(HANDLE)]),
+    scopeSetFromList: func("orbgate_scope_set_from_list", STATUS, [HANDLE, pointer(GivenStr), SIZE, out(HANDLE)]),
+    scopeSetFree: func("orbgate_scope_set_free", "void", [HANDLE]),
+
+    errorInfo: func("orbgate_error_info", STATUS, [POINTER, inout(ErrorInfo)]),
+    errorFault: func("orbgate_error_fault", STATUS, [POINTER, SIZE, inout(Fault)]),
+    errorFree: func("orbgate_error_free", "void", [POINTER]),
+    reasonName: func("orbgate_reason_name", Str, ["uint8_t"]),
+    reasonStatus: func("orbgate_reason_http_status", "uint16_t", ["uint8_t"]),
+    detailName: func("orbgate_detail_name", Str, ["uint8_t"]),
+    statusName: func("orbgate_status_name", Str, [STATUS]),
+    tokenKindFromName: func("orbgate_token_kind_from_name", STATUS, [BYTES, SIZE, out("uint32_t")]),
+  };
+
+  /** Those that stand for a struct of the header as a whole or from its beginning on. */
+  const structs = { OrbgateStr: Str, OrbgateRoute: Route, OrbgateScope: Scope, OrbgateErrorInfo: ErrorInfo, OrbgateFault: Fault };
+
+  const sizes = {
+    Pointer: sizeof("void *"),
+    Route: sizeof(Route),
+    Scope: sizeof(Scope),
+    ErrorInfo: sizeof(ErrorInfo),
+    Fault: sizeof(Fault),
+  };
+
+  /** Where a route has the fields that are read. */
+  const ROUTE = {
+    id: offsetof(Route, "id"),
+    text: offsetof(Route, "text"),
+    amount: offsetof(Route, "amount"),
+    scopeNumber: offsetof(Route, "scope_number"),
+  };
+
+  return { functions, structs, sizes, ROUTE };
+}
+
+module.exports = { declare };

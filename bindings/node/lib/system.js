@@ -1,0 +1,127 @@
+"use strict";
+// What Node has and browsers do not: shared libraries and files.
+const fs = require("node:fs");
+const path = require("node:path");
+const { fileURLToPath } = require("node:url");
+const { given } = require("./given.js");
+
+/**
+ * What the system's loader finds once the library is installed.
+ * @type {Partial<Record<NodeJS.Platform, string>>}
+ */
+const FILES = { win32: "orbgate.dll", darwin: "liborbgate.1.dylib" };
+
+/** The packages of this platform, of which npm installs the one for the C library of this system. */
+const PACKAGES = ["gnu", "musl"].map((libc) => `@orbgate/${process.platform}-${process.arch}-${libc}`);
+
+/** The library for every other platform. */
+const MODULE = path.join(__dirname, "..", "orbgate.wasm");
+
+/** The libraries of those packages that are installed. */
+function packaged() {
+  return PACKAGES.flatMap((name) => {
+    try {
+      return [require.resolve(`${name}/liborbgate.so`)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Takes the file that is named; else the first of those of the packages, the system's and the module that loads. */
+function open() {
+  if (given.module !== null) {
+    return asModule("orbgate.wasm", given.module);
+  }
+  const named = process.env.ORBGATE_LIBRARY;
+  const files = named ? [named] : [...packaged(), FILES[process.platform] || "liborbgate.so.1", MODULE];
+  const causes = [];
+  for (const file of files) {
+    try {
+      return file.endsWith(".wasm") ? asModule(file, new WebAssembly.Module(fs.readFileSync(file))) : shared(file);
+    } catch (cause) {
+      causes.push(cause);
+    }
+  }
+  const tried = files.map((file) => `\`${file}\``).join(" or ");
+  const missing = named ? "" : `no package ${PACKAGES.join(" or ")} is installed, which npm leaves out with --omit=optional; `;
+  const message = `cannot load the orbgate library ${tried}: ${missing}install it with `
+    + "`cargo xtask install --prefix /usr/local` (and `ldconfig`), or give its path in the variable ORBGATE_LIBRARY";
+  throw new Error(message, { cause: causes.length === 1 ? causes[0] : new AggregateError(causes) });
+}
+
+/** @param {string} file */
+function shared(file) {
+  const from = require("./koffi.js");
+  return { from, file, foreign: from.load(file) };
+}
+
+/**
+ * @param {string} file
+ * @param {WebAssembly.Module} module
+ * @returns {ReturnType<typeof shared>}
+ */
+function asModule(file, module) {
+  const from = /** @type {any} */ (require("./wasm.js"));
+  return { from, file, foreign: from.load(module) };
+}
+
+/** @param {URL} url */
+const read = (url) => fs.promises.readFile(url);
+
+/** @param {string | Uint8Array} file */
+const pathOf = (file) => (typeof file === "string" ? file : Buffer.from(file));
+
+/**
+ * Why a file cannot be read, in the words of Node.
+ * @param {string | Uint8Array} file
+ */
+function unreadable(file) {
+  try {
+    fs.accessSync(pathOf(file), fs.constants.R_OK);
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+/** No policy has more bytes. One byte more is read, so that the library says what is wrong. */
+const MOST = 8 << 20;
+
+/**
+ * Reads a policy. Only a regular file is read: a pipe would make its reader wait for ever, opening it too, and a device may have no end.
+ * @param {string | Uint8Array} file
+ * @param {(why: string, cause?: unknown) => never} fail
+ * @returns {Uint8Array}
+ */
+function readRegular(file, fail) {
+  let bytes = null;
+  try {
+    bytes = regularBytes(file);
+  } catch (error) {
+    fail(error instanceof Error ? error.message : String(error), error);
+  }
+  return bytes ?? fail("not a regular file");
+}
+
+/** @param {string | Uint8Array} file */
+function regularBytes(file) {
+  const opened = fs.openSync(pathOf(file), fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
+  try {
+    return fs.fstatSync(opened).isFile() ? readOpened(opened) : null;
+  } finally {
+    fs.closeSync(opened);
+  }
+}
+
+/** @param {number} opened */
+function readOpened(opened) {
+  const bytes = Buffer.alloc(MOST + 1);
+  let end = 0;
+  for (let read = -1; read !== 0 && end < bytes.length; end += read) {
+    read = fs.readSync(opened, bytes, end, bytes.length - end, null);
+  }
+  return bytes.subarray(0, end);
+}
+
+module.exports = { open, read, fileURLToPath, readRegular, unreadable };

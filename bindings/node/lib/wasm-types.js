@@ -1,0 +1,128 @@
+"use strict";
+// Types of C in the module's memory, made as koffi makes them: with pointers of 32 bits, and the lower bytes first.
+const { held, place, placedText, addressOf, then } = require("./wasm-memory.js");
+
+/**
+ * A type of C: how many bytes it has, and how a value of it is written and read.
+ * @typedef {{ size: number, align: number, write: (at: number, value: any) => void, read: (at: number) => any }} Type
+ */
+
+/**
+ * A parameter: what stands for a value in a call, and what is done behind the call.
+ * @typedef {{ give: (value: any) => number | bigint }} Parameter
+ */
+
+/** A 64-bit integer as koffi has it: a number where that holds it. */
+const integer = (/** @type {bigint} */ wide) => (wide <= Number.MAX_SAFE_INTEGER ? Number(wide) : wide);
+
+const uint32 = scalar(4, (at, value) => held.memory.setUint32(at, value, true), (at) => held.memory.getUint32(at, true));
+
+/** @type {Record<string, Type & Parameter>} */
+const TYPES = {
+  uint8_t: scalar(1, (at, value) => held.memory.setUint8(at, value), (at) => held.memory.getUint8(at)),
+  int32_t: scalar(4, (at, value) => held.memory.setInt32(at, value, true), (at) => held.memory.getInt32(at, true)),
+  uint32_t: uint32,
+  size_t: uint32,
+  uintptr_t: uint32,
+  "void *": uint32,
+  uint64_t: {
+    size: 8, align: 8, give: BigInt,
+    write: (at, value) => held.memory.setBigUint64(at, BigInt(value), true),
+    read: (at) => integer(held.memory.getBigUint64(at, true)),
+  },
+  "const char *": { ...uint32, give: placedText, write: (at, value) => held.memory.setUint32(at, placedText(value), true) },
+};
+
+/**
+ * @param {number} size
+ * @param {Type["write"]} write
+ * @param {Type["read"]} read
+ * @returns {Type & Parameter}
+ */
+function scalar(size, write, read) {
+  return { size, align: size, write, read, give: (value) => value };
+}
+
+/** An engine or a scope set. */
+const HANDLE = { ...uint32, give: addressOf };
+
+/**
+ * @param {any} type
+ * @returns {Type & Parameter}
+ */
+const typeOf = (type) => (typeof type === "string" ? TYPES[type] : type);
+
+/**
+ * A struct as every C compiler lays it out.
+ * @param {Record<string, any>} members
+ */
+function struct(members) {
+  /** @type {Record<string, { type: Type, at: number }>} */
+  const fields = {};
+  let [size, align] = [0, 1];
+  for (const [name, member] of Object.entries(members)) {
+    const type = typeOf(member);
+    const at = Math.ceil(size / type.align) * type.align;
+    fields[name] = { type, at };
+    [size, align] = [at + type.size, Math.max(align, type.align)];
+  }
+  return {
+    size: Math.ceil(size / align) * align,
+    align,
+    fields,
+    /** @type {Type["write"]} */
+    write: (start, value) => {
+      for (const name in value) {
+        fields[name]?.type.write(start + fields[name].at, value[name]);
+      }
+    },
+    /** @type {Type["read"]} */
+    read: (start) => {
+      const value = /** @type {Record<string, any>} */ ({});
+      for (const name in fields) {
+        value[name] = fields[name]?.type.read(start + fields[name].at);
+      }
+      return value;
+    },
+  };
+}
+
+/**
+ * Where a value is written: into the first place of an array, or into an object.
+ * @param {any} of
+ */
+function out(of) {
+  const type = typeOf(of);
+  return {
+    makes: of === HANDLE,
+    give: (/** @type {any} */ into) => {
+      const at = place(type.size);
+      held.bytes.fill(0, at, at + type.size);
+      if (!Array.isArray(into)) {
+        type.write(at, into);
+      }
+      then(() => Object.assign(into, Array.isArray(into) ? [type.read(at)] : type.read(at)));
+      return at;
+    },
+  };
+}
+
+/**
+ * An array of a type.
+ * @param {any} of
+ */
+function pointer(of) {
+  const type = typeOf(of);
+  const give = (/** @type {any[]} */ values) => {
+    const at = place(type.size * values.length);
+    values.forEach((value, index) => type.write(at + type.size * index, value));
+    return at;
+  };
+  return { give };
+}
+
+const sizeof = (/** @type {any} */ type) => typeOf(type).size;
+
+const offsetof = (/** @type {ReturnType<typeof struct>} */ type, /** @type {string} */ field) => type.fields[field]?.at;
+
+module.exports = { HANDLE, integer, typeOf, sizeof, offsetof, struct, out, pointer };

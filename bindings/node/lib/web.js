@@ -1,0 +1,30 @@
+"use strict";
+// What stands for `system.js` where there is no Node: the library is a module that was given, and there are no files.
+const { given } = require("./given.js");
+
+/** @returns {ReturnType<typeof import("./system.js").open>} */
+function open() {
+  if (given.module === null) {
+    throw new Error('there are no shared libraries here: `await load()` of "orbgate/wasm" gives the classes of this package');
+  }
+  const from = /** @type {any} */ (require("./wasm.js"));
+  return { from, file: "orbgate.wasm", foreign: from.load(given.module) };
+}
+
+/** @param {URL} url */
+const read = (url) => fetch(url);
+
+/** @param {URL} url */
+const fileURLToPath = (url) => url.href;
+
+/**
+ * @param {string | Uint8Array} _file
+ * @param {(why: string, cause?: unknown) => never} fail
+ * @returns {Uint8Array}
+ */
+const readRegular = (_file, fail) => fail("there are no files here: give its text to Engine.fromYaml(…)");
+
+/** @returns {unknown} */
+const unreadable = () => undefined;
+
+module.exports = { open, read, fileURLToPath, readRegular, unreadable };

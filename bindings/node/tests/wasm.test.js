@@ -1,0 +1,91 @@
+"use strict";
+// The library as WebAssembly. `cargo xtask test node` runs every other test over it as well.
+const test = require("node:test");
+const assert = require("node:assert/strict");
+const path = require("node:path");
+const { execFileSync } = require("node:child_process");
+const { build } = require("esbuild");
+
+const { Engine, Tokens } = require("orbgate");
+
+const root = path.join(__dirname, "..");
+const isWasm = process.env.ORBGATE_LIBRARY?.endsWith(".wasm");
+
+const TARGET = "/api/v1/external/orbs";
+/** @type {import("orbgate").Token} */
+const token = { kind: "user", scopes: "read:orbs" };
+
+/**
+ * What a program prints, without a library named.
+ * @param {string[]} words
+ */
+function printed(...words) {
+  const { ORBGATE_LIBRARY, ...env } = process.env;
+  return execFileSync(process.execPath, words, { env, encoding: "utf8", cwd: __dirname });
+}
+
+test("where shared libraries cannot be loaded, the module answers", () => {
+  const program = `console.log(require("orbgate").Engine.external().decide("GET", "${TARGET}", ${JSON.stringify(token)}).scope)`;
+  assert.equal(printed("--no-addons", "-e", program), "read:orbs\n");
+});
+
+test("a module that is loaded answers", () => {
+  const program = `import { load } from "orbgate/wasm"; const { Engine } = await load();
+    console.log(Engine.external().decide("GET", "${TARGET}", ${JSON.stringify(token)}).scope)`;
+  assert.equal(printed("--input-type=module", "-e", program), "read:orbs\n");
+});
+
+test("a bundler's program for browsers has nothing of Node", async () => {
+  const built = await build({
+    entryPoints: [path.join(__dirname, "browser", "program.mjs")],
+    bundle: true, write: false, platform: "browser", format: "esm",
+  });
+  const page = `import { readFileSync } from "node:fs";
+    globalThis.given = readFileSync(${JSON.stringify(path.join(root, "orbgate.wasm"))});
+    for (const name of ["Buffer", "process"]) { delete globalThis[name]; }
+    await import("data:text/javascript;base64,${Buffer.from(built.outputFiles[0]?.contents ?? "").toString("base64")}");`;
+  assert.equal(printed("--input-type=module", "-e", page), `scope_held
+malformed_request
+cannot read \`policy.yaml\`: there are no files here: give its text to Engine.fromYaml(…)
+`);
+});
+
+test("a trap is an error, and the next call has another instance", { skip: !isWasm }, () => {
+  const { functions } = require("../lib/library.js");
+  const { CODES } = require("../lib/layout.js");
+  const engine = Engine.external();
+  const policy = "orbgate: 1\napis: {a: {base_path: /a, scopes: {s: {orbs: false, routes: [GET /]}}}}\n";
+  const bytes = Buffer.from(policy);
+  const other = Engine.fromYaml(bytes);
+  bytes.fill(0); // What makes it again is not what a caller can change.
+  const scopes = engine.scopeSet(["read:orbs", "write:voxies"]);
+  const tokens = Tokens.from([{ kind: "user", scopes }]);
+  const asked = [0];
+  functions.external(asked);
+  const closed = Engine.external();
+  const orphan = closed.scopeSet("read:orbs");
+  closed.close();
+  for (let round = 0; round < 3; round++) {
+    // A struct behind the end of the memory.
+    assert.equal(functions.route(/** @type {number} */ (asked[0]), 1, 0xfffffff0), CODES.STATUS_PANIC);
+    assert.equal(other.decide("GET", "/a", { kind: "user", scopes: "s" }).scope, "s");
+    assert.equal(engine.decide("GET", TARGET, token).scope, "read:orbs");
+    assert.equal(engine.decide("GET", TARGET, { kind: "user", scopes }).scope, "read:orbs");
+    assert.equal(engine.decideBatch({ methods: ["GET"], targets: [TARGET], tokens }).at(0).scope, "read:orbs");
+    assert.throws(() => closed.name, { code: "closed" });
+    // A set whose engine was closed before cannot be made again, and gives no answer.
+    assert.throws(() => engine.decide("GET", TARGET, { kind: "user", scopes: orphan }), /lost/);
+  }
+});
+
+test("a batch larger than the room is decided, and memory is given back", { skip: !isWasm }, () => {
+  const engine = Engine.external();
+  const rows = 20_000;
+  const batch = { methods: Array(rows).fill("GET"), targets: Array(rows).fill(TARGET), token };
+  for (let round = 0; round < 50; round++) {
+    const decisions = engine.decideBatch(batch);
+    assert.deepEqual([decisions.isAllow(0), decisions.isAllow(rows - 1)], [true, true]);
+  }
+  const long = `/${"x".repeat(200_000)}`;
+  assert.equal(engine.decide("GET", long, token).isAllow, false);
+});

@@ -1,0 +1,11 @@
+// What this package uses of WebAssembly, which TypeScript declares for browsers only.
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+  class Instance {
+    constructor(module: Module);
+    readonly exports: any;
+  }
+  function compile(bytes: ArrayBuffer | Uint8Array): Promise<Module>;
+}
