@@ -47,15 +47,20 @@ var loaded = sync.OnceValues(func() (*names, error) {
 	if err := readNames(read); err != nil {
 		return read, err
 	}
-	if read.abi>>16 != abiVersion>>16 || read.abi < abiVersion {
-		return read, &Error{
-			Status: StatusInvalidArgument,
-			Message: fmt.Sprintf("liborbgate %s has the ABI %d.%d, and this package needs %d.%d or a later %d", read.version,
-				read.abi>>16, read.abi&0xffff, abiVersion>>16, abiVersion&0xffff, abiVersion>>16),
-		}
-	}
-	return read, nil
+	return read, read.fits()
 })
+
+// Whether the library has the ABI that this package needs.
+func (n *names) fits() error {
+	if n.abi>>16 == abiVersion>>16 && n.abi >= abiVersion {
+		return nil
+	}
+	return &Error{
+		Status: StatusInvalidArgument,
+		Message: fmt.Sprintf("liborbgate %s has the ABI %d.%d, and this package needs %d.%d or a later %d", n.version,
+			n.abi>>16, n.abi&0xffff, abiVersion>>16, abiVersion&0xffff, abiVersion>>16),
+	}
+}
 
 func named() *names {
 	names, _ := loaded()

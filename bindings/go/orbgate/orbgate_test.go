@@ -480,6 +480,20 @@ func TestNumbersAreTheLibrarys(t *testing.T) {
 	}
 }
 
+// A library of another ABI is refused, and both are named.
+func TestAnotherABIIsRefused(t *testing.T) {
+	const major, minor = abiVersion >> 16, abiVersion & 0xffff
+	for abi, fits := range map[uint32]bool{
+		abiVersion: true, abiVersion + 1: true, abiVersion - 1: false, (major + 1) << 16: false, (major-1)<<16 + minor + 1: false,
+	} {
+		err := (&names{version: "7.0.0", abi: abi}).fits()
+		said := fmt.Sprintf("liborbgate 7.0.0 has the ABI %d.%d, and this package needs %d.%d", abi>>16, abi&0xffff, major, minor)
+		if fits != (err == nil) || err != nil && !strings.Contains(err.Error(), said) {
+			t.Errorf("%x: %v", abi, err)
+		}
+	}
+}
+
 func TestCodesHaveNames(t *testing.T) {
 	for reason := ReasonMalformedRequest; reason <= ReasonScopeHeld; reason++ {
 		if reason.String() == "" || reason.Explanation() == "" {

@@ -2,6 +2,8 @@
 // The library as WebAssembly. `cargo xtask test node` runs every other test over it as well.
 const test = require("node:test");
 const assert = require("node:assert/strict");
+const fs = require("node:fs");
+const os = require("node:os");
 const path = require("node:path");
 const { execFileSync } = require("node:child_process");
 const { build } = require("esbuild");
@@ -48,6 +50,20 @@ test("a bundler's program for browsers has nothing of Node", async () => {
 malformed_request
 cannot read \`policy.yaml\`: there are no files here: give its text to Engine.fromYaml(…)
 `);
+});
+
+test("a library of another ABI is refused with both numbers", (context) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "other.wasm");
+  // A function that ends with its number: i32.const 0x10002, end. Patched, it is 0x20001.
+  const module = fs.readFileSync(path.join(root, "orbgate.wasm"), "latin1").split("\x41\x82\x80\x04\x0b");
+  assert.equal(module.length, 2);
+  fs.writeFileSync(file, module.join("\x41\x81\x80\x08\x0b"), "latin1");
+  const load = "try { require('orbgate') } catch (error) { console.log(error.message) }";
+  const env = { ...process.env, ORBGATE_LIBRARY: file };
+  const said = execFileSync(process.execPath, ["-e", load], { env, encoding: "utf8", cwd: __dirname });
+  assert.equal(said, `the orbgate library \`${file}\` has ABI 2.1, and this package needs 1.2\n`);
 });
 
 test("a trap is an error, and the next call has another instance", { skip: !isWasm }, () => {

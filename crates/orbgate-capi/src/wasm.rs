@@ -4,6 +4,8 @@
 use core::alloc::Layout;
 use std::alloc::{alloc, dealloc};
 
+use orbgate::ScopeSet;
+
 use crate::arguments::shared;
 use crate::engine::OrbgateEngine;
 use crate::scope_set::OrbgateScopeSet;
@@ -37,11 +39,11 @@ pub unsafe extern "C" fn orbgate_wasm_free(data: *mut u8, len: usize) {
 /// cbindgen:ignore
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_wasm_scope_set_size(engine: *const OrbgateEngine) -> usize {
-    /// Up to this many scopes are bits of the set itself: as the core's `ScopeSet` has it.
-    const OWN: usize = 128;
     // SAFETY: the caller's, see the preamble.
     match unsafe { shared(engine) } {
-        Ok(engine) if engine.engine().scope_count() <= OWN => size_of::<OrbgateScopeSet>(),
+        Ok(engine) if engine.engine().scope_count() <= ScopeSet::OWN_SCOPES => {
+            size_of::<OrbgateScopeSet>()
+        }
         _ => 0,
     }
 }

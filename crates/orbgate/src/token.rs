@@ -108,18 +108,25 @@ impl<'a> From<&'a ScopeSet> for Scopes<'a> {
 pub struct ScopeSet {
     /// Which policy numbered the scopes.
     policy: u128,
-    /// One bit a scope: the first 128 need no allocation.
-    few: [u64; 2],
+    /// One bit a scope: the first of them need no allocation.
+    few: [u64; WORDS],
     more: Box<[u64]>,
 }
 
+/// The words of a set that are its own.
+const WORDS: usize = 2;
+
 impl ScopeSet {
+    /// A set for a policy with no more scopes than these has no memory but its own bytes.
+    #[doc(hidden)]
+    pub const OWN_SCOPES: usize = WORDS * 64;
+
     /// An empty set for a policy with this many scopes.
     pub(crate) fn empty(policy: u128, scopes: usize) -> Self {
-        let more = vec![0; scopes.saturating_sub(128).div_ceil(64)].into_boxed_slice();
+        let more = vec![0; scopes.saturating_sub(Self::OWN_SCOPES).div_ceil(64)].into_boxed_slice();
         Self {
             policy,
-            few: [0; 2],
+            few: [0; WORDS],
             more,
         }
     }
@@ -140,7 +147,7 @@ impl ScopeSet {
         let word = usize::from(scope >> 6);
         let word = match self.few.get(word) {
             Some(word) => Some(word),
-            None => word.checked_sub(2).and_then(|word| self.more.get(word)),
+            None => word.checked_sub(WORDS).and_then(|word| self.more.get(word)),
         };
         let is_in = word.is_some_and(|word| word.wrapping_shr(u32::from(scope)) & 1 == 1);
         self.policy == policy && is_in

@@ -111,6 +111,28 @@ final class LibraryTest {
         assertSaid(message, "orbgate_", asked("-Dorbgate.library=" + other));
     }
 
+    /** This library, patched to say that it has another ABI. */
+    @Test
+    void aLibraryOfAnotherAbiIsRefusedWithBothNumbers() throws Exception {
+        assumeTrue(System.getProperty("os.arch").equals("amd64"), "the patch is of this processor's instructions");
+        // mov eax, NUMBER; ret
+        String instructions = "b8%sc3";
+        String library = HexFormat.of().formatHex(Files.readAllBytes(Path.of(Library.path())));
+        String own = String.format(instructions, number(Layout.ABI_VERSION));
+        assertEquals(2, library.split(own, -1).length);
+        Path other = folder.resolve("liborbgate.so");
+        String patched = library.replace(own, String.format(instructions, number(0x20001)));
+        Files.write(other, HexFormat.of().parseHex(patched));
+        List<String> printed = asked("-Dorbgate.library=" + other);
+        String needed = (Layout.ABI_VERSION >> 16) + "." + (Layout.ABI_VERSION & 0xffff);
+        assertEquals("the orbgate library `" + other + "` has ABI 2.1, and this package needs " + needed, printed.get(0));
+    }
+
+    /** As it is in memory. */
+    private static String number(int number) {
+        return String.format("%08x", Integer.reverseBytes(number));
+    }
+
     @Test
     void aJavaThatForbidsTheLibrarySaysSo() throws Exception {
         assumeTrue(Runtime.version().feature() >= 24, "this Java forbids nothing");
