@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::guide;
 use crate::layout;
 use crate::native::{Compiler, INCLUDE_C, INCLUDE_CPP, Library, WARNINGS, shared};
 use crate::program::Program;
@@ -279,7 +280,7 @@ fn guides(library: &Library, home: &Path) -> Result<()> {
     for (compiler, language, count) in [(Compiler::C, "c", 3), (Compiler::Cpp, "cpp", 4)] {
         let guide = format!("bindings/{language}/README.md");
         let text = fs::read_to_string(&guide)?;
-        let programs: Vec<_> = text.split(&format!("```{language}\n")).skip(1).collect();
+        let programs = guide::blocks(&text, language);
         ensure!(
             programs.len() == count,
             "{guide} has {} programs",
@@ -287,7 +288,7 @@ fn guides(library: &Library, home: &Path) -> Result<()> {
         );
         for (number, program) in programs.into_iter().enumerate() {
             let source = home.join(format!("guide-{number}.{language}"));
-            fs::write(&source, program.split("```").next().unwrap_or_default())?;
+            fs::write(&source, program)?;
             let program = source.with_extension(format!("{language}.out"));
             let path = source.display().to_string();
             compiler.link(&[&path], &[], library, &program)?;

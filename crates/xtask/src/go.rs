@@ -7,6 +7,7 @@ use anyhow::{Result, ensure};
 
 use crate::conformance::Runner;
 use crate::go_module;
+use crate::guide;
 use crate::install::{self, Linking};
 use crate::native::Compiler;
 use crate::program::Program;
@@ -60,10 +61,16 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
 
 /// The step `go-module`.
 pub(crate) fn module(project: &Project) -> Result<StepResult> {
-    match Go::set_up(project, Engine::Wasm)? {
-        Ok(_) => go_module::test(project),
-        Err(missing) => Ok(StepResult::Skipped(missing)),
+    match ready(project)? {
+        StepResult::Passed => go_module::test(project),
+        skipped @ StepResult::Skipped(_) => Ok(skipped),
     }
+}
+
+/// Whether there is Go, and the WebAssembly module in its package.
+pub(crate) fn ready(project: &Project) -> Result<StepResult> {
+    let go = Go::set_up(project, Engine::Wasm)?;
+    Ok(go.map_or_else(StepResult::Skipped, |_| StepResult::Passed))
 }
 
 /// What `cargo xtask conformance go` and `go-cgo` run.
@@ -217,7 +224,7 @@ impl Go {
     /// Every program in the guide builds and runs, in a module made as the guide says.
     fn guide(&self) -> Result<()> {
         let text = fs::read_to_string(self.module.join("README.md"))?;
-        let programs = programs(&text);
+        let programs = guide::blocks(&text, "go");
         let count = programs.len();
         ensure!(count == 4, "the guide has {count} programs");
         let home = self.home.join("guide");
@@ -240,12 +247,4 @@ impl Go {
         }
         Ok(())
     }
-}
-
-/// The programs in a guide.
-pub(crate) fn programs(guide: &str) -> Vec<&str> {
-    let behind = guide.split("```go\n").skip(1);
-    behind
-        .map(|text| text.split("```").next().unwrap_or_default())
-        .collect()
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::go::{MODULE, programs};
+use crate::go::MODULE;
+use crate::guide;
 use crate::program::Program;
 use crate::project::Project;
 use crate::test::StepResult;
@@ -14,9 +15,9 @@ use crate::test::StepResult;
 const ANSWER: &str = "allowed, and consumes orbs\n";
 
 /// Writes the files of a module proxy below a folder: `go get` with `GOPROXY=file://FOLDER` has the module from there. The same
-/// sources give the same bytes. The WebAssembly module must be there.
-pub(crate) fn write_proxy(project: &Project, folder: &Path) -> Result<String> {
-    let version = format!("v{}", project.core()?.version);
+/// sources give the same bytes. The WebAssembly module must be there. Gives the files, the archive first.
+pub(crate) fn write_proxy(project: &Project, folder: &Path) -> Result<Vec<PathBuf>> {
+    let version = version(project)?;
     let source = project.root.join("bindings").join("go");
     ensure!(
         source.join("orbgate").join("orbgate.wasm").exists(),
@@ -36,7 +37,13 @@ pub(crate) fn write_proxy(project: &Project, folder: &Path) -> Result<String> {
         .arg(format!("{MODULE}@{version}"))
         .arg(place.join(format!("{version}.zip")).display().to_string())
         .run()?;
-    Ok(version)
+    let ends = [".zip", ".mod", ".info"].map(|end| place.join(format!("{version}{end}")));
+    Ok(ends.into_iter().chain([place.join("list")]).collect())
+}
+
+/// The version as Go writes it.
+fn version(project: &Project) -> Result<String> {
+    Ok(format!("v{}", project.core()?.version))
 }
 
 /// Installs the module where there is neither Rust nor a C compiler nor a checkout, and runs the guide's first program and the cases.
@@ -49,11 +56,19 @@ pub(crate) fn test(project: &Project) -> Result<StepResult> {
             .run()?;
         fs::remove_dir_all(&home)?;
     }
-    let user = User::new(project, &home)?;
-    let version = write_proxy(project, &home.join("proxy"))?;
+    let proxy = home.join("proxy");
+    write_proxy(project, &proxy)?;
+    install(project, &proxy, &home)?;
+    Ok(StepResult::Passed)
+}
+
+/// The same from a proxy that is there.
+pub(crate) fn install(project: &Project, proxy: &Path, home: &Path) -> Result<()> {
+    let user = User::new(project, proxy, home)?;
+    let version = version(project)?;
     let guide = fs::read_to_string(project.root.join("bindings/go/README.md"))?;
-    let program = programs(&guide).first().copied();
-    let program = program.context("the guide has no program")?;
+    let programs = guide::blocks(&guide, "go");
+    let program = programs.first().context("the guide has no program")?;
     fs::write(user.module.join("main.go"), program)?;
     user.go(&["mod", "init", "example.com/first"])?;
     user.go(&["get", &format!("{MODULE}@{version}")])?;
@@ -65,7 +80,7 @@ pub(crate) fn test(project: &Project) -> Result<StepResult> {
     let ran = ran.lines().last().unwrap_or_default();
     ensure!(ran.starts_with("ran "), "the cases ended with `{ran}`");
     println!("installed from a module proxy: {ran}");
-    Ok(StepResult::Passed)
+    Ok(())
 }
 
 /// Somebody who has Go and nothing else.
@@ -78,7 +93,7 @@ struct User {
 }
 
 impl User {
-    fn new(project: &Project, home: &Path) -> Result<Self> {
+    fn new(project: &Project, proxy: &Path, home: &Path) -> Result<Self> {
         let module = home.join("module");
         fs::create_dir_all(&module)?;
         let read = |name: &str| -> Result<String> {
@@ -89,7 +104,6 @@ impl User {
         for tool in ["cargo", "rustc", "gcc", "cc", "clang"] {
             ensure!(!Path::new(&path).join(tool).exists(), "{path} has {tool}");
         }
-        let proxy = home.join("proxy");
         Ok(Self {
             home: home.to_owned(),
             module,

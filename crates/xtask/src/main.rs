@@ -19,6 +19,7 @@ mod figures;
 
 mod go;
 mod go_module;
+mod guide;
 mod header;
 mod install;
 mod instructions;

@@ -33,10 +33,18 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     for package in project.published() {
         check_files(project, package, &home.join(package.name.as_str()))?;
     }
-    let build = Program::parse("cargo build --workspace --all-features").within(&home);
-    let target = project.target.join("xtask").join("target");
-    build.path("--target-dir", &target).run()?;
+    unpacked(project, "build --workspace --all-features").run()?;
     Ok(StepResult::Passed)
+}
+
+/// cargo in the workspace of the unpacked archives, with a folder of its own for what it builds.
+pub(crate) fn unpacked(project: &Project, command: &str) -> Program {
+    let own = project.target.join("xtask");
+    let cargo = command
+        .split(' ')
+        .fold(Program::parse("cargo"), Program::arg);
+    let cargo = cargo.within(&own.join("package"));
+    cargo.path("--target-dir", &own.join("target"))
 }
 
 /// Makes the archive of every published crate.

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
 
+use crate::guide;
+
 /// Where whole addresses of our own begin.
 const OWN: &str = "https://github.com/orbgate/orbgate/";
 
@@ -63,8 +65,7 @@ fn examples_in_rust_are_tested_ones() {
     for page in pages().filter(|page| {
         !page.starts_with(root().join("crates")) && !page.starts_with(root().join("bindings"))
     }) {
-        for example in read(&page).split("```rust\n").skip(1) {
-            let example = example.split("```").next().unwrap();
+        for example in guide::blocks(&read(&page), "rust") {
             let is_tested = tested.iter().any(|text| text.contains(example));
             assert!(is_tested, "{}: not tested:\n{example}", page.display());
             count += 1;

@@ -2,6 +2,7 @@
 
 mod c;
 mod command;
+mod go;
 mod java;
 mod linux;
 mod manifest;
@@ -62,6 +63,8 @@ enum Form {
     Node,
     /// Jars and the pom
     Java,
+    /// The files of a Go module proxy
+    Go,
     /// The archives of the published crates
     Rust,
 }
@@ -143,6 +146,7 @@ fn set_up(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<StepRe
             Form::Deb | Form::Rpm => linux::set_up()?,
             Form::Node => missing().map_or(StepResult::Passed, StepResult::Skipped),
             Form::Java => Kits::find()?.map_or_else(StepResult::Skipped, |_| StepResult::Passed),
+            Form::Go => crate::go::ready(release.project)?,
             Form::Command | Form::C | Form::Python | Form::Rust => StepResult::Passed,
         });
     }
@@ -175,6 +179,7 @@ impl Form {
             Self::Python => python::build(release),
             Self::Node => node::build(release),
             Self::Java => java::build(release, &kits()?),
+            Self::Go => go::build(release),
             Self::Rust => rust::build(release),
         }
     }
@@ -187,6 +192,7 @@ impl Form {
             Self::Python => python::attempt(release, clean),
             Self::Node => node::attempt(release, clean),
             Self::Java => java::attempt(release, clean, &kits()?),
+            Self::Go => go::attempt(release, clean),
             Self::Rust => rust::attempt(release),
         }
     }

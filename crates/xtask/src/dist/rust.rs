@@ -9,7 +9,7 @@ use super::manifest::Artefact;
 use super::release::Release;
 use crate::package;
 use crate::project::{Package, Project};
-use crate::test::{StepResult, settled};
+use crate::test::settled;
 
 pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
     let folder = release.folder("rust")?;
@@ -49,10 +49,12 @@ fn in_order(project: &Project) -> Result<Vec<&Package>> {
     Ok(ordered)
 }
 
-/// Rust's users have Rust: the archives build, each from what is in them.
+/// Rust's users have Rust: the archives build together, and each is checked without the features that the others ask for.
 pub(super) fn attempt(release: &Release<'_>) -> Result<()> {
-    match package::run(release.project)? {
-        StepResult::Passed => Ok(()),
-        skipped @ StepResult::Skipped(_) => settled(skipped),
+    settled(package::run(release.project)?)?;
+    for package in in_order(release.project)? {
+        let check = package::unpacked(release.project, "check --package");
+        check.arg(package.name.as_str()).run()?;
     }
+    Ok(())
 }

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use super::platform::Arch;
 use super::release::{fresh, put};
 use crate::conformance::{self, CASES};
+use crate::guide;
 use crate::program::Program;
 use crate::project::Project;
 
@@ -104,7 +105,9 @@ impl Clean {
     /// The first example of a guide in a language, as it is.
     pub(super) fn first_block(&self, guide: &Path, language: &str) -> Result<String> {
         let text = fs::read_to_string(guide).with_context(|| guide.display().to_string())?;
-        let block = first_block(&text, language);
+        let block = guide::blocks(&text, language)
+            .first()
+            .map(ToString::to_string);
         block.with_context(|| format!("{} has no `{language}`", guide.display()))
     }
 
@@ -133,26 +136,9 @@ impl Drop for Clean {
     }
 }
 
-fn first_block(text: &str, language: &str) -> Option<String> {
-    let (_, block) = text.split_once(&format!("```{language}\n"))?;
-    Some(block.split_once("```")?.0.to_owned())
-}
-
 /// Copies a folder with what is in it.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     let cp = Program::parse("cp --recursive --dereference").arg(format!("{}/.", from.display()));
     cp.arg(to.display().to_string()).run()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::first_block;
-
-    #[test]
-    fn the_first_example_is_taken_as_it_is() {
-        let text = "# A\n```sh\nx\n```\n```c\nint a;\n\n```\n```c\nint b;\n```\n";
-        assert_eq!(first_block(text, "c").unwrap(), "int a;\n\n");
-        assert_eq!(first_block(text, "js"), None);
-    }
 }
