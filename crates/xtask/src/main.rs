@@ -38,6 +38,7 @@ mod portable;
 mod process;
 mod program;
 mod project;
+mod promises;
 mod python;
 mod record;
 mod refused;

@@ -8,10 +8,11 @@ use clap::Args;
 
 use crate::program::Program;
 use crate::project::Project;
+use crate::promises;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReleaseCheck {
-    /// Leaves out the generated files, whose comparison is a build
+    /// Leaves out what is a build: the generated files, and Rust's promises since the last release
     #[arg(long)]
     quick: bool,
 }
@@ -35,8 +36,14 @@ const STATED: [(&str, &str); 7] = [
 
 impl ReleaseCheck {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
-        let version = project.core()?.version.to_string();
+        let released = &project.core()?.version;
+        let version = released.to_string();
         let mut behind = versions(&project.root, &version)?;
+        let last = promises::last_release(&project.root, released)?;
+        match &last {
+            Some(last) => behind.extend(promises::broken(&project.root, last, released)?),
+            None => println!("no earlier release: nothing to compare"),
+        }
         let changelog = fs::read_to_string(project.root.join("CHANGELOG.md"))?;
         behind.extend(undated(&changelog, &version));
         if !Program::parse("cargo metadata --locked --format-version 1").succeeds() {
@@ -59,6 +66,9 @@ impl ReleaseCheck {
             for generated in ["schema --check", "header --check", "tree"] {
                 let own = Program::at(&std::env::current_exe()?);
                 generated.split(' ').fold(own, Program::arg).run()?;
+            }
+            if let Some(last) = &last {
+                promises::check_rust(project, last)?;
             }
         }
         println!("ready for {version}: git tag v{version} && git push origin v{version}");
