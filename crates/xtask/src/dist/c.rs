@@ -124,8 +124,10 @@ fn compilers(release: &Release<'_>, platform: Platform) -> Compilers {
             let python = release.tools().join("bin").join("python");
             let zig = |language: &str| {
                 let target = platform.arch.name();
+                // It builds musl when it is first asked to, and keeps it.
                 format!(
-                    "{} -m ziglang {language} -target {target}-linux-musl",
+                    "env ZIG_GLOBAL_CACHE_DIR={} {} -m ziglang {language} -target {target}-linux-musl",
+                    release.home.join("zig").display(),
                     python.display()
                 )
             };

@@ -158,13 +158,15 @@ impl<'a> Release<'a> {
         if self.quick {
             return Built::here(self.project);
         }
-        // By its default musl is linked into programs, and there is no shared library.
-        let flags = match platform.libc {
-            Libc::Gnu => "",
-            Libc::Musl => " -Ctarget-feature=-crt-static",
+        // By its default musl is linked into programs, and there is no shared library. Its folder is another than the command's: cargo has
+        // one name for both, and each would build what the other has built anew.
+        let (flags, target) = match platform.libc {
+            Libc::Gnu => ("", self.project.target.clone()),
+            Libc::Musl => (" -Ctarget-feature=-crt-static", self.home.join("shared")),
         };
         let cargo = self.cargo("rustc -p orbgate-capi --lib", platform, flags);
-        Built::by(cargo, self.built(platform), strip(platform))
+        let cargo = cargo.path("--target-dir", &target);
+        Built::by(cargo, built(&target, platform), strip(platform))
     }
 
     /// The command for a processor, with all that it needs in it.
@@ -176,11 +178,7 @@ impl<'a> Release<'a> {
         }
         let platform = arch.with(Libc::Musl);
         self.cargo("build -p orbgate-cli", platform, "").run()?;
-        Ok(self.built(platform).join("orbgate"))
-    }
-
-    fn built(&self, platform: Platform) -> PathBuf {
-        self.project.target.join(platform.target()).join(PROFILE)
+        Ok(built(&self.project.target, platform).join("orbgate"))
     }
 
     /// A new folder to put an artefact together in.
@@ -208,6 +206,11 @@ impl<'a> Release<'a> {
             .arg(name)
             .run()
     }
+}
+
+/// Where cargo puts what is built for a platform.
+fn built(target: &Path, platform: Platform) -> PathBuf {
+    target.join(platform.target()).join(PROFILE)
 }
 
 /// Makes a folder anew.
