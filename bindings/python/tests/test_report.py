@@ -136,6 +136,7 @@ def test_unused_scopes_are_those_of_the_audit(found: figures.Figures) -> None:
     unknown = usage.pop("made:up")
     assert {use.scope: use for use in found.scopes} == usage
     assert {use.scope for use in found.unused} == {"read:inference", "write:inference"}
+    assert found.unused.columns == found.scopes.columns  # a table, too
     assert found.unknown == [("made:up", unknown.granted, True)] and found.unknown_is_exact
 
 

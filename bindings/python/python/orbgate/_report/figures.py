@@ -219,9 +219,9 @@ class Figures(NamedTuple):
         return self.calls - sum(span.allowed + span.denied for span in self.times)
 
     @property
-    def unused(self) -> list[ScopeUse]:
+    def unused(self) -> Rows[ScopeUse]:
         """The scopes of the policy that were granted and never used."""
-        return [use for use in self.scopes if not use.used]
+        return self.scopes.where(lambda use: not use.used)
 
 
 def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from .._arrow import ArrowArray, ArrowStream
 from .._columns import is_table
@@ -31,6 +31,9 @@ from ._files import FORMATS, files, format_of
 from ._heavy import ROWS_AT_ONCE
 from ._input import STANDARD_INPUT, Input
 from ._replay import Summary, replay
+
+if TYPE_CHECKING:
+    import pyarrow as _pa  # type: ignore[import-untyped,unused-ignore]
 
 # Files, or tables.
 Log = Union[
@@ -76,7 +79,7 @@ def read(
     return Reader(log, format, Layout(columns or {}, kind, scopes, allow_bonus_orbs_use, time_unit))
 
 
-class Reader(Iterator[Any]):
+class Reader(Iterator["_pa.RecordBatch"]):
     """The batches of a log, one after the other; a table for whatever has the Arrow C interface.
 
     No batch goes beyond a row whose number is a multiple of `ROWS_AT_ONCE`, wherever the log is cut.
@@ -98,12 +101,12 @@ class Reader(Iterator[Any]):
         self._batches = self._read(self._of_files(layout))
 
     @property
-    def schema(self) -> Any:
+    def schema(self) -> _pa.Schema:
         """The columns, as pyarrow has them."""
         return self._normaliser.schema()
 
     @property
-    def exact_schema(self) -> Any:
+    def exact_schema(self) -> _pa.Schema:
         """The same with bytes instead of text."""
         return self._normaliser.schema(needs("pyarrow", "logs").binary())
 
@@ -144,7 +147,7 @@ class Reader(Iterator[Any]):
             ("standard input" if log.path == STANDARD_INPUT else os.path.basename(log.path), log.sha256.hexdigest()) for log in self._inputs if log.sha256 is not None
         ]
 
-    def exact(self) -> Iterator[Any]:
+    def exact(self) -> Iterator[_pa.RecordBatch]:
         """The batches with the very bytes of the log for the engine, where others show what is not UTF-8 as U+FFFD.
 
         Raises `TableError` where some were read before: an answer about the rest would pass for one about all.
@@ -154,11 +157,11 @@ class Reader(Iterator[Any]):
         self._is_read = True
         return self._batches
 
-    def shown(self, batch: Any) -> Any:
+    def shown(self, batch: _pa.RecordBatch) -> _pa.RecordBatch:
         """A batch as others show it."""
         return self._normaliser.shown(batch)
 
-    def __next__(self) -> Any:
+    def __next__(self) -> _pa.RecordBatch:
         self._is_read = True
         return self.shown(next(self._batches))
 
