@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from orbgate import Decision, Policy, TableError, Token
+from orbgate import Decision, Policy, TableError, Token, logs
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -233,6 +233,26 @@ def test_threads_without_end_are_no_more_than_processors() -> None:
 def test_threads_are_an_int(threads: Any) -> None:
     with pytest.raises(TypeError, match=f"`threads` must be an int, not {type(threads).__name__}"):
         POLICY.decide_table(TABLE, threads=threads)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scopes": ["a"]}, "`scopes` must be a str, not list"),
+        ({"scopes": b"a"}, "`scopes` must be a str, not bytes"),
+        ({"allow_bonus_orbs_use": 1}, "`allow_bonus_orbs_use` must be a bool, not int"),
+        ({"columns": ["target"]}, "`columns` must be a mapping from these names to the table's, not list"),
+        ({"columns": {"target": 1}}, "the name of the column `target` must be a str, not int"),
+    ],
+)
+def test_arguments_of_another_type_are_named(options: dict[str, Any], message: str) -> None:
+    """A report took 1 for a flag, and a list of scopes was an `AttributeError` of the package's own."""
+    asks: list[Callable[..., object]] = [POLICY.decide_table, logs.read]
+    if "allow_bonus_orbs_use" not in options:
+        asks.append(POLICY.scope_usage)
+    for ask in asks:
+        with pytest.raises(TypeError, match=message):
+            ask(TABLE, **options)
 
 
 class Lent:

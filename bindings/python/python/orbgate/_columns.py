@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from types import NoneType
 
 from ._errors import TableError
 from ._terms import TokenKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from typing_extensions import TypeIs
@@ -19,13 +21,21 @@ if TYPE_CHECKING:
 # What a decision follows from, and what else a log can say of a call.
 DECIDED = ("method", "target", "kind", "scopes", "allow_bonus_orbs_use")
 NAMES = (*DECIDED, "time", "caller", "by_scope")
+# What may be one value for all rows, besides the kind.
+VALUES = {"scopes": str, "allow_bonus_orbs_use": bool}
 
 
 def check(columns: Mapping[str, str] | None, values: Mapping[str, object], names: Sequence[str] = NAMES) -> dict[str, str]:
     """The columns that were named.
 
-    Raises `ValueError` for a name that is none, and for what is both a column and a value.
+    Raises `ValueError` for a name that is none, and for what is both a column and a value; and `TypeError`.
     """
+    if not isinstance(columns, (Mapping, NoneType)):
+        raise TypeError(f"`columns` must be a mapping from these names to the table's, not {type(columns).__name__}")
+    for name, wanted in VALUES.items():
+        value = values.get(name)
+        if not isinstance(value, (wanted, NoneType)):
+            raise TypeError(f"`{name}` must be a {wanted.__name__}, not {type(value).__name__}")
     named = dict(columns or {})
     for name, theirs in named.items():
         if name not in names:
