@@ -151,7 +151,7 @@ impl Call<'_> {
     /// How far a template is from the call, why it does not decide it, and the path that was meant.
     fn miss(&self, template: &str) -> Option<(usize, Miss, Option<String>)> {
         let found = &self.segments;
-        let expected: Vec<_> = segments(template, false);
+        let expected: Vec<_> = segments(template);
         let differs =
             |(found, expected): &(&&str, &&str)| !is_parameter(expected) && found != expected;
         if let Some(miss) = self.lacks_start(&expected) {
