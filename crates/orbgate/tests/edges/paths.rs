@@ -142,6 +142,32 @@ fn a_target_of_every_size_behind_a_prefix_of_every_size() {
     }
 }
 
+/// A path that is no more than nearly below the prefix: another byte, or two that differ in the same bits, which a comparison by
+/// windows that overlap could take for equal.
+#[test]
+fn a_prefix_with_other_bytes() {
+    for size in (2..=40).chain([63, 64, 65, 128, 129]) {
+        let base = base_of(size);
+        let table = Table::new(&base, ["/a", "/{b}/{c}"]);
+        for first in 1..base.len() {
+            for second in first..base.len() {
+                let mut target = format!("{base}/v/v").into_bytes();
+                for at in [first, second] {
+                    target[at] = base.as_bytes()[at] ^ 1;
+                }
+                let is_letter = |at: usize| base.as_bytes()[at] != b'/';
+                if is_letter(first) && is_letter(second) {
+                    assert_eq!(
+                        table.get(&target).reason,
+                        "no_route",
+                        "{first}, {second} of {size}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 /// 32 segments and no more, however many of them are prefix.
 #[test]
 fn more_segments_than_there_may_be() {

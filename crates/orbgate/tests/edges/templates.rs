@@ -103,6 +103,18 @@ fn literals_that_differ_in_one_byte_of_their_middle() {
     }
 }
 
+/// An escaped spelling of a literal is refused where templates of the path's length have the literal there. Elsewhere it is a
+/// value like any other.
+#[test]
+fn a_literal_is_escaped_where_it_is_none() {
+    let table = Table::of(true, "/api", ["/a@b/x", "/{p}", "/{p}/{q}/{r}"]);
+    let detail = |target| table.get(target).detail;
+    assert_eq!(detail("/api/a%40b/x"), Some("non_canonical_literal"));
+    assert_eq!(detail("/api/a%40b/y"), Some("non_canonical_literal"));
+    assert_eq!(table.winner("/api/a%40b"), "/api/{p}");
+    assert_eq!(table.winner("/api/a%40b/x/y"), "/api/{p}/{q}/{r}");
+}
+
 /// 1 to 32 segments below prefixes of any depth, some of them parameters whose values are literals elsewhere.
 #[test]
 fn every_depth() {
