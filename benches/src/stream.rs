@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use orbgate::ScopeSet;
 
-use crate::support::Numbers;
+use crate::support::{Numbers, uuid};
 use crate::table::Table;
 
 /// A request as every contestant gets it, one cache line, with what is right for it.
@@ -373,17 +373,6 @@ fn value(numbers: &mut Numbers) -> String {
         3 => format!("{}{}", NAMES[numbers.below(NAMES.len())], number >> 54),
         _ => format!("{:x}", number >> 8),
     }
-}
-
-fn uuid(number: u64) -> String {
-    format!(
-        "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
-        number as u32,
-        number >> 48,
-        number & 0xfff,
-        number >> 52,
-        number >> 16
-    )
 }
 
 /// Tokens, at least 512 of them, some for each scope: fewer tokens than requests, as sessions have it.

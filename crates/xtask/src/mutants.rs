@@ -8,6 +8,7 @@ use clap::Args;
 
 use crate::program::Program;
 use crate::project::Project;
+use crate::setup;
 
 /// Hours for all of it: a person picks a part.
 #[derive(Debug, Args)]
@@ -52,16 +53,6 @@ const SUBJECTS: [Subject; 2] = [
 impl Mutants {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
         let home = project.target.join("xtask").join("mutants");
-        let tool = home.join("bin").join("cargo-mutants");
-        if !Program::at(&tool)
-            .arg("mutants")
-            .arg("--version")
-            .succeeds()
-        {
-            println!("cargo-mutants is missing; building it takes some minutes");
-            let install = Program::parse("cargo install --locked cargo-mutants");
-            install.path("--root", &home).run()?;
-        }
         let mut survived = Vec::new();
         for Subject {
             package,
@@ -69,10 +60,9 @@ impl Mutants {
             tests,
         } in SUBJECTS
         {
+            let mutants = setup::subcommand(project, "mutants")?;
             // Few random cases: what finds a mutant finds it soon, and there are many.
-            let mutants = Program::at(&tool)
-                .env("PROPTEST_CASES", "32")
-                .arg("mutants");
+            let mutants = mutants.env("PROPTEST_CASES", "32");
             let mutants = mutants
                 .arg("--package")
                 .arg(package)

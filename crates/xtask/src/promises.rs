@@ -7,6 +7,7 @@ use cargo_metadata::semver::Version;
 
 use crate::program::Program;
 use crate::project::Project;
+use crate::setup;
 
 /// Lists of the C ABI, which only grow, whatever the version.
 const FROZEN: [&str; 2] = [
@@ -51,21 +52,8 @@ pub(crate) fn broken(root: &Path, last: &Version, version: &Version) -> Result<V
 
 /// Rust's own promises, by cargo-semver-checks against the tag.
 pub(crate) fn check_rust(project: &Project, last: &Version) -> Result<()> {
-    let home = project.target.join("xtask").join("semver");
-    let tool = home.join("bin").join("cargo-semver-checks");
-    if !Program::at(&tool)
-        .arg("semver-checks")
-        .arg("--version")
-        .succeeds()
-    {
-        println!("cargo-semver-checks is missing; building it takes some minutes");
-        let install = Program::parse("cargo install --locked cargo-semver-checks");
-        install.path("--root", &home).run()?;
-    }
-    let check = Program::at(&tool)
-        .arg("semver-checks")
-        .arg("--baseline-rev")
-        .arg(format!("v{last}"));
+    let check = setup::subcommand(project, "semver-checks")?;
+    let check = check.arg("--baseline-rev").arg(format!("v{last}"));
     let names = project.published().map(|package| package.name.as_str());
     names
         .fold(check, |check, name| check.arg("--package").arg(name))

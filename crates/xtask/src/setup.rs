@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::program::Program;
+use crate::project::Project;
 use crate::test::StepResult;
 
 /// Installs Debian's packages where a program of theirs is missing, if this user may.
@@ -58,4 +59,17 @@ pub(crate) fn has_target(rustc: &str, target: &str) -> bool {
     let print = Program::parse(rustc).arg("--print").arg("target-libdir");
     let libraries = print.arg("--target").arg(target).read();
     libraries.is_ok_and(|path| Path::new(path.trim()).exists())
+}
+
+/// A command of cargo's that a crate brings, `cargo-NAME`: built below target/ where it is not there yet.
+pub(crate) fn subcommand(project: &Project, name: &str) -> Result<Program> {
+    let home = project.target.join("xtask").join(name);
+    let tool = home.join("bin").join(format!("cargo-{name}"));
+    let command = || Program::at(&tool).arg(name);
+    if !command().arg("--version").succeeds() {
+        println!("cargo-{name} is missing; building it takes some minutes");
+        let install = Program::parse("cargo install --locked").arg(format!("cargo-{name}"));
+        install.path("--root", &home).run()?;
+    }
+    Ok(command())
 }

@@ -73,17 +73,22 @@ fn value(numbers: &mut Numbers) -> String {
     let number = numbers.step();
     match number % 4 {
         0 => format!("{}", number >> 44),
-        1 => format!(
-            "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
-            number as u32,
-            number >> 48,
-            number & 0xfff,
-            number >> 52,
-            number >> 16
-        ),
+        1 => uuid(number),
         2 => format!("item-{}", number >> 50),
         _ => format!("{:x}", number >> 8),
     }
+}
+
+/// What looks like a UUID.
+pub fn uuid(number: u64) -> String {
+    format!(
+        "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
+        number as u32,
+        number >> 48,
+        number & 0xfff,
+        number >> 52,
+        number >> 16
+    )
 }
 
 /// A policy of this many routes in YAML, as a large service might have: 60 methods and paths a family.
