@@ -4,6 +4,8 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::program::Program;
+use crate::project::Project;
+use crate::setup;
 
 #[derive(Debug, Args)]
 pub(crate) struct Deny {
@@ -13,13 +15,14 @@ pub(crate) struct Deny {
 }
 
 impl Deny {
-    pub(crate) fn run(&self) -> Result<()> {
-        if !Program::parse("cargo deny --version").succeeds() {
-            println!("cargo-deny is missing; building it takes some minutes");
-            Program::parse("cargo install --locked cargo-deny").run()?;
+    pub(crate) fn run(&self, project: &Project) -> Result<()> {
+        let deny = setup::subcommand(project, "deny")?;
+        let check = "--workspace --all-features check licenses bans sources";
+        let check = check.split(' ').fold(deny, Program::arg);
+        match self.advisories {
+            true => check.arg("advisories"),
+            false => check,
         }
-        let check = "cargo deny --workspace --all-features check licenses bans sources";
-        let advisories = if self.advisories { " advisories" } else { "" };
-        Program::parse(&format!("{check}{advisories}")).run()
+        .run()
     }
 }

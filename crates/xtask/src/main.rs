@@ -160,7 +160,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Soak(soak) => soak.run(&project),
         Command::Load(load) => load.run(&project),
         Command::Bench(bench) => bench.run(&project),
-        Command::Deny(deny) => deny.run(),
+        Command::Deny(deny) => deny.run(&project),
         Command::Miri => miri::run(),
         Command::Sanitize => sanitize::run(&project),
         Command::Java => test::settled(java::run(&project)?),
