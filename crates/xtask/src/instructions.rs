@@ -4,24 +4,16 @@
 //! committed list says with which compiler it was made; that one is used here, too, whatever else is
 //! installed, because each compiler makes other instructions.
 
-use core::fmt;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::callgrind::{self, Compiler};
-use crate::program::Program;
+use crate::compiler::Compiler;
 use crate::project::Project;
-use crate::start;
 use crate::test::StepResult;
+use crate::{callgrind, qemu, start};
 
-const FILE: &str = "benches/instructions.tsv";
-const HEADER: &str = "\
-# Instructions of each hot path, counted by callgrind on a processor with AVX2: of a decision or a token's scopes the
-# mean over a stream, of a load (1000/…) all. Written by `cargo xtask bench --instructions --update`, in the commit that
-# changes them.
-";
 const UPDATE: &str = "cargo xtask bench --instructions --update";
 
 /// A path may differ by this much, in per cent: smaller differences come from what the compiler inlines.
@@ -29,6 +21,110 @@ const ROOM: f64 = 3.0;
 
 /// A hot path and its instructions.
 pub(crate) type Count = (String, f64);
+
+/// A kind of processor whose instructions are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Processor {
+    X86_64,
+    Aarch64,
+}
+
+impl Processor {
+    const ALL: [Self; 2] = [Self::X86_64, Self::Aarch64];
+
+    pub(crate) const fn target(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86_64-unknown-linux-musl",
+            Self::Aarch64 => "aarch64-unknown-linux-musl",
+        }
+    }
+
+    /// The committed list.
+    const fn file(self) -> &'static str {
+        match self {
+            Self::X86_64 => "benches/instructions.tsv",
+            Self::Aarch64 => "benches/instructions-aarch64.tsv",
+        }
+    }
+
+    const fn how(self) -> &'static str {
+        match self {
+            Self::X86_64 => "counted by callgrind on a processor with AVX2",
+            Self::Aarch64 => "of aarch64, counted by qemu",
+        }
+    }
+
+    /// Sets up what counts.
+    pub(crate) fn set_up(self) -> Result<StepResult> {
+        match self {
+            Self::X86_64 => callgrind::set_up(),
+            Self::Aarch64 => qemu::set_up(),
+        }
+    }
+
+    fn set_up_with(self, compiler: &Compiler) -> Result<StepResult> {
+        match self.set_up()? {
+            StepResult::Passed => compiler.set_up(),
+            skipped @ StepResult::Skipped(_) => Ok(skipped),
+        }
+    }
+
+    /// Counts every path of the program `paths`, which stands in this directory.
+    pub(crate) fn count(self, project: &Project, programs: &Path) -> Result<Vec<Count>> {
+        let program = programs.join("paths");
+        let plugin = match self {
+            Self::X86_64 => None,
+            Self::Aarch64 => Some(qemu::plugin(project)?),
+        };
+        let count = |arguments: &[&str]| match &plugin {
+            None => callgrind::count(project, &program, arguments, Some("paths::measured*")),
+            Some(plugin) => qemu::count(plugin, &program, arguments),
+        };
+        let (names, _) = count(&[])?;
+        let counts = names.lines().map(|name| {
+            let (units, total) = count(&["count", name])?;
+            let units: f64 = units.trim().parse()?;
+            let each = rounded(total / units);
+            println!("{name:<46}{each:>12}");
+            Ok((name.to_owned(), each))
+        });
+        counts.collect()
+    }
+
+    /// Counts every path and compares it with the committed list.
+    fn check(self, project: &Project) -> Result<StepResult> {
+        let baseline = Baseline::read(self)?;
+        let compiler = Compiler::of_version(&baseline.compiler, self.target())?;
+        if let skipped @ StepResult::Skipped(_) = self.set_up_with(&compiler)? {
+            return Ok(skipped);
+        }
+        let programs = compiler.build(project)?;
+        let counts = self.count(project, &programs)?;
+        let file = self.file();
+        let faults = compare(&baseline.counts, &counts);
+        if !faults.is_empty() {
+            let faults = faults.join("\n");
+            bail!("{faults}\nif that is meant, {file} belongs into the same commit: {UPDATE}");
+        }
+        println!("every path that was counted is within {ROOM} % of {file}");
+        if self == Self::X86_64 {
+            start::check(project, &programs)?;
+        }
+        Ok(StepResult::Passed)
+    }
+
+    /// Counts every path and commits to it.
+    fn update(self, project: &Project) -> Result<()> {
+        let compiler = Compiler::in_use(self.target())?;
+        if let StepResult::Skipped(why) = self.set_up_with(&compiler)? {
+            bail!(why);
+        }
+        let counts = self.count(project, &compiler.build(project)?)?;
+        let compiler = compiler.version;
+        let text = Baseline { compiler, counts }.text(self);
+        fs::write(self.file(), text).with_context(|| self.file().to_owned())
+    }
+}
 
 /// The committed list.
 #[derive(Debug, PartialEq)]
@@ -38,52 +134,23 @@ struct Baseline {
     counts: Vec<Count>,
 }
 
-/// Counts every path and compares it with the committed list.
+/// Counts every path, and compares it with the committed lists.
 pub(crate) fn check(project: &Project) -> Result<StepResult> {
-    let baseline = Baseline::read()?;
-    let compiler = Compiler::of_version(&baseline.compiler)?;
-    if let skipped @ StepResult::Skipped(_) = compiler.set_up()? {
-        return Ok(skipped);
+    let mut skipped = None;
+    for processor in Processor::ALL {
+        match processor.check(project)? {
+            StepResult::Passed => {}
+            StepResult::Skipped(why) => skipped = Some(why),
+        }
     }
-    let programs = compiler.build(project)?;
-    let counts = count(project, &programs)?;
-    let faults = compare(&baseline.counts, &counts);
-    if !faults.is_empty() {
-        let faults = faults.join("\n");
-        bail!("{faults}\nif that is meant, {FILE} belongs into the same commit: {UPDATE}");
-    }
-    println!("every path that was counted is within {ROOM} % of {FILE}");
-    start::check(project, &programs)?;
-    Ok(StepResult::Passed)
+    Ok(skipped.map_or(StepResult::Passed, StepResult::Skipped))
 }
 
 /// Counts every path and commits to it.
 pub(crate) fn update(project: &Project) -> Result<()> {
-    let compiler = Compiler::in_use()?;
-    if let StepResult::Skipped(why) = compiler.set_up()? {
-        bail!(why);
-    }
-    let counts = count(project, &compiler.build(project)?)?;
-    let compiler = compiler.version;
-    let text = Baseline { compiler, counts }.to_string();
-    fs::write(FILE, text).with_context(|| FILE.to_owned())
-}
-
-/// Counts every path of the program `paths`, which stands in this directory, under callgrind.
-pub(crate) fn count(project: &Project, programs: &Path) -> Result<Vec<Count>> {
-    let program = programs.join("paths");
-    let names = Program::parse("")
-        .arg(program.display().to_string())
-        .read()?;
-    let counts = names.lines().map(|name| {
-        let function = Some("paths::measured*");
-        let (units, total) = callgrind::count(project, &program, &["count", name], function)?;
-        let units: f64 = units.trim().parse()?;
-        let each = rounded(total / units);
-        println!("{name:<46}{each:>12}");
-        Ok((name.to_owned(), each))
-    });
-    counts.collect()
+    Processor::ALL
+        .into_iter()
+        .try_for_each(|processor| processor.update(project))
 }
 
 /// Four digits: the seeds of hash maps move the fifth of what uses some.
@@ -120,9 +187,10 @@ fn compare(listed: &[Count], counted: &[Count]) -> Vec<String> {
 }
 
 impl Baseline {
-    fn read() -> Result<Self> {
-        let text = fs::read_to_string(FILE).with_context(|| FILE.to_owned())?;
-        Self::parse(&text).with_context(|| FILE.to_owned())
+    fn read(processor: Processor) -> Result<Self> {
+        let file = processor.file();
+        let text = fs::read_to_string(file).with_context(|| file.to_owned())?;
+        Self::parse(&text).with_context(|| file.to_owned())
     }
 
     fn parse(text: &str) -> Result<Self> {
@@ -137,13 +205,19 @@ impl Baseline {
             counts: counts.collect::<Result<_>>()?,
         })
     }
-}
 
-impl fmt::Display for Baseline {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{HEADER}# rustc {}", self.compiler)?;
-        let mut counts = self.counts.iter();
-        counts.try_for_each(|(name, count)| writeln!(f, "{name}\t{count}"))
+    fn text(&self, processor: Processor) -> String {
+        let how = processor.how();
+        let counts = self.counts.iter();
+        let counts = counts.map(|(name, count)| format!("{name}\t{count}\n"));
+        format!(
+            "# Instructions of each hot path, {how}: of a decision or a token's scopes\n\
+             # the mean over a stream, of a load (1000/…) all. Written by `{UPDATE}`, in\n\
+             # the commit that changes them.\n\
+             # rustc {}\n{}",
+            self.compiler,
+            counts.collect::<String>()
+        )
     }
 }
 
@@ -203,14 +277,50 @@ mod tests {
                 ("1000/compile", 24_097_124.0),
             ]),
         };
-        assert_eq!(Baseline::parse(&baseline.to_string()).unwrap(), baseline);
+        let text = baseline.text(Processor::X86_64);
+        assert_eq!(Baseline::parse(&text).unwrap(), baseline);
     }
 
     #[test]
-    fn the_committed_list_is_sound() {
-        let text = include_str!("../../../benches/instructions.tsv");
-        let baseline = Baseline::parse(text).unwrap();
-        assert_eq!(baseline.to_string(), text);
-        assert!(baseline.counts.iter().all(|(_, count)| *count > 0.0));
+    fn the_committed_lists_are_sound() {
+        let x86_64 = include_str!("../../../benches/instructions.tsv");
+        let aarch64 = include_str!("../../../benches/instructions-aarch64.tsv");
+        for (processor, text) in Processor::ALL.into_iter().zip([x86_64, aarch64]) {
+            let baseline = Baseline::parse(text).unwrap();
+            assert_eq!(baseline.text(processor), text);
+            assert!(baseline.counts.iter().all(|(_, count)| *count > 0.0));
+        }
+    }
+
+    #[test]
+    fn the_page_says_what_the_lists_say() {
+        let page = include_str!("../../../docs/speed.md");
+        for processor in Processor::ALL {
+            let text = fs::read_to_string(Path::new("../..").join(processor.file())).unwrap();
+            let counts = Baseline::parse(&text).unwrap().counts;
+            let least = |stream: &str, names: &[&str]| {
+                let of = |(name, count): &Count| {
+                    let who = name.strip_prefix(stream)?;
+                    names
+                        .iter()
+                        .any(|name| who.starts_with(name))
+                        .then_some(*count)
+                };
+                counts.iter().filter_map(of).fold(f64::INFINITY, f64::min)
+            };
+            let cells = ["external/hits/", "github/hits/"].map(|stream| {
+                let [own, router] =
+                    [&["orbgate-set"][..], &["matchit", "wayfind"]].map(|who| least(stream, who));
+                format!("{own:.0} | {router:.0}")
+            });
+            let name = processor
+                .target()
+                .split('-')
+                .next()
+                .unwrap()
+                .replace('_', "-");
+            let row = format!("| {name} | {} |", cells.join(" | "));
+            assert!(page.contains(&row), "docs/speed.md has no row {row}");
+        }
     }
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::callgrind::Compiler;
-use crate::instructions;
+use crate::compiler::Compiler;
+use crate::instructions::Processor;
 use crate::program::Program;
 use crate::project::Project;
 use crate::test::{DECISIONS, StepResult};
@@ -57,16 +57,18 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     let tests = tests.path("--target-dir", &target);
     tests.env("RUSTFLAGS", FLAGS).run()?;
 
-    let compiler = Compiler::in_use()?;
-    if let StepResult::Skipped(why) = compiler.set_up()? {
-        bail!(why);
+    // What runs here is timed, too.
+    let processor = Processor::X86_64;
+    let compiler = Compiler::in_use(processor.target())?;
+    for outcome in [processor.set_up()?, compiler.set_up()?] {
+        if let StepResult::Skipped(why) = outcome {
+            bail!(why);
+        }
     }
     let usual = compiler.build(project)?;
     let portable = compiler.build_with(&target, FLAGS)?;
-    let counts = instructions::count(project, &usual)?.into_iter();
-    let portable_counts: HashMap<_, _> = instructions::count(project, &portable)?
-        .into_iter()
-        .collect();
+    let counts = processor.count(project, &usual)?.into_iter();
+    let portable_counts: HashMap<_, _> = processor.count(project, &portable)?.into_iter().collect();
     let (times, portable_times) = times(&usual.join("paths"), &portable.join("paths"))?;
 
     println!(
