@@ -73,9 +73,6 @@ pub(super) fn check(
         ("cpp", "cpp", &compilers.cpp, "-std=c++17"),
     ];
     for (language, block, compiler, standard) in languages {
-        if compiler.is_empty() {
-            continue;
-        }
         let readme = clean.sources.join(language).join("README.md");
         let first = clean.home.join(format!("first.{language}"));
         clean.write(&first, &clean.first_block(&readme, block)?)?;
@@ -110,7 +107,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The compilers for a platform on this machine, and how they link; no name is no compiler.
+/// The compilers for a platform on this machine, and how they link.
 struct Compilers {
     c: String,
     cpp: String,
@@ -139,7 +136,8 @@ fn compilers(release: &Release<'_>, platform: Platform) -> Compilers {
         }
         Libc::Gnu => {
             let both = &[Linking::Shared, Linking::Archive];
-            (format!("{}-gcc", platform.name()), String::new(), both)
+            let compiler = |name: &str| format!("{}-{name}", platform.name());
+            (compiler("gcc"), compiler("g++"), both)
         }
     };
     Compilers { c, cpp, linkings }

@@ -74,15 +74,44 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
         let readme = clean.home.join("command").join(&name).join("README.md");
         check(clean, arch, &command, &readme)?;
     }
-    Ok(())
+    match release.quick {
+        // Its command needs a C library, which the image has not.
+        true => Ok(()),
+        false => attempt_image(release, clean),
+    }
 }
 
-/// What it answers to the first example of a README.
+/// What the command answers to the first example of a README.
 pub(super) fn check(clean: &Clean, arch: Arch, command: &Path, readme: &Path) -> Result<()> {
+    let command = clean.emulated(arch, "").arg(command.display().to_string());
+    answers(clean, command, readme)
+}
+
+fn answers(clean: &Clean, command: Program, readme: &Path) -> Result<()> {
     let shown = clean.first_block(readme, "console")?;
     let (first, printed) = shown.split_once('\n').unwrap_or_default();
     let words = first.strip_prefix("$ orbgate ").unwrap_or_default();
-    let run = clean.emulated(arch, "").arg(command.display().to_string());
-    let run = words.split(' ').fold(run, Program::arg);
-    clean.prints(&run, printed)
+    clean.prints(&words.split(' ').fold(command, Program::arg), printed)
+}
+
+/// The archive's Containerfile makes an image, and a container of it answers.
+fn attempt_image(release: &Release<'_>, clean: &Clean) -> Result<()> {
+    let folder = clean.home.join("command").join(name(release, Arch::HOST));
+    let images = clean.home.join("images");
+    let buildah = |words: &str| {
+        let buildah = clean.program("buildah --storage-driver vfs");
+        let buildah = buildah.path("--root", &images.join("root"));
+        let buildah = buildah.path("--runroot", &images.join("run"));
+        words.split(' ').fold(buildah, Program::arg)
+    };
+    // Isolated by `chroot`, which also works within a container.
+    let build = buildah("build --isolation chroot --tag orbgate");
+    build.arg(folder.display().to_string()).run()?;
+    let container = buildah("from --pull-never orbgate").read()?;
+    let run = buildah("run --isolation chroot").arg(container.trim());
+    answers(
+        clean,
+        run.arg("--").arg("/orbgate"),
+        &folder.join("README.md"),
+    )
 }

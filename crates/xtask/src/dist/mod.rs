@@ -151,9 +151,10 @@ fn set_up(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<StepRe
         });
     }
     if attempt && !release.quick {
-        let cross = "gcc-aarch64-linux-gnu libc6-dev-arm64-cross";
-        outcomes.push(setup::apt("aarch64-linux-gnu-gcc", cross)?);
+        let cross = "g++-aarch64-linux-gnu libc6-dev-arm64-cross";
+        outcomes.push(setup::apt("aarch64-linux-gnu-g++", cross)?);
         outcomes.push(setup::apt("qemu-aarch64", "qemu-user")?);
+        outcomes.push(setup::apt("buildah", "buildah")?);
     }
     if attempt {
         outcomes.push(setup::apt("pkg-config", "pkg-config")?);
