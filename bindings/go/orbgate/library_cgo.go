@@ -3,7 +3,7 @@
 package orbgate
 
 /*
-#include <orbgate.h>
+#include <orbgate.h> // In a checkout `cargo xtask go` makes it, and the library.
 
 #cgo noescape orbgate_engine_decide_packed
 #cgo nocallback orbgate_engine_decide_packed

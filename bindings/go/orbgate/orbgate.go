@@ -15,8 +15,8 @@
 // engine, which costs about as much as the decision itself; see [Engine.DecideRoute] for the cheapest question and
 // [Engine.DecideBatch] for many at once.
 //
-// The engine is a WebAssembly module that the package carries. With the build tag orbgate_cgo it is the C library instead, which
-// pkg-config finds: see the README.
+// The engine is a WebAssembly module that the package carries. With the build tag orbgate_cgo it is the C library instead, which the
+// package carries for Linux: see the README.
 package orbgate
 
 import "sync/atomic"

@@ -1,11 +1,12 @@
-//! The step `go`: the Go package over each of its engines, WebAssembly and the installed C library; and its conformance runners.
+//! The step `go`: the Go package over each of its engines, WebAssembly and the C library; and its conformance runners.
 
 use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 
-use crate::conformance::Runner;
+use crate::conformance::{CASES, Runner};
+use crate::go_engines;
 use crate::go_module;
 use crate::guide;
 use crate::install::{self, Linking};
@@ -18,7 +19,7 @@ use crate::wasm;
 
 pub(crate) const MODULE: &str = "github.com/orbgate/orbgate/bindings/go";
 
-/// Linking the shared library instead of the static one.
+/// An installed shared library instead of the static one that the package carries.
 const SHARED: &str = "-tags=orbgate_cgo,orbgate_shared";
 
 /// Systems and processors that programs are built for without a C compiler: one that wazero compiles for, each system of note, and
@@ -45,7 +46,8 @@ struct Go {
     engine: Engine,
     module: PathBuf,
     home: PathBuf,
-    prefix: PathBuf,
+    /// Differs with the C library. Go does not look at it, and would keep what it has linked with another one.
+    link: String,
 }
 
 /// The step.
@@ -56,27 +58,57 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
             Err(missing) => return Ok(StepResult::Skipped(missing)),
         }
     }
+    shared(project)
+}
+
+/// The cases, with a shared library that is installed.
+fn shared(project: &Project) -> Result<StepResult> {
+    let go = match Go::set_up(project, Engine::Cgo)? {
+        Ok(go) => go,
+        Err(missing) => return Ok(StepResult::Skipped(missing)),
+    };
+    if let skipped @ StepResult::Skipped(_) = setup::apt("pkg-config", "pkg-config")? {
+        return Ok(skipped);
+    }
+    let prefix = go.home.join("prefix");
+    install::install(project, &prefix)?;
+    let lib = prefix.join("lib");
+    let program = go.home.join("shared");
+    go.go("build")
+        .arg(SHARED)
+        .path("-o", &program)
+        .arg("./conformance")
+        .env(
+            "PKG_CONFIG_PATH",
+            lib.join("pkgconfig").display().to_string(),
+        )
+        .run()?;
+    Linking::Shared.check(&program)?;
+    let run = Program::at(&program).env("LD_LIBRARY_PATH", lib.display().to_string());
+    run.arg(CASES).run()?;
     Ok(StepResult::Passed)
 }
 
 /// The step `go-module`.
 pub(crate) fn module(project: &Project) -> Result<StepResult> {
-    match ready(project)? {
-        StepResult::Passed => go_module::test(project),
-        skipped @ StepResult::Skipped(_) => Ok(skipped),
+    for engine in [Engine::Wasm, Engine::Cgo] {
+        if let Err(missing) = Go::set_up(project, engine)? {
+            return Ok(StepResult::Skipped(missing));
+        }
     }
+    go_module::test(project)
 }
 
-/// Whether there is Go, and the WebAssembly module in its package.
+/// Whether there is Go.
 pub(crate) fn ready(project: &Project) -> Result<StepResult> {
-    let go = Go::set_up(project, Engine::Wasm)?;
+    let go = Go::find(project, Engine::Wasm);
     Ok(go.map_or_else(StepResult::Skipped, |_| StepResult::Passed))
 }
 
 /// What `cargo xtask conformance go` and `go-cgo` run.
 pub(crate) fn runner(project: &Project, engine: Engine) -> Result<Runner> {
     Ok(match Go::set_up(project, engine)? {
-        Ok(go) => Runner::Ready(go.build("conformance", engine.name(), &[])?),
+        Ok(go) => Runner::Ready(go.build("conformance", engine.name())?),
         Err(missing) => Runner::Missing(missing),
     })
 }
@@ -88,7 +120,7 @@ pub(crate) fn benchmarks(project: &Project) -> Result<Vec<(&'static str, Program
         match Go::set_up(project, engine)? {
             Ok(go) => {
                 let name = format!("bench-{}", engine.name());
-                programs.push((language, go.build("bench", &name, &[])?));
+                programs.push((language, go.build("bench", &name)?));
             }
             Err(missing) => println!("{language}: skipped: {missing}"),
         }
@@ -114,60 +146,60 @@ impl Engine {
 }
 
 impl Go {
-    /// What is needed, or what of it is missing.
-    fn set_up(project: &Project, engine: Engine) -> Result<Result<Self, String>> {
-        let home = project.target.join("xtask").join("go");
+    /// Go alone, unless it is missing.
+    fn find(project: &Project, engine: Engine) -> Result<Self, String> {
         let go = Self {
             engine,
             module: project.root.join("bindings").join("go"),
-            prefix: home.join("prefix"),
-            home,
+            home: project.target.join("xtask").join("go"),
+            link: String::new(),
         };
         // In the module's folder, so that a Go that is older than it asks for is one that fails.
-        if !go.go("version").succeeds() || !go.go("list -m").succeeds() {
-            let what = "Go 1.24 or newer is missing: https://go.dev/dl";
-            return Ok(Err(what.to_owned()));
+        match go.go("version").succeeds() && go.go("list -m").succeeds() {
+            true => Ok(go),
+            false => Err("Go 1.24 or newer is missing: https://go.dev/dl".to_owned()),
         }
+    }
+
+    /// What is needed, or what of it is missing.
+    fn set_up(project: &Project, engine: Engine) -> Result<Result<Self, String>> {
+        let go = match Self::find(project, engine) {
+            Ok(go) => go,
+            missing @ Err(_) => return Ok(missing),
+        };
         if engine == Engine::Wasm {
             return Ok(wasm::build(project)?.map(|_| go));
         }
-        if !cfg!(target_os = "linux") {
-            return Ok(Err(
-                "`cargo xtask install` knows only Linux's layout".to_owned()
-            ));
-        }
-        for outcome in [
-            Compiler::C.set_up()?,
-            setup::apt("pkg-config", "pkg-config")?,
-        ] {
-            if let StepResult::Skipped(what) = outcome {
-                return Ok(Err(what));
-            }
-        }
-        install::install(project, &go.prefix)?;
-        Ok(Ok(go))
+        let library = match go_engines::build_library(project)? {
+            Ok(library) => library,
+            Err(missing) => return Ok(Err(missing)),
+        };
+        let sum = Program::parse("sha256sum").arg(library.display().to_string());
+        let sum = sum.read()?;
+        let digest = sum.split(' ').next().unwrap_or_default();
+        // Sets a variable that is not there, so it changes what Go compares and nothing else.
+        let link = format!("-ldflags=-X={MODULE}/orbgate.library={digest}");
+        Ok(Ok(Self { link, ..go }))
     }
 
     /// A command of Go in the package's folder.
     fn go(&self, command: &str) -> Program {
-        let lib = self.prefix.join("lib");
         let cgo = match self.engine {
             Engine::Wasm => "0",
             Engine::Cgo => "1",
         };
         Program::parse(&format!("GOWORK=off go {command}"))
             .env("CGO_ENABLED", cgo)
-            .env(
-                "PKG_CONFIG_PATH",
-                lib.join("pkgconfig").display().to_string(),
-            )
-            .env("LD_LIBRARY_PATH", lib.display().to_string())
             .within(&self.module)
     }
 
     /// One that builds, with the engine.
     fn with_engine(&self, command: &str) -> Program {
-        self.go(command).arg(self.engine.tags())
+        let build = self.go(command).arg(self.engine.tags());
+        match self.engine {
+            Engine::Wasm => build,
+            Engine::Cgo => build.arg(&self.link),
+        }
     }
 
     fn test(&self) -> Result<()> {
@@ -197,28 +229,19 @@ impl Go {
         })
     }
 
-    /// The cases, the library linked both ways.
+    /// The cases; the program has the library in it.
     fn linked(&self) -> Result<()> {
-        for (linking, options) in [
-            (Linking::Static, [].as_slice()),
-            (Linking::Shared, &[SHARED]),
-        ] {
-            let runner = self.build("conformance", linking.name(), options)?;
-            linking.check(&self.home.join(linking.name()))?;
-            runner.arg("policy/cases").run()?;
-        }
-        Ok(())
+        let runner = self.build("conformance", Linking::Static.name())?;
+        Linking::Static.check(&self.home.join(Linking::Static.name()))?;
+        runner.arg(CASES).run()
     }
 
     /// Builds a command of the module under a name.
-    fn build(&self, command: &str, name: &str, options: &[&str]) -> Result<Program> {
+    fn build(&self, command: &str, name: &str) -> Result<Program> {
         let program = self.home.join(name);
-        let build = self.with_engine("build");
-        let build = options.iter().copied().fold(build, Program::arg);
-        let command = format!("./{command}");
-        build.path("-o", &program).arg(command).run()?;
-        let lib = self.prefix.join("lib").display().to_string();
-        Ok(Program::at(&program).env("LD_LIBRARY_PATH", lib))
+        let build = self.with_engine("build").path("-o", &program);
+        build.arg(format!("./{command}")).run()?;
+        Ok(Program::at(&program))
     }
 
     /// Every program in the guide builds and runs, in a module made as the guide says.

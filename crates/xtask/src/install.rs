@@ -17,14 +17,13 @@ use crate::test::StepResult;
 const ABI: &str = "1.2.0";
 pub(crate) const SONAME: &str = "liborbgate.so.1";
 
-const HEADERS: [&str; 2] = [
-    "bindings/c/include/orbgate.h",
-    "bindings/cpp/include/orbgate.hpp",
-];
+pub(crate) const HEADER: &str = "bindings/c/include/orbgate.h";
+
+const HEADERS: [&str; 2] = [HEADER, "bindings/cpp/include/orbgate.hpp"];
 
 /// What the static library needs of the system on Linux. The compiler is asked each time; this is what it is
 /// known to answer.
-const SYSTEM_LIBRARIES: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
+pub(crate) const SYSTEM_LIBRARIES: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
 
 #[derive(Debug, Args)]
 pub(crate) struct Install {
@@ -100,6 +99,12 @@ impl Built {
     pub(crate) fn shared(&self) -> PathBuf {
         self.directory.join("liborbgate.so")
     }
+
+    /// Puts the static library to a path, without its debug information.
+    pub(crate) fn put_static(&self, path: &Path) -> Result<()> {
+        put_file(&self.directory.join(STATIC), path)?;
+        strip(&self.strip, path)
+    }
 }
 
 /// Puts headers and libraries under a prefix, the libraries into its folder `lib`, which may be a deeper one.
@@ -111,14 +116,12 @@ pub(crate) fn lay_out(project: &Project, prefix: &Path, lib: &str, built: &Built
     for header in HEADERS {
         copy(Path::new(header), &include)?;
     }
-    copy(&built.directory.join(STATIC), &folder)?;
+    built.put_static(&folder.join(STATIC))?;
     let shared = format!("liborbgate.so.{ABI}");
     put_file(&built.shared(), &folder.join(&shared))?;
     link(&shared, &folder.join(SONAME))?;
     link(SONAME, &folder.join("liborbgate.so"))?;
-    for library in [&shared, STATIC] {
-        strip(&built.strip, &folder.join(library))?;
-    }
+    strip(&built.strip, &folder.join(&shared))?;
     packages(project, &folder, lib, &shared, &built.system)
 }
 

@@ -19,7 +19,9 @@ mod embed;
 mod figures;
 
 mod go;
+mod go_engines;
 mod go_module;
+mod go_user;
 mod guide;
 mod header;
 mod install;
@@ -134,6 +136,8 @@ enum Command {
     Msrv,
     /// Builds the C ABI as a WebAssembly module, for the languages that carry it
     Wasm,
+    /// Builds what the Go package carries: the WebAssembly module, and the C library for this machine
+    Go,
 }
 
 fn main() -> ExitCode {
@@ -172,6 +176,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Mutants(mutants) => mutants.run(&project),
         Command::Msrv => test::settled(msrv::run(&project)?),
         Command::Wasm => test::settled(wasm::run(&project)?),
+        Command::Go => test::settled(go_engines::run(&project)?),
     }
 }
 

@@ -58,7 +58,7 @@ enum Step {
     Python,
     /// The Go package over each engine: its tests, also under the race detector, its guide, both ways to link
     Go,
-    /// The Go package as its users get it: from a module proxy, where there is neither Rust nor a C compiler
+    /// The Go package as its users get it: from a module proxy, where there is Go and at most a C compiler
     GoModule,
     /// The Node package: its types and its tests, over the shared library
     Node,

@@ -1,28 +1,53 @@
 //! Go: the files of a module proxy, so that `go get` with `GOPROXY=file://…/dist/go` has the module as a tag of it would give it.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 
 use super::manifest::Artefact;
-use super::release::Release;
+use super::platform::{Arch, Libc};
+use super::release::{Release, put};
 use super::trial::Clean;
+use crate::go_user::{Native, Users};
 use crate::program::Program;
-use crate::{go_module, wasm};
+use crate::{go_engines, go_module, wasm};
 
 pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
-    let files = go_module::write_proxy(release.project, &release.folder("go")?)?;
+    let module = stage(release)?;
+    let files = go_module::write_proxy(release.project, &module, &release.folder("go")?)?;
     let mut artefacts: Vec<_> = files
         .into_iter()
         .map(|file| Artefact::new(file, "", []))
         .collect();
     if let Some(archive) = artefacts.first_mut() {
         archive.package = "orbgate-capi";
-        archive.targets = vec![wasm::TARGET.to_owned()];
-        let module = release.project.root.join("bindings/go/go.mod");
-        archive.needs = needs(&fs::read_to_string(module)?);
+        let libraries = release.arches.iter();
+        let libraries = libraries.map(|arch| arch.with(Libc::Gnu).target());
+        archive.targets = libraries.chain([wasm::TARGET.to_owned()]).collect();
+        archive.needs = needs(&fs::read_to_string(module.join("go.mod"))?);
     }
     Ok(artefacts)
+}
+
+/// The module's folder: what git has of it, and what is made.
+fn stage(release: &Release<'_>) -> Result<PathBuf> {
+    let stage = release.stage("go")?;
+    let source = release.project.root.join("bindings/go");
+    let files = Program::parse("git ls-files").within(&source).read()?;
+    for file in files.lines().map(Path::new) {
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        put(&source.join(file), &stage.join(folder), &name)?;
+    }
+    let package = stage.join("orbgate");
+    let engine = wasm::build(release.project)?.map_err(Error::msg)?;
+    put(&engine, &package, "orbgate.wasm")?;
+    for arch in &release.arches {
+        let built = release.libraries(arch.with(Libc::Gnu))?;
+        go_engines::put(&built, &package, arch.debian())?;
+    }
+    Ok(stage)
 }
 
 /// What a go.mod requires, as package URLs.
@@ -38,14 +63,25 @@ fn needs(module: &str) -> Vec<String> {
     required.collect()
 }
 
-/// Somebody with Go and nothing else gets it, and runs the first program of the guide and the cases.
+/// Everybody who gets it: with and without a C compiler.
 pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
     let home = clean.home.join("go");
-    let installed = go_module::install(release.project, &release.dist.join("go"), &home);
-    // Go makes what it has downloaded read-only.
-    let chmod = Program::parse("chmod -R u+w").arg(home.display().to_string());
-    chmod.run()?;
-    installed
+    let tried = users(release, &home);
+    go_module::writable(&home)?;
+    tried
+}
+
+fn users(release: &Release<'_>, home: &Path) -> Result<()> {
+    let proxy = release.dist.join("go");
+    let users = Users::new(release.project, &proxy, home)?;
+    users.without_compiler()?;
+    for arch in release.arches.iter().copied() {
+        users.with_compiler(&match arch == Arch::HOST {
+            true => Native::own(arch.debian()),
+            false => Native::other(arch.debian(), arch.name()),
+        })?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

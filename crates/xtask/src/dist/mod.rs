@@ -24,6 +24,7 @@ use self::release::{Release, fresh};
 use self::trial::Clean;
 use crate::c::set_up_compilers;
 use crate::java::Kits;
+use crate::native::Compiler;
 use crate::node::missing;
 use crate::program::Program;
 use crate::project::Project;
@@ -157,6 +158,7 @@ fn set_up(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<StepRe
         outcomes.push(setup::apt("buildah", "buildah")?);
     }
     if attempt {
+        outcomes.push(Compiler::C.set_up()?);
         outcomes.push(setup::apt("pkg-config", "pkg-config")?);
     }
     let skipped = outcomes

@@ -39,6 +39,7 @@ impl Arch {
         }
     }
 
+    /// As Go says it, too.
     pub(super) const fn debian(self) -> &'static str {
         match self {
             Self::X86_64 => "amd64",
