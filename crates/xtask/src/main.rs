@@ -21,6 +21,7 @@ mod figures;
 mod go;
 mod go_engines;
 mod go_module;
+mod go_tag;
 mod go_user;
 mod guide;
 mod header;
@@ -138,6 +139,8 @@ enum Command {
     Wasm,
     /// Builds what the Go package carries: the WebAssembly module, and the C library for this machine
     Go,
+    /// Tags the commit that Go takes a release from: that of the release, with what `dist go` has packed
+    GoTag(go_tag::GoTag),
 }
 
 fn main() -> ExitCode {
@@ -177,6 +180,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Msrv => test::settled(msrv::run(&project)?),
         Command::Wasm => test::settled(wasm::run(&project)?),
         Command::Go => test::settled(go_engines::run(&project)?),
+        Command::GoTag(tag) => tag.run(&project),
     }
 }
 

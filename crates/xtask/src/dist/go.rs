@@ -11,7 +11,7 @@ use super::release::{Release, put};
 use super::trial::Clean;
 use crate::go_user::{Native, Users};
 use crate::program::Program;
-use crate::{go_engines, go_module, wasm};
+use crate::{go_engines, go_module, go_tag, wasm};
 
 pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
     let module = stage(release)?;
@@ -63,7 +63,7 @@ fn needs(module: &str) -> Vec<String> {
     required.collect()
 }
 
-/// Everybody who gets it: with and without a C compiler.
+/// Everybody who gets it: from the proxy, with and without a C compiler, and from a repository.
 pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
     let home = clean.home.join("go");
     let tried = users(release, &home);
@@ -74,14 +74,20 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
 fn users(release: &Release<'_>, home: &Path) -> Result<()> {
     let proxy = release.dist.join("go");
     let users = Users::new(release.project, &proxy, home)?;
-    users.without_compiler()?;
+    let sums = users.without_compiler()?;
     for arch in release.arches.iter().copied() {
         users.with_compiler(&match arch == Arch::HOST {
             true => Native::own(arch.debian()),
             false => Native::other(arch.debian(), arch.name()),
         })?;
     }
-    Ok(())
+    let repository = home.join("repository.git");
+    Program::parse("git clone --quiet --bare")
+        .arg(release.project.root.display().to_string())
+        .arg(repository.display().to_string())
+        .run()?;
+    go_tag::tag(&repository, &release.dist, &home.join("tag"))?;
+    users.with_repository(&repository, &sums)
 }
 
 #[cfg(test)]
