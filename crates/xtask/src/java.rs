@@ -42,7 +42,7 @@ pub(crate) fn runner(project: &Project, library: &Library) -> Result<Runner> {
     kits.maven(project, library, "package -DskipTests").run()?;
     let file = library.directory.join(shared());
     Ok(Runner::Ready(
-        kits.java(kits.newest(), project, &file).arg(CONFORMANCE),
+        kits.java(kits.newest(), project, &file)?.arg(CONFORMANCE),
     ))
 }
 
@@ -63,9 +63,9 @@ pub(crate) fn benchmarks(
     let ways = [("java", &kits.foreign), ("java-jna", &kits.older)];
     let there = ways.into_iter().filter_map(|(way, home)| {
         let java = kits.java(home.as_ref()?, project, &file);
-        Some((way, java.arg(BENCHMARK)))
+        Some(java.map(|java| (way, java.arg(BENCHMARK))))
     });
-    Ok(there.collect())
+    there.collect()
 }
 
 /// The newest JDK that Spark runs in as it is: it is not made for 22 and newer ones.
@@ -155,9 +155,10 @@ impl Kits {
     }
 
     /// A Java with the package's jar, as users have it.
-    fn java(&self, home: &Path, project: &Project, library: &Path) -> Program {
+    fn java(&self, home: &Path, project: &Project, library: &Path) -> Result<Program> {
         let output = output(project);
-        let parts = ["orbgate-0.1.0.jar", "lib/*", "test-classes"];
+        let jar = format!("orbgate-{}.jar", project.core()?.version);
+        let parts = [&jar, "lib/*", "test-classes"];
         let path = parts.map(|part| output.join(part).display().to_string());
         let java = Program::at(&home.join("bin").join("java"));
         let java = java.arg(format!("-Dorbgate.library={}", library.display()));
@@ -165,7 +166,7 @@ impl Kits {
             true => java.arg("--enable-native-access=ALL-UNNAMED"),
             false => java,
         };
-        java.arg("--class-path").arg(path.join(":"))
+        Ok(java.arg("--class-path").arg(path.join(":")))
     }
 }
 

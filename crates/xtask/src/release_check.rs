@@ -18,7 +18,7 @@ pub(crate) struct ReleaseCheck {
 }
 
 /// Files that state the version, each with the text that stands before it.
-const STATED: [(&str, &str); 7] = [
+const STATED: [(&str, &str); 5] = [
     ("Cargo.lock", "name = \"orbgate\"\nversion = \""),
     ("bindings/node/package.json", "\"version\": \""),
     ("bindings/node/package-lock.json", "\"version\": \""),
@@ -26,12 +26,15 @@ const STATED: [(&str, &str); 7] = [
         "bindings/java/pom.xml",
         "<artifactId>orbgate</artifactId>\n  <version>",
     ),
-    (
-        "bindings/java/README.md",
-        "<artifactId>orbgate</artifactId>\n  <version>",
-    ),
-    ("crates/xtask/src/java.rs", "\"orbgate-"),
     ("bindings/c/include/orbgate.h", "#define ORBGATE_VERSION \""),
+];
+
+/// Guides that name the files of a release.
+const GUIDES: [&str; 4] = [
+    "bindings/c/README.md",
+    "bindings/java/README.md",
+    "bindings/node/README.md",
+    "crates/orbgate-cli/README.md",
 ];
 
 impl ReleaseCheck {
@@ -89,6 +92,11 @@ fn versions(root: &Path, version: &str) -> Result<Vec<String>> {
             behind.push(format!("{file} states version {stated}"));
         }
     }
+    for file in GUIDES {
+        let text = fs::read_to_string(root.join(file)).with_context(|| file.to_owned())?;
+        let other = named(&text).find(|named| named != version);
+        behind.extend(other.map(|other| format!("{file} names files of version {other}")));
+    }
     // Every crate of the workspace is asked for in the version that it has.
     let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
     for line in manifest
@@ -100,6 +108,22 @@ fn versions(root: &Path, version: &str) -> Result<Vec<String>> {
         }
     }
     Ok(behind)
+}
+
+/// The versions that a guide has in the names of our files, and of our jar for Maven.
+fn named(guide: &str) -> impl Iterator<Item = String> {
+    let of_a_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let words = guide.split(move |c| !of_a_name(c));
+    let ours = words.filter(|word| word.contains("orbgate"));
+    let jar = guide
+        .split("<artifactId>orbgate</artifactId>\n  <version>")
+        .skip(1);
+    let parts = ours.flat_map(|word| word.split(['-', '_']));
+    parts.chain(jar).filter_map(|part| {
+        let version: Vec<_> = part.splitn(4, ['.', '<']).take(3).collect();
+        let is_number = |text: &&str| text.parse::<u32>().is_ok();
+        (version.len() == 3 && version.iter().all(is_number)).then(|| version.join("."))
+    })
 }
 
 /// What is wrong with the changelog: its newest section is this version's, with the day.
@@ -123,7 +147,7 @@ fn undated(changelog: &str, version: &str) -> Option<String> {
 mod tests {
     use std::path::Path;
 
-    use super::{undated, versions};
+    use super::{named, undated, versions};
 
     #[test]
     fn every_file_states_the_same_version() {
@@ -133,7 +157,17 @@ mod tests {
         let version = version.split('"').next().unwrap();
         assert_eq!(versions(&root, version).unwrap(), Vec::<String>::new());
         let behind = versions(&root, "7.0.0").unwrap();
-        assert_eq!(behind.len(), 14, "{behind:?}");
+        assert_eq!(behind.len(), 16, "{behind:?}");
+    }
+
+    #[test]
+    fn guides_name_files_with_their_version() {
+        let guide = "`tar -xzf a/liborbgate-0.1.0-x86_64-linux-gnu.tar.gz` ./orbgate_0.1.2_amd64.deb koffi-3.0.0.tgz liborbgate.so.1\n\
+            <artifactId>orbgate</artifactId>\n  <version>0.1.3</version>";
+        assert_eq!(
+            named(guide).collect::<Vec<_>>(),
+            ["0.1.0", "0.1.2", "0.1.3"]
+        );
     }
 
     #[test]
