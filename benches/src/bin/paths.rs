@@ -35,12 +35,12 @@ const STREAMS: [(&str, &str); 17] = [
     ("malformed", "orbgate-set"),
     ("words", "orbgate-set"),
     ("long", "orbgate-set"),
+    ("uuids", "orbgate-set"),
     // The same requests as above, by those who route alone.
     ("hits", "matchit-paths"),
     ("hits", "matchit-methods"),
     ("hits", "wayfind-paths"),
     ("hits", "wayfind-methods"),
-    ("uuids", "orbgate-set"),
     ("uuids", "matchit-paths"),
     ("uuids", "matchit-methods"),
     ("uuids", "wayfind-paths"),

@@ -22,7 +22,7 @@ pub(crate) struct Bench {
     /// Repeats of all of it instead of five, each with everybody's memory elsewhere; the record says how many
     #[arg(long)]
     repeats: Option<usize>,
-    /// Only counts the instructions of the hot paths, on x86-64 and aarch64, against benches/instructions.tsv and its twin
+    /// Only counts the instructions of the hot paths, on x86-64 and aarch64, against benches/instructions*.tsv
     #[arg(long, alias = "gate", conflicts_with_all = ["quick", "filter", "repeats"])]
     instructions: bool,
     /// What a decision takes from each language, beside the Rust call

@@ -18,12 +18,16 @@ pub(crate) struct ReleaseCheck {
 }
 
 /// Files that state the version, each with the text that stands before it.
-const STATED: [(&str, &str); 5] = [
+const STATED: [(&str, &str); 6] = [
     ("Cargo.lock", "name = \"orbgate\"\nversion = \""),
     ("bindings/node/package.json", "\"version\": \""),
     ("bindings/node/package-lock.json", "\"version\": \""),
     (
         "bindings/java/pom.xml",
+        "<artifactId>orbgate</artifactId>\n  <version>",
+    ),
+    (
+        "bindings/java/README.md",
         "<artifactId>orbgate</artifactId>\n  <version>",
     ),
     ("bindings/c/include/orbgate.h", "#define ORBGATE_VERSION \""),
@@ -94,8 +98,13 @@ fn versions(root: &Path, version: &str) -> Result<Vec<String>> {
     }
     for file in GUIDES {
         let text = fs::read_to_string(root.join(file)).with_context(|| file.to_owned())?;
-        let other = named(&text).find(|named| named != version);
-        behind.extend(other.map(|other| format!("{file} names files of version {other}")));
+        let named: Vec<_> = named(&text).collect();
+        let other = named.iter().find(|named| *named != version);
+        match other {
+            Some(other) => behind.push(format!("{file} names files of version {other}")),
+            None if named.is_empty() => behind.push(format!("{file} names no file of a release")),
+            None => {}
+        }
     }
     // Every crate of the workspace is asked for in the version that it has.
     let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
@@ -110,17 +119,14 @@ fn versions(root: &Path, version: &str) -> Result<Vec<String>> {
     Ok(behind)
 }
 
-/// The versions that a guide has in the names of our files, and of our jar for Maven.
+/// The versions in the names of our files that a guide has.
 fn named(guide: &str) -> impl Iterator<Item = String> {
     let of_a_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let words = guide.split(move |c| !of_a_name(c));
     let ours = words.filter(|word| word.contains("orbgate"));
-    let jar = guide
-        .split("<artifactId>orbgate</artifactId>\n  <version>")
-        .skip(1);
     let parts = ours.flat_map(|word| word.split(['-', '_']));
-    parts.chain(jar).filter_map(|part| {
-        let version: Vec<_> = part.splitn(4, ['.', '<']).take(3).collect();
+    parts.filter_map(|part| {
+        let version: Vec<_> = part.splitn(4, '.').take(3).collect();
         let is_number = |text: &&str| text.parse::<u32>().is_ok();
         (version.len() == 3 && version.iter().all(is_number)).then(|| version.join("."))
     })
@@ -157,17 +163,13 @@ mod tests {
         let version = version.split('"').next().unwrap();
         assert_eq!(versions(&root, version).unwrap(), Vec::<String>::new());
         let behind = versions(&root, "7.0.0").unwrap();
-        assert_eq!(behind.len(), 16, "{behind:?}");
+        assert_eq!(behind.len(), 17, "{behind:?}");
     }
 
     #[test]
     fn guides_name_files_with_their_version() {
-        let guide = "`tar -xzf a/liborbgate-0.1.0-x86_64-linux-gnu.tar.gz` ./orbgate_0.1.2_amd64.deb koffi-3.0.0.tgz liborbgate.so.1\n\
-            <artifactId>orbgate</artifactId>\n  <version>0.1.3</version>";
-        assert_eq!(
-            named(guide).collect::<Vec<_>>(),
-            ["0.1.0", "0.1.2", "0.1.3"]
-        );
+        let guide = "`tar -xzf a/liborbgate-0.1.0-x86_64-linux-gnu.tar.gz` ./orbgate_0.1.2_amd64.deb koffi-3.0.0.tgz liborbgate.so.1";
+        assert_eq!(named(guide).collect::<Vec<_>>(), ["0.1.0", "0.1.2"]);
     }
 
     #[test]

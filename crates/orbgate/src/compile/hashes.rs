@@ -119,7 +119,7 @@ pub(super) fn scope_ids(salt: u64, names: &[&[u8]]) -> Result<ScopeIds, Unplacea
     let state = ptrhash::generate_hash_with_hash_fn(&keys, |(number, name), seed| {
         tries.set(tries.get().saturating_add(1));
         match tries.get() > limit {
-            true => hash::scope_hash(*seed ^ salt, &number.to_le_bytes()),
+            true => hash::scope_hash(*seed, &number.to_le_bytes()),
             false => hash::scope_hash(*seed ^ salt, name),
         }
     });
