@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 
+use super::debian::Debian;
 use super::manifest::{Artefact, digests};
 use super::platform::{Libc, Platform};
 use super::release::{Release, fresh, put, put_licences};
@@ -131,10 +132,8 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean, kits: &Kits) -> Resu
         .within(&home)
         .run()?;
     let first = home.join("First.java");
-    clean.write(
-        &first,
-        &clean.first_block(&guide.join("README.md"), "java")?,
-    )?;
+    let source = clean.first_block(&guide.join("README.md"), "java")?;
+    clean.write(&first, &source)?;
     // Java runs a source where its package would have it.
     let folder = home.join("io/github/orbgate/conformance");
     let runner = guide.join("conformance").join(RUNNER);
@@ -142,18 +141,39 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean, kits: &Kits) -> Resu
     let runner = folder.join(RUNNER);
     for kit in kits.all() {
         let java = |file: &Path| {
-            let java = clean
-                .with("")
-                .arg(kit.join("bin/java").display().to_string());
+            let java = clean.with("").arg(program(&kit.join("bin/java")));
             let java = match kits.is_foreign(kit) {
                 true => java.arg("--enable-native-access=ALL-UNNAMED"),
                 false => java,
             };
             let java = java.arg("--class-path").arg("lib/*").within(&home);
-            java.arg(file.display().to_string())
+            java.arg(program(file))
         };
         clean.prints(&java(&first), "allowed, and consumes orbs\n")?;
         clean.conforms(java(&runner))?;
     }
+    for arch in release.other_arches() {
+        // Its Java has no compiler, and classes are the same everywhere.
+        let compile = clean
+            .with("")
+            .arg(program(&kits.newest().join("bin/javac")));
+        let compile = "--release 17 -d classes --class-path lib/*"
+            .split(' ')
+            .fold(compile, Program::arg);
+        let compile = compile.arg(program(&first)).arg(program(&runner));
+        compile.within(&home).run()?;
+        let debian = Debian::new(release, arch)?;
+        let java = |class: &str| {
+            let java = debian.run(clean.with(""), &debian.java());
+            let java = java.arg("--class-path").arg("classes:lib/*").arg(class);
+            java.within(&home)
+        };
+        clean.prints(&java("First"), "allowed, and consumes orbs\n")?;
+        clean.conforms(java("io.github.orbgate.conformance.Conformance"))?;
+    }
     Ok(())
+}
+
+fn program(file: &Path) -> String {
+    file.display().to_string()
 }

@@ -2,6 +2,7 @@
 
 mod c;
 mod command;
+mod debian;
 mod go;
 mod java;
 mod linux;

@@ -1,14 +1,15 @@
 //! Node: the package, and beside it one with the library for each platform, of which npm installs the one that fits.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
 
+use super::debian::Debian;
 use super::manifest::Artefact;
 use super::platform::{Arch, Libc, Platform};
-use super::release::{Release, put, put_licences};
+use super::release::{Release, fresh, put, put_licences};
 use super::trial::Clean;
 use crate::node::{self, MODULE};
 use crate::program::Program;
@@ -16,6 +17,9 @@ use crate::wasm;
 
 /// What the package needs of npm's registry.
 const KOFFI: &str = "pkg:npm/koffi";
+
+/// The oldest Node that the package is for.
+const OLDEST: u32 = 20;
 
 pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
     let mut artefacts = Vec::new();
@@ -94,7 +98,7 @@ fn with_platforms(manifest: &str, version: &str) -> Result<String> {
     ))
 }
 
-fn pack(release: &Release<'_>, stage: &Path, name: &str) -> Result<std::path::PathBuf> {
+fn pack(release: &Release<'_>, stage: &Path, name: &str) -> Result<PathBuf> {
     let folder = release.folder("node")?;
     let pack =
         Program::parse("npm pack --silent --ignore-scripts").path("--pack-destination", &folder);
@@ -116,50 +120,73 @@ fn locked(stage: &Path, name: &str) -> Result<String> {
 }
 
 /// In a new project, from the packed files: no script runs, and nothing is built. Then once more without what is optional, which
-/// leaves the library as WebAssembly, as on every other platform.
+/// leaves the library as WebAssembly, as on every other platform; and for other processors.
 pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
     let own = format!("orbgate-{}", name(Arch::HOST.with(Libc::Gnu)));
-    install_and_run(release, clean, "node", &["orbgate", &own], "")?;
-    install_and_run(
-        release,
-        clean,
-        "node-wasm",
-        &["orbgate"],
-        " --omit=optional",
-    )
+    let node = || clean.program("node");
+    let project = install(release, clean, &["orbgate", &own], "")?;
+    run(clean, &project, node)?;
+    let project = install(release, clean, &["orbgate"], "--omit=optional")?;
+    run(clean, &project, node)?;
+    for arch in release.other_arches() {
+        let debian = Debian::new(release, arch)?;
+        let own = format!("orbgate-{}", name(arch.with(Libc::Gnu)));
+        let options = format!("--os=linux --libc=glibc --cpu={}", arch.node());
+        let project = install(release, clean, &["orbgate", &own], &options)?;
+        let node = node_for(release, arch)?;
+        run(clean, &project, || debian.run(clean.with(""), &node))?;
+    }
+    Ok(())
 }
 
-fn install_and_run(
+/// npm has Node itself for each processor.
+fn node_for(release: &Release<'_>, arch: Arch) -> Result<PathBuf> {
+    let home = release.home.join(format!("node-{}", arch.node()));
+    let node = home.join("package/bin/node");
+    if !node.exists() {
+        let home = fresh(home)?;
+        let pack = Program::parse("npm pack --silent").within(&home);
+        pack.arg(format!("node-linux-{}@{OLDEST}", arch.node()))
+            .run()?;
+        let file = fs::read_dir(&home)?.flatten().next();
+        let file = file.context("npm has packed nothing")?.file_name();
+        Program::parse("tar --extract --file")
+            .arg(file.to_string_lossy())
+            .within(&home)
+            .run()?;
+    }
+    Ok(node)
+}
+
+fn install(
     release: &Release<'_>,
     clean: &Clean,
-    project: &str,
     packages: &[&str],
-    words: &str,
-) -> Result<()> {
+    options: &str,
+) -> Result<PathBuf> {
     let folder = release.dist.join("node");
-    let project = clean.home.join(project);
-    fs::create_dir_all(&project)?;
+    let project = fresh(clean.home.join("node"))?;
     clean.write(&project.join("package.json"), "{ \"private\": true }\n")?;
     let install = "npm install --ignore-scripts --no-audit --no-fund --prefer-offline";
-    let install = clean.program(&format!("{install}{words}"));
+    let install = clean.program(&format!("{install} {options}"));
     let install = packages.iter().fold(install, |install, name| {
         let file = folder.join(format!("{name}-{}.tgz", release.version));
         install.arg(file.display().to_string())
     });
     install.within(&project).run()?;
+    Ok(project)
+}
+
+/// The guide's first example and all cases.
+fn run(clean: &Clean, project: &Path, node: impl Fn() -> Program) -> Result<()> {
     let guide = clean.sources.join("node");
+    let node = |file: &Path| node().arg(file.display().to_string()).within(project);
     let first = project.join("first.mjs");
     clean.write(&first, &clean.first_block(&guide.join("README.md"), "js")?)?;
-    let run = |file: &Path| {
-        clean
-            .program("node")
-            .arg(file.display().to_string())
-            .within(&project)
-    };
-    clean.prints(&run(&first), "allowed, and consumes orbs\n")?;
+    clean.prints(&node(&first), "allowed, and consumes orbs\n")?;
     let runner = project.join("conformance.js");
     fs::copy(guide.join("conformance").join("conformance.js"), &runner)?;
-    clean.conforms(run(&runner))
+    clean.conforms(node(&runner))
 }
 
 #[cfg(test)]

@@ -5,17 +5,15 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
+use super::debian::{Debian, PYTHON};
 use super::manifest::Artefact;
 use super::platform::{Arch, Libc};
-use super::release::{Release, fresh};
+use super::release::Release;
 use super::trial::Clean;
 use crate::program::Program;
 use crate::python;
 
 const PACKAGE: &str = "orbgate-python";
-
-/// The Python of Debian 12, from whose packages those of other processors are taken.
-const DEBIANS: &str = "python3.11";
 
 pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
     let package = release.project.root.join("bindings").join("python");
@@ -79,12 +77,7 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
         let runner = guide.join("conformance").join("conformance.py");
         clean.conforms(run(&python).arg(runner.display().to_string()))?;
     }
-    for arch in release
-        .arches
-        .iter()
-        .copied()
-        .filter(|arch| *arch != Arch::HOST)
-    {
+    for arch in release.other_arches() {
         emulate(release, clean, arch, &folder)?;
     }
     Ok(())
@@ -92,69 +85,19 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
 
 /// The wheel of another processor under qemu, in Debian's Python for it.
 fn emulate(release: &Release<'_>, clean: &Clean, arch: Arch, folder: &Path) -> Result<()> {
-    let root = debian(release, arch)?;
+    let debian = Debian::new(release, arch)?;
     let wheel = file(folder, &format!("_{}.whl", arch.name()))?;
     let inside = clean.home.join("wheel");
     let unzip = clean.program("python3 -m zipfile --extract");
     let unzip = unzip.arg(wheel.display().to_string());
     unzip.arg(inside.display().to_string()).run()?;
-    let lib = |folder: &str| format!("{}/{folder}/{}-linux-gnu", root.display(), arch.name());
     let python = || {
-        clean
-            .with(&format!("PYTHONPATH={}", inside.display()))
-            .arg(format!("PYTHONHOME={}", root.join("usr").display()))
-            .arg(format!("LD_LIBRARY_PATH={}:{}", lib("usr/lib"), lib("lib")))
-            .arg(format!("qemu-{}", arch.name()))
-            .arg("-L")
-            .arg(root.display().to_string())
-            .arg(root.join("usr/bin").join(DEBIANS).display().to_string())
+        let clean = clean.with(&format!("PYTHONPATH={}", inside.display()));
+        let clean = clean.arg(format!("PYTHONHOME={}", debian.root.join("usr").display()));
+        debian.run(clean, &debian.root.join("usr/bin").join(PYTHON))
     };
     let first = clean.home.join("first.py");
     clean.prints(&python().arg(first.display().to_string()), "")?;
     let runner = clean.sources.join("python/conformance/conformance.py");
     clean.conforms(python().arg(runner.display().to_string()))
-}
-
-/// Debian's packages of its Python for a processor, unpacked; apt has a state of its own for them and installs nothing.
-fn debian(release: &Release<'_>, arch: Arch) -> Result<std::path::PathBuf> {
-    let home = release.home.join(format!("debian-{}", arch.debian()));
-    let root = home.join("root");
-    if root.exists() {
-        return Ok(root);
-    }
-    for folder in ["state/lists/partial", "cache/archives/partial"] {
-        fs::create_dir_all(home.join(folder))?;
-    }
-    fs::write(home.join("state/status"), "")?;
-    let apt = |command: &str| {
-        let (home, debian) = (home.display(), arch.debian());
-        let options = [
-            format!("Dir::State={home}/state"),
-            format!("Dir::State::status={home}/state/status"),
-            format!("Dir::Cache={home}/cache"),
-            format!("APT::Architecture={debian}"),
-            format!("APT::Architectures={debian}"),
-        ];
-        let apt = Program::parse("apt-get --quiet");
-        let apt = options
-            .iter()
-            .fold(apt, |apt, option| apt.arg("-o").arg(option));
-        command.split(' ').fold(apt, Program::arg)
-    };
-    apt("update").run()?;
-    let install = apt("--yes --download-only --no-install-recommends install");
-    let install = install.arg(format!("{DEBIANS}-minimal"));
-    install.arg(format!("lib{DEBIANS}-stdlib")).run()?;
-    // Under another name until everything is there.
-    let part = fresh(home.join("part"))?;
-    for entry in fs::read_dir(home.join("cache/archives"))? {
-        let file = entry?.path();
-        if file.extension().is_some_and(|end| end == "deb") {
-            let extract = Program::parse("dpkg-deb --extract");
-            let extract = extract.arg(file.display().to_string());
-            extract.arg(part.display().to_string()).run()?;
-        }
-    }
-    fs::rename(part, &root)?;
-    Ok(root)
 }

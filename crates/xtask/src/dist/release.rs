@@ -106,6 +106,12 @@ impl<'a> Release<'a> {
             .collect()
     }
 
+    /// The processors that are not this machine's.
+    pub(super) fn other_arches(&self) -> impl Iterator<Item = Arch> {
+        let all = self.arches.iter().copied();
+        all.filter(|arch| *arch != Arch::HOST)
+    }
+
     pub(super) fn tools(&self) -> PathBuf {
         self.home.join("tools")
     }
