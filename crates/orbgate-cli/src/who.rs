@@ -83,6 +83,10 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     }
     log.bar.finish_and_clear();
     let wrong = wrong.finish() > 0;
+    if rows.is_empty() && !wrong {
+        let file = arguments.tokens.display().to_string();
+        return Err(Stop::Error(format!("{}: no tokens", one_line(&file))));
+    }
     let some = rows.iter().any(|row| row.decision.is_allow());
     if arguments.json {
         print_json(&Answer {
@@ -172,4 +176,4 @@ Examples:
 Exit codes:
   0  somebody may make the call
   1  nobody may
-  2  could not run: bad usage or policy, or a line that is not a token";
+  2  could not run: bad usage or policy, no tokens, or a line that is not a token";

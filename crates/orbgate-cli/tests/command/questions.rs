@@ -481,6 +481,10 @@ fn who_takes_null_for_no_token_and_nothing_for_a_fault() {
     let ran = orbgate_reading(&who, b"{\"name\":\"nobody\"}\n");
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("missing field `token`"), "{}", ran.err);
+    // Not "nobody may": nobody was asked about.
+    let ran = orbgate_reading(&who, b"");
+    assert_eq!((ran.code, &*ran.out), (2, ""));
+    assert_eq!(ran.err, "error: -: no tokens\n");
 }
 
 #[test]
