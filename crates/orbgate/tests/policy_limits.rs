@@ -174,6 +174,24 @@ fn overlaps_of_hostile_routes_are_bounded() {
     });
 }
 
+/// Routes of one scope overlap without harm, and there is nothing to report that would end the search.
+#[test]
+fn a_search_for_overlaps_that_takes_too_long_says_that_it_ended() {
+    let mut text = policy_with_routes(0);
+    for number in 0..3_000 {
+        writeln!(text, "          - GET /a{number}/{{x}}/{{y}}").unwrap();
+    }
+    for number in 0..3_000 {
+        writeln!(text, "          - GET /{{x}}/{{y}}/b{number}").unwrap();
+    }
+    let warnings = Policy::from_yaml(&text).unwrap().overlaps();
+    let warnings: Vec<_> = warnings.iter().map(|fault| &*fault.message).collect();
+    assert_eq!(
+        warnings,
+        ["too many routes fit the same paths: the search ended here, and more may overlap"]
+    );
+}
+
 fn policy_with_routes(count: usize) -> String {
     let mut text = String::from(
         "orbgate: 1\napis:\n  external:\n    base_path: /api\n    scopes:\n      read:a:\n        orbs: false\n        routes:\n",

@@ -98,7 +98,9 @@ fn both_ways_to_an_engine_agree() {
     let (built_in, made) = (Engine::external(), Engine::new(&policy));
     assert_eq!(built_in.digest(), made.digest());
     assert_eq!(built_in.digest(), policy.digest());
-    assert_eq!(built_in.name(), made.name());
+    assert_eq!(policy.name(), Some("external"));
+    assert_eq!(built_in.name(), policy.name());
+    assert_eq!(made.name(), policy.name());
     assert_eq!(built_in.target(), made.target());
     assert!(built_in.routes().eq(made.routes()));
     assert!(
@@ -109,4 +111,10 @@ fn both_ways_to_an_engine_agree() {
     );
     assert!(built_in.scope_table().eq(made.scope_table()));
     assert!(built_in.headings().eq(made.headings()));
+}
+
+#[test]
+fn a_policy_need_not_have_a_name() {
+    let policy = Policy::from_yaml("orbgate: 1\napis: {}\n").unwrap();
+    assert_eq!((policy.name(), Engine::new(&policy).name()), (None, None));
 }
