@@ -59,6 +59,7 @@ mod tests {
         let id = RouteId::new(7, 199_999);
         assert_eq!(id.index_in(7), Some(199_999));
         assert_eq!(id.index_in(8), None);
+        assert_eq!(id.index_in(7 | 1 << 34), None);
         assert_eq!(RouteId::new(u128::MAX, 199_999).to_bits() >> 53, 0);
     }
 

@@ -65,6 +65,40 @@ fn a_route_is_found_as_the_policy_writes_it() {
     assert_eq!(engine.scope(u16::MAX), None);
 }
 
+/// An engine of one scope.
+fn engine(api: &str, scope: &str, routes: &[&str]) -> Engine {
+    let routes = routes.join(", ");
+    let text = format!(
+        "orbgate: 1\napis:\n  {api}:\n    base_path: /v1\n    scopes:\n      {scope}:\n        orbs: false\n        routes: [{routes}]\n"
+    );
+    Engine::new(&Policy::from_yaml(&text).unwrap())
+}
+
+#[test]
+fn a_route_names_every_method_of_its_template() {
+    let engine = engine("a", "read:a", &["POST /x", "GET /y", "GET /x", "PUT /x"]);
+    let methods = |method, template| {
+        let route = engine.find_route(method, template).unwrap();
+        route.methods().collect::<Vec<_>>()
+    };
+    assert_eq!(methods("POST", "/v1/x"), ["GET", "POST", "PUT"]);
+    assert_eq!(methods("GET", "/v1/y"), ["GET"]);
+}
+
+#[test]
+fn routes_are_equal_where_method_template_and_scope_are() {
+    let one = engine("a", "read:a", &["GET /x", "GET /y"]);
+    let same = engine("a", "read:a", &["GET /x"]);
+    assert_eq!(one.route(0), same.route(0));
+    assert_ne!(one.route(0), one.route(1));
+    assert_eq!(one.scope(0), same.scope(0));
+    for (api, scope) in [("a", "read:b"), ("b", "read:a")] {
+        let other = engine(api, scope, &["GET /x"]);
+        assert_ne!(one.route(0), other.route(0));
+        assert_ne!(one.scope(0), other.scope(0));
+    }
+}
+
 #[test]
 fn a_route_of_another_policy_is_denied() {
     let other = Engine::new(&Policy::from_yaml(AMOUNTS).unwrap());

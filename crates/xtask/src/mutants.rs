@@ -40,8 +40,9 @@ const SUBJECTS: [Subject; 2] = [
             "**/vector/plain.rs",
             "**/vector/wasm.rs",
         ],
-        tests: "--lib --test cases --test edges --test properties --test invalid_policies --test grant --test routes \
-                --test policy_digest --test policy_end_marker --test policy_file --test policy_limits --test policy_overlaps",
+        tests: "--features schema --lib --test cases --test compile --test edges --test properties --test invalid_policies \
+                --test grant --test routes --test schema --test specification --test policy_digest --test policy_end_marker \
+                --test policy_file --test policy_limits --test policy_overlaps",
     },
     Subject {
         package: "orbgate-token",
