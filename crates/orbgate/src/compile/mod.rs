@@ -108,7 +108,6 @@ fn prefix(
 ) -> Prefix {
     let nothing = Prefix {
         head: 1,
-        segments: id(common),
         ..Prefix::default()
     };
     let Some(first) = templates.routes.first().filter(|_| is_packed) else {

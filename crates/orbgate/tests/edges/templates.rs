@@ -205,6 +205,54 @@ fn every_number_of_mixtures() {
     }
 }
 
+/// More literals at more places than a key of 64 bits has bits for: every path is decided by the slow path.
+#[test]
+fn more_literals_than_a_key_holds() {
+    for base in ["", "/v1"] {
+        let template = |segment: &dyn Fn(usize) -> String| (0..20).map(segment).collect::<String>();
+        let literals = |number: usize| template(&|_| format!("/w{number}"));
+        let half = |even: usize| {
+            template(&|at| match at % 2 == even {
+                true => "/w1".to_owned(),
+                false => format!("/{{p{at}}}"),
+            })
+        };
+        let all = template(&|at| format!("/{{p{at}}}"));
+        let short = ["/".to_owned(), "/w1".to_owned(), "/w2/{p}".to_owned()];
+        let table = Table::new(
+            base,
+            (1..=15)
+                .map(literals)
+                .chain([half(0), half(1), all])
+                .chain(short),
+        );
+        assert_eq!(
+            table.winner(format!("{base}{}", literals(7))),
+            format!("{base}{}", literals(7))
+        );
+        for path in [1, 7, 15, 16].map(literals).iter().chain(&[
+            "".to_owned(),
+            "/w1".to_owned(),
+            "/w2/w1".to_owned(),
+        ]) {
+            for place in 0..=segments(path).len() {
+                for other in ["w1", "w2", "v", "W1", "", ".", "%77"] {
+                    let mut changed = segments(path);
+                    match changed.get_mut(place) {
+                        Some(segment) => other.clone_into(segment),
+                        None => changed.push(other.to_owned()),
+                    }
+                    table.get(format!("{base}/{}", changed.join("/")));
+                }
+            }
+            // Without the slash that it starts with, and without its last segment.
+            let whole = format!("{base}{path}");
+            table.get(whole.strip_prefix('/').unwrap_or(&whole));
+            table.get(whole.rsplit_once('/').map_or("", |(before, _)| before));
+        }
+    }
+}
+
 /// At the limits of a template a policy is read and decides; one more and it is refused.
 #[test]
 fn the_limits_of_a_template() {
