@@ -82,6 +82,7 @@ fn there_are_22_scopes_and_the_two_of_inference() {
         assert_eq!(scope.organisation(), Some(OrganisationRule::Deny));
     }
     assert_eq!(by_api.len(), 2);
+    assert_eq!(Engine::external().scope_count(), 24);
 }
 
 #[test]

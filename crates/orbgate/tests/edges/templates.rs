@@ -115,6 +115,41 @@ fn a_literal_is_escaped_where_it_is_none() {
     assert_eq!(table.winner("/api/a%40b/x/y"), "/api/{p}/{q}/{r}");
 }
 
+/// A literal that different templates spell with other letters: each counts below its own only.
+#[test]
+fn a_literal_of_several_spellings() {
+    let long = |text: &str| format!("{text}-of-an-organisation");
+    let spellings = ["USERS", "Users", "users"].map(str::to_owned);
+    for spellings in [spellings.clone(), spellings.map(|text| long(&text))] {
+        let [all, first, none] = &spellings;
+        let templates = [
+            format!("/a/{all}"),
+            format!("/b/{first}"),
+            format!("/c/{none}"),
+            "/d/{p}".to_owned(),
+            format!("/d/x/{none}"),
+            format!("/{first}/x"),
+        ];
+        let table = Table::new("/v1", &templates);
+        for below in ["a", "b", "c", "d", "e"] {
+            for (spelling, own) in spellings.iter().zip(["a", "b", "c"]) {
+                let found = table.get(format!("/v1/{below}/{spelling}"));
+                let is_own = below == own || below == "d";
+                let reason = if is_own { "scope_held" } else { "no_route" };
+                assert_eq!(found.reason, reason, "{below} {spelling}");
+                for target in [
+                    format!("/v1/{below}/x/{spelling}"),
+                    format!("/v1/{spelling}/{below}"),
+                    format!("/v1/{spelling}/x"),
+                    format!("/v1/{below}/{spelling}/{spelling}"),
+                ] {
+                    table.get(target);
+                }
+            }
+        }
+    }
+}
+
 /// 1 to 32 segments below prefixes of any depth, some of them parameters whose values are literals elsewhere.
 #[test]
 fn every_depth() {
