@@ -131,7 +131,8 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
     for arch in release.other_arches() {
         let debian = Debian::new(release, arch)?;
         let own = format!("orbgate-{}", name(arch.with(Libc::Gnu)));
-        let options = format!("--os=linux --libc=glibc --cpu={}", arch.node());
+        // Forced, because npm takes what is for another processor only where it is optional.
+        let options = format!("--force --os=linux --libc=glibc --cpu={}", arch.node());
         let project = install(release, clean, &["orbgate", &own], &options)?;
         let node = node_for(release, arch)?;
         run(clean, &project, || debian.run(clean.with(""), &node))?;
