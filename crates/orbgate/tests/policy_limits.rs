@@ -174,6 +174,18 @@ fn overlaps_of_hostile_routes_are_bounded() {
     });
 }
 
+/// A name that stands at many places is told from itself by the place.
+#[test]
+fn a_name_below_many_others_is_read_in_proportion() {
+    growth::check_linear("a name below many", 1_000, |count| {
+        let mut text = policy_with_routes(0);
+        for number in 0..count {
+            writeln!(text, "          - GET /a{number}/name").unwrap();
+        }
+        Box::new(move || drop(Policy::from_yaml(&text).unwrap()))
+    });
+}
+
 /// Routes of one scope overlap without harm, and there is nothing to report that would end the search.
 #[test]
 fn a_search_for_overlaps_that_takes_too_long_says_that_it_ended() {
