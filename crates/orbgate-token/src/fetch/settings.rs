@@ -148,6 +148,18 @@ mod tests {
                 },
                 "",
             ),
+            // Each as much as it may be.
+            (
+                FetchSettings {
+                    ttl_min: good.ttl_max,
+                    max_stale: Duration::from_secs(86_400),
+                    cooldown: good.retry,
+                    ahead_percent: 100,
+                    burst: 100,
+                    ..good
+                },
+                "",
+            ),
             (
                 FetchSettings {
                     cooldown: zero,
