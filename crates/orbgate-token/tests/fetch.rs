@@ -426,6 +426,20 @@ async fn a_slow_issuer_is_waited_for_once() {
 }
 
 #[tokio::test]
+async fn who_waits_for_a_fetch_under_way_does_not_ask_again() {
+    let world = World::new(QUICK).await;
+    let good = jwks(&world.signer, "key-1").to_string();
+    let late = Reply::Late(Duration::from_millis(400), ok("application/json", &good));
+    world.server.reply("/jwks", late);
+    let second = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        world.verify("key-1").await
+    };
+    assert_eq!(tokio::join!(world.verify("key-1"), second), (None, None));
+    assert_eq!(world.server.hits(), 1);
+}
+
+#[tokio::test]
 async fn an_issuer_says_how_long_its_keys_are_good_for() {
     let world = World::new(QUICK).await;
     let body = jwks(&world.signer, "key-1").to_string();
