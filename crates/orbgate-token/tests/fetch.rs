@@ -439,6 +439,23 @@ async fn who_waits_for_a_fetch_under_way_does_not_ask_again() {
     assert_eq!(world.server.hits(), 1);
 }
 
+/// The fetch under way began before they asked, so its failure is no answer to them; one more is, to all.
+#[tokio::test]
+async fn those_who_wait_for_a_fetch_that_fails_ask_once_together() {
+    let world = World::new(QUICK).await;
+    let busy = "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n".to_owned();
+    let late = Reply::Late(Duration::from_millis(400), busy);
+    world.server.reply("/jwks", late);
+    let later = async || {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        world.verify("key-1").await
+    };
+    let found = tokio::join!(world.verify("key-1"), later(), later());
+    let none = Some(TokenError::NoKeys);
+    assert_eq!(found, (none, none, none));
+    assert_eq!(world.server.hits(), 2);
+}
+
 #[tokio::test]
 async fn an_issuer_says_how_long_its_keys_are_good_for() {
     let world = World::new(QUICK).await;
