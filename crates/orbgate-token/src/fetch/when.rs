@@ -178,7 +178,7 @@ mod tests {
     use core::time::Duration;
     use std::time::Instant;
 
-    use super::{Attempts, Cause, Due, FetchSettings, Fingerprint, Times};
+    use super::{Attempts, Cause, Due, FetchSettings, Fingerprint, MISSING, Times};
 
     const SETTINGS: FetchSettings = FetchSettings {
         burst: 4,
@@ -271,6 +271,23 @@ mod tests {
         // What an earlier attempt did not bring may have come since.
         attempts.note_missing(kid(8), clock.at(31), fetched(30), &SETTINGS);
         assert!(attempts.may(Cause::UnknownKey(kid(8)), clock.at(31), &SETTINGS));
+    }
+
+    #[test]
+    fn of_many_missing_keys_those_of_before_make_room() {
+        let (clock, mut attempts) = (Clock::new(), Attempts::default());
+        let mut note = |numbers: core::ops::Range<u64>, at| {
+            assert!(attempts.may(Cause::NoKeys, clock.at(at), &SETTINGS));
+            let known = Times::new(clock.at(at), Duration::from_secs(600), &SETTINGS);
+            for number in numbers {
+                attempts.note_missing(kid(number), clock.at(at), known, &SETTINGS);
+            }
+            let is_noted = |number| attempts.is_missing(kid(number), clock.at(at), &SETTINGS);
+            (attempts.missing.len(), is_noted(5_000))
+        };
+        assert_eq!(note(0..2_000, 0), (MISSING, false));
+        assert_eq!(note(5_000..5_001, 29), (MISSING, false));
+        assert_eq!(note(5_000..5_001, 30), (1, true));
     }
 
     #[test]
