@@ -106,3 +106,27 @@ impl fmt::Display for FetchError {
 }
 
 impl core::error::Error for FetchError {}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::FetchError;
+
+    #[test]
+    fn each_failure_has_words_of_its_own() {
+        let all = [
+            FetchError::BadUrl,
+            FetchError::Unreachable,
+            FetchError::Status(503),
+            FetchError::Status(301),
+            FetchError::TooLarge,
+            FetchError::Timeout,
+            FetchError::BadDiscovery,
+            FetchError::WrongIssuer,
+        ];
+        let words: HashSet<_> = all.iter().map(ToString::to_string).collect();
+        assert_eq!(words.len(), all.len());
+        assert!(words.iter().all(|words| words.contains(' ')), "{words:?}");
+    }
+}
