@@ -44,9 +44,11 @@ function open() {
     }
   }
   const tried = files.map((file) => `\`${file}\``).join(" or ");
-  const missing = named ? "" : `no package ${PACKAGES.join(" or ")} is installed, which npm leaves out with --omit=optional; `;
-  const message = `cannot load the orbgate library ${tried}: ${missing}install it with `
-    + "`cargo xtask install --prefix /usr/local` (and `ldconfig`), or give its path in the variable ORBGATE_LIBRARY";
+  const advice = named
+    ? "which the variable ORBGATE_LIBRARY names"
+    : `no package ${PACKAGES.join(" or ")} is installed, which npm leaves out with --omit=optional; install it with `
+      + "`cargo xtask install --prefix /usr/local` (and `ldconfig`), or give its path in the variable ORBGATE_LIBRARY";
+  const message = `cannot load the orbgate library ${tried}${named ? "," : ":"} ${advice}`;
   throw new Error(message, { cause: causes.length === 1 ? causes[0] : new AggregateError(causes) });
 }
 
