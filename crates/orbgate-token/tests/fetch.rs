@@ -19,7 +19,7 @@ use orbgate_token::{
 use rustls::crypto::aws_lc_rs;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use serde_json::{Value, json};
-use server::{Reply, Server, ok};
+use server::{Reply, Server, empty, ok};
 
 const QUICK: FetchSettings = FetchSettings {
     ttl: Duration::from_secs(600),
@@ -443,8 +443,7 @@ async fn who_waits_for_a_fetch_under_way_does_not_ask_again() {
 #[tokio::test]
 async fn those_who_wait_for_a_fetch_that_fails_ask_once_together() {
     let world = World::new(QUICK).await;
-    let busy = "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n".to_owned();
-    let late = Reply::Late(Duration::from_millis(400), busy);
+    let late = Reply::Late(Duration::from_millis(400), empty("503 Busy"));
     world.server.reply("/jwks", late);
     let later = async || {
         tokio::time::sleep(Duration::from_millis(100)).await;

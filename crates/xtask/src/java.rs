@@ -14,7 +14,7 @@ use crate::setup;
 use crate::test::StepResult;
 
 /// The first Java that the package is for, and the first with the Foreign Function and Memory API.
-const OLDEST: u32 = 17;
+pub(crate) const OLDEST: u32 = 17;
 const FOREIGN: u32 = 22;
 
 const BENCHMARK: &str = "io.github.orbgate.benchmark.Benchmark";

@@ -39,8 +39,12 @@ impl Reply {
     }
 
     pub(crate) fn status(status: &str) -> Self {
-        Self::Raw(format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n"))
+        Self::Raw(empty(status))
     }
+}
+
+pub(crate) fn empty(status: &str) -> String {
+    format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n")
 }
 
 pub(crate) fn ok(kind: &str, body: &str) -> String {

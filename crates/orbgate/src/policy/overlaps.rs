@@ -10,8 +10,7 @@ use super::conflicts::{FullRoute, Segment, full_routes};
 use super::fault::Fault;
 use super::model::Policy;
 
-/// Steps after which no further route is compared: one alone takes no more than there are segments in the policy. 100,000
-/// ordinary routes take about a million.
+/// Steps after which the search ends. 100,000 ordinary routes take about a million.
 const STEPS: usize = 20_000_000;
 
 impl Policy {
@@ -83,7 +82,7 @@ impl<'r> Search<'r> {
         let mut open = vec![(root, segments)];
         while let Some((node, segments)) = open.pop() {
             self.steps = self.steps.saturating_add(1);
-            if faults.is_full() {
+            if self.steps > STEPS || faults.is_full() {
                 return;
             }
             let Some(branch) = self.nodes.get(node) else {

@@ -23,7 +23,9 @@ pub(super) struct Debian {
 impl Debian {
     /// Takes the packages once; apt has a state of its own for them and installs nothing.
     pub(super) fn new(release: &Release<'_>, arch: Arch) -> Result<Self> {
-        let home = release.home.join(format!("debian-{}", arch.debian()));
+        let home = release
+            .home
+            .join(format!("debian-{}-{PYTHON}-java{JAVA}", arch.debian()));
         let root = home.join("root");
         if !root.exists() {
             download(&home, arch)?;

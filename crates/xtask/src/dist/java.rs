@@ -10,7 +10,7 @@ use super::manifest::{Artefact, digests};
 use super::platform::{Libc, Platform};
 use super::release::{Release, fresh, put, put_licences};
 use super::trial::Clean;
-use crate::java::Kits;
+use crate::java::{Kits, OLDEST};
 use crate::program::Program;
 
 /// Where the jar has the libraries: what `Bundled.java` looks for.
@@ -141,26 +141,23 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean, kits: &Kits) -> Resu
     let runner = folder.join(RUNNER);
     for kit in kits.all() {
         let java = |file: &Path| {
-            let java = clean.with("").arg(program(&kit.join("bin/java")));
+            let java = clean.with("").arg(text(&kit.join("bin/java")));
             let java = match kits.is_foreign(kit) {
                 true => java.arg("--enable-native-access=ALL-UNNAMED"),
                 false => java,
             };
             let java = java.arg("--class-path").arg("lib/*").within(&home);
-            java.arg(program(file))
+            java.arg(text(file))
         };
         clean.prints(&java(&first), "allowed, and consumes orbs\n")?;
         clean.conforms(java(&runner))?;
     }
     for arch in release.other_arches() {
         // Its Java has no compiler, and classes are the same everywhere.
-        let compile = clean
-            .with("")
-            .arg(program(&kits.newest().join("bin/javac")));
-        let compile = "--release 17 -d classes --class-path lib/*"
-            .split(' ')
-            .fold(compile, Program::arg);
-        let compile = compile.arg(program(&first)).arg(program(&runner));
+        let compile = clean.with("").arg(text(&kits.newest().join("bin/javac")));
+        let options = format!("--release {OLDEST} -d classes --class-path lib/*");
+        let compile = options.split(' ').fold(compile, Program::arg);
+        let compile = compile.arg(text(&first)).arg(text(&runner));
         compile.within(&home).run()?;
         let debian = Debian::new(release, arch)?;
         let java = |class: &str| {
@@ -174,6 +171,6 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean, kits: &Kits) -> Resu
     Ok(())
 }
 
-fn program(file: &Path) -> String {
+fn text(file: &Path) -> String {
     file.display().to_string()
 }

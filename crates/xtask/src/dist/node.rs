@@ -192,7 +192,7 @@ fn run(clean: &Clean, project: &Path, node: impl Fn() -> Program) -> Result<()> 
 
 #[cfg(test)]
 mod tests {
-    use super::with_platforms;
+    use super::{OLDEST, with_platforms};
 
     #[test]
     fn the_packed_manifest_names_every_platform() {
@@ -208,5 +208,6 @@ mod tests {
         expected.push("koffi".to_owned());
         assert_eq!(names, expected);
         assert!(packed["dependencies"].is_null());
+        assert_eq!(packed["engines"]["node"], format!(">={OLDEST}"));
     }
 }
