@@ -5,66 +5,22 @@
     reason = "a tool for the project's own people: it runs programs, reads files and prints"
 )]
 
-mod aarch64;
-mod bench;
-mod bench_bindings;
-mod c;
-mod callgrind;
-mod compiler;
-mod conformance;
-mod deny;
-mod dist;
-mod embed;
-#[cfg(test)]
-mod figures;
-
-mod go;
-mod go_engines;
-mod go_module;
-mod go_tag;
-mod go_user;
-mod guide;
-mod header;
-mod install;
-mod instructions;
-mod java;
-mod layout;
-mod load;
-mod miri;
-mod msrv;
-mod mutants;
-mod native;
-mod node;
-mod package;
-#[cfg(test)]
-mod pages;
-mod portable;
-mod process;
-mod program;
-mod project;
-mod promises;
-mod python;
-mod qemu;
-mod record;
-mod refused;
-mod release_check;
-mod sanitize;
-mod schema;
-mod setup;
-mod skipped;
-mod soak;
-mod start;
+mod kit;
+mod language;
+mod measure;
+mod release;
 mod test;
-mod tree;
-mod wasm;
-mod watch;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::project::Project;
+use crate::kit::outcome::settled;
+use crate::kit::project::Project;
+use crate::language::{conformance, go_engines, java, python, wasm};
+use crate::measure::{aarch64, bench, load, miri, mutants, portable, sanitize, soak};
+use crate::release::{deny, dist, go_tag, header, install, msrv, release_check, schema, tree};
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -172,14 +128,14 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Deny(deny) => deny.run(&project),
         Command::Miri => miri::run(),
         Command::Sanitize => sanitize::run(&project),
-        Command::Java => test::settled(java::run(&project)?),
-        Command::Python => test::settled(python::run(&project)?),
-        Command::Aarch64 => test::settled(aarch64::run()?),
+        Command::Java => settled(java::run(&project)?),
+        Command::Python => settled(python::run(&project)?),
+        Command::Aarch64 => settled(aarch64::run()?),
         Command::Portable => portable::run(&project),
         Command::Mutants(mutants) => mutants.run(&project),
-        Command::Msrv => test::settled(msrv::run(&project)?),
-        Command::Wasm => test::settled(wasm::run(&project)?),
-        Command::Go => test::settled(go_engines::run(&project)?),
+        Command::Msrv => settled(msrv::run(&project)?),
+        Command::Wasm => settled(wasm::run(&project)?),
+        Command::Go => settled(go_engines::run(&project)?),
         Command::GoTag(tag) => tag.run(&project),
     }
 }

@@ -4,15 +4,16 @@ use core::fmt::Write as _;
 use core::time::Duration;
 use std::time::Instant;
 
-use anyhow::{Error, Result, ensure};
+use anyhow::{Error, Result};
 use clap::{Args, ValueEnum};
 
-use crate::program::Program;
-use crate::project::Project;
-use crate::{
-    aarch64, c, conformance, dist, embed, go, install, instructions, java, msrv, node, package,
-    portable, python, skipped, tree, wasm, watch,
-};
+use crate::kit::outcome::{StepResult, in_ci, settle};
+use crate::kit::program::Program;
+use crate::kit::project::Project;
+use crate::kit::{skipped, watch};
+use crate::language::{c, conformance, go, java, node, python, wasm};
+use crate::measure::{aarch64, instructions, portable};
+use crate::release::{dist, embed, go_module, install, msrv, package, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
@@ -79,17 +80,6 @@ const FIRST_SLOW: Step = Step::Package;
 
 /// A step that takes this long hangs.
 const LIMIT: Duration = Duration::from_secs(25 * 60);
-
-/// The core's tests that tell one processor's code from another's, in the least time.
-pub(crate) const DECISIONS: &str = "cargo test -p orbgate --lib --test cases --test edges";
-
-/// How a step ended, unless it failed.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum StepResult {
-    Passed,
-    /// A tool is missing that could not be set up: which, and what to do.
-    Skipped(String),
-}
 
 impl Test {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
@@ -181,7 +171,7 @@ impl Step {
             Self::Java => java::run(project),
             Self::Python => python::run(project),
             Self::Go => go::run(project),
-            Self::GoModule => go::module(project),
+            Self::GoModule => go_module::run(project),
             Self::Node => node::run(project),
             Self::Dist => dist::check(project),
             Self::Msrv => msrv::run(project),
@@ -237,29 +227,6 @@ fn component(command: &str, component: &str) -> Result<StepResult> {
             "`cargo {command}` is missing and could not be installed"
         )),
     })
-}
-
-/// The end of a command of its own that can be a step, too.
-pub(crate) fn settled(outcome: StepResult) -> Result<()> {
-    let StepResult::Skipped(what) = outcome else {
-        return Ok(());
-    };
-    skipped::note(&what)?;
-    settle(vec![what], in_ci()).map(|_| ())
-}
-
-/// How many tests a step has left out because the machine lacks something: in CI that is a failure, by name.
-fn settle(skipped: Vec<String>, in_ci: bool) -> Result<usize> {
-    ensure!(
-        skipped.is_empty() || !in_ci,
-        "not tested here: {}",
-        skipped.join("; ")
-    );
-    Ok(skipped.len())
-}
-
-fn in_ci() -> bool {
-    std::env::var("CI").is_ok_and(|ci| !["", "0", "false"].contains(&ci.as_str()))
 }
 
 fn failure(step: &str, error: &Error) -> Error {
@@ -337,15 +304,6 @@ mod tests {
                 "{step:?}"
             );
         }
-    }
-
-    #[test]
-    fn what_is_skipped_fails_in_ci_only() {
-        let skipped = || vec!["no clippy".to_owned(), "no vectors".to_owned()];
-        assert_eq!(settle(skipped(), false).unwrap(), 2);
-        let error = settle(skipped(), true).unwrap_err().to_string();
-        assert_eq!(error, "not tested here: no clippy; no vectors");
-        assert_eq!(settle(vec![], true).unwrap(), 0);
     }
 
     #[test]

@@ -1,0 +1,10 @@
+//! What every command needs: programs, set-up, outcomes.
+
+pub(crate) mod guide;
+pub(crate) mod outcome;
+pub(crate) mod process;
+pub(crate) mod program;
+pub(crate) mod project;
+pub(crate) mod setup;
+pub(crate) mod skipped;
+pub(crate) mod watch;

@@ -1,0 +1,212 @@
+//! Programs that a command runs, each printed as a person would type it.
+//!
+//! By hand, because commands are texts here, in tables of steps, and xshell's `cmd!` takes a literal.
+
+use core::fmt;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::kit::skipped;
+
+/// A program with its arguments.
+#[derive(Debug)]
+pub(crate) struct Program {
+    variables: Vec<(String, String)>,
+    words: Vec<String>,
+    directory: Option<PathBuf>,
+}
+
+impl Program {
+    /// A program as it is typed, words separated by spaces: `NAME=value cargo test --workspace`.
+    pub(crate) fn parse(line: &str) -> Self {
+        let mut variables = Vec::new();
+        let mut words = Vec::new();
+        for word in line.split_whitespace() {
+            match word.split_once('=') {
+                Some((name, value)) if words.is_empty() => {
+                    variables.push((name.to_owned(), value.to_owned()));
+                }
+                _ => words.push(word.to_owned()),
+            }
+        }
+        Self {
+            variables,
+            words,
+            directory: None,
+        }
+    }
+
+    /// A program by its path, which may contain spaces.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self::parse("").arg(path.display().to_string())
+    }
+
+    /// One more argument, which may contain spaces.
+    pub(crate) fn arg(mut self, word: impl Into<String>) -> Self {
+        self.words.push(word.into());
+        self
+    }
+
+    /// One more variable of its environment, whose value may contain spaces.
+    pub(crate) fn env(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.variables.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Two more arguments: an option and a path.
+    pub(crate) fn path(self, option: &str, path: &Path) -> Self {
+        self.arg(option).arg(path.display().to_string())
+    }
+
+    /// Runs in this directory instead of the root.
+    pub(crate) fn within(mut self, directory: &Path) -> Self {
+        self.directory = Some(directory.to_owned());
+        self
+    }
+
+    /// Prints the command and runs it; its output is seen as it comes.
+    pub(crate) fn run(&self) -> Result<()> {
+        println!("$ {self}");
+        let status = self
+            .command()?
+            .status()
+            .with_context(|| self.not_started())?;
+        if !status.success() {
+            bail!("`{self}` failed ({status})");
+        }
+        Ok(())
+    }
+
+    /// Runs quietly and gives the standard output.
+    pub(crate) fn read(&self) -> Result<String> {
+        let output = self.output()?;
+        if !output.success {
+            bail!("`{self}` failed:\n{}", output.stderr);
+        }
+        Ok(output.stdout)
+    }
+
+    /// Runs quietly and gives all there is to know, also of a failure.
+    pub(crate) fn output(&self) -> Result<Output> {
+        let mut command = self.command()?;
+        let output = command
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| self.not_started())?;
+        Ok(Output {
+            success: output.status.success(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        })
+    }
+
+    /// Is the program there, and does it succeed?
+    pub(crate) fn succeeds(&self) -> bool {
+        self.output().is_ok_and(|output| output.success)
+    }
+
+    /// The command for what the functions above do not offer.
+    pub(crate) fn command(&self) -> Result<Command> {
+        let Some((program, arguments)) = self.words.split_first() else {
+            bail!("a program without a name");
+        };
+        let mut command = Command::new(program);
+        command.args(arguments);
+        if let Some(libraries) = library_path() {
+            command.env(LIBRARY_PATH, libraries);
+        }
+        if let Some(file) = skipped::file() {
+            command.env(skipped::VARIABLE, file);
+        }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
+        Ok(command)
+    }
+
+    fn not_started(&self) -> String {
+        format!("`{self}` could not be started")
+    }
+}
+
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+
+/// Where programs look for libraries first, without the folders that `cargo run` has put there for us: in them is
+/// the library of whatever was built last, and a program that we start shall have the one that it was linked with.
+fn library_path() -> Option<OsString> {
+    let path = std::env::var_os(LIBRARY_PATH)?;
+    let own = std::env::current_exe().ok()?;
+    let own = own.parent()?;
+    let others = std::env::split_paths(&path).filter(|folder| !folder.starts_with(own));
+    std::env::join_paths(others).ok()
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(directory) = &self.directory {
+            write!(f, "cd {} && ", quoted(&directory.display().to_string()))?;
+        }
+        for (name, value) in &self.variables {
+            write!(f, "{name}={} ", quoted(value))?;
+        }
+        let words: Vec<_> = self.words.iter().map(|word| quoted(word)).collect();
+        f.write_str(&words.join(" "))
+    }
+}
+
+/// What a program answered.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) success: bool,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./:,@\\".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Program;
+
+    #[test]
+    fn a_program_prints_as_it_is_typed() {
+        let line = "RUSTDOCFLAGS=-Dwarnings cargo doc --config build.jobs=2";
+        let program = Program::parse(line);
+        assert_eq!(
+            program.variables.len(),
+            1,
+            "an `=` after the program's name is an argument"
+        );
+        assert_eq!(program.to_string(), line);
+        let program = Program::parse("cargo tree")
+            .arg("{p} it's")
+            .within("/a b".as_ref());
+        assert_eq!(
+            program.to_string(),
+            r"cd '/a b' && cargo tree '{p} it'\''s'"
+        );
+    }
+
+    #[test]
+    fn a_missing_program_is_named() {
+        let program = Program::parse("no-such-program-here --version");
+        assert!(!program.succeeds());
+        let error = program.read().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "`no-such-program-here --version` could not be started"
+        );
+    }
+}

@@ -1,0 +1,75 @@
+//! Setting up what a machine with only the language toolchains lacks.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::kit::outcome::StepResult;
+use crate::kit::program::Program;
+use crate::kit::project::Project;
+
+/// Installs Debian's packages where a program of theirs is missing, if this user may.
+pub(crate) fn apt(program: &str, packages: &str) -> Result<StepResult> {
+    let there = || Program::parse(program).arg("--version").succeeds();
+    apt_until(there, program, packages)
+}
+
+/// The same for a program that says otherwise whether it is there.
+pub(crate) fn apt_until(
+    there: impl Fn() -> bool,
+    program: &str,
+    packages: &str,
+) -> Result<StepResult> {
+    if there() {
+        return Ok(StepResult::Passed);
+    }
+    let is_root = Program::parse("id -u").output();
+    let is_root = is_root.is_ok_and(|output| output.stdout.trim() == "0");
+    if is_root && Program::parse("apt-get --version").succeeds() {
+        let quiet = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes";
+        // The list of packages may be good enough as it is.
+        let _ = Program::parse(&format!("{quiet} update")).run();
+        let install = format!("{quiet} install --no-install-recommends {packages}");
+        Program::parse(&install).run()?;
+    }
+    Ok(match there() {
+        true => StepResult::Passed,
+        false => StepResult::Skipped(format!(
+            "`{program}` is missing: apt-get install {packages}"
+        )),
+    })
+}
+
+/// Installs the standard library of a target where the compiler in use lacks it.
+pub(crate) fn target(target: &str) -> Result<StepResult> {
+    if has_target("rustc", target) {
+        return Ok(StepResult::Passed);
+    }
+    let what = format!("Rust's standard library for {target} is missing");
+    if !Program::parse("rustup --version").succeeds() {
+        let what = format!("{what}, and rustup, which would install it, too");
+        return Ok(StepResult::Skipped(what));
+    }
+    Program::parse("rustup target add").arg(target).run()?;
+    Ok(StepResult::Passed)
+}
+
+/// Whether a compiler has the standard library of a target.
+pub(crate) fn has_target(rustc: &str, target: &str) -> bool {
+    let print = Program::parse(rustc).arg("--print").arg("target-libdir");
+    let libraries = print.arg("--target").arg(target).read();
+    libraries.is_ok_and(|path| Path::new(path.trim()).exists())
+}
+
+/// A command of cargo's that a crate brings, `cargo-NAME`: built below target/ where it is not there yet.
+pub(crate) fn subcommand(project: &Project, name: &str) -> Result<Program> {
+    let home = project.target.join("xtask").join(name);
+    let tool = home.join("bin").join(format!("cargo-{name}"));
+    let command = || Program::at(&tool).arg(name);
+    if !command().arg("--version").succeeds() {
+        println!("cargo-{name} is missing; building it takes some minutes");
+        let install = Program::parse("cargo install --locked").arg(format!("cargo-{name}"));
+        install.path("--root", &home).run()?;
+    }
+    Ok(command())
+}

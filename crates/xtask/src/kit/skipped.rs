@@ -1,0 +1,72 @@
+//! What cannot be tested because the machine lacks something: each says so here, `cargo xtask test` counts them at its end
+//! by name, and in CI they fail it.
+//!
+//! A test that a step starts appends a line to the file that [`VARIABLE`] names, in whatever language it is written.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use anyhow::{Context as _, Result};
+
+use crate::kit::project::Project;
+
+/// Names the file that lists what is skipped, to every program of a step: one line each, what and why.
+pub(crate) const VARIABLE: &str = "ORBGATE_SKIPPED";
+
+static FILE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Begins to count.
+pub(crate) fn count(project: &Project) -> Result<()> {
+    let home = project.target.join("xtask");
+    fs::create_dir_all(&home)?;
+    let file = home.join("skipped.txt");
+    fs::write(&file, "")?;
+    FILE.get_or_init(|| file);
+    Ok(())
+}
+
+/// The file, where a command counts.
+pub(crate) fn file() -> Option<&'static PathBuf> {
+    FILE.get()
+}
+
+/// Says that something is not tested, and why.
+pub(crate) fn note(what: &str) -> Result<()> {
+    println!("skipped: {what}");
+    let Some(file) = file() else {
+        return Ok(());
+    };
+    let file = File::options().append(true).open(file);
+    writeln!(file.context(VARIABLE)?, "{what}").context(VARIABLE)
+}
+
+/// All that has been skipped so far, each once.
+pub(crate) fn all() -> Result<Vec<String>> {
+    let Some(file) = file() else {
+        return Ok(Vec::new());
+    };
+    Ok(each_once(&fs::read_to_string(file).context(VARIABLE)?))
+}
+
+/// The lines, each once, in the order of their first.
+fn each_once(lines: &str) -> Vec<String> {
+    let mut each: Vec<String> = Vec::new();
+    for line in lines.lines() {
+        if !each.iter().any(|known| known == line) {
+            each.push(line.to_owned());
+        }
+    }
+    each
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn three_tests_that_lack_the_same_are_one_line() {
+        let lines = "no vectors\nno clang++\nno vectors\nno vectors\n";
+        assert_eq!(super::each_once(lines), ["no vectors", "no clang++"]);
+        assert!(super::each_once("").is_empty());
+    }
+}

@@ -1,0 +1,76 @@
+//! The cases of policy/cases, and what runs them in a language.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::kit::program::Program;
+
+/// Their folder.
+pub(crate) const CASES: &str = "policy/cases";
+
+/// What a language needs before its cases can run.
+#[derive(Debug)]
+pub(crate) enum Runner {
+    /// A program that takes the folder of the cases as its next argument.
+    Ready(Program),
+    /// A tool is missing that could not be set up: which, and what to do.
+    Missing(String),
+}
+
+/// Runs the cases and gives the number that the runner says.
+pub(crate) fn run_cases(program: &Program) -> Result<usize> {
+    println!("$ {program}");
+    let output = program.output()?;
+    print!("{}", output.stdout);
+    if !output.success {
+        bail!("`{program}` failed:\n{}", output.stderr);
+    }
+    said(&output.stdout).with_context(|| format!("`{program}` did not end with `ran N cases`"))
+}
+
+/// The number in the last line, `ran N cases`.
+fn said(output: &str) -> Option<usize> {
+    let line = output.lines().last()?;
+    let number = line.strip_prefix("ran ")?.strip_suffix(" cases")?;
+    number.parse().ok()
+}
+
+/// How many cases the files have: one a line without comments and the header row, and two where its policy is `external`.
+pub(crate) fn count_cases(cases: &Path) -> Result<usize> {
+    let mut count = 0_usize;
+    for entry in fs::read_dir(cases).with_context(|| cases.display().to_string())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "tsv") {
+            let text = fs::read_to_string(&path)?;
+            let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
+            for row in rows {
+                let is_external = row.split('\t').nth(1) == Some("external");
+                count = count.saturating_add(if is_external { 2 } else { 1 });
+            }
+        }
+    }
+    ensure!(count > 0, "no cases in {}", cases.display());
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::said;
+
+    #[test]
+    fn a_runner_says_how_many_cases_it_ran() {
+        assert_eq!(said("a.tsv:3: wrong\nran 1941 cases\n"), Some(1941));
+        assert_eq!(said("ran 3 cases\nand more\n"), None);
+        assert_eq!(said("ran cases\n"), None);
+        assert_eq!(said(""), None);
+    }
+
+    #[test]
+    fn every_row_counts_and_those_of_external_twice() {
+        let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy/cases");
+        assert!(super::count_cases(cases.as_ref()).unwrap() > 2_400);
+        assert!(super::count_cases(env!("CARGO_MANIFEST_DIR").as_ref()).is_err());
+    }
+}

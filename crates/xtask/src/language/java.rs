@@ -1,0 +1,218 @@
+//! The step `java`: the Java package, built once and tested in a Java of each way into the library.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::kit::outcome::StepResult;
+use crate::kit::program::Program;
+use crate::kit::project::Project;
+use crate::kit::setup;
+use crate::language::cases::Runner;
+use crate::language::native::{Library, shared};
+
+/// The first Java that the package is for, and the first with the Foreign Function and Memory API.
+pub(crate) const OLDEST: u32 = 17;
+const FOREIGN: u32 = 22;
+
+const BENCHMARK: &str = "io.github.orbgate.benchmark.Benchmark";
+const CONFORMANCE: &str = "io.github.orbgate.conformance.Conformance";
+
+pub(crate) fn run(project: &Project) -> Result<StepResult> {
+    let kits = match Kits::find()? {
+        Ok(kits) => kits,
+        Err(missing) => return Ok(StepResult::Skipped(missing)),
+    };
+    let library = Library::build(project)?;
+    kits.maven(project, &library, "verify").run()?;
+    Ok(match kits.left_out() {
+        None => StepResult::Passed,
+        Some(what) => StepResult::Skipped(what),
+    })
+}
+
+/// The conformance runner, in the newest Java.
+pub(crate) fn runner(project: &Project, library: &Library) -> Result<Runner> {
+    let kits = match Kits::find()? {
+        Ok(kits) => kits,
+        Err(missing) => return Ok(Runner::Missing(missing)),
+    };
+    kits.maven(project, library, "package -DskipTests").run()?;
+    let file = library.directory.join(shared());
+    Ok(Runner::Ready(
+        kits.java(kits.newest(), project, &file)?.arg(CONFORMANCE),
+    ))
+}
+
+/// The programs that measure, each with the name of its way; none where Java is missing.
+pub(crate) fn benchmarks(
+    project: &Project,
+    library: &Library,
+) -> Result<Vec<(&'static str, Program)>> {
+    let kits = match Kits::find()? {
+        Ok(kits) => kits,
+        Err(missing) => {
+            println!("java: skipped: {missing}");
+            return Ok(Vec::new());
+        }
+    };
+    kits.maven(project, library, "package -DskipTests").run()?;
+    let file = library.directory.join(shared());
+    let ways = [("java", &kits.foreign), ("java-jna", &kits.older)];
+    let there = ways.into_iter().filter_map(|(way, home)| {
+        let java = kits.java(home.as_ref()?, project, &file);
+        Some(java.map(|java| (way, java.arg(BENCHMARK))))
+    });
+    there.collect()
+}
+
+/// The newest JDK that Spark runs in as it is: it is not made for 22 and newer ones.
+pub(crate) fn for_spark() -> Option<PathBuf> {
+    let homes = homes();
+    let newest = homes.range(OLDEST..FOREIGN).next_back();
+    newest.map(|(_, home)| home.clone())
+}
+
+/// The JDKs to build with and to test in: at least one of them.
+#[derive(Debug)]
+pub(crate) struct Kits {
+    /// The newest one with the Foreign Function and Memory API.
+    foreign: Option<PathBuf>,
+    /// The oldest one without.
+    older: Option<PathBuf>,
+}
+
+impl Kits {
+    /// Finds them, and Maven; or says what is missing.
+    pub(crate) fn find() -> Result<Result<Self, String>> {
+        let homes = homes();
+        let foreign = homes.range(FOREIGN..).next_back();
+        let older = homes.range(OLDEST..FOREIGN).next();
+        let kits = Self {
+            foreign: foreign.map(|(_, home)| home.clone()),
+            older: older.map(|(_, home)| home.clone()),
+        };
+        if kits.foreign.is_none() && kits.older.is_none() {
+            return Ok(Err(format!("no JDK from {OLDEST} on")));
+        }
+        Ok(match setup::apt("mvn", "maven")? {
+            StepResult::Passed => Ok(kits),
+            StepResult::Skipped(what) => Err(what),
+        })
+    }
+
+    /// The one that can build most.
+    pub(crate) fn newest(&self) -> &Path {
+        let newest = self.foreign.as_ref().or(self.older.as_ref());
+        newest.map_or_else(|| Path::new(""), PathBuf::as_path)
+    }
+
+    fn left_out(&self) -> Option<String> {
+        match (&self.foreign, &self.older) {
+            (None, _) => Some(format!(
+                "Java's own way into the library needs a JDK from {FOREIGN} on"
+            )),
+            (_, None) => Some(format!(
+                "the way by JNA needs a JDK from {OLDEST} to {}",
+                FOREIGN.saturating_sub(1)
+            )),
+            _ => None,
+        }
+    }
+
+    /// Maven for the package, its output in the target directory of everything else.
+    fn maven(&self, project: &Project, library: &Library, goals: &str) -> Program {
+        let file = library.directory.join(shared());
+        let maven = self.build(project, &output(project), goals);
+        let maven = maven.arg(format!("-Dorbgate.library={}", file.display()));
+        match (&self.foreign, &self.older) {
+            (Some(_), Some(older)) => maven.arg(format!("-Djava17.home={}", older.display())),
+            _ => maven,
+        }
+    }
+
+    /// Maven for the package, its output in a folder.
+    pub(crate) fn build(&self, project: &Project, output: &Path, goals: &str) -> Program {
+        let pom = project.root.join("bindings/java/pom.xml");
+        let maven = Program::parse("mvn --quiet --batch-mode").path("--file", &pom);
+        let maven = goals.split(' ').fold(maven, Program::arg);
+        maven
+            .env("JAVA_HOME", self.newest().display().to_string())
+            .arg(format!("-Doutput={}", output.display()))
+    }
+
+    /// Both, as far as they are there.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Path> {
+        let both = self.foreign.iter().chain(&self.older);
+        both.map(PathBuf::as_path)
+    }
+
+    /// Whether a kit has the Foreign Function and Memory API.
+    pub(crate) fn is_foreign(&self, home: &Path) -> bool {
+        self.foreign.as_deref() == Some(home)
+    }
+
+    /// A Java with the package's jar, as users have it.
+    fn java(&self, home: &Path, project: &Project, library: &Path) -> Result<Program> {
+        let output = output(project);
+        let jar = format!("orbgate-{}.jar", project.core()?.version);
+        let parts = [&jar, "lib/*", "test-classes"];
+        let path = parts.map(|part| output.join(part).display().to_string());
+        let java = Program::at(&home.join("bin").join("java"));
+        let java = java.arg(format!("-Dorbgate.library={}", library.display()));
+        let java = match self.is_foreign(home) {
+            true => java.arg("--enable-native-access=ALL-UNNAMED"),
+            false => java,
+        };
+        Ok(java.arg("--class-path").arg(path.join(":")))
+    }
+}
+
+fn output(project: &Project) -> PathBuf {
+    project.target.join("xtask").join("java")
+}
+
+/// The JDKs of the machine, one for each version: that of `JAVA_HOME`, and where Linux and macOS have them.
+fn homes() -> BTreeMap<u32, PathBuf> {
+    let stated = std::env::var_os("JAVA_HOME").map(PathBuf::from);
+    let linux = children("/usr/lib/jvm");
+    let mac = children("/Library/Java/JavaVirtualMachines");
+    let mac = mac.map(|kit| kit.join("Contents").join("Home"));
+    let mut homes = BTreeMap::new();
+    for home in stated.into_iter().chain(linux).chain(mac) {
+        let release = fs::read_to_string(home.join("release")).unwrap_or_default();
+        if let (Some(version), true) = (version(&release), home.join("bin/javac").exists()) {
+            homes.entry(version).or_insert(home);
+        }
+    }
+    homes
+}
+
+fn children(directory: &str) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path())
+}
+
+/// The feature version in a JDK's file `release`, as in `JAVA_VERSION="17.0.15"`.
+fn version(release: &str) -> Option<u32> {
+    let line = release
+        .lines()
+        .find_map(|line| line.strip_prefix("JAVA_VERSION=\""))?;
+    line.split(['.', '"', '-', '+']).next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version;
+
+    #[test]
+    fn a_kit_says_its_version() {
+        let release = "IMPLEMENTOR=\"Debian\"\nJAVA_VERSION=\"17.0.15\"\n";
+        assert_eq!(version(release), Some(17));
+        assert_eq!(version("JAVA_VERSION=\"25\"\n"), Some(25));
+        assert_eq!(version("JAVA_VERSION=\"1.8.0_402\"\n"), Some(1));
+        assert_eq!(version("JAVA_RUNTIME_VERSION=\"25\"\n"), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! The step `node`: the Node package, set up as from a registry and tested over the shared library and over WebAssembly.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::kit::outcome::StepResult;
+use crate::kit::program::Program;
+use crate::kit::project::Project;
+use crate::language::cases::Runner;
+use crate::language::native::{self, Library};
+use crate::language::wasm;
+
+/// The oldest Node that the package is for.
+const OLDEST: u32 = 20;
+
+/// The library as WebAssembly, in the package.
+pub(crate) const MODULE: &str = "orbgate.wasm";
+
+/// Where npm puts dependencies: beside the package, so not in the tree.
+const INSTALLED: &str = "node_modules";
+
+/// A copy of the package with its dependencies, and the library that it loads.
+struct Node {
+    package: PathBuf,
+    library: PathBuf,
+}
+
+/// The step.
+pub(crate) fn run(project: &Project) -> Result<StepResult> {
+    if let Some(missing) = missing() {
+        return Ok(StepResult::Skipped(missing));
+    }
+    if let Err(missing) = wasm::build(project)? {
+        return Ok(StepResult::Skipped(missing));
+    }
+    let library = Library::build(project)?;
+    let node = Node::set_up(project, Some(&library))?;
+    for project in [".", "tests/es2022"] {
+        let types = format!("node_modules/typescript/bin/tsc --project {project}");
+        node.node(&types).within(&node.package).run()?;
+    }
+    // Before Node 21 a pattern is not understood, and since then a folder is not.
+    let layout = project.root.join("crates/orbgate-capi/layout.tsv");
+    for library in [&node.library, &node.package.join(MODULE)] {
+        let tests = node.over(library, "--test").within(&node.package);
+        let tests = tests.env("ORBGATE_LAYOUT", layout.display().to_string());
+        node.tests()?.into_iter().fold(tests, Program::arg).run()?;
+    }
+    Ok(StepResult::Passed)
+}
+
+/// What `cargo xtask conformance` runs: over a shared library, or else over WebAssembly.
+pub(crate) fn runner(project: &Project, library: Option<&Library>) -> Result<Runner> {
+    if library.is_none()
+        && let Err(missing) = wasm::build(project)?
+    {
+        return Ok(Runner::Missing(missing));
+    }
+    script(project, library, "conformance/conformance.js")
+}
+
+/// The program of `cargo xtask bench --bindings`, unless a tool is missing.
+pub(crate) fn benchmark(
+    project: &Project,
+    library: &Library,
+) -> Result<Option<(&'static str, Program)>> {
+    match script(project, Some(library), "bench/bench.js")? {
+        Runner::Ready(program) => Ok(Some(("node", program))),
+        Runner::Missing(what) => {
+            println!("node: skipped: {what}");
+            Ok(None)
+        }
+    }
+}
+
+/// A script of the package, which takes one more argument.
+fn script(project: &Project, library: Option<&Library>, path: &str) -> Result<Runner> {
+    if let Some(missing) = missing() {
+        return Ok(Runner::Missing(missing));
+    }
+    let node = Node::set_up(project, library)?;
+    let program = node.package.join(path);
+    Ok(Runner::Ready(
+        node.node("").arg(program.display().to_string()),
+    ))
+}
+
+/// Which tool is missing, and what to do.
+pub(crate) fn missing() -> Option<String> {
+    let version = Program::parse("node --version").read().unwrap_or_default();
+    if major(&version).is_none_or(|major| major < OLDEST) {
+        let what = format!("Node {OLDEST} or newer is missing: https://nodejs.org");
+        return Some(what);
+    }
+    let npm = Program::parse("npm --version").succeeds();
+    (!npm).then(|| "`npm` is missing, which comes with Node".to_owned())
+}
+
+/// `v20.20.2`
+fn major(version: &str) -> Option<u32> {
+    version
+        .trim()
+        .strip_prefix('v')?
+        .split('.')
+        .next()?
+        .parse()
+        .ok()
+}
+
+impl Node {
+    fn set_up(project: &Project, library: Option<&Library>) -> Result<Self> {
+        let package = project.target.join("xtask").join("node");
+        if package.exists() {
+            fs::remove_dir_all(&package)?;
+        }
+        copy(&project.root.join("bindings").join("node"), &package)?;
+        let install = "npm ci --prefer-offline --ignore-scripts --no-audit --no-fund";
+        Program::parse(install).within(&package).run()?;
+        let library = library.map(|library| library.directory.join(native::shared()));
+        let library = library.unwrap_or_else(|| package.join(MODULE));
+        Ok(Self { package, library })
+    }
+
+    /// Node with our library, and arguments separated by spaces.
+    fn node(&self, words: &str) -> Program {
+        self.over(&self.library, words)
+    }
+
+    fn over(&self, library: &Path, words: &str) -> Program {
+        let library = library.display().to_string();
+        let node = Program::parse("node").env("ORBGATE_LIBRARY", library);
+        words.split_whitespace().fold(node, Program::arg)
+    }
+
+    /// The files of tests, as Node takes them.
+    fn tests(&self) -> Result<Vec<String>> {
+        let mut tests = Vec::new();
+        for entry in fs::read_dir(self.package.join("tests"))? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".test.js") {
+                tests.push(format!("tests/{name}"));
+            }
+        }
+        tests.sort();
+        Ok(tests)
+    }
+}
+
+/// Copies a folder without what npm has installed in it.
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, copied) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type()?.is_dir() {
+            if entry.file_name() != INSTALLED {
+                copy(&path, &copied)?;
+            }
+        } else {
+            fs::copy(&path, &copied)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::major;
+
+    #[test]
+    fn a_node_says_its_version() {
+        assert_eq!(major("v20.20.2\n"), Some(20));
+        assert_eq!(major("v8.0.0"), Some(8));
+        assert_eq!(major(""), None);
+    }
+}

@@ -1,0 +1,147 @@
+//! `cargo xtask wasm`: the C ABI as a WebAssembly module, for the languages that carry it, and the core's tests as one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::kit::outcome::StepResult;
+use crate::kit::program::Program;
+use crate::kit::project::DECISIONS;
+use crate::kit::project::Project;
+use crate::kit::setup;
+
+/// No system and no imports.
+pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
+
+/// For tests, which print and ask for the time.
+const TARGET_OF_TESTS: &str = "wasm32-wasip1";
+
+/// Runs them. The version is that of bindings/go/go.mod, so it is the same compiler.
+const WAZERO: &str = "github.com/tetratelabs/wazero/cmd/wazero@v1.11.0";
+
+/// What every engine of today has.
+const VECTORS: &str = "-Ctarget-feature=+simd128";
+
+/// The stack is small, because each instance has one. What would pass its end traps.
+const STACK: &str = "-Clink-arg=-zstack-size=262144";
+
+/// What the optimiser may use: what the engines have that are asked to run it.
+const FEATURES: &str = "--enable-simd --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext --enable-mutable-globals \
+     --enable-multivalue --enable-reference-types --enable-bulk-memory-opt --enable-call-indirect-overlong";
+
+/// Where bindings have the module; git ignores it.
+const PLACES: [&str; 2] = [
+    "bindings/go/orbgate/orbgate.wasm",
+    "bindings/node/orbgate.wasm",
+];
+
+/// Builds the module, puts it where it belongs and says how large it is.
+pub(crate) fn run(project: &Project) -> Result<StepResult> {
+    Ok(match build(project)? {
+        Ok(module) => {
+            for place in PLACES {
+                let size = fs::metadata(project.root.join(place))?.len();
+                println!("{place}: {size} bytes");
+            }
+            let packed = Program::parse("gzip -9 -n -c").arg(module.display().to_string());
+            let packed = packed.command()?.output()?.stdout.len();
+            println!("compressed by gzip: {packed} bytes");
+            StepResult::Passed
+        }
+        Err(missing) => StepResult::Skipped(missing),
+    })
+}
+
+/// The module, or what is missing to build it. It is built anew where the sources are newer, and optimised where it differs.
+pub(crate) fn build(project: &Project) -> Result<Result<PathBuf, String>> {
+    if let StepResult::Skipped(what) = setup::target(TARGET)? {
+        return Ok(Err(what));
+    }
+    let home = project.target.join("xtask").join("wasm");
+    let Some(optimiser) = optimiser(&home)? else {
+        return Ok(Err("npm is missing, which brings wasm-opt".to_owned()));
+    };
+    Program::parse("cargo build -p orbgate-capi --profile wasm --target")
+        .arg(TARGET)
+        .env("RUSTFLAGS", flags(project)?)
+        .run()?;
+    let built = project
+        .target
+        .join(TARGET)
+        .join("wasm")
+        .join("orbgate.wasm");
+    let (seen, module) = (home.join("built.wasm"), home.join("orbgate.wasm"));
+    if !module.exists() || fs::read(&seen).ok() != Some(fs::read(&built)?) {
+        let optimise = Program::at(&optimiser).arg("-O3");
+        let optimise = FEATURES.split_whitespace().fold(optimise, Program::arg);
+        optimise
+            .arg("--strip-producers")
+            .arg(built.display().to_string())
+            .path("-o", &module)
+            .run()?;
+        fs::copy(&built, &seen)?;
+    }
+    for place in PLACES {
+        fs::copy(&module, project.root.join(place))?;
+    }
+    Ok(Ok(module))
+}
+
+/// The compiler's options. Messages of panics name no path of this machine, and the module is the same wherever it is built.
+fn flags(project: &Project) -> Result<String> {
+    let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let cargo = cargo.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let cargo = cargo.context("no home folder, in which cargo has its packages")?;
+    let remap = |from: &Path, to| format!("--remap-path-prefix={}={to}", from.display());
+    let (root, packages) = (remap(&project.root, "/orbgate"), remap(&cargo, "/cargo"));
+    Ok([VECTORS, STACK, &root, &packages].join(" "))
+}
+
+/// Binaryen's optimiser, which npm carries for every system. None without npm.
+fn optimiser(home: &Path) -> Result<Option<PathBuf>> {
+    const PACKAGE: &str = "binaryen@132.0.0";
+    let program = home.join("node_modules").join(".bin").join("wasm-opt");
+    fs::create_dir_all(home)?;
+    if !Program::at(&program).arg("--version").succeeds() {
+        if !Program::parse("npm --version").succeeds() {
+            return Ok(None);
+        }
+        let install = Program::parse("npm install --no-audit --no-fund --no-save --prefix");
+        install.arg(home.display().to_string()).arg(PACKAGE).run()?;
+    }
+    if !Program::at(&program).arg("--version").succeeds() {
+        bail!("{PACKAGE} has no `wasm-opt` that runs");
+    }
+    Ok(Some(program))
+}
+
+/// The step: the core's tests of decisions as WebAssembly with its vectors, compiled as for Go.
+pub(crate) fn check(project: &Project) -> Result<StepResult> {
+    if let skipped @ StepResult::Skipped(_) = setup::target(TARGET_OF_TESTS)? {
+        return Ok(skipped);
+    }
+    let home = project.target.join("xtask").join("wasm");
+    fs::create_dir_all(&home)?;
+    let wazero = home.join("wazero");
+    if !Program::at(&wazero).arg("version").succeeds() {
+        if !Program::parse("go version").succeeds() {
+            let what = "Go is missing, which brings wazero: https://go.dev/dl";
+            return Ok(StepResult::Skipped(what.to_owned()));
+        }
+        let install = Program::parse("go install").arg(WAZERO);
+        install.env("GOBIN", home.display().to_string()).run()?;
+    }
+    let root = project.root.display();
+    Program::parse(DECISIONS)
+        .arg("--target")
+        .arg(TARGET_OF_TESTS)
+        .env("RUSTFLAGS", VECTORS)
+        .env("PROPTEST_CASES", "64")
+        .env(
+            "CARGO_TARGET_WASM32_WASIP1_RUNNER",
+            format!("{} run -mount={root}:{root}", wazero.display()),
+        )
+        .run()?;
+    Ok(StepResult::Passed)
+}

@@ -1,0 +1,536 @@
+//! What the project's pages say is so: links lead somewhere, examples are tested, rules are where the table says.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a test reads files and stops at its first surprise"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+mod figures;
+mod floors;
+// A binary has no library: this file is what the pages' tests share with it.
+#[path = "../../src/kit/guide.rs"]
+mod guide;
+
+/// Where whole addresses of our own begin.
+const OWN: &str = "https://github.com/orbgate/orbgate/";
+
+#[test]
+fn links_lead_somewhere() {
+    let mut count = 0;
+    for page in pages() {
+        let text = read(&page);
+        for link in links(&text) {
+            let own = link.strip_prefix(OWN);
+            let own = own.map(|rest| rest.split_once("/main/").map_or("", |(_, path)| path));
+            let path = match own {
+                Some(path) => root().join(path),
+                None if link.contains("://") => continue,
+                None => page.parent().unwrap().join(link),
+            };
+            let shown = path.display().to_string();
+            let (file, heading) = shown.split_once('#').unwrap_or((&shown, ""));
+            let file = file.split('?').next().unwrap();
+            // `#heading` is on the page itself.
+            let file = match link.starts_with('#') {
+                true => page.clone(),
+                false => PathBuf::from(file),
+            };
+            assert!(file.exists(), "{}: {link} leads nowhere", page.display());
+            let is_there = heading.is_empty() || anchors(&read(&file)).any(|id| id == heading);
+            assert!(is_there, "{}: {link} is not a heading", page.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 60, "{count} links");
+}
+
+/// The pages of the project have copies of what `cargo test` runs: the core's own page, the documentation of a type.
+#[test]
+fn examples_in_rust_are_tested_ones() {
+    let sources = [
+        "crates/orbgate/README.md",
+        "crates/orbgate/src/grant.rs",
+        "crates/orbgate-analysis/src/suite/mod.rs",
+    ];
+    let tested: Vec<_> = sources
+        .iter()
+        .map(|source| {
+            read(&root().join(source))
+                .replace("/// ", "")
+                .replace("///\n", "\n")
+        })
+        .collect();
+    let mut count = 0;
+    for page in pages().filter(|page| {
+        !page.starts_with(root().join("crates")) && !page.starts_with(root().join("bindings"))
+    }) {
+        for example in guide::blocks(&read(&page), "rust") {
+            let is_tested = tested.iter().any(|text| text.contains(example));
+            assert!(is_tested, "{}: not tested:\n{example}", page.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 2, "{count} examples");
+}
+
+/// The table of rules in ARCHITECTURE.md: each has its one home, and every function that it names is in its file.
+#[test]
+fn rules_are_where_the_table_says() {
+    let text = read(&root().join("ARCHITECTURE.md"));
+    let mut rules = Vec::new();
+    for row in text.lines().filter(|line| line.starts_with("| P")) {
+        let cells: Vec<_> = row.split('|').map(str::trim).skip(1).take(5).collect();
+        rules.push(cells[0].to_owned());
+        for cell in &cells[3..] {
+            let Some((file, functions)) = cell.split_once(": ") else {
+                continue;
+            };
+            let path = format!("crates/orbgate/src/{}", file.trim_matches('`'));
+            let source = read(&root().join(&path));
+            for function in functions
+                .split('`')
+                .filter(|name| name.starts_with(char::is_alphabetic))
+            {
+                let is_there = source.contains(&format!("fn {function}("))
+                    || source.contains(&format!("fn {function}<"));
+                assert!(is_there, "{path} has no function {function}: {row}");
+            }
+        }
+    }
+    rules.dedup();
+    let expected: Vec<_> = (1..=22).map(|number| format!("P{number}")).collect();
+    assert_eq!(rules, expected);
+}
+
+/// Instead of tables of files: each file says what it knows.
+#[test]
+fn every_file_says_what_it_knows() {
+    let crates = fs::read_dir(root().join("crates")).unwrap();
+    let mut files: Vec<_> = crates
+        .map(|entry| entry.unwrap().path().join("src"))
+        .collect();
+    files.push(root().join("benches/src"));
+    let mut count = 0;
+    while let Some(path) = files.pop() {
+        if path.is_dir() {
+            files.extend(
+                fs::read_dir(path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = read(&path);
+            let says = text.starts_with("//!") || text.starts_with("#![doc = include_str!");
+            assert!(says, "{} says nothing of itself", path.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 200, "{count} files");
+}
+
+/// A code that is added to the C header is added by hand to these lists, too: here is what is missing.
+#[test]
+fn every_code_is_in_every_language() {
+    let java = "bindings/java/src/main/java/io/github/orbgate";
+    let header = read(&root().join("bindings/c/include/orbgate.h"));
+    let mut missing = Vec::new();
+    let mut count = 0;
+    for (kind, enumeration, page) in [
+        ("REASON", "Reason", "README.md"),
+        ("DETAIL", "Detail", "ARCHITECTURE.md"),
+    ] {
+        let constants = header.lines().filter_map(|line| line.split_once(" = "));
+        let codes = constants.filter_map(|(constant, _)| {
+            let code = constant.trim().strip_prefix("ORBGATE_")?;
+            code.strip_prefix(kind)?.strip_prefix('_')
+        });
+        for code in codes.filter(|code| *code != "NONE") {
+            let name = code.to_lowercase();
+            let lists = [
+                (
+                    "bindings/go/orbgate/codes.go",
+                    format!("{enumeration}{} {enumeration} = ", camel(code)),
+                ),
+                (
+                    &*format!("{java}/{enumeration}.java"),
+                    format!("    {code}"),
+                ),
+                ("bindings/node/index.d.ts", format!("\"{name}\"")),
+                (
+                    "bindings/python/python/orbgate/_terms.py",
+                    format!("{code} = \"{name}\""),
+                ),
+                (page, format!("| `{name}` |")),
+            ];
+            let lacks = |(file, entry): &(&str, String)| !read(&root().join(file)).contains(entry);
+            missing.extend(
+                lists
+                    .iter()
+                    .filter(|list| lacks(list))
+                    .map(|(file, _)| format!("{file}: {name}")),
+            );
+            count += 1;
+        }
+    }
+    assert!(missing.is_empty(), "missing:\n{}", missing.join("\n"));
+    assert!(count >= 9 + 19, "{count} codes");
+}
+
+/// `non_ascii` as Go says it: `NonASCII`.
+fn camel(code: &str) -> String {
+    let words = code.split('_').map(|word| match word.split_at(1) {
+        _ if word == "ASCII" => word.to_owned(),
+        (first, rest) => format!("{first}{}", rest.to_lowercase()),
+    });
+    words.collect()
+}
+
+/// The fields of an access log, as each place that lists them has them.
+#[test]
+fn every_list_has_the_fields_of_an_access_log() {
+    let plain = |path: &str| {
+        let text = read(&root().join(path)).replace(['`', '"'], "");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.replace(" and agent", ", agent")
+    };
+    let home = plain("crates/orbgate-log/src/access_line.rs");
+    let (_, names) = home.split_once("NAMES: [&str; 9] = [ ").unwrap();
+    let names = names.split(", ]").next().unwrap();
+    for list in [
+        "bindings/python/README.md",
+        "bindings/python/python/orbgate/logs/__init__.py",
+        "bindings/python/python/orbgate/_command/replay.py",
+        "crates/orbgate-cli/src/unused.rs",
+    ] {
+        assert!(plain(list).contains(names), "{list} does not list {names}");
+    }
+}
+
+/// The parts that bindings/README.md promises.
+#[test]
+fn every_binding_has_the_same_parts() {
+    for (language, parts) in [
+        (
+            "c",
+            ["README.md", "example", "conformance", "tests", "bench"].as_slice(),
+        ),
+        (
+            "cpp",
+            &["README.md", "example", "conformance", "tests", "bench"],
+        ),
+        (
+            "go",
+            &["README.md", "example", "conformance", "orbgate", "bench"],
+        ),
+        (
+            "java",
+            &["README.md", "example", "conformance", "src/test", "bench"],
+        ),
+        (
+            "node",
+            &["README.md", "example", "conformance", "tests", "bench"],
+        ),
+        (
+            "python",
+            &["README.md", "example", "conformance", "tests", "bench"],
+        ),
+    ] {
+        for part in parts {
+            let path = root().join("bindings").join(language).join(part);
+            assert!(path.exists(), "{} is missing", path.display());
+        }
+    }
+}
+
+/// The packages of all languages are released together.
+#[test]
+fn every_package_has_the_version_of_the_workspace() {
+    let workspace = read(&root().join("Cargo.toml"));
+    let (_, rest) = workspace
+        .split_once("[workspace.package]\nversion = \"")
+        .unwrap();
+    let version = rest.split('"').next().unwrap();
+    let places = [
+        ("Cargo.toml", format!("version = \"{version}\""), 8),
+        (
+            "bindings/java/pom.xml",
+            format!("\n  <version>{version}</version>"),
+            1,
+        ),
+        (
+            "bindings/node/package.json",
+            format!("\n  \"version\": \"{version}\""),
+            1,
+        ),
+        (
+            "bindings/node/package-lock.json",
+            format!("\"name\": \"orbgate\",\n      \"version\": \"{version}\""),
+            1,
+        ),
+        (
+            "bindings/node/package-lock.json",
+            format!("\n  \"version\": \"{version}\""),
+            1,
+        ),
+        (
+            "bindings/python/pyproject.toml",
+            "dynamic = [\"version\"]".to_owned(),
+            1,
+        ),
+        ("CHANGELOG.md", format!("\n## {version} "), 1),
+    ];
+    for (file, text, times) in places {
+        let found = read(&root().join(file)).matches(&text).count();
+        assert_eq!(found, times, "{file}: {text:?}");
+    }
+}
+
+/// Each word of the glossary is a word of the interface of its language.
+#[test]
+fn the_glossary_says_the_words_of_each_language() {
+    let interfaces: [(&str, &[&str]); 7] = [
+        ("C", &["bindings/c/include/orbgate.h"]),
+        ("C++", &["bindings/cpp/include/orbgate.hpp"]),
+        ("Go", &["bindings/go/orbgate"]),
+        ("Java", &["bindings/java/src/main/java/io/github/orbgate"]),
+        ("Node", &["bindings/node/index.d.ts"]),
+        (
+            "Python",
+            &[
+                "bindings/python/python/orbgate/_native.pyi",
+                "bindings/python/python/orbgate",
+            ],
+        ),
+        ("JSON", &["crates/orbgate-cli/README.md"]),
+    ];
+    let page = read(&root().join("bindings/README.md"));
+    let mut rows = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| idea |"));
+    let heads: Vec<_> = rows.next().unwrap().split('|').map(str::trim).collect();
+    let rows: Vec<Vec<_>> = rows
+        .skip(1)
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.split('|').collect())
+        .collect();
+    assert!(rows.len() >= 12, "{} words", rows.len());
+    for (language, paths) in interfaces {
+        let column = heads.iter().position(|head| *head == language).unwrap();
+        let text: String = paths
+            .iter()
+            .map(|path| read_all(&root().join(path)))
+            .collect();
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let words: BTreeSet<_> = text.split(|c| !is_word(c)).collect();
+        for row in &rows {
+            for word in row[column].split('`').skip(1).step_by(2) {
+                assert!(
+                    words.contains(word),
+                    "{language} has no `{word}`: {}",
+                    row[1]
+                );
+            }
+        }
+    }
+}
+
+/// The words of bindings/README.md that mean one thing: each is the name of a type in those files and in no others.
+#[test]
+fn one_idea_has_a_word() {
+    let page = read(&root().join("bindings/README.md"));
+    let rows = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| word |"))
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
+    let mut homes: Vec<(String, BTreeSet<String>)> = rows
+        .map(|row| {
+            let cells: Vec<_> = row.split('|').map(str::trim).collect();
+            let (first, rest) = cells[1].split_at(1);
+            let files = cells[3].split('`').skip(1).step_by(2);
+            let word = format!("{}{rest}", first.to_uppercase());
+            (word, files.map(str::to_owned).collect())
+        })
+        .collect();
+    assert!(homes.len() >= 9, "{} words", homes.len());
+    let mut files = vec![
+        root().join("crates"),
+        root().join("bindings"),
+        root().join("benches/src"),
+    ];
+    while let Some(path) = files.pop() {
+        let name = path.file_name().unwrap().to_string_lossy();
+        // The header that is linked into another folder is there once.
+        if path.is_symlink() {
+            continue;
+        }
+        if path.is_dir() {
+            let is_ours = path != root().join("crates/orbgate")
+                && !["node_modules", "target", "embed"].contains(&&*name);
+            if is_ours {
+                let entries = fs::read_dir(path).unwrap();
+                files.extend(entries.map(|entry| entry.unwrap().path()));
+            }
+            continue;
+        }
+        let known = ["rs", "py", "go", "java", "js", "ts", "hpp"];
+        if !known
+            .iter()
+            .any(|end| path.extension() == Some(end.as_ref()))
+        {
+            continue;
+        }
+        let (text, file) = (read(&path), path.strip_prefix(root()).unwrap());
+        let file = file.to_string_lossy();
+        for (word, known) in &mut homes {
+            let is_old_name = text.contains(&format!("pub type {word} = "));
+            let defines = ["struct", "enum", "trait", "class", "type"]
+                .iter()
+                .any(|kind| {
+                    let definition = format!("{kind} {word}");
+                    text.match_indices(&definition).any(|(at, name)| {
+                        !text[at + name.len()..]
+                            .starts_with(|c: char| c.is_alphanumeric() || c == '_')
+                    })
+                });
+            if defines && !is_old_name {
+                assert!(known.remove(&*file), "{file} has another `{word}`");
+            }
+        }
+    }
+    for (word, files) in homes {
+        assert!(files.is_empty(), "{files:?} have no `{word}`");
+    }
+}
+
+/// The words that CONTRIBUTING.md asks not to use are in no file, but for what is frozen: an old header, records, the changelog.
+#[test]
+fn no_file_has_a_word_that_slows_a_reader() {
+    let page = read(&root().join("CONTRIBUTING.md"));
+    let (_, list) = page.split_once("- **Words that slow a reader**").unwrap();
+    let (list, _) = list.split_once("\n- ").unwrap();
+    let (_, list) = list.split_once(": ").unwrap();
+    let words: Vec<_> = list.split('*').skip(1).step_by(2).collect();
+    assert!(words.len() >= 8, "{words:?}");
+    let mut list = Command::new("git");
+    let files = list.arg("ls-files").current_dir(root()).output().unwrap();
+    let files = String::from_utf8(files.stdout).unwrap();
+    let mut found = Vec::new();
+    for file in files.lines() {
+        let frozen = ["benches/record/", "bindings/c/tests/v1/"];
+        let is_frozen = frozen.iter().any(|folder| file.starts_with(folder))
+            || ["CHANGELOG.md", "CONTRIBUTING.md"].contains(&file);
+        // What is deleted and not yet committed, a picture, or a link to a folder has no text.
+        let Ok(text) = fs::read_to_string(root().join(file)) else {
+            continue;
+        };
+        if is_frozen {
+            continue;
+        }
+        for (number, line) in text.to_lowercase().lines().enumerate() {
+            let spaced = line.replace(|c: char| !c.is_alphanumeric(), " ");
+            let has = |word: &&&str| format!(" {spaced} ").contains(&format!(" {word} "));
+            found.extend(
+                words
+                    .iter()
+                    .find(has)
+                    .map(|word| format!("{file}:{}: {word}", number + 1)),
+            );
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// A file, or the files of a folder that are written in the language: others are made, the engines of the Go package.
+fn read_all(path: &Path) -> String {
+    if path.is_file() {
+        return read(path);
+    }
+    let entries = fs::read_dir(path).unwrap();
+    let files = entries.map(|entry| entry.unwrap().path());
+    let is_written = |path: &PathBuf| {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        ["go", "java", "py", "pyi"].contains(&extension.unwrap_or_default())
+    };
+    files.filter(is_written).map(|path| read(&path)).collect()
+}
+
+#[test]
+fn every_command_is_in_contributing() {
+    let text = read(&root().join("CONTRIBUTING.md"));
+    let mut help = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    let help = help.arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let (_, commands) = help.split_once("\nCommands:\n").unwrap();
+    let (commands, _) = commands.split_once("\n\n").unwrap();
+    let names = commands.lines().map(|line| line.split_whitespace().next());
+    let names: Vec<_> = names.flatten().filter(|name| *name != "help").collect();
+    assert!(names.len() >= 10, "{help}");
+    for name in names {
+        let shown = format!("`cargo xtask {name}");
+        assert!(text.contains(&shown), "{shown}` is not there");
+    }
+}
+
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().unwrap()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The pages at the root, in docs/, policy/, benches/, and those of each crate and binding.
+pub(crate) fn pages() -> impl Iterator<Item = PathBuf> {
+    let mut folders: Vec<_> = ["", "docs", "policy", "policy/cases", "benches", "bindings"]
+        .map(|folder| root().join(folder))
+        .into();
+    for parent in ["crates", "bindings"] {
+        let inside = fs::read_dir(root().join(parent)).unwrap();
+        folders.extend(
+            inside
+                .map(|entry| entry.unwrap().path())
+                .filter(|path| path.is_dir()),
+        );
+    }
+    let files = folders
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap());
+    let files = files.map(|entry| entry.unwrap().path());
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+}
+
+/// What `](…)` and `[name]: …` lead to, outside code.
+fn links(page: &str) -> impl Iterator<Item = &str> {
+    let prose = page.split("```").step_by(2);
+    prose.flat_map(|prose| {
+        let inline = prose
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next());
+        let named = prose.lines().filter(|line| line.starts_with('['));
+        inline.chain(named.filter_map(|line| Some(line.split_once("]: ")?.1)))
+    })
+}
+
+/// The headings of a page as GitHub names them.
+fn anchors(page: &str) -> impl Iterator<Item = String> {
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    headings.map(|line| {
+        let text = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = text
+            .chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    })
+}
