@@ -131,7 +131,10 @@ export interface Deny extends Answer {
 export type Decision = Allow | Deny;
 
 /** Names a route of a policy: the same in every process, and never taken for a route of another policy. */
-export type RouteId = number & { readonly __routeId: unique symbol };
+export interface RouteId {
+  readonly high: bigint;
+  readonly low: bigint;
+}
 
 /** A route of an engine. */
 export interface Route {

@@ -586,6 +586,20 @@ typedef struct OrbgateBatch {
 } OrbgateBatch;
 
 /**
+ * Names a route of a policy: the same in every process, and never taken for a route of another policy. All zeros is none.
+ */
+typedef struct OrbgateRouteId {
+  /**
+   * The upper 64 bits.
+   */
+  uint64_t high;
+  /**
+   * The lower 64 bits.
+   */
+  uint64_t low;
+} OrbgateRouteId;
+
+/**
  * Text of the library: UTF-8, not NUL-terminated. `data` is null where there is no text.
  */
 typedef struct OrbgateStr {
@@ -718,10 +732,9 @@ typedef struct OrbgateRoute {
    */
   uint32_t number;
   /**
-   * What `orbgate_engine_decide_route` takes: below 2^53, the same in every process, and never taken for
-   * a route of another policy.
+   * What `orbgate_engine_decide_route` takes.
    */
-  uint64_t id;
+  struct OrbgateRouteId id;
   /**
    * `METHOD /template`.
    */
@@ -919,7 +932,7 @@ uint64_t orbgate_engine_decide_packed(const struct OrbgateEngine *engine,
 
 /**
  * Decides by route, for a server that knows which route it has matched: no text is looked at. The
- * id is one of `orbgate_engine_find_route` or `OrbgateRoute`; one of another policy, and 0, is denied as
+ * id is one of `orbgate_engine_find_route` or `OrbgateRoute`; one of another policy, and one of zeros, is denied as
  * `no_route`.
  *
  * Ownership: nothing; everything is only read.
@@ -928,13 +941,13 @@ uint64_t orbgate_engine_decide_packed(const struct OrbgateEngine *engine,
 ORBGATE_API
 ORBGATE_NODISCARD
 OrbgateStatus orbgate_engine_decide_route(const struct OrbgateEngine *engine,
-                                          uint64_t route_id,
+                                          struct OrbgateRouteId route_id,
                                           const struct OrbgateToken *token,
                                           uint32_t flags,
                                           struct OrbgateDecision *out);
 
 /**
- * The same, packed into the result; the token comes in parts.
+ * The same, packed into the result; id and token come in parts.
  *
  * Ownership: nothing; everything is only read.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
@@ -942,7 +955,8 @@ OrbgateStatus orbgate_engine_decide_route(const struct OrbgateEngine *engine,
 ORBGATE_API
 ORBGATE_NODISCARD
 uint64_t orbgate_engine_decide_route_packed(const struct OrbgateEngine *engine,
-                                            uint64_t route_id,
+                                            uint64_t route_id_high,
+                                            uint64_t route_id_low,
                                             uint32_t kind,
                                             const char *scopes,
                                             size_t scopes_len,
@@ -1305,7 +1319,7 @@ OrbgateStatus orbgate_engine_find_route(const struct OrbgateEngine *engine,
                                         size_t method_len,
                                         const char *path_template,
                                         size_t path_template_len,
-                                        uint64_t *out);
+                                        struct OrbgateRouteId *out);
 
 /**
  * What the `Allow` header of a 405 lists: the methods that the request's path declares, in alphabetical order, as in

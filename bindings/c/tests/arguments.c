@@ -128,7 +128,7 @@ static void readers(void)
     uint8_t marked;
     OrbgateStr text;
     uint32_t count;
-    uint64_t id;
+    OrbgateRouteId id;
     REFUSED(digest, orbgate_engine_digest(NULL, digest));
     CHECK(orbgate_engine_digest(engine, NULL) == INVALID);
     REFUSED(text, orbgate_engine_digest_text(NULL, &text));
@@ -177,7 +177,7 @@ static void decisions(void)
     OrbgateDecision out, decision;
     OrbgateDecisionText words;
     OrbgateStr text;
-    uint64_t id;
+    OrbgateRouteId id;
     OrbgateToken good = user("read:orbs");
     CHECK_OK(orbgate_engine_find_route(engine, GET, ORBS, &id));
     CHECK_OK(orbgate_engine_decide(engine, GET, ORBS, &good, 0, &decision));
@@ -226,11 +226,11 @@ static void decisions(void)
     REFUSED_PACKED(orbgate_engine_decide_packed(engine, GET, ORBS, 1, "x", HUGE_LEN, NULL, 0));
     REFUSED_PACKED(orbgate_engine_decide_packed(engine, GET, ORBS, 1, SCOPE, set, 0));
     REFUSED_PACKED(orbgate_engine_decide_packed(engine, GET, ORBS, 1, SCOPE, NULL, 4));
-    REFUSED_PACKED(orbgate_engine_decide_route_packed(NULL, id, 1, SCOPE, NULL, 0));
-    REFUSED_PACKED(orbgate_engine_decide_route_packed(engine, id, 254, SCOPE, NULL, 0));
-    REFUSED_PACKED(orbgate_engine_decide_route_packed(engine, id, 1, NULL, 9, NULL, 0));
-    REFUSED_PACKED(orbgate_engine_decide_route_packed(engine, id, 1, SCOPE, set, 0));
-    REFUSED_PACKED(orbgate_engine_decide_route_packed(engine, id, 1, SCOPE, NULL, 4));
+    REFUSED_PACKED(orbgate_engine_decide_route_packed(NULL, id.high, id.low, 1, SCOPE, NULL, 0));
+    REFUSED_PACKED(orbgate_engine_decide_route_packed(engine, id.high, id.low, 254, SCOPE, NULL, 0));
+    REFUSED_PACKED(orbgate_engine_decide_route_packed(engine, id.high, id.low, 1, NULL, 9, NULL, 0));
+    REFUSED_PACKED(orbgate_engine_decide_route_packed(engine, id.high, id.low, 1, SCOPE, set, 0));
+    REFUSED_PACKED(orbgate_engine_decide_route_packed(engine, id.high, id.low, 1, SCOPE, NULL, 4));
     REFUSED_PACKED(orbgate_engine_decide_scope_packed(NULL, SCOPE, 1, SCOPE, NULL, 0));
     REFUSED_PACKED(orbgate_engine_decide_scope_packed(engine, NULL, 9, 1, SCOPE, NULL, 0));
     REFUSED_PACKED(orbgate_engine_decide_scope_packed(engine, SCOPE, 256, SCOPE, NULL, 0));

@@ -1,6 +1,6 @@
 /*
  * Structs that begin with struct_size: those of a later client, which knows of more, and of the first, which knows of
- * less. v1/client.c is such a first client.
+ * less.
  */
 #include "test.h"
 
@@ -94,7 +94,7 @@ int main(void)
     CHECK(orbgate_decision_is_allow(&decision));
 
     WRITTEN(OrbgateDecisionText, 120, orbgate_engine_decision_text(engine, &decision, out));
-    WRITTEN(OrbgateRoute, 120, orbgate_engine_route(engine, 2, out));
+    WRITTEN(OrbgateRoute, 128, orbgate_engine_route(engine, 2, out));
     WRITTEN(OrbgateScope, 96, orbgate_engine_scope(engine, 1, out));
     OrbgateError *error = NULL;
     CHECK(orbgate_engine_from_yaml(ORBGATE_TEXT("orbgate: 1\ncolour: red\n"), &none, &error) ==

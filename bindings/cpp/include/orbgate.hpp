@@ -395,10 +395,13 @@ enum class BonusOrbs : std::uint32_t { refuse = 0, allow = ORBGATE_ALLOW_BONUS_O
 
 // A route to ask by; one of another policy denies.
 struct RouteId {
-    std::uint64_t bits = 0;
+    std::uint64_t high = 0, low = 0;
 
-    friend constexpr bool operator==(RouteId one, RouteId other) noexcept { return one.bits == other.bits; }
-    friend constexpr bool operator!=(RouteId one, RouteId other) noexcept { return one.bits != other.bits; }
+    friend constexpr bool operator==(RouteId one, RouteId other) noexcept
+    {
+        return one.high == other.high && one.low == other.low;
+    }
+    friend constexpr bool operator!=(RouteId one, RouteId other) noexcept { return !(one == other); }
 };
 
 // A route of an engine, whose texts live as long as the engine.
@@ -634,7 +637,7 @@ public:
     Decision decide_route(RouteId route, const Token &token, BonusOrbs bonus = BonusOrbs::refuse) const noexcept
     {
         Decision decision;
-        const OrbgateStatus status = orbgate_engine_decide_route(engine_.get(), route.bits, token.raw(),
+        const OrbgateStatus status = orbgate_engine_decide_route(engine_.get(), {route.high, route.low}, token.raw(),
                                                           detail::number(bonus), &decision.raw_);
         return status == ORBGATE_STATUS_OK ? decision : Decision();
     }
@@ -709,10 +712,10 @@ public:
     [[nodiscard]] std::optional<RouteId> find_route(std::string_view method, std::string_view path_template) const
         noexcept
     {
-        RouteId id;
+        OrbgateRouteId id = {};
         const OrbgateStatus status = orbgate_engine_find_route(engine_.get(), method.data(), method.size(),
-                                                        path_template.data(), path_template.size(), &id.bits);
-        return status == ORBGATE_STATUS_OK ? std::optional(id) : std::nullopt;
+                                                        path_template.data(), path_template.size(), &id);
+        return status == ORBGATE_STATUS_OK ? std::optional(RouteId{id.high, id.low}) : std::nullopt;
     }
 
     // Texts live as long as the engine: a temporary one does not give them.
@@ -729,7 +732,7 @@ public:
         while (orbgate_engine_route(engine_.get(), static_cast<std::uint32_t>(routes.size() + 1), &raw) ==
                ORBGATE_STATUS_OK) {
             using detail::view;
-            routes.push_back({{raw.id},
+            routes.push_back({{raw.id.high, raw.id.low},
                               raw.number,
                               view(raw.text),
                               view(raw.method),

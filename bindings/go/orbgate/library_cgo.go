@@ -161,7 +161,7 @@ func (e engine) decide(method, target string, token Token, flags Option) uint64 
 
 func (e engine) decideRoute(route RouteID, token Token, flags Option) uint64 {
 	scopes, set := token.parts()
-	packed := C.orbgate_engine_decide_route_packed(e.pointer, C.uint64_t(route),
+	packed := C.orbgate_engine_decide_route_packed(e.pointer, C.uint64_t(route.high), C.uint64_t(route.low),
 		C.uint32_t(token.Kind), chars(scopes), size(scopes), set.get(), C.uint32_t(flags))
 	runtime.KeepAlive(set)
 	return uint64(packed)
@@ -233,9 +233,9 @@ func (e engine) scopeSetFromList(scopes []string) (*ScopeSet, Status) {
 }
 
 func (e engine) findRoute(method, template string) (RouteID, Status) {
-	var id C.uint64_t
+	var id C.OrbgateRouteId
 	status := C.orbgate_engine_find_route(e.pointer, chars(method), size(method), chars(template), size(template), &id)
-	return RouteID(id), Status(status)
+	return RouteID{high: uint64(id.high), low: uint64(id.low)}, Status(status)
 }
 
 func (e engine) tableJSON() ([]byte, Status) {

@@ -99,7 +99,7 @@ func (e *Engine) Decide(method, target string, token Token, options ...Option) D
 }
 
 // DecideRoute decides by the id of a route, for a server whose router has matched it: no text is looked at. An id of
-// another policy, and 0, is denied as [ReasonNoRoute]. It allocates nothing.
+// another policy, and the zero value, is denied as [ReasonNoRoute]. It allocates nothing.
 func (e *Engine) DecideRoute(route RouteID, token Token, options ...Option) Decision {
 	decision, _ := e.current().decideRoute(route, token, options)
 	return decision
@@ -112,9 +112,9 @@ func (e *Engine) DecideScope(scope string, token Token, options ...Option) Decis
 	return decision
 }
 
-// A RouteID stands for a route of one policy: below 2^53, the same in every process, and never taken for a route of
-// another policy.
-type RouteID uint64
+// A RouteID names a route of one policy: the same in every process, and never taken for a route of another policy. The
+// zero value is none.
+type RouteID struct{ high, low uint64 }
 
 // FindRoute gives the id of the route that the policy writes with this method and this template, the api's base path
 // included, as in GET and /api/v1/external/voxies/{voxieId}. Ask at a server's start, and [Engine.DecideRoute] for each

@@ -75,7 +75,7 @@ func TestADecisionSaysWhy(t *testing.T) {
 		{"by scope", engine.DecideScope("read:inference", UserToken("read:inference")), true, ReasonScopeHeld, DetailNone, 0},
 		{"organisation", engine.DecideScope("read:inference", OrganisationToken("read:inference")), false, ReasonUserTokenRequired, DetailNone, 403},
 		{"unknown scope", engine.DecideScope("read:nothing", UserToken("read:nothing")), false, ReasonNoRoute, DetailNone, 404},
-		{"route 0", engine.DecideRoute(0, UserToken("write:voxies")), false, ReasonNoRoute, DetailNone, 404},
+		{"no route id", engine.DecideRoute(RouteID{}, UserToken("write:voxies")), false, ReasonNoRoute, DetailNone, 404},
 	} {
 		got := test.decision
 		if got.IsAllow() != test.allow || got.Reason() != test.reason || got.Detail() != test.detail ||

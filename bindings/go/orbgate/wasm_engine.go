@@ -91,7 +91,7 @@ func (e engine) decideRoute(route RouteID, token Token, flags Option) uint64 {
 	set, scopesAt := i.object(object)
 	copy(i.room[scopesAt:], scopes)
 	i.stack = [10]uint64{
-		uint64(e.address), uint64(route),
+		uint64(e.address), route.high, route.low,
 		uint64(token.Kind), uint64(i.base) + uint64(scopesAt), uint64(len(scopes)), set, uint64(flags),
 	}
 	if !i.run(decideRoutePacked) {

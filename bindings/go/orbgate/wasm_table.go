@@ -120,14 +120,15 @@ func (e engine) scopeSetFromList(scopes []string) (*ScopeSet, Status) {
 }
 
 func (e engine) findRoute(method, template string) (RouteID, Status) {
-	const textsAt = 8
+	const textsAt = 16
 	return asked(e, textsAt+len(method)+len(template), func(i *instance) (RouteID, Status) {
 		methodAt := uint64(i.base) + textsAt
 		templateAt := methodAt + uint64(copy(i.room[textsAt:], method))
 		copy(i.room[textsAt+len(method):], template)
 		status := i.status("orbgate_engine_find_route", uint64(e.address),
 			methodAt, uint64(len(method)), templateAt, uint64(len(template)), uint64(i.base))
-		return RouteID(binary.LittleEndian.Uint64(i.room)), status
+		id := RouteID{high: binary.LittleEndian.Uint64(i.room), low: binary.LittleEndian.Uint64(i.room[8:])}
+		return id, status
 	})
 }
 

@@ -19,7 +19,7 @@ func TestATrapIsADenialAndTheNextCallHasAnotherInstance(t *testing.T) {
 	for range 3 * lanes {
 		for name, packed := range map[string]uint64{
 			"decide":       broken.decide("POST", run, token, 0),
-			"decide route": broken.decideRoute(1, token, 0),
+			"decide route": broken.decideRoute(RouteID{1, 1}, token, 0),
 			"decide scope": broken.decideScope("write:voxies", token, 0),
 		} {
 			decision := Decision{nil, packed}

@@ -17,8 +17,10 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
   /** A text of ours, for the length of a call. */
   const GivenStr = struct({ data: BYTES, len: SIZE });
 
+  const RouteId = struct({ high: "uint64_t", low: "uint64_t" });
+
   const Route = struct({
-    struct_size: "uint32_t", number: "uint32_t", id: "uint64_t", text: Str, method: Str, path_template: Str, scope: Str, api: Str,
+    struct_size: "uint32_t", number: "uint32_t", id: RouteId, text: Str, method: Str, path_template: Str, scope: Str, api: Str,
     amount: "uint64_t", charge: "uint32_t", scope_number: "uint32_t", line: "uint32_t", column: "uint32_t",
   });
 
@@ -52,11 +54,11 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
     routeMethod: func("orbgate_engine_route_method", STATUS, [HANDLE, "uint32_t", SIZE, POINTER]),
     scopeCount: func("orbgate_engine_scope_count", STATUS, [HANDLE, out("uint32_t")]),
     scope: func("orbgate_engine_scope", STATUS, [HANDLE, "uint32_t", inout(Scope)]),
-    findRoute: func("orbgate_engine_find_route", STATUS, [HANDLE, BYTES, SIZE, BYTES, SIZE, out("uint64_t")]),
+    findRoute: func("orbgate_engine_find_route", STATUS, [HANDLE, BYTES, SIZE, BYTES, SIZE, out(RouteId)]),
 
     decide: func("orbgate_engine_decide_packed", "uint64_t", [HANDLE, BYTES, SIZE, BYTES, SIZE, ...TOKEN]),
     decideScope: func("orbgate_engine_decide_scope_packed", "uint64_t", [HANDLE, BYTES, SIZE, ...TOKEN]),
-    decideRoute: func("orbgate_engine_decide_route_packed", "uint64_t", [HANDLE, "uint64_t", ...TOKEN]),
+    decideRoute: func("orbgate_engine_decide_route_packed", "uint64_t", [HANDLE, "uint64_t", "uint64_t", ...TOKEN]),
     decideBatch: func("orbgate_engine_decide_batch_packed", STATUS, [HANDLE, POINTER, POINTER, SIZE]),
 
     scopeSetFromText: func("orbgate_scope_set_from_text", STATUS, [HANDLE, BYTES, SIZE, out(HANDLE)]),
@@ -74,7 +76,7 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
   };
 
   /** Those that stand for a struct of the header as a whole or from its beginning on. */
-  const structs = { OrbgateStr: Str, OrbgateRoute: Route, OrbgateScope: Scope, OrbgateErrorInfo: ErrorInfo, OrbgateFault: Fault };
+  const structs = { OrbgateStr: Str, OrbgateRouteId: RouteId, OrbgateRoute: Route, OrbgateScope: Scope, OrbgateErrorInfo: ErrorInfo, OrbgateFault: Fault };
 
   const sizes = {
     Pointer: sizeof("void *"),
@@ -86,7 +88,8 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
 
   /** Where a route has the fields that are read. */
   const ROUTE = {
-    id: offsetof(Route, "id"),
+    idHigh: offsetof(Route, "id") + offsetof(RouteId, "high"),
+    idLow: offsetof(Route, "id") + offsetof(RouteId, "low"),
     text: offsetof(Route, "text"),
     amount: offsetof(Route, "amount"),
     scopeNumber: offsetof(Route, "scope_number"),

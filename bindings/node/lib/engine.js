@@ -110,17 +110,17 @@ class Engine {
   }
 
   /**
-   * @param {number} route
+   * @param {import("../index.js").RouteId} route
    * @param {Token} token
    * @param {Options} [options]
    */
   decideRoute(route, token, options) {
-    if (!Number.isSafeInteger(route) || route < 0) {
+    if (typeof route?.high !== "bigint" || typeof route.low !== "bigint") {
       throw new TypeError("a route id comes from engine.findRoute(…) or engine.routes");
     }
     const [kind, scopes, flags] = [kindOf(token), scopesOf(token), flagsOfOptions(options)];
     return this.#decision(functions.decideRoute(
-      this.#pointer, route,
+      this.#pointer, route.high, route.low,
       kind, textOf(scopes), lengthOfText(scopes), setOf(scopes), flags,
     ));
   }
@@ -136,14 +136,14 @@ class Engine {
    * @param {Text} template
    */
   findRoute(method, template) {
-    const id = [0];
+    const id = { high: 0, low: 0 };
     const status = functions.findRoute(
       this.#open(), whole(method), lengthOf(method), whole(template), lengthOf(template), id,
     );
     if (status !== OK && text(functions.statusName(status)) !== "not_found") {
       throw failure(status, "cannot look for a route");
     }
-    return status === OK ? id[0] : null;
+    return status === OK ? Object.freeze({ high: BigInt(id.high), low: BigInt(id.low) }) : null;
   }
 
   /** @param {Text | readonly Text[]} scopes */

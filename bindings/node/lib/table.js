@@ -109,7 +109,10 @@ class Table {
     written.setUint32(0, sizes.Route, LITTLE);
     check(functions.route(engine, number, place()), "cannot read a route");
     const route = textAt(ROUTE.text);
-    const id = /** @type {any} */ (integer(ROUTE.id));
+    const id = Object.freeze({
+      high: written.getBigUint64(ROUTE.idHigh, LITTLE),
+      low: written.getBigUint64(ROUTE.idLow, LITTLE),
+    });
     const amount = integer(ROUTE.amount);
     const scope = written.getUint32(ROUTE.scopeNumber, LITTLE);
     this.meet(engine, 0, scope);

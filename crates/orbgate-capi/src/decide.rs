@@ -6,13 +6,14 @@
 
 use core::ffi::c_char;
 
-use orbgate::{Decision, Request, RouteId, Token};
+use orbgate::{Decision, Request, Token};
 
 use crate::answers::answer;
 use crate::arguments::{Out, bytes, shared};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
 use crate::packed::packed;
+use crate::route_id::OrbgateRouteId;
 use crate::scope_set::OrbgateScopeSet;
 use crate::status::{OrbgateStatus, guard};
 use crate::token::{Flags, OrbgateToken, parts};
@@ -89,7 +90,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_packed(
 }
 
 /// Decides by route, for a server that knows which route it has matched: no text is looked at. The
-/// id is one of `orbgate_engine_find_route` or `OrbgateRoute`; one of another policy, and 0, is denied as
+/// id is one of `orbgate_engine_find_route` or `OrbgateRoute`; one of another policy, and one of zeros, is denied as
 /// `no_route`.
 ///
 /// Ownership: nothing; everything is only read.
@@ -98,7 +99,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_packed(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_decide_route(
     engine: *const OrbgateEngine,
-    route_id: u64,
+    route_id: OrbgateRouteId,
     token: *const OrbgateToken,
     flags: u32,
     out: *mut OrbgateDecision,
@@ -113,7 +114,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_route(
     })
 }
 
-/// The same, packed into the result; the token comes in parts.
+/// The same, packed into the result; id and token come in parts.
 ///
 /// Ownership: nothing; everything is only read.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
@@ -121,7 +122,8 @@ pub unsafe extern "C" fn orbgate_engine_decide_route(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_decide_route_packed(
     engine: *const OrbgateEngine,
-    route_id: u64,
+    route_id_high: u64,
+    route_id_low: u64,
     kind: u32,
     scopes: *const c_char,
     scopes_len: usize,
@@ -133,6 +135,10 @@ pub unsafe extern "C" fn orbgate_engine_decide_route_packed(
         let (engine, token) =
             unsafe { (shared(engine)?, parts(kind, scopes, scopes_len, scope_set)?) };
         let flags = Flags::read(flags)?;
+        let route_id = OrbgateRouteId {
+            high: route_id_high,
+            low: route_id_low,
+        };
         let decision = decide_route(engine, route_id, token, flags.allow_bonus_orbs);
         Ok(answer(engine, &decision, flags))
     })
@@ -223,12 +229,11 @@ pub(crate) fn decide<'e>(
 #[inline(always)]
 fn decide_route<'e>(
     engine: &'e OrbgateEngine,
-    route_id: u64,
+    route_id: OrbgateRouteId,
     token: Option<Token<'_>>,
     allow_bonus_orbs_use: bool,
 ) -> Decision<'e> {
-    let route = RouteId::from_bits(route_id);
     engine
         .engine()
-        .decide_route(route, token, allow_bonus_orbs_use)
+        .decide_route(route_id.read(), token, allow_bonus_orbs_use)
 }

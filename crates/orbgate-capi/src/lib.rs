@@ -31,6 +31,7 @@ pub mod methods;
 pub mod names;
 mod owners;
 pub mod packed;
+pub mod route_id;
 mod rows;
 pub mod scope_set;
 pub mod status;

@@ -9,6 +9,7 @@ use crate::decision::{
     ORBGATE_CHARGE_AMOUNT_STATED, ORBGATE_CHARGE_CONSUMES, ORBGATE_CHARGE_STATED,
 };
 use crate::engine::OrbgateEngine;
+use crate::route_id::OrbgateRouteId;
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
@@ -20,9 +21,8 @@ pub struct OrbgateRoute {
     pub struct_size: u32,
     /// Its number in this engine, from 1: for arrays with an entry for each route, as counters.
     pub number: u32,
-    /// What `orbgate_engine_decide_route` takes: below 2^53, the same in every process, and never taken for
-    /// a route of another policy.
-    pub id: u64,
+    /// What `orbgate_engine_decide_route` takes.
+    pub id: OrbgateRouteId,
     /// `METHOD /template`.
     pub text: OrbgateStr,
     /// The method.
@@ -50,7 +50,7 @@ pub struct OrbgateRoute {
 
 // SAFETY: integers and texts, the u32 first.
 unsafe impl Sized32 for OrbgateRoute {
-    const FIRST_SIZE: usize = first_size(120, 80);
+    const FIRST_SIZE: usize = first_size(128, 88);
 }
 
 /// A scope of an engine.
@@ -212,7 +212,7 @@ pub unsafe extern "C" fn orbgate_engine_find_route(
     method_len: usize,
     path_template: *const c_char,
     path_template_len: usize,
-    out: *mut u64,
+    out: *mut OrbgateRouteId,
 ) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller's, see the preamble.
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn orbgate_engine_find_route(
             )
         };
         let route = engine.engine().find_route(method, template);
-        let id = route.ok_or(OrbgateStatus::NotFound)?.id().to_bits();
+        let id = OrbgateRouteId::new(route.ok_or(OrbgateStatus::NotFound)?.id());
         // SAFETY: the caller's, see the preamble.
         unsafe { out.write(id) }
         Ok(())
@@ -245,7 +245,7 @@ fn describe_route(engine: &OrbgateEngine, route: &Route<'_>) -> OrbgateRoute {
     OrbgateRoute {
         struct_size: 0,
         number: route.index().saturating_add(1),
-        id: route.id().to_bits(),
+        id: OrbgateRouteId::new(route.id()),
         text: OrbgateStr::new(route.as_str()),
         method: OrbgateStr::new(route.method()),
         path_template: OrbgateStr::new(route.template()),

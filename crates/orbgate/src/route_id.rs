@@ -7,35 +7,33 @@
 /// Which route of which policy: made by [`Route::id`](crate::Route::id), asked with
 /// [`Engine::decide_route`](crate::Engine::decide_route).
 ///
-/// With an engine of another policy it is no route at all: decisions deny rather than misread it,
-/// unless 35 bits of both policies' digests are equal by chance. The same policy gives the same ids,
+/// With an engine of another policy it is no route at all: decisions deny rather than misread it. It carries 110 bits
+/// of the policy's digest, so nobody can choose two policies that share an id. The same policy gives the same ids,
 /// in every process and release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RouteId(u64);
+pub struct RouteId(u128);
 
-/// A policy has at most 200,000 routes. With the bits of the digest an id stays below 2⁵³, where every
-/// integer is exact in a language whose numbers are doubles.
+/// A policy has at most 200,000 routes. All other bits of an id are of the policy's digest.
 const INDEX_BITS: u32 = 18;
-const INDEX: u64 = (1 << INDEX_BITS) - 1;
-const POLICY: u64 = (1 << (53 - INDEX_BITS)) - 1;
+const INDEX: u128 = (1 << INDEX_BITS) - 1;
 
 impl RouteId {
     pub(crate) const fn new(policy: u128, index: u32) -> Self {
         // Counted from 1, so that 0 is never an id.
-        let index = (index as u64).wrapping_add(1) & INDEX;
+        let index = (index as u128).wrapping_add(1) & INDEX;
         // The same on machines of either byte order.
-        Self(((policy.to_le() as u64) & POLICY) << INDEX_BITS | index)
+        Self(policy.to_le() << INDEX_BITS | index)
     }
 
-    /// The id as an integer from 1 to 2⁵³ - 1, for other languages.
+    /// The id as an integer, never 0, for other languages.
     #[must_use]
-    pub const fn to_bits(self) -> u64 {
+    pub const fn to_bits(self) -> u128 {
         self.0
     }
 
     /// The id of an integer. Any is accepted: one that no engine gave out is no route.
     #[must_use]
-    pub const fn from_bits(bits: u64) -> Self {
+    pub const fn from_bits(bits: u128) -> Self {
         Self(bits)
     }
 
@@ -58,9 +56,9 @@ mod tests {
     fn an_id_is_of_its_policy_only() {
         let id = RouteId::new(7, 199_999);
         assert_eq!(id.index_in(7), Some(199_999));
-        assert_eq!(id.index_in(8), None);
-        assert_eq!(id.index_in(7 | 1 << 34), None);
-        assert_eq!(RouteId::new(u128::MAX, 199_999).to_bits() >> 53, 0);
+        for bit in 0..110 {
+            assert_eq!(id.index_in((7_u128.to_le() ^ 1 << bit).to_le()), None);
+        }
     }
 
     #[test]
@@ -69,7 +67,7 @@ mod tests {
             let none = RouteId::from_bits(0).index_in(policy);
             // Index `u32::MAX` is no route of any table.
             assert!(matches!(none, None | Some(u32::MAX)), "{none:?}");
-            assert_eq!(RouteId::from_bits(1 << 53 | 1).index_in(policy), None);
+            assert_eq!(RouteId::from_bits(1 << 127 | 1).index_in(policy), None);
         }
     }
 }

@@ -5,6 +5,8 @@
     reason = "a test stops at its first surprise"
 )]
 
+use std::collections::HashSet;
+
 use orbgate::{Decision, Engine, Policy, Reason, Request, RouteId, Token, TokenKind};
 
 const AMOUNTS: &str = include_str!("../../../policy/valid/amounts.yaml");
@@ -103,10 +105,44 @@ fn routes_are_equal_where_method_template_and_scope_are() {
 fn a_route_of_another_policy_is_denied() {
     let other = Engine::new(&Policy::from_yaml(AMOUNTS).unwrap());
     let ids = other.routes().map(|route| route.id());
-    for id in ids.chain([0, 1, u64::MAX].map(RouteId::from_bits)) {
+    for id in ids.chain([0, 1, u128::MAX].map(RouteId::from_bits)) {
         let token = Some(Token::user("read:account write:voxies"));
         let decision = Engine::external().decide_route(id, token, true);
         assert!(matches!(decision, Decision::Deny(_)), "{id:?}");
         assert_eq!(decision.reason(), Reason::NoRoute);
+    }
+}
+
+/// An engine of one route, `name` apart the same for every number.
+fn named(name: &str, scope: &str, route: &str) -> Engine {
+    let text = format!(
+        "orbgate: 1\nname: {name}\napis:\n  a:\n    base_path: /v1\n    scopes:\n      {scope}:\n        orbs: false\n        routes: [\"{route}\"]\n"
+    );
+    Engine::new(&Policy::from_yaml(&text).unwrap())
+}
+
+/// The two digests have 35 bits in common where an id once looked at no others. Such names are found in seconds.
+#[test]
+fn a_route_of_a_policy_chosen_to_look_alike_is_denied() {
+    let old = named("v1-234811", "read:public", "GET /public");
+    let new = named("v2-109091", "delete:users", "DELETE /users/{id}");
+    let kept = old.route(0).unwrap().id();
+    let decision = new.decide_route(kept, Some(Token::user("delete:users")), false);
+    assert_eq!(decision.reason(), Reason::NoRoute);
+}
+
+#[test]
+fn a_route_is_denied_by_every_small_variation_of_its_policy() {
+    let engine = named("v0", "read:public", "GET /public");
+    let kept = engine.route(0).unwrap().id();
+    let token = Some(Token::user("read:public"));
+    assert!(engine.decide_route(kept, token, false).is_allow());
+    let mut ids = HashSet::from([kept]);
+    for number in 1..2_000 {
+        let other = named(&format!("v{number}"), "read:public", "GET /public");
+        assert!(!other.decide_route(kept, token, false).is_allow());
+        let id = other.route(0).unwrap().id();
+        assert!(!engine.decide_route(id, token, false).is_allow());
+        assert!(ids.insert(id), "two policies gave one id");
     }
 }

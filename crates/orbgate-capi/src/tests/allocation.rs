@@ -18,6 +18,7 @@ use crate::engine::{
 use crate::handle::*;
 use crate::listing::*;
 use crate::packed::orbgate_engine_unpack;
+use crate::route_id::OrbgateRouteId;
 use crate::scope_set::{OrbgateScopeSet, orbgate_scope_set_free, orbgate_scope_set_retain};
 use crate::text::OrbgateStr;
 
@@ -123,7 +124,7 @@ fn decisions_allocate_nothing() {
     });
     check("find a route and decide by it", |shop| {
         let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders/{id}"));
-        let (mut id, mut found) = (0, OrbgateDecision::default());
+        let (mut id, mut found) = (OrbgateRouteId::default(), OrbgateDecision::default());
         let one = token(1, b"read:orders");
         unsafe {
             assert_eq!(
@@ -133,8 +134,17 @@ fn decisions_allocate_nothing() {
             let status = orbgate_engine_decide_route(shop.engine, id, &one, 0, &mut found);
             assert_eq!((status, found.effect), (OK, 2));
             let (scopes, len) = text("read:orders");
-            let packed =
-                orbgate_engine_decide_route_packed(shop.engine, id, 1, scopes, len, null_mut(), 0);
+            let (high, low) = (id.high, id.low);
+            let packed = orbgate_engine_decide_route_packed(
+                shop.engine,
+                high,
+                low,
+                1,
+                scopes,
+                len,
+                null_mut(),
+                0,
+            );
             assert_eq!(packed & 3, 2);
         }
     });

@@ -1,5 +1,6 @@
 //! Every way to a decision gives the core's.
 
+use core::ffi::c_char;
 use core::ptr::null;
 
 use orbgate::{Decision, Engine, Reason, Request, Token, TokenKind};
@@ -16,7 +17,8 @@ use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::listing::orbgate_engine_find_route;
 use crate::methods::orbgate_engine_declared_methods;
 use crate::packed::orbgate_engine_unpack;
-use crate::scope_set::orbgate_scope_set_free;
+use crate::route_id::OrbgateRouteId;
+use crate::scope_set::{OrbgateScopeSet, orbgate_scope_set_free};
 use crate::status::OrbgateStatus;
 use crate::text::OrbgateStr;
 
@@ -167,6 +169,21 @@ fn words() -> OrbgateDecisionText {
     words
 }
 
+/// By the parts of an id, for a user.
+unsafe fn decide_route_packed(
+    engine: *const OrbgateEngine,
+    id: OrbgateRouteId,
+    scopes: *const c_char,
+    scopes_len: usize,
+    set: *const OrbgateScopeSet,
+    flags: u32,
+) -> u64 {
+    let (high, low) = (id.high, id.low);
+    unsafe {
+        orbgate_engine_decide_route_packed(engine, high, low, 1, scopes, scopes_len, set, flags)
+    }
+}
+
 #[test]
 fn by_route_and_by_scope_too() {
     let engine = compiled(SHOP);
@@ -174,12 +191,12 @@ fn by_route_and_by_scope_too() {
     let core = Engine::new(&policy);
     for route in core.routes() {
         let ((m, ml), (t, tl)) = (text(route.method()), text(route.template()));
-        let mut id = 0;
+        let mut id = OrbgateRouteId::default();
         assert_eq!(
             unsafe { orbgate_engine_find_route(engine, m, ml, t, tl, &mut id) },
             OK
         );
-        assert_eq!(id, route.id().to_bits());
+        assert_eq!(id, OrbgateRouteId::new(route.id()));
         for scopes in ["read:orders write:orders", ""] {
             let expected = core.decide_route(route.id(), Some(Token::user(scopes)), true);
             let given = token(1, scopes.as_bytes());
@@ -190,7 +207,7 @@ fn by_route_and_by_scope_too() {
                     orbgate_engine_decide_route(engine, id, &given, 1, &mut found),
                     OK
                 );
-                let packed = orbgate_engine_decide_route_packed(engine, id, 1, s, sl, null(), 1);
+                let packed = decide_route_packed(engine, id, s, sl, null(), 1);
                 assert_eq!(packed, found.pack());
             }
             check(engine, &found, &expected);
@@ -219,12 +236,12 @@ fn a_route_or_set_of_another_policy_is_denied() {
     let (engine, other) = (external(), compiled(SHOP));
     let foreign = set(other, "read:orders write:orders");
     let ((m, ml), (t, tl)) = (text("GET"), text("/api/v1/external/orbs"));
-    let mut id = 0;
+    let mut id = OrbgateRouteId::default();
     unsafe {
         assert_eq!(orbgate_engine_find_route(engine, m, ml, t, tl, &mut id), OK);
-        let packed = orbgate_engine_decide_route_packed(other, id, 1, null(), 0, foreign, 0);
+        let packed = decide_route_packed(other, id, null(), 0, foreign, 0);
         assert_eq!(packed & 3, 1, "the id is of another policy");
-        let packed = orbgate_engine_decide_route_packed(engine, id, 1, null(), 0, foreign, 0);
+        let packed = decide_route_packed(engine, id, null(), 0, foreign, 0);
         assert_eq!(packed & 3, 1, "the set is of another policy");
         let status = orbgate_engine_find_route(other, m, ml, t, tl, &mut id);
         assert_eq!(status, OrbgateStatus::NotFound);

@@ -14,6 +14,7 @@ use crate::decision::{OrbgateDecision, OrbgateDecisionText};
 use crate::error::{OrbgateErrorInfo, OrbgateFault};
 use crate::listing::{OrbgateRoute, OrbgateScope};
 use crate::packed;
+use crate::route_id::OrbgateRouteId;
 use crate::text::OrbgateStr;
 use crate::token::OrbgateToken;
 use crate::version::ABI_VERSION;
@@ -67,6 +68,7 @@ fn layout() -> String {
             validity_offset
         }
         OrbgateDecisionText { struct_size reserved decision reason detail api route scope policy about }
+        OrbgateRouteId { high low }
         OrbgateRoute {
             struct_size number id text method path_template scope api amount charge scope_number line column
             methods

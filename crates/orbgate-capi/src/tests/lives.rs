@@ -82,7 +82,7 @@ fn routes_and_scopes_are_listed() {
             unsafe { orbgate_engine_route(engine, number, &mut route) },
             OK
         );
-        assert_eq!((route.number, route.id), (number, expected.id().to_bits()));
+        assert_eq!((route.number, route.id.read()), (number, expected.id()));
         let texts = [
             route.text,
             route.method,

@@ -117,7 +117,6 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     symbols(&plain)?;
     let home = project.target.join("xtask").join("c");
     layout::check(&plain, &home)?;
-    old_client(&plain, &home)?;
     newer_client(&plain, &home)?;
     examples(&plain, &home)?;
     guides(&plain, &home)?;
@@ -203,26 +202,6 @@ fn symbols(library: &Library) -> Result<()> {
     );
     println!("{} symbols, all prefixed, as symbols.txt lists", list.len());
     Ok(())
-}
-
-/// A program built against the first header works with the library of today.
-fn old_client(library: &Library, home: &Path) -> Result<()> {
-    let program = home.join("client-v1");
-    // Its own header comes before that of today.
-    let options = ["-Ibindings/c/tests/v1"];
-    let directory = library.directory.display();
-    fs::create_dir_all(home)?;
-    let compile = options
-        .into_iter()
-        .fold(Compiler::C.program(), Program::arg);
-    compile
-        .arg("bindings/c/tests/v1/client.c")
-        .arg(format!("-L{directory}"))
-        .arg(format!("-Wl,-rpath,{directory}"))
-        .arg("-lorbgate")
-        .path("-o", &program)
-        .run()?;
-    Program::at(&program).run()
 }
 
 /// A program built against the header of a later library gets no engine from that of today.

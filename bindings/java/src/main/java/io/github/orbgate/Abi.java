@@ -11,7 +11,7 @@ interface Abi {
     long decide(long engine, byte[] method, byte[] target, int kind, byte[] scopes, long scopeSet, int flags);
 
     /** {@code orbgate_engine_decide_route_packed}. */
-    long decideRoute(long engine, long route, int kind, byte[] scopes, long scopeSet, int flags);
+    long decideRoute(long engine, long high, long low, int kind, byte[] scopes, long scopeSet, int flags);
 
     /** {@code orbgate_engine_decide_scope_packed}. */
     long decideScope(long engine, byte[] scope, int kind, byte[] scopes, long scopeSet, int flags);

@@ -134,7 +134,13 @@ final class Core {
         try {
             return decided(
                     Library.ABI.decideRoute(
-                            engine, route.bits(), token.kind, token.scopes, token.scopeSet(), bonus.flags | Layout.PACK_ABOUT));
+                            engine,
+                            route.high(),
+                            route.low(),
+                            token.kind,
+                            token.scopes,
+                            token.scopeSet(),
+                            bonus.flags | Layout.PACK_ABOUT));
         } finally {
             Reference.reachabilityFence(token);
             leave(lane);

@@ -159,7 +159,7 @@ public final class Engine implements Policy, AutoCloseable {
     public Optional<RouteId> findRoute(String method, String template) {
         byte[] first = Text.bytes(method, "method");
         byte[] second = Text.bytes(template, "template");
-        NativeBuffer out = new NativeBuffer(8);
+        NativeBuffer out = new NativeBuffer(Layout.RouteId.SIZE);
         int status = open().during(engine -> Library.ABI.call(
                 "orbgate_engine_find_route",
                 engine,
@@ -172,7 +172,8 @@ public final class Engine implements Policy, AutoCloseable {
             return Optional.empty();
         }
         Core.check(status);
-        return Optional.of(new RouteId(out.bytes.getLong(0)));
+        return Optional.of(new RouteId(
+                out.bytes.getLong(Layout.RouteId.HIGH), out.bytes.getLong(Layout.RouteId.LOW)));
     }
 
     /** Decides by route without bonus orbs, for a server that knows which one it has matched: no text is looked at. */

@@ -22,9 +22,10 @@ final class JnaAbi implements Abi {
     }
 
     @Override
-    public long decideRoute(long engine, long route, int kind, byte[] scopes, long scopeSet, int flags) {
+    public long decideRoute(
+            long engine, long high, long low, int kind, byte[] scopes, long scopeSet, int flags) {
         return Functions.orbgate_engine_decide_route_packed(
-                engine, route, kind, scopes, scopes.length, scopeSet, flags);
+                engine, high, low, kind, scopes, scopes.length, scopeSet, flags);
     }
 
     @Override
@@ -88,7 +89,8 @@ final class JnaAbi implements Abi {
                 int flags);
 
         static native long orbgate_engine_decide_route_packed(
-                long engine, long route, int kind, byte[] scopes, long scopesLength, long scopeSet, int flags);
+                long engine, long routeHigh,
+                long routeLow, int kind, byte[] scopes, long scopesLength, long scopeSet, int flags);
 
         static native long orbgate_engine_decide_scope_packed(
                 long engine,

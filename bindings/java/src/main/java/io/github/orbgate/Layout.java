@@ -155,21 +155,27 @@ final class Layout {
     }
 
     static final class Route {
-        static final int SIZE = 136;
+        static final int SIZE = 144;
         static final int STRUCT_SIZE = 0;
         static final int NUMBER = 4;
         static final int ID = 8;
-        static final int TEXT = 16;
-        static final int METHOD = 32;
-        static final int PATH_TEMPLATE = 48;
-        static final int SCOPE = 64;
-        static final int API = 80;
-        static final int AMOUNT = 96;
-        static final int CHARGE = 104;
-        static final int SCOPE_NUMBER = 108;
-        static final int LINE = 112;
-        static final int COLUMN = 116;
-        static final int METHODS = 120;
+        static final int TEXT = 24;
+        static final int METHOD = 40;
+        static final int PATH_TEMPLATE = 56;
+        static final int SCOPE = 72;
+        static final int API = 88;
+        static final int AMOUNT = 104;
+        static final int CHARGE = 112;
+        static final int SCOPE_NUMBER = 116;
+        static final int LINE = 120;
+        static final int COLUMN = 124;
+        static final int METHODS = 128;
+    }
+
+    static final class RouteId {
+        static final int SIZE = 16;
+        static final int HIGH = 0;
+        static final int LOW = 8;
     }
 
     static final class Scope {

@@ -67,7 +67,7 @@ final class FfmAbi implements Abi {
     /** What the packed calls take. */
     private static final class Packed {
         static final List<MemoryLayout> TOKEN = List.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT);
-        static final List<MemoryLayout> ROUTE = with(JAVA_LONG, JAVA_LONG);
+        static final List<MemoryLayout> ROUTE = with(JAVA_LONG, JAVA_LONG, JAVA_LONG);
         static final List<MemoryLayout> SCOPE = with(JAVA_LONG, ADDRESS, JAVA_LONG);
         static final List<MemoryLayout> DECIDE = with(JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG);
 
@@ -113,15 +113,18 @@ final class FfmAbi implements Abi {
     }
 
     @Override
-    public long decideRoute(long engine, long route, int kind, byte[] scopes, long scopeSet, int flags) {
+    public long decideRoute(
+            long engine, long high, long low, int kind, byte[] scopes, long scopeSet, int flags) {
         if (scopes.length > MOST_SHORT) {
-            return copied(DECIDE_ROUTE_LONG, engine, route, kind, scopes, (long) scopes.length, scopeSet, flags);
+            return copied(
+                    DECIDE_ROUTE_LONG, engine, high, low, kind, scopes, (long) scopes.length, scopeSet, flags);
         }
         try {
             return (long)
                     DECIDE_ROUTE.invokeExact(
                             engine,
-                            route,
+                            high,
+                            low,
                             kind,
                             MemorySegment.ofArray(scopes),
                             (long) scopes.length,

@@ -115,7 +115,7 @@ class EngineTest {
         assertEquals(Reason.NO_TOKEN, engine.decideRoute(route, Token.none()).reason());
         assertEquals(Optional.empty(), engine.findRoute("GET", "/nowhere"));
         assertEquals(Reason.NO_ROUTE, Engine.fromYaml(POLICY).decideRoute(route, READER).reason());
-        assertEquals(Reason.NO_ROUTE, engine.decideRoute(new RouteId(0), READER).reason());
+        assertEquals(Reason.NO_ROUTE, engine.decideRoute(new RouteId(0, 0), READER).reason());
     }
 
     @Test

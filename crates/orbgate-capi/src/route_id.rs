@@ -1,0 +1,44 @@
+//! The id of a route, in two halves: C has no integer of 128 bits.
+
+use orbgate::RouteId;
+
+/// Names a route of a policy: the same in every process, and never taken for a route of another policy. All zeros is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct OrbgateRouteId {
+    /// The upper 64 bits.
+    pub high: u64,
+    /// The lower 64 bits.
+    pub low: u64,
+}
+
+impl OrbgateRouteId {
+    #[expect(
+        clippy::as_conversions,
+        reason = "an integer is cut into its halves on purpose"
+    )]
+    pub(crate) const fn new(id: RouteId) -> Self {
+        let bits = id.to_bits();
+        Self {
+            high: (bits >> 64) as u64,
+            low: bits as u64,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn read(self) -> RouteId {
+        RouteId::from_bits(u128::from(self.high) << 64 | u128::from(self.low))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OrbgateRouteId;
+
+    #[test]
+    fn both_halves_are_kept() {
+        let id = OrbgateRouteId { high: 1, low: 2 };
+        assert_eq!(id.read().to_bits(), 1 << 64 | 2);
+        assert_eq!(OrbgateRouteId::new(id.read()), id);
+    }
+}
