@@ -31,7 +31,7 @@ use orbgate_contract::{
     Message, Metrics, ProviderData, Role, RunInput, RunRecord, RunRequest, Timer,
 };
 use orbgate_token::{Issuer, KeyFetcher, KindRules, VerifiedToken, Verifier};
-use orbgate_tower::{Allowed, Engines, GateLayer, UnknownRoute, VerifyToken};
+use orbgate_tower::{Allowed, Engines, GateLayer, InAxum, UnknownRoute, VerifyToken};
 use serde_json::{Number, Value, json};
 use tokio::net::TcpListener;
 use uuid::Uuid;
@@ -75,12 +75,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
 pub(crate) fn gate<V: VerifyToken>(
     engines: Engines,
     verifier: V,
-) -> Result<GateLayer<V>, UnknownRoute> {
+) -> Result<GateLayer<V, InAxum>, UnknownRoute> {
     GateLayer::axum(engines, verifier).bonus_from_body(RUN, LONGEST)
 }
 
 /// All routes of the specification, behind the layer.
-pub(crate) fn app<V: VerifyToken>(gate: GateLayer<V>) -> Router {
+pub(crate) fn app<V: VerifyToken>(gate: GateLayer<V, InAxum>) -> Router {
     routes().layer(gate)
 }
 

@@ -1,7 +1,7 @@
 //! The layer and its settings.
 
 use core::fmt;
-use std::collections::HashMap;
+use core::marker::PhantomData;
 use std::sync::Arc;
 
 use tower_layer::Layer;
@@ -11,42 +11,65 @@ use crate::audit::AuditLog;
 use crate::challenge::Challenge;
 use crate::engines::Engines;
 use crate::service::Gate;
+use crate::settings::Settings;
 use crate::target::WireUri;
 
 /// Lets a request through to a service only where its token may make the call: the policy enforcement point.
 ///
-/// Works for every service of `http` requests: axum, tonic, hyper. See the [crate's page](crate).
-pub struct GateLayer<V> {
+/// Works for every service of `http` requests: axum, tonic, hyper. See the [crate's page](crate). Where the layer is
+/// in a service is part of its type: [`InAxum`] or [`Outermost`].
+pub struct GateLayer<V, W = Outermost> {
     settings: Arc<Settings<V>>,
+    place: PhantomData<fn() -> W>,
 }
 
-pub(crate) struct Settings<V> {
-    pub(crate) source: WireUri,
-    pub(crate) engines: Engines,
-    pub(crate) verifier: Arc<V>,
-    pub(crate) challenge: Challenge,
-    pub(crate) flat_403: bool,
-    pub(crate) ignore_method_override: bool,
-    /// How many bytes to read for `allowBonusOrbsUse`, by route.
-    pub(crate) bonus: HashMap<String, u64>,
-    pub(crate) shadow: Option<Engines>,
-    #[cfg(feature = "audit")]
-    pub(crate) audit: Option<AuditLog>,
-}
+/// The layer is around everything that routes: see [`GateLayer::outermost`].
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a place, of which there is no value"
+)]
+pub enum Outermost {}
 
-impl<V> GateLayer<V> {
+/// The layer is around the routes of an axum router: see [`GateLayer::axum`].
+#[cfg(feature = "axum")]
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a place, of which there is no value"
+)]
+pub enum InAxum {}
+
+#[cfg(feature = "axum")]
+impl<V> GateLayer<V, InAxum> {
     /// A layer inside an axum router (`Router::layer`), nested or not.
     ///
     /// Decides with these engines on tokens that this verifier verifies, and on axum's `OriginalUri`, because
     /// a nested router sees a URI without its prefix. A request without one did not come through a router,
     /// and is refused. So is an allowed request that axum has routed by another template than the policy's
-    /// (`MatchedPath`): it would reach a route that the policy does not have.
-    #[cfg(feature = "axum")]
+    /// (`MatchedPath`), or by none, as in a fallback and around `nest_service`: it could reach a route that the
+    /// policy does not have.
+    ///
+    /// The layer goes around axum's own routes alone: `Router::layer`, `Router::route_layer`, `MethodRouter::layer`.
+    /// Around any other service it is not a layer, because that service may route again where nobody compares:
+    /// below `/users/{id}` it would serve its own `/users/export` to callers who may read one user.
+    ///
+    /// ```compile_fail
+    /// # use axum::Router;
+    /// # use orbgate_tower::{Engines, GateLayer, VerifyToken};
+    /// # use tower::Layer as _;
+    /// # fn app(verifier: impl VerifyToken, inner: Router) -> Router {
+    /// let gate = GateLayer::axum(Engines::external(), verifier);
+    /// Router::new().route_service("/users/{id}", gate.layer(inner))
+    /// # }
+    /// ```
     #[must_use]
     pub fn axum(engines: Engines, verifier: V) -> Self {
-        Self::new(engines, verifier, WireUri::OriginalUri)
+        Self::new(WireUri::OriginalUri, engines, verifier)
     }
+}
 
+impl<V> GateLayer<V, Outermost> {
     /// A layer around everything that routes: a hyper service, a tonic server, or a whole axum router.
     ///
     /// Decides with these engines on tokens that this verifier verifies, and on the request's URI, which
@@ -56,24 +79,15 @@ impl<V> GateLayer<V> {
     /// The layer does not see which route a router further in takes: see [`Engines::check_routes`].
     #[must_use]
     pub fn outermost(engines: Engines, verifier: V) -> Self {
-        Self::new(engines, verifier, WireUri::Outermost)
+        Self::new(WireUri::Outermost, engines, verifier)
     }
+}
 
-    fn new(engines: Engines, verifier: V, source: WireUri) -> Self {
-        let settings = Settings {
-            source,
-            engines,
-            verifier: Arc::new(verifier),
-            challenge: Challenge::default(),
-            flat_403: false,
-            ignore_method_override: false,
-            bonus: HashMap::new(),
-            shadow: None,
-            #[cfg(feature = "audit")]
-            audit: None,
-        };
+impl<V, W> GateLayer<V, W> {
+    fn new(source: WireUri, engines: Engines, verifier: V) -> Self {
         Self {
-            settings: Arc::new(settings),
+            settings: Arc::new(Settings::new(source, engines, verifier)),
+            place: PhantomData,
         }
     }
 
@@ -142,7 +156,7 @@ impl<V> GateLayer<V> {
     }
 }
 
-impl<S, V> Layer<S> for GateLayer<V> {
+impl<S, V> Layer<S> for GateLayer<V, Outermost> {
     type Service = Gate<S, V>;
 
     fn layer(&self, inner: S) -> Gate<S, V> {
@@ -150,51 +164,29 @@ impl<S, V> Layer<S> for GateLayer<V> {
     }
 }
 
-// By hand: a derive would ask that the verifier can be cloned.
-impl<V> Clone for GateLayer<V> {
-    fn clone(&self) -> Self {
-        let settings = Arc::clone(&self.settings);
-        Self { settings }
+// No other service: it may be a router, whose routes nobody compares with the policy's.
+#[cfg(feature = "axum")]
+impl<E, V> Layer<axum::routing::Route<E>> for GateLayer<V, InAxum> {
+    type Service = Gate<axum::routing::Route<E>, V>;
+
+    fn layer(&self, route: axum::routing::Route<E>) -> Self::Service {
+        Gate::new(route, Arc::clone(&self.settings))
     }
 }
 
-impl<V> Clone for Settings<V> {
+// By hand: a derive would ask that the verifier can be cloned.
+impl<V, W> Clone for GateLayer<V, W> {
     fn clone(&self) -> Self {
         Self {
-            source: self.source,
-            engines: self.engines.clone(),
-            verifier: Arc::clone(&self.verifier),
-            challenge: self.challenge.clone(),
-            flat_403: self.flat_403,
-            ignore_method_override: self.ignore_method_override,
-            bonus: self.bonus.clone(),
-            shadow: self.shadow.clone(),
-            #[cfg(feature = "audit")]
-            audit: self.audit.clone(),
+            settings: Arc::clone(&self.settings),
+            place: PhantomData,
         }
     }
 }
 
-impl<V> fmt::Debug for GateLayer<V> {
+impl<V, W> fmt::Debug for GateLayer<V, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.settings.fmt(f)
-    }
-}
-
-impl<V> fmt::Debug for Settings<V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut fields = f.debug_struct("GateLayer");
-        fields
-            .field("source", &self.source)
-            .field("engines", &self.engines)
-            .field("challenge", &self.challenge)
-            .field("flat_403", &self.flat_403)
-            .field("ignore_method_override", &self.ignore_method_override)
-            .field("bonus", &self.bonus)
-            .field("shadow", &self.shadow);
-        #[cfg(feature = "audit")]
-        fields.field("audit", &self.audit);
-        fields.finish_non_exhaustive()
     }
 }
 

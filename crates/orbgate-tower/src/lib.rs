@@ -6,11 +6,13 @@ mod allowed;
 mod audit;
 mod body;
 mod challenge;
+mod credentials;
 mod engines;
 mod layer;
 mod observe;
 mod routes;
 mod service;
+mod settings;
 mod target;
 mod verify;
 #[cfg(feature = "watch")]
@@ -22,10 +24,12 @@ pub use crate::allowed::Allowed;
 pub use crate::audit::AuditLog;
 pub use crate::body::RequestBody;
 pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
+pub use crate::engines::{Engines, LoadError};
 #[expect(deprecated, reason = "the old name stays until 0.2")]
 pub use crate::engines::Loaded;
-pub use crate::engines::{Engines, LoadError};
-pub use crate::layer::{GateLayer, UnknownRoute};
+#[cfg(feature = "axum")]
+pub use crate::layer::InAxum;
+pub use crate::layer::{GateLayer, Outermost, UnknownRoute};
 pub use crate::routes::{RoutesDiffer, Undeclared};
 pub use crate::service::{Gate, GateFuture};
 #[expect(deprecated, reason = "the old name stays until 0.2")]

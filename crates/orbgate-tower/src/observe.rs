@@ -67,7 +67,7 @@ pub(crate) fn shadowed(both: &Shadowed<'_, '_>, span: &Span) {
     }
 }
 
-/// Counts a request that the policy allows by one route, and a router has given to another.
+/// Counts a request that the policy allows by one route, and a router has given to another, or to none that it names.
 pub(crate) fn misrouted(decision: &Decision<'_>, matched: &str, span: &Span) {
     static SAID: Once = Once::new();
     let route = decision.route().unwrap_or_default();
@@ -75,7 +75,7 @@ pub(crate) fn misrouted(decision: &Decision<'_>, matched: &str, span: &Span) {
         tracing::error!(
             route,
             matched,
-            "requests are refused: the policy lacks a route of the service"
+            "requests are refused: the router has taken a route that the policy lacks, or none"
         );
     });
     let labels = [

@@ -8,25 +8,23 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{ALLOW, AUTHORIZATION, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http::request::Parts;
+use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
-use orbgate::{Decision, Deny, Engine, Reason, Scopes, Token, TokenKind};
+use orbgate::{Decision, Deny, Engine, Reason};
 use orbgate_analysis::Shadowed;
-use orbgate_token::bearer;
 use tower_service::Service;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span};
 
 use crate::allowed::Allowed;
-#[cfg(feature = "audit")]
-use crate::audit::TokenFacts;
 use crate::body::RequestBody;
 use crate::challenge::{Challenge, Refusal};
+use crate::credentials::Credentials;
 use crate::engines::Engines;
-use crate::layer::Settings;
 use crate::observe;
-use crate::routes::same_template;
-use crate::target::{matched_template, method_unless_overridden};
-use crate::verify::{Refused, Verified, VerifyToken};
+use crate::settings::Settings;
+use crate::target::{Taken, method_unless_overridden};
+use crate::verify::{Verified, VerifyToken};
 
 /// A service behind a [`GateLayer`](crate::GateLayer).
 pub struct Gate<S, V> {
@@ -80,68 +78,72 @@ where
 async fn pass<V, B>(
     settings: &Settings<V>,
     request: Request<B>,
-    span: &tracing::Span,
+    span: &Span,
 ) -> Result<Request<RequestBody<B>>, Response<()>>
 where
     V: VerifyToken,
     B: Body<Data = Bytes> + Unpin,
 {
-    let (mut parts, body) = request.into_parts();
-    let credentials = credentials(&*settings.verifier, &parts.headers).await;
+    let (parts, body) = request.into_parts();
+    let credentials = Credentials::read(&*settings.verifier, &parts.headers).await;
     // One engine from here on, whatever is swapped in meanwhile.
     let engine = settings.engines.load();
-    let method = match settings.ignore_method_override {
-        true => parts.method.as_str(),
-        false => method_unless_overridden(&parts),
-    };
     let target = settings.source.target(&parts);
-    let mut asked = orbgate::Request {
-        method: method.as_bytes(),
-        target: target.as_bytes(),
-        token: credentials.token(),
-        allow_bonus_orbs_use: false,
-    };
-    let matched = matched_template(&parts);
-    let mut decision = engine.decide(&asked);
-    if let Some(matched) = misrouted(&decision, matched) {
-        observe::misrouted(&decision, matched, span);
-        decision = no_route(&engine, &asked);
-    }
-    let limit = decision
-        .route()
-        .filter(|_| decision.is_allow())
-        .and_then(|route| settings.bonus.get(route));
-    let body = match limit {
-        None => RequestBody::untouched(body),
-        Some(limit) => {
-            let body = RequestBody::read_up_to(body, *limit).await;
-            if body.allows_bonus_orbs() {
-                asked.allow_bonus_orbs_use = true;
-                decision = engine.decide(&asked);
-            }
-            body
-        }
-    };
-    observe::decided(&decision, credentials.refused(), span);
-    let candidate = settings.shadow.as_ref().map(Engines::load);
-    let shadowed = candidate.as_ref().map(|candidate| Shadowed {
-        enforced: decision,
-        candidate: match candidate.decide(&asked) {
-            found if misrouted(&found, matched).is_some() => no_route(candidate, &asked),
-            found => found,
+    let mut question = Question {
+        asked: orbgate::Request {
+            method: settings.method(&parts).as_bytes(),
+            target: target.as_bytes(),
+            token: credentials.token(),
+            allow_bonus_orbs_use: false,
         },
+        taken: settings.source.taken(&parts),
+    };
+    let mut decision = question.put_to(&engine, |decision, taken| {
+        observe::misrouted(decision, taken, span);
     });
-    if let Some(shadowed) = &shadowed {
-        observe::shadowed(shadowed, span);
+    let body = settings.read_as_far_as_needed(body, &decision).await;
+    if body.allows_bonus_orbs() {
+        question.asked.allow_bonus_orbs_use = true;
+        decision = engine.decide(&question.asked);
     }
-    #[cfg(feature = "audit")]
-    if let Some(audit) = &settings.audit {
-        audit.write_down(&decision, shadowed.as_ref(), credentials.facts());
-    }
+    settings.note(&question, &decision, &credentials, span);
     let allowed = match &decision {
         Decision::Deny(deny) => return Err(settings.denial(deny, &decision, &credentials)),
         Decision::Allow(allow) => Allowed::new(&engine, allow),
     };
+    Ok(admitted(parts, body, allowed, credentials))
+}
+
+/// What the engines are asked of a request, and what a router has said of it before.
+struct Question<'q> {
+    asked: orbgate::Request<'q>,
+    taken: Taken<'q>,
+}
+
+impl Question<'_> {
+    /// An engine's answer. A call that it allows by another route than the router has taken is denied as one
+    /// without a route; what was allowed, and the template taken, go to `misrouted`.
+    fn put_to<'e>(
+        &self,
+        engine: &'e Engine,
+        misrouted: impl FnOnce(&Decision<'e>, &str),
+    ) -> Decision<'e> {
+        let decision = engine.decide(&self.asked);
+        let Some(taken) = self.taken.instead_of(&decision) else {
+            return decision;
+        };
+        misrouted(&decision, taken);
+        engine.decide_scope("", self.asked.token, false)
+    }
+}
+
+/// An allowed request as its service gets it.
+fn admitted<B: Body, T: Verified>(
+    mut parts: Parts,
+    body: RequestBody<B>,
+    allowed: Allowed,
+    credentials: Credentials<T>,
+) -> Request<RequestBody<B>> {
     parts.extensions.insert(allowed);
     if let Some(bearer) = parts.headers.get_mut(AUTHORIZATION) {
         // A service that prints its headers does not print the token.
@@ -150,82 +152,54 @@ where
     if let Credentials::Token(token) = credentials {
         parts.extensions.insert(token);
     }
-    Ok(Request::from_parts(parts, body))
-}
-
-/// The template by which a router has matched an allowed request, if it is not the one that it is allowed by.
-fn misrouted<'m>(decision: &Decision<'_>, matched: Option<&'m str>) -> Option<&'m str> {
-    let (Decision::Allow(allow), Some(matched)) = (decision, matched) else {
-        return None;
-    };
-    let template = allow.route().map_or("", |route| route.template());
-    (!same_template(matched, template)).then_some(matched)
-}
-
-/// The denial of a route that the policy does not have: as of a scope that cannot be.
-fn no_route<'e>(engine: &'e Engine, asked: &orbgate::Request<'_>) -> Decision<'e> {
-    engine.decide_scope("", asked.token, false)
-}
-
-/// What a request shows of its caller.
-enum Credentials<T> {
-    None,
-    /// An `Authorization` that cannot be read, or says two things.
-    Unreadable(Refused),
-    Refused(Refused),
-    Token(T),
-}
-
-async fn credentials<V: VerifyToken>(
-    verifier: &V,
-    headers: &HeaderMap,
-) -> Credentials<V::Verified> {
-    let values = headers.get_all(AUTHORIZATION);
-    match bearer(values.iter().map(HeaderValue::as_bytes)) {
-        Err(_) => Credentials::Unreadable(Refused::new("authorization_header")),
-        Ok(None) => Credentials::None,
-        Ok(Some(token)) => match verifier.verify(token).await {
-            Ok(token) => Credentials::Token(token),
-            Err(refused) => Credentials::Refused(refused),
-        },
-    }
-}
-
-impl<T: Verified> Credentials<T> {
-    /// The token as an engine takes it. A refused token is of unknown kind, which denies.
-    fn token(&self) -> Option<Token<'_>> {
-        match self {
-            Self::None => None,
-            Self::Unreadable(_) | Self::Refused(_) => Some(Token {
-                kind: TokenKind::Unknown,
-                scopes: Scopes::Text(b""),
-            }),
-            Self::Token(token) => Some(token.token()),
-        }
-    }
-
-    const fn refused(&self) -> Option<Refused> {
-        match self {
-            Self::None | Self::Token(_) => None,
-            Self::Unreadable(refused) | Self::Refused(refused) => Some(*refused),
-        }
-    }
-
-    #[cfg(feature = "audit")]
-    fn facts(&self) -> TokenFacts {
-        let (kind, fingerprint) = match self {
-            Self::Token(token) => (Some(token.token().kind), token.fingerprint()),
-            _ => (None, None),
-        };
-        TokenFacts {
-            kind,
-            fingerprint,
-            refused: self.refused(),
-        }
-    }
+    Request::from_parts(parts, body)
 }
 
 impl<V> Settings<V> {
+    /// The method that an engine is asked about.
+    fn method<'p>(&self, parts: &'p Parts) -> &'p str {
+        if self.ignore_method_override {
+            parts.method.as_str()
+        } else {
+            method_unless_overridden(parts)
+        }
+    }
+
+    /// Reads the body for `allowBonusOrbsUse` where an allowed route is set so.
+    async fn read_as_far_as_needed<B>(&self, body: B, decision: &Decision<'_>) -> RequestBody<B>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let allowed = decision.route().filter(|_| decision.is_allow());
+        match allowed.and_then(|route| self.bonus.get(route)) {
+            None => RequestBody::untouched(body),
+            Some(limit) => RequestBody::read_up_to(body, *limit).await,
+        }
+    }
+
+    /// Notes a decision where it is observed: counters, span, candidate and audit.
+    fn note<T: Verified>(
+        &self,
+        question: &Question<'_>,
+        decision: &Decision<'_>,
+        credentials: &Credentials<T>,
+        span: &Span,
+    ) {
+        observe::decided(decision, credentials.refused(), span);
+        let candidate = self.shadow.as_ref().map(Engines::load);
+        let shadowed = candidate.as_ref().map(|candidate| Shadowed {
+            enforced: *decision,
+            candidate: question.put_to(candidate, |_, _| {}),
+        });
+        if let Some(shadowed) = &shadowed {
+            observe::shadowed(shadowed, span);
+        }
+        #[cfg(feature = "audit")]
+        if let Some(audit) = &self.audit {
+            audit.write_down(decision, shadowed.as_ref(), credentials.facts());
+        }
+    }
+
     /// The answer to a denied request: a status, at most two headers, no body and no content type.
     fn denial<T>(
         &self,

@@ -4,6 +4,9 @@ use std::sync::Once;
 
 use http::request::Parts;
 use http::{Method, Uri, Version};
+use orbgate::Decision;
+
+use crate::routes::same_template;
 
 /// Headers by which frameworks let a `POST` be another method.
 const METHOD_OVERRIDES: [&str; 3] = [
@@ -75,6 +78,22 @@ impl WireUri {
         Some(&parts.uri)
     }
 
+    /// What a router outside the layer has chosen.
+    #[cfg(feature = "axum")]
+    pub(crate) fn taken(self, parts: &Parts) -> Taken<'_> {
+        match (self, parts.extensions.get::<axum::extract::MatchedPath>()) {
+            // A request that a router has seen is refused.
+            (Self::Outermost, _) => Taken::Nothing,
+            (Self::OriginalUri, Some(matched)) => Taken::Template(matched.as_str()),
+            (Self::OriginalUri, None) => Taken::Unknown,
+        }
+    }
+
+    #[cfg(not(feature = "axum"))]
+    pub(crate) const fn taken(self, _: &Parts) -> Taken<'_> {
+        Taken::Nothing
+    }
+
     const fn misplaced(self) -> &'static str {
         match self {
             Self::Outermost => {
@@ -88,16 +107,34 @@ impl WireUri {
     }
 }
 
-/// The template by which axum has chosen the service behind the layer, if it has.
-#[cfg(feature = "axum")]
-pub(crate) fn matched_template(parts: &Parts) -> Option<&str> {
-    let matched = parts.extensions.get::<axum::extract::MatchedPath>();
-    matched.map(axum::extract::MatchedPath::as_str)
+/// The route that a router outside the layer has taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "axum"),
+    expect(dead_code, reason = "only the router of axum says what it has taken")
+)]
+pub(crate) enum Taken<'p> {
+    /// No router is outside the layer.
+    Nothing,
+    /// The route of this template.
+    Template(&'p str),
+    /// The router does not say: a fallback, or a service below a prefix.
+    Unknown,
 }
 
-#[cfg(not(feature = "axum"))]
-pub(crate) const fn matched_template(_: &Parts) -> Option<&str> {
-    None
+impl<'p> Taken<'p> {
+    /// The template taken, empty where it is not known, if it is not the one that a request is allowed by.
+    pub(crate) fn instead_of(self, decision: &Decision<'_>) -> Option<&'p str> {
+        let Decision::Allow(allow) = decision else {
+            return None;
+        };
+        let template = allow.route().map_or("", |route| route.template());
+        match self {
+            Self::Nothing => None,
+            Self::Template(taken) => (!same_template(taken, template)).then_some(taken),
+            Self::Unknown => Some(""),
+        }
+    }
 }
 
 #[cfg(test)]

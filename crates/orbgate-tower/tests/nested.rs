@@ -10,13 +10,13 @@ mod support;
 
 use axum::Router;
 use axum::extract::OriginalUri;
-use axum::routing::{any, get};
+use axum::routing::{any, any_service, get};
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate::{Engine, Policy};
-use orbgate_tower::{Engines, GateLayer, KeyHolder};
+use orbgate_tower::{Engines, GateLayer, InAxum, KeyHolder};
 use support::Tokens;
 use tower::{Layer as _, ServiceExt as _, service_fn};
 
@@ -50,7 +50,7 @@ impl World {
         }
     }
 
-    fn axum(&self) -> GateLayer<KeyHolder> {
+    fn axum(&self) -> GateLayer<KeyHolder, InAxum> {
         GateLayer::axum(self.engines.clone(), self.verifier.clone())
     }
 
@@ -150,9 +150,8 @@ async fn a_layer_for_axum_outside_of_axum_refuses_everything() {
         Ok::<_, core::convert::Infallible>(http::Response::new(Full::<Bytes>::default()))
     });
     let request = Request::get("/users").header("authorization", format!("Bearer {}", world.token));
-    let answer = world
-        .axum()
-        .layer(service)
+    let answer = any_service(service)
+        .layer::<_, core::convert::Infallible>(world.axum())
         .oneshot(request.body(Full::<Bytes>::default()).unwrap());
     assert_eq!(answer.await.unwrap().status().as_u16(), 400);
 }
@@ -190,6 +189,46 @@ fn a_route_that_the_policy_lacks_is_refused_and_counted() {
         r#"orbgate_decisions_total{decision="deny",reason="no_route",route=""} 4"#,
     ] {
         assert!(scrape.contains(line), "{line}\n{scrape}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_no_route_of_the_router_has_taken_is_refused() {
+    let world = World::new();
+    // Around each, the layer sees that the policy allows `GET /users/{id}`, and not which route is taken further in.
+    let table = [
+        ("fallback", Router::new().fallback(async || "any")),
+        ("fallback_service", Router::new().fallback_service(users())),
+        (
+            "nest_service",
+            Router::new().nest_service("/users", users()),
+        ),
+        (
+            "nest_service below a parameter",
+            Router::new().nest_service("/{realm}", users()),
+        ),
+    ];
+    for (name, app) in table {
+        let app = app.layer(world.axum());
+        for target in ["/users", "/users/7", "/users/export", "/x/users/export"] {
+            assert_eq!(world.status(&app, target).await, 404, "{name} {target}");
+        }
+        // Without the route's scope, the answer is the same as everywhere.
+        assert_eq!(world.status(&app, "/admin/users").await, 403, "{name}");
+    }
+    // Routes that are merged or nested are the router's own, and so is a service at a route.
+    let merged = Router::new().merge(users()).layer(world.axum());
+    let nested = Router::new().nest("/{realm}", users()).layer(world.axum());
+    let service = any_service(service_fn(async |_| {
+        Ok::<_, core::convert::Infallible>(http::Response::new(axum::body::Body::empty()))
+    }));
+    let leaf = Router::new()
+        .route("/users/{id}", service)
+        .layer(world.axum());
+    for (app, prefix) in [(merged, ""), (nested, "/x"), (leaf, "")] {
+        let status = async |path: &str| world.status(&app, &format!("{prefix}{path}")).await;
+        assert_eq!(status("/users/7").await, 200);
+        assert_ne!(status("/users/7/files").await, 200);
     }
 }
 
