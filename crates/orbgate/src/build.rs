@@ -1,9 +1,11 @@
 //! For build scripts: a policy file becomes `static` tables in the program.
 
 use core::fmt;
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use crate::codegen;
 use crate::compile::compile as compile_policy;
@@ -12,8 +14,8 @@ use crate::policy::{Policy, PolicyFile};
 /// Compiles a policy file into the program; call it from a build script.
 ///
 /// `path` is relative to the package's `Cargo.toml`. [`include_policy!`](crate::include_policy) brings
-/// the engine in under the file's name without its extension. Cargo runs the script again when the
-/// file changes.
+/// the engine in under the file's name without its last extension, so each file of one build script needs a name
+/// of its own. Cargo runs the script again when the file changes.
 ///
 /// ```no_run
 /// // build.rs
@@ -24,8 +26,8 @@ use crate::policy::{Policy, PolicyFile};
 ///
 /// # Errors
 ///
-/// The policy's faults as `file:line:column: message`, all of them, or why a file could not be read
-/// or written. Returned from `main`, the error fails the build and is shown there.
+/// The policy's faults as `file:line:column: message`, all of them, why a file could not be read or written, or
+/// what is wrong with its name: another file has it already, or it cannot be written on one line. Returned from `main`, the error fails the build and is shown there.
 #[allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -33,23 +35,72 @@ use crate::policy::{Policy, PolicyFile};
 )]
 pub fn compile(path: impl AsRef<Path>) -> Result<(), BuildError> {
     let path = path.as_ref();
-    println!("cargo::rerun-if-changed={}", path.display());
-    let file = PolicyFile::read(path)
-        .map_err(|error| BuildError(format!("{}: {error}", path.display())))?;
+    let name = Name::of(path)?;
+    name.claim(path)?;
+    println!("cargo::rerun-if-changed={}", name.path);
+    let file =
+        PolicyFile::read(path).map_err(|error| BuildError(format!("{}: {error}", name.path)))?;
     let policy = Policy::from_bytes(file.bytes())
-        .map_err(|error| BuildError(error.in_file(&path.display().to_string()).to_string()))?;
+        .map_err(|error| BuildError(error.in_file(name.path).to_string()))?;
     let Some(directory) = env::var_os("OUT_DIR") else {
         return Err(BuildError(
             "OUT_DIR is not set: this function is for build scripts".to_owned(),
         ));
     };
-    let stem = path.file_stem().unwrap_or(path.as_os_str());
-    let mut output = PathBuf::from(directory).join(stem);
-    output.set_extension("orbgate.rs");
-    let tables = compile_policy(&policy)
-        .map_err(|error| BuildError(format!("{}: {error}", path.display())))?;
+    let output = PathBuf::from(directory).join(name.output());
+    let tables =
+        compile_policy(&policy).map_err(|error| BuildError(format!("{}: {error}", name.path)))?;
     fs::write(&output, codegen::engine(&tables))
         .map_err(|error| BuildError(format!("{}: {error}", output.display())))
+}
+
+/// The name of a policy file, as cargo and [`include_policy!`](crate::include_policy) can have it.
+struct Name<'p> {
+    path: &'p str,
+    stem: &'p str,
+}
+
+impl<'p> Name<'p> {
+    fn of(path: &'p Path) -> Result<Self, BuildError> {
+        let text = path.to_str();
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        match (text, stem) {
+            // A line of standard output is a directive for cargo, and the next line would be another one.
+            (Some(path), Some(stem)) if !path.contains(['\n', '\r']) => Ok(Self { path, stem }),
+            _ => Err(BuildError(format!(
+                "{path:?}: the path of a policy file is UTF-8 without line breaks, and ends in a name"
+            ))),
+        }
+    }
+
+    /// Where the tables go, below `OUT_DIR`. Dots are part of the name: `api.v1.yaml` is not `api.v2.yaml`.
+    fn output(&self) -> String {
+        format!("{}.orbgate.rs", self.stem)
+    }
+
+    /// Takes the name for this file: the tables of another one would replace its own without a word.
+    #[allow(
+        clippy::disallowed_types,
+        reason = "a build script remembers what it has compiled; the engine has no part in it"
+    )]
+    fn claim(&self, path: &Path) -> Result<(), BuildError> {
+        static TAKEN: std::sync::Mutex<BTreeMap<String, PathBuf>> =
+            std::sync::Mutex::new(BTreeMap::new());
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        // File systems of Windows and macOS do not tell capitals from small letters.
+        let first = taken
+            .entry(self.stem.to_lowercase())
+            .or_insert_with(|| path.to_owned());
+        if first == path {
+            return Ok(());
+        }
+        Err(BuildError(format!(
+            "{}: `include_policy!({:?})` is `{}` already: give one of the files another name",
+            self.path,
+            self.stem,
+            first.display()
+        )))
+    }
 }
 
 /// Why a policy file could not be compiled into the program.
@@ -70,3 +121,55 @@ impl fmt::Debug for BuildError {
 }
 
 impl core::error::Error for BuildError {}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Name, compile};
+
+    fn refusal(path: &str) -> String {
+        format!("{:?}", compile(path).unwrap_err())
+    }
+
+    #[test]
+    fn dots_are_part_of_a_name() {
+        for (path, output) in [
+            ("policy.yaml", "policy.orbgate.rs"),
+            ("a/api.v1.yaml", "api.v1.orbgate.rs"),
+            ("a/api.v2.yaml", "api.v2.orbgate.rs"),
+            ("plain", "plain.orbgate.rs"),
+        ] {
+            assert_eq!(Name::of(Path::new(path)).unwrap().output(), output);
+        }
+    }
+
+    #[test]
+    fn two_files_of_one_name_are_refused() {
+        let missing = refusal("one/twice.yaml");
+        assert!(missing.starts_with("\none/twice.yaml: "), "{missing}");
+        assert_eq!(refusal("one/twice.yaml"), missing, "the same file again");
+        for second in ["two/twice.yaml", "one/twice.yml", "one/TWICE.yaml"] {
+            let stem = Path::new(second).file_stem().unwrap();
+            assert_eq!(
+                refusal(second),
+                format!(
+                    "\n{second}: `include_policy!({stem:?})` is `one/twice.yaml` already: \
+                     give one of the files another name"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn a_name_is_no_directive_of_cargo() {
+        for path in ["a\ncargo::rustc-env=B=c.yaml", "a\rb.yaml", "..", ""] {
+            let refused = refusal(path);
+            assert!(
+                refused.contains("is UTF-8 without line breaks"),
+                "{refused}"
+            );
+            assert_eq!(refused.lines().count(), 2, "{refused}");
+        }
+    }
+}

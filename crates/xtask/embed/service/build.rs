@@ -1,5 +1,5 @@
 //! Compiles policy.yaml into the program.
 
 fn main() -> Result<(), orbgate::build::BuildError> {
-    orbgate::build::compile("policy.yaml")
+    orbgate::build::compile("prints.v2.yaml")
 }

@@ -26,7 +26,7 @@ const SERVICE: [File; 4] = [
     ),
 ];
 const POLICY: File = (
-    "policy.yaml",
+    "prints.v2.yaml",
     include_str!("../../embed/service/policy.yaml"),
 );
 const SERVICE_PRINTS: &str = include_str!("../../embed/service/expected.txt");

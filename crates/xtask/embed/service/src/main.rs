@@ -7,7 +7,7 @@ use std::fs;
 use orbgate::{Engine, Policy, Request, Token};
 
 static BUILT_IN: &Engine = Engine::external();
-static BUILD_TIME: &Engine = orbgate::include_policy!("policy");
+static BUILD_TIME: &Engine = orbgate::include_policy!("prints.v2");
 
 fn main() -> Result<(), Box<dyn Error>> {
     let run_time = Engine::new(&Policy::from_yaml(&fs::read_to_string("run-time.yaml")?)?);
