@@ -1,11 +1,10 @@
-//! A new version of a policy: what it changes, and putting it in force.
+//! A new version of a policy: how it ends, and what it changes.
 
 use core::fmt;
 
 use orbgate::{Digest, Engine, Policy, PolicyError};
 use orbgate_analysis::{Change, Cost, diff};
 
-use crate::engines::Engines;
 use crate::observe;
 
 /// How many lines a log gets of one version of a policy; the rest is a number.
@@ -14,9 +13,26 @@ const LINES: usize = 20;
 /// A version of a policy, compiled.
 pub(crate) struct Version {
     pub(crate) engine: Engine,
-    /// Whether its text says where it ends.
     #[cfg(feature = "watch")]
-    pub(crate) ends: bool,
+    pub(crate) ending: Ending,
+}
+
+/// How a version says where it ends.
+#[cfg(feature = "watch")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ending {
+    /// By the end marker.
+    pub(crate) marked: bool,
+}
+
+#[cfg(feature = "watch")]
+impl Ending {
+    /// What either of the two says.
+    pub(crate) const fn or(self, other: Self) -> Self {
+        Self {
+            marked: self.marked || other.marked,
+        }
+    }
 }
 
 /// A version of a policy that could be put in force.
@@ -49,15 +65,6 @@ impl Candidate {
         let changes = Changes::between(current, &version.engine);
         Ok(Self { version, changes })
     }
-
-    /// Puts the policy in force, and says what that changes.
-    pub(crate) fn adopt(self, engines: &Engines) -> Digest {
-        let digest = self.version.engine.digest();
-        engines.store(self.version.engine);
-        observe::reloaded("loaded");
-        self.changes.say(digest);
-        digest
-    }
 }
 
 impl Version {
@@ -66,7 +73,9 @@ impl Version {
         Ok(Self {
             engine: Engine::new(&policy),
             #[cfg(feature = "watch")]
-            ends: policy.has_end_marker(),
+            ending: Ending {
+                marked: policy.has_end_marker(),
+            },
         })
     }
 }
@@ -104,7 +113,8 @@ impl Changes {
         self.wider > 0 || self.incomplete
     }
 
-    fn say(&self, digest: Digest) {
+    /// Logs and counts what the version changes that has this digest.
+    pub(crate) fn say(&self, digest: Digest) {
         let (wider, narrower, vanished) = (self.wider, self.narrower, self.vanished);
         tracing::info!(policy = %digest, wider, narrower, vanished, "policy loaded");
         if *self != Self::default() {

@@ -1,7 +1,6 @@
 //! The engine that decides now, swapped whole.
 
 use core::fmt;
-use core::time::Duration;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +8,8 @@ use arc_swap::ArcSwap;
 use orbgate::policy::PolicyFile;
 use orbgate::{Digest, Engine, PolicyError};
 
-use crate::adopt::{Candidate, Version, faults};
+use crate::adopt::{Candidate, Version};
+use crate::load_error::LoadError;
 use crate::observe;
 
 /// The engine that decides now: cheap to clone, and the clones share it.
@@ -89,7 +89,16 @@ impl Engines {
     pub fn reload(&self, policy: &[u8]) -> Result<Digest, PolicyError> {
         let candidate = Candidate::new(policy, &self.load());
         let candidate = candidate.inspect_err(|_| observe::reloaded("refused"))?;
-        Ok(candidate.adopt(self))
+        Ok(self.adopt(candidate))
+    }
+
+    /// Puts a version in force, and says what that changes.
+    pub(crate) fn adopt(&self, candidate: Candidate) -> Digest {
+        let digest = candidate.version.engine.digest();
+        self.store(candidate.version.engine);
+        observe::reloaded("loaded");
+        candidate.changes.say(digest);
+        digest
     }
 }
 
@@ -98,63 +107,3 @@ impl fmt::Debug for Engines {
         f.debug_tuple("Engines").field(&self.load()).finish()
     }
 }
-
-/// Why a policy file is not used.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum LoadError {
-    /// It cannot be read.
-    Unreadable(std::io::Error),
-    /// It is not a valid policy: every fault of it. The text of this error has the first 20.
-    Unsound(PolicyError),
-    /// It is still being written.
-    Changing,
-    /// It does not end in a line `...`, as it must.
-    Unfinished,
-    /// It could not be compiled within this time.
-    Overdue(Duration),
-    /// It allows more than the policy in force, which the settings refuse: what it changes, in a few lines.
-    Wider(String),
-}
-
-#[cfg(feature = "watch")]
-impl LoadError {
-    /// The label of the counter.
-    pub(crate) const fn result(&self) -> &'static str {
-        match self {
-            Self::Unreadable(_) => "unreadable",
-            Self::Unsound(_) => "refused",
-            Self::Changing => "changing",
-            Self::Unfinished => "unfinished",
-            Self::Overdue(_) => "overdue",
-            Self::Wider(_) => "wider",
-        }
-    }
-}
-
-impl From<std::io::Error> for LoadError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Unreadable(error)
-    }
-}
-
-impl From<PolicyError> for LoadError {
-    fn from(error: PolicyError) -> Self {
-        Self::Unsound(error)
-    }
-}
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable(error) => write!(f, "the policy file cannot be read: {error}"),
-            Self::Unsound(error) => faults(error, f),
-            Self::Changing => f.write_str("the policy file is still being written"),
-            Self::Unfinished => f.write_str("the policy does not end in a line `...`"),
-            Self::Overdue(time) => write!(f, "the policy could not be compiled within {time:?}"),
-            Self::Wider(changes) => write!(f, "the policy allows more than the former: {changes}"),
-        }
-    }
-}
-
-impl core::error::Error for LoadError {}

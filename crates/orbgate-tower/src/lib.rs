@@ -9,6 +9,7 @@ mod challenge;
 mod credentials;
 mod engines;
 mod layer;
+mod load_error;
 mod observe;
 mod routes;
 mod service;
@@ -24,12 +25,13 @@ pub use crate::allowed::Allowed;
 pub use crate::audit::AuditLog;
 pub use crate::body::RequestBody;
 pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
-pub use crate::engines::{Engines, LoadError};
+pub use crate::engines::Engines;
 #[expect(deprecated, reason = "the old name stays until 0.2")]
 pub use crate::engines::Loaded;
 #[cfg(feature = "axum")]
 pub use crate::layer::InAxum;
 pub use crate::layer::{GateLayer, Outermost, UnknownRoute};
+pub use crate::load_error::LoadError;
 pub use crate::routes::{RoutesDiffer, Undeclared};
 pub use crate::service::{Gate, GateFuture};
 #[expect(deprecated, reason = "the old name stays until 0.2")]

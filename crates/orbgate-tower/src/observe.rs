@@ -120,8 +120,14 @@ pub(crate) fn policy_read() {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     set(
         "orbgate_policy_read_time_seconds",
-        since.unwrap_or_default(),
+        since.unwrap_or_default().as_secs_f64(),
     );
+}
+
+/// Notes whether the file has another version than the one in force.
+#[cfg(feature = "watch")]
+pub(crate) fn policy_waiting(waits: bool) {
+    set("orbgate_policy_waiting", f64::from(u8::from(waits)));
 }
 
 /// Counts audit records that could not be kept.
@@ -142,8 +148,8 @@ fn count<const N: usize>(
 }
 
 #[cfg(all(feature = "metrics", feature = "watch"))]
-fn set(name: &'static str, since: core::time::Duration) {
-    metrics::gauge!(name).set(since.as_secs_f64());
+fn set(name: &'static str, value: f64) {
+    metrics::gauge!(name).set(value);
 }
 
 /// Without the feature `metrics` nothing is counted.
@@ -151,4 +157,4 @@ fn set(name: &'static str, since: core::time::Duration) {
 fn count<const N: usize>(_: &'static str, _: [(&'static str, Cow<'static, str>); N], _: u64) {}
 
 #[cfg(all(not(feature = "metrics"), feature = "watch"))]
-const fn set(_: &'static str, _: core::time::Duration) {}
+const fn set(_: &'static str, _: f64) {}

@@ -253,6 +253,50 @@ fn what_a_version_changes_is_logged_counted_and_refused_if_it_is_to_be() {
     );
 }
 
+#[test]
+fn a_service_may_be_told_which_policy_it_gets() {
+    let alone = Alone::new("expected.yaml");
+    let (first, second) = (policy(0), policy(1));
+    let expected = Policy::from_yaml(&first).unwrap().digest();
+    let settings = QUICK.expect(expected);
+    alone.put(&second);
+    let refused = Engines::external().watch(&alone.file, settings);
+    let Err(LoadError::Unexpected(found)) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(found.to_string(), digest(&second));
+    alone.put(&first);
+    let engines = Engines::external();
+    let _watch = engines.watch(&alone.file, settings).unwrap();
+    let before = alone.loads("unexpected");
+    alone.put(&second);
+    until("it is refused", || alone.loads("unexpected") > before);
+    assert_eq!(now(&engines), digest(&first));
+    // The same policy in another layout.
+    let before = alone.loads("loaded");
+    alone.put(&format!("# Another layout.\n{first}"));
+    until("it is in force", || alone.loads("loaded") > before);
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused() {
+    let alone = Alone::new("settings.yaml");
+    alone.put(&policy(0));
+    let day = Duration::from_secs(24 * 60 * 60);
+    let refusal = |settings: WatchSettings| {
+        let refused = Engines::external().watch(&alone.file, settings);
+        refused.map_or_else(|error| error.to_string(), |_| "followed".to_owned())
+    };
+    assert_eq!(
+        refusal(WatchSettings::every(Duration::ZERO).deadline(day * 2)),
+        "following the policy file: `interval` is 0, `deadline` is longer than a day"
+    );
+    assert_eq!(
+        refusal(QUICK.deadline(Duration::ZERO)),
+        "following the policy file: `deadline` is 0"
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn a_pipe_instead_of_a_policy_stops_nothing() {

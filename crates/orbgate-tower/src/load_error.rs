@@ -1,0 +1,95 @@
+//! Why a policy file is not used.
+
+use core::fmt;
+use core::time::Duration;
+
+use orbgate::{Digest, PolicyError};
+
+use crate::adopt::faults;
+
+/// Why a policy file is not used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// It cannot be read.
+    Unreadable(std::io::Error),
+    /// It is not a valid policy: every fault of it. The text of this error has the first 20.
+    Unsound(PolicyError),
+    /// It is still being written.
+    Changing,
+    /// It does not end in a line `...`, as it must.
+    Unfinished,
+    /// It is not the policy that the settings expect, but has this digest.
+    Unexpected(Digest),
+    /// It could not be compiled within this time.
+    Overdue(Duration),
+    /// Compiling it panicked, which is a fault of this program.
+    Panicked,
+    /// It allows more than the policy in force, which the settings refuse: what it changes, in a few lines.
+    Wider(String),
+    /// The settings themselves cannot be: what is wrong with them.
+    Settings(String),
+}
+
+#[cfg(feature = "watch")]
+impl LoadError {
+    /// The label of the counter.
+    pub(crate) const fn result(&self) -> &'static str {
+        match self {
+            Self::Unreadable(_) => "unreadable",
+            Self::Unsound(_) => "refused",
+            Self::Changing => "changing",
+            Self::Unfinished => "unfinished",
+            Self::Unexpected(_) => "unexpected",
+            Self::Overdue(_) => "overdue",
+            Self::Panicked => "panicked",
+            Self::Wider(_) => "wider",
+            Self::Settings(_) => "settings",
+        }
+    }
+
+    /// Whether the same file may be taken next time: what is wrong is not in the file.
+    pub(crate) const fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreadable(_) | Self::Overdue(_) | Self::Panicked
+        )
+    }
+}
+
+impl From<std::io::Error> for LoadError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+impl From<PolicyError> for LoadError {
+    fn from(error: PolicyError) -> Self {
+        Self::Unsound(error)
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(error) => write!(f, "the policy file cannot be read: {error}"),
+            Self::Unsound(error) => faults(error, f),
+            Self::Changing => f.write_str("the policy file is still being written"),
+            Self::Unfinished => f.write_str("the policy does not end in a line `...`"),
+            Self::Unexpected(digest) => {
+                write!(
+                    f,
+                    "the policy is not the expected one: its digest is {digest}"
+                )
+            }
+            Self::Overdue(time) => write!(f, "the policy could not be compiled within {time:?}"),
+            Self::Panicked => {
+                f.write_str("compiling the policy panicked: please report it with the policy")
+            }
+            Self::Settings(faults) => write!(f, "following the policy file: {faults}"),
+            Self::Wider(changes) => write!(f, "the policy allows more than the former: {changes}"),
+        }
+    }
+}
+
+impl core::error::Error for LoadError {}

@@ -1,0 +1,185 @@
+//! What becomes of each version of a policy file that is read.
+
+use core::time::Duration;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Instant;
+
+use orbgate::policy::PolicyFile;
+use orbgate::{Engine, PolicyError};
+
+use super::attempt::Attempt;
+use super::settings::WatchSettings;
+use crate::adopt::{Candidate, Ending};
+use crate::engines::Engines;
+use crate::load_error::LoadError;
+use crate::observe;
+
+/// The longest pause between two attempts at one version.
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+
+pub(super) struct Follower {
+    engines: Engines,
+    settings: WatchSettings,
+    compile: Compile,
+    /// How versions ended that were in force: the next one needs as much.
+    ending: Ending,
+    /// The version that was judged last; `None` after the file could not be read.
+    judged: Option<Judged>,
+    /// A version that is not judged before it has been read again.
+    resting: Option<Vec<u8>>,
+}
+
+/// Compiles a policy, and compares it with the engine that decides now.
+type Compile = fn(&[u8], &Engine) -> Result<Candidate, PolicyError>;
+
+struct Judged {
+    text: Vec<u8>,
+    verdict: Verdict,
+}
+
+enum Verdict {
+    InForce,
+    Refused,
+    /// It was not to be had: the next attempt may end otherwise.
+    Later(Retry),
+}
+
+struct Retry {
+    at: Instant,
+    pause: Duration,
+    /// The attempt that took too long, as long as its thread may go on.
+    attempt: Option<Attempt<Result<Candidate, PolicyError>>>,
+}
+
+impl Follower {
+    /// Follows from a version that is in force.
+    pub(super) const fn new(
+        engines: Engines,
+        settings: WatchSettings,
+        ending: Ending,
+        text: Vec<u8>,
+    ) -> Self {
+        let verdict = Verdict::InForce;
+        Self {
+            engines,
+            settings,
+            compile: Candidate::new,
+            ending,
+            judged: Some(Judged { text, verdict }),
+            resting: None,
+        }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a pause is measured, and nothing else depends on the time"
+    )]
+    pub(super) fn follow(mut self, path: &Path, stopped: &Receiver<()>) {
+        while stopped.recv_timeout(self.settings.interval) == Err(RecvTimeoutError::Timeout) {
+            match PolicyFile::read(path) {
+                Ok(file) => self.look(file.into_bytes(), Instant::now()),
+                Err(error) => self.unreadable(&error),
+            }
+        }
+    }
+
+    /// Looks at the file as it is now.
+    fn look(&mut self, text: Vec<u8>, now: Instant) {
+        match self.judged.take() {
+            Some(judged) if judged.text == text => {
+                self.resting = None;
+                let verdict = match judged.verdict {
+                    Verdict::Later(retry) => self.again(&text, retry, now),
+                    verdict => verdict,
+                };
+                self.judged = Some(Judged { text, verdict });
+            }
+            _ if self.resting.as_ref() == Some(&text) => {
+                self.resting = None;
+                let verdict = self.judge(&text, self.settings.interval, now);
+                self.judged = Some(Judged { text, verdict });
+            }
+            judged => {
+                self.judged = judged;
+                self.resting = Some(text);
+            }
+        }
+        let verdict = self.judged.as_ref().map(|judged| &judged.verdict);
+        let in_force = self.resting.is_none() && matches!(verdict, Some(Verdict::InForce));
+        observe::policy_waiting(!in_force);
+        if in_force {
+            observe::policy_read();
+        }
+    }
+
+    /// Tries a version again, if it is time and the last attempt has ended.
+    fn again(&mut self, text: &[u8], retry: Retry, now: Instant) -> Verdict {
+        if now < retry.at {
+            return Verdict::Later(retry);
+        }
+        let pause = retry.pause.saturating_mul(2);
+        if retry.attempt.as_ref().is_some_and(Attempt::goes_on) {
+            return later(retry.attempt, pause, now);
+        }
+        self.judge(text, pause, now)
+    }
+
+    /// Puts a version in force, or says why not. What may be otherwise next time is tried again after the pause.
+    fn judge(&mut self, text: &[u8], pause: Duration, now: Instant) -> Verdict {
+        let (bytes, current) = (text.to_vec(), self.engines.load());
+        let compile = self.compile;
+        let attempt = Attempt::start(move || compile(&bytes, &current));
+        let (refusal, attempt) = match attempt {
+            Err(error) => (error, None),
+            Ok(attempt) => match self.candidate(&attempt) {
+                Ok(candidate) => {
+                    self.ending = self.ending.or(candidate.version.ending);
+                    self.engines.adopt(candidate);
+                    return Verdict::InForce;
+                }
+                Err(error) => (error, Some(attempt)),
+            },
+        };
+        observe::reloaded(refusal.result());
+        tracing::error!("policy refused, the former stays: {refusal}");
+        if refusal.may_pass() {
+            later(attempt, pause, now)
+        } else {
+            Verdict::Refused
+        }
+    }
+
+    fn candidate(
+        &self,
+        attempt: &Attempt<Result<Candidate, PolicyError>>,
+    ) -> Result<Candidate, LoadError> {
+        let candidate = attempt.result_within(self.settings.deadline)??;
+        self.settings.judge(&candidate.version, self.ending)?;
+        self.settings.judge_changes(&candidate)?;
+        Ok(candidate)
+    }
+
+    fn unreadable(&mut self, error: &std::io::Error) {
+        self.resting = None;
+        // Once, until it can be read again.
+        if self.judged.take().is_some() {
+            observe::reloaded("unreadable");
+            tracing::error!(%error, "policy unreadable, the former stays");
+        }
+    }
+}
+
+fn later(
+    attempt: Option<Attempt<Result<Candidate, PolicyError>>>,
+    pause: Duration,
+    now: Instant,
+) -> Verdict {
+    let pause = pause.min(LONGEST_PAUSE);
+    // A clock that ends before the pause does: at once.
+    let at = now.checked_add(pause).unwrap_or(now);
+    Verdict::Later(Retry { at, pause, attempt })
+}
+
+#[cfg(all(test, feature = "metrics"))]
+mod tests;

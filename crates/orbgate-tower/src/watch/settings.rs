@@ -1,0 +1,111 @@
+//! How a policy file is followed, and which versions of it are taken.
+
+use core::time::Duration;
+
+use orbgate::Digest;
+
+use crate::adopt::{Candidate, Ending, Version};
+use crate::load_error::LoadError;
+
+/// How a policy file is followed. A [`Duration`] is the interval, with the usual settings.
+///
+/// No time may be 0 or longer than a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct WatchSettings {
+    pub(super) interval: Duration,
+    pub(super) deadline: Duration,
+    require_end: bool,
+    expected: Option<Digest>,
+    refuse_wider: bool,
+}
+
+impl WatchSettings {
+    /// Reads the file once in every interval.
+    pub const fn every(interval: Duration) -> Self {
+        Self {
+            interval,
+            deadline: Duration::from_secs(10),
+            require_end: false,
+            expected: None,
+            refuse_wider: false,
+        }
+    }
+
+    /// How long reading and compiling a version may take: 10 s unless it is set. A version that takes longer
+    /// is refused, and tried again after growing pauses; its thread goes on until it ends, because no thread can be
+    /// stopped.
+    pub const fn deadline(self, deadline: Duration) -> Self {
+        Self { deadline, ..self }
+    }
+
+    /// Refuses a version that does not end in YAML's end marker, a line `...`.
+    ///
+    /// Without this setting the marker is asked for as soon as one version with it was in force.
+    pub const fn require_end(self) -> Self {
+        Self {
+            require_end: true,
+            ..self
+        }
+    }
+
+    /// Refuses every policy but the one with this digest, for a service that is told which policy it gets.
+    pub const fn expect(self, digest: Digest) -> Self {
+        Self {
+            expected: Some(digest),
+            ..self
+        }
+    }
+
+    /// Refuses a version that allows a caller what the policy in force denies, or for fewer orbs. Such a
+    /// version takes a restart.
+    pub const fn refuse_wider(self) -> Self {
+        Self {
+            refuse_wider: true,
+            ..self
+        }
+    }
+
+    /// Refuses settings that cannot be: without a pause the file would be read all the time.
+    pub(super) fn check(&self) -> Result<(), LoadError> {
+        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        let times = [("interval", self.interval), ("deadline", self.deadline)];
+        let faults = times.iter().filter_map(|(name, time)| match *time {
+            Duration::ZERO => Some(format!("`{name}` is 0")),
+            time if time > DAY => Some(format!("`{name}` is longer than a day")),
+            _ => None,
+        });
+        let faults: Vec<_> = faults.collect();
+        if faults.is_empty() {
+            Ok(())
+        } else {
+            Err(LoadError::Settings(faults.join(", ")))
+        }
+    }
+
+    /// Refuses a version by itself. `before` is how versions that were in force ended.
+    pub(super) fn judge(&self, version: &Version, before: Ending) -> Result<(), LoadError> {
+        if (self.require_end || before.marked) && !version.ending.marked {
+            return Err(LoadError::Unfinished);
+        }
+        let digest = version.engine.digest();
+        if self.expected.is_some_and(|expected| expected != digest) {
+            return Err(LoadError::Unexpected(digest));
+        }
+        Ok(())
+    }
+
+    /// Refuses a version for what it changes.
+    pub(super) fn judge_changes(&self, candidate: &Candidate) -> Result<(), LoadError> {
+        if self.refuse_wider && candidate.changes.widen() {
+            return Err(LoadError::Wider(candidate.changes.to_string()));
+        }
+        Ok(())
+    }
+}
+
+impl From<Duration> for WatchSettings {
+    fn from(interval: Duration) -> Self {
+        Self::every(interval)
+    }
+}
