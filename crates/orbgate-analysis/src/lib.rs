@@ -12,6 +12,7 @@ pub mod openapi;
 mod questions;
 mod rules;
 mod shadow;
+pub mod shown;
 mod spelling;
 mod suite;
 mod templates;

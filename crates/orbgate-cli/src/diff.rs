@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use orbgate::Digest;
+use orbgate_analysis::shown::code;
 use orbgate_analysis::{Asked, Caller, Change, Cost, Diff, Rule, Verdict};
 use serde::Serialize;
 
 use crate::answer::short;
 use crate::decide::print_json;
-use crate::markdown::code;
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, STRONG, Stop, WARNING, one_line};
 use crate::policy_file::Source;
 

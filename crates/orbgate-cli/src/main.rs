@@ -20,7 +20,6 @@ mod lint;
 mod log;
 mod lsp;
 mod manual;
-mod markdown;
 mod needs;
 mod openapi;
 mod output;

@@ -6,6 +6,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use orbgate_analysis::shown::lines;
+pub(crate) use orbgate_analysis::shown::one_line;
 
 /// Whether standard output was closed when the command started (`orbgate … >&-`): its answers would be lost unseen,
 /// because Rust opens /dev/null in its place.
@@ -60,9 +62,9 @@ impl Stop {
         match self {
             Self::BrokenPipe => {}
             Self::Error(message) => error(&message),
-            Self::Faults(lines) => {
+            Self::Faults(text) => {
                 // Standard error is the last resort: where it is closed, the error is lost.
-                let _ = writeln!(anstream::stderr(), "{lines}");
+                let _ = writeln!(anstream::stderr(), "{}", lines(&text));
             }
         }
         Exit::CouldNotRun
@@ -101,8 +103,16 @@ fn print_usage(usage: &clap::Error) -> io::Result<()> {
     }
     // It repeats the arguments, between styles of its own: without these, control characters can be shown.
     let text = usage.render().to_string();
-    let lines: Vec<_> = text.lines().map(one_line).collect();
-    writeln!(anstream::stderr(), "{}", lines.join("\n"))
+    let shown: Vec<_> = text.lines().map(one_line).collect();
+    writeln!(anstream::stderr(), "{}", lines(&shown.join("\n")))
+}
+
+/// Lines of text in which no name of a file, scope or api is a command to who reads the log.
+fn harmless(text: &[u8]) -> Cow<'_, str> {
+    match String::from_utf8_lossy(text) {
+        Cow::Borrowed(text) => lines(text),
+        Cow::Owned(text) => Cow::Owned(lines(&text).into_owned()),
+    }
 }
 
 /// Writes to standard output, all at once and flushed. Styles are kept on a terminal only.
@@ -110,7 +120,7 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
     let mut text = Vec::new();
     write(&mut text)?;
     let mut out = anstream::stdout().lock();
-    out.write_all(&text)?;
+    out.write_all(harmless(&text).as_bytes())?;
     Ok(out.flush()?)
 }
 
@@ -119,7 +129,9 @@ pub(crate) fn explain(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> R
     let mut text = Vec::new();
     write(&mut text)?;
     // Where standard error is closed, nobody wants to know.
-    let _ = anstream::stderr().lock().write_all(&text);
+    let _ = anstream::stderr()
+        .lock()
+        .write_all(harmless(&text).as_bytes());
     Ok(())
 }
 
@@ -136,19 +148,3 @@ pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const STRONG: Style = Style::new().bold();
 pub(crate) const FAINT: Style = Style::new().dimmed();
-
-/// Text from a file on one line of a terminal: control characters are shown, not obeyed.
-pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
-        return Cow::Borrowed(text);
-    }
-    let mut line = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\t' => line.push(' '),
-            control if control.is_control() => line.extend(control.escape_default()),
-            other => line.push(other),
-        }
-    }
-    Cow::Owned(line)
-}

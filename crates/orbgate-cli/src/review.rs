@@ -6,6 +6,7 @@ mod args;
 
 use core::fmt::Write as _;
 
+use orbgate_analysis::shown::{code, span};
 use orbgate_analysis::{Change, Cost};
 use serde::Serialize;
 
@@ -14,7 +15,6 @@ use crate::decide::print_json;
 use crate::diff::{self, Compared};
 use crate::input;
 use crate::lint::{self, Linted};
-use crate::markdown::{code, span};
 use crate::output::{self, Exit, Stop};
 use crate::policy_file::{self, READ_LIMIT, Source};
 use crate::table::orb_column;

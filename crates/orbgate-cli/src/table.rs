@@ -6,11 +6,11 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 use csv::{Terminator, WriterBuilder};
 use orbgate::{Engine, Orbs, Scope};
+use orbgate_analysis::shown::{code, prose};
 use orbgate_analysis::{TableRow, table_rows};
 
 use crate::answer::short;
 use crate::check::count;
-use crate::markdown::{code, prose};
 use crate::output::{self, Exit, FAINT, STRONG, Stop, one_line};
 use crate::policy_file::Source;
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, ValueHint};
 use indicatif::ProgressBar;
+use orbgate_analysis::shown::lines;
 use orbgate_contract::{Checker, Contract, Finding, Mode};
 
 use crate::check::count;
@@ -86,7 +87,7 @@ fn validate(path: &Path, contract: Contract, mode: Mode) -> Result<Exit, Stop> {
         };
         let fine = format!("{}: ok: {}", path.display(), count(documents, noun));
         // A courtesy: standard output has the findings and nothing else.
-        let _ = writeln!(anstream::stderr(), "{}", one_line(&fine));
+        output::explain(|err| writeln!(err, "{}", one_line(&fine)))?;
     }
     Ok(outcome)
 }
@@ -125,7 +126,7 @@ fn validate_input(
 
 fn print(path: &Path, findings: &[Finding], bar: &ProgressBar) -> Result<(), Stop> {
     let name = path.display();
-    let line = |finding| format!("{}\n", one_line(&format!("{name}:{finding}")));
+    let line = |finding| format!("{}\n", lines(&one_line(&format!("{name}:{finding}"))));
     let lines: String = findings.iter().map(line).collect();
     let mut screen = Screen::beside(bar);
     screen.write_all(lines.as_bytes())?;

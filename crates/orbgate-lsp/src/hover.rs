@@ -1,9 +1,8 @@
 //! What is said of a route or a scope where the cursor stands.
 
-use core::fmt::Write as _;
-
 use orbgate::{Orbs, OrganisationRule, Route, Scope};
 use orbgate_analysis::routes_beside;
+use orbgate_analysis::shown::{prose, span};
 
 use crate::document::{Named, Valid};
 
@@ -22,16 +21,16 @@ pub(crate) fn markdown(valid: &Valid, name: Named) -> Option<String> {
 
 fn of_route(valid: &Valid, route: Route<'_>, text: &mut String) {
     let scope = route.scope();
-    line(text, &code(route.as_str()));
+    line(text, &span(route.as_str()));
     line(text, "");
     let permits = scope
         .permits()
         .map(|permits| format!(": {}", prose(permits)));
     let permits = permits.unwrap_or_default();
-    line(text, &format!("- needs {}{permits}", code(scope.name())));
+    line(text, &format!("- needs {}{permits}", span(scope.name())));
     line(text, &format!("- {}", orbs(Some(route.orbs()))));
     line(text, &format!("- {}", tokens(scope)));
-    let methods: Vec<_> = route.methods().map(code).collect();
+    let methods: Vec<_> = route.methods().map(span).collect();
     line(
         text,
         &format!("- declared on this path: {}", methods.join(", ")),
@@ -40,16 +39,16 @@ fn of_route(valid: &Valid, route: Route<'_>, text: &mut String) {
     for other in beside.iter().take(NAMED) {
         let decides = match other.decides {
             Some(decides) if decides == route => "this route".to_owned(),
-            Some(decides) => code(decides.as_str()),
+            Some(decides) => span(decides.as_str()),
             None => "nobody: a 405".to_owned(),
         };
         line(
             text,
             &format!(
                 "- overlaps {} (line {}): {} is decided by {decides}",
-                code(other.route.as_str()),
+                span(other.route.as_str()),
                 other.route.place().line,
-                code(&other.target)
+                span(&other.target)
             ),
         );
     }
@@ -59,7 +58,7 @@ fn of_route(valid: &Valid, route: Route<'_>, text: &mut String) {
 fn of_scope(scope: Scope<'_>, text: &mut String) {
     line(
         text,
-        &format!("{} of api {}", code(scope.name()), code(scope.api())),
+        &format!("{} of api {}", span(scope.name()), span(scope.api())),
     );
     line(text, "");
     if let Some(permits) = scope.permits() {
@@ -71,7 +70,7 @@ fn of_scope(scope: Scope<'_>, text: &mut String) {
     for route in routes.by_ref().take(NAMED) {
         line(
             text,
-            &format!("- {} (line {})", code(route.as_str()), route.place().line),
+            &format!("- {} (line {})", span(route.as_str()), route.place().line),
         );
     }
     more(text, routes.count().saturating_add(NAMED));
@@ -110,51 +109,5 @@ fn tokens(scope: Scope<'_>) -> &'static str {
         Some(OrganisationRule::AllowWithoutScope) => {
             "only a user's token needs the scope; an organisation's is allowed without it"
         }
-    }
-}
-
-/// Text as it is: a policy writes no markup into somebody's editor, least of all pictures that would be fetched.
-fn prose(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_ascii_punctuation() && !",.;'\"/?!".contains(character) {
-            escaped.push('\\');
-        }
-        // One line, whatever the text has.
-        escaped.push(if character.is_control() {
-            ' '
-        } else {
-            character
-        });
-    }
-    escaped
-}
-
-/// Code, between more backticks than stand in a row within.
-fn code(text: &str) -> String {
-    let runs = text.split(|character| character != '`').map(str::len);
-    let mut code = String::new();
-    let _ = match runs.max().unwrap_or(0) {
-        0 => write!(code, "`{text}`"),
-        longest => {
-            let fence = "`".repeat(longest.saturating_add(1));
-            write!(code, "{fence} {text} {fence}")
-        }
-    };
-    code
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{code, prose};
-
-    #[test]
-    fn a_policy_writes_no_markup() {
-        assert_eq!(
-            prose("![x](https://a/b) <b>\n# c"),
-            "\\!\\[x\\]\\(https\\://a/b\\) \\<b\\> \\# c".replace("\\!", "!")
-        );
-        assert_eq!(code("a`b``c"), "``` a`b``c ```");
-        assert_eq!(code("GET /{id}"), "`GET /{id}`");
     }
 }

@@ -28,6 +28,7 @@ const BEYOND_A_SCHEMA: &[&str] = &[
     "api-name-is-a-number",
     "bidi-in-comment",
     "heading-is-a-number",
+    "invisible-in-comment",
     "name-is-a-boolean",
     "name-is-a-date",
     "permits-is-a-boolean",

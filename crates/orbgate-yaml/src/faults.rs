@@ -120,12 +120,14 @@ pub fn quoted(text: &str) -> String {
     shown
 }
 
-/// Characters that never belong in a file that people edit: they are invisible, reorder the text around
-/// them (Trojan Source), or break lines for one YAML version and not for the other. Tab, line feed
-/// and carriage return are layout and not among them.
+/// Characters that never belong in a file that people edit: they are invisible (Unicode's `Default_Ignorable_Code_Point`, and
+/// fillers that look like blanks), reorder the text around them (Trojan Source), or break lines for one YAML version and not
+/// for the other. Tab, line feed and carriage return are layout and not among them.
 pub const fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
-        | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }

@@ -199,3 +199,45 @@ fn faults_and_warnings_are_json_for_programs() {
     let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(answer["files"].as_array().unwrap().len(), 1);
 }
+
+/// GitHub's runner takes a line of the log that starts with `::` for a command, also behind blanks.
+#[test]
+fn no_name_is_a_command_to_who_reads_the_log() {
+    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("names");
+    std::fs::create_dir_all(&folder).unwrap();
+    // A name that Windows does not have.
+    if std::fs::write(folder.join("::stop-commands::x"), BAD).is_err() {
+        return;
+    }
+    std::fs::write(
+        folder.join("::add-mask::y"),
+        SHOP.replace("read:items", "::group::z"),
+    )
+    .unwrap();
+    for arguments in [
+        &["check", "::stop-commands::x", "::add-mask::y"][..],
+        &["lint", "::stop-commands::x", "::add-mask::y"],
+        &["table", "--policy", "::stop-commands::x"],
+        &["table", "--policy", "::add-mask::y"],
+        &["fmt", "--check", "::add-mask::y", "::stop-commands::x"],
+        &["validate", "run-request", "::add-mask::y"],
+    ] {
+        for colour in [None, Some("1")] {
+            let mut command = crate::command(arguments);
+            command.current_dir(&folder);
+            if let Some(always) = colour {
+                command.env("CLICOLOR_FORCE", always);
+            }
+            let ran = crate::finish(command, b"");
+            let lines = ran.out.lines().chain(ran.err.lines());
+            let lines: Vec<_> = lines.map(|line| line.replace("\u{1b}[1m", "")).collect();
+            assert!(!lines.is_empty(), "{arguments:?}");
+            for line in lines {
+                assert!(
+                    !line.trim_start().starts_with("::"),
+                    "{arguments:?}: {line}"
+                );
+            }
+        }
+    }
+}

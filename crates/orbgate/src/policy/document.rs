@@ -10,6 +10,9 @@ use orbgate_yaml::Spanned;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
+#[cfg(feature = "schema")]
+use super::grammar::{MAX_NAME, MAX_PERMITS, MAX_SCOPE};
+
 /// A policy: which scope each route needs and whether a call consumes orbs.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,7 +27,7 @@ pub(super) struct Document {
     pub(super) orbgate: u64,
     /// Name of the policy, for people.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = NAME)))]
+    #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = NAME, "maxLength" = MAX_NAME)))]
     pub(super) name: Option<Spanned<String>>,
     /// Which spellings of a request target are accepted: `strict` (no percent-encoding in a path; the default) or
     /// `encoded_params` (percent-encoding inside parameters, where it has one spelling).
@@ -32,13 +35,13 @@ pub(super) struct Document {
     #[cfg_attr(feature = "schema", schemars(with = "Target", extend("default" = "strict")))]
     pub(super) target: Option<Spanned<Target>>,
     /// Groups of scopes whose routes have one base path.
-    #[cfg_attr(feature = "schema", schemars(extend("propertyNames" = pattern(NAME))))]
+    #[cfg_attr(feature = "schema", schemars(extend("propertyNames" = pattern(NAME, MAX_NAME))))]
     pub(super) apis: Entries<ApiDocument>,
     /// Scope groups that exist with no route.
     #[serde(default)]
     #[cfg_attr(
         feature = "schema",
-        schemars(with = "Vec<String>", inner(regex(pattern = NAME)), extend("uniqueItems" = true))
+        schemars(with = "Vec<String>", inner(regex(pattern = NAME), length(max = MAX_NAME)), extend("uniqueItems" = true))
     )]
     pub(super) headings: Option<Vec<Spanned<String>>>,
 }
@@ -73,7 +76,7 @@ pub(super) struct ApiDocument {
     #[cfg_attr(feature = "schema", schemars(with = "Organisation"))]
     pub(super) organisation: Option<Spanned<Organisation>>,
     /// The scopes by name (RFC 6749 §3.3): opaque, case-sensitive, no hierarchy.
-    #[cfg_attr(feature = "schema", schemars(extend("propertyNames" = pattern(SCOPE))))]
+    #[cfg_attr(feature = "schema", schemars(extend("propertyNames" = pattern(SCOPE, MAX_SCOPE))))]
     pub(super) scopes: Entries<ScopeDocument>,
 }
 
@@ -96,7 +99,7 @@ pub(super) struct ApiDocument {
 pub(super) struct ScopeDocument {
     /// What the scope permits, for people.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = TEXT)))]
+    #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = TEXT, "maxLength" = MAX_PERMITS)))]
     pub(super) permits: Option<Spanned<String>>,
     /// `false`: consumes nothing. `true`: consumes orbs, the amount is not stated and the service that charges must supply it.
     /// A number: consumes this many. Required where the scope has a route.
@@ -249,9 +252,9 @@ impl<V: schemars::JsonSchema> schemars::JsonSchema for Entries<V> {
 // The grammar of `grammar.rs` as far as a regular expression carries it. A test holds the two together.
 
 #[cfg(feature = "schema")]
-const NAME: &str = r"^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]+$";
+const NAME: &str = r"^[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff]+$";
 #[cfg(feature = "schema")]
-const TEXT: &str = r"^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]*$";
+const TEXT: &str = r"^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff]*$";
 #[cfg(feature = "schema")]
 const SCOPE: &str = r"^[!#-\[\]-~]+$";
 #[cfg(feature = "schema")]
@@ -260,6 +263,6 @@ const BASE_PATH: &str = r"^(/(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)*$";
 const ROUTE: &str = r"^[A-Z]{1,16} (/|(/(\{[A-Za-z_][A-Za-z0-9_.-]*\}|(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+))+)$";
 
 #[cfg(feature = "schema")]
-fn pattern(pattern: &str) -> schemars::Schema {
-    schemars::json_schema!({ "pattern": pattern })
+fn pattern(pattern: &str, most: usize) -> schemars::Schema {
+    schemars::json_schema!({ "pattern": pattern, "maxLength": most })
 }

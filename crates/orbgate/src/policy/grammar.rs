@@ -189,6 +189,7 @@ pub(super) fn scope(text: &str) -> Result<(), String> {
     if text.is_empty() {
         return Err("a scope must not be empty".into());
     }
+    within_length(text, MAX_SCOPE, || format!("scope {}", quoted(text)))?;
     match text
         .chars()
         .find(|c| !matches!(c, '\u{21}' | '\u{23}'..='\u{5b}' | '\u{5d}'..='\u{7e}'))
@@ -207,25 +208,53 @@ pub(super) fn name(text: &str, what: &str) -> Result<(), String> {
     if text.is_empty() {
         return Err(format!("{what} must not be empty"));
     }
+    let shown = || format!("{what} {}", quoted(text));
     match text
         .chars()
         .find(|c| is_hidden(*c) || matches!(c, '\t' | '\n' | '\r'))
     {
-        Some(c) => Err(format!(
-            "{what} {} has {}, a control character",
-            quoted(text),
-            character(c)
-        )),
-        None => Ok(()),
+        Some(c) => Err(unseen(&shown(), c)),
+        None => within_length(text, MAX_NAME, shown),
     }
 }
 
-/// Text for people, which may have several lines.
-pub(super) fn text(text: &str, what: &str) -> Result<(), String> {
+/// What a scope permits: text for people, which may have several lines.
+pub(super) fn permits(text: &str) -> Result<(), String> {
     match text.chars().find(|c| is_hidden(*c) || *c == '\r') {
-        Some(c) => Err(format!("{what} has {}, a control character", character(c))),
-        None => Ok(()),
+        Some(c) => Err(unseen("`permits`", c)),
+        None => within_length(text, MAX_PERMITS, || "`permits`".to_owned()),
     }
+}
+
+// Listings repeat these texts for each route, so their length bounds what is written of a file of 8 MiB.
+
+/// Most characters of the name of a policy, an api or a heading.
+pub(super) const MAX_NAME: usize = 256;
+/// Most characters of a scope.
+pub(super) const MAX_SCOPE: usize = 1_024;
+/// Most characters of what a scope permits.
+pub(super) const MAX_PERMITS: usize = 1_024;
+
+fn within_length(text: &str, most: usize, shown: impl Fn() -> String) -> Result<(), String> {
+    if text.len() <= most {
+        return Ok(());
+    }
+    let count = text.chars().count();
+    if count <= most {
+        return Ok(());
+    }
+    Err(format!(
+        "{} has {count} characters, and {most} is the limit",
+        shown()
+    ))
+}
+
+fn unseen(what: &str, c: char) -> String {
+    let kind = match c.is_control() {
+        true => "a control character",
+        false => "an invisible character",
+    };
+    format!("{what} has {}, {kind}", character(c))
 }
 
 fn sound_segments(path: &str) -> Result<impl Iterator<Item = &str>, String> {

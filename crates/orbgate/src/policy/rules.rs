@@ -163,9 +163,7 @@ fn scope_rule(
 ) -> ScopeRule {
     let shown = quoted(&name.value);
     if let Some(permits) = &scope.permits {
-        judge(permits, faults, |permits| {
-            grammar::text(permits, "`permits`")
-        });
+        judge(permits, faults, grammar::permits);
     }
     if scope.orbs.is_none() && !scope.routes.is_empty() {
         let message = format!("scope {shown} has routes and lacks the key `orbs`");
