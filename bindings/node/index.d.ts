@@ -16,8 +16,11 @@ export function tokenKind(name: string): TokenKind;
 /** A *verified* bearer token. `null` is not a token, denied as `no_token`. */
 export interface Token {
   readonly kind: TokenKind;
-  /** As the token has them, separated by spaces; or interned, which is faster. */
-  readonly scopes: Text | ScopeSet;
+  /**
+   * As the token has them: one text separated by spaces, or a list whose elements are one scope each, as from a JSON array. Never join
+   * a list yourself: an element with a space in it is no scope, and would become two. Interned, they are faster.
+   */
+  readonly scopes: Text | readonly Text[] | ScopeSet;
 }
 
 export interface DecideOptions {

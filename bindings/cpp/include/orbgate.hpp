@@ -122,6 +122,11 @@ using IfTemporaryText =
     std::enable_if_t<std::is_class_v<T> && std::is_convertible_v<T, std::string_view> &&
                      !std::is_same_v<std::remove_cv_t<T>, std::string_view>, int>;
 
+// Text that somebody owns, or a view. A null pointer is none.
+template <typename T>
+using IfText = std::enable_if_t<std::is_convertible_v<T, std::string_view> && !std::is_same_v<std::remove_reference_t<T>, std::nullptr_t> &&
+                                !(std::is_class_v<T> && !std::is_same_v<std::remove_cv_t<T>, std::string_view>), int>;
+
 } // namespace detail
 
 inline std::string_view name(Status status) noexcept
@@ -337,20 +342,24 @@ private:
 };
 
 // A verified bearer token. It only refers to its scopes: text or set must live as long as it. Of a temporary string or
-// set it does not compile; of a pointer or a view into one it does, and must not be made.
+// set it does not compile; of a pointer or a view into one it does, and must not be made. Text comes in by templates, which take
+// nothing in braces: `{claim()}` would hide that it is a temporary.
 class Token {
 public:
     // No token was supplied.
     [[nodiscard]] static Token none() noexcept { return Token(TokenKind::none, std::string_view()); }
 
-    Token(TokenKind kind, std::string_view scopes) noexcept : raw_(orbgate_token_init())
+    template <typename T, detail::IfText<T> = 0>
+    Token(TokenKind kind, T &&scopes) noexcept : raw_(orbgate_token_init())
     {
+        const std::string_view text = scopes;
         raw_.kind = detail::number(kind);
-        raw_.scopes = scopes.data();
-        raw_.scopes_len = scopes.size();
+        raw_.scopes = text.data();
+        raw_.scopes_len = text.size();
     }
     template <typename T, detail::IfTemporaryText<T> = 0>
     Token(TokenKind kind, T &&scopes) = delete;
+    Token(TokenKind kind, std::nullptr_t) = delete;
 
     // A set that has been moved from holds nothing.
     Token(TokenKind kind, const ScopeSet &scopes) noexcept : raw_(orbgate_token_init())
@@ -360,9 +369,10 @@ public:
     }
     Token(TokenKind kind, const ScopeSet &&scopes) = delete;
 
-    [[nodiscard]] static Token user(std::string_view scopes) noexcept
+    template <typename T, detail::IfText<T> = 0>
+    [[nodiscard]] static Token user(T &&scopes) noexcept
     {
-        return {TokenKind::user, scopes};
+        return {TokenKind::user, std::string_view(scopes)};
     }
     [[nodiscard]] static Token user(const ScopeSet &scopes) noexcept
     {
@@ -371,10 +381,12 @@ public:
     template <typename T, detail::IfTemporaryText<T> = 0>
     static Token user(T &&scopes) = delete;
     static Token user(const ScopeSet &&scopes) = delete;
+    static Token user(std::nullptr_t) = delete;
 
-    [[nodiscard]] static Token organisation(std::string_view scopes) noexcept
+    template <typename T, detail::IfText<T> = 0>
+    [[nodiscard]] static Token organisation(T &&scopes) noexcept
     {
-        return {TokenKind::organisation, scopes};
+        return {TokenKind::organisation, std::string_view(scopes)};
     }
     [[nodiscard]] static Token organisation(const ScopeSet &scopes) noexcept
     {
@@ -383,6 +395,7 @@ public:
     template <typename T, detail::IfTemporaryText<T> = 0>
     static Token organisation(T &&scopes) = delete;
     static Token organisation(const ScopeSet &&scopes) = delete;
+    static Token organisation(std::nullptr_t) = delete;
 
     [[nodiscard]] const OrbgateToken *raw() const noexcept { return &raw_; }
 

@@ -69,6 +69,22 @@ int main()
     const orbgate::Reason reason = 5;
 #elif CASE == 18 // ignoring
     engine.decide("GET", "/", Token::none());
+#elif CASE == 19 // matching
+    const auto token = Token::user({claim()});
+#elif CASE == 20 // matching
+    const auto token = Token::organisation({claim()});
+#elif CASE == 21 // matching
+    const auto token = Token(orbgate::TokenKind::user, {claim()});
+#elif CASE == 22 // matching
+    const auto token = Token::user({Text{text}});
+#elif CASE == 23 // deleted
+    const auto token = Token::user(nullptr);
+#elif CASE == 24 // deleted
+    const auto token = Token::organisation(nullptr);
+#elif CASE == 25 // deleted
+    const auto token = Token(orbgate::TokenKind::user, nullptr);
+#elif CASE == 26 // deleted
+    const auto token = Token::user({engine.scopes(text).value()});
 #endif
     return 0;
 }

@@ -65,6 +65,10 @@ func TestADecisionSaysWhy(t *testing.T) {
 	}{
 		{"held", engine.Decide("POST", run, UserToken("write:voxies")), true, ReasonScopeHeld, DetailNone, 0},
 		{"missing", engine.Decide("POST", run, UserToken("read:voxies")), false, ReasonScopeMissing, DetailNone, 403},
+		{"a list", engine.Decide("POST", run, TokenOf(KindUser, []string{"a b", "write:voxies"})), true, ReasonScopeHeld, DetailNone, 0},
+		{"a space in a list", engine.Decide("POST", run, TokenOf(KindUser, []string{"read:voxies write:voxies"})), false, ReasonScopeMissing, DetailNone, 403},
+		{"an empty list", engine.Decide("POST", run, TokenOf(KindUser, nil)), false, ReasonScopeMissing, DetailNone, 403},
+		{"a list of no kind", engine.Decide("POST", run, TokenOf(0, []string{"write:voxies"})), false, ReasonInvalidToken, DetailNone, 401},
 		{"no token", engine.Decide("POST", run, NoToken()), false, ReasonNoToken, DetailNone, 401},
 		{"zero token", engine.Decide("POST", run, Token{Scopes: "write:voxies"}), false, ReasonInvalidToken, DetailNone, 401},
 		{"no route", engine.Decide("POST", "/", UserToken("write:voxies")), false, ReasonNoRoute, DetailNone, 404},

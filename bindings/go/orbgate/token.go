@@ -1,5 +1,7 @@
 package orbgate
 
+import "strings"
+
 // A Token is what has been verified of a bearer token: whose it is, and its scopes. The zero Token is of unknown kind and
 // denied as [ReasonInvalidToken]; where a request has none, say [NoToken].
 type Token struct {
@@ -15,6 +17,18 @@ func UserToken(scopes string) Token { return Token{Kind: KindUser, Scopes: scope
 
 // OrganisationToken is an organisation's token with scopes separated by spaces.
 func OrganisationToken(scopes string) Token { return Token{Kind: KindOrganisation, Scopes: scopes} }
+
+// TokenOf is a token whose scopes come one by one, as from a JSON array. Never join them yourself: one with a space in it is
+// no scope, and would become two.
+func TokenOf(kind TokenKind, scopes []string) Token {
+	single := make([]string, 0, len(scopes))
+	for _, scope := range scopes {
+		if !strings.Contains(scope, " ") {
+			single = append(single, scope)
+		}
+	}
+	return Token{Kind: kind, Scopes: strings.Join(single, " ")}
+}
 
 // NoToken says that the request has none: denied as [ReasonNoToken].
 func NoToken() Token { return Token{Kind: KindNone} }

@@ -25,8 +25,10 @@ function tokenOf({ headers }) {
  */
 function authorized(policy, next) {
   return (request, response) => {
+    // A mounted router of Express or Connect cuts its prefix off `url` and keeps what came over the wire in `originalUrl`.
+    const { originalUrl = request.url ?? "" } = /** @type {{ originalUrl?: string }} */ (request);
     // Node reads a target as latin1: these are the bytes that came over the wire.
-    const target = Buffer.from(request.url ?? "", "latin1");
+    const target = Buffer.from(originalUrl, "latin1");
     const decision = policy.decide(request.method ?? "", target, tokenOf(request));
     if (decision.isAllow) {
       next(request, response, decision);

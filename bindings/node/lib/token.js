@@ -2,7 +2,7 @@
 // A token of this package in the parts that the library takes.
 const { CODES } = require("./layout.js");
 const { functions } = require("./library.js");
-const { typeName, lengthOf } = require("./text.js");
+const { encode, typeName, lengthOf } = require("./text.js");
 const { check } = require("./errors.js");
 const { ScopeSet, pointerOf } = require("./scope-set.js");
 
@@ -40,7 +40,8 @@ function tokenKind(name) {
   return name === "user" || name === "organisation" ? name : "unknown";
 }
 
-/** @typedef {import("../index.js").Token["scopes"] | null} Scopes */
+/** @typedef {import("../index.js").Text} Text */
+/** What the library takes. @typedef {Text | import("../index.js").ScopeSet | null} Scopes */
 
 /**
  * The scopes, read once, because a getter may give others the next time.
@@ -52,16 +53,35 @@ function scopesOf(token) {
     return null;
   }
   const { scopes } = token;
+  if (Array.isArray(scopes)) {
+    return joined(Array.from(scopes));
+  }
   if (!(scopes instanceof ScopeSet)) {
     lengthOf(/** @type {any} */ (scopes)); // Anything but a text throws, null too.
   }
-  return scopes;
+  return /** @type {Scopes} */ (scopes);
+}
+
+const SPACE = 0x20;
+
+/**
+ * Scopes in one text. One with a space in it is none, and would be two there.
+ * @param {Text[]} scopes
+ * @returns {Text}
+ */
+function joined(scopes) {
+  scopes.forEach(lengthOf); // Anything but a text throws.
+  if (scopes.every((scope) => typeof scope === "string")) {
+    return scopes.filter((scope) => !scope.includes(" ")).join(" ");
+  }
+  const bytes = scopes.map((scope) => (typeof scope === "string" ? encode(scope) : scope)).filter((scope) => !scope.includes(SPACE));
+  return Uint8Array.from(bytes.flatMap((scope) => [...scope, SPACE]));
 }
 
 /**
  * The scopes as text; `null` where they are interned.
  * @param {Scopes} scopes
- * @returns {import("../index.js").Text | null}
+ * @returns {Text | null}
  */
 const textOf = (scopes) => (scopes instanceof ScopeSet ? null : /** @type {any} */ (scopes));
 

@@ -68,6 +68,21 @@ test("scopes as text, bytes, set and list are the same", () => {
   assert.equal(engine.decide("POST", RUN, { kind: "user", scopes: other }).reason, "scope_missing", "of another policy");
 });
 
+test("an element of a list is one scope, and none if it has a space in it", () => {
+  const lists = [["write:voxies"], ["a", "write:voxies"], [Buffer.from("write:voxies"), "a"], ["a b", "write:voxies", ""]];
+  for (const scopes of lists) {
+    assert.equal(engine.decide("POST", RUN, { kind: "user", scopes }).reason, "scope_held", String(scopes));
+  }
+  for (const scopes of [[], ["read:voxies write:voxies"], [Buffer.from("a write:voxies")], ["write:", "voxies"], ["write:voxies\ud800"]]) {
+    assert.equal(engine.decide("POST", RUN, { kind: "user", scopes }).reason, "scope_missing", String(scopes));
+    const batch = engine.decideBatch({ methods: ["POST"], targets: [RUN], tokens: [{ kind: "user", scopes }] });
+    assert.equal(batch.at(0).reason, "scope_missing", String(scopes));
+  }
+  for (const scopes of [[1], [null], [["write:voxies"]]]) {
+    assert.throws(() => engine.decide("POST", RUN, { kind: "user", scopes: /** @type {any} */ (scopes) }), TypeError);
+  }
+});
+
 test("a scope is asked without a route", () => {
   assert.equal(engine.decideScope("read:inference", { kind: "user", scopes: "read:inference" }).isAllow, true);
   /** @type {import("orbgate").Token} */

@@ -252,6 +252,22 @@ fn every_binding_has_the_same_parts() {
 }
 
 /// The packages of all languages are released together.
+/// The two places where who calls the engine by hand goes wrong come before the first example that decides.
+#[test]
+fn every_guide_says_to_verify_the_token_and_where_the_target_is() {
+    for language in ["c", "cpp", "go", "java", "node", "python"] {
+        let guide = read(&root().join("bindings").join(language).join("README.md"));
+        let (before, _) = guide.split_once("\n## A first decision").unwrap();
+        assert!(before.contains("**Verify the token first.**"), "{language}");
+        let table = before.split_once("| framework | method | target | not |\n");
+        let rows = table.unwrap().1.lines().skip(1);
+        let rows = rows.take_while(|line| line.starts_with('|')).count();
+        assert!(rows >= 4, "{language}: {rows} frameworks");
+        // An example that decides comes after both.
+        assert!(!before.contains("/api/v1/external"), "{language}");
+    }
+}
+
 #[test]
 fn every_package_has_the_version_of_the_workspace() {
     let workspace = read(&root().join("Cargo.toml"));
