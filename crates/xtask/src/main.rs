@@ -9,18 +9,19 @@ mod kit;
 mod language;
 mod measure;
 mod release;
+mod short;
 mod test;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::kit::outcome::settled;
 use crate::kit::project::Project;
 use crate::language::{conformance, go_engines, java, python, wasm};
 use crate::measure::{aarch64, bench, load, miri, mutants, portable, sanitize, soak};
-use crate::release::{deny, dist, go_tag, header, install, msrv, release_check, schema, tree};
+use crate::release::{dist, go_tag, install, release_check, tree};
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -32,22 +33,21 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  cargo xtask test                     every check; what CI runs: about an hour from a fresh clone
-  cargo xtask test --quick             without the slow steps
+  cargo xtask test                     what a change needs: format, lints, tests, pages, every language
+  cargo xtask test --all               every check; what CI runs
   cargo xtask test clippy tests        these steps only
-  cargo xtask schema                   rewrite the JSON Schemas
   cargo xtask conformance c node       the cases through these languages
+  cargo xtask schema                   rewrite the JSON Schemas
+  cargo xtask header                   rewrite bindings/c/include/orbgate.h
   cargo xtask install --prefix /usr/local
   cargo xtask dist --try               what a release publishes, installed where there is no Rust
-  cargo xtask header                   rewrite bindings/c/include/orbgate.h
-  cargo xtask soak replay --lines 1000000
+  cargo xtask soak --lines 1000000
   cargo xtask load                     what the layer costs a service, and its memory over ten minutes
   cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
   cargo xtask bench --instructions     no hot path has grown, in instructions
   cargo xtask mutants -- --file '**/target.rs'
   cargo xtask portable                 the code for other processors: its tests and its speed
-  cargo xtask aarch64                  the core's tests under qemu: a quarter of an hour with the build
-  cargo xtask bench --quick --filter external,github/hits/orbgate,matchit,wayfind";
+  cargo xtask aarch64                  the core's tests under qemu: a quarter of an hour with the build";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -55,10 +55,6 @@ enum Command {
     Test(test::Test),
     /// Compares what the core depends on with the committed list
     Tree(tree::Tree),
-    /// Writes the JSON Schemas: of the policy format, of the run request and of the run record
-    Schema(schema::Schema),
-    /// Writes bindings/c/include/orbgate.h, the header of the C ABI
-    Header(header::Header),
     /// Runs every case of policy/cases through each language
     Conformance(conformance::Conformance),
     /// Installs the C library: headers, shared and static library, pkg-config and CMake packages
@@ -73,8 +69,6 @@ enum Command {
     Load(load::Load),
     /// Runs orbgate beside its peers on the same requests and records the figures in benches/record
     Bench(bench::Bench),
-    /// Checks the licences and sources of every dependency
-    Deny(deny::Deny),
     /// Runs what has `unsafe`, the core's one module and the C ABI, under Miri
     Miri,
     /// Builds the Java package and tests it in a Java of each way into the library
@@ -89,8 +83,6 @@ enum Command {
     Sanitize,
     /// Puts faults into the code that decides, one at a time: which do the tests not find?
     Mutants(mutants::Mutants),
-    /// Builds the published crates with the oldest Rust that they promise
-    Msrv,
     /// Builds the C ABI as a WebAssembly module, for the languages that carry it
     Wasm,
     /// Builds what the Go package carries: the WebAssembly module, and the C library for this machine
@@ -100,7 +92,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    match run(&interface().get_matches()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -109,15 +101,22 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<()> {
+/// All commands.
+fn interface() -> clap::Command {
+    Arguments::command().subcommands(short::commands())
+}
+
+fn run(matches: &ArgMatches) -> Result<()> {
     let project = Project::read()?;
     // Every command below is one that a person can type at the root.
     std::env::set_current_dir(&project.root)?;
-    match &arguments.command {
+    let name = matches.subcommand_name().unwrap_or_default();
+    if let Some(result) = short::run(&project, name) {
+        return result;
+    }
+    match &Arguments::from_arg_matches(matches)?.command {
         Command::Test(test) => test.run(&project),
         Command::Tree(tree) => tree.run(),
-        Command::Schema(schema) => schema.run(),
-        Command::Header(header) => header.run(),
         Command::Install(install) => install.run(&project),
         Command::Conformance(conformance) => conformance.run(&project),
         Command::Dist(dist) => dist.run(&project),
@@ -125,7 +124,6 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Soak(soak) => soak.run(&project),
         Command::Load(load) => load.run(&project),
         Command::Bench(bench) => bench.run(&project),
-        Command::Deny(deny) => deny.run(&project),
         Command::Miri => miri::run(),
         Command::Sanitize => sanitize::run(&project),
         Command::Java => settled(java::run(&project)?),
@@ -133,7 +131,6 @@ fn run(arguments: &Arguments) -> Result<()> {
         Command::Aarch64 => settled(aarch64::run()?),
         Command::Portable => portable::run(&project),
         Command::Mutants(mutants) => mutants.run(&project),
-        Command::Msrv => settled(msrv::run(&project)?),
         Command::Wasm => settled(wasm::run(&project)?),
         Command::Go => settled(go_engines::run(&project)?),
         Command::GoTag(tag) => tag.run(&project),
@@ -142,10 +139,8 @@ fn run(arguments: &Arguments) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     #[test]
     fn the_arguments_are_consistent() {
-        super::Arguments::command().debug_assert();
+        super::interface().debug_assert();
     }
 }

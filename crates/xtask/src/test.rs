@@ -1,72 +1,71 @@
-//! `cargo xtask test`: the one test command, of the README and of CI.
+//! `cargo xtask test`: the checks, step by step. What a change needs, or with `--all` what CI runs.
 
 use core::fmt::Write as _;
 use core::time::Duration;
 use std::time::Instant;
 
-use anyhow::{Error, Result};
+use anyhow::{Error, Result, ensure};
 use clap::{Args, ValueEnum};
 
 use crate::kit::outcome::{StepResult, in_ci, settle};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::kit::{skipped, watch};
+use crate::kit::unchanged::Inputs;
+use crate::kit::{process, setup, skipped, watch};
 use crate::language::{c, conformance, go, java, node, python, wasm};
 use crate::measure::{aarch64, instructions, portable};
-use crate::release::{dist, embed, go_module, install, msrv, package, tree};
+use crate::release::{dist, embed, go_module, install, package, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Leaves out the slow steps, which are those from package on
+    /// Every check there is: what CI runs
     #[arg(long)]
-    quick: bool,
-    /// Only these steps
-    #[arg(value_enum, conflicts_with = "quick")]
+    all: bool,
+    /// Only these steps, which then run whether or not something has changed
+    #[arg(value_enum, conflicts_with = "all")]
     steps: Vec<Step>,
 }
 
 /// In the order in which they run: the quick ones first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Step {
     /// Every file is formatted
     Fmt,
-    /// No lint complains
-    Clippy,
-    /// Unit, integration and documentation tests of every crate
-    Tests,
-    /// The documentation builds and its links lead somewhere
-    Docs,
-    /// Every published crate builds with each feature alone and with none
-    Features,
     /// The core depends on nothing new
     Tree,
-    /// Every published crate builds from its own archive
+    /// No lint complains
+    Clippy,
+    /// Unit, integration and documentation tests of every crate; the pages
+    Tests,
+    /// The documentation builds as docs.rs builds it, and its links lead somewhere
+    Docs,
+    /// Every language gives the cases' decisions
+    Conformance,
+    /// Every published crate compiles with each feature alone and with none
+    Features,
+    /// Every published crate compiles from its own archive, with the oldest Rust that it promises
     Package,
     /// Other projects can embed the crates, with policies and dependencies of their own
     Embed,
     /// No hot path takes more instructions than listed
     #[value(alias = "gate")]
     Instructions,
-    /// The C and C++ interfaces: headers, symbols, tests, examples; under valgrind and sanitizers
+    /// C and C++: headers, symbols, tests, cases, examples; under valgrind and sanitizers
     C,
-    /// C and C++ programs build from an installed library, wherever it is moved
+    /// C, C++ and Go programs build from an installed library, wherever it is moved
     Install,
-    /// Every language gives the cases' decisions
-    Conformance,
-    /// The Java package, in a Java of each way into the library
+    /// The Java package in a Java of each way into the library: its tests and the cases
     Java,
-    /// The Python package, installed in every Python of the machine
+    /// The Python package, installed in every Python of the machine: its tests and the cases
     Python,
-    /// The Go package over each engine: its tests, also under the race detector, its guide, both ways to link
+    /// The Go package over each engine: its tests, also under the race detector, its guide, the cases
     Go,
     /// The Go package as its users get it: from a module proxy, where there is Go and at most a C compiler
     GoModule,
-    /// The Node package: its types and its tests, over the shared library
+    /// The Node package over each engine: its types, its tests and the cases
     Node,
     /// What a release publishes for this machine, installed and run where there is no Rust
     Dist,
-    /// The published crates build with the oldest Rust that they promise
-    Msrv,
     /// The core decides as it should with the code for other processors than this one
     Portable,
     /// The core decides as it should on aarch64, under qemu
@@ -75,8 +74,14 @@ enum Step {
     Wasm,
 }
 
-/// This step and those behind it take minutes.
-const FIRST_SLOW: Step = Step::Package;
+/// When a step runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Always,
+    /// A part of what others do with `--all`.
+    WithoutAll,
+    WithAll,
+}
 
 /// A step that takes this long hangs.
 const LIMIT: Duration = Duration::from_secs(25 * 60);
@@ -87,27 +92,27 @@ impl Test {
         let mut rows = Vec::new();
         skipped::count(project)?;
         for (number, step) in (1..).zip(&steps) {
-            println!(
-                "\n== {number}/{} {}: {}",
-                steps.len(),
-                step.name(),
-                step.about()
-            );
-            let start = Instant::now();
-            let before = skipped::all()?.len();
-            let result = watch::within(LIMIT, || step.run(project)).and_then(|outcome| {
-                if let StepResult::Skipped(what) = &outcome {
-                    skipped::note(what)?;
-                }
-                settle(skipped::all()?.split_off(before), in_ci())
-            });
+            let (name, about) = (step.name(), step.about());
+            println!("\n== {number}/{} {name}: {about}", steps.len());
+            let inputs = Inputs::of(project, &name, step.reads()).filter(|_| !in_ci());
+            let passed = inputs.as_ref().is_some_and(Inputs::have_passed);
+            if passed && self.steps.is_empty() {
+                println!("== {name}: passed before, and nothing that it reads has changed");
+                continue;
+            }
+            let (start, before) = (Instant::now(), process::of_children());
+            let result = step.settle(project);
             let row = Row {
-                step: step.name(),
                 time: start.elapsed(),
+                processor: process::of_children().saturating_sub(before),
                 result: word(&result),
+                step: name,
             };
-            println!("== {}: {} in {}", row.step, row.result, seconds(row.time));
+            println!("== {}", row.line().trim_end());
             rows.push(row);
+            if let (Ok(0), Some(inputs)) = (&result, &inputs) {
+                inputs.note()?;
+            }
             if result.is_err() {
                 print!("\n{}", table(&rows));
             }
@@ -122,15 +127,44 @@ impl Test {
 
     fn steps(&self) -> Vec<Step> {
         let all = Step::value_variants().iter().copied();
-        let wanted = |step: &Step| match self.steps.as_slice() {
-            [] => !self.quick || *step < FIRST_SLOW,
-            steps => steps.contains(step),
+        let wanted = |step: &Step| match (self.steps.as_slice(), step.when()) {
+            ([], When::Always) => true,
+            ([], When::WithAll) => self.all,
+            ([], When::WithoutAll) => !self.all,
+            (steps, _) => steps.contains(step),
         };
         all.filter(wanted).collect()
     }
 }
 
 impl Step {
+    const fn when(self) -> When {
+        match self {
+            Self::Fmt | Self::Tree | Self::Clippy | Self::Tests | Self::Docs => When::Always,
+            // With `--all` each language's own step runs them.
+            Self::Conformance => When::WithoutAll,
+            _ => When::WithAll,
+        }
+    }
+
+    /// What it reads but Rust's own files.
+    const fn reads(self) -> &'static [&'static str] {
+        match self {
+            // The tests of the pages read everything.
+            Self::Tests => &["."],
+            Self::Fmt | Self::Clippy | Self::Docs | Self::Tree | Self::Features => &[],
+            Self::Instructions | Self::Portable | Self::Aarch64 | Self::Wasm => &[],
+            Self::Package | Self::Embed => &["LICENSE-APACHE", "LICENSE-MIT"],
+            Self::C => &["bindings/c", "bindings/cpp"],
+            Self::Java => &["bindings/c", "bindings/java"],
+            Self::Node => &["bindings/c", "bindings/node"],
+            Self::Python => &["bindings/python"],
+            Self::Conformance | Self::Dist | Self::Install | Self::Go | Self::GoModule => {
+                &["bindings"]
+            }
+        }
+    }
+
     fn name(self) -> String {
         self.to_possible_value()
             .map_or_else(String::new, |value| value.get_name().to_owned())
@@ -143,13 +177,23 @@ impl Step {
             .unwrap_or_default()
     }
 
+    /// Runs it, and gives how many of its tests were skipped.
+    fn settle(self, project: &Project) -> Result<usize> {
+        let before = skipped::all()?.len();
+        let outcome = watch::within(LIMIT, || self.run(project))?;
+        if let StepResult::Skipped(what) = &outcome {
+            skipped::note(what)?;
+        }
+        settle(skipped::all()?.split_off(before), in_ci())
+    }
+
     fn run(self, project: &Project) -> Result<StepResult> {
         match self {
-            Self::Fmt => match component("fmt", "rustfmt")? {
+            Self::Fmt => match setup::component("fmt", "rustfmt")? {
                 StepResult::Passed => all(&["cargo fmt --all --check"]),
                 skipped @ StepResult::Skipped(_) => Ok(skipped),
             },
-            Self::Clippy => match component("clippy", "clippy")? {
+            Self::Clippy => match setup::component("clippy", "clippy")? {
                 StepResult::Passed => all(&[
                     "cargo clippy --workspace --all-targets --all-features -- -D warnings",
                     "cargo clippy -p orbgate --no-default-features -- -D warnings",
@@ -157,9 +201,7 @@ impl Step {
                 skipped @ StepResult::Skipped(_) => Ok(skipped),
             },
             Self::Tests => all(&["cargo test --workspace --all-features"]),
-            Self::Docs => {
-                all(&["RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --all-features"])
-            }
+            Self::Docs => docs(project),
             Self::Features => features(project),
             Self::Tree => tree::check().map(|()| StepResult::Passed),
             Self::Package => package::run(project),
@@ -174,7 +216,6 @@ impl Step {
             Self::GoModule => go_module::run(project),
             Self::Node => node::run(project),
             Self::Dist => dist::check(project),
-            Self::Msrv => msrv::run(project),
             Self::Portable => portable::check(project),
             Self::Aarch64 => aarch64::check(),
             Self::Wasm => wasm::check(project),
@@ -190,43 +231,27 @@ fn all(lines: &[&str]) -> Result<StepResult> {
     Ok(StepResult::Passed)
 }
 
-/// What cargo-hack does, in two commands and without installing it.
+/// docs.rs takes the features that a manifest tells it to: here all of them at once, so there, too.
+fn docs(project: &Project) -> Result<StepResult> {
+    for package in project.published() {
+        let features = package.metadata.pointer("/docs/rs/all-features");
+        let all = features == Some(&serde_json::Value::Bool(true));
+        ensure!(all, "{}: docs.rs would leave out features", package.name);
+    }
+    all(&["RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --all-features"])
+}
+
+/// What cargo-hack does: in a few lines, and it would take a minute to build.
 fn features(project: &Project) -> Result<StepResult> {
     for package in project.published() {
-        let none =
-            Program::parse("cargo check --no-default-features -p").arg(package.name.as_str());
-        none.run()?;
+        let check = || Program::parse("cargo check --no-default-features -p");
+        check().arg(package.name.as_str()).run()?;
         for feature in package.features.keys() {
-            let alone =
-                Program::parse("cargo check --no-default-features -p").arg(package.name.as_str());
+            let alone = check().arg(package.name.as_str());
             alone.arg("--features").arg(feature).run()?;
         }
     }
     Ok(StepResult::Passed)
-}
-
-/// Sets up a part of the toolchain that rustup's minimal profile lacks.
-fn component(command: &str, component: &str) -> Result<StepResult> {
-    let there = || {
-        Program::parse("cargo")
-            .arg(command)
-            .arg("--version")
-            .succeeds()
-    };
-    if there() {
-        return Ok(StepResult::Passed);
-    }
-    if !Program::parse("rustup --version").succeeds() {
-        let what = format!("`cargo {command}` is missing, and rustup, which would install it, too");
-        return Ok(StepResult::Skipped(what));
-    }
-    let installed = Program::parse("rustup component add").arg(component).run();
-    Ok(match installed {
-        Ok(()) if there() => StepResult::Passed,
-        _ => StepResult::Skipped(format!(
-            "`cargo {command}` is missing and could not be installed"
-        )),
-    })
 }
 
 fn failure(step: &str, error: &Error) -> Error {
@@ -239,7 +264,17 @@ fn failure(step: &str, error: &Error) -> Error {
 struct Row {
     step: String,
     time: Duration,
+    /// The processor time of all programs of the step: unlike the time it is the same on a busy machine.
+    processor: Duration,
     result: String,
+}
+
+impl Row {
+    fn line(&self) -> String {
+        let [time, processor] = [self.time, self.processor].map(|time| time.as_secs_f64());
+        let Self { step, result, .. } = self;
+        format!("{step:<12}{time:>9.1} s{processor:>9.1} s of processors  {result}\n")
+    }
 }
 
 fn word(result: &Result<usize>) -> String {
@@ -251,58 +286,65 @@ fn word(result: &Result<usize>) -> String {
 }
 
 fn table(rows: &[Row]) -> String {
-    let mut text = String::new();
-    let mut line = |step: &str, time: Duration, result: &str| {
-        let line = format!("{step:<10}{:>9}  {result}", seconds(time));
-        let _ = writeln!(text, "{}", line.trim_end());
+    let mut text: String = rows.iter().map(Row::line).collect();
+    let together = Row {
+        step: "together".to_owned(),
+        time: rows.iter().map(|row| row.time).sum(),
+        processor: rows.iter().map(|row| row.processor).sum(),
+        result: String::new(),
     };
-    for row in rows {
-        line(&row.step, row.time, &row.result);
-    }
-    line("together", rows.iter().map(|row| row.time).sum(), "");
+    let _ = writeln!(text, "{}", together.line().trim_end());
     text
-}
-
-fn seconds(time: Duration) -> String {
-    format!("{:.1} s", time.as_secs_f64())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn steps(all: bool, steps: &[Step]) -> Vec<Step> {
+        let steps = steps.to_vec();
+        Test { all, steps }.steps()
+    }
+
     #[test]
-    fn quick_leaves_out_the_slow_steps() {
-        let all = Test {
-            quick: false,
-            steps: vec![],
-        }
-        .steps();
-        let quick = Test {
-            quick: true,
-            steps: vec![],
-        }
-        .steps();
-        assert_eq!(all, Step::value_variants());
-        assert_eq!(quick, all.into_iter().take(6).collect::<Vec<_>>());
+    fn all_has_every_step_but_what_others_do() {
+        let every = Step::value_variants().iter().copied();
+        let every: Vec<_> = every.filter(|step| *step != Step::Conformance).collect();
+        assert_eq!(steps(true, &[]), every);
     }
 
     #[test]
     fn named_steps_run_in_the_usual_order() {
-        let some = Test {
-            quick: false,
-            steps: vec![Step::Tests, Step::Fmt],
-        };
-        assert_eq!(some.steps(), [Step::Fmt, Step::Tests]);
+        let some = steps(false, &[Step::Tests, Step::Fmt]);
+        assert_eq!(some, [Step::Fmt, Step::Tests]);
     }
 
+    /// The table of CONTRIBUTING.md has each step with what it shows and where it runs, in the order of the steps.
     #[test]
-    fn every_step_says_what_it_is_for() {
-        for step in Step::value_variants() {
-            assert!(
-                !step.name().is_empty() && !step.about().is_empty(),
-                "{step:?}"
-            );
+    fn contributing_has_every_step() {
+        let page = include_str!("../../../CONTRIBUTING.md");
+        let (_, table) = page.split_once("| step | what it shows |").unwrap();
+        let rows = table
+            .lines()
+            .skip(2)
+            .take_while(|line| line.starts_with('|'));
+        let rows: Vec<Vec<_>> = rows
+            .map(|row| row.split('|').map(str::trim).collect())
+            .collect();
+        let expected = Step::value_variants().iter().map(|step| {
+            let runs = match step.when() {
+                When::Always => "`test`, `--all`",
+                When::WithoutAll => "`test`",
+                When::WithAll => "`--all`",
+            };
+            (format!("`{}`", step.name()), step.about(), runs)
+        });
+        let expected: Vec<_> = expected.collect();
+        assert_eq!(rows.len(), expected.len());
+        for (row, (step, about, runs)) in rows.iter().zip(&expected) {
+            assert_eq!(&row[1..3], [step, about]);
+            assert!(row[3].parse::<u32>().is_ok(), "{step}: seconds");
+            assert_eq!(row[4], *runs, "{step}");
         }
     }
 
@@ -311,6 +353,7 @@ mod tests {
         let row = |step: &str, milliseconds, result| Row {
             step: step.to_owned(),
             time: Duration::from_millis(milliseconds),
+            processor: Duration::from_millis(2 * milliseconds),
             result: word(&result),
         };
         let rows = [
@@ -319,10 +362,10 @@ mod tests {
             row("clippy", 12_300, Err(Error::msg("a lint"))),
         ];
         let expected = "\
-fmt           0.4 s  passed
-tests         9.0 s  passed, 2 skipped
-clippy       12.3 s  FAILED
-together     21.7 s
+fmt               0.4 s      0.8 s of processors  passed
+tests             9.0 s     18.0 s of processors  passed, 2 skipped
+clippy           12.3 s     24.6 s of processors  FAILED
+together         21.7 s     43.4 s of processors
 ";
         assert_eq!(table(&rows), expected);
     }

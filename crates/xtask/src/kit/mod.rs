@@ -7,4 +7,5 @@ pub(crate) mod program;
 pub(crate) mod project;
 pub(crate) mod setup;
 pub(crate) mod skipped;
+pub(crate) mod unchanged;
 pub(crate) mod watch;

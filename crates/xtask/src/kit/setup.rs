@@ -40,6 +40,30 @@ pub(crate) fn apt_until(
     })
 }
 
+/// Sets up a part of the toolchain that rustup's minimal profile lacks.
+pub(crate) fn component(command: &str, component: &str) -> Result<StepResult> {
+    let there = || {
+        Program::parse("cargo")
+            .arg(command)
+            .arg("--version")
+            .succeeds()
+    };
+    if there() {
+        return Ok(StepResult::Passed);
+    }
+    if !Program::parse("rustup --version").succeeds() {
+        let what = format!("`cargo {command}` is missing, and rustup, which would install it, too");
+        return Ok(StepResult::Skipped(what));
+    }
+    let installed = Program::parse("rustup component add").arg(component).run();
+    Ok(match installed {
+        Ok(()) if there() => StepResult::Passed,
+        _ => StepResult::Skipped(format!(
+            "`cargo {command}` is missing and could not be installed"
+        )),
+    })
+}
+
 /// Installs the standard library of a target where the compiler in use lacks it.
 pub(crate) fn target(target: &str) -> Result<StepResult> {
     if has_target("rustc", target) {

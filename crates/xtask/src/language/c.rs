@@ -11,8 +11,10 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 use crate::kit::skipped;
+use crate::language::cases::{Runner, conform};
 use crate::language::layout;
-use crate::language::native::{Compiler, INCLUDE_C, INCLUDE_CPP, Library, WARNINGS, shared};
+use crate::language::library::{Library, Profile, shared};
+use crate::language::native::{Compiler, INCLUDE_C, INCLUDE_CPP, WARNINGS};
 use crate::language::refused;
 
 /// A test: a program that fails or ends in peace.
@@ -95,6 +97,22 @@ const SANITIZERS: &[&str] = &[
     "-fno-omit-frame-pointer",
 ];
 
+/// The runner of the cases in C or C++, which is one file.
+pub(crate) fn runner(project: &Project, library: &Library, compiler: Compiler) -> Result<Runner> {
+    if let StepResult::Skipped(what) = compiler.set_up()? {
+        return Ok(Runner::Missing(what));
+    }
+    let name = match compiler {
+        Compiler::C => "c",
+        Compiler::Cpp => "cpp",
+    };
+    let home = project.target.join("xtask").join("c");
+    let program = home.join(format!("cases-{name}"));
+    let source = format!("bindings/{name}/conformance/conformance.{name}");
+    compiler.link(&[&source], &[], library, &program)?;
+    Ok(Runner::Ready(Program::at(&program)))
+}
+
 /// Sets up both compilers.
 pub(crate) fn set_up_compilers() -> Result<StepResult> {
     for compiler in [Compiler::C, Compiler::Cpp] {
@@ -113,15 +131,20 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     setup::apt("clang++", "clang")?;
     headers()?;
     refused::check()?;
-    let plain = Library::build(project)?;
+    let plain = Library::build(project, Profile::Tests)?;
     symbols(&plain)?;
     let home = project.target.join("xtask").join("c");
     layout::check(&plain, &home)?;
     newer_client(&plain, &home)?;
     examples(&plain, &home)?;
     guides(&plain, &home)?;
+    for (language, compiler) in [("c", Compiler::C), ("cpp", Compiler::Cpp)] {
+        if let Runner::Ready(program) = runner(project, &plain, compiler)? {
+            conform(language, program)?;
+        }
+    }
 
-    let library = Library::build_for_tests(project)?;
+    let library = Library::build_that_panics(project)?;
     let valgrind = setup::apt("valgrind", "valgrind")?;
     for test in &TESTS {
         let program = build(test, &[], &library, &home.join("plain"))?;

@@ -19,6 +19,15 @@ pub(crate) enum Runner {
     Missing(String),
 }
 
+/// Runs every case in a language, and counts them.
+pub(crate) fn conform(language: &str, runner: Program) -> Result<()> {
+    let cases = count_cases(CASES.as_ref())?;
+    let ran = run_cases(&runner.arg(CASES))?;
+    ensure!(ran == cases, "{language} ran {ran} of {cases} cases");
+    println!("{language}: all {cases} cases");
+    Ok(())
+}
+
 /// Runs the cases and gives the number that the runner says.
 pub(crate) fn run_cases(program: &Program) -> Result<usize> {
     println!("$ {program}");

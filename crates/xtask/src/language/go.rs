@@ -9,9 +9,9 @@ use crate::kit::guide;
 use crate::kit::outcome::StepResult;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::language::cases::{CASES, Runner};
+use crate::language::cases::{Runner, conform};
 use crate::language::go_engines;
-use crate::language::library::Linking;
+use crate::language::library::{Linking, Profile};
 use crate::language::native::Compiler;
 use crate::language::wasm;
 
@@ -51,7 +51,7 @@ struct Go {
 /// The step.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
     for engine in [Engine::Wasm, Engine::Cgo] {
-        match Go::set_up(project, engine)? {
+        match Go::set_up(project, engine, Profile::Tests)? {
             Ok(go) => go.test()?,
             Err(missing) => return Ok(StepResult::Skipped(missing)),
         }
@@ -78,14 +78,14 @@ pub(crate) fn conform_with_shared(project: &Project, prefix: &Path) -> Result<St
         .run()?;
     Linking::Shared.check(&program)?;
     let run = Program::at(&program).env("LD_LIBRARY_PATH", lib.display().to_string());
-    run.arg(CASES).run()?;
+    conform("go, with an installed library", run)?;
     Ok(StepResult::Passed)
 }
 
 /// Makes what the package carries for each engine.
 pub(crate) fn set_up(project: &Project) -> Result<StepResult> {
     for engine in [Engine::Wasm, Engine::Cgo] {
-        if let Err(missing) = Go::set_up(project, engine)? {
+        if let Err(missing) = Go::set_up(project, engine, Profile::Tests)? {
             return Ok(StepResult::Skipped(missing));
         }
     }
@@ -100,7 +100,7 @@ pub(crate) fn ready(project: &Project) -> Result<StepResult> {
 
 /// What `cargo xtask conformance go` and `go-cgo` run.
 pub(crate) fn runner(project: &Project, engine: Engine) -> Result<Runner> {
-    Ok(match Go::set_up(project, engine)? {
+    Ok(match Go::set_up(project, engine, Profile::Tests)? {
         Ok(go) => Runner::Ready(go.build("conformance", engine.name())?),
         Err(missing) => Runner::Missing(missing),
     })
@@ -110,7 +110,7 @@ pub(crate) fn runner(project: &Project, engine: Engine) -> Result<Runner> {
 pub(crate) fn benchmarks(project: &Project) -> Result<Vec<(&'static str, Program)>> {
     let mut programs = Vec::new();
     for (language, engine) in [("go", Engine::Wasm), ("go-cgo", Engine::Cgo)] {
-        match Go::set_up(project, engine)? {
+        match Go::set_up(project, engine, Profile::Release)? {
             Ok(go) => {
                 let name = format!("bench-{}", engine.name());
                 programs.push((language, go.build("bench", &name)?));
@@ -155,7 +155,7 @@ impl Go {
     }
 
     /// What is needed, or what of it is missing.
-    fn set_up(project: &Project, engine: Engine) -> Result<Result<Self, String>> {
+    fn set_up(project: &Project, engine: Engine, profile: Profile) -> Result<Result<Self, String>> {
         let go = match Self::find(project, engine) {
             Ok(go) => go,
             missing @ Err(_) => return Ok(missing),
@@ -163,7 +163,7 @@ impl Go {
         if engine == Engine::Wasm {
             return Ok(wasm::build(project)?.map(|_| go));
         }
-        let library = match go_engines::build_library(project)? {
+        let library = match go_engines::build_library(project, profile)? {
             Ok(library) => library,
             Err(missing) => return Ok(Err(missing)),
         };
@@ -209,7 +209,10 @@ impl Go {
         }
         self.guide()?;
         match self.engine {
-            Engine::Wasm => self.elsewhere(),
+            Engine::Wasm => {
+                conform("go", self.build("conformance", "wasm")?)?;
+                self.elsewhere()
+            }
             Engine::Cgo => self.linked(),
         }
     }
@@ -226,7 +229,7 @@ impl Go {
     fn linked(&self) -> Result<()> {
         let runner = self.build("conformance", Linking::Static.name())?;
         Linking::Static.check(&self.home.join(Linking::Static.name()))?;
-        runner.arg(CASES).run()
+        conform("go-cgo", runner)
     }
 
     /// Builds a command of the module under a name.

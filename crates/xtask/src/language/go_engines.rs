@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 
 use crate::kit::outcome::StepResult;
 use crate::kit::project::Project;
-use crate::language::library::{Built, HEADER};
+use crate::language::library::{Built, HEADER, Profile};
 use crate::language::native::Compiler;
 use crate::language::wasm;
 
@@ -17,7 +17,10 @@ const PACKAGE: &str = "bindings/go/orbgate";
 
 /// Makes both and says how large they are.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    for made in [wasm::build(project)?, build_library(project)?] {
+    for made in [
+        wasm::build(project)?,
+        build_library(project, Profile::Release)?,
+    ] {
         match made {
             Ok(file) => {
                 let size = fs::metadata(&file)?.len();
@@ -40,7 +43,10 @@ pub(crate) fn processor() -> Option<&'static str> {
 }
 
 /// The package's library for this machine, or what is missing to build it.
-pub(crate) fn build_library(project: &Project) -> Result<Result<PathBuf, String>> {
+pub(crate) fn build_library(
+    project: &Project,
+    profile: Profile,
+) -> Result<Result<PathBuf, String>> {
     let Some(processor) = processor().filter(|_| cfg!(target_os = "linux")) else {
         let what = "the Go package has the C library for Linux on amd64 and arm64 alone";
         return Ok(Err(what.to_owned()));
@@ -48,7 +54,7 @@ pub(crate) fn build_library(project: &Project) -> Result<Result<PathBuf, String>
     if let StepResult::Skipped(what) = Compiler::C.set_up()? {
         return Ok(Err(what));
     }
-    let built = Built::here(project)?;
+    let built = Built::here(project, profile)?;
     put(&built, &project.root.join(PACKAGE), processor).map(Ok)
 }
 

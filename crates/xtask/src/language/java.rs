@@ -10,8 +10,8 @@ use crate::kit::outcome::StepResult;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
-use crate::language::cases::Runner;
-use crate::language::native::{Library, shared};
+use crate::language::cases::{Runner, conform};
+use crate::language::library::{Library, Profile, shared};
 
 /// The first Java that the package is for, and the first with the Foreign Function and Memory API.
 pub(crate) const OLDEST: u32 = 17;
@@ -25,8 +25,9 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         Ok(kits) => kits,
         Err(missing) => return Ok(StepResult::Skipped(missing)),
     };
-    let library = Library::build(project)?;
+    let library = Library::build(project, Profile::Tests)?;
     kits.maven(project, &library, "verify").run()?;
+    conform("java", kits.conformance(project, &library)?)?;
     Ok(match kits.left_out() {
         None => StepResult::Passed,
         Some(what) => StepResult::Skipped(what),
@@ -40,10 +41,7 @@ pub(crate) fn runner(project: &Project, library: &Library) -> Result<Runner> {
         Err(missing) => return Ok(Runner::Missing(missing)),
     };
     kits.maven(project, library, "package -DskipTests").run()?;
-    let file = library.directory.join(shared());
-    Ok(Runner::Ready(
-        kits.java(kits.newest(), project, &file)?.arg(CONFORMANCE),
-    ))
+    Ok(Runner::Ready(kits.conformance(project, library)?))
 }
 
 /// The programs that measure, each with the name of its way; none where Java is missing.
@@ -152,6 +150,11 @@ impl Kits {
     /// Whether a kit has the Foreign Function and Memory API.
     pub(crate) fn is_foreign(&self, home: &Path) -> bool {
         self.foreign.as_deref() == Some(home)
+    }
+
+    fn conformance(&self, project: &Project, library: &Library) -> Result<Program> {
+        let file = library.directory.join(shared());
+        Ok(self.java(self.newest(), project, &file)?.arg(CONFORMANCE))
     }
 
     /// A Java with the package's jar, as users have it.

@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 
 use crate::kit::program::Program;
-use crate::language::native::{Compiler, Library};
+use crate::language::library::Library;
+use crate::language::native::Compiler;
 
 const LIST: &str = "crates/orbgate-capi/layout.tsv";
 

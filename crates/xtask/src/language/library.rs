@@ -1,5 +1,6 @@
 //! The C library as users get it: built for a platform, and in a program.
 
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,6 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::language::native::STATIC;
 
 /// The ABI's version, which names the shared library: it stays while old clients work.
 pub(crate) const ABI: &str = "1.2.0";
@@ -18,6 +18,55 @@ pub(crate) const HEADER: &str = "bindings/c/include/orbgate.h";
 /// What the static library needs of the system on Linux. The compiler is asked each time; this is what it is
 /// known to answer.
 pub(crate) const SYSTEM_LIBRARIES: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
+
+/// A built `liborbgate`.
+#[derive(Debug)]
+pub(crate) struct Library {
+    /// Where the shared and the static library are, and nothing else of their kind.
+    pub(crate) directory: PathBuf,
+}
+
+/// How it is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// As the workspace's own tests are: one build for the tests of every language.
+    Tests,
+    /// As users get it.
+    Release,
+}
+
+impl Library {
+    /// The library as users get it, but for the profile.
+    pub(crate) fn build(project: &Project, profile: Profile) -> Result<Self> {
+        Self::put(project, "plain", &Built::here(project, profile)?)
+    }
+
+    /// The same, with the function that panics on purpose.
+    pub(crate) fn build_that_panics(project: &Project) -> Result<Self> {
+        let built = Built::variant(project, Profile::Tests, " --features test-panic")?;
+        Self::put(project, "panics", &built)
+    }
+
+    /// Puts what was built where no later build replaces it.
+    fn put(project: &Project, name: &str, built: &Built) -> Result<Self> {
+        let directory = project.target.join("xtask").join("native").join(name);
+        fs::create_dir_all(&directory)?;
+        for file in [shared(), STATIC.to_owned()] {
+            fs::copy(built.directory.join(&file), directory.join(&file))?;
+        }
+        // Programs that are linked with it look for this name.
+        fs::copy(directory.join(shared()), directory.join(SONAME))?;
+        Ok(Self { directory })
+    }
+}
+
+/// The static library's file.
+pub(crate) const STATIC: &str = "liborbgate.a";
+
+/// The shared library's file.
+pub(crate) fn shared() -> String {
+    format!("{DLL_PREFIX}orbgate{DLL_SUFFIX}")
+}
 
 /// The libraries as they were built for one platform.
 #[derive(Debug)]
@@ -31,19 +80,28 @@ pub(crate) struct Built {
 }
 
 impl Built {
-    /// Builds the release for this machine.
-    pub(crate) fn here(project: &Project) -> Result<Self> {
-        let cargo = Program::parse("cargo rustc --release -p orbgate-capi --lib");
-        let directory = project.target.join("release");
-        Self::by(cargo, directory, "strip".to_owned())
+    /// Builds it for this machine.
+    pub(crate) fn here(project: &Project, profile: Profile) -> Result<Self> {
+        Self::variant(project, profile, "")
+    }
+
+    fn variant(project: &Project, profile: Profile, features: &str) -> Result<Self> {
+        let (option, folder) = match profile {
+            Profile::Tests => ("", "debug"),
+            Profile::Release => (" --release", "release"),
+        };
+        let cargo = format!("cargo rustc -p orbgate-capi --lib{option}{features}");
+        let directory = project.target.join(folder);
+        Self::by(Program::parse(&cargo), directory, "strip".to_owned())
     }
 
     /// Builds with a command that takes options of rustc behind it, into this folder.
     pub(crate) fn by(cargo: Program, directory: PathBuf, strip: String) -> Result<Self> {
-        let build = cargo
-            .arg("--")
-            .arg(format!("-Clink-arg=-Wl,-soname,{SONAME}"))
-            .arg("--print=native-static-libs");
+        let build = cargo.arg("--").arg("--print=native-static-libs");
+        let build = match cfg!(target_os = "linux") {
+            true => build.arg(format!("-Clink-arg=-Wl,-soname,{SONAME}")),
+            false => build,
+        };
         println!("$ {build}");
         let output = build.output()?;
         ensure!(output.success, "`{build}` failed:\n{}", output.stderr);

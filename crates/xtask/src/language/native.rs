@@ -1,68 +1,18 @@
-//! What the steps for other languages have in common: the library they link, and the compilers of C and C++.
+//! The compilers of C and C++.
 
-use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 
 use crate::kit::outcome::StepResult;
 use crate::kit::program::Program;
-use crate::kit::project::Project;
 use crate::kit::setup;
+use crate::language::library::Library;
 
 /// Where the headers are, as compilers take it.
 pub(crate) const INCLUDE_C: &str = "-Ibindings/c/include";
 pub(crate) const INCLUDE_CPP: &str = "-Ibindings/cpp/include";
-
-/// A built `liborbgate`.
-#[derive(Debug)]
-pub(crate) struct Library {
-    /// Where the shared and the static library are, and nothing else of their kind.
-    pub(crate) directory: PathBuf,
-}
-
-impl Library {
-    /// The library as users get it, but unoptimised.
-    pub(crate) fn build(project: &Project) -> Result<Self> {
-        Self::variant(project, "plain", "")
-    }
-
-    /// The same, with the function that panics on purpose.
-    pub(crate) fn build_for_tests(project: &Project) -> Result<Self> {
-        Self::variant(project, "tests", " --features test-panic")
-    }
-
-    /// The library as users get it.
-    pub(crate) fn build_release(project: &Project) -> Result<Self> {
-        Self::variant(project, "release", " --release")
-    }
-
-    /// Builds where everything else is built, and puts the result where no later build replaces it.
-    fn variant(project: &Project, name: &str, options: &str) -> Result<Self> {
-        Program::parse(&format!("cargo build -p orbgate-capi{options}")).run()?;
-        let directory = project.target.join("xtask").join("native").join(name);
-        fs::create_dir_all(&directory)?;
-        let profile = if options.contains("--release") {
-            "release"
-        } else {
-            "debug"
-        };
-        let built = project.target.join(profile);
-        for file in [shared(), STATIC.to_owned()] {
-            fs::copy(built.join(&file), directory.join(&file))?;
-        }
-        Ok(Self { directory })
-    }
-}
-
-/// The static library's file.
-pub(crate) const STATIC: &str = "liborbgate.a";
-
-/// The shared library's file.
-pub(crate) fn shared() -> String {
-    format!("{DLL_PREFIX}orbgate{DLL_SUFFIX}")
-}
 
 /// A compiler of C or C++, and how strictly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use anyhow::Result;
 use crate::kit::outcome::StepResult;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::language::cases::Runner;
-use crate::language::native::{self, Library};
+use crate::language::cases::{Runner, conform};
+use crate::language::library::{Library, Profile, shared};
 use crate::language::wasm;
 
 /// The oldest Node that the package is for.
@@ -17,6 +17,9 @@ const OLDEST: u32 = 20;
 
 /// The library as WebAssembly, in the package.
 pub(crate) const MODULE: &str = "orbgate.wasm";
+
+/// The package's runner of the cases.
+const CONFORMANCE: &str = "conformance/conformance.js";
 
 /// Where npm puts dependencies: beside the package, so not in the tree.
 const INSTALLED: &str = "node_modules";
@@ -35,7 +38,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     if let Err(missing) = wasm::build(project)? {
         return Ok(StepResult::Skipped(missing));
     }
-    let library = Library::build(project)?;
+    let library = Library::build(project, Profile::Tests)?;
     let node = Node::set_up(project, Some(&library))?;
     for project in [".", "tests/es2022"] {
         let types = format!("node_modules/typescript/bin/tsc --project {project}");
@@ -47,6 +50,8 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         let tests = node.over(library, "--test").within(&node.package);
         let tests = tests.env("ORBGATE_LAYOUT", layout.display().to_string());
         node.tests()?.into_iter().fold(tests, Program::arg).run()?;
+        let runner = node.package.join(CONFORMANCE).display().to_string();
+        conform("node", node.over(library, "").arg(runner))?;
     }
     Ok(StepResult::Passed)
 }
@@ -58,7 +63,7 @@ pub(crate) fn runner(project: &Project, library: Option<&Library>) -> Result<Run
     {
         return Ok(Runner::Missing(missing));
     }
-    script(project, library, "conformance/conformance.js")
+    script(project, library, CONFORMANCE)
 }
 
 /// The program of `cargo xtask bench --bindings`, unless a tool is missing.
@@ -118,7 +123,7 @@ impl Node {
         copy(&project.root.join("bindings").join("node"), &package)?;
         let install = "npm ci --prefer-offline --ignore-scripts --no-audit --no-fund";
         Program::parse(install).within(&package).run()?;
-        let library = library.map(|library| library.directory.join(native::shared()));
+        let library = library.map(|library| library.directory.join(shared()));
         let library = library.unwrap_or_else(|| package.join(MODULE));
         Ok(Self { package, library })
     }

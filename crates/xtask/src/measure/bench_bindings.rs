@@ -15,7 +15,8 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::language::go;
 use crate::language::java;
-use crate::language::native::{Compiler, Library};
+use crate::language::library::{Library, Profile};
+use crate::language::native::Compiler;
 use crate::language::node;
 use crate::language::python;
 
@@ -68,7 +69,7 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Vec<Conte
     let rust = target.join("release").join("bindings");
     Program::at(&rust).path("write", requests).run()?;
 
-    let library = Library::build_release(project)?;
+    let library = Library::build(project, Profile::Release)?;
     if let StepResult::Skipped(why) = Compiler::C.set_up()? {
         bail!(why);
     }

@@ -10,7 +10,8 @@ use anyhow::{Result, ensure};
 use crate::kit::outcome::{StepResult, settled};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::language::native::{Compiler, INCLUDE_C, STATIC};
+use crate::language::library::STATIC;
+use crate::language::native::{Compiler, INCLUDE_C};
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 

@@ -12,10 +12,11 @@ use crate::kit::project::Project;
 use crate::kit::setup;
 use crate::language::c::{check_example, set_up_compilers};
 use crate::language::go;
+use crate::language::library::STATIC;
 use crate::language::library::{
-    ABI, Built, HEADER, Linking, SONAME, SYSTEM_LIBRARIES, put_file, strip,
+    ABI, Built, HEADER, Linking, Profile, SONAME, SYSTEM_LIBRARIES, put_file, strip,
 };
-use crate::language::native::{Compiler, STATIC};
+use crate::language::native::Compiler;
 
 const HEADERS: [&str; 2] = [HEADER, "bindings/cpp/include/orbgate.hpp"];
 
@@ -28,7 +29,7 @@ pub(crate) struct Install {
 
 impl Install {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
-        install(project, &self.prefix)?;
+        install(project, &self.prefix, Profile::Release)?;
         let prefix = self.prefix.display();
         println!("installed; to build against it:");
         println!("  export PKG_CONFIG_PATH={prefix}/lib/pkgconfig");
@@ -44,12 +45,12 @@ impl Install {
     }
 }
 
-pub(crate) fn install(project: &Project, prefix: &Path) -> Result<()> {
+fn install(project: &Project, prefix: &Path, profile: Profile) -> Result<()> {
     ensure!(
         cfg!(target_os = "linux"),
         "only Linux's layout is known here; elsewhere build with `cargo build --release -p orbgate-capi`"
     );
-    lay_out(project, prefix, "lib", &Built::here(project)?)
+    lay_out(project, prefix, "lib", &Built::here(project, profile)?)
 }
 
 /// Puts headers and libraries under a prefix, the libraries into its folder `lib`, which may be a deeper one.
@@ -138,7 +139,7 @@ pub(crate) fn check(project: &Project) -> Result<StepResult> {
         fs::remove_dir_all(&home)?;
     }
     let (first, moved) = (home.join("first"), home.join("moved"));
-    install(project, &first)?;
+    install(project, &first, Profile::Tests)?;
     let system = fs::read_to_string(first.join("lib/pkgconfig/orbgate.pc"))?;
     let pinned = format!("Libs.private: {SYSTEM_LIBRARIES}\n");
     ensure!(

@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::release::promises;
+use crate::release::{promises, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReleaseCheck {
@@ -41,6 +41,13 @@ const GUIDES: [&str; 4] = [
     "crates/orbgate-cli/README.md",
 ];
 
+/// Compare what is generated with what is committed.
+const GENERATED: [&str; 3] = [
+    "cargo test -p orbgate --features schema --test schema",
+    "cargo test -p orbgate-contract --features schema --test schema",
+    "cargo test -p orbgate-capi -- header layout",
+];
+
 impl ReleaseCheck {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
         let released = &project.core()?.version;
@@ -70,9 +77,9 @@ impl ReleaseCheck {
             behind.join("\n  ")
         );
         if !self.quick {
-            for generated in ["schema --check", "header --check", "tree"] {
-                let own = Program::at(&std::env::current_exe()?);
-                generated.split(' ').fold(own, Program::arg).run()?;
+            tree::check()?;
+            for generated in GENERATED {
+                Program::parse(generated).run()?;
             }
             if let Some(last) = &last {
                 promises::check_rust(project, last)?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// From the top. Rooms of one floor do not know each other.
 const FLOORS: [&[&str]; 5] = [
     &["main"],
-    &["test"],
+    &["test", "short"],
     &["measure", "release"],
     &["language"],
     &["kit"],

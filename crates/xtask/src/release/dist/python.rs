@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
 use super::artefact::Artefact;
 use super::debian::{Debian, PYTHON};
@@ -14,6 +14,9 @@ use crate::kit::program::Program;
 use crate::language::python;
 
 const PACKAGE: &str = "orbgate-python";
+
+/// Bytes of a wheel.
+const MOST: u64 = 1_500_000;
 
 pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
     let package = release.project.root.join("bindings").join("python");
@@ -33,6 +36,8 @@ pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
             .run()?;
         let end = format!("_{}.whl", arch.name());
         let wheel = file(&folder, &end)?;
+        let size = fs::metadata(&wheel)?.len();
+        ensure!(size < MOST, "{} has {size} bytes", wheel.display());
         artefacts.push(Artefact::new(wheel, PACKAGE, [target]));
     }
     let sdist = release.tool("maturin").arg("sdist");

@@ -1,0 +1,74 @@
+//! Which steps need not run again on a developer's machine: nothing that they read has changed since they passed.
+
+use core::hash::{Hash as _, Hasher as _};
+use std::fs;
+use std::hash::DefaultHasher;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::kit::program::Program;
+use crate::kit::project::Project;
+
+/// What every step reads.
+const RUST: [&str; 8] = [
+    ".cargo",
+    "Cargo.lock",
+    "Cargo.toml",
+    "benches",
+    "clippy.toml",
+    "crates",
+    "deny.toml",
+    "policy",
+];
+
+/// Other programs that answers depend on, by their versions.
+const TOOLS: [&str; 6] = [
+    "rustc --version --verbose",
+    "cc --version",
+    "go version",
+    "java --version",
+    "node --version",
+    "python3 --version",
+];
+
+/// A step's inputs as they are now, and where they are noted when it passes.
+#[derive(Debug)]
+pub(crate) struct Inputs {
+    digest: String,
+    file: PathBuf,
+}
+
+impl Inputs {
+    /// Reads what git would: files that are ignored are made. Nothing where git does not answer, and nothing is skipped then.
+    pub(crate) fn of(project: &Project, step: &str, folders: &[&str]) -> Option<Self> {
+        let list = Program::parse("git ls-files --cached --others --exclude-standard --");
+        let paths = RUST.iter().chain(folders).copied();
+        let files = paths.fold(list, Program::arg).read().ok()?;
+        let mut hasher = DefaultHasher::new();
+        for file in files.lines() {
+            // What is deleted, or a link to a folder, has no bytes but a name.
+            (file, fs::read(project.root.join(file)).ok()).hash(&mut hasher);
+        }
+        for tool in TOOLS {
+            Program::parse(tool).read().ok().hash(&mut hasher);
+        }
+        Some(Self {
+            digest: format!("{:016x}", hasher.finish()),
+            file: project.target.join("xtask").join("passed").join(step),
+        })
+    }
+
+    /// Whether the step passed with these.
+    pub(crate) fn have_passed(&self) -> bool {
+        fs::read_to_string(&self.file).is_ok_and(|digest| digest == self.digest)
+    }
+
+    /// Notes that it passed.
+    pub(crate) fn note(&self) -> Result<()> {
+        if let Some(folder) = self.file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        Ok(fs::write(&self.file, &self.digest)?)
+    }
+}

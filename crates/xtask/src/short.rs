@@ -1,0 +1,58 @@
+//! Commands that are other programs' command lines, and nothing else.
+
+use anyhow::Result;
+use clap::Command;
+
+use crate::kit::program::Program;
+use crate::kit::project::Project;
+use crate::kit::setup;
+
+/// What is typed, what it does, and what it runs: `cargo-NAME` is set up where it is missing.
+const COMMANDS: [(&str, &str, &[&str]); 4] = [
+    (
+        "schema",
+        "Writes the JSON Schemas: of the policy format, of the run request and of the run record",
+        // The crates' own tests have the generator and the comparison.
+        &[
+            "ORBGATE_UPDATE=1 cargo test -p orbgate --features schema --test schema",
+            "ORBGATE_UPDATE=1 cargo test -p orbgate-contract --features schema --test schema",
+        ],
+    ),
+    (
+        "header",
+        "Writes bindings/c/include/orbgate.h, the header of the C ABI, layout.tsv and Layout.java",
+        &["ORBGATE_UPDATE=1 cargo test -p orbgate-capi -- header layout"],
+    ),
+    (
+        "deny",
+        "Checks the licences and sources of every dependency, against deny.toml",
+        &["cargo-deny --workspace --all-features check licenses bans sources"],
+    ),
+    (
+        "advisories",
+        "Asks the RustSec database for known faults of every dependency; fetches it from the network",
+        &["cargo-deny --workspace --all-features check advisories"],
+    ),
+];
+
+/// The commands as clap takes them.
+pub(crate) fn commands() -> impl Iterator<Item = Command> {
+    let commands = COMMANDS.into_iter();
+    commands.map(|(name, about, _)| Command::new(name).about(about))
+}
+
+/// Runs a command of this name; none, if it is not one of these.
+pub(crate) fn run(project: &Project, name: &str) -> Option<Result<()>> {
+    let (_, _, lines) = COMMANDS.iter().find(|(known, ..)| *known == name)?;
+    Some(lines.iter().try_for_each(|line| {
+        let program = match line.strip_prefix("cargo-") {
+            None => Program::parse(line),
+            Some(rest) => {
+                let mut words = rest.split(' ');
+                let tool = setup::subcommand(project, words.next().unwrap_or_default())?;
+                words.fold(tool, Program::arg)
+            }
+        };
+        program.run()
+    }))
+}
