@@ -193,7 +193,7 @@ impl core::fmt::Display for Version {
     }
 }
 
-/// The Pythons of the machine, one for each version: on the path, and pyenv's.
+/// The Pythons of the machine, one for each version: on the path, and those of pyenv, which uv does not find.
 fn pythons() -> BTreeMap<Version, PathBuf> {
     let on_path = MINORS.rev().map(|minor| format!("python3.{minor}"));
     let mut candidates: Vec<_> = on_path.chain(["python3".to_owned()]).collect();
