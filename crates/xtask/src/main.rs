@@ -21,7 +21,7 @@ use crate::kit::outcome::settled;
 use crate::kit::project::Project;
 use crate::language::{conformance, go_engines, java, python, wasm};
 use crate::measure::{aarch64, bench, load, miri, mutants, portable, sanitize, soak};
-use crate::release::{dist, go_tag, install, release_check, tree};
+use crate::release::{dist, go_tag, install, msrv, release_check, tree};
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -83,6 +83,8 @@ enum Command {
     Sanitize,
     /// Puts faults into the code that decides, one at a time: which do the tests not find?
     Mutants(mutants::Mutants),
+    /// Checks the published crates with the oldest Rust that they promise
+    Msrv,
     /// Builds the C ABI as a WebAssembly module, for the languages that carry it
     Wasm,
     /// Builds what the Go package carries: the WebAssembly module, and the C library for this machine
@@ -131,6 +133,7 @@ fn run(matches: &ArgMatches) -> Result<()> {
         Command::Aarch64 => settled(aarch64::run()?),
         Command::Portable => portable::run(&project),
         Command::Mutants(mutants) => mutants.run(&project),
+        Command::Msrv => settled(msrv::run(&project)?),
         Command::Wasm => settled(wasm::run(&project)?),
         Command::Go => settled(go_engines::run(&project)?),
         Command::GoTag(tag) => tag.run(&project),

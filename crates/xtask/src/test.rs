@@ -14,7 +14,7 @@ use crate::kit::unchanged::Inputs;
 use crate::kit::{process, setup, skipped, watch};
 use crate::language::{c, conformance, go, java, node, python, wasm};
 use crate::measure::{aarch64, instructions, portable};
-use crate::release::{dist, embed, go_module, install, package, tree};
+use crate::release::{dist, embed, go_module, install, msrv, package, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
@@ -43,8 +43,10 @@ enum Step {
     Conformance,
     /// Every published crate compiles with each feature alone and with none
     Features,
-    /// Every published crate compiles from its own archive, with the oldest Rust that it promises
+    /// Every published crate compiles from its own archive
     Package,
+    /// The published crates compile with the oldest Rust that they promise
+    Msrv,
     /// Other projects can embed the crates, with policies and dependencies of their own
     Embed,
     /// No hot path takes more instructions than listed
@@ -153,7 +155,7 @@ impl Step {
             // The tests of the pages read everything.
             Self::Tests => &["."],
             Self::Fmt | Self::Clippy | Self::Docs | Self::Tree | Self::Features => &[],
-            Self::Instructions | Self::Portable | Self::Aarch64 | Self::Wasm => &[],
+            Self::Instructions | Self::Portable | Self::Aarch64 | Self::Wasm | Self::Msrv => &[],
             Self::Package | Self::Embed => &["LICENSE-APACHE", "LICENSE-MIT"],
             Self::C => &["bindings/c", "bindings/cpp"],
             Self::Java => &["bindings/c", "bindings/java"],
@@ -205,6 +207,7 @@ impl Step {
             Self::Features => features(project),
             Self::Tree => tree::check().map(|()| StepResult::Passed),
             Self::Package => package::run(project),
+            Self::Msrv => msrv::run(project),
             Self::Embed => embed::run(project).map(|()| StepResult::Passed),
             Self::C => c::run(project),
             Self::Install => install::check(project),

@@ -54,7 +54,7 @@ pub(crate) fn build_library(
     if let StepResult::Skipped(what) = Compiler::C.set_up()? {
         return Ok(Err(what));
     }
-    let built = Built::here(project, profile)?;
+    let built = Built::of(project, profile)?;
     put(&built, &project.root.join(PACKAGE), processor).map(Ok)
 }
 

@@ -38,7 +38,7 @@ pub(crate) enum Profile {
 impl Library {
     /// The library as users get it, but for the profile.
     pub(crate) fn build(project: &Project, profile: Profile) -> Result<Self> {
-        Self::put(project, "plain", &Built::here(project, profile)?)
+        Self::put(project, "plain", &Built::of(project, profile)?)
     }
 
     /// The same, with the function that panics on purpose.
@@ -80,8 +80,18 @@ pub(crate) struct Built {
 }
 
 impl Built {
+    /// Builds the release for this machine.
+    pub(crate) fn here(project: &Project) -> Result<Self> {
+        Self::of(project, Profile::Release)
+    }
+
+    /// The same without optimising, which takes seconds: to test how it is installed and packed.
+    pub(crate) fn unoptimised(project: &Project) -> Result<Self> {
+        Self::of(project, Profile::Tests)
+    }
+
     /// Builds it for this machine.
-    pub(crate) fn here(project: &Project, profile: Profile) -> Result<Self> {
+    pub(crate) fn of(project: &Project, profile: Profile) -> Result<Self> {
         Self::variant(project, profile, "")
     }
 
@@ -95,7 +105,7 @@ impl Built {
         Self::by(Program::parse(&cargo), directory, "strip".to_owned())
     }
 
-    /// Builds with a command that takes options of rustc behind it, into this folder.
+    /// Builds with a command that takes options of rustc after it, into this folder.
     pub(crate) fn by(cargo: Program, directory: PathBuf, strip: String) -> Result<Self> {
         let build = cargo.arg("--").arg("--print=native-static-libs");
         let build = match cfg!(target_os = "linux") {

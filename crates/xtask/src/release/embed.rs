@@ -98,7 +98,7 @@ impl Scratch {
     ) -> Result<Self> {
         let scratch = Self {
             directory: home.join(name),
-            target: project.target.clone(),
+            target: project.target.join("xtask").join("target"),
         };
         if scratch.directory.exists() {
             fs::remove_dir_all(&scratch.directory)?;
@@ -110,14 +110,9 @@ impl Scratch {
         let path = format!("{:?}", project.root.join("crates").join(dependency));
         let manifest = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n");
         let dependencies = dependencies(&path);
-        // With the profile of our own tests, what they have built is not built again.
-        let workspace = fs::read_to_string(project.root.join("Cargo.toml"))?;
-        let profile = workspace.find("[profile.dev]");
-        let profile = profile.and_then(|start| workspace.get(start..));
-        let profile = profile.context("no profile `dev` at the end of Cargo.toml")?;
         scratch.write(
             "Cargo.toml",
-            &format!("{manifest}{dependencies}[workspace]\n{profile}"),
+            &format!("{manifest}{dependencies}[workspace]\n"),
         )?;
         // The versions that the workspace is tested with, as far as they are needed here.
         fs::copy(
@@ -135,7 +130,7 @@ impl Scratch {
         fs::write(&path, text).with_context(|| path.display().to_string())
     }
 
-    /// A cargo command in the project.
+    /// A cargo command in the project; `CARGO_TARGET_DIR` would mix its files with the workspace's.
     fn cargo(&self, command: &str) -> Program {
         let cargo = Program::parse("cargo").arg(command).within(&self.directory);
         cargo.path("--target-dir", &self.target)

@@ -14,7 +14,7 @@ use crate::language::c::{check_example, set_up_compilers};
 use crate::language::go;
 use crate::language::library::STATIC;
 use crate::language::library::{
-    ABI, Built, HEADER, Linking, Profile, SONAME, SYSTEM_LIBRARIES, put_file, strip,
+    ABI, Built, HEADER, Linking, SONAME, SYSTEM_LIBRARIES, put_file, strip,
 };
 use crate::language::native::Compiler;
 
@@ -29,7 +29,7 @@ pub(crate) struct Install {
 
 impl Install {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
-        install(project, &self.prefix, Profile::Release)?;
+        install(project, &self.prefix)?;
         let prefix = self.prefix.display();
         println!("installed; to build against it:");
         println!("  export PKG_CONFIG_PATH={prefix}/lib/pkgconfig");
@@ -45,12 +45,12 @@ impl Install {
     }
 }
 
-fn install(project: &Project, prefix: &Path, profile: Profile) -> Result<()> {
+fn install(project: &Project, prefix: &Path) -> Result<()> {
     ensure!(
         cfg!(target_os = "linux"),
         "only Linux's layout is known here; elsewhere build with `cargo build --release -p orbgate-capi`"
     );
-    lay_out(project, prefix, "lib", &Built::here(project, profile)?)
+    lay_out(project, prefix, "lib", &Built::here(project)?)
 }
 
 /// Puts headers and libraries under a prefix, the libraries into its folder `lib`, which may be a deeper one.
@@ -139,7 +139,7 @@ pub(crate) fn check(project: &Project) -> Result<StepResult> {
         fs::remove_dir_all(&home)?;
     }
     let (first, moved) = (home.join("first"), home.join("moved"));
-    install(project, &first, Profile::Tests)?;
+    lay_out(project, &first, "lib", &Built::unoptimised(project)?)?;
     let system = fs::read_to_string(first.join("lib/pkgconfig/orbgate.pc"))?;
     let pinned = format!("Libs.private: {SYSTEM_LIBRARIES}\n");
     ensure!(

@@ -6,6 +6,7 @@ pub(crate) mod go_module;
 pub(crate) mod go_tag;
 pub(crate) mod go_user;
 pub(crate) mod install;
+pub(crate) mod msrv;
 pub(crate) mod package;
 pub(crate) mod promises;
 pub(crate) mod release_check;

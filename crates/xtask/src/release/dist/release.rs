@@ -10,7 +10,7 @@ use crate::kit::outcome::StepResult;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
-use crate::language::library::{Built, Profile};
+use crate::language::library::Built;
 
 /// Links for older and other systems than this one: `zig cc` has every glibc and musl in it.
 const TOOLS: &str = "ziglang==0.17.1 cargo-zigbuild==0.24.0 maturin==1.16.0";
@@ -162,7 +162,7 @@ impl<'a> Release<'a> {
     /// The C libraries for a platform.
     pub(super) fn libraries(&self, platform: Platform) -> Result<Built> {
         if self.quick {
-            return Built::here(self.project, Profile::Tests);
+            return Built::unoptimised(self.project);
         }
         // By its default musl is linked into programs, and there is no shared library. Its folder is another than the command's: cargo has
         // one name for both, and each would build what the other has built anew.

@@ -53,7 +53,7 @@ fn in_order(project: &Project) -> Result<Vec<&Package>> {
 pub(super) fn attempt(release: &Release<'_>) -> Result<()> {
     settled(package::run(release.project)?)?;
     for package in in_order(release.project)? {
-        let check = package::unpacked(release.project, "cargo check").arg("--package");
+        let check = package::unpacked(release.project, "check").arg("--package");
         check.arg(package.name.as_str()).run()?;
     }
     Ok(())
