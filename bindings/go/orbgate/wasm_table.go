@@ -22,7 +22,7 @@ type (
 	}
 	wasmRoute struct {
 		Size, Number                       uint32
-		ID                                 uint64
+		ID                                 [2]uint64
 		Text, Method, Template, Scope, API wasmText
 		Amount                             uint64
 		Charge, ScopeNumber, Line, Column  uint32
