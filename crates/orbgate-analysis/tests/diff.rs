@@ -1,29 +1,16 @@
 //! What `diff` finds between two policies is what brute force over `decide` finds.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    missing_docs,
-    unreachable_pub,
-    reason = "a test measures time and stops at its first surprise"
-)]
-
-#[path = "../../orbgate/tests/support/mod.rs"]
-mod support;
 
 use core::fmt::Write as _;
 use core::time::Duration;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use crate::support::model::{Api, Model, Orbs as ModelOrbs, Route, Scope};
 use orbgate::{Decision, Engine, Policy, Request, Token, TokenKind};
 use orbgate_analysis::{Asked, Caller, Cost, Verdict, diff};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use support::model::{Api, Model, Orbs as ModelOrbs, Route, Scope};
 
 fn engine(yaml: &str) -> Engine {
     Engine::new(&Policy::from_yaml(yaml).unwrap_or_else(|error| panic!("{error}\n{yaml}")))
@@ -481,7 +468,7 @@ fn judge(old: &Engine, new: &Engine) {
 }
 
 /// How many random pairs are compared. 10,000 take minutes:
-/// `ORBGATE_DIFF_PAIRS=10000 cargo test --release -p orbgate-analysis --test diff random`.
+/// `ORBGATE_DIFF_PAIRS=10000 cargo test --release -p orbgate-analysis --test all diff::every_change`.
 fn pairs_to_compare() -> u32 {
     let asked = std::env::var("ORBGATE_DIFF_PAIRS");
     asked.map_or(300, |pairs| pairs.parse().unwrap())

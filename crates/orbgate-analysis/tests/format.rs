@@ -1,14 +1,4 @@
 //! Layouts: one for each policy, with its comments and its digest.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    clippy::disallowed_macros,
-    missing_docs,
-    reason = "a test stops at its first surprise"
-)]
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,15 +1,4 @@
 //! Lint: each code finds what its fixture shows, and enumerating paths finds no other overlap.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    clippy::disallowed_macros,
-    missing_docs,
-    unreachable_pub,
-    reason = "a test stops at its first surprise"
-)]
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,11 +1,4 @@
 //! Near misses: a misspelt call finds its route, and what is named is so.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    missing_docs,
-    reason = "a test stops at its first surprise"
-)]
 
 use orbgate::{Engine, Policy};
 use orbgate_analysis::{Miss, in_order, near_misses, near_scope, route_of};

@@ -1,19 +1,10 @@
 //! Policies from OpenAPI documents and back, and what has no equal.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    missing_docs,
-    unreachable_pub,
-    reason = "a test reads files and stops at its first surprise"
-)]
 
-#[path = "openapi/mod.rs"]
-mod cases;
-#[path = "../../orbgate/tests/support/mod.rs"]
-mod support;
+mod drift;
+mod hostile;
+mod kinds;
+mod options;
+mod wider;
 
 use orbgate::{Orbs, Policy};
 use orbgate_analysis::openapi::{Options, check, export, import};
@@ -100,7 +91,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_policies_go_round(model in support::policies::policies(), words in vec(select(TEXTS), 3)) {
+    fn random_policies_go_round(model in crate::support::policies::policies(), words in vec(select(TEXTS), 3)) {
         let word = |at: usize| serde_json::to_string(words[at]).unwrap();
         let mut text = model.to_yaml();
         let head = format!("orbgate: 1\nname: {}\nheadings: [{}]\n", word(0), word(1));

@@ -1,29 +1,17 @@
 //! Every answer of this crate equals brute force over `decide`.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    clippy::panic,
-    missing_docs,
-    unreachable_pub,
-    reason = "a test stops at its first surprise"
-)]
-
-#[path = "../../orbgate/tests/support/mod.rs"]
-mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use crate::support::model::{Model, is_parameter};
+use crate::support::policies::policies;
+use crate::support::reference::Ask;
+use crate::support::requests::asks;
+use crate::support::strategies::{SCOPES, scopes};
 use orbgate::{Decision, Engine, Policy, Reason, Request, Scopes, Token, TokenKind};
 use orbgate_analysis::{self as analysis, LeastScopes, ScopeUsage};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::model::{Model, is_parameter};
-use support::policies::policies;
-use support::reference::Ask;
-use support::requests::asks;
-use support::strategies::{SCOPES, scopes};
 
 /// The text of a token that holds every scope.
 static EVERY_SCOPE: LazyLock<String> = LazyLock::new(|| SCOPES.join(" "));
@@ -216,7 +204,7 @@ proptest! {
         let mut expected = Vec::new();
         for api in &model.apis {
             for scope in &api.scopes {
-                let route = |route: &support::model::Route| format!("{} /{}", route.method, api.full(route).join("/"));
+                let route = |route: &crate::support::model::Route| format!("{} /{}", route.method, api.full(route).join("/"));
                 let mut routes: Vec<_> = scope.routes.iter().map(|one| Some(route(one))).collect();
                 if routes.is_empty() {
                     routes.push(None);

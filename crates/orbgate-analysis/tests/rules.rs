@@ -1,12 +1,4 @@
 //! What is said of each rule of a target agrees with the decision, and with the rules as plain sentences.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::panic,
-    missing_docs,
-    reason = "a test stops at its first surprise"
-)]
 
 use orbgate::{Engine, Grant, Policy, Reason, Request, Token};
 use orbgate_analysis::{RuleState, explain, target_rules};

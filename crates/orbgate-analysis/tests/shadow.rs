@@ -1,27 +1,13 @@
 //! What a candidate beside a policy says, and how it disagrees.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    missing_docs,
-    unreachable_pub,
-    dead_code,
-    reason = "a test stops at its first surprise"
-)]
 
-#[path = "../../orbgate/tests/support/mod.rs"]
-mod support;
-
+use crate::support::engine::{answer, engine, request};
+use crate::support::model::Model;
+use crate::support::policies::policies;
+use crate::support::reference::{Answer, Ask};
+use crate::support::requests::asks;
 use orbgate_analysis::{Disagreement, Verdict, diff, shadow};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::engine::{answer, engine, request};
-use support::model::Model;
-use support::policies::policies;
-use support::reference::{Answer, Ask};
-use support::requests::asks;
 
 /// A policy and requests that nearly fit it.
 fn policy_and_asks() -> impl Strategy<Value = (Model, Vec<Ask>)> {

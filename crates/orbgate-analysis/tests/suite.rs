@@ -1,12 +1,4 @@
 //! Files of cases: how they are read, what fails, and what they cover.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    missing_docs,
-    reason = "a test stops at its first surprise"
-)]
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,4 @@
 //! Every document in `cases` gets exactly the findings beside it, and no finding where nothing is beside it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "a test reads its files and fails by panicking"
-)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,12 +1,4 @@
 //! Valid documents come back as they were, broken ones are found out, and no text makes the checks panic.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "a test fails by panicking"
-)]
-
-mod support;
 
 use std::sync::LazyLock;
 

@@ -1,10 +1,4 @@
 //! The JSON Schemas: committed as generated.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "a test reads its files and fails by panicking"
-)]
 
 use std::fs;
 use std::path::Path;

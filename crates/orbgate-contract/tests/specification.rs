@@ -1,9 +1,4 @@
 //! The specification's tables, line by line: every member of §2.1 to §2.4, its type and its marks.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use std::collections::BTreeSet;
 

@@ -1,11 +1,4 @@
 //! Which key checks which token: algorithms, secrets and issuers do not mix.
-#![allow(
-    clippy::unwrap_used,
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unreachable,
-    reason = "a test computes freely and fails by panicking"
-)]
 
 use orbgate::TokenKind;
 use orbgate_testing::signer::{

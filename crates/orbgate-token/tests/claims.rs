@@ -1,11 +1,4 @@
 //! Claims that must be refused under a right signature, and what the settings change.
-#![allow(
-    clippy::unwrap_used,
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unreachable,
-    reason = "a test computes freely and fails by panicking"
-)]
 
 use core::time::Duration;
 

@@ -1,5 +1,4 @@
 //! What a configuration may say, and how its faults are reported, whether it is in YAML or in Rust.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use core::time::Duration;
 

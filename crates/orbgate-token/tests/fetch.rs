@@ -1,16 +1,10 @@
 //! Fetching keys from servers that are down, slow, huge, lying or not to be trusted.
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test measures time and fails by panicking"
-)]
-
-mod server;
 
 use core::time::Duration;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::server::{Reply, Server, empty, ok};
 use orbgate_testing::signer::{AUDIENCE, Signer, claims, header, now, with};
 use orbgate_token::{
     Algorithm, FetchError, FetchSettings, Issuer, KeyFetcher, KeySetError, KeyWarning, KindRules,
@@ -19,7 +13,6 @@ use orbgate_token::{
 use rustls::crypto::aws_lc_rs;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use serde_json::{Value, json};
-use server::{Reply, Server, empty, ok};
 
 const QUICK: FetchSettings = FetchSettings {
     ttl: Duration::from_secs(600),

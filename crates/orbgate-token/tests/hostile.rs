@@ -1,12 +1,5 @@
 //! Tokens whose form or header must be refused, each for the reason it is refused for, and their honest
 //! neighbours.
-#![allow(
-    clippy::unwrap_used,
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unreachable,
-    reason = "a test computes freely and fails by panicking"
-)]
 
 use orbgate::TokenKind;
 use orbgate_testing::signer;

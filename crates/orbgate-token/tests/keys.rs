@@ -1,9 +1,4 @@
 //! Which keys of a published set are used, and why others are not.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use orbgate_testing::signer;
 use orbgate_testing::signer::{

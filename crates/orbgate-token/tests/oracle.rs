@@ -1,11 +1,5 @@
 //! Another implementation's opinion: whatever this crate accepts, jose accepts as well, and where this
 //! crate is stricter, it says why.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::arithmetic_side_effects,
-    reason = "a test counts, and fails by panicking"
-)]
 
 use orbgate_testing::provider::Provider;
 use orbgate_testing::signer::{

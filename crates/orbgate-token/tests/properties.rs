@@ -1,9 +1,4 @@
 //! Properties of every token, of every changed token, and of every other text.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use std::sync::OnceLock;
 

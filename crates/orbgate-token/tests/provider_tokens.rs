@@ -1,9 +1,4 @@
 //! Tokens of a real OpenID provider, from its discovery document to a decision.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the provider's tokens are of the time of now"
-)]
 
 use core::time::Duration;
 use std::time::SystemTime;

@@ -1,24 +1,15 @@
 //! Every case of `targets.tsv` and `hostile.tsv` with a target, by its status, over raw sockets: the bytes of the wire are what is
 //! decided on.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    reason = "a test reads files and fails by panicking"
-)]
-
-mod support;
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
+use crate::support::{Tokens, raw, request, serve};
 use axum::Router;
 use axum::extract::OriginalUri;
 use orbgate::{Request, Token};
 use orbgate_tower::{Engines, GateLayer};
-use support::{Tokens, raw, request, serve};
 
 /// A service that lets everything through and says what target it saw.
 fn echo() -> Router {

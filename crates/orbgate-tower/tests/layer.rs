@@ -1,10 +1,4 @@
 //! What the layer answers and passes on, without a network.
-#![allow(
-    clippy::unwrap_used,
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    reason = "a test writes files, waits and fails by panicking"
-)]
 
 use core::convert::Infallible;
 use core::future::{Future, ready};

@@ -1,13 +1,6 @@
 //! Where the layer is in a service, and which route the router has taken: real axum routers.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "a test fails by panicking"
-)]
 
-mod support;
-
+use crate::support::Tokens;
 use axum::Router;
 use axum::extract::OriginalUri;
 use axum::routing::{any, any_service, get};
@@ -17,7 +10,6 @@ use http_body_util::Full;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate::{Engine, Policy};
 use orbgate_tower::{Engines, GateLayer, InAxum, KeyHolder};
-use support::Tokens;
 use tower::{Layer as _, ServiceExt as _, service_fn};
 
 const POLICY: &str = "

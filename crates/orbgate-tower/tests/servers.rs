@@ -1,15 +1,8 @@
 //! The layer in front of a tonic service and of a bare hyper server.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "a test fails by panicking"
-)]
-
-mod support;
 
 use core::convert::Infallible;
 
+use crate::support::{Tokens, raw, request};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, Version};
 use http_body_util::{BodyExt as _, Empty, Full};
@@ -23,7 +16,6 @@ use orbgate_token::VerifiedToken;
 use orbgate_tower::{
     Allowed, Challenge, Engines, FullChallenge, GateLayer, KeyHolder, RequestBody,
 };
-use support::{Tokens, raw, request};
 use tokio::net::{TcpListener, TcpStream};
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::server::{Server, TcpIncoming};

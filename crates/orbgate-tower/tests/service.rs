@@ -1,27 +1,19 @@
 //! The example's service from the outside: every route, with tokens of a signer of our own and of a real
 //! OpenID provider.
-#![allow(
-    clippy::unwrap_used,
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "a test waits and fails by panicking"
-)]
 
 #[expect(dead_code, reason = "an example has a `main`")]
 #[path = "../examples/service.rs"]
-mod service;
-mod support;
+mod example;
 
 use core::time::Duration;
 use std::collections::HashMap;
 
+use crate::support::{Answer, Tokens, raw, request, serve};
 use orbgate::Engine;
 use orbgate_contract::RunRecord;
 use orbgate_testing::provider::Provider;
 use orbgate_token::{Algorithm, FetchSettings, Issuer, KeyFetcher, KindRules, Verifier};
 use orbgate_tower::{Engines, VerifyToken};
-use support::{Answer, Tokens, raw, request, serve};
 
 const RUN: &str = "/api/v1/external/voxies/prompt/run";
 const BODY: &str = r#"{"prompt": "Answer questions", "stream": false, "allowBonusOrbsUse": true}"#;
@@ -90,8 +82,8 @@ async fn every_route_with_tokens_of_an_openid_provider() {
 
 /// All routes × (right scope, wrong scopes, no token, expired), and an organisation on inference.
 async fn every_route<V: VerifyToken + Clone>(source: &mut impl TokenMaker, verifier: V) {
-    let gate = service::gate(Engines::external(), verifier.clone()).unwrap();
-    let address = serve(service::app(gate)).await;
+    let gate = example::gate(Engines::external(), verifier.clone()).unwrap();
+    let address = serve(example::app(gate)).await;
     let mut right: HashMap<&str, String> = HashMap::new();
     let mut wrong: HashMap<&str, String> = HashMap::new();
     let expired = source.expired(&all_scopes(|_| true));

@@ -1,9 +1,4 @@
 //! A decision allocates nothing, whatever it is asked.
-#![allow(
-    missing_docs,
-    clippy::unwrap_used,
-    reason = "a test stops at its first surprise"
-)]
 
 use allocation_counter::measure;
 use orbgate::{Engine, Reason, Request, Scopes, Token, TokenKind};

@@ -1,13 +1,4 @@
 //! Runs every row of `policy/cases/*.tsv` through the public interface: see `policy/cases/README.md`.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test reads files and stops at its first surprise"
-)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,18 +1,8 @@
 //! Compiling a policy: linear time, whatever its templates look like, and nothing lost.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test stops at its first surprise"
-)]
-
-#[path = "support/growth.rs"]
-mod growth;
 
 use core::fmt::Write;
 
+use crate::growth::check_linear;
 use orbgate::{Engine, Policy, Reason, Request, Token};
 
 /// A policy with these templates, all of one scope.
@@ -62,7 +52,7 @@ fn regular_names_compile_in_linear_time() {
     ];
     for template in series {
         let policy = |count: usize| policy((0..32_000).take(count).map(template));
-        growth::check_linear(&template(1), 2_000, |count| {
+        check_linear(&template(1), 2_000, |count| {
             let policy = policy(count);
             Box::new(move || drop(Engine::new(&policy)))
         });

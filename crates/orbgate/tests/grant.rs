@@ -1,24 +1,12 @@
 //! The two steps of a grant: as a table, and as brute force over decisions finds them.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    clippy::panic,
-    dead_code,
-    missing_docs,
-    unreachable_pub,
-    reason = "a test stops at its first surprise, and uses a part of what tests share"
-)]
-
-mod support;
 
 use std::collections::BTreeSet;
 
+use crate::support::policies::policies;
+use crate::support::requests::asks;
 use orbgate::{Engine, Grant, MissingStep, Policy, Reason, Request, Scopes, Token, TokenKind};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::policies::policies;
-use support::requests::asks;
 
 #[test]
 fn each_combination_of_steps_has_its_answer() {

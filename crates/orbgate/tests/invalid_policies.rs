@@ -1,11 +1,5 @@
 //! Every file in `policy/invalid` is refused with exactly the lines beside it, and every file in
 //! `policy/valid` is accepted.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "a test reads its files and fails by panicking"
-)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

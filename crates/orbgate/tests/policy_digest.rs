@@ -1,5 +1,4 @@
 //! The digest of a policy: everything but order, comments and layout counts.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
 

@@ -1,9 +1,4 @@
 //! YAML's end marker `...`: a policy that is cut short lacks it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test reads its files and fails by panicking"
-)]
 
 use std::fs;
 use std::path::Path;

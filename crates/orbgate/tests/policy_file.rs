@@ -1,5 +1,4 @@
 //! Which files are read as policies, and how much of them.
-#![allow(clippy::disallowed_methods, reason = "a test writes its files")]
 
 use std::fs;
 use std::io::ErrorKind;

@@ -1,16 +1,8 @@
 //! A hostile policy file costs no more than an honest one, and is refused.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "a test takes the time and fails by panicking"
-)]
-
-#[path = "support/growth.rs"]
-mod growth;
 
 use core::fmt::Write as _;
 
+use crate::growth::check_linear;
 use orbgate::policy::{Fault, Policy};
 
 #[test]
@@ -168,7 +160,7 @@ fn overlaps_of_hostile_routes_are_bounded() {
         Policy::from_yaml(&text).unwrap()
     };
     assert_eq!(policy(40_000).overlaps().len(), 1_001);
-    growth::check_linear("overlaps", 5_000, |count| {
+    check_linear("overlaps", 5_000, |count| {
         let policy = policy(count);
         Box::new(move || drop(policy.overlaps()))
     });
@@ -177,7 +169,7 @@ fn overlaps_of_hostile_routes_are_bounded() {
 /// A name that stands at many places is told from itself by the place.
 #[test]
 fn a_name_below_many_others_is_read_in_proportion() {
-    growth::check_linear("a name below many", 1_000, |count| {
+    check_linear("a name below many", 1_000, |count| {
         let mut text = policy_with_routes(0);
         for number in 0..count {
             writeln!(text, "          - GET /a{number}/name").unwrap();
@@ -239,7 +231,7 @@ fn refusing_takes_time_in_proportion() {
         ("orbgate: 1\n", "# x\n...\n", ""),
     ];
     for (start, unit, end) in patterns {
-        growth::check_linear(&format!("{start:?} {unit:?} {end:?}"), 64_000, |bytes| {
+        check_linear(&format!("{start:?} {unit:?} {end:?}"), 64_000, |bytes| {
             let text = format!("{start}{}{end}", unit.repeat(bytes / unit.len()));
             Box::new(move || drop(refused(&text)))
         });
@@ -252,7 +244,7 @@ fn refusing_takes_time_in_proportion() {
         |n| format!("{n}: [a, {{b: c}}]\n"),
     ];
     for line in numbered {
-        growth::check_linear(&line(7), 4_000, |lines| {
+        check_linear(&line(7), 4_000, |lines| {
             let text: String = (0..lines).map(line).collect();
             Box::new(move || drop(refused(&text)))
         });

@@ -1,10 +1,4 @@
 //! What it takes to read a policy, and to refuse one: memory in proportion to the text, whatever is in it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::arithmetic_side_effects,
-    reason = "a test fails by panicking"
-)]
 
 use core::fmt::Write as _;
 

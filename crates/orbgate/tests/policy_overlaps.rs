@@ -1,5 +1,4 @@
 //! Overlapping routes: what is named, and that the fast search finds what the obvious one finds.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use core::fmt::Write as _;
 use std::collections::BTreeSet;

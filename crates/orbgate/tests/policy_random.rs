@@ -1,9 +1,4 @@
 //! Whatever the text: no panic, an answer, and no policy that a second reader understands differently.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use orbgate::policy::Policy;
 use proptest::prelude::*;

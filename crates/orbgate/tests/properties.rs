@@ -1,27 +1,15 @@
 //! Random policies, random and adversarial requests: the engine and the naive reference always agree,
 //! and the promises of the decision hold.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    unreachable_pub,
-    reason = "a test stops at its first surprise"
-)]
 
-mod support;
-
+use crate::support::engine::{answer, ask_batch, ask_engine, engine, request, token};
+use crate::support::model::{Model, is_parameter};
+use crate::support::policies::policies;
+use crate::support::reference::{self, Ask};
+use crate::support::requests::asks;
+use crate::support::strategies::{SCOPES, scopes};
 use orbgate::{Request, Scopes, Token, TokenKind};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::engine::{answer, ask_batch, ask_engine, engine, request, token};
-use support::model::{Model, is_parameter};
-use support::policies::policies;
-use support::reference::{self, Ask};
-use support::requests::asks;
-use support::strategies::{SCOPES, scopes};
 
 /// A policy and requests that nearly fit it.
 fn policy_and_asks(count: usize) -> impl Strategy<Value = (Model, Vec<Ask>)> {

@@ -1,30 +1,18 @@
 //! The random policies and requests are worth something only if they reach everything: each reason, and each
 //! place where code that reads in steps, in tables or up to a limit can go wrong.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    unreachable_pub,
-    reason = "a test stops at its first surprise"
-)]
-
-mod support;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use crate::support::model::{Model, is_parameter};
+use crate::support::policies::{MOST_MIXTURES, policies};
+use crate::support::reference::{self, Answer, Ask};
+use crate::support::requests::asks;
+use crate::support::strategies::SIZES;
 use orbgate::{Detail, Reason};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use support::model::{Model, is_parameter};
-use support::policies::{MOST_MIXTURES, policies};
-use support::reference::{self, Answer, Ask};
-use support::requests::asks;
-use support::strategies::SIZES;
 
 /// Policies, and requests of each.
 const POLICIES: usize = 1_500;

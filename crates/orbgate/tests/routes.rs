@@ -1,9 +1,4 @@
 //! Deciding by route is deciding by a target of that route.
-#![allow(
-    missing_docs,
-    clippy::unwrap_used,
-    reason = "a test stops at its first surprise"
-)]
 
 use std::collections::HashSet;
 

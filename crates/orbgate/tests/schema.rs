@@ -1,9 +1,4 @@
 //! The JSON Schema for editors: committed as generated. That it is as strict as a schema can be, `orbgate-testing` tests.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    reason = "a test reads its files and fails by panicking"
-)]
 
 use std::fs;
 use std::path::Path;

@@ -1,9 +1,4 @@
 //! What may be shared between threads, and that sharing changes nothing.
-#![allow(
-    missing_docs,
-    clippy::unwrap_used,
-    reason = "a test stops at its first surprise"
-)]
 
 use core::panic::{RefUnwindSafe, UnwindSafe};
 

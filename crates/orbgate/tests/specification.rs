@@ -1,13 +1,5 @@
 //! The built-in policy against the specification's own table, row by row. The fixture was written from
 //! the specification's text, not from the YAML.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    missing_docs,
-    reason = "a test reads files and stops at its first surprise"
-)]
 
 use std::collections::BTreeMap;
 

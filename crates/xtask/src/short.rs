@@ -14,8 +14,8 @@ const COMMANDS: [(&str, &str, &[&str]); 4] = [
         "Writes the JSON Schemas: of the policy format, of the run request and of the run record",
         // The crates' own tests have the generator and the comparison.
         &[
-            "ORBGATE_UPDATE=1 cargo test -p orbgate --features schema --test schema",
-            "ORBGATE_UPDATE=1 cargo test -p orbgate-contract --features schema --test schema",
+            "ORBGATE_UPDATE=1 cargo test -p orbgate --all-features --test all schema::",
+            "ORBGATE_UPDATE=1 cargo test -p orbgate-contract --all-features --test all schema::",
         ],
     ),
     (

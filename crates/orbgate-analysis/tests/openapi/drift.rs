@@ -3,7 +3,7 @@
 use orbgate::{Orbs, Policy};
 use orbgate_analysis::openapi::{Options, check, export};
 
-use crate::nothing;
+use super::nothing;
 
 const POLICY: &str = "\
 orbgate: 1

@@ -4,7 +4,7 @@ use orbgate::Policy;
 use orbgate_analysis::openapi::{MAX_BYTES, import};
 use proptest::prelude::*;
 
-use crate::free;
+use super::free;
 
 fn fault(document: impl AsRef<[u8]>) -> String {
     let faults = import(document.as_ref(), &free()).unwrap_err();

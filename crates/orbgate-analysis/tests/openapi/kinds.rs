@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use orbgate_analysis::openapi::{Cause, import};
 
-use crate::free;
+use super::free;
 
 /// What is left out of a document with these paths.
 fn left_out(paths: &str) -> (Vec<String>, String) {

@@ -3,7 +3,7 @@
 use orbgate::Orbs;
 use orbgate_analysis::openapi::{Options, import};
 
-use crate::{free, nothing};
+use super::{free, nothing};
 
 /// The policy's text, or the faults.
 fn imported(document: &str, options: &Options) -> Result<String, String> {

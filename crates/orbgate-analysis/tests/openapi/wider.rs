@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::free;
+use super::free;
 
 const SEGMENTS: &[&str] = &[
     "a", "b", "A", "x.json", "{p}", "{q}", "{p}.json", "{p}{q}", "{p:.*}", "{p+}", "a*", "a%20b",

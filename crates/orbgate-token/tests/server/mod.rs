@@ -1,10 +1,4 @@
 //! An issuer's server that gives the answers that a test sets, even those that a provider never gives.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::disallowed_types,
-    reason = "not every test uses all of it, and tests fail by panicking"
-)]
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;

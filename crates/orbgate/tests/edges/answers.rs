@@ -3,10 +3,10 @@
 use orbgate::{Decision, Engine, Policy, Request, Token};
 
 use super::Table;
-use super::support::engine::{answer, ask_batch, ask_engine, engine};
-use super::support::model::{Api, Model, Orbs, Route, Scope};
-use super::support::reference::{self, Ask};
-use super::support::strategies::METHODS;
+use crate::support::engine::{answer, ask_batch, ask_engine, engine};
+use crate::support::model::{Api, Model, Orbs, Route, Scope};
+use crate::support::reference::{self, Ask};
+use crate::support::strategies::METHODS;
 
 const POLICY: &str = "
 orbgate: 1

@@ -1,8 +1,8 @@
 //! Targets: each byte at each place, each length, each limit.
 
-use super::support::policies::base_of;
-use super::support::strategies::SIZES;
 use super::{Table, segments};
+use crate::support::policies::base_of;
+use crate::support::strategies::SIZES;
 
 /// Every string of these bytes up to a length: targets that are shorter than one step.
 #[test]

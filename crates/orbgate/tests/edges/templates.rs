@@ -2,9 +2,9 @@
 
 use orbgate::Policy;
 
-use super::support::policies::base_of;
-use super::support::strategies::{SIZES, long_word};
 use super::{Table, segments};
+use crate::support::policies::base_of;
+use crate::support::strategies::{SIZES, long_word};
 
 /// A template of nothing but literals takes its own path and no longer, shorter or other one.
 #[test]

@@ -1,5 +1,4 @@
 //! What the property tests share: random policies and requests, and the naive reference.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod engine;
 pub mod model;

@@ -133,15 +133,16 @@ pub(crate) fn check(project: &Project) -> Result<StepResult> {
         install.env("GOBIN", home.display().to_string()).run()?;
     }
     let root = project.root.display();
-    Program::parse(DECISIONS)
-        .arg("--target")
-        .arg(TARGET_OF_TESTS)
-        .env("RUSTFLAGS", VECTORS)
-        .env("PROPTEST_CASES", "64")
-        .env(
-            "CARGO_TARGET_WASM32_WASIP1_RUNNER",
-            format!("{} run -mount={root}:{root}", wazero.display()),
-        )
-        .run()?;
+    for tests in DECISIONS {
+        Program::parse(tests)
+            .env("CARGO_BUILD_TARGET", TARGET_OF_TESTS)
+            .env("RUSTFLAGS", VECTORS)
+            .env("PROPTEST_CASES", "64")
+            .env(
+                "CARGO_TARGET_WASM32_WASIP1_RUNNER",
+                format!("{} run -mount={root}:{root}", wazero.display()),
+            )
+            .run()?;
+    }
     Ok(StepResult::Passed)
 }

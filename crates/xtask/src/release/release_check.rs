@@ -43,8 +43,8 @@ const GUIDES: [&str; 4] = [
 
 /// Compare what is generated with what is committed.
 const GENERATED: [&str; 3] = [
-    "cargo test -p orbgate --features schema --test schema",
-    "cargo test -p orbgate-contract --features schema --test schema",
+    "cargo test -p orbgate --all-features --test all schema::",
+    "cargo test -p orbgate-contract --all-features --test all schema::",
     "cargo test -p orbgate-capi -- header layout",
 ];
 

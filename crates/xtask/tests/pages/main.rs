@@ -19,6 +19,7 @@ mod floors;
 // A binary has no library: this file is what the pages' tests share with it.
 #[path = "../../src/kit/guide.rs"]
 mod guide;
+mod programs;
 
 /// Where whole addresses of our own begin.
 const OWN: &str = "https://github.com/orbgate/orbgate/";

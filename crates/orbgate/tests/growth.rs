@@ -1,10 +1,4 @@
 //! How the time of some work grows with its size.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    clippy::panic,
-    reason = "a test takes the time and fails by panicking"
-)]
 
 use core::time::Duration;
 use std::time::Instant;

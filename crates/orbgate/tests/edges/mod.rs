@@ -1,27 +1,15 @@
 //! Sizes, places and limits at which code that reads in steps, in tables or up to a limit can go wrong: each
 //! place is tried, none is left to chance. The naive reference says what is right.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    unreachable_pub,
-    reason = "a test stops at its first surprise"
-)]
 
 mod answers;
 mod paths;
 mod scopes;
-#[path = "../support/mod.rs"]
-mod support;
 mod templates;
 
+use crate::support::engine::{answer, ask_engine, engine};
+use crate::support::model::{Api, Model, Orbs, Route, Scope};
+use crate::support::reference::{self, Answer, Ask};
 use orbgate::Engine;
-use support::engine::{answer, ask_engine, engine};
-use support::model::{Api, Model, Orbs, Route, Scope};
-use support::reference::{self, Answer, Ask};
 
 /// A policy of these templates below a base path, and its engine. Each route has a scope of its own.
 struct Table {

@@ -1,0 +1,26 @@
+//! The tests of the public interface, all in one program, so that it is linked once. One file of them:
+//! `cargo test -p orbgate-token --all-features --test all claims::`.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::unwrap_used,
+    reason = "a test has a clock and locks, and stops at its first surprise"
+)]
+
+mod algorithms;
+mod claims;
+mod configuration;
+#[cfg(feature = "fetch")]
+mod fetch;
+mod hostile;
+mod keys;
+mod oracle;
+mod properties;
+#[cfg(feature = "fetch")]
+mod provider_tokens;
+#[cfg(feature = "fetch")]
+mod server;

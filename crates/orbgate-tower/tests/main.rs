@@ -1,0 +1,26 @@
+//! The tests of the public interface in one program, so that it is linked once, but for those that install a log or a
+//! recorder of metrics for their whole program. One file of them:
+//! `cargo test -p orbgate-tower --all-features --test all nested::`.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test reads files, waits, and stops at its first surprise"
+)]
+
+#[cfg(feature = "axum")]
+mod hostile;
+#[cfg(all(feature = "audit", feature = "metrics"))]
+mod layer;
+#[cfg(all(feature = "axum", feature = "metrics"))]
+mod nested;
+mod servers;
+#[cfg(all(
+    feature = "audit",
+    feature = "axum",
+    feature = "fetch",
+    feature = "watch"
+))]
+mod service;
+mod support;
