@@ -43,6 +43,11 @@ impl Log {
         })
     }
 
+    /// Whether the next line has come to its end already.
+    pub(crate) fn has_line(&self) -> bool {
+        self.reader.buffer().contains(&b'\n')
+    }
+
     /// Reads the next line into `line`, without its end.
     pub(crate) fn read(&mut self, line: &mut Vec<u8>) -> Result<Length, String> {
         line.clear();

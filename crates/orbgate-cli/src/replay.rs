@@ -95,7 +95,7 @@ fn decide_all(
     let (mut line, mut answer) = (Vec::new(), Vec::new());
     loop {
         // Where the log comes line by line, each answer is written before the next line is waited for.
-        if log.reader.buffer().is_empty() {
+        if !log.has_line() {
             out.flush()?;
             log.bar.set_position(log.position);
         } else if tally.lines.is_multiple_of(LINES_PER_STEP) {

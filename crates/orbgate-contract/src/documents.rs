@@ -6,6 +6,7 @@ use serde_json::{Deserializer, Value};
 
 use crate::check::check;
 use crate::contract::{Contract, Mode, Report};
+use crate::ends::Ends;
 use crate::finding::Finding;
 
 /// Checks a text that comes piece by piece, as [`Contract::check`] checks one that is there: in memory for its
@@ -27,9 +28,14 @@ pub struct Checker {
     reading: Reading,
     /// What has come and is not checked: the beginning of a document.
     buffer: Vec<u8>,
-    /// The buffer is read when it is so long.
+    /// How far that beginning has come.
+    ends: Ends,
+    /// The buffer is read when it is so long, although no document ends in it: it may be no JSON.
     wait: usize,
     at_start: bool,
+    /// How many bytes were read, and read again.
+    #[cfg(test)]
+    work: usize,
 }
 
 impl Checker {
@@ -39,19 +45,22 @@ impl Checker {
         Self {
             reading: Reading::new(contract, mode, usize::MAX),
             buffer: Vec::new(),
-            // A byte order mark, if there is one.
-            wait: BYTE_ORDER_MARK.len(),
+            ends: Ends::Between,
+            wait: 0,
             at_start: true,
+            #[cfg(test)]
+            work: 0,
         }
     }
 
     /// Takes the next piece of the text; the findings are those of the documents that it completes.
+    ///
+    /// An object, an array or a string is complete with its last byte. A number, `true`, `false` or `null` that is a
+    /// document of its own is complete when something follows it.
     pub fn push(&mut self, piece: &[u8]) -> Vec<Finding> {
         if !self.is_done() {
             self.buffer.extend_from_slice(piece);
-        }
-        if self.buffer.len() >= self.wait {
-            self.read(More::MayCome);
+            self.look(piece.len());
         }
         mem::take(&mut self.reading.findings)
     }
@@ -66,20 +75,44 @@ impl Checker {
     #[must_use]
     pub fn finish(mut self) -> Report {
         if !self.is_done() {
+            self.start();
             self.read(More::Never);
         }
         self.reading.report()
     }
 
-    fn read(&mut self, more: More) {
-        let mut start = 0;
-        if mem::take(&mut self.at_start) && self.buffer.starts_with(BYTE_ORDER_MARK) {
-            start = BYTE_ORDER_MARK.len();
+    /// Looks at the last bytes of the buffer, so many, and reads it where a document ends in them.
+    fn look(&mut self, mut new: usize) {
+        if self.at_start {
+            if BYTE_ORDER_MARK.starts_with(&self.buffer) {
+                // The mark, or a part of it.
+                return;
+            }
+            self.start();
+            new = self.buffer.len();
         }
-        let text = self.buffer.get(start..).unwrap_or_default();
-        let passed = self.reading.read(text, more).saturating_add(start);
+        let old = self.buffer.len().saturating_sub(new);
+        let ends = self.ends.scan(self.buffer.get(old..).unwrap_or_default());
+        if ends || self.buffer.len() >= self.wait {
+            self.read(More::MayCome);
+        }
+    }
+
+    /// Skips a byte order mark.
+    fn start(&mut self) {
+        if mem::take(&mut self.at_start) && self.buffer.starts_with(BYTE_ORDER_MARK) {
+            self.buffer.drain(..BYTE_ORDER_MARK.len());
+        }
+    }
+
+    fn read(&mut self, more: More) {
+        #[cfg(test)]
+        {
+            self.work = self.work.saturating_add(self.buffer.len());
+        }
+        let passed = self.reading.read(&self.buffer, more);
         self.buffer.drain(..passed.min(self.buffer.len()));
-        // The beginning of a document is read again when twice as much is there: no byte is read too often.
+        // What is left began in the last piece, or is read again when twice as much is there: no byte is read too often.
         self.wait = self.buffer.len().saturating_mul(2);
     }
 }
@@ -96,7 +129,7 @@ pub(crate) fn check_text(contract: Contract, text: &[u8], mode: Mode, most: usiz
     reading.report()
 }
 
-/// What comes behind a text.
+/// What comes after a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum More {
     MayCome,
@@ -268,4 +301,87 @@ fn unreadable(error: &serde_json::Error, text: &str, begin: Position) -> Finding
         begin.line.saturating_add(lines),
         format!("cannot be read as JSON: {message} at column {column}"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Checker;
+    use crate::contract::{Contract, Mode};
+
+    const TEXTS: &[&str] = &[
+        r#"{"prompt": "a", "stream": true}"#,
+        r#"{"prompt": "\\\"}]", "stream": [1, {"a": null}], "allowBonusOrbsUse": "no"}"#,
+        "[[], {}, \"é\u{1f6cd}\", 1e5]",
+        "\"a \\u00e9 \\\" text\"",
+        "\u{feff}{}",
+        "17 ",
+        "-0.5e3\n",
+        "1e400 ",
+        "null\n",
+        "true\t",
+        "nonsense\n",
+        "{]",
+        "]",
+    ];
+
+    #[test]
+    fn a_document_is_answered_when_it_is_whole_wherever_it_is_cut() {
+        for text in TEXTS {
+            let whole = Contract::RunRequest.check(text.as_bytes(), Mode::Strict);
+            assert_ne!(whole.findings, [], "{text}");
+            for cut in 0..=text.len() {
+                let mut checker = Checker::new(Contract::RunRequest, Mode::Strict);
+                let (one, other) = text.as_bytes().split_at(cut);
+                let mut found = checker.push(one);
+                found.extend(checker.push(other));
+                assert_eq!(found, whole.findings, "{text} cut at {cut}");
+            }
+            let mut checker = Checker::new(Contract::RunRequest, Mode::Strict);
+            let bytes = text.as_bytes().iter();
+            let found: Vec<_> = bytes.flat_map(|byte| checker.push(&[*byte])).collect();
+            assert_eq!(found, whole.findings, "{text} byte by byte");
+        }
+    }
+
+    #[test]
+    fn every_document_of_a_stream_is_answered_before_the_next_comes() {
+        let mut checker = Checker::new(Contract::RunRequest, Mode::Strict);
+        let documents = TEXTS
+            .iter()
+            .filter(|text| text.starts_with(['{', '[', '"']))
+            .take(4);
+        for (line, text) in (1..).zip(documents) {
+            let (last, before) = text.as_bytes().split_last().unwrap();
+            assert_eq!(checker.push(before), [], "{text}");
+            let found = checker.push(&[*last]);
+            assert!(found.iter().all(|finding| finding.line == line) && !found.is_empty());
+            assert_eq!(checker.push(b"\n"), []);
+        }
+    }
+
+    /// Counted, not timed: every byte is read at most four times, in pieces of any size.
+    #[test]
+    fn the_work_is_linear_in_the_bytes() {
+        let long = format!("{{\"prompt\": \"{}\"}}\n", "a".repeat(20_000));
+        let deep = format!("[{}]\n", vec!["{\"a\": []}"; 3_000].join(","));
+        for text in [
+            "{}\n".repeat(5_000),
+            "1 ".repeat(5_000),
+            "\n".repeat(5_000),
+            long.repeat(3),
+            deep.repeat(3),
+            format!("{{}}{long}{{}}{deep}"),
+            "[".repeat(5_000),
+            "\0".repeat(5_000),
+        ] {
+            for size in [1, 2, 7, 1_000, text.len()] {
+                let mut checker = Checker::new(Contract::RunRequest, Mode::Lenient);
+                for piece in text.as_bytes().chunks(size) {
+                    checker.push(piece);
+                }
+                let (work, most) = (checker.work, text.len().saturating_mul(4));
+                assert!(work <= most, "{work} > {most}, in pieces of {size}");
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 mod check;
 mod contract;
 mod documents;
+mod ends;
 mod finding;
 mod known;
 mod message;

@@ -31,9 +31,11 @@ mod validate;
 mod wrong_hands;
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 /// What the command did.
 #[derive(Debug, PartialEq, Eq)]
@@ -79,6 +81,53 @@ fn finish(mut command: Command, input: &[u8]) -> Ran {
         code: output.status.code().expect("ended by a signal"),
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// The command between two pipes, one line of answer at a time. What hangs fails, and does not wait for ever.
+struct Piped {
+    child: Child,
+    stdin: ChildStdin,
+    answers: Receiver<String>,
+}
+
+impl Piped {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        let stdin = child.stdin.take().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (send, answers) = channel();
+        std::thread::spawn(move || {
+            stdout
+                .lines()
+                .map_while(Result::ok)
+                .try_for_each(|line| send.send(line))
+        });
+        Self {
+            child,
+            stdin,
+            answers,
+        }
+    }
+
+    fn write(&mut self, piece: &[u8]) {
+        self.stdin.write_all(piece).unwrap();
+    }
+
+    fn answer(&mut self) -> String {
+        let answer = self.answers.recv_timeout(Duration::from_secs(60));
+        if answer.is_err() {
+            self.child.kill().unwrap();
+        }
+        answer.expect("no answer within a minute")
+    }
+
+    fn end(self) -> Option<i32> {
+        let Self {
+            mut child, stdin, ..
+        } = self;
+        drop(stdin);
+        child.wait().unwrap().code()
     }
 }
 

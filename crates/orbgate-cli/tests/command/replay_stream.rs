@@ -2,26 +2,29 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
-use crate::{command, orbgate_reading};
+use crate::{Piped, command, orbgate_reading};
 
 const LINE: &[u8] = b"{\"method\":\"GET\",\"target\":\"/api/v1/external/voxies/0123456789abcdef\",\
     \"token\":{\"kind\":\"user\",\"scopes\":\"read:orbs read:voxies\"}}\n";
 
+/// Also where the beginning of the next line has come with it.
 #[test]
 fn each_line_is_answered_before_the_next_is_waited_for() {
-    let mut child = command(&["replay"]).stdin(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    let mut answer = String::new();
+    let mut command = Piped::start(&["replay"]);
+    let (begin, end) = LINE.split_at(20);
+    command.write(begin);
     for _ in 0..3 {
-        stdin.write_all(LINE).unwrap();
-        answer.clear();
-        stdout.read_line(&mut answer).unwrap();
+        thread::sleep(Duration::from_millis(2));
+        command.write(&[end, begin].concat());
+        let answer = command.answer();
         assert!(answer.contains("scope_held"), "{answer}");
     }
-    drop(stdin);
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    command.write(end);
+    assert!(command.answer().contains("scope_held"));
+    assert_eq!(command.end(), Some(0));
 }
 
 #[test]
@@ -29,7 +32,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     let mut child = command(&["replay"]).stdin(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().unwrap();
-    let writer = std::thread::spawn(move || stdin.write_all(&LINE.repeat(20_000)));
+    let writer = thread::spawn(move || stdin.write_all(&LINE.repeat(20_000)));
     let output = child.wait_with_output().unwrap();
     let _ = writer.join().unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -119,7 +122,7 @@ fn memory_does_not_grow_with_the_log() {
     let mut child = command(&["replay"]).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    let writer = std::thread::spawn(move || {
+    let writer = thread::spawn(move || {
         let some = LINE.repeat(1_000);
         (0..LINES / 1_000).for_each(|_| stdin.write_all(&some).unwrap());
         stdin

@@ -1,9 +1,9 @@
 //! `orbgate validate`.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
-use crate::{command, file, orbgate, orbgate_reading};
+use crate::{Piped, command, file, orbgate, orbgate_reading};
 
 const REQUEST: &str = r#"{"prompt": "hello", "stream": false, "allowBonusOrbsUse": false}"#;
 
@@ -151,23 +151,30 @@ fn what_to_validate_must_be_said() {
     }
 }
 
+/// Each comes in two pieces, cut at every place, with a pause between them that a busy machine would not make.
 #[test]
 fn each_document_is_answered_before_the_next_is_waited_for() {
-    let arguments = ["validate", "run-request", "-"];
-    let mut child = command(&arguments).stdin(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    for number in 1..4 {
-        let half = "{\"prompt\": \"a prompt\",";
-        stdin.write_all(half.as_bytes()).unwrap();
-        stdin.write_all(b" \"stream\": true}\n").unwrap();
-        let mut answer = String::new();
-        stdout.read_line(&mut answer).unwrap();
-        let start = format!("-:{number}: /allowBonusOrbsUse: missing");
-        assert!(answer.starts_with(&start), "{answer}");
+    let mut command = Piped::start(&["validate", "run-request", "-"]);
+    let mut line = 1;
+    for document in [
+        "{\"prompt\": \"}\\\"{\", \"stream\": true}\n",
+        "[{\"é\": [1, []]}]\n",
+        "\"a \\\\ text\"\n",
+        "-1.5e3\n",
+        "null\n",
+    ] {
+        for cut in 1..document.len() {
+            let (one, other) = document.as_bytes().split_at(cut);
+            command.write(one);
+            thread::sleep(Duration::from_millis(2));
+            command.write(other);
+            let answer = command.answer();
+            assert!(answer.starts_with(&format!("-:{line}: ")), "{answer}");
+            // An array or a text is answered with one finding, and so is each of the others.
+            line += 1;
+        }
     }
-    drop(stdin);
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(command.end(), Some(1));
 }
 
 #[test]
