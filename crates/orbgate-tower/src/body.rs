@@ -64,16 +64,18 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
     }
 
     /// Whether the whole body is a JSON object that says `"allowBonusOrbsUse": true` (specification §2.1).
-    /// Absent, of another type, said twice, beyond the limit: false.
+    /// Absent, of another type, said twice, beyond the limit, not UTF-8: false.
     pub(crate) fn allows_bonus_orbs(&self) -> bool {
         if self.rest.is_some() || self.failure.is_some() {
             return false;
         }
+        // From bytes, the reader would not look into texts that it skips, and JSON is UTF-8.
+        let Ok(text) = str::from_utf8(&self.read) else {
+            return false;
+        };
         // Serde would take a list for an object: its elements for the members, in their order.
-        let is_object = self.read.trim_ascii_start().starts_with(b"{");
-        is_object
-            && serde_json::from_slice::<Flag>(&self.read)
-                .is_ok_and(|flag| flag.allow_bonus_orbs_use)
+        let is_object = text.trim_ascii_start().starts_with('{');
+        is_object && serde_json::from_str::<Flag>(text).is_ok_and(|flag| flag.allow_bonus_orbs_use)
     }
 }
 

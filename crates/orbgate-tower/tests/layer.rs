@@ -285,6 +285,40 @@ async fn bonus_orbs_are_read_where_it_is_set_and_the_body_passes_intact() {
     );
 }
 
+#[tokio::test]
+async fn a_body_that_is_not_utf8_allows_no_bonus_orbs() {
+    for (body, expected) in [
+        (
+            &b"{\"a\": \"\xc3\xa9\", \"allowBonusOrbsUse\": true}"[..],
+            true,
+        ),
+        (b"{\"a\": \"\xe9\", \"allowBonusOrbsUse\": true}", false),
+        (b"{\"\xff\": 1, \"allowBonusOrbsUse\": true}", false),
+        (
+            b"{\"a\": [\"\xed\xa0\x80\"], \"allowBonusOrbsUse\": true}",
+            false,
+        ),
+    ] {
+        let frames = Frames(vec![Frame::data(Bytes::from_static(body))].into_iter());
+        let gate = layer().bonus_from_body(RUN, 100).unwrap();
+        let service = service_fn(async |request: Request<RequestBody<Frames>>| {
+            let allowed = request.extensions().get::<Allowed>().unwrap();
+            let bonus = allowed.charge().unwrap().bonus_allowed;
+            let mut response = Response::new(Full::<Bytes>::default());
+            response.extensions_mut().insert(bonus);
+            Ok::<_, Infallible>(response)
+        });
+        let request = Request::builder()
+            .method("POST")
+            .uri("/api/v1/external/voxies/prompt/run")
+            .header("authorization", "Bearer user.write_voxies");
+        let request = request.body(frames).unwrap();
+        let answer = gate.layer(service).oneshot(request).await.unwrap();
+        let bonus = answer.extensions().get::<bool>();
+        assert_eq!(bonus, Some(&expected), "{}", body.escape_ascii());
+    }
+}
+
 #[test]
 fn a_body_in_single_bytes_takes_no_more_memory_than_in_one_piece() {
     const LENGTH: usize = 1 << 20;
