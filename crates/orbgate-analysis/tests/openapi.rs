@@ -1,6 +1,7 @@
 //! Policies from OpenAPI documents and back, and what has no equal.
 
 mod drift;
+mod faithful;
 mod hostile;
 mod kinds;
 mod options;
@@ -100,6 +101,27 @@ proptest! {
         text = text.replacen("  \"api0\":", &format!("  {}:", word(0)), 1);
         goes_round(&Policy::from_yaml(&text).unwrap());
     }
+}
+
+#[test]
+fn a_policy_of_many_routes_goes_round() {
+    let routes: Vec<_> = (0..51_000)
+        .map(|number| format!("GET /r{number}"))
+        .collect();
+    let policy = format!(
+        "orbgate: 1\napis: {{ a: {{ base_path: /v1, scopes: {{ s: {{ orbs: 5, routes: [{}] }} }} }} }}\n",
+        routes.join(", ")
+    );
+    let policy = Policy::from_yaml(&policy).unwrap();
+    let imported = import(export(&policy).to_yaml().as_bytes(), &nothing()).unwrap();
+    assert_eq!(
+        (imported.operations, imported.left_out),
+        (routes.len(), vec![])
+    );
+    assert_eq!(
+        Policy::from_yaml(&imported.policy).unwrap().digest(),
+        policy.digest()
+    );
 }
 
 #[test]

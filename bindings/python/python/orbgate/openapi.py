@@ -58,8 +58,8 @@ class Imported(NamedTuple):
 class Drift(NamedTuple):
     """What a document and a policy do not say alike.
 
-    `kind` is "missing", "extra", "scope", "orbs", "organisation" or "unclear". `document` and `policy` are places there, as line and
-    column.
+    `kind` is "missing", "extra", "scope", "orbs", "organisation", "unclear" or "unequal". `document` and `policy` are places
+    there, as line and column.
     """
 
     kind: str

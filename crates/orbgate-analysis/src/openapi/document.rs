@@ -11,8 +11,8 @@ use super::node::{at, entries, get, is_visible, malformed, orbs, place, text, wo
 use super::scheme::{Schemes, fault, place_of};
 use super::{security, servers, sheet, template, tree};
 
-/// Most operations of a document.
-const OPERATIONS: usize = 50_000;
+/// Most operations of a document: so many routes a policy may have.
+const OPERATIONS: usize = 200_000;
 
 /// A document, as far as it says which call needs which scope.
 #[derive(Debug)]
@@ -41,10 +41,12 @@ pub(super) struct Operation {
     /// The path, that of the servers included.
     pub(super) path: String,
     pub(super) need: Result<Need, Problem>,
+    /// What else the document says of it, for people, on one line.
+    pub(super) note: Option<String>,
 }
 
 /// What an operation needs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Need {
     /// The scheme's number.
     pub(super) scheme: usize,
@@ -116,7 +118,8 @@ fn document(root: &Node<'_>, options: &Options, faults: &mut Faults) -> Option<D
     let policy = policy(root, faults);
     let components = get(root, "components");
     let declared = components.and_then(|components| get(components, "securitySchemes"));
-    let schemes = Schemes::read(declared, options.scheme.as_deref(), faults);
+    let default_scope = options.default_scope.as_deref();
+    let schemes = Schemes::read(declared, options.scheme.as_deref(), default_scope, faults);
     if let Some(wrong) = schemes.fault() {
         push(faults, wrong.place, &wrong.message);
     }
@@ -304,6 +307,7 @@ impl Reader<'_> {
             method: method.map(str::to_owned),
             path: format!("{}{path}", self.base_path),
             need: Err(problem),
+            note: None,
         });
     }
 
@@ -330,6 +334,7 @@ impl Reader<'_> {
             method: Some(method.to_owned()),
             path: path_shown,
             need,
+            note: note(&entry.value),
         });
     }
 
@@ -413,6 +418,28 @@ fn reference(entry: &Entry<'_>) -> Problem {
     let message =
         format!("`$ref` to {target} is not followed: bundle the document into one without it");
     Problem::new(Cause::Reference, at(entry.key_place), message)
+}
+
+/// Most characters of a note.
+const NOTE: usize = 100;
+
+/// What an operation says for people: its id, its summary, and whether it is deprecated.
+fn note(operation: &Node<'_>) -> Option<String> {
+    let says = |key| {
+        let text = get(operation, key).and_then(word)?;
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        // A comment of the document's must not speak to `lint`.
+        let is_plain = !text.is_empty() && is_visible(&text) && !text.contains("orbgate");
+        is_plain.then_some(text)
+    };
+    let id = says("operationId");
+    let texts: Vec<_> = id.into_iter().chain(says("summary")).collect();
+    let mut note: String = texts.join(": ").chars().take(NOTE).collect();
+    if get(operation, "deprecated").and_then(word) == Some("true") {
+        let space = if note.is_empty() { "" } else { " " };
+        note.extend([space, "(deprecated)"]);
+    }
+    (!note.is_empty()).then_some(note)
 }
 
 /// The path with the operation's own names of parameters, which may be others for each method.

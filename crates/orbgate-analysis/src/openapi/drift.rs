@@ -4,12 +4,12 @@ use core::fmt;
 use std::collections::HashMap;
 
 use orbgate::policy::{Api, Fault, RouteRule, ScopeRule};
-use orbgate::{Orbs, Place, Policy};
+use orbgate::{Orbs, OrganisationRule, Place, Policy};
 use orbgate_yaml::quoted;
 
 use super::document::{self, Document, Need};
 use super::template::shape;
-use super::{Options, judged, left_out};
+use super::{Options, left_out, settled};
 
 /// How a document and a policy differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,8 +25,11 @@ pub enum DriftKind {
     Orbs,
     /// What an organisation's token gets differs.
     Organisation,
-    /// The document's operation has no equal in a policy, so they cannot be compared.
+    /// The document's operation has no equal in a policy, and the policy has no route for it, which denies its calls.
     Unclear,
+    /// The document's operation has no equal in a policy, and yet the policy has a route for it, which may allow its calls
+    /// for less.
+    Unequal,
 }
 
 impl DriftKind {
@@ -40,6 +43,7 @@ impl DriftKind {
             Self::Orbs => "orbs",
             Self::Organisation => "organisation",
             Self::Unclear => "unclear",
+            Self::Unequal => "unequal",
         }
     }
 }
@@ -68,8 +72,9 @@ pub struct Drift {
 
 /// Compares a document with a policy, both ways: first in the order of the document, then in that of the policy.
 ///
-/// The names of parameters mean nothing. What a call consumes is compared where the document or `options` say it, what an
-/// organisation's token gets where the document has `x-orbs-api`.
+/// What [`import`](super::import) leaves out is left out here. A policy whose only differences are
+/// [`Unclear`](DriftKind::Unclear) allows no call for less than the document says. The names of parameters mean nothing. What a call consumes is compared where the document or `options` say it, what an
+/// organisation's token gets where the document has `x-orbs-api`; without it, no such token is to be allowed without a scope.
 ///
 /// # Errors
 ///
@@ -77,11 +82,17 @@ pub struct Drift {
 pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Drift>, Vec<Fault>> {
     let mut document = document::read(bytes, options)?;
     left_out::duplicates(&mut document);
-    let charges = charges(&mut document);
-    judged(&mut document)?;
+    let needs: Vec<_> = document
+        .operations
+        .iter()
+        .map(|operation| operation.need.as_ref().ok().cloned())
+        .collect();
+    left_out::contradictions(&mut document);
+    forget_charges(&mut document);
+    settled(&mut document)?;
     let mut routes = routes(policy);
     let mut drift = Vec::new();
-    for (operation, charge) in document.operations.iter().zip(charges) {
+    for (operation, said) in document.operations.iter().zip(needs) {
         let key = (
             operation.method.as_deref().unwrap_or_default(),
             shape(&operation.path),
@@ -101,12 +112,25 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
         };
         let place = route.as_ref().map(|route| route.rule.place());
         match (&operation.need, route) {
-            (Err(problem), route) => {
-                if let Some(route) = route {
-                    route.seen = true;
-                }
+            (Err(problem), None) => {
                 let message = format!("{} [{}]", problem.message, problem.kind);
-                push(DriftKind::Unclear, place, message);
+                push(DriftKind::Unclear, None, message);
+            }
+            (Err(problem), Some(route)) => {
+                route.seen = true;
+                let scope = quoted(route.scope.name());
+                let message = format!(
+                    "the policy says scope {scope}, and no policy can say what the document does: {} [{}]",
+                    problem.message, problem.kind
+                );
+                push(DriftKind::Unequal, place, message);
+                // What differs all the same, where the operation itself says one thing.
+                for (kind, message) in said
+                    .iter()
+                    .flat_map(|need| route.differences(need, &document))
+                {
+                    push(kind, place, message);
+                }
             }
             (Ok(need), None) => {
                 let scope = quoted(&need.scope);
@@ -116,7 +140,8 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
             }
             (Ok(need), Some(route)) => {
                 route.seen = true;
-                for (kind, message) in route.differences(need, charge, &document) {
+                let need = said.as_ref().unwrap_or(need);
+                for (kind, message) in route.differences(need, &document) {
                     push(kind, place, message);
                 }
             }
@@ -137,15 +162,13 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
     Ok(drift)
 }
 
-/// What each operation is said to consume. From then on the document says one thing of all, so that a policy can have
-/// them side by side.
-fn charges(document: &mut Document) -> Vec<Option<Orbs>> {
-    let take = |operation: &mut document::Operation| {
-        let need = operation.need.as_mut().ok()?;
+/// Lets the document say one thing of what all operations consume: a policy must, where a document need not.
+fn forget_charges(document: &mut Document) {
+    let operations = document.operations.iter_mut();
+    for need in operations.filter_map(|operation| operation.need.as_mut().ok()) {
         need.own = false;
-        need.orbs.replace(Orbs::Unstated)
-    };
-    document.operations.iter_mut().map(take).collect()
+        need.orbs = Some(Orbs::Unstated);
+    }
 }
 
 /// A route of the policy.
@@ -188,12 +211,7 @@ impl Route<'_> {
         format!("{} {}", self.rule.method(), self.path())
     }
 
-    fn differences(
-        &self,
-        need: &Need,
-        charge: Option<Orbs>,
-        document: &Document,
-    ) -> Vec<(DriftKind, String)> {
+    fn differences(&self, need: &Need, document: &Document) -> Vec<(DriftKind, String)> {
         let mut differences = Vec::new();
         let (says, has) = ("the document says", "the policy says");
         if need.scope != self.scope.name() {
@@ -202,25 +220,26 @@ impl Route<'_> {
             differences.push((DriftKind::Scope, message));
         }
         let own = self.rule.orbs().map(Orbs::Amount).or(self.scope.orbs());
-        if charge.is_some() && charge != own {
-            let [one, other] = [charge, own].map(words);
+        if need.orbs.is_some() && need.orbs != own {
+            let [one, other] = [need.orbs, own].map(words);
             differences.push((DriftKind::Orbs, format!("{says} {one}, {has} {other}")));
         }
         let scheme = document.schemes.all.get(need.scheme);
-        if let Some(facts) = scheme.and_then(|scheme| scheme.api.as_ref()) {
-            let own = self
-                .api
-                .organisation()
-                .map(orbgate::OrganisationRule::as_str);
-            let stated = facts.organisation.as_deref();
-            if stated != own {
-                let [one, other] = [stated, own].map(|rule| match rule {
-                    Some(rule) => format!("`organisation: {rule}`"),
-                    None => "that any token will do".to_owned(),
-                });
-                let message = format!("{says} {one}, {has} {other}");
-                differences.push((DriftKind::Organisation, message));
-            }
+        let facts = scheme.and_then(|scheme| scheme.api.as_ref());
+        let own = self.api.organisation();
+        let stated = facts.and_then(|facts| facts.organisation.as_deref());
+        let differs = match facts {
+            Some(_) => stated != own.map(OrganisationRule::as_str),
+            // What is not said is not compared, but every token needs the scope.
+            None => own == Some(OrganisationRule::AllowWithoutScope),
+        };
+        if differs {
+            let [one, other] = [stated, own.map(OrganisationRule::as_str)].map(|rule| match rule {
+                Some(rule) => format!("`organisation: {rule}`"),
+                None => "that any token will do".to_owned(),
+            });
+            let message = format!("{says} {one}, {has} {other}");
+            differences.push((DriftKind::Organisation, message));
         }
         differences
     }

@@ -44,7 +44,10 @@ impl Keep {
             (Self::Paths | Self::PathItem, key) if key.starts_with("x-") => Self::Nothing,
             (Self::Paths, _) => Self::PathItem,
             (Self::PathItem | Self::Operations, _) => Self::Operation,
-            (Self::Operation, "security" | "servers" | "$ref") => Self::All,
+            (
+                Self::Operation,
+                "security" | "servers" | "$ref" | "operationId" | "summary" | "deprecated",
+            ) => Self::All,
             (Self::Operation, key) if key.starts_with("x-orbs") => Self::All,
             (Self::Operation, _) => Self::Nothing,
         }

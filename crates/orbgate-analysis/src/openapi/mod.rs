@@ -34,12 +34,12 @@ pub use self::tree::MAX_BYTES;
 /// What a document leaves open.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The security scheme whose scopes count. Callers of other schemes are not the policy's, which allows them nothing.
+    /// The security scheme whose scopes count, or whose roles, if it is one of the type `http`. Callers of other schemes are not the policy's, which allows them nothing.
     /// `None` where the document has one scheme with scopes.
     pub scheme: Option<String>,
     /// The path before every path of the document; `None` for that of its servers.
     pub base_path: Option<String>,
-    /// The scope of operations that name none; `None` leaves them out. One that says that everybody may call it is always
+    /// The scope of operations that name none, of an api of its own where no scheme has scopes; `None` leaves them out. One that says that everybody may call it is always
     /// left out.
     pub default_scope: Option<String>,
     /// What a call consumes where `x-orbs` does not say it.
@@ -74,8 +74,9 @@ pub struct LeftOut {
 
 /// Makes a policy of a document of OpenAPI 3.0 or 3.1, in JSON or YAML, of at most [`MAX_BYTES`] bytes.
 ///
-/// The policy never allows what the document does not: an operation has an equal, or is left out. No `$ref` and no alias
-/// is followed. Memory is in proportion to the values that are kept, at most two million of them.
+/// The policy never allows what the document does not: an operation has an equal, or is left out. Its id, its summary and
+/// whether it is deprecated become a comment; nothing else that is for people is kept. No `$ref` and no alias
+/// is followed. Memory is in proportion to the values that are kept, at most four million of them.
 ///
 /// ```
 /// use orbgate::Orbs;
@@ -115,9 +116,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Fault>> {
             message: message.to_owned(),
         }]);
     }
-    judged(&mut document)?;
-    left_out::takeovers(&mut document);
-    let policy = judged(&mut document)?;
+    let policy = settled(&mut document)?;
     let mut left_out = Vec::new();
     for operation in &document.operations {
         if let Err(problem) = &operation.need {
@@ -145,6 +144,13 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Fault>> {
 #[must_use]
 pub fn is_document(bytes: &[u8]) -> bool {
     document::is_one(bytes)
+}
+
+/// The policy's text, after all is left out that must be.
+fn settled(document: &mut document::Document) -> Result<String, Vec<Fault>> {
+    judged(document)?;
+    left_out::takeovers(document);
+    judged(document)
 }
 
 /// The policy's text, after what no policy can have is left out.

@@ -22,8 +22,10 @@ pub(super) struct Scheme {
 
 #[derive(Debug)]
 pub(super) enum Flavour {
-    /// OAuth 2 or OpenID Connect.
+    /// OAuth 2 or OpenID Connect; or HTTP's, if it was asked for: its roles are the scopes then.
     Scopes,
+    /// Of the type `http`, whose requirements may list roles.
+    Http,
     /// What it is, in words.
     Other(String),
 }
@@ -51,24 +53,46 @@ pub(super) struct Schemes {
     pub(super) all: Vec<Scheme>,
     /// The one that was asked for by name.
     pub(super) asked: Option<String>,
+    /// The number of one that no document declares: it is there where none has scopes, for the default scope.
+    implied: Option<usize>,
 }
 
 impl Schemes {
-    /// Reads them.
-    pub(super) fn read(node: Option<&Node<'_>>, asked: Option<&str>, faults: &mut Faults) -> Self {
+    /// Reads them. Where there is a default scope, there is a scheme for it.
+    pub(super) fn read(
+        node: Option<&Node<'_>>,
+        asked: Option<&str>,
+        default_scope: Option<&str>,
+        faults: &mut Faults,
+    ) -> Self {
         let declared = node.and_then(entries).unwrap_or_default();
         let scheme = |entry: &orbgate_yaml::Entry<'_>| Scheme {
             name: entry.key.text.clone().into_owned(),
             place: at(entry.key_place),
-            flavour: flavour(&entry.value),
+            flavour: match flavour(&entry.value) {
+                Flavour::Http if asked == Some(&entry.key.text) => Flavour::Scopes,
+                flavour => flavour,
+            },
             permits: permits(&entry.value),
             api: get(&entry.value, "x-orbs-api").and_then(|node| api(node, faults)),
         };
-        let all: Vec<_> = declared.iter().map(scheme).collect();
-        Self {
-            all,
+        let mut schemes = Self {
+            all: declared.iter().map(scheme).collect(),
             asked: asked.map(str::to_owned),
+            implied: None,
+        };
+        let is_needed = default_scope.is_some() && asked.is_none();
+        if is_needed && schemes.with_scopes().next().is_none() {
+            schemes.implied = Some(schemes.all.len());
+            schemes.all.push(Scheme {
+                name: "api".to_owned(),
+                place: Place { line: 1, column: 1 },
+                flavour: Flavour::Scopes,
+                permits: HashMap::new(),
+                api: None,
+            });
         }
+        schemes
     }
 
     /// What is wrong with the choice of a scheme.
@@ -88,7 +112,7 @@ impl Schemes {
                     names => format!("there is {}", names.join(", ")),
                 };
                 format!(
-                    "no scheme {} of the type `oauth2` or `openIdConnect`: {known}",
+                    "no scheme {} of the type `oauth2`, `openIdConnect` or `http`: {known}",
                     quoted(asked)
                 )
             }
@@ -115,15 +139,15 @@ impl Schemes {
     }
 
     /// The scheme that becomes an api, if there is only one.
-    pub(super) fn only(&self) -> Option<&Scheme> {
+    pub(super) fn only(&self) -> Option<(usize, &Scheme)> {
         let mut chosen = self.chosen();
-        let (_, first) = chosen.next()?;
+        let first = chosen.next()?;
         chosen.next().is_none().then_some(first)
     }
 
     pub(super) fn find(&self, name: &str) -> Option<(usize, &Scheme)> {
         let mut all = self.all.iter().enumerate();
-        all.find(|(_, scheme)| scheme.name == name)
+        all.find(|(number, scheme)| scheme.name == name && self.implied != Some(*number))
     }
 }
 
@@ -133,6 +157,7 @@ fn flavour(scheme: &Node<'_>) -> Flavour {
     }
     match get(scheme, "type").and_then(word) {
         Some("oauth2" | "openIdConnect") => Flavour::Scopes,
+        Some("http") => Flavour::Http,
         Some(other) => Flavour::Other(format!("of the type {}", quoted(other))),
         None => Flavour::Other("without a `type`".to_owned()),
     }

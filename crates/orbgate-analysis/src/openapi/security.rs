@@ -58,7 +58,7 @@ pub(super) fn needed(
             let more = if several.len() > SHOWN { " or …" } else { "" };
             let message = format!("there are several ways: {}{more}", ways.join(" or "));
             let advice = match schemes.only() {
-                Some(scheme) if schemes.asked.is_none() => {
+                Some((_, scheme)) if schemes.asked.is_none() => {
                     let named = several
                         .iter()
                         .filter(|way| way.iter().any(|(name, _)| *name == scheme.name));
@@ -81,7 +81,15 @@ pub(super) fn needed(
         let message = format!("scheme {shown_name} is not declared");
         return Err(problem(Cause::UnknownScheme, message));
     };
-    if let Flavour::Other(flavour) = &declared.flavour {
+    let flavour = match &declared.flavour {
+        Flavour::Scopes => None,
+        Flavour::Other(flavour) => Some(flavour.clone()),
+        Flavour::Http if scopes.is_empty() => Some("of the type `http`".to_owned()),
+        Flavour::Http => Some(format!(
+            "of the type `http`; with `--scheme {name}` its roles count as scopes"
+        )),
+    };
+    if let Some(flavour) = flavour {
         let message = format!("scheme {shown_name} has no scopes: it is {flavour}");
         return Err(problem(Cause::OtherScheme, message));
     }
@@ -107,7 +115,7 @@ pub(super) fn needed(
 
 /// Where nothing is said at all, the scope that was asked for.
 fn default(schemes: &Schemes, default_scope: Option<&str>) -> Option<Needed> {
-    let (scheme, _) = schemes.find(&schemes.only()?.name)?;
+    let (scheme, _) = schemes.only()?;
     Some(Needed {
         scheme,
         scope: default_scope?.to_owned(),

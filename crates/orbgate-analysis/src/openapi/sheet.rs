@@ -38,7 +38,14 @@ struct Scope<'d> {
     name: &'d str,
     permits: Option<&'d str>,
     orbs: Option<Orbs>,
-    routes: Vec<(usize, &'d Need)>,
+    routes: Vec<Listed<'d>>,
+}
+
+/// An operation as a route: its number, what it needs, and what is said of it.
+struct Listed<'d> {
+    number: usize,
+    need: &'d Need,
+    note: Option<&'d str>,
 }
 
 /// The policy's text, all of whose operations a policy can have. Others get a problem.
@@ -150,13 +157,7 @@ fn write(document: &Document) -> (Sheet, Vec<Vec<usize>>) {
         );
         for scope in &scopes {
             let owner = Owner::Scope(operations.len());
-            operations.push(
-                scope
-                    .routes
-                    .iter()
-                    .map(|(operation, _)| *operation)
-                    .collect(),
-            );
+            operations.push(scope.routes.iter().map(|route| route.number).collect());
             scope.write(owner, &mut sheet);
         }
     }
@@ -204,11 +205,12 @@ fn scopes(document: &Document, scheme: usize) -> Vec<Scope<'_>> {
             scopes.len().saturating_sub(1)
         });
         if let Some(scope) = scopes.get_mut(place) {
-            scope.routes.push((number, need));
+            let note = operation.note.as_deref();
+            scope.routes.push(Listed { number, need, note });
         }
     }
     for scope in &mut scopes {
-        let charges = scope.routes.iter().map(|(_, need)| need.orbs);
+        let charges = scope.routes.iter().map(|route| route.need.orbs);
         scope.orbs = scope.orbs.or_else(|| column(charges));
     }
     scopes
@@ -236,10 +238,13 @@ impl Scope<'_> {
             return;
         }
         sheet.line(owner, 8, "routes:");
-        for (operation, need) in &self.routes {
-            let route = Owner::Route(*operation);
+        for Listed { number, need, note } in &self.routes {
+            let route = Owner::Route(*number);
             let method = need.method.as_str();
-            let text = scalar(&format!("{method} {}", need.template));
+            let mut text = scalar(&format!("{method} {}", need.template));
+            if let Some(note) = note {
+                text.extend([" # ", note]);
+            }
             match need.orbs {
                 Some(Orbs::Amount(amount)) if need.own || self.orbs != need.orbs => {
                     sheet.line(route, 10, &format!("- route: {text}"));

@@ -5,7 +5,9 @@
 enum Segment<'t> {
     Literal(&'t str),
     Parameter,
-    /// A parameter within a segment, or what a literal of a policy cannot have.
+    /// A text with what a literal of a policy cannot have: it may be another spelling of one.
+    Spelling(&'t str),
+    /// A parameter within a segment.
     Partial,
     /// What may be one segment or more.
     Rest,
@@ -13,20 +15,26 @@ enum Segment<'t> {
 
 /// A template's segments.
 #[derive(Clone, Debug)]
-pub(super) struct Template<'t>(Vec<Segment<'t>>);
+pub(super) struct Template<'t> {
+    segments: Vec<Segment<'t>>,
+    /// Whether it says more than a path: `/items?export=all`. A policy decides by the path alone.
+    has_query: bool,
+}
 
 impl<'t> Template<'t> {
     /// `None` where no path that is decided could be meant: one with an empty segment.
     pub(super) fn new(path: &'t str) -> Option<Self> {
-        let end = path.find(['?', '#']).unwrap_or(path.len());
-        let path = path.get(..end).unwrap_or_default();
+        let end = path.find(['?', '#']);
+        let has_query = end.is_some();
+        let path = path.get(..end.unwrap_or(path.len())).unwrap_or_default();
         let path = path.strip_prefix('/').unwrap_or(path);
-        if path.is_empty() {
-            return Some(Self(Vec::new()));
-        }
-        let segments: Vec<_> = path.split('/').map(Segment::new).collect();
+        let segments = path.split('/').filter(|_| !path.is_empty());
+        let segments: Vec<_> = segments.map(Segment::new).collect();
         let is_empty = |segment: &Segment<'_>| *segment == Segment::Literal("");
-        (!segments.iter().any(is_empty)).then_some(Self(segments))
+        (!segments.iter().any(is_empty)).then_some(Self {
+            segments,
+            has_query,
+        })
     }
 
     /// A template that a policy has: what is not a parameter is a literal, stars and all.
@@ -37,12 +45,15 @@ impl<'t> Template<'t> {
         };
         let path = path.strip_prefix('/').unwrap_or(path);
         let segments = path.split('/').filter(|_| !path.is_empty());
-        Self(segments.map(segment).collect())
+        Self {
+            segments: segments.map(segment).collect(),
+            has_query: false,
+        }
     }
 
     /// Whether a path fits both.
     pub(super) fn meets(&self, other: &Self) -> bool {
-        let (mut one, mut other) = (self.0.iter(), other.0.iter());
+        let (mut one, mut other) = (self.segments.iter(), other.segments.iter());
         loop {
             match (one.next(), other.next()) {
                 (None, None) => return true,
@@ -53,12 +64,19 @@ impl<'t> Template<'t> {
                 {
                     return false;
                 }
+                (Some(Segment::Literal(a)), Some(Segment::Spelling(b)))
+                | (Some(Segment::Spelling(b)), Some(Segment::Literal(a)))
+                    if !is_spelling(b, a) =>
+                {
+                    return false;
+                }
                 _ => {}
             }
         }
     }
 
-    /// Whether it is more concrete than the other one, or says the same: OpenAPI asks it first.
+    /// Whether it is more concrete than the other one, or says the same: OpenAPI asks it first. No path is more concrete
+    /// than one with a query.
     pub(super) fn is_within(&self, other: &Self) -> bool {
         let within = |(one, other): (&Segment<'_>, &Segment<'_>)| match (one, other) {
             (_, Segment::Parameter) => *one != Segment::Rest,
@@ -66,12 +84,14 @@ impl<'t> Template<'t> {
             (Segment::Literal(a), Segment::Literal(b)) => a == b,
             _ => false,
         };
-        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(within)
+        !other.has_query
+            && self.segments.len() == other.segments.len()
+            && self.segments.iter().zip(&other.segments).all(within)
     }
 
     /// How many segments its paths have, unless there may be more.
     pub(super) fn length(&self) -> Option<usize> {
-        (!self.0.contains(&Segment::Rest)).then_some(self.0.len())
+        (!self.segments.contains(&Segment::Rest)).then_some(self.segments.len())
     }
 }
 
@@ -94,6 +114,7 @@ impl<'t> Segment<'t> {
         match text {
             text if open > 0 && text.contains('+') => Self::Rest,
             text if text.bytes().all(is_literal) => Self::Literal(text),
+            text if open == 0 => Self::Spelling(text),
             _ => Self::Partial,
         }
     }
@@ -107,6 +128,26 @@ fn is_name(name: &str) -> bool {
 
 fn is_literal(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!$&'()+,-.:=@_~".contains(&byte)
+}
+
+/// Whether a text is a literal in another spelling, as `%61` is `a`; case counts for nothing.
+fn is_spelling(text: &str, literal: &str) -> bool {
+    let mut rest = text.as_bytes();
+    let decoded = core::iter::from_fn(|| {
+        let (byte, after) = match rest {
+            [b'%', high, low, after @ ..] => (hexadecimal(*high, *low).unwrap_or(b'%'), after),
+            [byte, after @ ..] => (*byte, after),
+            [] => return None,
+        };
+        rest = after;
+        Some(byte.to_ascii_lowercase())
+    });
+    decoded.eq(literal.bytes().map(|byte| byte.to_ascii_lowercase()))
+}
+
+fn hexadecimal(high: u8, low: u8) -> Option<u8> {
+    let [high, low] = [high, low].map(|digit| char::from(digit).to_digit(16));
+    u8::try_from(high?.saturating_mul(16).saturating_add(low?)).ok()
 }
 
 /// Whether two paths differ at most in the names of whole parameters.

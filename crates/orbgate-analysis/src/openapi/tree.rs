@@ -10,7 +10,7 @@ pub const MAX_BYTES: usize = 64 << 20;
 /// Kept collections within collections; those of a valid document are seven deep.
 pub(super) const DEPTH: usize = 16;
 /// Most values that are kept.
-pub(super) const VALUES: usize = 2_000_000;
+pub(super) const VALUES: usize = 4_000_000;
 
 /// The root of a document; `None` where a fault says why there is none.
 pub(super) fn parse<'a>(bytes: &'a [u8], faults: &mut Faults) -> Option<Node<'a>> {

@@ -1,7 +1,7 @@
 //! What a document leaves open, and what options say of it.
 
-use orbgate::Orbs;
-use orbgate_analysis::openapi::{Options, import};
+use orbgate::{Orbs, Policy};
+use orbgate_analysis::openapi::{DriftKind, Options, check, import};
 
 use super::{free, nothing};
 
@@ -114,7 +114,7 @@ fn what_is_left_open_is_asked_for() {
     };
     assert_eq!(
         imported(&with(LOGIN, get), &unknown).unwrap_err(),
-        "4:34: no scheme `key` of the type `oauth2` or `openIdConnect`: there is `login`\n"
+        "4:34: no scheme `key` of the type `oauth2`, `openIdConnect` or `http`: there is `login`\n"
     );
 }
 
@@ -181,6 +181,92 @@ fn a_scheme_that_is_asked_for_leaves_other_ways_aside_and_never_loosens_its_own(
         imported.policy
     );
     assert_eq!(imported.operations, 1);
+}
+
+/// As DigitalOcean's document has it.
+#[test]
+fn the_roles_of_a_http_scheme_count_where_it_is_asked_for() {
+    let document = with(
+        "bearer: { type: http, scheme: bearer }",
+        "paths: { /a: { get: { security: [{ bearer: ['a:read'] }] } }, /b: { get: { security: [{ bearer: [] }] } } }",
+    );
+    let told = import(document.as_bytes(), &free()).unwrap();
+    assert_eq!(told.operations, 0);
+    let message = &told.left_out[0].message;
+    assert!(
+        message.ends_with(
+            "it is of the type `http`; with `--scheme bearer` its roles count as scopes"
+        ),
+        "{message}"
+    );
+    assert!(
+        told.left_out[1]
+            .message
+            .ends_with("it is of the type `http`")
+    );
+    let options = Options {
+        scheme: Some("bearer".to_owned()),
+        ..free()
+    };
+    let asked = import(document.as_bytes(), &options).unwrap();
+    assert!(
+        asked
+            .policy
+            .contains("a:read:\n        orbs: false\n        routes:\n          - GET /a\n"),
+        "{}",
+        asked.policy
+    );
+    assert_eq!(asked.left_out[0].kind.as_str(), "no_scope");
+}
+
+/// As GitHub's document has it: it says nothing of security, and declares no scheme.
+#[test]
+fn a_default_scope_needs_no_scheme() {
+    let options = Options {
+        default_scope: Some("basic".to_owned()),
+        ..free()
+    };
+    for schemes in ["", "key: { type: apiKey }"] {
+        let document = with(
+            schemes,
+            "paths: { /a: { get: {} }, /b: { get: { security: [{ api: [s] }] } }, /c: { get: { security: [{ key: [] }] } } }",
+        );
+        let imported = import(document.as_bytes(), &options).unwrap();
+        let api = "  api:\n    base_path: \"\"\n    scopes:\n      basic:\n        orbs: false\n        routes:\n          - GET /a\n";
+        assert!(imported.policy.ends_with(api), "{}", imported.policy);
+        assert_eq!(imported.left_out.len(), 2);
+        let policy = Policy::from_yaml(&imported.policy).unwrap();
+        let drift = check(document.as_bytes(), &options, &policy).unwrap();
+        assert!(
+            drift.iter().all(|drift| drift.kind == DriftKind::Unclear),
+            "{drift:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_for_people_becomes_a_comment() {
+    let document = with(
+        LOGIN,
+        "security: [{ login: [s] }]
+paths:
+  /a: { get: { operationId: listA, summary: \"List\\n  all # of it\", deprecated: true, x-orbs: 5 }, put: { deprecated: true, x-orbs: 6 } }
+  /b: { get: { summary: 'orbgate-lint: allow overlap: no', x-orbs: true }, put: { operationId: \"a\\u202eb\", x-orbs: true, description: x } }",
+    );
+    let imported = import(document.as_bytes(), &nothing()).unwrap();
+    for line in [
+        "- route: GET /a # listA: List all # of it (deprecated)\n",
+        "- route: PUT /a # (deprecated)\n",
+        "- GET /b\n",
+        "- PUT /b\n",
+    ] {
+        assert!(imported.policy.contains(line), "{line}{}", imported.policy);
+    }
+    assert!(
+        orbgate_analysis::format(&imported.policy)
+            .unwrap()
+            .contains("# listA: List all")
+    );
 }
 
 #[test]

@@ -90,7 +90,7 @@ pub(crate) struct Check {
 /// What a document leaves open.
 #[derive(Debug, Args)]
 pub(crate) struct Open {
-    /// Security scheme whose scopes count; others are left aside
+    /// Security scheme whose scopes count, or roles if it is `http`
     #[arg(long, value_name = "NAME")]
     pub(crate) scheme: Option<String>,
 
@@ -123,8 +123,6 @@ fn orbs(text: &str) -> Result<Orbs, String> {
 }
 
 const HELP: &str = "\
-`--policy` changes nothing here.
-
 Examples:
   orbgate openapi import openapi.yaml --orbs false > policy.yaml
   orbgate openapi export policy.yaml > openapi.yaml
@@ -142,7 +140,6 @@ where a policy has no equal for it: several scopes, several ways to be allowed,
 none at all, a parameter within a segment. So is one that would decide the
 calls of another that is left out. Nothing is guessed: the policy allows no
 call for less than the document says. No `$ref` is followed.
-`--policy` changes nothing here.
 
 Examples:
   orbgate openapi import openapi.yaml --orbs false > policy.yaml
@@ -159,7 +156,6 @@ const EXPORT: &str = "\
 An api becomes a security scheme and a route an operation. What OpenAPI has no
 word for stands in extensions: `x-orbs` (what a call consumes), `x-orbs-api`,
 `x-orbs-policy`; import reads them, and gives a policy of the same digest.
-`--policy` changes nothing here.
 
 Examples:
   orbgate openapi export policy.yaml > openapi.yaml
@@ -176,16 +172,19 @@ What differs is printed as FILE:LINE:COLUMN: KIND: METHOD PATH: how:
   scope         the scopes differ
   orbs          what a call consumes differs; compared where the document or
                 --orbs says it
-  organisation  what an organisation's token gets differs; compared where the
-                document has `x-orbs-api`
-  unclear       the operation has no equal in a policy: see `import`
-The names of parameters mean nothing. `--policy` changes nothing here.
+  organisation  what an organisation's token gets differs, where the document
+                has `x-orbs-api`; or it needs no scope
+  unclear       `import` leaves the operation out, and so does the policy
+  unequal       `import` leaves the operation out, and the policy has a route
+                for it, which may allow calls for less
+The names of parameters mean nothing.
 
 Examples:
   orbgate openapi check openapi.yaml policy.yaml
   orbgate openapi check openapi.json policy.yaml --scheme oauth2 --json
 
 Exit codes:
-  0  they say the same
+  0  they say the same, or --allow-left-out was given and all that differs is
+     `unclear`
   1  they differ
   2  could not run: bad usage, a bad or unreadable document or policy";
