@@ -107,19 +107,8 @@ fn walk(node: &Node<'_>, indent: usize, lines: &Lines<'_>, starts: &mut BTreeMap
         }
         Content::Sequence(items) if first != Some('[') => {
             for item in items {
-                let number = item.place.line;
-                // The place of a block is where its text starts, below the `-`.
-                let above = number.saturating_sub(1);
-                let at = [(number, false), (above, true)]
-                    .into_iter()
-                    .find(|(at, block)| {
-                        let line = lines.get(*at).unwrap_or_default().trim_start_matches(BLANK);
-                        let item = line
-                            .strip_prefix("- ")
-                            .map(|item| item.trim_start_matches(BLANK));
-                        item.is_some_and(|item| !block || item.starts_with(['|', '>']))
-                    });
-                if let Some((at, _)) = at {
+                let at = dash(item, lines);
+                if let Some(at) = at {
                     let start = Start {
                         indent,
                         item: true,
@@ -132,6 +121,25 @@ fn walk(node: &Node<'_>, indent: usize, lines: &Lines<'_>, starts: &mut BTreeMap
         }
         _ => {}
     }
+}
+
+/// The line of an item's `-`: that of its value, or the next above that is no comment.
+fn dash(item: &Node<'_>, lines: &Lines<'_>) -> Option<u32> {
+    let content = |line: u32| lines.get(line).unwrap_or_default().trim_matches(BLANK);
+    let own = item.place.line;
+    if content(own).starts_with("- ") {
+        return Some(own);
+    }
+    // The place of a block is where its text starts, and what says that it is one may be on a line between.
+    let is_between =
+        |line: u32| content(line).is_empty() || content(line).starts_with(['#', '|', '>']);
+    let above = (1..own).rev().find(|line| !is_between(*line))?;
+    let value = content(above).strip_prefix('-')?;
+    let value = match value.strip_prefix(BLANK) {
+        Some(value) => value.trim_start_matches(BLANK),
+        None => value,
+    };
+    (value.is_empty() || value.starts_with(['#', '|', '>'])).then_some(above)
 }
 
 /// Notes a key that is the first of its line, or of an item.
@@ -262,7 +270,8 @@ fn tidy(line: &str, start: &Start) -> (String, bool) {
         let item = content.strip_prefix('-').unwrap_or(&content);
         let item = item.trim_start_matches(BLANK);
         let item_is_block = is_block(item);
-        content = format!("- {item}");
+        let space = if item.is_empty() { "" } else { " " };
+        content = format!("-{space}{item}");
         if start.key.is_none() {
             return (content, item_is_block);
         }

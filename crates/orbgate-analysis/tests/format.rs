@@ -111,6 +111,28 @@ fn a_block_in_an_item_ends_before_the_items_next_key() {
     }
 }
 
+#[test]
+fn a_dash_may_have_a_line_of_its_own() {
+    let head = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: true\n        routes:\n";
+    for (routes, expected) in [
+        (
+            "        -\n            route:   GET /a\n            orbs: 5\n        -   \n\n          # One.\n          GET /b\n",
+            "          -\n            route: GET /a\n            orbs: 5\n          -\n\n            # One.\n            GET /b\n",
+        ),
+        (
+            "              -    # First.\n                GET /a\n              -\r\n                   'GET\n                    /b'\n              - GET /c\n",
+            "          - # First.\n            GET /a\n          -\n               'GET\n                /b'\n          - GET /c\n",
+        ),
+        (
+            "        -\n         |-\n           GET /a\n        -\n           { route: GET /b,\n             orbs: 5 }\n",
+            "          -\n           |-\n             GET /a\n          -\n             { route: GET /b,\n               orbs: 5 }\n",
+        ),
+    ] {
+        let [text, expected] = [routes, expected].map(|routes| format!("{head}{routes}"));
+        assert_eq!(laid_out(&text), expected);
+    }
+}
+
 /// What only looks like a space belongs to the text.
 #[test]
 fn only_spaces_and_tabs_are_trimmed() {
