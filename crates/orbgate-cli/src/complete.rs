@@ -18,13 +18,11 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "orbgate", &mut script);
-    output::print_raw(&script)?;
+    output::print_raw(|out| out.write_all(&script))?;
     Ok(Exit::Fine)
 }
 
 const HELP: &str = "\
-No policy is read: `--policy` changes nothing here.
-
 Examples:
   orbgate completions bash > ~/.local/share/bash-completion/completions/orbgate
   orbgate completions zsh > ~/.zfunc/_orbgate

@@ -96,11 +96,10 @@ pub(crate) const fn exit(decision: &Decision<'_>) -> Exit {
 
 /// Prints an answer as one line of JSON.
 pub(crate) fn print_json(answer: &impl Serialize) -> Result<(), Stop> {
-    let mut line = Vec::new();
-    serde_json::to_writer(&mut line, answer)
-        .map_err(|error| Stop::Error(format!("cannot write JSON: {error}")))?;
-    line.push(b'\n');
-    output::print_raw(&line)
+    output::print_raw(|out| {
+        serde_json::to_writer(&mut *out, answer)?;
+        out.write_all(b"\n")
+    })
 }
 
 /// Asks the engine, with the very bytes of the command line.

@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 use std::collections::HashSet;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use orbgate::Digest;
@@ -13,8 +13,10 @@ use serde::Serialize;
 
 use crate::answer::short;
 use crate::decide::print_json;
+use crate::fail_on::FailOn;
+use crate::git;
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, STRONG, Stop, WARNING, one_line};
-use crate::policy_file::Source;
+use crate::policy_file::{self, Source, in_file};
 
 /// The command as people type it.
 #[derive(Debug, Args)]
@@ -25,12 +27,15 @@ pub(crate) struct Arguments {
     pub(crate) old: PathBuf,
 
     /// Policy file that is to take its place; `-` is standard input
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(crate) new: PathBuf,
+    #[arg(required_unless_present = "against", conflicts_with = "against", value_hint = ValueHint::FilePath)]
+    pub(crate) new: Option<PathBuf>,
 
-    /// Exit with 0 even if a caller may do more, or for less
-    #[arg(long)]
-    pub(crate) allow_wider: bool,
+    /// Compare the one file that is given with itself in this commit of git
+    #[arg(long, value_name = "COMMIT")]
+    pub(crate) against: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) fail_on: FailOn,
 
     /// Answer as one line of JSON
     #[arg(long, conflicts_with = "markdown")]
@@ -41,28 +46,59 @@ pub(crate) struct Arguments {
     pub(crate) markdown: bool,
 }
 
+impl Arguments {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> Vec<&Path> {
+        [&self.old]
+            .into_iter()
+            .chain(&self.new)
+            .map(PathBuf::as_path)
+            .collect()
+    }
+}
+
+/// Most bytes of changes as text: a short policy can have long ones.
+const MOST_TEXT: usize = 16 << 20;
+
 /// Most bytes of rows in Markdown: GitHub takes comments of 65,536 characters.
 const MOST_MARKDOWN: usize = 59_000;
 
 /// Compares the files.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
-    let [old, new] = [
-        Source::load(Some(&arguments.old))?,
-        Source::load(Some(&arguments.new))?,
-    ];
+    let (old, new) = match (&arguments.against, &arguments.new) {
+        (Some(commit), _) => {
+            let old = committed(&arguments.old, commit)?;
+            (old, Source::load(Some(&arguments.old))?)
+        }
+        (None, new) => {
+            let old = Source::load(Some(&arguments.old))?;
+            (old, Source::load(new.as_deref())?)
+        }
+    };
     let compared = Compared::new(&old, &new);
     if arguments.json {
         print_json(&compared)?;
     } else if arguments.markdown {
-        output::print_raw(markdown(&compared, MOST_MARKDOWN).as_bytes())?;
+        let page = markdown(&compared, MOST_MARKDOWN);
+        output::print_raw(|out| out.write_all(page.as_bytes()))?;
     } else {
         output::print(|out| text(out, &compared, &old, &new))?;
     }
     compared.complete()?;
-    Ok(match compared.diff.widens() && !arguments.allow_wider {
+    Ok(match arguments.fail_on.finds(&compared.diff) {
         true => Exit::Findings,
         false => Exit::Fine,
     })
+}
+
+/// The policy as it is in a commit.
+fn committed(path: &Path, commit: &str) -> Result<Source, Stop> {
+    let bytes = git::read(path, commit).map_err(Stop::Error)?;
+    let name = format!("{commit}:{}", path.display());
+    match policy_file::parse(&bytes) {
+        Ok(policy) => Ok(Source::new(name, &policy)),
+        Err(faults) => Err(Stop::Faults(in_file(&name, &faults))),
+    }
 }
 
 /// Two policies and what is between them.
@@ -146,30 +182,47 @@ pub(crate) fn text(
     let (verdict, counts) = compared.verdict();
     let digests = [compared.old, compared.new].map(short).join(" -> ");
     writeln!(out, "{style}{verdict}{style:#}: {counts}; {digests}")?;
+    let (mut room, mut left) = (MOST_TEXT, compared.diff.changes.len());
     for change in &compared.diff.changes {
-        let style = if change.widens() { DENY } else { STRONG };
-        let words: Vec<_> = change.labels().collect();
-        writeln!(
-            out,
-            "\n{style}{}{style:#}: {}",
-            words.join(", "),
-            change.asked
-        )?;
-        let mut line = |label: &str, text: &str| {
-            writeln!(out, "  {FAINT}{label:<10}{FAINT:#}  {}", one_line(text))
+        let mut lines = Vec::new();
+        change_text(&mut lines, change, old, new)?;
+        let Some(rest) = room.checked_sub(lines.len()) else {
+            break;
         };
-        for (label, rule, source) in [
-            ("before", &change.before, old),
-            ("after", &change.after, new),
-        ] {
-            match rule {
-                Some(rule) => line(label, &format!("{rule} ({})", source.at(rule.place())))?,
-                None => line(label, "denied to everybody")?,
-            }
+        room = rest;
+        left = left.saturating_sub(1);
+        out.write_all(&lines)?;
+    }
+    match left {
+        0 => Ok(()),
+        left => writeln!(out, "\nand {left} more: `--json` lists all"),
+    }
+}
+
+fn change_text(
+    out: &mut dyn Write,
+    change: &Change<'_, '_>,
+    old: &Source,
+    new: &Source,
+) -> io::Result<()> {
+    let style = if change.widens() { DENY } else { STRONG };
+    let words: Vec<_> = change.labels().collect();
+    let words = words.join(", ");
+    writeln!(out, "\n{style}{words}{style:#}: {}", change.asked)?;
+    let mut line = |label: &str, text: &str| {
+        writeln!(out, "  {FAINT}{label:<10}{FAINT:#}  {}", one_line(text))
+    };
+    for (label, rule, source) in [
+        ("before", &change.before, old),
+        ("after", &change.after, new),
+    ] {
+        match rule {
+            Some(rule) => line(label, &format!("{rule} ({})", source.at(rule.place())))?,
+            None => line(label, "denied to everybody")?,
         }
-        for (label, _, caller) in witnesses(change) {
-            line(label, &command(&change.asked, caller, new.name()))?;
-        }
+    }
+    for (label, _, caller) in witnesses(change) {
+        line(label, &command(&change.asked, caller, new.name()))?;
     }
     Ok(())
 }
@@ -288,19 +341,27 @@ What the new policy is to the old one, for callers:
 Every change has a request that shows it, and what calls cost is compared for
 those whom both policies allow them. Every request is covered, not only those
 that are listed. Files that differ only in order, comments, layout or the
-names of parameters are equivalent. `--policy` changes nothing here.
+names of parameters are equivalent. The text lists changes up to 16 MiB, and
+says how many are left; --json lists all.
+
+Kinds of --fail-on are `wider`, `narrower`, `cheaper`, `dearer`, `other-cost` (an
+amount is not stated) and `vanished`. Without it, and without --allow-wider,
+`wider`, `cheaper` and `other-cost` fail.
 
 With --json, `wider`, `narrower` and `payer` of a change are null or a request
 as `orbgate replay` reads it.
 
 Examples:
   orbgate diff policy.yaml next.yaml
-  orbgate diff <(git show main:policy.yaml) policy.yaml --markdown
+  orbgate diff policy.yaml --against main --markdown
+  orbgate diff policy.yaml next.yaml --fail-on wider,cheaper,vanished
   orbgate diff policy.yaml next.yaml --json |
       jq -c '.changes[].wider | values' | orbgate replay --policy next.yaml
 
 Exit codes:
-  0  nothing is wider or cheaper, or --allow-wider was given
-  1  a call is allowed to more callers, or may consume less
+  0  nothing is wider or cheaper, or of the kinds of --fail-on, or
+     --allow-wider was given
+  1  a call is allowed to more callers, or may consume less, or a change is of
+     the kinds of --fail-on
   2  could not run: bad usage, a bad or unreadable policy, or too many
      templates that overlap to compare all of them";

@@ -85,7 +85,7 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     let changed = new != text;
     if path == Path::new(STANDARD_INPUT) {
         if !arguments.check && !arguments.json {
-            output::print_raw(new.as_bytes())?;
+            output::print_raw(|out| out.write_all(new.as_bytes()))?;
         }
     } else if changed && !arguments.check {
         replace(path, &new)
@@ -120,8 +120,7 @@ Two spaces for each level, one behind a `-` and a `:`, no space at the end of
 a line, one blank line where there are several. CRLF at the end of a line
 becomes LF. Comments and the order of the file stay; what stands in brackets,
 in quotes or in a block is not touched otherwise. The policy keeps its digest.
-A file is replaced whole: nobody sees a part of it. `--policy` changes nothing
-here.
+A file is replaced whole: nobody sees a part of it.
 
 Examples:
   orbgate fmt policy.yaml

@@ -25,9 +25,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Another level for a code: `error`, `warning`, `note` or `off`
-    #[arg(long = "level", value_name = "CODE=LEVEL", value_parser = code_and_level)]
-    pub(crate) levels: Vec<(Code, Option<Level>)>,
+    #[command(flatten)]
+    pub(crate) levels: Levels,
 
     /// Answer as one line of JSON
     #[arg(long, conflicts_with = "sarif")]
@@ -36,6 +35,14 @@ pub(crate) struct Arguments {
     /// Answer as SARIF 2.1.0, which code hosts show beside the lines
     #[arg(long)]
     pub(crate) sarif: bool,
+}
+
+/// Other levels than those of the codes.
+#[derive(Debug, Args)]
+pub(crate) struct Levels {
+    /// Another level for a code: `error`, `warning`, `note` or `off`
+    #[arg(long = "level", value_name = "CODE=LEVEL", value_parser = code_and_level)]
+    levels: Vec<(Code, Option<Level>)>,
 }
 
 /// `CODE=LEVEL`; no level is `off`.
@@ -103,7 +110,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
 }
 
 impl Linted {
-    pub(crate) fn new(file: String, bytes: &[u8], levels: &[(Code, Option<Level>)]) -> Self {
+    pub(crate) fn new(file: String, bytes: &[u8], levels: &Levels) -> Self {
         let mut linted = Self {
             file,
             policy: None,
@@ -113,7 +120,7 @@ impl Linted {
         };
         // The last that is said of a code counts.
         let level = |code: Code| {
-            let asked = levels.iter().rev().find(|(known, _)| *known == code);
+            let asked = levels.levels.iter().rev().find(|(known, _)| *known == code);
             asked.map_or(Some(code.level()), |(_, level)| *level)
         };
         match policy_file::parse(bytes) {
@@ -136,6 +143,12 @@ impl Linted {
     pub(crate) fn open(&self) -> impl Iterator<Item = &Finding> {
         let list = self.findings.iter();
         list.filter(|finding| finding.suppressed.is_none())
+    }
+
+    /// What is suppressed.
+    pub(crate) fn suppressed(&self) -> impl Iterator<Item = (&Finding, &str)> {
+        let list = self.findings.iter();
+        list.filter_map(|finding| Some((finding, finding.suppressed.as_deref()?)))
     }
 
     /// Whether errors or warnings may be missing.

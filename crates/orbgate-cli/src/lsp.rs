@@ -33,7 +33,7 @@ const HELP: &str = "\
 An editor starts it and speaks the Language Server Protocol with it, over
 standard input and output: faults and lint as you type, hover, the scope of a
 route, layout, fixes. docs/editor.md has the settings for VS Code, Helix and
-Neovim. It reads no file, so `--policy` changes nothing here.
+Neovim. It reads no file.
 
 Examples:
   orbgate lsp

@@ -13,7 +13,9 @@ mod complete;
 mod decide;
 mod diff;
 mod explain;
+mod fail_on;
 mod fmt;
+mod git;
 mod hint;
 mod input;
 mod lint;
@@ -35,6 +37,7 @@ mod unused;
 mod validate;
 mod who;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -101,14 +104,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = match parse() {
+    let cli = match parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(usage) => return output::usage(&usage),
     };
-    if output::is_closed() {
-        let closed = "standard output is closed: there is nowhere to answer";
-        return Stop::Error(closed.to_owned()).report().into();
-    }
     run(&cli).unwrap_or_else(|stop| stop.report()).into()
 }
 
@@ -156,7 +155,7 @@ impl Command {
             Self::Review(arguments) => return arguments.files(),
             Self::Unused(arguments) => return vec![&arguments.log],
             Self::Who(arguments) => return vec![&arguments.tokens],
-            Self::Diff(arguments) => return vec![&arguments.old, &arguments.new],
+            Self::Diff(arguments) => return arguments.files(),
             Self::Needs(arguments) => return arguments.log.iter().map(PathBuf::as_path).collect(),
             Self::Decide(_) | Self::Explain(_) | Self::Reach(_) => return Vec::new(),
             Self::Table(_) | Self::Lsp(_) => return Vec::new(),
@@ -165,6 +164,7 @@ impl Command {
         files.iter().map(PathBuf::as_path).collect()
     }
 
+    /// Whether it decides by a policy. The others take no `--policy`: their files are their arguments.
     const fn reads_policy(&self) -> bool {
         !matches!(
             self,
@@ -181,9 +181,9 @@ impl Command {
 }
 
 /// The command line, unless something is wrong with it.
-fn parse() -> Result<Cli, clap::Error> {
+fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = Cli::command();
-    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let matches = command.try_get_matches_from_mut(arguments)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     match conflict(&cli) {
         None => Ok(cli),
@@ -195,8 +195,13 @@ fn parse() -> Result<Cli, clap::Error> {
     }
 }
 
-/// What the parser cannot see: `--policy` is one of the files of `check`, and standard input can be read only once.
+/// What the parser cannot see: which commands decide by a policy, that the one of `--policy` is one of the files of
+/// `check`, and that standard input can be read only once.
 fn conflict(cli: &Cli) -> Option<(ErrorKind, &'static str)> {
+    if cli.policy.is_some() && !cli.command.reads_policy() {
+        let message = "`--policy` is for commands that decide by a policy, and this one does not";
+        return Some((ErrorKind::UnknownArgument, message));
+    }
     let mut files = cli.command.files();
     if cli.command.reads_policy() {
         files.extend(cli.policy.as_deref());
@@ -251,3 +256,96 @@ Exit codes:
   0  allowed, or nothing to complain about
   1  denied, or findings
   2  could not run: bad usage, policy or input";
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use clap::error::ErrorKind;
+    use clap::{Arg, Command, CommandFactory as _};
+
+    use super::{Cli, parse};
+
+    /// The commands that do something, each with its name and its folders' names.
+    fn leaves(command: &Command, path: &[String]) -> Vec<(Vec<String>, Command)> {
+        let commands = command
+            .get_subcommands()
+            .filter(|sub| sub.get_name() != "help");
+        let own = commands.map(|sub| (sub, [path, &[sub.get_name().to_owned()]].concat()));
+        let leaves = own.flat_map(|(sub, path)| match sub.has_subcommands() {
+            true => leaves(sub, &path),
+            false => vec![(path, sub.clone())],
+        });
+        leaves.collect()
+    }
+
+    fn value(argument: &Arg) -> String {
+        let values = argument.get_possible_values();
+        values
+            .first()
+            .map_or_else(|| "1".to_owned(), |value| value.get_name().to_owned())
+    }
+
+    /// As little as the command can do with.
+    fn least(path: &[String], command: &Command) -> Vec<String> {
+        let mut arguments = [&["orbgate".to_owned()], path].concat();
+        for argument in command
+            .get_arguments()
+            .filter(|argument| argument.is_required_set())
+        {
+            arguments.extend(argument.get_long().map(|long| format!("--{long}")));
+            arguments.push(value(argument));
+        }
+        let more: &[&str] = match path.first().map(String::as_str) {
+            Some("decide" | "explain") => &["GET", "/"],
+            Some("needs") => &["GET /"],
+            Some("diff") => &["2"],
+            Some("check" | "lint" | "test") => &["1"],
+            _ => &[],
+        };
+        arguments.extend(more.iter().map(|text| (*text).to_owned()));
+        arguments
+    }
+
+    #[test]
+    fn an_option_that_a_command_does_not_have_is_an_error() {
+        let mut root = Cli::command();
+        root.build();
+        let leaves = leaves(&root, &[]);
+        let all = leaves
+            .iter()
+            .flat_map(|(_, command)| command.get_arguments());
+        let options: BTreeMap<_, _> = all
+            .filter_map(|argument| Some((argument.get_long()?.to_owned(), argument)))
+            .collect();
+        assert!(leaves.len() > 20 && options.len() > 30);
+        for (path, command) in &leaves {
+            let least = least(path, command);
+            let parsed = parse(least.iter().map(Into::into));
+            assert!(parsed.is_ok(), "{least:?}: {}", parsed.unwrap_err());
+            for (name, option) in &options {
+                if command
+                    .get_arguments()
+                    .any(|own| own.get_long() == Some(name.as_str()))
+                    && name != "policy"
+                {
+                    continue;
+                }
+                let mut arguments = least.clone();
+                arguments.push(format!("--{name}"));
+                if option.get_action().takes_values() {
+                    arguments.push(value(option));
+                }
+                let parsed = parse(arguments.iter().map(Into::into));
+                match (name.as_str(), parsed) {
+                    // That those read it is tested with a file that is not there.
+                    ("policy", Ok(cli)) => assert!(cli.command.reads_policy(), "{arguments:?}"),
+                    (_, Ok(_)) => panic!("{arguments:?}"),
+                    (_, Err(error)) => {
+                        assert_eq!(error.kind(), ErrorKind::UnknownArgument, "{arguments:?}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -35,7 +35,7 @@ fn import(import: &Import) -> Result<Exit, Stop> {
     if import.json {
         print_json(&ImportAnswer::new(&file, &imported))?;
     } else {
-        output::print_raw(imported.policy.as_bytes())?;
+        output::print_raw(|out| out.write_all(imported.policy.as_bytes()))?;
         report(&file, &imported)?;
     }
     Ok(
@@ -73,7 +73,7 @@ fn export(export: &Export) -> Result<Exit, Stop> {
         true => document.to_json() + "\n",
         false => document.to_yaml(),
     };
-    output::print_raw(text.as_bytes())?;
+    output::print_raw(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Fine)
 }
 

@@ -1,28 +1,12 @@
 //! How the command ends and how it writes: exit codes, standard output, styles.
 
-use core::sync::atomic::{AtomicBool, Ordering};
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use orbgate_analysis::shown::lines;
 pub(crate) use orbgate_analysis::shown::one_line;
-
-/// Whether standard output was closed when the command started (`orbgate … >&-`): its answers would be lost unseen,
-/// because Rust opens /dev/null in its place.
-pub(crate) fn is_closed() -> bool {
-    CLOSED.load(Ordering::Relaxed)
-}
-
-static CLOSED: AtomicBool = AtomicBool::new(false);
-
-#[cfg(unix)]
-#[ctor::ctor(unsafe)]
-fn look_before_main() {
-    let flags = rustix::io::fcntl_getfd(rustix::stdio::stdout());
-    CLOSED.store(flags == Err(rustix::io::Errno::BADF), Ordering::Relaxed);
-}
 
 /// How the command ended, when it could run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,13 +99,10 @@ fn harmless(text: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Writes to standard output, all at once and flushed. Styles are kept on a terminal only.
+/// Writes to standard output as it comes, in pieces: a short policy can have a long answer. Styles are kept on a terminal
+/// only.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
-    let mut text = Vec::new();
-    write(&mut text)?;
-    let mut out = anstream::stdout().lock();
-    out.write_all(harmless(&text).as_bytes())?;
-    Ok(out.flush()?)
+    stream(Harmless::new(anstream::stdout().lock()), write)
 }
 
 /// Writes to standard error, all at once, what explains an answer on standard output.
@@ -135,10 +116,51 @@ pub(crate) fn explain(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> R
     Ok(())
 }
 
-/// Writes to standard output as it is, for programs: no styles to keep or to strip.
-pub(crate) fn print_raw(text: &[u8]) -> Result<(), Stop> {
-    let mut out = io::stdout().lock();
-    out.write_all(text)?;
+/// Writes to standard output as it comes, for programs: no styles to keep or to strip.
+pub(crate) fn print_raw(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
+    stream(io::stdout().lock(), write)
+}
+
+/// A writer that passes lines on when they are whole, and harmless.
+struct Harmless<W> {
+    out: W,
+    line: Vec<u8>,
+}
+
+impl<W> Harmless<W> {
+    const fn new(out: W) -> Self {
+        let line = Vec::new();
+        Self { out, line }
+    }
+}
+
+impl<W: Write> Write for Harmless<W> {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        self.line.extend_from_slice(piece);
+        if let Some(end) = self.line.iter().rposition(|byte| *byte == b'\n') {
+            let rest = self.line.split_off(end.saturating_add(1));
+            self.out.write_all(harmless(&self.line).as_bytes())?;
+            self.line = rest;
+        }
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.write_all(harmless(&self.line).as_bytes())?;
+        self.line.clear();
+        self.out.flush()
+    }
+}
+
+/// Output is written in pieces of this size, in bytes.
+const PIECE: usize = 64 * 1024;
+
+fn stream(
+    out: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Stop> {
+    let mut out = BufWriter::with_capacity(PIECE, out);
+    write(&mut out)?;
     Ok(out.flush()?)
 }
 

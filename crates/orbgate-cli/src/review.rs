@@ -3,11 +3,13 @@
 //! In Markdown, all that comes from files stands as code: it can be no markup, and calls nobody by name.
 
 mod args;
+mod baseline;
 
 use core::fmt::Write as _;
+use std::path::Path;
 
 use orbgate_analysis::shown::{code, span};
-use orbgate_analysis::{Change, Cost};
+use orbgate_analysis::{Change, Cost, Finding, Level};
 use serde::Serialize;
 
 use crate::check::count;
@@ -15,7 +17,7 @@ use crate::decide::print_json;
 use crate::diff::{self, Compared};
 use crate::input;
 use crate::lint::{self, Linted};
-use crate::output::{self, Exit, Stop};
+use crate::output::{self, Exit, Stop, WARNING, one_line};
 use crate::policy_file::{self, READ_LIMIT, Source};
 use crate::table::orb_column;
 use crate::test::{self, Report, Tested};
@@ -25,65 +27,119 @@ pub(crate) use args::Arguments;
 /// Most bytes of each part in Markdown: GitHub takes comments of 65,536 characters.
 const MOST_DIFF: usize = 30_000;
 const MOST_PART: usize = 8_000;
+const MOST_SUPPRESSED: usize = 4_000;
 
 /// Reviews the new policy.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
-    let old = Source::load(Some(&arguments.old))?;
-    let bytes = input::read(&arguments.new, READ_LIMIT).map_err(Stop::Error)?;
-    let name = arguments.new.display().to_string();
-    let linted = Linted::new(name.clone(), &bytes, &[]);
-    let Ok(policy) = policy_file::parse(&bytes) else {
-        faulty(arguments, &linted)?;
+    // Read once: a file that changes meanwhile must not make a page of two policies.
+    let [before, after] =
+        [&arguments.old, &arguments.new].map(|path| Version::read(path, &arguments.levels));
+    let (before, after) = (before?, after?);
+    let Some(new) = &after.source else {
+        faulty(arguments, &after.linted)?;
         return Ok(Exit::Findings);
     };
-    // Read once: a file that changes meanwhile must not make a page of two policies.
-    let new = Source::new(name, &policy);
-    let compared = Compared::new(&old, &new);
-    let (files, sources) = test::read(&arguments.tests, Some(&new))?;
+    let compared = before
+        .source
+        .as_ref()
+        .map(|old| (old, Compared::new(old, new)));
+    let (files, sources) = test::read(&arguments.tests, Some(new))?;
     let (tested, coverage) = test::try_all(&files, &sources);
     let page = Page {
-        compared: &compared,
-        linted: &linted,
+        compared: compared.as_ref().map(|(_, compared)| compared),
+        before: &before.linted,
+        linted: &after.linted,
         tested: &tested,
         coverage: &coverage,
     };
     if arguments.json {
         print_json(&Answer {
-            diff: Some(&compared),
-            lint: lint::FileAnswer::new(&linted),
+            old_faults: before
+                .linted
+                .faults
+                .iter()
+                .map(lint::FaultAnswer::new)
+                .collect(),
+            diff: page.compared,
+            lint: lint::FileAnswer::new(page.linted),
             tests: tested.iter().map(test::FileAnswer::new).collect(),
             coverage: coverage.iter().map(test::CoverageAnswer::new).collect(),
         })?;
     } else if arguments.markdown {
-        output::print_raw(page.markdown().as_bytes())?;
+        let page = page.markdown();
+        output::print_raw(|out| out.write_all(page.as_bytes()))?;
     } else {
         output::print(|out| {
-            diff::text(out, &compared, &old, &new)?;
+            match &compared {
+                Some((old, compared)) => diff::text(out, compared, old, new)?,
+                None => {
+                    before.linted.write(out)?;
+                    writeln!(out, "{WARNING}not compared{WARNING:#}: {FAULTY}")?;
+                }
+            }
             writeln!(out)?;
-            linted.write(out)?;
+            page.linted.write(out)?;
+            for (finding, reason) in page.newly_suppressed() {
+                let (code, line) = (finding.code, finding.place.line);
+                let text = one_line(&format!("{}: {reason}", finding.message)).into_owned();
+                writeln!(out, "newly suppressed: {code}, line {line}: {text}")?;
+            }
             tested
                 .iter()
                 .try_for_each(|tested| test::results(out, tested))?;
             coverage.iter().try_for_each(|report| report.sum_up(out))
         })?;
     }
-    compared.complete()?;
-    if linted.is_cut() {
+    if let Some(compared) = page.compared {
+        compared.complete()?;
+    }
+    if page.linted.is_cut() {
         let message = "too many findings of lint: not everything is listed";
         return Err(Stop::Error(message.to_owned()));
     }
-    let wider = compared.diff.widens() && !arguments.allow_wider;
+    let changed = match page.compared {
+        Some(compared) => arguments.fail_on.finds(&compared.diff),
+        None => arguments.fail_on.minds_wider(),
+    };
+    let complains = match arguments.only_new {
+        true => baseline::new(page.before.open(), page.linted.open())
+            .iter()
+            .any(|finding| finding.level > Level::Note),
+        false => page.linted.complains(),
+    };
     let failed = tested.iter().any(|tested| tested.failed().next().is_some());
-    Ok(match wider || failed || linted.complains() {
+    Ok(match changed || failed || complains {
         true => Exit::Findings,
         false => Exit::Fine,
     })
+}
+
+/// Why there is no comparison.
+const FAULTY: &str = "the old policy has faults, so whatever the new one allows may be wider";
+
+/// A version of the policy: what lint says of it, and the policy itself, if it has no faults.
+struct Version {
+    linted: Linted,
+    source: Option<Source>,
+}
+
+impl Version {
+    fn read(path: &Path, levels: &lint::Levels) -> Result<Self, Stop> {
+        let bytes = input::read(path, READ_LIMIT).map_err(Stop::Error)?;
+        let name = path.display().to_string();
+        let policy = policy_file::parse(&bytes).ok();
+        Ok(Self {
+            linted: Linted::new(name.clone(), &bytes, levels),
+            source: policy.map(|policy| Source::new(name, &policy)),
+        })
+    }
 }
 
 /// What there is to say of a new file that is not a valid policy.
 fn faulty(arguments: &Arguments, linted: &Linted) -> Result<(), Stop> {
     if arguments.json {
         print_json(&Answer {
+            old_faults: Vec::new(),
             diff: None,
             lint: lint::FileAnswer::new(linted),
             tests: Vec::new(),
@@ -91,20 +147,25 @@ fn faulty(arguments: &Arguments, linted: &Linted) -> Result<(), Stop> {
         })
     } else if arguments.markdown {
         let mut page = "### Policy: invalid\n\n".to_owned();
-        let faults = linted
-            .faults
-            .iter()
-            .map(|fault| format!("- line {}: {}\n", fault.place.line, span(&fault.message)));
-        push_rows(&mut page, faults, MOST_DIFF, "`orbgate check` lists all");
-        output::print_raw(page.as_bytes())
+        push_faults(&mut page, linted);
+        output::print_raw(|out| out.write_all(page.as_bytes()))
     } else {
         output::print(|out| linted.write(out))
     }
 }
 
+fn push_faults(page: &mut String, linted: &Linted) {
+    let faults = linted.faults.iter();
+    let faults =
+        faults.map(|fault| format!("- line {}: {}\n", fault.place.line, span(&fault.message)));
+    push_rows(page, faults, MOST_DIFF, "`orbgate check` lists all");
+}
+
 /// All that there is to say.
 struct Page<'a> {
-    compared: &'a Compared<'a, 'a>,
+    /// `None` where the old policy has faults.
+    compared: Option<&'a Compared<'a, 'a>>,
+    before: &'a Linted,
     linted: &'a Linted,
     tested: &'a [Tested<'a>],
     coverage: &'a [Report<'a>],
@@ -112,17 +173,26 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn markdown(&self) -> String {
-        let mut page = diff::markdown(self.compared, MOST_DIFF);
+        let mut page = match self.compared {
+            Some(compared) => diff::markdown(compared, MOST_DIFF),
+            None => {
+                let mut page =
+                    format!("### Policy: not compared\n\n**Not compared: {FAULTY}.**\n\n");
+                push_faults(&mut page, self.before);
+                page
+            }
+        };
         self.costs(&mut page);
         self.lint(&mut page);
+        self.suppressions(&mut page);
         self.tests(&mut page);
         page
     }
 
     /// What those pay whom both policies allow a call.
     fn costs(&self, page: &mut String) {
-        let changes = self.compared.diff.changes.iter();
-        let rows: Vec<_> = changes.filter_map(cost_row).collect();
+        let changes = self.compared.map(|compared| compared.diff.changes.iter());
+        let rows: Vec<_> = changes.into_iter().flatten().filter_map(cost_row).collect();
         if rows.is_empty() {
             return;
         }
@@ -152,6 +222,31 @@ impl Page<'_> {
         push_rows(page, rows, MOST_PART, "`orbgate lint` lists all");
     }
 
+    /// What the new policy has and keeps quiet, and the old one did not.
+    fn newly_suppressed(&self) -> Vec<(&Finding, &str)> {
+        let known = self.before.suppressed().map(|(finding, _)| finding);
+        let new = baseline::new(known, self.linted.suppressed().map(|(finding, _)| finding));
+        new.into_iter().filter_map(with_reason).collect()
+    }
+
+    fn suppressions(&self, page: &mut String) {
+        let row = |(finding, reason): (&Finding, &str)| {
+            let (name, line) = (finding.code, finding.place.line);
+            let (message, reason) = (span(&finding.message), span(reason));
+            format!("- `{name}`, line {line}: {message}, because {reason}\n")
+        };
+        let rows: Vec<_> = self.newly_suppressed().into_iter().map(row).collect();
+        if !rows.is_empty() {
+            page.push_str("\n### Newly suppressed\n\n");
+            push_rows(
+                page,
+                rows,
+                MOST_SUPPRESSED,
+                "`orbgate lint --json` lists all",
+            );
+        }
+    }
+
     fn tests(&self, page: &mut String) {
         if self.tested.is_empty() {
             return;
@@ -179,6 +274,10 @@ impl Page<'_> {
             );
         }
     }
+}
+
+fn with_reason(finding: &Finding) -> Option<(&Finding, &str)> {
+    Some((finding, finding.suppressed.as_deref()?))
 }
 
 fn cost_row(change: &Change<'_, '_>) -> Option<String> {
@@ -229,7 +328,9 @@ fn push_rows(page: &mut String, rows: impl IntoIterator<Item = String>, most: us
 /// All of it, as JSON.
 #[derive(Serialize)]
 struct Answer<'a> {
-    /// Null where the new policy has faults.
+    /// Where there are some, nothing was compared.
+    old_faults: Vec<lint::FaultAnswer>,
+    /// Null where one of the policies has faults.
     diff: Option<&'a Compared<'a, 'a>>,
     lint: lint::FileAnswer<'a>,
     tests: Vec<test::FileAnswer<'a>>,

@@ -11,6 +11,7 @@ use orbgate_analysis::{TableRow, table_rows};
 
 use crate::answer::short;
 use crate::check::count;
+use crate::decide;
 use crate::output::{self, Exit, FAINT, STRONG, Stop, one_line};
 use crate::policy_file::Source;
 
@@ -40,9 +41,9 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     let engine = source.engine();
     match arguments.format {
         Format::Text => output::print(|out| text(out, engine))?,
-        Format::Markdown => output::print_raw(&markdown(engine)?)?,
-        Format::Csv => output::print_raw(&csv(engine)?)?,
-        Format::Json => output::print_raw(&json(engine)?)?,
+        Format::Markdown => output::print_raw(|out| markdown(out, engine))?,
+        Format::Csv => output::print_raw(|out| csv(out, engine))?,
+        Format::Json => decide::print_json(&engine.table())?,
     }
     Ok(Exit::Fine)
 }
@@ -57,14 +58,6 @@ fn apis(engine: &Engine) -> Vec<(&str, Vec<Scope<'_>>)> {
         }
     }
     apis
-}
-
-/// The document of [`Engine::table`], on one line.
-fn json(engine: &Engine) -> Result<Vec<u8>, Stop> {
-    let mut document = serde_json::to_vec(&engine.table())
-        .map_err(|error| Stop::Error(format!("cannot write JSON: {error}")))?;
-    document.push(b'\n');
-    Ok(document)
 }
 
 /// An orb column: `no`, `yes`, an amount or `not stated`.
@@ -151,8 +144,9 @@ const COLUMNS: [&str; 8] = [
     "heading",
 ];
 
-/// One row for each route, and one for each scope that has none.
-fn rows(engine: &Engine) -> Vec<[String; 7]> {
+/// One row for each route, and one for each scope that has none. Each is made when it is asked for: they repeat what a
+/// scope permits.
+fn rows(engine: &Engine) -> impl Iterator<Item = [String; 7]> {
     let row = |TableRow { scope, route }: TableRow<'_>| {
         [
             scope.api().to_owned(),
@@ -164,12 +158,11 @@ fn rows(engine: &Engine) -> Vec<[String; 7]> {
             route.map_or_else(String::new, |route| orb_column(Some(route.orbs()))),
         ]
     };
-    table_rows(engine).map(row).collect()
+    table_rows(engine).map(row)
 }
 
 /// A table for GitHub, the headings below it.
-fn markdown(engine: &Engine) -> io::Result<Vec<u8>> {
-    let mut out = Vec::new();
+fn markdown(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
     let titles = [
         "API",
         "Scope",
@@ -209,16 +202,15 @@ fn markdown(engine: &Engine) -> io::Result<Vec<u8>> {
             .map_or_else(|| "without a name".to_owned(), prose),
         engine.target().as_str(),
         engine.digest()
-    )?;
-    Ok(out)
+    )
 }
 
 /// Comma-separated values (RFC 4180), for spreadsheets: a cell that one would take for a formula begins with `'`. A heading
 /// is a row of its own, with only its last column set.
-fn csv(engine: &Engine) -> io::Result<Vec<u8>> {
+fn csv(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
     let mut out = WriterBuilder::new()
         .terminator(Terminator::CRLF)
-        .from_writer(Vec::new());
+        .from_writer(out);
     out.write_record(COLUMNS)?;
     for row in rows(engine) {
         let cells = row.iter().map(|field| cell(field));
@@ -228,7 +220,7 @@ fn csv(engine: &Engine) -> io::Result<Vec<u8>> {
         let empty = COLUMNS.iter().skip(1).map(|_| Cow::Borrowed(""));
         out.write_record(empty.chain([cell(heading)]).map(Cow::into_owned))?;
     }
-    out.into_inner().map_err(|error| error.into_error())
+    out.flush()
 }
 
 /// On one line, and never a formula.

@@ -137,7 +137,7 @@ const HELP: &str = "\
 A file holds one JSON document or more, one after the other or one on each
 line. Every finding is printed, as FILE:LINE: /pointer: message; the pointer
 of a missing member names the member, and that of a whole document is left
-out. No policy is read: `--policy` changes nothing here.
+out.
 
 Strict, as without --lenient, every member that the specification lists is
 asked for, null only where it may be, and what must agree is compared. With

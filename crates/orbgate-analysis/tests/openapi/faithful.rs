@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::TestRunner;
 
-use super::wider::{Operation, calls, document, for_less, operations};
 use super::free;
+use super::wider::{Operation, calls, document, for_less, operations};
 
 /// Somebody's hand in a policy that was imported.
 #[derive(Clone, Debug)]

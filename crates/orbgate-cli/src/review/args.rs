@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
+use crate::fail_on::FailOn;
+use crate::lint::Levels;
+
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -19,9 +22,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tests: Vec<PathBuf>,
 
-    /// Let it pass that somebody may do more, or for less
+    #[command(flatten)]
+    pub(crate) fail_on: FailOn,
+
+    #[command(flatten)]
+    pub(crate) levels: Levels,
+
+    /// Let findings of lint pass that the old policy has as well
     #[arg(long)]
-    pub(crate) allow_wider: bool,
+    pub(crate) only_new: bool,
 
     /// Answer as one line of JSON
     #[arg(long, conflicts_with = "markdown")]
@@ -42,9 +51,14 @@ impl Arguments {
 
 const HELP: &str = "\
 One page has what `orbgate diff` says of the two policies, what calls cost
-otherwise, what `orbgate lint` finds in the new one, and how the cases of
---tests end with it, whatever policy they name. In Markdown it has at most
-60,000 characters. `--policy` changes nothing here.
+otherwise, what `orbgate lint` finds in the new one, which findings are newly
+suppressed, and how the cases of --tests end with it, whatever policy they
+name. In Markdown it has at most 60,000 characters. With an old policy that has
+faults, nothing is compared: that passes with --allow-wider only.
+
+Kinds of --fail-on are `wider`, `narrower`, `cheaper`, `dearer`, `other-cost` (an
+amount is not stated) and `vanished`. Without it, and without --allow-wider,
+`wider`, `cheaper` and `other-cost` fail.
 
 Examples:
   orbgate review policy.yaml next.yaml
@@ -53,7 +67,7 @@ Examples:
 
 Exit codes:
   0  nothing to complain about
-  1  something is wider or cheaper, lint has an error or a warning, a case
-     fails, or the new policy has faults
-  2  could not run: bad usage, a bad or unreadable old policy or file of cases,
-     or too many templates that overlap to compare all of them";
+  1  something is wider or cheaper, or of the kinds of --fail-on, lint has an
+     error or a warning, a case fails, or one of the policies has faults
+  2  could not run: bad usage, an unreadable policy, a bad or unreadable file of
+     cases, or too many templates that overlap to compare all of them";

@@ -135,14 +135,49 @@ fn a_policy_is_looked_at_by_every_command_that_decides_or_shows() {
     }
 }
 
+/// Each command reads the file of `--policy`, or says that it takes none.
 #[test]
-fn completions_do_not_read_a_policy() {
-    let script = orbgate(&["completions", "bash"]);
-    for policy in ["/nowhere.yaml", "-"] {
-        let ran = orbgate(&["completions", "bash", "--policy", policy]);
-        assert_eq!(ran, script);
-        let ran = orbgate(&["--policy", policy, "completions", "bash"]);
-        assert_eq!(ran, script);
+fn a_policy_that_is_not_there_is_an_error_of_every_command() {
+    let fine = crate::file("help-fine.yaml", crate::SHOP);
+    let help = orbgate(&["--help"]).out;
+    let commands = help.split_once("Commands:\n").unwrap().1;
+    let commands = commands.lines().take_while(|line| !line.is_empty());
+    let commands: Vec<_> = commands
+        .map(|line| line.split_whitespace().next().unwrap())
+        .collect();
+    assert!(commands.len() > 15, "{commands:?}");
+    for command in commands.iter().filter(|command| **command != "help") {
+        let more: &[&[&str]] = match *command {
+            "decide" | "explain" => &[&["GET", "/"]],
+            "needs" => &[&["GET /"]],
+            "replay" | "table" | "lsp" => &[&[]],
+            "reach" => &[&["--token", "user"]],
+            "who" => &[&["GET", "/", "--tokens", &fine]],
+            "diff" | "review" => &[&[&fine, &fine]],
+            "openapi" => &[
+                &["import", &fine],
+                &["export", &fine],
+                &["check", &fine, &fine],
+            ],
+            "validate" => &[&["run-request", &fine]],
+            "completions" => &[&["bash"]],
+            "test" => &[&[concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/testdata/shop.test.yaml"
+            )]],
+            _ => &[&[&fine]],
+        };
+        for more in more {
+            let missing = &["--policy", "/nowhere.yaml"][..];
+            let before = [missing, &[*command], *more].concat();
+            let after = [&[*command], *more, missing].concat();
+            for arguments in [before, after] {
+                let ran = orbgate(&arguments);
+                let said = ran.err.contains("cannot read `")
+                    || ran.err.contains("`--policy` is for commands");
+                assert!((ran.code, said) == (2, true), "{arguments:?}: {ran:?}");
+            }
+        }
     }
 }
 

@@ -30,12 +30,12 @@ mod table;
 mod validate;
 mod wrong_hands;
 
+use core::time::Duration;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
 
 /// What the command did.
 #[derive(Debug, PartialEq, Eq)]

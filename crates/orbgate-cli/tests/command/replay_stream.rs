@@ -1,9 +1,9 @@
 //! `orbgate replay` as a part of a pipe: memory, waiting, and readers that go away.
 
+use core::time::Duration;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 use std::thread;
-use std::time::Duration;
 
 use crate::{Piped, command, orbgate_reading};
 

@@ -72,7 +72,7 @@ fn nothing_to_complain_about_is_0() {
 }
 
 #[test]
-fn a_new_policy_with_faults_is_a_finding_and_an_old_one_is_not() {
+fn a_policy_with_faults_is_a_finding_on_either_side() {
     let old = file("review-valid.yaml", SHOP);
     let bad = file("review-bad.yaml", BAD);
     let page = orbgate(&["review", &old, &bad, "--markdown"]);
@@ -82,8 +82,115 @@ fn a_new_policy_with_faults_is_a_finding_and_an_old_one_is_not() {
         "{}",
         page.out
     );
-    let ran = orbgate(&["review", &bad, &old]);
-    assert_eq!((ran.code, &*ran.out), (2, ""));
+    // Who mends it gets a page; that nothing was compared is let pass as what is wider is.
+    let page = orbgate(&["review", &bad, &old, "--markdown"]);
+    assert_eq!((page.code, &*page.err), (1, ""));
+    for part in ["### Policy: not compared\n", "\n- line 7: ", "### Lint\n"] {
+        assert!(page.out.contains(part), "{part}\n{}", page.out);
+    }
+    let json = orbgate(&["review", &bad, &old, "--json"]).out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (
+            json["diff"].is_null(),
+            json["old_faults"].as_array().unwrap().len()
+        ),
+        (true, 2)
+    );
+    let quiet = file("review-mended.yaml", QUIET);
+    assert_eq!(orbgate(&["review", &bad, &quiet]).code, 1);
+    assert_eq!(orbgate(&["review", &bad, &quiet, "--allow-wider"]).code, 0);
+}
+
+/// Neither lint nor a comparison with itself has anything to say.
+const QUIET: &str = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: 5, routes: [POST /a, PUT /a] } } } }\n";
+
+#[test]
+fn what_fails_can_be_said() {
+    let old = file("review-kinds.yaml", QUIET);
+    let changed = [
+        ("wider", QUIET.replace("PUT /a]", "PUT /a, GET /b]")),
+        ("narrower", QUIET.replace(", PUT /a]", "]")),
+        ("vanished", QUIET.replace(", PUT /a]", "]")),
+        ("cheaper", QUIET.replace("orbs: 5", "orbs: 4")),
+        ("dearer", QUIET.replace("orbs: 5", "orbs: 5000")),
+        ("other-cost", QUIET.replace("orbs: 5", "orbs: true")),
+    ];
+    for (kind, new) in &changed {
+        let new = file(&format!("review-{kind}.yaml"), new);
+        for command in ["review", "diff"] {
+            let ran = |more: &[&str]| orbgate(&[&[command, &old, &new], more].concat()).code;
+            let fails = ["wider", "cheaper", "other-cost"].contains(kind);
+            assert_eq!(ran(&[]), i32::from(fails), "{command} {kind}");
+            assert_eq!(ran(&["--allow-wider"]), 0, "{command} {kind}");
+            assert_eq!(ran(&["--fail-on", kind]), 1, "{command} {kind}");
+            assert_eq!(
+                ran(&[
+                    "--fail-on",
+                    "wider,narrower,vanished,cheaper,dearer,other-cost"
+                ]),
+                1
+            );
+            let others: Vec<_> = changed.iter().map(|(kind, _)| *kind).collect();
+            let same = ["narrower", "vanished"];
+            let others = others
+                .into_iter()
+                .filter(|other| other != kind && !(same.contains(other) && same.contains(kind)));
+            let others = others.collect::<Vec<_>>().join(",");
+            assert_eq!(
+                ran(&["--fail-on", &others]),
+                0,
+                "{command} {kind}: {others}"
+            );
+            assert_eq!(ran(&["--fail-on", kind, "--allow-wider"]), 2);
+            assert_eq!(ran(&["--fail-on", "all"]), 2);
+        }
+    }
+}
+
+#[test]
+fn only_what_lint_finds_anew_may_fail_and_what_is_newly_suppressed_is_shown() {
+    let overlap = "'GET /{id}']";
+    let policy = |routes: &str, comment: &str| {
+        format!(
+            "orbgate: 1\n# A policy.\napis:\n  a:\n    base_path: ''\n    scopes:\n      s: {{ orbs: 5, routes: [GET /a, {overlap} }}\n      t: {{ orbs: false, routes: [{routes}] }} {comment}\n"
+        )
+    };
+    let none = policy("PUT /a", "").replace(", 'GET /{id}']", "]");
+    let [one, two] = ["PUT /a, GET /b", "PUT /a, GET /b, GET /c"].map(|routes| policy(routes, ""));
+    let one_lower = one.replace("# A policy.\n", "# A\n# policy.\n");
+    let quiet = policy("PUT /a, GET /b", "# orbgate-lint: allow overlap: we know");
+    let [none, one, one_lower, two, quiet] = [
+        ("none", none),
+        ("one", one),
+        ("lower", one_lower),
+        ("two", two),
+        ("quiet", quiet),
+    ]
+    .map(|(name, text)| file(&format!("review-baseline-{name}.yaml"), text));
+    let review = |old: &str, new: &str, more: &[&str]| {
+        orbgate(&[&["review", old, new, "--markdown", "--allow-wider"], more].concat())
+    };
+    assert_eq!(review(&one, &one_lower, &[]).code, 1);
+    assert_eq!(review(&one, &one_lower, &["--only-new"]).code, 0);
+    assert_eq!(review(&one, &two, &["--only-new"]).code, 1);
+    assert_eq!(review(&none, &one, &["--only-new"]).code, 1);
+    assert_eq!(review(&none, &one, &["--level", "overlap=note"]).code, 0);
+
+    let page = review(&one, &quiet, &[]);
+    assert_eq!(page.code, 0, "{}", page.out);
+    for part in [
+        "### Newly suppressed\n\n- `overlap`, line 8: ",
+        ", because `we know`\n",
+    ] {
+        assert!(page.out.contains(part), "{part}\n{}", page.out);
+    }
+    let text = orbgate(&["review", &one, &quiet]).out;
+    assert!(
+        text.contains("newly suppressed: overlap, line 8: "),
+        "{text}"
+    );
+    assert!(!review(&quiet, &quiet, &[]).out.contains("Newly suppressed"));
 }
 
 /// A file that changes while it is reviewed must not make a page of two policies.
@@ -147,7 +254,11 @@ mod action {
 
     impl Repository {
         fn new() -> Self {
-            let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("review history");
+            Self::in_folder("review history")
+        }
+
+        fn in_folder(name: &str) -> Self {
+            let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
             let _ = fs::remove_dir_all(&folder);
             fs::create_dir_all(folder.join("in here")).unwrap();
             let repository = Self(folder);
@@ -209,6 +320,143 @@ mod action {
     }
 
     const POLICY: &str = "in here/a policy.yaml";
+
+    #[test]
+    fn a_file_that_is_moved_mended_deleted_or_a_link() {
+        if of_the_repository("action/review.sh").is_none() {
+            return;
+        }
+        let repository = Repository::in_folder("review moves");
+        let quiet = SHOP.replace("POST /items/order", "POST /order");
+        let before = repository.commit("old.yaml", &quiet);
+
+        fs::rename(repository.0.join("old.yaml"), repository.0.join(POLICY)).unwrap();
+        repository.commit(POLICY, &quiet.replace("orbs: 3", "orbs: 4"));
+        let (code, page, _, err) = repository.review(&before, &[]);
+        assert!(page.starts_with("### Policy: equivalent\n"), "{page}{err}");
+        assert!(page.contains("| 3 | 4 | dearer |"), "{page}");
+        assert_eq!(code, 0, "{page}");
+        let (code, _, _, _) = repository.review(&before, &[("FAIL_ON", "wider,dearer")]);
+        assert_eq!(code, 1);
+
+        let broken = repository.commit(POLICY, BAD);
+        let mended = repository.commit(POLICY, &quiet);
+        let (code, page, _, err) = repository.review(&broken, &[]);
+        assert_eq!((code, &*err), (1, ""), "{page}");
+        assert!(page.starts_with("### Policy: not compared\n"), "{page}");
+        let (code, _, _, _) = repository.review(&broken, &[("ALLOW_WIDER", "true")]);
+        assert_eq!(code, 0);
+
+        repository.git(&["rm", "--quiet", POLICY]);
+        let (code, page, outputs, err) = repository.review(&mended, &[]);
+        assert_eq!((code, &*err), (1, ""), "{page}");
+        assert!(
+            page.starts_with("**The policy is deleted.**\n\n### Policy: narrower\n"),
+            "{page}"
+        );
+        assert!(!outputs.contains("sarif="), "{outputs}");
+
+        let secret = repository.0.join(".git/secret");
+        fs::write(&secret, "machine a login b password c").unwrap();
+        fs::create_dir_all(repository.0.join("in here")).unwrap();
+        std::os::unix::fs::symlink(&secret, repository.0.join(POLICY)).unwrap();
+        let links = ("in here/link", "in here/link/a policy.yaml");
+        std::os::unix::fs::symlink(".", repository.0.join(links.0)).unwrap();
+        for variable in [("POLICY", POLICY), ("POLICY", links.1), ("TESTS", POLICY)] {
+            let own = ("POLICY", "README");
+            let (code, page, _, err) = repository.review(&mended, &[own, variable]);
+            assert_eq!((code, &*page), (2, ""));
+            assert!(
+                err.contains("is a symbolic link, which is not followed"),
+                "{err}"
+            );
+            assert!(!err.contains("machine"), "{err}");
+        }
+    }
+
+    #[test]
+    fn a_diff_may_be_against_a_commit() {
+        let repository = Repository::in_folder("diff against");
+        repository.commit(POLICY, SHOP);
+        fs::write(
+            repository.0.join(POLICY),
+            SHOP.replace("orbs: 3", "orbs: 4"),
+        )
+        .unwrap();
+        let diff = |arguments: &[&str]| {
+            let mut command = crate::command(&[&["diff", POLICY], arguments].concat());
+            command.current_dir(&repository.0);
+            crate::finish(command, b"")
+        };
+        let ran = diff(&["--against", "HEAD"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(
+            ran.out.contains("(HEAD:in here/a policy.yaml:"),
+            "{}",
+            ran.out
+        );
+        assert_eq!(diff(&["--against", "HEAD", "--fail-on", "dearer"]).code, 1);
+        for (arguments, expected) in [
+            (
+                &["--against", "nowhere"][..],
+                "git has no `in here/a policy.yaml` in `nowhere`: ",
+            ),
+            (
+                &["--against=--help"],
+                "`--help` is not the name of a commit",
+            ),
+            (&["--against", "HEAD~1"], "git has no "),
+            (&["--against", "HEAD", POLICY], "cannot be used with"),
+            (&[], "required arguments were not provided"),
+        ] {
+            let ran = diff(arguments);
+            assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}");
+            assert!(ran.err.contains(expected), "{arguments:?}: {}", ran.err);
+        }
+    }
+
+    /// The cases are tested where the policy alone has changed.
+    #[test]
+    fn the_hook_for_tests_runs_when_the_policy_changes() {
+        let Some(hooks) = of_the_repository(".pre-commit-hooks.yaml") else {
+            return;
+        };
+        let hooks = fs::read_to_string(hooks).unwrap();
+        let (_, hook) = hooks.split_once("- id: orbgate-test\n").unwrap();
+        let of = |key: &str| {
+            hook.lines()
+                .find_map(|line| line.strip_prefix(key))
+                .unwrap()
+        };
+        assert_eq!(of("  files: "), r"((^|[/.])policy|\.test)\.ya?ml$");
+        assert_eq!(of("  pass_filenames: "), "false");
+        let repository = Repository::in_folder("review hook");
+        repository.commit("policy.yaml", SHOP);
+        let words = shlex::split(of("  entry: ")).unwrap();
+        let run = || {
+            let folder = PathBuf::from(env!("CARGO_BIN_EXE_orbgate"));
+            let path = std::env::var("PATH").unwrap();
+            let path = format!("{}:{path}", folder.parent().unwrap().display());
+            let mut entry = Command::new(&words[0]);
+            entry
+                .args(&words[1..])
+                .current_dir(&repository.0)
+                .env("PATH", path);
+            entry.output().unwrap().status.success()
+        };
+        assert!(run(), "without a file of cases there is nothing to test");
+        repository.commit(
+            "in here/a.test.yaml",
+            "orbgate_test: 1\npolicy: ../policy.yaml\ncases: [GET /v1/items | user read:items | allow]\n",
+        );
+        assert!(run());
+        fs::write(
+            repository.0.join("policy.yaml"),
+            SHOP.replace("GET /items\n", "PUT /items\n"),
+        )
+        .unwrap();
+        assert!(!run());
+    }
 
     #[test]
     fn its_steps_review_a_history() {

@@ -245,3 +245,44 @@ fn markdown_calls_nobody() {
     }
     assert!(ran.out.contains("`#12 @later`, Soon"), "{}", ran.out);
 }
+
+/// What a scope permits is repeated for each route: 30 MB of rows from a policy of half a MB. Keeping them would show.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_the_rows() {
+    use std::io::Read as _;
+
+    const ROUTES: usize = 30_000;
+    const MOST_KIB: usize = 48 * 1024;
+    let routes: Vec<_> = (0..ROUTES)
+        .map(|number| format!("GET /r{number}"))
+        .collect();
+    let (permits, routes) = ("p".repeat(1_000), routes.join(", "));
+    let policy = format!(
+        "orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ s: {{ permits: {permits}, orbs: false, routes: [{routes}] }} }} }} }}\n"
+    );
+    let policy = file("table-long.yaml", policy);
+    for format in ["csv", "markdown"] {
+        let arguments = ["table", "--format", format, "--policy", &policy];
+        let mut child = crate::command(&arguments).spawn().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        let (mut read, mut piece) = (0, vec![0; 1 << 16]);
+        while read < ROUTES * 1_000 {
+            let length = stdout.read(&mut piece).unwrap();
+            assert!(length > 0, "{format} ends after {read} bytes");
+            read += length;
+        }
+        // More is written than the pipe takes, so the command is still there.
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let peak: usize = peak
+            .unwrap()
+            .trim()
+            .trim_end_matches(" kB")
+            .parse()
+            .unwrap();
+        std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        assert!(peak < MOST_KIB, "{format}: {peak} KiB at the peak");
+    }
+}

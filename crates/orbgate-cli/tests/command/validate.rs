@@ -1,7 +1,7 @@
 //! `orbgate validate`.
 
+use core::time::Duration;
 use std::thread;
-use std::time::Duration;
 
 use crate::{Piped, command, file, orbgate, orbgate_reading};
 
@@ -122,20 +122,6 @@ fn a_file_that_cannot_be_read_is_2_and_the_others_are_validated() {
     assert_eq!(ran.out.lines().count(), 2);
     let ran = orbgate(&["validate", "run-request", env!("CARGO_TARGET_TMPDIR")]);
     assert_eq!((ran.code, &*ran.out), (2, ""));
-}
-
-#[test]
-fn a_policy_is_not_read() {
-    let fine = file("validate-policy.json", REQUEST);
-    for policy in ["/nowhere.yaml", "-"] {
-        let ran = orbgate(&["validate", "run-request", &fine, "--policy", policy]);
-        assert_eq!((ran.code, &*ran.out), (0, ""));
-    }
-    let ran = orbgate_reading(
-        &["validate", "run-request", "-", "--policy", "-"],
-        REQUEST.as_bytes(),
-    );
-    assert_eq!(ran.code, 0, "{}", ran.err);
 }
 
 #[test]

@@ -44,7 +44,6 @@ fn a_file_that_is_no_such_file_is_a_clear_error() {
             &["openapi", "import", &bad, "--orbs", "true"],
             &["openapi", "check", &bad, &shop],
             &["openapi", "export", &bad],
-            &["review", &bad, &shop],
             &["review", &shop, &shop, "--tests", &bad],
         ] {
             let ran = orbgate(arguments);
@@ -62,6 +61,7 @@ fn a_file_that_is_no_such_file_is_a_clear_error() {
             &["lint", &bad][..],
             &["check", &bad],
             &["review", &shop, &bad],
+            &["review", &bad, &shop],
         ] {
             let ran = orbgate(arguments);
             assert_eq!((ran.code, &*ran.err), (1, ""), "{arguments:?}: {}", ran.out);
