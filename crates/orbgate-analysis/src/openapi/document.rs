@@ -183,8 +183,12 @@ fn policy(root: &Node<'_>, faults: &mut Faults) -> PolicyFacts {
     let Some(node) = get(root, "x-orbs-policy") else {
         let title = get(root, "info").and_then(|info| get(info, "title"));
         let title = title.and_then(word).map(str::trim);
-        let is_name =
-            |name: &&str| !name.is_empty() && !name.contains(['\t', '\n']) && is_visible(name);
+        let is_name = |name: &&str| {
+            !name.is_empty()
+                && !name.contains(['\t', '\n'])
+                && is_visible(name)
+                && sheet::takes_name(name)
+        };
         return PolicyFacts {
             name: title.filter(is_name).map(str::to_owned),
             ..PolicyFacts::default()

@@ -8,6 +8,7 @@ use orbgate_yaml::{Faults, Node, Owner, Values, quoted};
 
 use super::kind::Problem;
 use super::node::{at, entries, get, is_visible, orbs, place, word};
+use super::sheet::takes_permits;
 
 /// A security scheme.
 #[derive(Debug)]
@@ -170,7 +171,8 @@ fn permits(scheme: &Node<'_>) -> HashMap<String, String> {
     let mut permits = HashMap::new();
     for entry in scopes.flat_map(|scopes| entries(scopes).unwrap_or_default()) {
         let text = word(&entry.value).map(str::trim);
-        if let Some(text) = text.filter(|text| !text.is_empty() && is_visible(text)) {
+        let fits = |text: &&str| !text.is_empty() && is_visible(text) && takes_permits(text);
+        if let Some(text) = text.filter(fits) {
             let scope = entry.key.text.clone().into_owned();
             permits.entry(scope).or_insert_with(|| text.to_owned());
         }

@@ -95,6 +95,19 @@ pub(super) fn policy(document: &mut Document) -> Result<String, String> {
     }
 }
 
+/// Whether a policy takes a text for its name.
+pub(super) fn takes_name(name: &str) -> bool {
+    let text = format!("orbgate: 1\nname: {}\napis: {{}}\n", scalar(name));
+    Policy::from_yaml(&text).is_ok()
+}
+
+/// Whether a policy takes a text for what a scope permits.
+pub(super) fn takes_permits(permits: &str) -> bool {
+    let scope = format!("permits: {}\n        routes: []", scalar(permits));
+    let text = format!("orbgate: 1\napis:\n  api:\n    scopes:\n      s:\n        {scope}\n");
+    Policy::from_yaml(&text).is_ok()
+}
+
 /// What is wrong with a text as a scope, as the reader of policies has it.
 pub(super) fn scope_fault(scope: &str) -> Option<String> {
     let scope = scalar(scope);

@@ -244,6 +244,19 @@ fn a_default_scope_needs_no_scheme() {
     }
 }
 
+/// A title or a description that a policy cannot have costs no operation.
+#[test]
+fn texts_that_are_too_long_are_dropped() {
+    let document = format!(
+        "openapi: 3.0.0\ninfo: {{ title: {}, version: '1' }}\nsecurity: [{{ l: [s] }}]\npaths: {{ /a: {{ get: {{}} }} }}\ncomponents: {{ securitySchemes: {{ l: {{ type: oauth2, flows: {{ password: {{ scopes: {{ s: {} }} }} }} }} }} }}\n",
+        "t".repeat(300),
+        "p".repeat(1_025),
+    );
+    let imported = import(document.as_bytes(), &free()).unwrap();
+    assert_eq!((imported.operations, imported.left_out.len()), (1, 0));
+    assert!(!imported.policy.contains("name:") && !imported.policy.contains("permits:"));
+}
+
 #[test]
 fn what_is_for_people_becomes_a_comment() {
     let document = with(
