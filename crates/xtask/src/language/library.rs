@@ -98,7 +98,7 @@ impl Built {
     fn variant(project: &Project, profile: Profile, features: &str) -> Result<Self> {
         let (option, folder) = match profile {
             Profile::Tests => ("", "debug"),
-            Profile::Release => (" --release", "release"),
+            Profile::Release => (" --profile published", "published"),
         };
         let cargo = format!("cargo rustc -p orbgate-capi --lib{option}{features}");
         let directory = project.target.join(folder);

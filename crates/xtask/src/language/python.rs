@@ -277,7 +277,7 @@ fn wheel(
     }
     let options = match profile {
         Profile::Tests => "build --profile dev --sdist",
-        Profile::Release => "build --profile release --sdist",
+        Profile::Release => "build --profile published --sdist",
     };
     let build = words(program(tools, "maturin"), options).path("--out", &wheels);
     let build = build.path("--target-dir", &project.target).within(package);

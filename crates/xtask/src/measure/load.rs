@@ -56,13 +56,14 @@ impl Load {
         if let StepResult::Skipped(why) = setup::apt_until(has_wrk, "wrk", "wrk")? {
             bail!(why);
         }
-        Program::parse("cargo build --release -p orbgate-tower --all-features --example load")
-            .run()?;
+        let build =
+            "cargo build --profile published -p orbgate-tower --all-features --example load";
+        Program::parse(build).run()?;
         let folder = project.target.join("xtask");
         fs::create_dir_all(&folder)?;
         let script = folder.join("load.lua");
         fs::write(&script, SCRIPT)?;
-        let program = project.target.join("release/examples/load");
+        let program = project.target.join("published/examples/load");
         let table = self.compare(&program, &script)?;
         println!("\n{table}");
         let memory = match self.minutes {

@@ -48,7 +48,7 @@ impl Install {
 fn install(project: &Project, prefix: &Path) -> Result<()> {
     ensure!(
         cfg!(target_os = "linux"),
-        "only Linux's layout is known here; elsewhere build with `cargo build --release -p orbgate-capi`"
+        "only Linux's layout is known here; elsewhere build with `cargo build --profile published -p orbgate-capi`"
     );
     lay_out(project, prefix, "lib", &Built::here(project)?)
 }
