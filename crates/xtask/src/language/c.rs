@@ -11,84 +11,35 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 use crate::kit::skipped;
-use crate::language::cases::{Runner, conform};
+use crate::language::cases::{CASES, Runner, conform};
 use crate::language::layout;
 use crate::language::library::{Library, Profile, shared};
 use crate::language::native::{Compiler, INCLUDE_C, INCLUDE_CPP, WARNINGS};
 use crate::language::refused;
 
-/// A test: a program that fails or ends in peace.
-struct Test {
-    name: &'static str,
-    compiler: Compiler,
-    sources: &'static [&'static str],
-    options: &'static [&'static str],
-    arguments: &'static [&'static str],
-}
+/// A test, a program that fails or ends in peace: its name, its compiler, its sources and options, and its arguments.
+struct Test(&'static str, Compiler, &'static str, &'static str);
 
-const fn test(
-    name: &'static str,
-    compiler: Compiler,
-    sources: &'static [&'static str],
-    arguments: &'static [&'static str],
-) -> Test {
-    let options = &[];
-    Test {
-        name,
-        compiler,
-        sources,
-        options,
-        arguments,
-    }
-}
-
-const CASES: &[&str] = &["policy/cases"];
-const WRAPPER: &[&str] = &[
-    "bindings/cpp/tests/wrapper.cpp",
-    "bindings/cpp/tests/second.cpp",
-];
+const WRAPPER: &str = "bindings/cpp/tests/wrapper.cpp bindings/cpp/tests/second.cpp";
+const WITHOUT_EXCEPTIONS: &str =
+    "bindings/cpp/tests/wrapper.cpp bindings/cpp/tests/second.cpp -fno-exceptions";
+const CASES_C: &str = "bindings/c/conformance/conformance.c";
+const CASES_CPP: &str = "bindings/cpp/conformance/conformance.cpp";
 
 /// All tests, each to be run plainly, under valgrind and under the sanitizers.
+#[rustfmt::skip]
 const TESTS: [Test; 10] = [
-    test(
-        "usage",
-        Compiler::C,
-        &["bindings/c/tests/usage.c", "bindings/c/tests/second.c"],
-        &[],
-    ),
-    test(
-        "arguments",
-        Compiler::C,
-        &["bindings/c/tests/arguments.c"],
-        &[],
-    ),
-    test("sizes", Compiler::C, &["bindings/c/tests/sizes.c"], &[]),
-    test("arrow", Compiler::C, &["bindings/c/tests/arrow.c"], &[]),
-    test("panics", Compiler::C, &["bindings/c/tests/panics.c"], &[]),
-    test(
-        "reload",
-        Compiler::C,
-        &["bindings/c/tests/reload.c"],
-        // Valgrind runs one thread at a time, and slowly; `cargo xtask sanitize` reloads 10,000 times.
-        &["300"],
-    ),
-    test(
-        "cases",
-        Compiler::C,
-        &["bindings/c/conformance/conformance.c"],
-        CASES,
-    ),
-    test("wrapper", Compiler::Cpp, WRAPPER, &[]),
-    Test {
-        options: &["-fno-exceptions"],
-        ..test("wrapper-without-exceptions", Compiler::Cpp, WRAPPER, &[])
-    },
-    test(
-        "cases-cpp",
-        Compiler::Cpp,
-        &["bindings/cpp/conformance/conformance.cpp"],
-        CASES,
-    ),
+    Test("usage", Compiler::C, "bindings/c/tests/usage.c bindings/c/tests/second.c", ""),
+    Test("arguments", Compiler::C, "bindings/c/tests/arguments.c", ""),
+    Test("sizes", Compiler::C, "bindings/c/tests/sizes.c", ""),
+    Test("arrow", Compiler::C, "bindings/c/tests/arrow.c", ""),
+    Test("panics", Compiler::C, "bindings/c/tests/panics.c", ""),
+    // Valgrind runs one thread at a time, and slowly; `cargo xtask sanitize` reloads 10,000 times.
+    Test("reload", Compiler::C, "bindings/c/tests/reload.c", "300"),
+    Test("cases", Compiler::C, CASES_C, CASES),
+    Test("wrapper", Compiler::Cpp, WRAPPER, ""),
+    Test("wrapper-without-exceptions", Compiler::Cpp, WITHOUT_EXCEPTIONS, ""),
+    Test("cases-cpp", Compiler::Cpp, CASES_CPP, CASES),
 ];
 
 const SANITIZERS: &[&str] = &[
@@ -102,14 +53,12 @@ pub(crate) fn runner(project: &Project, library: &Library, compiler: Compiler) -
     if let StepResult::Skipped(what) = compiler.set_up()? {
         return Ok(Runner::Missing(what));
     }
-    let name = match compiler {
-        Compiler::C => "c",
-        Compiler::Cpp => "cpp",
+    let (name, source) = match compiler {
+        Compiler::C => ("runner-c", CASES_C),
+        Compiler::Cpp => ("runner-cpp", CASES_CPP),
     };
-    let home = project.target.join("xtask").join("c");
-    let program = home.join(format!("cases-{name}"));
-    let source = format!("bindings/{name}/conformance/conformance.{name}");
-    compiler.link(&[&source], &[], library, &program)?;
+    let program = project.target.join("xtask").join("c").join(name);
+    compiler.link(&[source], &[], library, &program)?;
     Ok(Runner::Ready(Program::at(&program)))
 }
 
@@ -348,16 +297,15 @@ pub(crate) fn check_example(program: &Path) -> Result<()> {
 }
 
 fn build(test: &Test, options: &[&str], library: &Library, home: &Path) -> Result<PathBuf> {
-    let program = home.join(test.name);
-    let options = [test.options, options].concat();
-    test.compiler
-        .link(test.sources, &options, library, &program)?;
+    let Test(name, compiler, sources, _) = test;
+    let program = home.join(name);
+    let sources: Vec<_> = sources.split(' ').collect();
+    compiler.link(&sources, options, library, &program)?;
     Ok(program)
 }
 
 fn run_test(test: &Test, program: Program) -> Result<()> {
-    let arguments = test.arguments.iter().copied();
-    let program = arguments.fold(program, Program::arg);
+    let program = test.3.split_whitespace().fold(program, Program::arg);
     println!("$ {program}");
     // A panic that a test asks for is printed by Rust's hook; only a failure's output is worth reading.
     let output = program.output()?;

@@ -182,7 +182,7 @@ fn median(figures: impl Iterator<Item = f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Contestant, GOALS, Measured, Program, figure, median};
+    use super::{Contestant, GOALS, Measured, Program};
 
     #[test]
     fn what_takes_longer_than_it_may_or_was_not_measured_is_named() {
@@ -223,22 +223,5 @@ mod tests {
             };
             assert!(page.contains(&goal), "bindings/README.md: {goal}");
         }
-    }
-
-    #[test]
-    fn a_median_is_in_the_middle() {
-        assert_eq!(
-            median([3.0, 1.0, 2.0].into_iter()).to_bits(),
-            2.0_f64.to_bits()
-        );
-        assert_eq!(median([2.0, 1.0].into_iter()).to_bits(), 2.0_f64.to_bits());
-        assert!(median([].into_iter()).is_nan());
-    }
-
-    #[test]
-    fn a_figure_has_its_name() {
-        assert_eq!(figure("single 41.20"), Some(("single", 41.2)));
-        assert_eq!(figure("single"), None);
-        assert_eq!(figure("single fast"), None);
     }
 }

@@ -1,6 +1,5 @@
 //! `cargo xtask load`: what the layer costs a service under load, and whether its memory stays flat.
 
-use core::fmt;
 use core::time::Duration;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -93,7 +92,7 @@ impl Load {
             for ((server, row), (_, name)) in servers.iter_mut().zip(&mut rows).zip(SETTINGS) {
                 let figures = self.wrk(server, script, "right", self.seconds)?;
                 ensure!(figures.refused == 0.0, "{name}: a right request was denied");
-                println!("{round}/{} {name}: {figures}", self.rounds);
+                println!("{round}/{} {name}: {}", self.rounds, figures.cells());
                 row.push(figures);
             }
         }
@@ -118,11 +117,13 @@ impl Load {
             let denied = (figures.refused * 2.0 - figures.requests).abs();
             ensure!(
                 denied <= under_way,
-                "not every second one was denied: {figures}"
+                "not every second one was denied: {} of {}",
+                figures.refused,
+                figures.requests
             );
             requests += figures.requests;
             let memory = server.memory_kib()?;
-            println!("after {minute} min: {memory} KiB, {figures}");
+            println!("after {minute} min: {memory} KiB; {}", figures.cells());
             after.push(memory);
         }
         let (Some(first), Some(last)) = (after.first(), after.last()) else {
@@ -274,18 +275,6 @@ impl Figures {
         let rate = self.requests / self.seconds;
         let processor = self.processor;
         format!("{rate:.0} | {processor:.1} | {half:.0} | {most:.0} | {nearly_all:.0} | {all:.0}")
-    }
-}
-
-impl fmt::Display for Figures {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rate = self.requests / self.seconds;
-        let [half, _, nearly_all, _] = self.latencies;
-        let processor = self.processor;
-        write!(
-            f,
-            "{rate:.0} requests/s, {processor:.1} µs of the processor, 50 % {half:.0} µs, 99 % {nearly_all:.0} µs"
-        )
     }
 }
 
