@@ -1,6 +1,6 @@
 //! How a step ends, unless it fails.
 
-use anyhow::{Result, ensure};
+use anyhow::{Error, Result, ensure};
 
 use crate::kit::skipped;
 
@@ -10,6 +10,42 @@ pub(crate) enum StepResult {
     Passed,
     /// A tool is missing that could not be set up: which, and what to do.
     Skipped(String),
+}
+
+/// The error that ends a step which lacks a tool.
+#[derive(Debug, PartialEq, Eq)]
+struct Missing(String);
+
+impl core::fmt::Display for Missing {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for Missing {}
+
+impl StepResult {
+    /// Goes on where nothing is missing. An error else, which [`step`] knows.
+    pub(crate) fn needed(self) -> Result<()> {
+        match self {
+            Self::Passed => Ok(()),
+            Self::Skipped(what) => Err(missing(what)),
+        }
+    }
+}
+
+/// The error that says which tool is missing, and what to do.
+pub(crate) fn missing(what: String) -> Error {
+    Missing(what).into()
+}
+
+/// A step that ends at the first tool that it lacks.
+pub(crate) fn step(run: impl FnOnce() -> Result<()>) -> Result<StepResult> {
+    let missing = match run() {
+        Ok(()) => return Ok(StepResult::Passed),
+        Err(error) => error.downcast::<Missing>()?,
+    };
+    Ok(StepResult::Skipped(missing.0))
 }
 
 /// The end of a command of its own that can be a step, too.
@@ -38,7 +74,19 @@ pub(crate) fn in_ci() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::settle;
+    use super::*;
+
+    #[test]
+    fn a_missing_tool_skips_a_step_and_a_fault_fails_it() {
+        let skipped = StepResult::Skipped("no npm".to_owned());
+        let lacking = step(|| StepResult::Skipped("no npm".to_owned()).needed());
+        assert_eq!(lacking.unwrap(), skipped);
+        assert_eq!(
+            step(|| StepResult::Passed.needed()).unwrap(),
+            StepResult::Passed
+        );
+        assert!(step(|| Err(Error::msg("a fault"))).is_err());
+    }
 
     #[test]
     fn what_is_skipped_fails_in_ci_only() {

@@ -3,7 +3,7 @@
 //! By hand, because commands are texts here, in tables of steps, and xshell's `cmd!` takes a literal.
 
 use core::fmt;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -41,13 +41,24 @@ impl Program {
 
     /// A program by its path, which may contain spaces.
     pub(crate) fn at(path: &Path) -> Self {
-        Self::parse("").arg(path.display().to_string())
+        Self::parse("").arg(path)
     }
 
     /// One more argument, which may contain spaces.
-    pub(crate) fn arg(mut self, word: impl Into<String>) -> Self {
-        self.words.push(word.into());
+    pub(crate) fn arg(mut self, word: impl AsRef<OsStr>) -> Self {
+        let word = word.as_ref().to_string_lossy();
+        self.words.push(word.into_owned());
         self
+    }
+
+    /// More arguments, each of which may contain spaces.
+    pub(crate) fn args(self, words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        words.into_iter().fold(self, Self::arg)
+    }
+
+    /// More arguments as they are typed, separated by spaces.
+    pub(crate) fn words(self, line: &str) -> Self {
+        self.args(line.split_whitespace())
     }
 
     /// One more variable of its environment, whose value may contain spaces.
@@ -58,7 +69,7 @@ impl Program {
 
     /// Two more arguments: an option and a path.
     pub(crate) fn path(self, option: &str, path: &Path) -> Self {
-        self.arg(option).arg(path.display().to_string())
+        self.arg(option).arg(path)
     }
 
     /// Runs in this directory instead of the root.

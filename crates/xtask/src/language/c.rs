@@ -11,7 +11,7 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 use crate::kit::skipped;
-use crate::language::cases::{CASES, Runner, conform};
+use crate::language::cases::{CASES, conform};
 use crate::language::layout;
 use crate::language::library::{Library, Profile, shared};
 use crate::language::native::{Compiler, INCLUDE_C, INCLUDE_CPP, WARNINGS};
@@ -49,17 +49,15 @@ const SANITIZERS: &[&str] = &[
 ];
 
 /// The runner of the cases in C or C++, which is one file.
-pub(crate) fn runner(project: &Project, library: &Library, compiler: Compiler) -> Result<Runner> {
-    if let StepResult::Skipped(what) = compiler.set_up()? {
-        return Ok(Runner::Missing(what));
-    }
+pub(crate) fn runner(project: &Project, library: &Library, compiler: Compiler) -> Result<Program> {
+    compiler.set_up()?.needed()?;
     let (name, source) = match compiler {
         Compiler::C => ("runner-c", CASES_C),
         Compiler::Cpp => ("runner-cpp", CASES_CPP),
     };
     let program = project.target.join("xtask").join("c").join(name);
     compiler.link(&[source], &[], library, &program)?;
-    Ok(Runner::Ready(Program::at(&program)))
+    Ok(Program::at(&program))
 }
 
 /// Sets up both compilers.
@@ -88,9 +86,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     examples(&plain, &home)?;
     guides(&plain, &home)?;
     for (language, compiler) in [("c", Compiler::C), ("cpp", Compiler::Cpp)] {
-        if let Runner::Ready(program) = runner(project, &plain, compiler)? {
-            conform(language, program)?;
-        }
+        conform(language, runner(project, &plain, compiler)?)?;
     }
 
     let library = Library::build_that_panics(project)?;

@@ -10,15 +10,6 @@ use crate::kit::program::Program;
 /// Their folder.
 pub(crate) const CASES: &str = "policy/cases";
 
-/// What a language needs before its cases can run.
-#[derive(Debug)]
-pub(crate) enum Runner {
-    /// A program that takes the folder of the cases as its next argument.
-    Ready(Program),
-    /// A tool is missing that could not be set up: which, and what to do.
-    Missing(String),
-}
-
 /// Runs every case in a language, and counts them.
 pub(crate) fn conform(language: &str, runner: Program) -> Result<()> {
     let cases = count_cases(CASES.as_ref())?;

@@ -10,10 +10,11 @@
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::kit::outcome::{StepResult, settled};
+use crate::kit::outcome::{StepResult, settled, step};
+use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::language::c;
-use crate::language::cases::{Runner, conform};
+use crate::language::cases::conform;
 use crate::language::go;
 use crate::language::java;
 use crate::language::library::{Library, Profile};
@@ -68,12 +69,10 @@ fn in_each(project: &Project, languages: &[Language]) -> Result<StepResult> {
     let mut missing = Vec::new();
     for language in languages {
         let name = language.name();
-        match language.runner(project, &library)? {
-            Runner::Ready(program) => conform(&name, program)?,
-            Runner::Missing(what) => {
-                println!("{name}: skipped: {what}");
-                missing.push(format!("{name}: {what}"));
-            }
+        let outcome = step(|| conform(&name, language.runner(project, &library)?))?;
+        if let StepResult::Skipped(what) = outcome {
+            println!("{name}: skipped: {what}");
+            missing.push(format!("{name}: {what}"));
         }
     }
     Ok(match missing.as_slice() {
@@ -88,7 +87,8 @@ impl Language {
             .map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    fn runner(self, project: &Project, library: &Library) -> Result<Runner> {
+    /// A program that takes the folder of the cases as its next argument.
+    fn runner(self, project: &Project, library: &Library) -> Result<Program> {
         match self {
             Self::C => c::runner(project, library, Compiler::C),
             Self::Cpp => c::runner(project, library, Compiler::Cpp),

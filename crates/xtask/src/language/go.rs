@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 
 use crate::kit::guide;
-use crate::kit::outcome::StepResult;
+use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::language::cases::{Runner, conform};
+use crate::language::cases::conform;
 use crate::language::go_engines;
 use crate::language::library::{Linking, Profile};
 use crate::language::native::Compiler;
@@ -50,13 +50,12 @@ struct Go {
 
 /// The step.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    for engine in [Engine::Wasm, Engine::Cgo] {
-        match Go::set_up(project, engine, Profile::Tests)? {
-            Ok(go) => go.test()?,
-            Err(missing) => return Ok(StepResult::Skipped(missing)),
+    step(|| {
+        for engine in [Engine::Wasm, Engine::Cgo] {
+            Go::set_up(project, engine, Profile::Tests)?.test()?;
         }
-    }
-    Ok(StepResult::Passed)
+        Ok(())
+    })
 }
 
 /// The cases, with a shared library that is installed below a prefix.
@@ -84,12 +83,12 @@ pub(crate) fn conform_with_shared(project: &Project, prefix: &Path) -> Result<St
 
 /// Makes what the package carries for each engine.
 pub(crate) fn set_up(project: &Project) -> Result<StepResult> {
-    for engine in [Engine::Wasm, Engine::Cgo] {
-        if let Err(missing) = Go::set_up(project, engine, Profile::Tests)? {
-            return Ok(StepResult::Skipped(missing));
+    step(|| {
+        for engine in [Engine::Wasm, Engine::Cgo] {
+            Go::set_up(project, engine, Profile::Tests)?;
         }
-    }
-    Ok(StepResult::Passed)
+        Ok(())
+    })
 }
 
 /// Whether there is Go.
@@ -99,26 +98,19 @@ pub(crate) fn ready(project: &Project) -> Result<StepResult> {
 }
 
 /// What `cargo xtask conformance go` and `go-cgo` run.
-pub(crate) fn runner(project: &Project, engine: Engine) -> Result<Runner> {
-    Ok(match Go::set_up(project, engine, Profile::Tests)? {
-        Ok(go) => Runner::Ready(go.build("conformance", engine.name())?),
-        Err(missing) => Runner::Missing(missing),
-    })
+pub(crate) fn runner(project: &Project, engine: Engine) -> Result<Program> {
+    Go::set_up(project, engine, Profile::Tests)?.build("conformance", engine.name())
 }
 
-/// The programs of `cargo xtask bench --bindings`, unless a tool is missing.
+/// The programs of `cargo xtask bench --bindings`.
 pub(crate) fn benchmarks(project: &Project) -> Result<Vec<(&'static str, Program)>> {
-    let mut programs = Vec::new();
-    for (language, engine) in [("go", Engine::Wasm), ("go-cgo", Engine::Cgo)] {
-        match Go::set_up(project, engine, Profile::Release)? {
-            Ok(go) => {
-                let name = format!("bench-{}", engine.name());
-                programs.push((language, go.build("bench", &name)?));
-            }
-            Err(missing) => println!("{language}: skipped: {missing}"),
-        }
-    }
-    Ok(programs)
+    let ways = [("go", Engine::Wasm), ("go-cgo", Engine::Cgo)].into_iter();
+    let programs = ways.map(|(language, engine)| {
+        let go = Go::set_up(project, engine, Profile::Release)?;
+        let name = format!("bench-{}", engine.name());
+        Ok((language, go.build("bench", &name)?))
+    });
+    programs.collect()
 }
 
 impl Engine {
@@ -154,25 +146,19 @@ impl Go {
         }
     }
 
-    /// What is needed, or what of it is missing.
-    fn set_up(project: &Project, engine: Engine, profile: Profile) -> Result<Result<Self, String>> {
-        let go = match Self::find(project, engine) {
-            Ok(go) => go,
-            missing @ Err(_) => return Ok(missing),
-        };
+    /// What is needed.
+    fn set_up(project: &Project, engine: Engine, profile: Profile) -> Result<Self> {
+        let go = Self::find(project, engine).map_err(missing)?;
         if engine == Engine::Wasm {
-            return Ok(wasm::build(project)?.map(|_| go));
+            return wasm::build(project)?.map(|_| go).map_err(missing);
         }
-        let library = match go_engines::build_library(project, profile)? {
-            Ok(library) => library,
-            Err(missing) => return Ok(Err(missing)),
-        };
+        let library = go_engines::build_library(project, profile)?.map_err(missing)?;
         let sum = Program::parse("sha256sum").arg(library.display().to_string());
         let sum = sum.read()?;
         let digest = sum.split(' ').next().unwrap_or_default();
         // Sets a variable that is not there, so it changes what Go compares and nothing else.
         let link = format!("-ldflags=-X={MODULE}/orbgate.library={digest}");
-        Ok(Ok(Self { link, ..go }))
+        Ok(Self { link, ..go })
     }
 
     /// A command of Go in the package's folder.

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::kit::outcome::StepResult;
+use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
-use crate::language::cases::{Runner, conform};
+use crate::language::cases::conform;
 use crate::language::library::{Library, Profile, shared};
 
 /// The first Java that the package is for, and the first with the Foreign Function and Memory API.
@@ -21,41 +21,28 @@ const BENCHMARK: &str = "io.github.orbgate.benchmark.Benchmark";
 const CONFORMANCE: &str = "io.github.orbgate.conformance.Conformance";
 
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    let kits = match Kits::find()? {
-        Ok(kits) => kits,
-        Err(missing) => return Ok(StepResult::Skipped(missing)),
-    };
-    let library = Library::build(project, Profile::Tests)?;
-    kits.maven(project, &library, "verify").run()?;
-    conform("java", kits.conformance(project, &library)?)?;
-    Ok(match kits.left_out() {
-        None => StepResult::Passed,
-        Some(what) => StepResult::Skipped(what),
+    step(|| {
+        let kits = Kits::find()?.map_err(missing)?;
+        let library = Library::build(project, Profile::Tests)?;
+        kits.maven(project, &library, "verify").run()?;
+        conform("java", kits.conformance(project, &library)?)?;
+        kits.left_out().map_or(Ok(()), |what| Err(missing(what)))
     })
 }
 
 /// The conformance runner, in the newest Java.
-pub(crate) fn runner(project: &Project, library: &Library) -> Result<Runner> {
-    let kits = match Kits::find()? {
-        Ok(kits) => kits,
-        Err(missing) => return Ok(Runner::Missing(missing)),
-    };
+pub(crate) fn runner(project: &Project, library: &Library) -> Result<Program> {
+    let kits = Kits::find()?.map_err(missing)?;
     kits.maven(project, library, "package -DskipTests").run()?;
-    Ok(Runner::Ready(kits.conformance(project, library)?))
+    kits.conformance(project, library)
 }
 
-/// The programs that measure, each with the name of its way; none where Java is missing.
+/// The programs that measure, each with the name of its way.
 pub(crate) fn benchmarks(
     project: &Project,
     library: &Library,
 ) -> Result<Vec<(&'static str, Program)>> {
-    let kits = match Kits::find()? {
-        Ok(kits) => kits,
-        Err(missing) => {
-            println!("java: skipped: {missing}");
-            return Ok(Vec::new());
-        }
-    };
+    let kits = Kits::find()?.map_err(missing)?;
     kits.maven(project, library, "package -DskipTests").run()?;
     let file = library.directory.join(shared());
     let ways = [("java", &kits.foreign), ("java-jna", &kits.older)];

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::kit::outcome::StepResult;
+use crate::kit::outcome::{self, StepResult, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::language::cases::{Runner, conform};
+use crate::language::cases::conform;
 use crate::language::library::{Library, Profile, shared};
 use crate::language::wasm;
 
@@ -32,64 +32,43 @@ struct Node {
 
 /// The step.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    if let Some(missing) = missing() {
-        return Ok(StepResult::Skipped(missing));
-    }
-    if let Err(missing) = wasm::build(project)? {
-        return Ok(StepResult::Skipped(missing));
-    }
-    let library = Library::build(project, Profile::Tests)?;
-    let node = Node::set_up(project, Some(&library))?;
-    for project in [".", "tests/es2022"] {
-        let types = format!("node_modules/typescript/bin/tsc --project {project}");
-        node.node(&types).within(&node.package).run()?;
-    }
-    // Before Node 21 a pattern is not understood, and since then a folder is not.
-    let layout = project.root.join("crates/orbgate-capi/layout.tsv");
-    for library in [&node.library, &node.package.join(MODULE)] {
-        let tests = node.over(library, "--test").within(&node.package);
-        let tests = tests.env("ORBGATE_LAYOUT", layout.display().to_string());
-        node.tests()?.into_iter().fold(tests, Program::arg).run()?;
-        let runner = node.package.join(CONFORMANCE).display().to_string();
-        conform("node", node.over(library, "").arg(runner))?;
-    }
-    Ok(StepResult::Passed)
+    step(|| {
+        wasm::build(project)?.map_err(outcome::missing)?;
+        let library = Library::build(project, Profile::Tests)?;
+        let node = Node::set_up(project, Some(&library))?;
+        for project in [".", "tests/es2022"] {
+            let types = format!("node_modules/typescript/bin/tsc --project {project}");
+            node.node(&types).within(&node.package).run()?;
+        }
+        // Before Node 21 a pattern is not understood, and since then a folder is not.
+        let layout = project.root.join("crates/orbgate-capi/layout.tsv");
+        for library in [&node.library, &node.package.join(MODULE)] {
+            let tests = node.over(library, "--test").within(&node.package);
+            let tests = tests.env("ORBGATE_LAYOUT", layout.display().to_string());
+            tests.args(node.tests()?).run()?;
+            conform(
+                "node",
+                node.over(library, "").arg(node.package.join(CONFORMANCE)),
+            )?;
+        }
+        Ok(())
+    })
 }
 
 /// What `cargo xtask conformance` runs: over a shared library, or else over WebAssembly.
-pub(crate) fn runner(project: &Project, library: Option<&Library>) -> Result<Runner> {
-    if library.is_none()
-        && let Err(missing) = wasm::build(project)?
-    {
-        return Ok(Runner::Missing(missing));
-    }
-    script(project, library, CONFORMANCE)
-}
-
-/// The program of `cargo xtask bench --bindings`, unless a tool is missing.
-pub(crate) fn benchmark(
-    project: &Project,
-    library: &Library,
-) -> Result<Option<(&'static str, Program)>> {
-    match script(project, Some(library), "bench/bench.js")? {
-        Runner::Ready(program) => Ok(Some(("node", program))),
-        Runner::Missing(what) => {
-            println!("node: skipped: {what}");
-            Ok(None)
-        }
-    }
-}
-
-/// A script of the package, which takes one more argument.
-fn script(project: &Project, library: Option<&Library>, path: &str) -> Result<Runner> {
-    if let Some(missing) = missing() {
-        return Ok(Runner::Missing(missing));
+pub(crate) fn runner(project: &Project, library: Option<&Library>) -> Result<Program> {
+    if library.is_none() {
+        wasm::build(project)?.map_err(outcome::missing)?;
     }
     let node = Node::set_up(project, library)?;
-    let program = node.package.join(path);
-    Ok(Runner::Ready(
-        node.node("").arg(program.display().to_string()),
-    ))
+    Ok(node.node("").arg(node.package.join(CONFORMANCE)))
+}
+
+/// The program of `cargo xtask bench --bindings`.
+pub(crate) fn benchmark(project: &Project, library: &Library) -> Result<(&'static str, Program)> {
+    let node = Node::set_up(project, Some(library))?;
+    let program = node.package.join("bench/bench.js");
+    Ok(("node", node.node("").arg(program)))
 }
 
 /// Which tool is missing, and what to do.
@@ -116,6 +95,7 @@ fn major(version: &str) -> Option<u32> {
 
 impl Node {
     fn set_up(project: &Project, library: Option<&Library>) -> Result<Self> {
+        missing().map_or(Ok(()), |what| Err(outcome::missing(what)))?;
         let package = project.target.join("xtask").join("node");
         if package.exists() {
             fs::remove_dir_all(&package)?;

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::kit::outcome::StepResult;
+use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 use crate::kit::skipped;
-use crate::language::cases::{Runner, conform};
+use crate::language::cases::conform;
 use crate::language::java;
 use crate::language::library::Profile;
 
@@ -34,62 +34,52 @@ const PROBE: &str = "import sys, sysconfig as c; print(sys.implementation.name, 
 
 /// The package's tests, in every Python of the machine.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    let build = match Build::new(project, Profile::Tests)? {
-        Ok(build) => build,
-        Err(what) => return Ok(StepResult::Skipped(what)),
-    };
-    let java = java::for_spark();
-    let browser = setup::apt("chromium", "chromium")?;
-    let newest = build.newest();
-    // As the workspace's own tests build it.
-    Program::parse("cargo build --workspace --all-features --bin orbgate").run()?;
-    for version in build.pythons.keys() {
-        let installed = build.install(version)?;
-        if Some(version) == newest {
-            installed.test_everything(&build, java.as_deref(), &browser)?;
-            let runner = build.package.join(CONFORMANCE).display().to_string();
-            conform("python", installed.python().arg(runner))?;
-            installed.check_memory(&build)?;
-            installed.check_types(&build)?;
-        } else {
-            // What comes only with the newest is not skipped here but tested there.
-            let tests = installed.tests(&build, "not once")?;
-            tests.env(skipped::VARIABLE, "").run()?;
+    step(|| {
+        let build = Build::new(project, Profile::Tests)?;
+        let java = java::for_spark();
+        let browser = setup::apt("chromium", "chromium")?;
+        let newest = build.newest();
+        // As the workspace's own tests build it.
+        Program::parse("cargo build --workspace --all-features --bin orbgate").run()?;
+        for version in build.pythons.keys() {
+            let installed = build.install(version)?;
+            if Some(version) == newest {
+                installed.test_everything(&build, java.as_deref(), &browser)?;
+                let runner = build.package.join(CONFORMANCE);
+                conform("python", installed.python().arg(runner))?;
+                installed.check_memory(&build)?;
+                installed.check_types(&build)?;
+            } else {
+                // What comes only with the newest is not skipped here but tested there.
+                let tests = installed.tests(&build, "not once")?;
+                tests.env(skipped::VARIABLE, "").run()?;
+            }
         }
-    }
-    build.say_what_was_tested();
-    Ok(match java {
-        Some(_) => browser,
-        None => StepResult::Skipped("the tests with Spark: Java 17 or 21 is missing".to_owned()),
+        build.say_what_was_tested();
+        let without = "the tests with Spark: Java 17 or 21 is missing";
+        java.map_or(Err(missing(without.to_owned())), |_| browser.needed())
     })
 }
 
-/// The program of `cargo xtask bench --bindings`, unless a tool is missing.
-pub(crate) fn benchmark(project: &Project) -> Result<Option<(&'static str, Program)>> {
-    Ok(match script(project, Profile::Release, "bench/bench.py")? {
-        Runner::Ready(program) => Some(("python", program)),
-        Runner::Missing(missing) => {
-            println!("python: skipped: {missing}");
-            None
-        }
-    })
+/// The program of `cargo xtask bench --bindings`.
+pub(crate) fn benchmark(project: &Project) -> Result<(&'static str, Program)> {
+    Ok((
+        "python",
+        script(project, Profile::Release, "bench/bench.py")?,
+    ))
 }
 
 /// The package's runner of the cases.
-pub(crate) fn runner(project: &Project) -> Result<Runner> {
+pub(crate) fn runner(project: &Project) -> Result<Program> {
     script(project, Profile::Tests, CONFORMANCE)
 }
 
 /// A script that takes one more argument, with the package installed in the newest Python.
-fn script(project: &Project, profile: Profile, path: &str) -> Result<Runner> {
-    let build = match Build::new(project, profile)? {
-        Ok(build) => build,
-        Err(what) => return Ok(Runner::Missing(what)),
-    };
+fn script(project: &Project, profile: Profile, path: &str) -> Result<Program> {
+    let build = Build::new(project, profile)?;
     let newest = build.newest().context("no Python")?;
-    let path = project.root.join("bindings/python").join(path);
     let python = build.install(newest)?.python();
-    Ok(Runner::Ready(python.arg(path.display().to_string())))
+    Ok(python.arg(build.package.join(path)))
 }
 
 /// The wheel, and where it can be installed.
@@ -108,7 +98,7 @@ struct Build {
 
 impl Build {
     /// Sets up what is missing and builds the wheel; or says what could not be set up.
-    fn new(project: &Project, profile: Profile) -> Result<core::result::Result<Self, String>> {
+    fn new(project: &Project, profile: Profile) -> Result<Self> {
         let home = project.target.join("xtask").join("python");
         let package = project.root.join("bindings").join("python");
         let tools = programs(&home.join("tools"));
@@ -118,19 +108,19 @@ impl Build {
         let pythons = pythons();
         if pythons.is_empty() || !makes_environments(&home, &pythons) {
             let what = "no Python from 3.10 on with `venv`, neither on the path nor among pyenv's";
-            return Ok(Err(what.to_owned()));
+            return Err(missing(what.to_owned()));
         }
         let pip = program(&tools, "pip").arg("install").arg("--quiet");
         pip.path("-r", &package.join("tools.txt")).run()?;
         let wheel = wheel(project, profile, &home, &package, &tools)?;
-        Ok(Ok(Self {
+        Ok(Self {
             home,
             tools,
             package,
             pythons,
             wheel,
             command: project.target.join("debug").join(COMMAND),
-        }))
+        })
     }
 
     fn newest(&self) -> Option<&Version> {
@@ -141,7 +131,7 @@ impl Build {
     fn install(&self, version: &Version) -> Result<Installed> {
         let python = self.pythons.get(version).context("no such Python")?;
         let environment = self.home.join(version.to_string());
-        let make = words(program(&self.tools, "uv"), "venv --quiet --clear");
+        let make = program(&self.tools, "uv").words("venv --quiet --clear");
         let make = make.path("--python", python);
         make.arg(environment.display().to_string()).run()?;
         let programs = programs(&environment);
@@ -258,11 +248,6 @@ fn program(directory: &Path, name: &str) -> Program {
     Program::parse("").arg(directory.join(name).display().to_string())
 }
 
-/// More arguments, separated by spaces.
-fn words(program: Program, words: &str) -> Program {
-    words.split(' ').fold(program, Program::arg)
-}
-
 /// Builds the wheel from the source archive, which shows that it can be, in the target directory of all other builds.
 fn wheel(
     project: &Project,
@@ -279,7 +264,9 @@ fn wheel(
         Profile::Tests => "build --profile dev --sdist",
         Profile::Release => "build --profile published --sdist",
     };
-    let build = words(program(tools, "maturin"), options).path("--out", &wheels);
+    let build = program(tools, "maturin")
+        .words(options)
+        .path("--out", &wheels);
     let build = build.path("--target-dir", &project.target).within(package);
     build.run()?;
     let built: Vec<_> = fs::read_dir(&wheels)?.collect::<Result<_, _>>()?;
@@ -316,10 +303,8 @@ impl Installed {
     ) -> Result<()> {
         let needs = build.package.join("tests").join("requirements-once.txt");
         // Spark comes as a source archive, which holds what is compiled for Java.
-        let install = words(
-            self.install(build),
-            "--only-binary :all: --no-binary pyspark",
-        );
+        let install = self.install(build);
+        let install = install.words("--only-binary :all: --no-binary pyspark");
         install.path("-r", &needs).run()?;
         let marked = match browser {
             StepResult::Passed => "",
@@ -359,11 +344,11 @@ impl Installed {
     /// The package's tests with these marks and the examples of its documentation.
     fn tests(&self, build: &Build, marked: &str) -> Result<Program> {
         let needs = build.package.join("tests").join("requirements.txt");
-        let install = words(self.install(build), "--only-binary :all:");
+        let install = self.install(build).words("--only-binary :all:");
         install.path("-r", &needs).run()?;
         let pytest =
             "-m pytest --quiet -p no:cacheprovider --doctest-modules --pyargs orbgate tests";
-        let pytest = words(self.python(), pytest).arg("-m").arg(marked);
+        let pytest = self.python().words(pytest).arg("-m").arg(marked);
         let pytest = pytest.env("ORBGATE_COMMAND", build.command.display().to_string());
         Ok(pytest.within(&build.package))
     }
@@ -373,23 +358,29 @@ impl Installed {
         let package = &build.package;
         let install = self.install(build);
         install.path("-r", &package.join("types.txt")).run()?;
-        let stubtest = words(self.python(), "-m mypy.stubtest orbgate --allowlist");
+        let stubtest = self.python().words("-m mypy.stubtest orbgate --allowlist");
         let allowed = package.join("stubtest-allowlist.txt");
         stubtest.arg(allowed.display().to_string()).run()?;
         // Where no source lies around, a package is the installed one.
-        let mypy = || words(self.python(), "-m mypy --strict --cache-dir=/dev/null");
-        words(mypy(), "-p orbgate").within(&self.programs).run()?;
-        words(mypy(), "tests conformance example bench")
+        let mypy = || {
+            self.python()
+                .words("-m mypy --strict --cache-dir=/dev/null")
+        };
+        mypy().words("-p orbgate").within(&self.programs).run()?;
+        mypy()
+            .words("tests conformance example bench")
             .within(package)
             .run()?;
         // With `--verifytypes` it looks for packages through the path alone.
         let path = std::env::var("PATH").unwrap_or_default();
         let path = format!("{}:{path}", self.programs.display());
         let pyright = || program(&self.programs, "pyright").env("PATH", &path);
-        words(pyright(), "--ignoreexternal --verifytypes orbgate")
+        pyright()
+            .words("--ignoreexternal --verifytypes orbgate")
             .within(&self.programs)
             .run()?;
-        words(pyright(), "tests conformance example bench")
+        pyright()
+            .words("tests conformance example bench")
             .within(package)
             .run()
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::kit::outcome::StepResult;
+use crate::kit::outcome::{StepResult, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::language::go;
@@ -39,6 +39,9 @@ struct Contestant {
     program: Program,
     figures: Vec<(String, Vec<f64>)>,
 }
+
+/// Programs, each with its language.
+type Programs = Vec<(&'static str, Program)>;
 
 /// What was measured, and the Rust call's turns.
 pub(crate) struct Measured {
@@ -70,12 +73,8 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Vec<Conte
     Program::at(&rust).path("write", requests).run()?;
 
     let library = Library::build(project, Profile::Release)?;
-    if let StepResult::Skipped(why) = Compiler::C.set_up()? {
-        bail!(why);
-    }
-    if let StepResult::Skipped(why) = Compiler::Cpp.set_up()? {
-        bail!(why);
-    }
+    Compiler::C.set_up()?.needed()?;
+    Compiler::Cpp.set_up()?.needed()?;
     let (c, cpp) = (home.join("c"), home.join("cpp"));
     let options = ["-O3"];
     Compiler::C.link(&["bindings/c/bench/bench.c"], &options, &library, &c)?;
@@ -91,15 +90,27 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Vec<Conte
         contestant("c", &c),
         contestant("cpp", &cpp),
     ];
-    let others = java::benchmarks(project, &library)?.into_iter();
-    let others = others.chain(go::benchmarks(project)?);
-    let others = others.chain(node::benchmark(project, &library)?);
-    for (language, program) in others.chain(python::benchmark(project)?) {
-        contestants.push(Contestant {
-            language,
-            program: program.arg(requests.display().to_string()),
-            figures: Vec::new(),
-        });
+    let java = || java::benchmarks(project, &library);
+    let go = || go::benchmarks(project);
+    let node = || Ok(vec![node::benchmark(project, &library)?]);
+    let python = || Ok(vec![python::benchmark(project)?]);
+    let others: [&dyn Fn() -> Result<Programs>; 4] = [&java, &go, &node, &python];
+    for programs in others {
+        let outcome = step(|| {
+            contestants.extend(
+                programs()?
+                    .into_iter()
+                    .map(|(language, program)| Contestant {
+                        language,
+                        program: program.arg(requests),
+                        figures: Vec::new(),
+                    }),
+            );
+            Ok(())
+        })?;
+        if let StepResult::Skipped(what) = outcome {
+            println!("skipped: {what}");
+        }
     }
     Ok(contestants)
 }

@@ -152,7 +152,7 @@ fn node_for(release: &Release<'_>, arch: Arch) -> Result<PathBuf> {
         let file = fs::read_dir(&home)?.flatten().next();
         let file = file.context("npm has packed nothing")?.file_name();
         Program::parse("tar --extract --file")
-            .arg(file.to_string_lossy())
+            .arg(file)
             .within(&home)
             .run()?;
     }
