@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Error, Result, ensure};
 use clap::{Args, ValueEnum};
 
-use crate::kit::outcome::{StepResult, in_ci, settle};
+use crate::kit::outcome::{StepResult, in_ci, settle, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::unchanged::Inputs;
@@ -191,21 +191,21 @@ impl Step {
 
     fn run(self, project: &Project) -> Result<StepResult> {
         match self {
-            Self::Fmt => match setup::component("fmt", "rustfmt")? {
-                StepResult::Passed => all(&["cargo fmt --all --check"]),
-                skipped @ StepResult::Skipped(_) => Ok(skipped),
-            },
-            Self::Clippy => match setup::component("clippy", "clippy")? {
-                StepResult::Passed => all(&[
+            Self::Fmt => step(|| {
+                setup::component("fmt", "rustfmt")?.needed()?;
+                all(&["cargo fmt --all --check"])
+            }),
+            Self::Clippy => step(|| {
+                setup::component("clippy", "clippy")?.needed()?;
+                all(&[
                     "cargo clippy --workspace --all-targets --all-features -- -D warnings",
                     "cargo clippy -p orbgate --no-default-features -- -D warnings",
-                ]),
-                skipped @ StepResult::Skipped(_) => Ok(skipped),
-            },
-            Self::Tests => all(&["cargo test --workspace --all-features"]),
-            Self::Docs => docs(project),
-            Self::Features => features(project),
-            Self::Tree => tree::check().map(|()| StepResult::Passed),
+                ])
+            }),
+            Self::Tests => step(|| all(&["cargo test --workspace --all-features"])),
+            Self::Docs => step(|| docs(project)),
+            Self::Features => step(|| features(project)),
+            Self::Tree => step(tree::check),
             Self::Package => package::run(project),
             Self::Msrv => msrv::run(project),
             Self::Embed => embed::run(project).map(|()| StepResult::Passed),
@@ -227,15 +227,13 @@ impl Step {
 }
 
 /// Runs the commands one after the other, up to the first that fails.
-fn all(lines: &[&str]) -> Result<StepResult> {
-    lines
-        .iter()
-        .try_for_each(|line| Program::parse(line).run())?;
-    Ok(StepResult::Passed)
+fn all(lines: &[&str]) -> Result<()> {
+    let mut lines = lines.iter();
+    lines.try_for_each(|line| Program::parse(line).run())
 }
 
 /// docs.rs takes the features that a manifest tells it to: here all of them at once, so there, too.
-fn docs(project: &Project) -> Result<StepResult> {
+fn docs(project: &Project) -> Result<()> {
     for package in project.published() {
         let features = package.metadata.pointer("/docs/rs/all-features");
         let all = features == Some(&serde_json::Value::Bool(true));
@@ -245,7 +243,7 @@ fn docs(project: &Project) -> Result<StepResult> {
 }
 
 /// What cargo-hack does: in a few lines, and it would take a minute to build.
-fn features(project: &Project) -> Result<StepResult> {
+fn features(project: &Project) -> Result<()> {
     for package in project.published() {
         let check = || Program::parse("cargo check --no-default-features -p");
         check().arg(package.name.as_str()).run()?;
@@ -254,7 +252,7 @@ fn features(project: &Project) -> Result<StepResult> {
             alone.arg("--features").arg(feature).run()?;
         }
     }
-    Ok(StepResult::Passed)
+    Ok(())
 }
 
 fn failure(step: &str, error: &Error) -> Error {

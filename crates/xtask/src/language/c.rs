@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::kit::guide;
-use crate::kit::outcome::StepResult;
+use crate::kit::outcome::{StepResult, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
@@ -62,12 +62,10 @@ pub(crate) fn runner(project: &Project, library: &Library, compiler: Compiler) -
 
 /// Sets up both compilers.
 pub(crate) fn set_up_compilers() -> Result<StepResult> {
-    for compiler in [Compiler::C, Compiler::Cpp] {
-        if let skipped @ StepResult::Skipped(_) = compiler.set_up()? {
-            return Ok(skipped);
-        }
-    }
-    Ok(StepResult::Passed)
+    step(|| {
+        Compiler::C.set_up()?.needed()?;
+        Compiler::Cpp.set_up()?.needed()
+    })
 }
 
 pub(crate) fn run(project: &Project) -> Result<StepResult> {

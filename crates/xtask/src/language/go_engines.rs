@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use crate::kit::outcome::StepResult;
+use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::project::Project;
 use crate::language::library::{Built, HEADER, Profile};
 use crate::language::native::Compiler;
@@ -17,20 +17,18 @@ const PACKAGE: &str = "bindings/go/orbgate";
 
 /// Makes both and says how large they are.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    for made in [
-        wasm::build(project)?,
-        build_library(project, Profile::Release)?,
-    ] {
-        match made {
-            Ok(file) => {
-                let size = fs::metadata(&file)?.len();
-                let name = file.file_name().unwrap_or_default();
-                println!("{PACKAGE}/{}: {size} bytes", name.display());
-            }
-            Err(missing) => return Ok(StepResult::Skipped(missing)),
+    step(|| {
+        for made in [
+            wasm::build(project)?,
+            build_library(project, Profile::Release)?,
+        ] {
+            let file = made.map_err(missing)?;
+            let size = fs::metadata(&file)?.len();
+            let name = file.file_name().unwrap_or_default();
+            println!("{PACKAGE}/{}: {size} bytes", name.display());
         }
-    }
-    Ok(StepResult::Passed)
+        Ok(())
+    })
 }
 
 /// Go's name of this machine's processor, unless the package has no library for it.

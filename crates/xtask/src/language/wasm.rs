@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::kit::outcome::StepResult;
+use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::DECISIONS;
 use crate::kit::project::Project;
@@ -38,18 +38,16 @@ const PLACES: [&str; 2] = [
 
 /// Builds the module, puts it where it belongs and says how large it is.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    Ok(match build(project)? {
-        Ok(module) => {
-            for place in PLACES {
-                let size = fs::metadata(project.root.join(place))?.len();
-                println!("{place}: {size} bytes");
-            }
-            let packed = Program::parse("gzip -9 -n -c").arg(module.display().to_string());
-            let packed = packed.command()?.output()?.stdout.len();
-            println!("compressed by gzip: {packed} bytes");
-            StepResult::Passed
+    step(|| {
+        let module = build(project)?.map_err(missing)?;
+        for place in PLACES {
+            let size = fs::metadata(project.root.join(place))?.len();
+            println!("{place}: {size} bytes");
         }
-        Err(missing) => StepResult::Skipped(missing),
+        let packed = Program::parse("gzip -9 -n -c").arg(module);
+        let packed = packed.command()?.output()?.stdout.len();
+        println!("compressed by gzip: {packed} bytes");
+        Ok(())
     })
 }
 
@@ -118,31 +116,28 @@ fn optimiser(home: &Path) -> Result<Option<PathBuf>> {
 
 /// The step: the core's tests of decisions as WebAssembly with its vectors, compiled as for Go.
 pub(crate) fn check(project: &Project) -> Result<StepResult> {
-    if let skipped @ StepResult::Skipped(_) = setup::target(TARGET_OF_TESTS)? {
-        return Ok(skipped);
-    }
-    let home = project.target.join("xtask").join("wasm");
-    fs::create_dir_all(&home)?;
-    let wazero = home.join("wazero");
-    if !Program::at(&wazero).arg("version").succeeds() {
-        if !Program::parse("go version").succeeds() {
-            let what = "Go is missing, which brings wazero: https://go.dev/dl";
-            return Ok(StepResult::Skipped(what.to_owned()));
+    step(|| {
+        setup::target(TARGET_OF_TESTS)?.needed()?;
+        let home = project.target.join("xtask").join("wasm");
+        fs::create_dir_all(&home)?;
+        let wazero = home.join("wazero");
+        if !Program::at(&wazero).arg("version").succeeds() {
+            if !Program::parse("go version").succeeds() {
+                let what = "Go is missing, which brings wazero: https://go.dev/dl";
+                return Err(missing(what.to_owned()));
+            }
+            let install = Program::parse("go install").arg(WAZERO);
+            install.env("GOBIN", home.display().to_string()).run()?;
         }
-        let install = Program::parse("go install").arg(WAZERO);
-        install.env("GOBIN", home.display().to_string()).run()?;
-    }
-    let root = project.root.display();
-    for tests in DECISIONS {
-        Program::parse(tests)
-            .env("CARGO_BUILD_TARGET", TARGET_OF_TESTS)
-            .env("RUSTFLAGS", VECTORS)
-            .env("PROPTEST_CASES", "64")
-            .env(
-                "CARGO_TARGET_WASM32_WASIP1_RUNNER",
-                format!("{} run -mount={root}:{root}", wazero.display()),
-            )
-            .run()?;
-    }
-    Ok(StepResult::Passed)
+        let root = project.root.display();
+        let runner = format!("{} run -mount={root}:{root}", wazero.display());
+        DECISIONS.iter().try_for_each(|tests| {
+            Program::parse(tests)
+                .env("CARGO_BUILD_TARGET", TARGET_OF_TESTS)
+                .env("RUSTFLAGS", VECTORS)
+                .env("PROPTEST_CASES", "64")
+                .env("CARGO_TARGET_WASM32_WASIP1_RUNNER", &runner)
+                .run()
+        })
+    })
 }

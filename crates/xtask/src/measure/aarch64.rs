@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::kit::outcome::StepResult;
+use crate::kit::outcome::{StepResult, step};
 use crate::kit::program::Program;
 use crate::kit::project::DECISIONS;
 use crate::kit::setup;
@@ -11,8 +11,7 @@ const TARGET: &str = "aarch64-unknown-linux-gnu";
 
 /// All of the core's tests.
 pub(crate) fn run() -> Result<StepResult> {
-    // Fewer random cases: qemu is some ten times slower than the machine.
-    test(&["PROPTEST_CASES=64 cargo test -p orbgate --all-features --tests"])
+    test(&["cargo test -p orbgate --all-features --tests"])
 }
 
 /// The step: the tests of decisions alone, without those of tables, which every processor reads with the same code.
@@ -23,27 +22,22 @@ pub(crate) fn check() -> Result<StepResult> {
 
 fn test(commands: &[impl AsRef<str>]) -> Result<StepResult> {
     let linker = "gcc-aarch64-linux-gnu libc6-dev-arm64-cross";
-    for outcome in [
-        setup::target(TARGET)?,
-        setup::apt("aarch64-linux-gnu-gcc", linker)?,
-        setup::apt("qemu-aarch64", "qemu-user")?,
-    ] {
-        if let skipped @ StepResult::Skipped(_) = outcome {
-            return Ok(skipped);
-        }
-    }
-    for command in commands {
-        Program::parse(command.as_ref())
-            .env("CARGO_BUILD_TARGET", TARGET)
-            .env(
-                "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER",
-                "aarch64-linux-gnu-gcc",
-            )
-            .env(
-                "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
-                "qemu-aarch64 -L /usr/aarch64-linux-gnu",
-            )
-            .run()?;
-    }
-    Ok(StepResult::Passed)
+    let (tool, runner) = (
+        "aarch64-linux-gnu-gcc",
+        "qemu-aarch64 -L /usr/aarch64-linux-gnu",
+    );
+    step(|| {
+        setup::target(TARGET)?.needed()?;
+        setup::apt(tool, linker)?.needed()?;
+        setup::apt("qemu-aarch64", "qemu-user")?.needed()?;
+        commands.iter().try_for_each(|command| {
+            Program::parse(command.as_ref())
+                // Fewer random cases: qemu is some ten times slower than the machine.
+                .env("PROPTEST_CASES", "64")
+                .env("CARGO_BUILD_TARGET", TARGET)
+                .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", tool)
+                .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", runner)
+                .run()
+        })
+    })
 }

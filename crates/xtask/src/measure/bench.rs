@@ -1,9 +1,8 @@
 //! `cargo xtask bench`: orbgate beside its peers, recorded in benches/record; or their instructions.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 
-use crate::kit::outcome::StepResult;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::measure::bench_bindings;
@@ -40,10 +39,7 @@ impl Bench {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
         match (self.instructions, self.update) {
             (_, true) => instructions::update(project),
-            (true, false) => match instructions::check(project)? {
-                StepResult::Passed => Ok(()),
-                StepResult::Skipped(why) => bail!(why),
-            },
+            (true, false) => instructions::check(project)?.needed(),
             (false, false) if self.bindings => self.languages(project),
             (false, false) => self.compare(project),
         }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::kit::outcome::StepResult;
+use crate::kit::outcome::{StepResult, step};
 use crate::kit::project::Project;
 use crate::measure::compiler::Compiler;
 use crate::measure::{callgrind, qemu, start};
@@ -62,11 +62,9 @@ impl Processor {
         }
     }
 
-    fn set_up_with(self, compiler: &Compiler) -> Result<StepResult> {
-        match self.set_up()? {
-            StepResult::Passed => compiler.set_up(),
-            skipped @ StepResult::Skipped(_) => Ok(skipped),
-        }
+    fn set_up_with(self, compiler: &Compiler) -> Result<()> {
+        self.set_up()?.needed()?;
+        compiler.set_up()?.needed()
     }
 
     /// Counts every path of the program `paths`, which stands in this directory.
@@ -92,12 +90,10 @@ impl Processor {
     }
 
     /// Counts every path and compares it with the committed list.
-    fn check(self, project: &Project) -> Result<StepResult> {
+    fn check(self, project: &Project) -> Result<()> {
         let baseline = Baseline::read(self)?;
         let compiler = Compiler::of_version(&baseline.compiler, self.target())?;
-        if let skipped @ StepResult::Skipped(_) = self.set_up_with(&compiler)? {
-            return Ok(skipped);
-        }
+        self.set_up_with(&compiler)?;
         let programs = compiler.build(project)?;
         let counts = self.count(project, &programs)?;
         let file = self.file();
@@ -110,15 +106,13 @@ impl Processor {
         if self == Self::X86_64 {
             start::check(project, &programs)?;
         }
-        Ok(StepResult::Passed)
+        Ok(())
     }
 
     /// Counts every path and commits to it.
     fn update(self, project: &Project) -> Result<()> {
         let compiler = Compiler::in_use(self.target())?;
-        if let StepResult::Skipped(why) = self.set_up_with(&compiler)? {
-            bail!(why);
-        }
+        self.set_up_with(&compiler)?;
         let counts = self.count(project, &compiler.build(project)?)?;
         let compiler = compiler.version;
         let text = Baseline { compiler, counts }.text(self);
@@ -138,7 +132,7 @@ struct Baseline {
 pub(crate) fn check(project: &Project) -> Result<StepResult> {
     let mut skipped = Vec::new();
     for processor in Processor::ALL {
-        if let StepResult::Skipped(why) = processor.check(project)? {
+        if let StepResult::Skipped(why) = step(|| processor.check(project))? {
             skipped.push(why);
         }
     }

@@ -10,7 +10,6 @@ use std::thread;
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
 
-use crate::kit::outcome::StepResult;
 use crate::kit::process;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
@@ -52,9 +51,7 @@ const SLACK_KIB: u64 = 2048;
 
 impl Load {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
-        if let StepResult::Skipped(why) = setup::apt_until(has_wrk, "wrk", "wrk")? {
-            bail!(why);
-        }
+        setup::apt_until(has_wrk, "wrk", "wrk")?.needed()?;
         let build =
             "cargo build --profile published -p orbgate-tower --all-features --example load";
         Program::parse(build).run()?;

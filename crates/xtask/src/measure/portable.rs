@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 use crate::kit::outcome::StepResult;
 use crate::kit::program::Program;
@@ -63,11 +63,8 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     // What runs here is timed, too.
     let processor = Processor::X86_64;
     let compiler = Compiler::in_use(processor.target())?;
-    for outcome in [processor.set_up()?, compiler.set_up()?] {
-        if let StepResult::Skipped(why) = outcome {
-            bail!(why);
-        }
-    }
+    processor.set_up()?.needed()?;
+    compiler.set_up()?.needed()?;
     let usual = compiler.build(project)?;
     let portable = compiler.build_with(&target, FLAGS)?;
     let counts = processor.count(project, &usual)?.into_iter();

@@ -7,7 +7,6 @@ use std::fs;
 
 use anyhow::{Result, ensure};
 
-use crate::kit::outcome::{StepResult, settled};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::language::library::STATIC;
@@ -16,9 +15,7 @@ use crate::language::native::{Compiler, INCLUDE_C};
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 pub(crate) fn run(project: &Project) -> Result<()> {
-    if let skipped @ StepResult::Skipped(_) = Compiler::C.set_up()? {
-        return settled(skipped);
-    }
+    Compiler::C.set_up()?.needed()?;
     let install =
         "rustup toolchain install nightly --profile minimal --component rust-src --no-self-update";
     Program::parse(install).run()?;
