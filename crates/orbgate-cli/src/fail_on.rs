@@ -18,12 +18,12 @@ pub(crate) struct FailOn {
         value_name = "KINDS",
         hide_possible_values = true
     )]
-    fail_on: Vec<Kind>,
+    fail_on: Vec<Failing>,
 }
 
 /// A kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum Failing {
     /// A call is allowed to more callers
     Wider,
     /// A call is allowed to fewer callers
@@ -51,16 +51,16 @@ impl FailOn {
         !self.kinds().is_empty()
     }
 
-    fn kinds(&self) -> &[Kind] {
+    fn kinds(&self) -> &[Failing] {
         match (self.allow_wider, self.fail_on.as_slice()) {
             (true, _) => &[],
-            (false, []) => &[Kind::Wider, Kind::Cheaper, Kind::OtherCost],
+            (false, []) => &[Failing::Wider, Failing::Cheaper, Failing::OtherCost],
             (false, kinds) => kinds,
         }
     }
 }
 
-impl Kind {
+impl Failing {
     const fn is(self, change: &Change<'_, '_>) -> bool {
         match self {
             Self::Wider => change.wider.is_some(),
