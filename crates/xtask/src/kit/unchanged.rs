@@ -43,6 +43,7 @@ impl Inputs {
     /// Reads what git would: files that are ignored are made. Nothing where git does not answer, and nothing is skipped then.
     pub(crate) fn of(project: &Project, step: &str, folders: &[&str]) -> Option<Self> {
         let list = Program::parse("git ls-files --cached --others --exclude-standard --");
+        let list = list.within(&project.root);
         let paths = RUST.iter().chain(folders).copied();
         let files = paths.fold(list, Program::arg).read().ok()?;
         let mut hasher = DefaultHasher::new();
@@ -70,5 +71,32 @@ impl Inputs {
             fs::create_dir_all(folder)?;
         }
         Ok(fs::write(&self.file, &self.digest)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_it_passed_with_counts() {
+        let home = tempfile::tempdir().unwrap();
+        let inputs = |digest: &str| Inputs {
+            digest: digest.to_owned(),
+            file: home.path().join("passed/fmt"),
+        };
+        assert!(!inputs("1").have_passed());
+        inputs("1").note().unwrap();
+        assert!(inputs("1").have_passed());
+        assert!(!inputs("2").have_passed());
+    }
+
+    #[test]
+    fn a_step_reads_what_is_not_committed_and_not_what_is_made() {
+        let project = Project::read().unwrap();
+        let of = |folders: &[&str]| Inputs::of(&project, "fmt", folders).unwrap().digest;
+        let rust = of(&[]);
+        assert_eq!(rust, of(&["target"]));
+        assert_ne!(rust, of(&["bindings"]));
     }
 }
