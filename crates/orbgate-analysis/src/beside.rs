@@ -19,7 +19,7 @@ pub struct Beside<'e> {
 }
 
 /// The templates that fit some paths of a route as well, in the order of the policy file: those that declare its
-/// method, and those that hide it there. Time is linear in the number of routes; after 200,000 steps the search ends.
+/// method, and those that hide it there. Time is linear in the number of routes.
 ///
 /// ```
 /// use orbgate::{Engine, Policy};
@@ -39,10 +39,9 @@ pub fn routes_beside<'e>(engine: &'e Engine, route: Route<'e>) -> Vec<Beside<'e>
         return Vec::new();
     };
     let routes: Vec<_> = engine.routes().collect();
-    let others = templates.overlapping(template.shape(), &mut 200_000);
-    let others = others
-        .into_iter()
-        .filter(|other| !own(other) && fit_together(template.shape(), other.shape()));
+    let others = templates.list();
+    let others =
+        others.filter(|other| !own(other) && fit_together(template.shape(), other.shape()));
     let beside = others.filter_map(|other| {
         let target = spelling.of_both(template.shape(), other.shape());
         let decides = route_of(engine, route.method(), &target).ok();
@@ -68,7 +67,8 @@ pub fn routes_beside<'e>(engine: &'e Engine, route: Route<'e>) -> Vec<Beside<'e>
 }
 
 /// Whether some path fits both. Literals that differ in case fit no path together.
-pub(crate) fn fit_together(one: &Shape<'_>, two: &Shape<'_>) -> bool {
+fn fit_together(one: &Shape<'_>, two: &Shape<'_>) -> bool {
     let mut segments = one.iter().zip(two);
-    segments.all(|(one, two)| one.is_none() || two.is_none() || one == two)
+    one.len() == two.len()
+        && segments.all(|(one, two)| one.is_none() || two.is_none() || one == two)
 }

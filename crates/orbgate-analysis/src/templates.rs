@@ -1,11 +1,9 @@
-//! The templates of a policy, which of them overlap, and targets that match them.
+//! The templates of a policy, and targets that match them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use orbgate::Engine;
-
-/// A template by its segments: literals, and `None` for a parameter, whose name says nothing.
-pub(crate) type Shape<'e> = [Option<&'e str>];
+pub(crate) use orbgate::policy::Shape;
 
 /// A template and the methods that it declares.
 pub(crate) struct Template<'e> {
@@ -43,8 +41,14 @@ impl<'e> Template<'e> {
     }
 }
 
+impl<'e> AsRef<Shape<'e>> for Template<'e> {
+    fn as_ref(&self) -> &Shape<'e> {
+        &self.shape
+    }
+}
+
 /// The shape of a template as policies write it.
-fn shape(template: &str) -> Vec<Option<&str>> {
+pub(crate) fn shape(template: &str) -> Vec<Option<&str>> {
     let segments = template.split('/').filter(|segment| !segment.is_empty());
     segments
         .map(|segment| (!segment.starts_with('{')).then_some(segment))
@@ -55,17 +59,6 @@ fn shape(template: &str) -> Vec<Option<&str>> {
 pub(crate) struct Templates<'e> {
     list: Vec<Template<'e>>,
     by_shape: HashMap<Vec<Option<&'e str>>, usize>,
-    /// A tree for each number of segments, so that every path down a tree ends at a template.
-    trees: HashMap<usize, Node>,
-}
-
-#[derive(Default)]
-struct Node {
-    /// By literal in lower case: literals at one place of a policy differ in more than case.
-    literals: HashMap<String, Self>,
-    parameter: Option<Box<Self>>,
-    /// The template that ends here.
-    template: Option<usize>,
 }
 
 impl<'e> Templates<'e> {
@@ -73,7 +66,6 @@ impl<'e> Templates<'e> {
         let mut templates = Self {
             list: Vec::new(),
             by_shape: HashMap::new(),
-            trees: HashMap::new(),
         };
         for route in engine.routes() {
             templates.add(shape(route.template()), route.method(), route.index());
@@ -83,17 +75,6 @@ impl<'e> Templates<'e> {
 
     fn add(&mut self, shape: Vec<Option<&'e str>>, method: &'e str, route: u32) {
         let at = *self.by_shape.entry(shape).or_insert_with_key(|shape| {
-            let mut node = self.trees.entry(shape.len()).or_default();
-            for segment in shape {
-                node = match segment {
-                    Some(literal) => node
-                        .literals
-                        .entry(literal.to_ascii_lowercase())
-                        .or_default(),
-                    None => node.parameter.get_or_insert_default(),
-                };
-            }
-            node.template = Some(self.list.len());
             self.list.push(Template {
                 shape: shape.clone(),
                 methods: Vec::new(),
@@ -127,39 +108,6 @@ impl<'e> Templates<'e> {
             lacking.map(|(_, route)| *route).collect::<Vec<_>>()
         };
         self.list.iter().flat_map(lacking).collect()
-    }
-
-    /// The templates that some path matches together with this one, without regard to case. Takes a step
-    /// for each node of the tree that is looked at, and ends when there is none left.
-    pub(crate) fn overlapping(&self, shape: &Shape<'_>, steps: &mut usize) -> Vec<&Template<'e>> {
-        let mut found = Vec::new();
-        if let Some(tree) = self.trees.get(&shape.len()) {
-            tree.overlapping(shape, steps, &mut found);
-        }
-        let found = found.into_iter().filter_map(|at| self.list.get(at));
-        found.collect()
-    }
-}
-
-impl Node {
-    fn overlapping(&self, shape: &Shape<'_>, steps: &mut usize, found: &mut Vec<usize>) {
-        *steps = steps.saturating_sub(1);
-        if *steps == 0 {
-            return;
-        }
-        let Some((first, rest)) = shape.split_first() else {
-            return found.extend(self.template);
-        };
-        let mut down = |node: &Self| node.overlapping(rest, steps, found);
-        self.parameter.as_deref().into_iter().for_each(&mut down);
-        match first {
-            Some(literal) => self
-                .literals
-                .get(&literal.to_ascii_lowercase())
-                .into_iter()
-                .for_each(down),
-            None => self.literals.values().for_each(down),
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::support::model::{Api, Model, Orbs as ModelOrbs, Route, Scope};
 use orbgate::{Decision, Engine, Policy, Request, Token, TokenKind};
-use orbgate_analysis::{Asked, Caller, Cost, Verdict, diff};
+use orbgate_analysis::{Asked, Caller, Change, Cost, Verdict, diff};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -133,8 +133,32 @@ fn a_search_that_is_too_large_says_so() {
     };
     let old = routes(|number| format!("/{{a}}/x{number}"));
     let new = routes(|number| format!("/y{number}/{{b}}"));
-    let diff = diff(&old, &new);
-    assert!(!diff.complete && diff.widens());
+    let found = diff(&old, &new);
+    assert!(!found.complete && found.widens());
+    // A route for all of it, in both policies: nothing that is found is wider, and yet something may be.
+    let routes = |template: fn(usize) -> String| {
+        let all = core::iter::once("GET /{a}/{b}".to_owned());
+        let some = (0..2_000).map(|number| format!("GET {}", template(number)));
+        self::routes("", all.chain(some))
+    };
+    // Literals without letters have no other case, in which a path is refused.
+    let old = routes(|number| format!("/{{a}}/{number}"));
+    let new = routes(|number| format!("/{number}/{{b}}"));
+    let found = diff(&old, &new);
+    assert!(!found.changes.iter().any(Change::widens));
+    assert!(!found.complete && found.widens() && found.verdict().is_none());
+}
+
+/// Each template of one policy overlaps each of the other.
+#[test]
+fn five_hundred_routes_that_all_overlap_are_compared() {
+    let policy = |template: fn(usize) -> String| {
+        let some = (0..250).map(|number| format!("GET {}", template(number)));
+        routes("", some.chain(["GET /{a}/{b}".to_owned()]))
+    };
+    let old = policy(|number| format!("/{{a}}/{number}"));
+    let new = policy(|number| format!("/{number}/{{b}}"));
+    assert_eq!(diff(&old, &new).verdict(), Some(Verdict::Equivalent));
 }
 
 /// A policy of one scope with these routes.
@@ -153,9 +177,9 @@ fn routes(profile: &str, routes: impl IntoIterator<Item = String>) -> Engine {
 fn escapes_are_asked_within_the_bounds_of_the_search() {
     let literals = |word: &str| {
         let literal = |number| format!("GET /{word}+{number}/z");
-        (0..500).map(literal).collect::<Vec<_>>()
+        (0..1_500).map(literal).collect::<Vec<_>>()
     };
-    let parameters = || (0..500).map(|number| format!("GET /{{x}}/y{number}"));
+    let parameters = || (0..1_500).map(|number| format!("GET /{{x}}/y{number}"));
     for (profile, complete) in [("target: encoded_params\n", false), ("", true)] {
         let old = routes(profile, literals("a").into_iter().chain(parameters()));
         let new = routes(profile, parameters());
@@ -179,7 +203,7 @@ fn methods_are_within_the_bounds_of_the_search() {
     let policy = |template: fn(usize) -> String| {
         let methods = |template: usize| (0..50).map(move |number| (number, template));
         let route = |(number, at)| format!("{} {}", method(number), template(at));
-        routes("", (0..50).flat_map(methods).map(route))
+        routes("", (0..100).flat_map(methods).map(route))
     };
     let old = policy(|number| format!("/x{number}/{{a}}"));
     let new = policy(|number| format!("/{{a}}/y{number}"));

@@ -178,22 +178,22 @@ fn a_name_below_many_others_is_read_in_proportion() {
     });
 }
 
-/// Routes of one scope overlap without harm, and there is nothing to report that would end the search.
+/// Routes of one scope overlap without harm: there is nothing to report that would end the search.
 #[test]
-fn a_search_for_overlaps_that_takes_too_long_says_that_it_ended() {
+fn routes_of_one_scope_overlap_without_taking_time() {
     let mut text = policy_with_routes(0);
-    for number in 0..3_000 {
+    for number in 0..30_000 {
         writeln!(text, "          - GET /a{number}/{{x}}/{{y}}").unwrap();
     }
-    for number in 0..3_000 {
+    for number in 0..30_000 {
         writeln!(text, "          - GET /{{x}}/{{y}}/b{number}").unwrap();
     }
-    let warnings = Policy::from_yaml(&text).unwrap().overlaps();
-    let warnings: Vec<_> = warnings.iter().map(|fault| &*fault.message).collect();
-    assert_eq!(
-        warnings,
-        ["too many routes fit the same paths: the search ended here, and more may overlap"]
-    );
+    // Of 900 million pairs one requires something else.
+    text.push_str("      write:a:\n        orbs: true\n        routes: [GET /a7/b/c]\n");
+    let policy = Policy::from_yaml(&text).unwrap();
+    let overlaps = policy.overlapping();
+    assert_eq!((overlaps.pairs.len(), overlaps.complete), (1, true));
+    assert_eq!(policy.overlaps().len(), 1);
 }
 
 fn policy_with_routes(count: usize) -> String {

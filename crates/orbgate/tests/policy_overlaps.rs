@@ -23,7 +23,7 @@ fn a_literal_beside_a_parameter_is_named_where_scope_or_orbs_differ() {
         warnings,
         [
             "13:13: route `POST /api/voxies/prompt/run` overlaps `POST /api/voxies/{id}/run` (line 9): \
-             a path that fits both is decided by `POST /api/voxies/prompt/run`"
+             of the two, a path that fits both takes `POST /api/voxies/prompt/run`"
         ]
     );
 
@@ -53,6 +53,13 @@ fn routes_of_two_methods_or_lengths_do_not_overlap() {
     );
 }
 
+/// A parameter takes one segment that is not empty, and `/` has none.
+#[test]
+fn the_root_overlaps_nothing() {
+    let text = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: [GET /] }, t: { orbs: true, routes: ['GET /{a}'] } } } }";
+    assert_eq!(Policy::from_yaml(text).unwrap().overlaps(), []);
+}
+
 #[test]
 fn neither_template_need_be_the_more_general_one() {
     let warnings = overlaps(&[
@@ -63,7 +70,7 @@ fn neither_template_need_be_the_more_general_one() {
         warnings,
         [
             "13:13: route `GET /api/a/{y}` overlaps `GET /api/{x}/b` (line 9): \
-             a path that fits both is decided by `GET /api/a/{y}`"
+             of the two, a path that fits both takes `GET /api/a/{y}`"
         ]
     );
 }

@@ -49,8 +49,8 @@ const MOST: usize = 1_000;
 
 /// Finds what is legal in a policy and likely not meant. `text` is the policy's file: its comments suppress findings.
 ///
-/// Time is linear in the size of the policy and the number of methods of each pair of templates that overlap. After
-/// 200,000 methods and 20 for each route that search ends, and the findings are not [`complete`](Findings::complete).
+/// Time is linear in the size of the policy, and in the number of methods that one of two templates which overlap lacks. After a
+/// million of these the search for hidden routes ends, and the findings are not [`complete`](Findings::complete).
 ///
 /// ```
 /// use orbgate::Policy;
@@ -66,7 +66,7 @@ const MOST: usize = 1_000;
 pub fn lint(policy: &Policy, text: &str) -> Findings {
     let engine = Engine::new(policy);
     let mut found = Found::default();
-    overlaps::look(&engine, &mut found);
+    overlaps::look(policy, &engine, &mut found);
     names::look(policy, &engine, &mut found);
     let mut list = found.list;
     list.sort_by(|a, b| (a.place, a.code, &a.message).cmp(&(b.place, b.code, &b.message)));

@@ -13,6 +13,7 @@ mod document;
 mod fault;
 mod file;
 mod grammar;
+mod meetings;
 mod model;
 mod overlaps;
 mod read;
@@ -25,7 +26,9 @@ mod warnings;
 pub use fault::{Fault, InFile, PolicyError};
 pub use file::PolicyFile;
 pub(crate) use grammar::{common_segments, full_template, segments};
+pub use meetings::{Shape, meetings, meetings_of_two};
 pub use model::{Api, Policy, RouteRule, ScopeRule};
+pub use overlaps::Overlaps;
 
 use orbgate_yaml::Faults;
 

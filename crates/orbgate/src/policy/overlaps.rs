@@ -1,152 +1,153 @@
 //! Two templates which both fit some path are legal, and worth a warning where they differ in what
 //! they require: the one that people read first may not be the one that decides.
 
-use core::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use core::ops::ControlFlow;
+use std::collections::HashMap;
 
-use orbgate_yaml::{Faults, first_place};
+use orbgate_yaml::{Faults, Place as YamlPlace, first_place};
 
 use super::conflicts::{FullRoute, Segment, full_routes};
-use super::fault::Fault;
+use super::fault::{Fault, place};
+use super::meetings::meetings;
 use super::model::Policy;
+use crate::terms::{Orbs, Place};
 
-/// Steps after which the search ends. 100,000 ordinary routes take about a million.
-const STEPS: usize = 20_000_000;
+/// Most pairs that are listed.
+const LISTED: usize = 1_000;
+
+/// The pairs of routes that overlap; see [`Policy::overlapping`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Overlaps {
+    /// The places of each pair in the file, the first before the second, in the order of the second.
+    pub pairs: Vec<[Place; 2]>,
+    /// Whether these are all; at most 1,000 are listed.
+    pub complete: bool,
+}
 
 impl Policy {
     /// Pairs of routes of one method which both fit some path, under different scopes or orbs.
     ///
-    /// Each stands at the route that comes second in the file and names the line of the first. At most 1,000
-    /// are listed; where there may be more, the last line says so.
+    /// Takes time linear in the size of the policy, however many routes overlap.
+    #[must_use]
+    pub fn overlapping(&self) -> Overlaps {
+        let routes = full_routes(self);
+        let (pairs, complete) = pairs(&routes);
+        let places = |pair: &Pair<'_>| pair.map(|route| place(route.place));
+        Overlaps {
+            pairs: pairs.iter().map(places).collect(),
+            complete,
+        }
+    }
+
+    /// The same in words, as [`warnings`](Self::warnings).
+    ///
+    /// Each stands at the route that comes second in the file and names the line of the first. Where some are missing, the last
+    /// line says so.
     #[must_use]
     pub fn overlaps(&self) -> Vec<Fault> {
         let routes = full_routes(self);
-        let mut search = Search {
-            routes: &routes,
-            roots: HashMap::new(),
-            nodes: Vec::new(),
-            steps: 0,
-        };
+        let (pairs, complete) = pairs(&routes);
         let mut faults = Faults::default();
-        for (index, route) in routes.iter().enumerate() {
-            let segments: Vec<Segment<'_>> = route.segments().collect();
-            let root = search.root(route.method, segments.len());
-            search.compare(route, &segments, root, &mut faults);
-            if search.steps > STEPS {
-                faults.cut(route.place, "too many routes fit the same paths: the search ended here, and more may overlap");
-                break;
-            }
-            if faults.is_full() {
-                break;
-            }
-            search.insert(index, &segments, root);
+        for [first, second] in &pairs {
+            faults.push(second.place, message(first, second));
+        }
+        if let (Some([_, last]), false) = (pairs.last(), complete) {
+            faults.cut(last.place, "more routes overlap than are listed");
         }
         Fault::list(faults.into_list())
     }
 }
 
-/// The routes so far, as a tree of segments for each method and number of segments.
-struct Search<'r> {
-    routes: &'r [FullRoute<'r>],
-    roots: HashMap<(&'r str, usize), usize>,
-    nodes: Vec<Branch<'r>>,
-    steps: usize,
+/// Two routes, in the order of the file.
+type Pair<'r> = [&'r FullRoute<'r>; 2];
+
+/// The pairs that overlap, and whether these are all.
+fn pairs<'r>(routes: &'r [FullRoute<'r>]) -> (Vec<Pair<'r>>, bool) {
+    let shapes: Vec<Vec<_>> = routes.iter().map(shape).collect();
+    let mut pairs = Vec::new();
+    let of = |list: &[usize]| -> Vec<&'r FullRoute<'r>> {
+        list.iter().filter_map(|at| routes.get(*at)).collect()
+    };
+    let all = meetings(&shapes, |one, two| {
+        differing(&of(one), &of(two), &mut pairs)
+    });
+    pairs.sort_by_key(|[first, second]| (second.place, first.place));
+    (pairs, all.is_continue())
 }
 
-#[derive(Default)]
-struct Branch<'r> {
-    // Sorted, so that the same policy gives the same warnings where they are cut short.
-    literals: BTreeMap<&'r str, usize>,
-    parameter: Option<usize>,
-    route: Option<usize>,
+fn shape<'p>(route: &FullRoute<'p>) -> Vec<Option<&'p str>> {
+    let segment = |segment| match segment {
+        Segment::Parameter => None,
+        Segment::Literal(literal) => Some(literal),
+    };
+    let segments = route.segments().map(segment);
+    // `/` has no segment: no parameter takes nothing.
+    segments.filter(|segment| *segment != Some("")).collect()
 }
 
-impl<'r> Search<'r> {
-    fn root(&mut self, method: &'r str, length: usize) -> usize {
-        let fresh = self.nodes.len();
-        let root = *self.roots.entry((method, length)).or_insert(fresh);
-        if root == fresh {
-            self.nodes.push(Branch::default());
+/// What a route requires: its scope and orbs.
+type Requirement<'r> = (&'r str, Option<Orbs>);
+
+/// Notes the routes of both lists that have one method and require something else. Those that require the same are not looked
+/// at one by one: nearly all do.
+fn differing<'r>(
+    one: &[&'r FullRoute<'r>],
+    two: &[&'r FullRoute<'r>],
+    pairs: &mut Vec<Pair<'r>>,
+) -> ControlFlow<()> {
+    let mut by_method: HashMap<&str, Vec<(Requirement<'_>, Vec<&FullRoute<'_>>)>> = HashMap::new();
+    let mut places: HashMap<(&str, Requirement<'_>), usize> = HashMap::new();
+    for route in two {
+        let classes = by_method.entry(route.method).or_default();
+        let key = (route.method, requirement(route));
+        let at = *places.entry(key).or_insert(classes.len());
+        if at == classes.len() {
+            classes.push((key.1, Vec::new()));
         }
-        root
+        if let Some((_, routes)) = classes.get_mut(at) {
+            routes.push(route);
+        }
     }
-
-    /// Reports every route in the tree that fits a path which `route` fits too.
-    fn compare(
-        &mut self,
-        route: &FullRoute<'_>,
-        segments: &[Segment<'_>],
-        root: usize,
-        faults: &mut Faults,
-    ) {
-        let mut open = vec![(root, segments)];
-        while let Some((node, segments)) = open.pop() {
-            self.steps = self.steps.saturating_add(1);
-            if self.steps > STEPS || faults.is_full() {
-                return;
-            }
-            let Some(branch) = self.nodes.get(node) else {
+    for route in one {
+        for (required, others) in by_method.get(route.method).into_iter().flatten() {
+            if *required == requirement(route) {
                 continue;
-            };
-            let Some((segment, rest)) = segments.split_first() else {
-                if let Some(other) = branch.route.and_then(|index| self.routes.get(index)) {
-                    report(route, other, faults);
+            }
+            for other in others {
+                if pairs.len() == LISTED {
+                    return ControlFlow::Break(());
                 }
-                continue;
-            };
-            open.extend(branch.parameter.map(|next| (next, rest)));
-            match segment {
-                Segment::Parameter => {
-                    self.steps = self.steps.saturating_add(branch.literals.len());
-                    open.extend(branch.literals.values().map(|next| (*next, rest)));
-                }
-                Segment::Literal(literal) => {
-                    open.extend(branch.literals.get(literal).map(|next| (*next, rest)))
-                }
+                let mut pair = [*route, *other];
+                pair.sort_by_key(|route| route.place);
+                pairs.push(pair);
             }
         }
     }
-
-    fn insert(&mut self, route: usize, segments: &[Segment<'r>], root: usize) {
-        let mut node = root;
-        for segment in segments {
-            let fresh = self.nodes.len();
-            let Some(branch) = self.nodes.get_mut(node) else {
-                return;
-            };
-            node = match segment {
-                Segment::Parameter => *branch.parameter.get_or_insert(fresh),
-                Segment::Literal(literal) => *branch.literals.entry(literal).or_insert(fresh),
-            };
-            if node == fresh {
-                self.nodes.push(Branch::default());
-            }
-        }
-        if let Some(branch) = self.nodes.get_mut(node) {
-            branch.route = Some(route);
-        }
-    }
+    ControlFlow::Continue(())
 }
 
-fn report(route: &FullRoute<'_>, first: &FullRoute<'_>, faults: &mut Faults) {
-    if route.scope == first.scope && route.orbs == first.orbs {
-        return;
-    }
-    let decides = if more_specific(route, first) {
-        route
+const fn requirement<'r>(route: &FullRoute<'r>) -> Requirement<'r> {
+    (route.scope, route.orbs)
+}
+
+fn message(first: &FullRoute<'_>, second: &FullRoute<'_>) -> String {
+    let decides = if more_specific(second, first) {
+        second
     } else {
         first
     };
-    let place = first_place(first.place, route.place);
-    let (route_shown, first_shown, decides) = (route.shown(), first.shown(), decides.shown());
-    faults.push(
-        route.place,
-        format!("route {route_shown} overlaps {first_shown} ({place}): a path that fits both is decided by {decides}"),
-    );
+    let place: YamlPlace = first.place;
+    let place = first_place(place, second.place);
+    let (second, first, decides) = (second.shown(), first.shown(), decides.shown());
+    format!(
+        "route {second} overlaps {first} ({place}): of the two, a path that fits both takes {decides}"
+    )
 }
 
 /// A literal beats a parameter at the first position where they differ.
 fn more_specific(route: &FullRoute<'_>, other: &FullRoute<'_>) -> bool {
-    let rank = |segment: Segment<'_>| matches!(segment, Segment::Parameter);
-    route.segments().map(rank).cmp(other.segments().map(rank)) == Ordering::Less
+    let is_parameter = |segment| matches!(segment, Segment::Parameter);
+    let parameters = route.segments().map(is_parameter);
+    parameters.lt(other.segments().map(is_parameter))
 }
