@@ -109,6 +109,8 @@ fn codes_are_stable() {
         ("similar_scopes", "warning"),
         ("case_or_plural", "warning"),
         ("colon_literal", "warning"),
+        ("similar_literals", "warning"),
+        ("unknown_method", "warning"),
         ("scope_without_routes", "note"),
         ("no_permits", "note"),
         ("no_end_marker", "note"),
@@ -145,6 +147,9 @@ fn names_are_compared_as_people_read_them() {
         ("read:files2", None),
         ("read:fi", None),
         ("read:inference", Some("inference_elsewhere")),
+        ("inference:files", None),
+        ("read:inference:files", None),
+        (":inference", None),
     ] {
         let found = scopes(name);
         let codes: Vec<_> = found
@@ -255,6 +260,38 @@ fn a_suppression_says_what_and_why() {
     assert_eq!(lines(&elsewhere).len(), 2);
 }
 
+/// Where the resource comes first, the action is no resource.
+#[test]
+fn no_other_scope_is_taken_for_one_of_inference() {
+    let text = "orbgate: 1\napis:\n  talk:\n    token: user\n    organisation: deny\n    base_path: /talk\n    scopes:\n      \
+                talk:read: { permits: x, orbs: false, routes: [GET /a] }\n      read:talk: { permits: x, orbs: false, routes: [GET /b] }\n  \
+                shop:\n    base_path: /shop\n    scopes:\n      files:read: { permits: x, orbs: false, routes: [GET /a] }\n      \
+                write:talk: { permits: x, orbs: false, routes: [GET /b] }\n...\n";
+    assert_eq!(lines(text), [""; 0]);
+}
+
+#[test]
+fn a_suppression_may_stand_behind_a_byte_order_mark() {
+    let text = "# orbgate-lint: allow-file unstated_get: metered\norbgate: 1\napis: { a: { base_path: '', scopes: { s: { permits: x, orbs: true, routes: [GET /x] } } } }\n...\n";
+    assert_eq!(lines(text), [""; 0]);
+    assert_eq!(lines(&format!("\u{feff}{text}")), [""; 0]);
+    let unused = text.replace("orbs: true", "orbs: false");
+    let found = lines(&unused);
+    assert!(
+        found[0].starts_with("1:1: warning[unused_suppression]"),
+        "{found:?}"
+    );
+    assert_eq!(lines(&format!("\u{feff}{unused}")), found);
+}
+
+/// The policy that is compiled in says in comments why it is as it is.
+#[test]
+fn the_shipped_policy_has_no_finding() {
+    if let Some(file) = of_the_repository("policy/external.yaml") {
+        assert_eq!(lines(&fs::read_to_string(file).unwrap()), [""; 0]);
+    }
+}
+
 #[test]
 fn a_code_that_the_file_allows_may_have_any_number_of_findings() {
     let policy = |comment: &str| {
@@ -359,6 +396,12 @@ fn a_message_names_few_methods() {
             text.push_str(&format!("          - {one} /x\n          - {two} /{{a}}\n"));
         }
         text + "...\n"
+    };
+    let lines = |text: &str| -> Vec<_> {
+        let lines = lines(text).into_iter();
+        lines
+            .filter(|line| line.contains("[shadowed_route]"))
+            .collect()
     };
     let few = lines(&policy(5));
     assert!(

@@ -265,7 +265,8 @@ What is legal and likely not meant, as FILE:LINE:COLUMN: LEVEL[CODE]: message.
 The codes; docs/lint has a page for each:
   error    inference_elsewhere, bad_suppression
   warning  overlap, shadowed_route, unstated_get, similar_scopes,
-           case_or_plural, colon_literal, unused_suppression
+           case_or_plural, colon_literal, similar_literals, unknown_method,
+           unused_suppression
   note     scope_without_routes, no_permits, no_end_marker
 A comment says why a finding is all right, on its line or on the lines before:
   - GET /models   # orbgate-lint: allow unstated_get: the meter knows it

@@ -74,8 +74,8 @@ codes! {
     Overlap: "overlap", Warning, "two routes of one method fit one path, under different scopes or orbs";
     /// A template hides a route of a more general one from some paths, and does not declare its method.
     ShadowedRoute: "shadowed_route", Warning, "some paths of a route are denied, because a more specific template lacks its method";
-    /// A scope of an api for users is used where any token will do.
-    InferenceElsewhere: "inference_elsewhere", Error, "a scope for users' tokens is also in an api where any token will do";
+    /// A scope for inference is in an api where any token will do.
+    InferenceElsewhere: "inference_elsewhere", Error, "a scope for inference is in an api where any token will do";
     /// A `GET` consumes orbs, and the policy does not say how many.
     UnstatedGet: "unstated_get", Warning, "a call that only reads consumes orbs without a stated amount";
     /// Two scopes differ in one character.
@@ -84,6 +84,10 @@ codes! {
     CaseOrPlural: "case_or_plural", Warning, "two names differ only in case or plural";
     /// A literal like `:id`.
     ColonLiteral: "colon_literal", Warning, "a literal looks like a parameter of another format";
+    /// Two literals differ in one character.
+    SimilarLiterals: "similar_literals", Warning, "two literals of paths differ in one character";
+    /// A method that HTTP does not have.
+    UnknownMethod: "unknown_method", Warning, "a method is none of HTTP's";
     /// A scope has no route.
     ScopeWithoutRoutes: "scope_without_routes", Note, "a scope has no route";
     /// A scope does not say what it permits.

@@ -1,10 +1,12 @@
 //! What is legal in a policy and likely not meant.
 
 mod code;
+mod literals;
 mod names;
 mod overlaps;
 mod suppress;
 mod texts;
+mod words;
 
 use core::fmt;
 use std::collections::BTreeSet;
@@ -68,6 +70,7 @@ pub fn lint(policy: &Policy, text: &str) -> Findings {
     let mut found = Found::default();
     overlaps::look(policy, &engine, &mut found);
     names::look(policy, &engine, &mut found);
+    literals::look(&engine, &mut found);
     let mut list = found.list;
     list.sort_by(|a, b| (a.place, a.code, &a.message).cmp(&(b.place, b.code, &b.message)));
     let mut cut = Vec::from_iter(found.cut);

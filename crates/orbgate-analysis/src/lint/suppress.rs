@@ -24,7 +24,8 @@ pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>
     if !text.contains(MARK) {
         return;
     }
-    // Lines end as YAML ends them: LF, CR LF, and a lone CR.
+    // A byte-order mark is none of the first line. Lines end as YAML ends them: LF, CR LF, and a lone CR.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let (mut suppressions, wrong) = read(&text);
     for finding in findings.iter_mut() {
