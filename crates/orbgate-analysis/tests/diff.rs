@@ -149,6 +149,50 @@ fn a_search_that_is_too_large_says_so() {
     assert!(!found.complete && found.widens() && found.verdict().is_none());
 }
 
+/// A short file, whose base path is in every change: what is listed is bounded, and the verdict is that of all.
+#[test]
+fn a_long_base_path_makes_no_list_without_bounds() {
+    let base = format!("/{}", "b".repeat(249)).repeat(30);
+    let policy = |routes: &[&str]| {
+        let mut text = format!(
+            "orbgate: 1\napis:\n  a:\n    base_path: {base}\n    scopes:\n      s:\n        orbs: false\n        routes:\n"
+        );
+        for (prefix, number) in routes
+            .iter()
+            .flat_map(|prefix| (0..4_000).map(move |n| (prefix, n)))
+        {
+            writeln!(text, "          - GET /{prefix}{number}").unwrap();
+        }
+        engine(&text)
+    };
+    let (old, new) = (policy(&["a", "c"]), policy(&["b", "c"]));
+    let found = diff(&old, &new);
+    assert_eq!(found.verdict(), Some(Verdict::Incomparable));
+    assert_eq!(found.changes.len() + found.left_out, 8_000);
+    let text = |widens: bool| -> usize {
+        let changes = found
+            .changes
+            .iter()
+            .filter(|change| change.widens() == widens);
+        changes.map(|change| change.to_string().len()).sum()
+    };
+    for widens in [false, true] {
+        assert!(
+            (4 << 20..16 << 20).contains(&text(widens)),
+            "{}",
+            text(widens)
+        );
+    }
+    // What is left out counts, too.
+    let (old, new) = (policy(&["a", "b"]), policy(&["a"]));
+    let found = diff(&old, &new);
+    assert_eq!(
+        (found.verdict(), found.widens()),
+        (Some(Verdict::Narrower), false)
+    );
+    assert!(found.left_out > 0);
+}
+
 /// Each template of one policy overlaps each of the other.
 #[test]
 fn five_hundred_routes_that_all_overlap_are_compared() {

@@ -157,7 +157,9 @@ impl<'o, 'n> Compared<'o, 'n> {
             cost(Cost::Unknown),
             (vanished > 0).then(|| format!("{vanished} vanished")),
         ];
-        let counts: Vec<_> = counts.into_iter().flatten().collect();
+        let left_out = self.diff.left_out;
+        let left_out = (left_out > 0).then(|| format!("{left_out} more not listed"));
+        let counts: Vec<_> = counts.into_iter().flatten().chain(left_out).collect();
         let counts = match counts.as_slice() {
             [] if self.old == self.new => "the same policy".to_owned(),
             [] => "no call is allowed, denied or charged otherwise".to_owned(),

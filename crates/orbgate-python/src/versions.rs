@@ -35,6 +35,7 @@ pub(crate) struct DiffAnswer {
     widens: bool,
     complete: bool,
     changes: Vec<ChangeRow>,
+    left_out: usize,
 }
 
 /// `orbgate.Finding`.
@@ -88,6 +89,7 @@ fn compared(old: &Engine, new: &Engine) -> DiffAnswer {
         widens: diff.widens(),
         complete: diff.complete,
         changes: diff.changes.iter().map(change).collect(),
+        left_out: diff.left_out,
     }
 }
 

@@ -342,7 +342,7 @@ class Policy(_native.Policy):
         for row in found["changes"]:
             holders = {name: row[name] and Token(*row[name]) for name in ("wider", "narrower", "payer")}
             rows.append(Change(**{**row, **holders, "labels": tuple(row["labels"])}))
-        return Diff(found["verdict"], found["widens"], found["complete"], Rows(Change, rows))
+        return Diff(found["verdict"], found["widens"], found["complete"], Rows(Change, rows), found["left_out"])
 
     def lint(self) -> Rows[Finding]:
         """What is legal in the policy's text and likely not meant: the codes are those of `orbgate lint`.

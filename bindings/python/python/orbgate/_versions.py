@@ -36,13 +36,14 @@ class Diff(NamedTuple):
     """What a new policy changes. `widens` is true where somebody may do more, or for less.
 
     `verdict` is "equivalent", "wider", "narrower" or "incomparable"; None where too many templates overlap to compare all, and
-    `complete` is false.
+    `complete` is false. Of very many changes the first are listed, and `left_out` counts the rest.
     """
 
     verdict: str | None
     widens: bool
     complete: bool
     changes: Rows[Change]
+    left_out: int
 
 
 class Finding(NamedTuple):

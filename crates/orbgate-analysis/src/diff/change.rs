@@ -143,6 +143,23 @@ impl Change<'_, '_> {
         words.into_iter().flatten()
     }
 
+    /// How many bytes its texts have, as often as they are written: what is asked is repeated for each caller.
+    pub(super) fn bytes(&self) -> usize {
+        let asked = match &self.asked {
+            Asked::Call { method, target } => method.len().saturating_add(target.len()),
+            Asked::Scope(name) => name.len(),
+        };
+        let callers = [&self.wider, &self.narrower, &self.payer];
+        let callers = callers.into_iter().flatten();
+        let callers = callers.map(|caller| caller.scopes.len().saturating_add(asked));
+        let rules = [&self.before, &self.after].into_iter().flatten();
+        let rules = rules.map(|rule| {
+            let route = rule.route.map_or(0, |route| route.as_str().len());
+            route.saturating_add(rule.scope.name().len())
+        });
+        callers.chain(rules).fold(asked, usize::saturating_add)
+    }
+
     pub(super) const fn is_any(&self) -> bool {
         self.widens() || self.narrower.is_some() || self.cost.is_some() || self.vanished
     }

@@ -6,12 +6,13 @@ use super::change::{Asked, Caller, Change, Cost, Rule};
 use super::{Diff, Verdict};
 
 impl Serialize for Diff<'_, '_> {
-    /// `{"verdict","widens","complete","changes"}`: `verdict` is null where `complete` is false.
+    /// `{"verdict","widens","complete","left_out","changes"}`: `verdict` is null where `complete` is false.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut json = serializer.serialize_struct("Diff", 4)?;
+        let mut json = serializer.serialize_struct("Diff", 5)?;
         json.serialize_field("verdict", &self.verdict().map(Verdict::as_str))?;
         json.serialize_field("widens", &self.widens())?;
         json.serialize_field("complete", &self.complete)?;
+        json.serialize_field("left_out", &self.left_out)?;
         json.serialize_field("changes", &self.changes)?;
         json.end()
     }

@@ -20,9 +20,24 @@ use crate::templates::{Shape, Spelling, Template, Templates};
 #[non_exhaustive]
 pub struct Diff<'o, 'n> {
     /// Each change, with a request that shows it: calls first, then scopes.
+    ///
+    /// A long base path is in every change, so a short file can make a long list. Of the changes that widen something 16 MiB of text
+    /// are listed, and as many of the others; [`left_out`](Self::left_out) counts the rest.
     pub changes: Vec<Change<'o, 'n>>,
+    /// How many changes were found and are not listed. The verdict counts them.
+    pub left_out: usize,
     /// Whether everything was compared. `false` where too many templates overlap: see [`diff`].
     pub complete: bool,
+    /// What was found, listed or not.
+    found: Effects,
+}
+
+/// What changes do to callers, taken together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Effects {
+    wider: bool,
+    narrower: bool,
+    widens: bool,
 }
 
 /// How what callers may do under the new policy stands to the old one. Costs are no part of it.
@@ -55,8 +70,9 @@ impl Diff<'_, '_> {
     /// How the new policy stands to the old one; `None` where not everything was compared.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
-        let wider = self.changes.iter().any(|change| change.wider.is_some());
-        let narrower = self.changes.iter().any(|change| change.narrower.is_some());
+        let Effects {
+            wider, narrower, ..
+        } = self.found;
         self.complete.then_some(match (wider, narrower) {
             (false, false) => Verdict::Equivalent,
             (true, false) => Verdict::Wider,
@@ -68,8 +84,8 @@ impl Diff<'_, '_> {
     /// Whether a call is allowed to a caller that the old policy denies, or may consume less; also where
     /// not everything was compared.
     #[must_use]
-    pub fn widens(&self) -> bool {
-        !self.complete || self.changes.iter().any(Change::widens)
+    pub const fn widens(&self) -> bool {
+        !self.complete || self.found.widens
     }
 }
 
@@ -98,6 +114,9 @@ pub fn diff<'o, 'n>(old: &'o Engine, new: &'n Engine) -> Diff<'o, 'n> {
         vanished: HashSet::new(),
         seen: HashSet::new(),
         changes: Vec::new(),
+        left_out: 0,
+        room: [LISTED_BYTES; 2],
+        found: Effects::default(),
         steps: steps(old, new),
     };
     search.routes();
@@ -105,8 +124,13 @@ pub fn diff<'o, 'n>(old: &'o Engine, new: &'n Engine) -> Diff<'o, 'n> {
     Diff {
         complete: search.steps > 0,
         changes: search.changes,
+        left_out: search.left_out,
+        found: search.found,
     }
 }
+
+/// Most bytes of the texts of the changes that are listed and widen something, and of the others.
+const LISTED_BYTES: usize = 16 << 20;
 
 /// How many methods are asked.
 fn steps(old: &Engine, new: &Engine) -> usize {
@@ -122,6 +146,10 @@ struct Search<'o, 'n> {
     /// Pairs of routes, as their places in the policies, that have been compared.
     seen: HashSet<(Option<u32>, Option<u32>)>,
     changes: Vec<Change<'o, 'n>>,
+    left_out: usize,
+    /// How many bytes may still be listed of changes that do not widen, and of those that do.
+    room: [usize; 2],
+    found: Effects,
     /// How many steps are left.
     steps: usize,
 }
@@ -307,7 +335,23 @@ impl<'o, 'n> Search<'o, 'n> {
             vanished,
         };
         if change.is_any() {
-            self.changes.push(change);
+            self.keep(change);
+        }
+    }
+
+    /// Lists a change, if there is room for it, and counts it.
+    fn keep(&mut self, change: Change<'o, 'n>) {
+        self.found.wider |= change.wider.is_some();
+        self.found.narrower |= change.narrower.is_some();
+        self.found.widens |= change.widens();
+        let [other, widening] = &mut self.room;
+        let room = if change.widens() { widening } else { other };
+        match room.checked_sub(change.bytes()) {
+            Some(left) => {
+                *room = left;
+                self.changes.push(change);
+            }
+            None => self.left_out = self.left_out.saturating_add(1),
         }
     }
 

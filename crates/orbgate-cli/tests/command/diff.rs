@@ -129,7 +129,9 @@ fn the_requests_of_the_json_form_can_be_replayed() {
         let keys: Vec<_> = json.as_object().unwrap().keys().cloned().collect();
         assert_eq!(
             keys,
-            ["changes", "complete", "new", "old", "verdict", "widens"]
+            [
+                "changes", "complete", "left_out", "new", "old", "verdict", "widens"
+            ]
         );
         for change in json["changes"].as_array().unwrap() {
             for (who, expected) in [
