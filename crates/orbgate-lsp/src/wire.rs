@@ -1,4 +1,7 @@
 //! Messages on a stream of bytes: a header, and JSON of the length that the header says.
+//!
+//! Not those of `lsp-server`, which the tests speak: it makes room for any length that a header states, and ends at the first
+//! message that is not JSON. Here a length is a claim, and such a message gets its error.
 
 use std::io::{self, BufRead, Read, Write};
 
