@@ -23,22 +23,6 @@ pub fn table_rows(engine: &Engine) -> impl Iterator<Item = TableRow<'_>> {
     })
 }
 
-/// The scope of this name, which knows its routes.
-///
-/// ```
-/// use orbgate::Engine;
-///
-/// let scope = orbgate_analysis::scope(Engine::external(), "delete:keys").unwrap();
-/// let routes: Vec<_> = scope.routes().map(|route| route.template()).collect();
-/// assert_eq!(routes, ["/api/v1/external/keys/{keyId}"]);
-/// ```
-#[must_use]
-pub fn scope<'e>(engine: &'e Engine, name: impl AsRef<[u8]>) -> Option<Scope<'e>> {
-    engine
-        .decide_scope(name, Some(Token::user("")), false)
-        .scope()
-}
-
 /// The route that a method and target reach, and with it the scope that the call needs.
 ///
 /// # Errors

@@ -103,7 +103,7 @@ impl<'e> ScopeUsage<'e> {
     }
 
     fn scope(&self, scope: &[u8], granted: u64) -> ScopeUse {
-        let found = crate::questions::scope(self.engine, scope);
+        let found = self.engine.find_scope(scope);
         let used = found.and_then(|found| self.used.get(found.name()));
         ScopeUse {
             scope: scope.to_vec(),

@@ -95,7 +95,7 @@ proptest! {
     fn the_routes_of_a_scope_are_those_that_it_opens(model in policies()) {
         let engine = engine(&model);
         for name in EVERY_SCOPE.split(' ') {
-            let listed: BTreeSet<_> = analysis::scope(&engine, name)
+            let listed: BTreeSet<_> = engine.find_scope(name)
                 .unwrap()
                 .routes()
                 .map(|route| route.as_str())
@@ -107,8 +107,8 @@ proptest! {
                 .collect();
             prop_assert_eq!(listed, opened);
         }
-        prop_assert!(analysis::scope(&engine, "no-such-scope").is_none());
-        prop_assert!(analysis::scope(&engine, "").is_none());
+        prop_assert!(engine.find_scope("no-such-scope").is_none());
+        prop_assert!(engine.find_scope("").is_none());
     }
 
     #[test]

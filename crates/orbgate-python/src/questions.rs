@@ -107,7 +107,7 @@ pub(crate) fn routes<'a>(
             let routes = analysis::table_rows(engine).filter_map(|row| row.route);
             return Ok(Some(routes.map(route_row).collect()));
         };
-        let scope = analysis::scope(engine, name);
+        let scope = engine.find_scope(name);
         Ok(scope.map(|scope| scope.routes().map(route_row).collect()))
     })
 }

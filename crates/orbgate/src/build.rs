@@ -10,6 +10,7 @@ use std::sync::PoisonError;
 use crate::codegen;
 use crate::compile::compile as compile_policy;
 use crate::policy::{Policy, PolicyFile};
+use crate::tables::Tables;
 
 /// Compiles a policy file into the program; call it from a build script.
 ///
@@ -38,20 +39,34 @@ pub fn compile(path: impl AsRef<Path>) -> Result<(), BuildError> {
     let name = Name::of(path)?;
     name.claim(path)?;
     println!("cargo::rerun-if-changed={}", name.path);
-    let file =
-        PolicyFile::read(path).map_err(|error| BuildError(format!("{}: {error}", name.path)))?;
-    let policy = Policy::from_bytes(file.bytes())
-        .map_err(|error| BuildError(error.in_file(name.path).to_string()))?;
+    let tables = tables(&name, path)?;
     let Some(directory) = env::var_os("OUT_DIR") else {
         return Err(BuildError(
             "OUT_DIR is not set: this function is for build scripts".to_owned(),
         ));
     };
     let output = PathBuf::from(directory).join(name.output());
-    let tables =
-        compile_policy(&policy).map_err(|error| BuildError(format!("{}: {error}", name.path)))?;
-    fs::write(&output, codegen::engine(&tables))
+    fs::write(&output, codegen::expression(&tables))
         .map_err(|error| BuildError(format!("{}: {error}", output.display())))
+}
+
+/// The source of this crate's module `external`, made of a policy file.
+///
+/// # Errors
+///
+/// As of [`compile`].
+#[doc(hidden)]
+pub fn module(path: impl AsRef<Path>) -> Result<String, BuildError> {
+    let path = path.as_ref();
+    Ok(codegen::module(&tables(&Name::of(path)?, path)?))
+}
+
+fn tables(name: &Name<'_>, path: &Path) -> Result<Tables, BuildError> {
+    let file =
+        PolicyFile::read(path).map_err(|error| BuildError(format!("{}: {error}", name.path)))?;
+    let policy = Policy::from_bytes(file.bytes())
+        .map_err(|error| BuildError(error.in_file(name.path).to_string()))?;
+    compile_policy(&policy).map_err(|error| BuildError(format!("{}: {error}", name.path)))
 }
 
 /// The name of a policy file, as cargo and [`include_policy!`](crate::include_policy) can have it.

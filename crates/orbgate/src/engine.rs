@@ -33,9 +33,10 @@ impl Engine {
 
     /// The engine of the specification's own table (§4.1 and §4.2), compiled into the program: no
     /// parsing, no allocation and nothing to initialise.
+    #[cfg(not(orbgate_bootstrap))]
     #[must_use]
     pub const fn external() -> &'static Self {
-        crate::external::EXTERNAL
+        &crate::external::EXTERNAL
     }
 
     /// Decides a request: which scope it needs, whether the token may make the call, what it
@@ -88,7 +89,7 @@ impl Engine {
         token: Option<Token<'_>>,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'_> {
-        let scope = self.find_scope(scope.as_ref());
+        let scope = self.scope_row(scope.as_ref());
         let need = scope.map(|(id, row)| Need::scope(id, row));
         self.decide_found_need(need, token, allow_bonus_orbs_use)
     }
@@ -131,7 +132,7 @@ impl Engine {
     pub fn scope_set<S: AsRef<[u8]>>(&self, scopes: impl IntoIterator<Item = S>) -> ScopeSet {
         let mut set = ScopeSet::empty(self.policy_id(), self.tables.scopes.len());
         for scope in scopes {
-            if let Some((id, _)) = self.find_scope(scope.as_ref()) {
+            if let Some((id, _)) = self.scope_row(scope.as_ref()) {
                 set.insert(id);
             }
         }
@@ -176,6 +177,20 @@ impl Engine {
     pub fn scope(&self, index: u16) -> Option<Scope<'_>> {
         let there = usize::from(index) < self.tables.scopes.len();
         there.then_some(Scope::new(self, index))
+    }
+
+    /// The scope of this name.
+    ///
+    /// ```
+    /// # use orbgate::Engine;
+    /// let scope = Engine::external().find_scope("delete:keys").unwrap();
+    /// let routes: Vec<_> = scope.routes().map(|route| route.template()).collect();
+    /// assert_eq!(routes, ["/api/v1/external/keys/{keyId}"]);
+    /// ```
+    #[must_use]
+    pub fn find_scope(&self, name: impl AsRef<[u8]>) -> Option<Scope<'_>> {
+        let (id, _) = self.scope_row(name.as_ref())?;
+        Some(Scope::new(self, id))
     }
 
     /// Every scope with its orb column and routes, in the order of the policy file: the table of
@@ -224,8 +239,9 @@ impl Engine {
     }
 
     /// The scope of a scope token.
-    fn find_scope(&self, scope: &[u8]) -> Option<(u16, &ScopeRow)> {
-        let id = self.tables.scope_ids.get(scope)?;
+    fn scope_row(&self, scope: &[u8]) -> Option<(u16, &ScopeRow)> {
+        let ids = &self.tables.scope_ids;
+        let id = *ids.get(ids.seed.text(scope))?;
         let row = self.tables.scopes.get(usize::from(id))?;
         // A perfect hash sends strangers to some slot: the whole name is compared.
         (self.tables.text.bytes(row.terms.scope) == scope).then_some((id, row))

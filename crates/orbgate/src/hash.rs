@@ -17,7 +17,7 @@ pub struct PerfectHash<T: 'static> {
     pub seed: Seed,
     /// A power of two of them.
     pub displacements: List<u32>,
-    /// A power of two of them; one that no key owns holds an entry that equals no key.
+    /// A power of two of them; one that no key owns holds the default entry.
     pub slots: List<T>,
     /// One less than there are displacements and slots, so that no look-up has to count them.
     pub masks: [u32; 2],
@@ -67,6 +67,12 @@ impl Seed {
     pub(crate) const fn number(self, number: u64) -> u64 {
         let Self([a, b, _]) = self;
         mix(number ^ a, b)
+    }
+
+    /// The hash of a text of any length.
+    pub(crate) fn text(self, text: &[u8]) -> u64 {
+        let Self([seed, ..]) = self;
+        text_hash(seed, text)
     }
 }
 
@@ -186,44 +192,8 @@ pub(crate) const fn index(id: u32) -> usize {
     id as usize
 }
 
-/// Scope ids by name, laid out by phf's generator. Looked up once for each scope of a token, not in decisions.
-#[derive(Clone, Debug, Default)]
-pub struct ScopeIds {
-    /// Every hash starts from it.
-    pub seed: u64,
-    /// What sends the names of a bucket to free slots.
-    pub pilots: List<u32>,
-    /// The ids.
-    pub slots: List<u16>,
-}
-
-impl ScopeIds {
-    /// The only id that a name can have; the caller compares the name.
-    pub(crate) fn get(&self, name: &[u8]) -> Option<u16> {
-        let hash = scope_hash(self.seed, name);
-        let bucket = pilot_bucket(hash, self.pilots.len());
-        let slot = pilot_slot(hash, *self.pilots.get(bucket)?, self.slots.len());
-        self.slots.get(slot).copied()
-    }
-}
-
-/// The slot of a hash whose bucket has this pilot.
-pub(crate) const fn pilot_slot(hash: u64, pilot: u32, slots: usize) -> usize {
-    reduce((hash >> 32) as u32 ^ pilot, slots)
-}
-
-/// The bucket of a hash.
-pub(crate) const fn pilot_bucket(hash: u64, buckets: usize) -> usize {
-    reduce(hash as u32, buckets)
-}
-
-/// Spreads 32 bits over `0..limit` as phf does.
-const fn reduce(hash: u32, limit: usize) -> usize {
-    ((hash as u64).wrapping_mul(limit as u64) >> 32) as usize
-}
-
 /// The hash of a text of any length.
-pub(crate) fn scope_hash(seed: u64, text: &[u8]) -> u64 {
+pub(crate) fn text_hash(seed: u64, text: &[u8]) -> u64 {
     let (words, rest) = text.as_chunks();
     let words = words.iter().map(|word| u64::from_le_bytes(*word));
     let mut last = [0; 8];

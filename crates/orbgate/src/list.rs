@@ -68,9 +68,17 @@ impl<T: fmt::Debug> fmt::Debug for List<T> {
 }
 
 impl fmt::Debug for Text {
-    /// As the expression that makes it.
+    /// As the expression that makes it, in pieces of a line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Text::Static({:?})", &**self)
+        const PIECE: usize = 80;
+        let mut rest = &**self;
+        f.write_str("Text::Static(concat![")?;
+        while let Some((end, _)) = rest.char_indices().nth(PIECE) {
+            let (piece, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            write!(f, "{piece:?}, ")?;
+            rest = after;
+        }
+        write!(f, "{rest:?}])")
     }
 }
 

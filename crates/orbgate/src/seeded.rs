@@ -34,14 +34,14 @@ pub(crate) struct SeededHasher(u64);
 
 impl Hasher for SeededHasher {
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = hash::scope_hash(self.0, bytes);
+        self.0 = hash::text_hash(self.0, bytes);
     }
 
     /// The end of a text, whose length is in its hash already.
     fn write_u8(&mut self, _: u8) {}
 
     fn write_u64(&mut self, number: u64) {
-        self.0 = hash::scope_hash(self.0, &number.to_le_bytes());
+        self.0 = hash::text_hash(self.0, &number.to_le_bytes());
     }
 
     fn write_usize(&mut self, number: usize) {

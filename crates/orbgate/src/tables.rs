@@ -3,7 +3,7 @@
 //!
 //! INVARIANT: every id in these tables indexes the table it names. Only `compile` makes them.
 
-use crate::hash::{Ends, Methods, PerfectHash, ScopeIds, index};
+use crate::hash::{Ends, Methods, PerfectHash, index};
 use crate::list::{List, Span, Text};
 use crate::terms::{MAX_SEGMENTS, OrganisationRule, Place, Profile};
 
@@ -48,8 +48,8 @@ pub struct Tables {
     pub routes: List<RouteRow>,
     /// The scopes, sorted by name.
     pub scopes: List<ScopeRow>,
-    /// Scope ids by name.
-    pub scope_ids: ScopeIds,
+    /// Scope ids by name. Looked up once for each scope of a token, not in decisions.
+    pub scope_ids: PerfectHash<u16>,
     /// The ids of the routes of each scope, in the order of the file.
     pub scope_routes: List<u32>,
     /// The apis, sorted by name.

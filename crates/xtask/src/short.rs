@@ -8,7 +8,7 @@ use crate::kit::project::Project;
 use crate::kit::setup;
 
 /// What is typed, what it does, and what it runs: `cargo-NAME` is set up where it is missing.
-const COMMANDS: [(&str, &str, &[&str]); 4] = [
+const COMMANDS: [(&str, &str, &[&str]); 5] = [
     (
         "schema",
         "Writes the JSON Schemas: of the policy format, of the run request and of the run record",
@@ -16,6 +16,15 @@ const COMMANDS: [(&str, &str, &[&str]); 4] = [
         &[
             "ORBGATE_UPDATE=1 cargo test -p orbgate --all-features --test all schema::",
             "ORBGATE_UPDATE=1 cargo test -p orbgate-contract --all-features --test all schema::",
+        ],
+    ),
+    (
+        "external",
+        "Writes the core's module of the built-in engine, compiled from policy/external.yaml",
+        // The core is built without that module, which may not fit the tables any longer.
+        &[
+            "RUSTFLAGS=--cfg=orbgate_bootstrap CARGO_TARGET_DIR=target/xtask/external \
+             cargo run -p orbgate --features build --example external",
         ],
     ),
     (

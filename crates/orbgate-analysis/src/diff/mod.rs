@@ -12,7 +12,7 @@ use orbgate::{Engine, Profile, Scopes, Token, TokenKind};
 
 pub use self::change::{Asked, Caller, Change, Cost, Rule};
 
-use crate::questions::{call, route_of, scope};
+use crate::questions::{call, route_of};
 use crate::templates::{Shape, Spelling, Template, Templates};
 
 /// What changes for callers between two policies; see [`diff`].
@@ -272,14 +272,14 @@ impl Search<'_, '_> {
         let names = self.old.scope_table().chain(
             self.new
                 .scope_table()
-                .filter(|added| scope(self.old, added.name()).is_none()),
+                .filter(|added| self.old.find_scope(added.name()).is_none()),
         );
         for name in names
             .map(|scope| scope.name().to_owned())
             .collect::<Vec<_>>()
         {
-            let before = scope(self.old, &name).map(Rule::of_scope);
-            let after = scope(self.new, &name).map(Rule::of_scope);
+            let before = self.old.find_scope(&name).map(Rule::of_scope);
+            let after = self.new.find_scope(&name).map(Rule::of_scope);
             self.compare(Asked::Scope(name), before, after);
         }
     }

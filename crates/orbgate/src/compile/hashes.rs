@@ -1,12 +1,9 @@
-//! Laying out the perfect hashes: hash and displace for literals, templates and methods; phf's generator for scopes.
+//! Laying out the perfect hashes of literals, templates and scopes: hash and displace.
 
-use core::cell::Cell;
 use core::cmp::Reverse;
 
-use phf_generator::ptrhash;
-
 use super::Unplaceable;
-use crate::hash::{self, GOLDEN, MIXER, PerfectHash, ScopeIds, Seed, mix};
+use crate::hash::{self, GOLDEN, MIXER, PerfectHash, Seed, mix};
 
 /// How many seeds are tried. About one in two leads to a layout.
 const SEEDS: u32 = 64;
@@ -101,62 +98,6 @@ fn mask(count: usize) -> u32 {
     super::id(count.saturating_sub(1))
 }
 
-/// Lays out the ids of scopes, which are sorted by name, with phf's generator.
-pub(super) fn scope_ids(salt: u64, names: &[&[u8]]) -> Result<ScopeIds, Unplaceable> {
-    if names.is_empty() {
-        // One slot, so that a look-up always finds something to compare with.
-        return Ok(ScopeIds {
-            seed: 0,
-            pilots: vec![0].into(),
-            slots: vec![0].into(),
-        });
-    }
-    // The generator would try seeds for ever. At the limit it gets hashes that it can always lay out, and this function
-    // fails.
-    let tries = Cell::new(0_usize);
-    let limit = names.len().saturating_mul(hash::index(SEEDS));
-    let keys: Vec<_> = (0_u64..).zip(names).collect();
-    let state = ptrhash::generate_hash_with_hash_fn(&keys, |(number, name), seed| {
-        tries.set(tries.get().saturating_add(1));
-        match tries.get() > limit {
-            true => hash::scope_hash(*seed, &number.to_le_bytes()),
-            false => hash::scope_hash(*seed ^ salt, name),
-        }
-    });
-    let pilots: Vec<u32> = state
-        .pilots
-        .iter()
-        .map(|byte| pilot(state.seed, *byte))
-        .collect();
-    let mut slots = vec![0; state.map.len().saturating_add(state.remap.len())];
-    let mut is_taken = vec![false; slots.len()];
-    let count = slots.len();
-    for (name, id) in names.iter().zip(0..) {
-        let hash = hash::scope_hash(state.seed ^ salt, name);
-        let pilot = pilots.get(hash::pilot_bucket(hash, pilots.len()));
-        let slot = hash::pilot_slot(hash, pilot.copied().ok_or(Unplaceable)?, count);
-        let (Some(free), Some(taken)) = (slots.get_mut(slot), is_taken.get_mut(slot)) else {
-            return Err(Unplaceable);
-        };
-        if core::mem::replace(taken, true) {
-            return Err(Unplaceable);
-        }
-        *free = id;
-    }
-    Ok(ScopeIds {
-        seed: state.seed ^ salt,
-        pilots: pilots.into(),
-        slots: slots.into(),
-    })
-}
-
-/// What phf's own look-up makes of a bucket's byte, done once here instead of at every look-up.
-fn pilot(seed: u64, byte: u8) -> u32 {
-    let pilot = (seed ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95);
-    let [a, b, c, d, halves @ ..] = pilot.to_le_bytes();
-    u32::from_le_bytes([a, b, c, d]) ^ u32::from_le_bytes(halves)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,6 +143,5 @@ mod tests {
     fn the_search_for_a_seed_ends() {
         let found = perfect_hash(7, &[1_u64, 2], |_, _| 0).err().unwrap();
         assert!(found.to_string().contains("rename"));
-        assert!(scope_ids(7, &[b"same", b"same"]).is_err());
     }
 }

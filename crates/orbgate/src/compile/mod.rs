@@ -8,12 +8,12 @@ mod literals;
 mod routes;
 mod templates;
 
-use crate::hash::index;
+use crate::hash::{PerfectHash, index};
 use crate::list::{Span, Text};
 use crate::policy::{Policy, segments};
 use crate::seeded::{RandomSeed, SeededMap};
 use crate::tables::{
-    ApiRow, NONE, ORBS_UNKNOWN, ORBS_UNSTATED, Prefix, Run, ScopeRow, Tables, Terms,
+    ApiRow, NO_SCOPE, NONE, ORBS_UNKNOWN, ORBS_UNSTATED, Prefix, Run, ScopeRow, Tables, Terms,
 };
 use crate::terms::Orbs;
 
@@ -85,7 +85,7 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
         methods,
         routes: routes.into(),
         scopes: scope_rows.into(),
-        scope_ids: hashes::scope_ids(salt, &names)?,
+        scope_ids: scope_ids(salt, &names)?,
         scope_routes: scope_routes(&templates).into(),
         apis: api_rows.into(),
         headings: policy
@@ -195,6 +195,13 @@ fn scope_rows<'t>(scopes: &[Scope<'t>], names: &[Span], text: &mut TextPool<'t>)
         place: scope.rule.place(),
     });
     rows.collect()
+}
+
+/// The ids of scopes, which are sorted by name.
+fn scope_ids(salt: u64, names: &[&[u8]]) -> Result<PerfectHash<u16>, Unplaceable> {
+    let ids: Vec<_> = (0..NO_SCOPE).take(names.len()).collect();
+    let name = |id: u16| names.get(usize::from(id)).copied().unwrap_or_default();
+    hashes::perfect_hash(salt, &ids, |seed, id| seed.text(name(*id)))
 }
 
 /// The ids of the routes in the order of the scopes and, within each, of the file.
