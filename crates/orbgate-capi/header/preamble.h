@@ -27,15 +27,14 @@
  *   Blocks       whether it may wait: for a file, or for another thread
  *   Cost         constant  a few instructions
  *                decision  tens of nanoseconds for a usual request; linear in the bytes handed over, of which
- *                          a target's first 8,192 count. At worst linear in the size of the policy: one of
- *                          65,536 routes, every mixture of a literal and a parameter in 16 segments, can make
- *                          a request that fits none of them take most of a millisecond
+ *                          a target's first 8,192 count, and at most 65 look-ups in the policy, whatever its
+ *                          size. The worst request against the worst policy takes about 300,000 instructions
  *                batch     a decision for each row
  *                policy    linear in the size of the policy: milliseconds for thousands of routes
  *
  * No function calls back. Constant and decision functions that neither allocate nor block suit Java's
- * Linker.Option.critical and .NET's SuppressGCTransition, which ask for less than a microsecond, with every
- * policy but such a one; and with batch functions cgo's noescape and nocallback.
+ * Linker.Option.critical and .NET's SuppressGCTransition, which ask for less than a microsecond, as every
+ * usual request takes; and with batch functions cgo's noescape and nocallback.
  */
 #ifndef ORBGATE_H
 #define ORBGATE_H

@@ -31,7 +31,7 @@ impl Engine {
             self.tables.methods.column(request.method),
             request.target.len() <= MAX_TARGET_BYTES,
         ) else {
-            return self.decide_slowly(request);
+            return self.decide_rarely(request, found);
         };
         let template = match found {
             Found::Template(template) => template,
@@ -58,6 +58,26 @@ impl Engine {
             },
         };
         self.decide_need(need, token, request.allow_bonus_orbs_use)
+    }
+
+    /// Decides a request whose method has no column, or whose target is too long. What was found is not looked for again: the
+    /// caller chooses the method, and could double the cost with it.
+    #[cold]
+    #[inline(never)]
+    fn decide_rarely<'e>(&'e self, request: &Request<'_>, found: Found<'e>) -> Decision<'e> {
+        let is_in_order = is_method(request.method) && request.target.len() <= MAX_TARGET_BYTES;
+        let token = read_token(request.token.as_ref());
+        match (found, token) {
+            (Found::Template(template), Ok(token)) if is_in_order => {
+                self.decide_method(template, request, token)
+            }
+            (Found::Template(template), Err(reason)) if is_in_order => {
+                self.deny_token(reason, Some(template), request.method)
+            }
+            (Found::Nothing, _) if is_in_order => self.decide_no_route(request.token.as_ref()),
+            // Without a method or a length in order this says so before it looks anything up.
+            _ => self.decide_slowly(request),
+        }
     }
 
     /// Decides whatever the fast path leaves over: every rule, in its order.

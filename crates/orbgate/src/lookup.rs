@@ -311,6 +311,8 @@ impl Tables {
     /// The template of this key.
     #[inline(always)]
     fn template(&self, key: u64) -> Option<&Template> {
+        #[cfg(test)]
+        tests::LOOK_UPS.set(tests::LOOK_UPS.get().saturating_add(1));
         let template = self.templates.get(self.templates.seed.number(key))?;
         (template.key == key).then_some(template)
     }
@@ -443,9 +445,52 @@ fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &[&[u8]], exac
 
 #[cfg(test)]
 mod tests {
+    use core::cell::Cell;
+
     use super::{Found, find_by, key};
     use crate::engine::Engine;
     use crate::vector::{Native, Vector};
+
+    thread_local! {
+        /// How many templates were looked up by their keys.
+        pub(super) static LOOK_UPS: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// A policy with 64 tuples among paths of eight segments, and a path of literals that fits none of them. The caller chooses the
+    /// method, too.
+    #[cfg(feature = "yaml")]
+    #[test]
+    fn no_method_doubles_the_look_ups() {
+        let mut policy = String::from(
+            "orbgate: 1\napis:\n  a:\n    base_path: \"\"\n    scopes:\n      s:\n        orbs: false\n        routes:\n          - GET /z/z/z/z/z/z/y/y/y\n",
+        );
+        for mixture in 0..64_u32 {
+            let segment = |at| match mixture & 1_u32.wrapping_shl(at) {
+                0 => format!("/{{p{at}}}"),
+                _ => "/z".to_owned(),
+            };
+            let path: String = (0..6).map(segment).collect();
+            policy.push_str(&format!("          - GET {path}/x{mixture}/{{q}}\n"));
+        }
+        let engine = Engine::new(&crate::policy::Policy::from_yaml(&policy).unwrap());
+        let asked = |method: &str, target: &str| {
+            LOOK_UPS.set(0);
+            let token = Some(crate::token::Token::user("s"));
+            let decision = engine.decide(&crate::request::Request {
+                method: method.as_bytes(),
+                target: target.as_bytes(),
+                token,
+                allow_bonus_orbs_use: false,
+            });
+            assert_eq!(decision.reason(), crate::reason::Reason::NoRoute);
+            LOOK_UPS.get()
+        };
+        // None of the policy's methods, and one that no policy has a column for.
+        for method in ["GET", "PUT", "PROPPATCHES"] {
+            assert_eq!(asked(method, "/z/z/z/z/z/z/y/y"), 65, "{method}");
+            assert_eq!(asked(method, "/z/z/z/z/z/z/y/y?slowly"), 64, "{method}");
+        }
+    }
 
     /// The template that the fast path alone finds.
     fn found<V: Vector>(path: &str) -> Option<u64> {
