@@ -306,3 +306,91 @@ impl<'de> Visitor<'de> for ScopesVisitor {
         Ok(ScopeTexts::Each(each))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use orbgate::Engine;
+
+    use super::RequestLine;
+
+    /// The reason of a line's decision, and whether bonus orbs may be used; or what is wrong with the line.
+    fn decided(line: &[u8]) -> Result<(&'static str, bool), String> {
+        let line = RequestLine::parse(line)?;
+        let decision = line.decide(Engine::external());
+        let bonus = decision.charge().is_some_and(|charge| charge.bonus_allowed);
+        Ok((decision.reason().as_str(), bonus))
+    }
+
+    /// A request for voxies with these fields, and these of its token.
+    fn asked(fields: &str, token: &str) -> Result<(&'static str, bool), String> {
+        let line = format!(
+            r#"{{"method":"POST","target":"/api/v1/external/voxies"{fields},"token":{{"kind":"user"{token}}}}}"#
+        );
+        decided(line.as_bytes())
+    }
+
+    #[test]
+    fn bonus_orbs_are_used_only_where_the_line_says_so() {
+        let held = r#","scopes":"write:voxies""#;
+        assert_eq!(asked("", held), Ok(("scope_held", false)));
+        for (value, bonus) in [("true", true), ("false", false)] {
+            let fields = format!(r#","allow_bonus_orbs_use":{value}"#);
+            assert_eq!(asked(&fields, held), Ok(("scope_held", bonus)));
+        }
+        let null = asked(r#","allow_bonus_orbs_use":null"#, held);
+        assert!(
+            null.unwrap_err()
+                .starts_with("invalid type: null, expected a boolean")
+        );
+    }
+
+    #[test]
+    fn a_field_that_comes_twice_is_an_error() {
+        for (fields, token, name) in [
+            (r#","method":"GET""#, "", "method"),
+            (r#","target":"/""#, "", "target"),
+            (r#","token":null"#, "", "token"),
+            (
+                r#","allow_bonus_orbs_use":true,"allow_bonus_orbs_use":true"#,
+                "",
+                "allow_bonus_orbs_use",
+            ),
+            ("", r#","kind":"user""#, "kind"),
+            ("", r#","scopes":"","scopes":"write:voxies""#, "scopes"),
+        ] {
+            let message = asked(fields, token).unwrap_err();
+            assert!(
+                message.starts_with(&format!("duplicate field `{name}` at column ")),
+                "{message}"
+            );
+        }
+        let message = decided(br#"{"scope":"a","scope":"read:inference"}"#).unwrap_err();
+        assert!(message.starts_with("duplicate field `scope`"), "{message}");
+    }
+
+    #[test]
+    fn a_text_of_scopes_is_split_and_an_element_is_not() {
+        for (scopes, reason) in [
+            (r#""read:orbs write:voxies""#, "scope_held"),
+            (r#"["read:orbs","write:voxies"]"#, "scope_held"),
+            (r#"["read:orbs write:voxies"]"#, "scope_missing"),
+            (r#"[" write:voxies"]"#, "scope_missing"),
+            ("[]", "scope_missing"),
+        ] {
+            let found = asked("", &format!(r#","scopes":{scopes}"#));
+            assert_eq!(found, Ok((reason, false)), "{scopes}");
+        }
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        let message = |line: &[u8]| RequestLine::parse(line).unwrap_err();
+        let ascii = message(br#"{"scope":"e1" 1}"#);
+        assert!(
+            ascii.starts_with("not JSON: expected `,` or `}` at column 1"),
+            "{ascii}"
+        );
+        assert_eq!(message("{\"scope\":\"é\u{1d11e}\" 1}".as_bytes()), ascii);
+        assert_eq!(message(b"{\"\xc3\xa9 \xff"), "not UTF-8 at column 5");
+    }
+}

@@ -30,7 +30,8 @@ fn has_scope_on<V: Vector>(text: &[u8], scope: &[u8]) -> bool {
 #[inline(always)]
 fn has_scope_in_blocks<V: Vector>(text: &[u8], scope: &[u8], in_block: usize) -> bool {
     let length = scope.len();
-    let (Some(middle), true) = (scope.get(length / 2), text.len() >= V::BYTES) else {
+    let half = length / 2;
+    let (Some(middle), true) = (scope.get(half), text.len() >= V::BYTES) else {
         let mut scopes = text.split(|byte| *byte == b' ');
         return !scope.is_empty() && (is_same(text, scope) || scopes.any(|other| other == scope));
     };
@@ -53,7 +54,7 @@ fn has_scope_in_blocks<V: Vector>(text: &[u8], scope: &[u8], in_block: usize) ->
         let spaces = spaces & end.wrapping_sub(1);
         let ends = spaces | end;
         let starts = spaces << 1 | is_start;
-        let mut places = starts & (shift(ends, length) & shift(middles, length / 2) | unknown);
+        let mut places = starts & (shift(ends, length) & shift(middles, half) | unknown);
         while places != 0 {
             let at = base.wrapping_add(places.trailing_zeros() as usize);
             if stands_at(text, at, scope) {

@@ -117,7 +117,7 @@ pub(crate) fn path(target: &[u8]) -> Result<&[u8], Detail> {
     for byte in target {
         is_visible &= byte.is_ascii_graphic();
         has_hash |= *byte == b'#';
-        has_query |= *byte == b'?';
+        has_query |= matches!(byte, b'?');
     }
     if !is_visible {
         return Err(Detail::Byte);

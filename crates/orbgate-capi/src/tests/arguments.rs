@@ -2,11 +2,12 @@
 
 use core::ptr::{null, null_mut};
 
-use super::{INVALID, OK, external, text, token};
+use super::{INVALID, OK, external, set, text, token};
 use crate::arguments::{Sized32, read_sized, write_sized};
 use crate::decide::{orbgate_engine_decide, orbgate_engine_decide_packed};
 use crate::decision::OrbgateDecision;
 use crate::engine::orbgate_engine_free;
+use crate::scope_set::orbgate_scope_set_free;
 use crate::token::OrbgateToken;
 
 /// A struct of this release, and the same of an earlier and a later one.
@@ -116,6 +117,11 @@ fn bad_arguments_leave_the_output_alone() {
         scopes: null(),
         ..token(1, b"read:orbs")
     };
+    let interned = set(engine, "read:orbs");
+    let both = OrbgateToken {
+        scope_set: interned,
+        ..token(1, b"read:orbs")
+    };
     let misaligned = (&raw const good)
         .cast::<u8>()
         .wrapping_add(2)
@@ -137,6 +143,7 @@ fn bad_arguments_leave_the_output_alone() {
         (engine, (m, ml), (t, tl), &raw const kind, 0),
         (engine, (m, ml), (t, tl), &raw const size, 0),
         (engine, (m, ml), (t, tl), &raw const null_scopes, 0),
+        (engine, (m, ml), (t, tl), &raw const both, 0),
         (engine, (m, ml), (t, tl), misaligned, 0),
     ];
     for (at, (engine, (m, ml), (t, tl), token, flags)) in calls.into_iter().enumerate() {
@@ -149,6 +156,9 @@ fn bad_arguments_leave_the_output_alone() {
         assert_eq!(status, INVALID);
         let packed = orbgate_engine_decide_packed(null(), m, ml, t, tl, 1, m, ml, null(), 0);
         assert_eq!((packed & 3, packed >> 48), (0, 1));
+        let packed = orbgate_engine_decide_packed(engine, m, ml, t, tl, 1, m, ml, interned, 0);
+        assert_eq!((packed & 3, packed >> 48), (0, 1), "text and set");
+        orbgate_scope_set_free(interned);
         // Null is fine where the length is 0, and NUL is a byte like any other.
         let mut out = canary;
         let status = orbgate_engine_decide(engine, null(), 0, null(), 0, null(), 0, &mut out);

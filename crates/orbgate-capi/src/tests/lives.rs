@@ -306,6 +306,29 @@ fn a_list_of_scopes_is_taken_as_it_stands() {
 }
 
 #[test]
+fn a_handle_holds_the_engine_that_was_stored_last() {
+    let (first, second) = (external(), compiled(SHOP));
+    let mut handle: *mut OrbgateHandle = null_mut();
+    let holds = |handle, engine: *mut _| unsafe {
+        let mut held = null_mut();
+        assert_eq!(orbgate_handle_load(handle, &mut held), OK);
+        orbgate_engine_free(held);
+        held == engine
+    };
+    unsafe {
+        assert_eq!(orbgate_handle_new(first, &mut handle), OK);
+        assert!(holds(handle, first));
+        for engine in [second, second, first] {
+            assert_eq!(orbgate_handle_store(handle, engine), OK);
+            assert!(holds(handle, engine));
+        }
+        orbgate_handle_free(handle);
+        orbgate_engine_free(first);
+        orbgate_engine_free(second);
+    }
+}
+
+#[test]
 fn every_decision_of_a_handle_is_one_engines() {
     let swaps = if cfg!(miri) { 5 } else { 2_000 };
     let (first, second) = (external(), compiled(SHOP));

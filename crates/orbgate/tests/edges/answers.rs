@@ -1,11 +1,15 @@
 //! Answers: what makes two of them equal, methods that are nearly declared, and batches of any size.
 
+use std::sync::LazyLock;
+
 use orbgate::{Decision, Engine, Policy, Request, Token};
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 use super::Table;
 use crate::support::engine::{answer, ask_batch, ask_engine, engine};
 use crate::support::model::{Api, Model, Orbs, Route, Scope};
-use crate::support::reference::{self, Ask};
+use crate::support::reference::{self, Answer, Ask};
 use crate::support::strategies::METHODS;
 
 const POLICY: &str = "
@@ -266,5 +270,47 @@ fn a_batch_of_every_size() {
                 "{rows} rows"
             );
         }
+    }
+}
+
+/// A table whose batches go in stages, and requests with their answers: what is simple, what is not, and what has no route.
+static LARGE: LazyLock<(Table, Vec<(Ask, Answer)>)> = LazyLock::new(|| {
+    let table = Table::new("/v1", (0..8_193).map(|number| format!("/t{number}/{{id}}")));
+    let targets = [
+        "/v1/t1/x",
+        "/v1/t1/x?q",
+        "/v1/t8192/x",
+        "/v1/t8192/x~",
+        "/v1/T1/x",
+        "/v1/t1/..",
+        "/v1/t8193/x",
+        "/v2/t1/x",
+        "",
+    ];
+    let ask = |target: &str, method: &str, scope: &str| Ask {
+        method: method.as_bytes().to_vec(),
+        target: target.as_bytes().to_vec(),
+        token: Some(("user", scope.as_bytes().to_vec())),
+        bonus: false,
+    };
+    let asks = targets.iter().flat_map(|target| {
+        let asked =
+            ["GET", "PUT"].map(|method| ["r1", "r8192"].map(|scope| ask(target, method, scope)));
+        asked.into_iter().flatten()
+    });
+    let asks = asks.map(|ask| (ask.clone(), table.ask(&ask))).collect();
+    (table, asks)
+});
+
+proptest! {
+    #[test]
+    fn a_batch_of_a_large_table_answers_each_row_alone(
+        rows in vec(any::<proptest::sample::Index>(), 1..100),
+        interned: bool,
+    ) {
+        let (table, asks) = &*LARGE;
+        let rows = rows.iter().map(|row| row.get(asks).clone());
+        let (asks, alone): (Vec<_>, Vec<_>) = rows.unzip();
+        prop_assert_eq!(ask_batch(&table.engine, &asks, asks.len(), interned), alone);
     }
 }

@@ -333,3 +333,17 @@ fn the_limits_of_a_template() {
         "{message}"
     );
 }
+
+/// Fast hashing reads both ends of a literal, and each must count.
+#[test]
+fn literals_that_differ_at_one_end_only_are_each_found() {
+    let heads = |number: u32| format!("/{number:08}same-end");
+    let tails = |number: u32| format!("/same-end{number:08}");
+    for literal in [heads, tails] {
+        let table = Table::new("/v1", (0..1_000).map(literal));
+        for number in (0..1_000).step_by(111) {
+            let path = format!("/v1{}", literal(number));
+            assert_eq!(table.winner(&path), path);
+        }
+    }
+}

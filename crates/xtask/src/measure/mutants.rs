@@ -29,7 +29,7 @@ struct Subject {
     slow: &'static [&'static str],
 }
 
-const SUBJECTS: [Subject; 2] = [
+const SUBJECTS: [Subject; 6] = [
     Subject {
         package: "orbgate",
         others: &[
@@ -55,6 +55,30 @@ const SUBJECTS: [Subject; 2] = [
         others: &["**/wycheproof.rs"],
         features: "fetch",
         slow: &["oracle::", "properties::", "provider_tokens::"],
+    },
+    Subject {
+        package: "orbgate-log",
+        others: &[],
+        features: "",
+        slow: &[],
+    },
+    Subject {
+        package: "orbgate-capi",
+        others: &["**/tests/**", "**/wasm.rs"],
+        features: "",
+        slow: &["forged::", "every_decision_of_a_handle"],
+    },
+    Subject {
+        package: "orbgate-analysis",
+        others: &[],
+        features: "serde",
+        slow: &["memory::"],
+    },
+    Subject {
+        package: "orbgate-tower",
+        others: &[],
+        features: "fetch",
+        slow: &["servers::"],
     },
 ];
 
@@ -85,7 +109,7 @@ impl Mutants {
                 .fold(mutants, |mutants, file| mutants.arg("--exclude").arg(*file));
             let mutants = self.options.iter().fold(mutants, Program::arg);
             // Not after `--`: there they would say what is run, and the documentation's tests would be built for each mutant.
-            let tests = ["--features", features, "--lib", "--test", "all"];
+            let tests = ["--features", features, "--tests"];
             let tests = tests.map(|argument| format!("--cargo-arg={argument}"));
             let mutants = tests.into_iter().fold(mutants, Program::arg);
             // The first `--` is cargo-mutants', the second cargo's.
@@ -99,5 +123,41 @@ impl Mutants {
             }
         }
         survived.into_iter().next().map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// A reason hides the mutants of one function. One for a function that was renamed hides none, or another's.
+    #[test]
+    fn every_reason_is_for_a_function_that_exists() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let list = fs::read_to_string(root.join(".cargo/mutants.toml")).unwrap();
+        let everywhere = ["\"impl .*Debug for \"", "\"with_capacity\""];
+        let lines = list.lines().map(|line| line.trim().trim_end_matches(','));
+        let lines =
+            lines.filter(|line| line.starts_with(['\'', '"']) && !everywhere.contains(line));
+        let mut count = 0;
+        for line in lines {
+            let parts = line.trim_matches('\'').split_once(r":\S+");
+            let (file, what) = parts.unwrap_or_else(|| panic!("{line} names no file"));
+            let file = root.join("crates").join(file.replace('\\', ""));
+            let code = fs::read_to_string(&file).unwrap_or_else(|_| panic!("{line}: no such file"));
+            let function = what
+                .rsplit_once(" in ")
+                .and_then(|(_, name)| name.strip_suffix('$'));
+            let name = function.and_then(|name| name.rsplit("::").next());
+            let name = name.unwrap_or_else(|| panic!("{line} names no function"));
+            let is_there = [format!("fn {name}("), format!("fn {name}<")];
+            assert!(
+                is_there.iter().any(|it| code.contains(it)),
+                "{line}: no such function"
+            );
+            count += 1;
+        }
+        assert!(count > 25, "{count} reasons");
     }
 }
