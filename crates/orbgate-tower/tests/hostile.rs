@@ -5,16 +5,18 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Tokens, raw, request, serve};
+use crate::support::{Tokens, raw, request, router, serve};
 use axum::Router;
 use axum::extract::OriginalUri;
+use axum::routing::any;
 use orbgate::{Request, Token};
 use orbgate_tower::{Engines, GateLayer};
 
-/// A service that lets everything through and says what target it saw.
-fn echo() -> Router {
+/// A service with the routes of a policy below a prefix, which says what target it saw.
+fn echo(engines: &Engines, prefix: &str) -> Router {
     let handler = async |OriginalUri(uri): OriginalUri| uri.to_string();
-    Router::new().fallback(handler)
+    // What no route takes meets the layer, too.
+    router(&engines.load(), prefix, &any(handler)).fallback(handler)
 }
 
 fn policies() -> std::path::PathBuf {
@@ -39,7 +41,7 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
         if !services.contains_key(&policy) {
             let engines = engines(&policy);
             let gate = GateLayer::axum(engines.clone(), tokens.verifier());
-            let address = serve(echo().layer(gate)).await;
+            let address = serve(echo(&engines, "").layer(gate)).await;
             services.insert(policy.clone(), (address, engines));
         }
         let (address, engines) = &services[&policy];
@@ -92,7 +94,7 @@ fn carried(method: &[u8], target: &[u8]) -> bool {
 async fn a_second_authorization_is_no_token_at_all() {
     let tokens = Tokens::new();
     let gate = GateLayer::axum(Engines::external(), tokens.verifier());
-    let address = serve(echo().layer(gate)).await;
+    let address = serve(echo(&Engines::external(), "").layer(gate)).await;
     let token = tokens.token("user", "read:orbs");
     let get = |headers: &str| {
         let line = "GET /api/v1/external/orbs HTTP/1.1\r\nhost: a\r\nconnection: close\r\n";
@@ -141,7 +143,8 @@ async fn a_second_authorization_is_no_token_at_all() {
 async fn a_nested_router_decides_on_the_whole_target() {
     let tokens = Tokens::new();
     let gate = GateLayer::axum(Engines::external(), tokens.verifier());
-    let app = Router::new().nest("/api/v1/external", echo().layer(gate));
+    let base = "/api/v1/external";
+    let app = Router::new().nest(base, echo(&Engines::external(), base).layer(gate));
     let address = serve(app).await;
     let token = tokens.token("user", "read:orbs");
     let ask = async |target: &str| {

@@ -8,7 +8,7 @@ mod example;
 use core::time::Duration;
 use std::collections::HashMap;
 
-use crate::support::{Answer, Tokens, raw, request, serve};
+use crate::support::{Answer, Tokens, raw, request, router, serve};
 use orbgate::Engine;
 use orbgate_contract::RunRecord;
 use orbgate_testing::provider::Provider;
@@ -143,8 +143,9 @@ apis:
 ";
     let engines = Engines::external();
     engines.reload(policy.as_bytes()).unwrap();
+    let served = axum::routing::any(async || http::StatusCode::NO_CONTENT);
+    let app = router(&engines.load(), "", &served);
     let gate = orbgate_tower::GateLayer::axum(engines, verifier);
-    let app = axum::Router::new().fallback(async || http::StatusCode::NO_CONTENT);
     let address = serve(app.layer(gate)).await;
     let scopes = "read:inference read:account";
     let (user, organisation) = (source.user(scopes), source.organisation(scopes));

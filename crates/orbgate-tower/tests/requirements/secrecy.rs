@@ -11,6 +11,7 @@ use std::sync::{Mutex, Once};
 
 use axum::Router;
 use axum::extract::Request;
+use axum::routing::any;
 use http::StatusCode;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate_token::{TokenError, VerifiedToken};
@@ -87,7 +88,8 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
         .challenge(Challenge::Full(FullChallenge::new()))
         .audit(audit.clone());
     let shown = format!("{gate:?} {verifier:?} {:?}", gate.clone());
-    let address = serve(Router::new().fallback(talkative).layer(gate)).await;
+    let app = Router::new().route(ORBS, any(talkative)).layer(gate);
+    let address = serve(app).await;
 
     let table = hostile(&tokens);
     let mut answers = Vec::new();

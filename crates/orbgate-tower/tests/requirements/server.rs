@@ -1,11 +1,12 @@
 //! What is required of servers, and what of decisions a server could break.
 
-use axum::Router;
+use axum::routing::any;
 use http::{Method, Request, StatusCode, Version};
+use orbgate::Engine;
 use orbgate_tower::{Allowed, Challenge, Engines, GateLayer};
 use serde_json::Value;
 
-use crate::support::{Tokens, raw, request, serve};
+use crate::support::{Tokens, raw, request, router, serve};
 use crate::token::world;
 use crate::{Gated, ORBS, bearing, get};
 
@@ -187,7 +188,8 @@ async fn s12_with_no_challenge_an_unknown_route_and_a_missing_scope_look_the_sam
     crate::secrecy::listen();
     let tokens = Tokens::new();
     let gate = GateLayer::axum(Engines::external(), tokens.verifier()).challenge(Challenge::None);
-    let app = Router::new().fallback(async || StatusCode::NO_CONTENT);
+    let served = any(async || StatusCode::NO_CONTENT);
+    let app = router(Engine::external(), "", &served);
     let address = serve(app.layer(gate)).await;
     let token = tokens.token("user", "read:orbs");
     let mut answers = Vec::new();

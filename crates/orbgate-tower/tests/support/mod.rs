@@ -9,15 +9,37 @@
 )]
 
 use core::time::Duration;
+use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Router;
+use axum::routing::MethodRouter;
+use orbgate::Engine;
 use orbgate_tower::KeyHolder;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use orbgate_testing::signer::{self, Signer};
+
+/// A router with every template of a policy below a prefix, all served alike.
+pub(crate) fn router(engine: &Engine, prefix: &str, served: &MethodRouter) -> Router {
+    let below = engine.routes().filter_map(|route| {
+        let template = route.template().strip_prefix(prefix)?;
+        // The router wants one name for the parameters at one place.
+        let segments = template.split('/').enumerate();
+        let segments = segments.map(|(at, segment)| match segment.starts_with('{') {
+            true => format!("{{p{at}}}"),
+            false => segment.to_owned(),
+        });
+        Some(segments.collect::<Vec<_>>().join("/"))
+    });
+    let templates: BTreeSet<String> = below.collect();
+    let router = Router::new().without_v07_checks();
+    templates.iter().fold(router, |router, template| {
+        router.route(template, served.clone())
+    })
+}
 
 /// Signs tokens of now.
 pub(crate) struct Tokens {
