@@ -32,6 +32,23 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
     })
 }
 
+/// Every key of an issuer.
+const ISSUER_KEYS: [&str; 13] = [
+    "issuer",
+    "audience",
+    "kind",
+    "jwks_uri",
+    "algorithms",
+    "extra_types",
+    "scopes",
+    "client_claim",
+    "require",
+    "skew_seconds",
+    "max_lifetime_seconds",
+    "allow_unverified_cnf",
+    "rsa_exponent_min",
+];
+
 struct Reader<'f> {
     values: Values<'f>,
 }
@@ -42,21 +59,6 @@ impl Reader<'_> {
             what: "this issuer",
             place: node.place,
         };
-        let keys = [
-            "issuer",
-            "audience",
-            "kind",
-            "jwks_uri",
-            "algorithms",
-            "extra_types",
-            "scopes",
-            "client_claim",
-            "require",
-            "skew_seconds",
-            "max_lifetime_seconds",
-            "allow_unverified_cnf",
-            "rsa_exponent_min",
-        ];
         let required = ["issuer", "audience", "kind"];
         let [
             issuer,
@@ -72,7 +74,7 @@ impl Reader<'_> {
             max_lifetime_seconds,
             allow_unverified_cnf,
             rsa_exponent_min,
-        ] = self.values.fields(node, &owner, keys, &required)?;
+        ] = self.values.fields(node, &owner, ISSUER_KEYS, &required)?;
         let issuer = issuer.map(|node| self.values.text(node, "`issuer`"));
         let audience = audience.map(|node| self.values.text(node, "`audience`"));
         let kind = kind.map(|node| self.kind(node));

@@ -4,10 +4,11 @@ use core::time::Duration;
 use std::collections::HashMap;
 
 use orbgate::TokenKind;
-use orbgate_yaml::{Faults, Place, quoted};
+use orbgate_yaml::{Faults, Place, Spanned, quoted};
 
 use super::document::{
-    ConflictDocument, Document, FormatDocument, IssuerDocument, KindDocument, TestDocument,
+    ConflictDocument, Document, FormatDocument, IssuerDocument, KindDocument, ScopesDocument,
+    TestDocument,
 };
 use crate::algorithm::Algorithm;
 use crate::check::{self, Key};
@@ -83,14 +84,7 @@ fn issuer(document: &IssuerDocument, faults: &mut Faults) -> Issuer {
         issuer = issuer.jwks_uri(&url.value);
     }
     if let Some(names) = &document.algorithms {
-        let mut algorithms = Vec::new();
-        for name in &names.value {
-            match Algorithm::from_name(&name.value) {
-                Some(algorithm) => algorithms.push(algorithm),
-                None if faults.stand_at(name.place) => {}
-                None => faults.push(name.place, unknown_algorithm(&name.value)),
-            }
-        }
+        let algorithms = algorithms(&names.value, faults);
         // An unknown one is reported already: that none is left is not a second fault.
         if !algorithms.is_empty() || names.value.is_empty() {
             issuer = issuer.algorithms(algorithms);
@@ -100,18 +94,7 @@ fn issuer(document: &IssuerDocument, faults: &mut Faults) -> Issuer {
         issuer = issuer.extra_types(types.iter().map(|text| &text.value));
     }
     if let Some(scopes) = &document.scopes {
-        let usual = ScopeClaim::default();
-        issuer = issuer.scopes(ScopeClaim {
-            claim: scopes.value.claim.clone().unwrap_or(usual.claim),
-            format: match scopes.value.format {
-                Some(FormatDocument::Array) => ScopeFormat::Array,
-                Some(FormatDocument::String) | None => ScopeFormat::String,
-            },
-            conflict: match scopes.value.conflict {
-                Some(ConflictDocument::Ignore) => Conflict::Ignore,
-                Some(ConflictDocument::Deny) | None => Conflict::Deny,
-            },
-        });
+        issuer = issuer.scopes(scope_claim(&scopes.value));
     }
     if let Some(claim) = &document.client_claim {
         issuer = issuer.client_claim(&claim.value);
@@ -138,6 +121,34 @@ fn issuer(document: &IssuerDocument, faults: &mut Faults) -> Issuer {
         });
     }
     issuer
+}
+
+/// The algorithms of these names that there are.
+fn algorithms(names: &[Spanned<String>], faults: &mut Faults) -> Vec<Algorithm> {
+    let mut algorithms = Vec::new();
+    for name in names {
+        match Algorithm::from_name(&name.value) {
+            Some(algorithm) => algorithms.push(algorithm),
+            None if faults.stand_at(name.place) => {}
+            None => faults.push(name.place, unknown_algorithm(&name.value)),
+        }
+    }
+    algorithms
+}
+
+fn scope_claim(document: &ScopesDocument) -> ScopeClaim {
+    let usual = ScopeClaim::default();
+    ScopeClaim {
+        claim: document.claim.clone().unwrap_or(usual.claim),
+        format: match document.format {
+            Some(FormatDocument::Array) => ScopeFormat::Array,
+            Some(FormatDocument::String) | None => ScopeFormat::String,
+        },
+        conflict: match document.conflict {
+            Some(ConflictDocument::Ignore) => Conflict::Ignore,
+            Some(ConflictDocument::Deny) | None => Conflict::Deny,
+        },
+    }
 }
 
 fn kind(document: &KindDocument) -> KindRules {
