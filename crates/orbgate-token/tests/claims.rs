@@ -23,6 +23,15 @@ fn claims_have_the_types_that_they_must_have() {
             with(claims.clone(), "iss", format!("{ISSUER}/")),
             Some(Issuer),
         ),
+        // An issuer is compared as text (RFC 9207 §2.4), capitals and all.
+        (
+            with(claims.clone(), "iss", ISSUER.to_uppercase()),
+            Some(Issuer),
+        ),
+        (
+            with(claims.clone(), "iss", ISSUER.replace("id.", "Id.")),
+            Some(Issuer),
+        ),
         (with(claims.clone(), "iss", json!([ISSUER])), Some(Issuer)),
         (
             with(claims.clone(), "iss", json!([evil, ISSUER])),

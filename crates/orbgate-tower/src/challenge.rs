@@ -169,6 +169,26 @@ mod tests {
     }
 
     #[test]
+    fn a_token_of_the_wrong_kind_is_told_the_error_too() {
+        let policy = "orbgate: 1\napis: { a: { base_path: '', token: user, organisation: deny, \
+            scopes: { read:a: { orbs: false, routes: [GET /a] } } } }\n";
+        let engine = Engine::new(&orbgate::Policy::from_yaml(policy).unwrap());
+        let decision = engine.decide(&Request {
+            method: b"GET",
+            target: b"/a",
+            token: Some(Token::organisation("read:a")),
+            allow_bonus_orbs_use: false,
+        });
+        assert_eq!(decision.reason(), orbgate::Reason::UserTokenRequired);
+        let challenge = Challenge::Full(FullChallenge::new());
+        let header = challenge.value(403, Refusal::Decision(&decision)).unwrap();
+        assert_eq!(
+            header,
+            "Bearer error=\"insufficient_scope\", scope=\"read:a\""
+        );
+    }
+
+    #[test]
     fn nothing_breaks_out_of_the_quotation_marks() {
         for text in ["a\"b", "a\\b", "a\r\nX: y", "é", "\u{7f}"] {
             assert_eq!(FullChallenge::new().realm(text), Err(ChallengeError));

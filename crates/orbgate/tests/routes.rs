@@ -36,6 +36,28 @@ fn by_route_the_answer_is_that_of_a_target() {
     }
 }
 
+/// In every listing it is the first of the template's, so that logs and audits group alike.
+#[test]
+fn a_method_that_is_not_declared_names_the_first_route_of_its_template() {
+    let text = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n\
+        \x20     w: { orbs: true, routes: [PUT /x, PATCH /x] }\n\
+        \x20     r: { orbs: false, routes: [GET /x] }\n";
+    let engine = Engine::new(&Policy::from_yaml(text).unwrap());
+    for method in ["DELETE", "ZAP", "HEAD"] {
+        let decision = engine.decide(&Request {
+            method: method.as_bytes(),
+            target: b"/x",
+            token: Some(Token::user("w r")),
+            allow_bonus_orbs_use: false,
+        });
+        assert_eq!(decision.reason(), Reason::MethodNotDeclared);
+        let Decision::Deny(deny) = decision else {
+            panic!("{decision:?}");
+        };
+        assert_eq!(deny.route().unwrap().as_str(), "GET /x", "{method}");
+    }
+}
+
 /// A path that the template fits.
 fn target(template: &str) -> String {
     let segments = template.split('/').map(|segment| {
