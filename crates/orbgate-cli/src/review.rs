@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
 }
 
 /// Why there is no comparison.
-const FAULTY: &str = "the old policy has faults, so whatever the new one allows may be wider";
+const FAULTY: &str = "the old policy has faults, so all that the new one allows may be wider";
 
 /// A version of the policy: what lint says of it, and the policy itself, if it has no faults.
 struct Version {

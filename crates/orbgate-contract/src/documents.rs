@@ -81,7 +81,7 @@ impl Checker {
         self.reading.report()
     }
 
-    /// Looks at the last bytes of the buffer, so many, and reads it where a document ends in them.
+    /// Looks at the newest bytes of the buffer, and reads the buffer where a document ends in them.
     fn look(&mut self, mut new: usize) {
         if self.at_start {
             if BYTE_ORDER_MARK.starts_with(&self.buffer) {

@@ -8,9 +8,9 @@ pub(crate) enum Ends {
     Between,
     /// In a number, `true`, `false` or `null` that is a document of its own: it ends before the next byte.
     Word,
-    /// In brackets so deep.
+    /// In brackets: how many are open.
     Within(usize),
-    /// In a string in brackets so deep; 0 where it is a document of its own.
+    /// In a string, and how many brackets are open; 0 where it is a document of its own.
     Text(usize),
     /// After a `\` in such a string.
     Escape(usize),

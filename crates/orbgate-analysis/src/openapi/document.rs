@@ -11,7 +11,7 @@ use super::node::{at, entries, get, is_visible, malformed, orbs, place, text, wo
 use super::scheme::{Schemes, fault, place_of};
 use super::{security, servers, sheet, template, tree};
 
-/// Most operations of a document: so many routes a policy may have.
+/// Most operations of a document: as many as a policy may have routes.
 const OPERATIONS: usize = 200_000;
 
 /// A document, as far as it says which call needs which scope.

@@ -262,3 +262,30 @@ fn standard_input_may_be_one_of_the_two() {
         2
     );
 }
+
+/// A base path is repeated in every request: 60 kB of policy would be 40 MB of text.
+#[test]
+fn the_text_is_bounded_and_says_what_it_leaves_out() {
+    const MOST: usize = 17 << 20;
+    let base_path = format!("/{}", "b".repeat(250)).repeat(30);
+    let routes: Vec<_> = (0..1_500).map(|number| format!("GET /r{number}")).collect();
+    let policy = format!(
+        "orbgate: 1\napis: {{ a: {{ base_path: {base_path}, scopes: {{ s: {{ orbs: 5, routes: [{}] }} }} }} }}\n",
+        routes.join(", ")
+    );
+    let old = file("diff-none.yaml", "orbgate: 1\napis: {}\n");
+    let new = file("diff-long.yaml", policy);
+    let ran = orbgate(&["diff", &old, &new]);
+    assert_eq!((ran.code, &*ran.err), (1, ""));
+    assert!(ran.out.len() < MOST, "{}", ran.out.len());
+    let (_, last) = ran.out.trim_end().rsplit_once('\n').unwrap();
+    assert!(last.ends_with(" more: `--json` lists all"), "{last}");
+    let left: usize = last.split(' ').nth(1).unwrap().parse().unwrap();
+    let listed = ran
+        .out
+        .lines()
+        .filter(|line| line.starts_with("wider: "))
+        .count();
+    // The first line is the verdict, and the scope is a change as well.
+    assert_eq!(listed - 1 + left, routes.len() + 1);
+}
