@@ -1,9 +1,9 @@
 //! `orbgate completions`: what a shell needs to complete the command line.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use crate::Cli;
+use crate::command;
 use crate::output::{self, Exit, Stop};
 
 /// The command as people type it.
@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
 /// Prints the completion script of a shell.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Cli::command(), "orbgate", &mut script);
+    clap_complete::generate(arguments.shell, &mut command(), "orbgate", &mut script);
     output::print_raw(|out| out.write_all(&script))?;
     Ok(Exit::Fine)
 }

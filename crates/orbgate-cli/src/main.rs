@@ -42,7 +42,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint};
+use clap::{
+    Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint, value_parser,
+};
 
 use crate::args::STANDARD_INPUT;
 use crate::output::{Exit, Stop};
@@ -163,32 +165,42 @@ impl Command {
         };
         files.iter().map(PathBuf::as_path).collect()
     }
+}
 
-    /// Whether it decides by a policy. The others take no `--policy`: their files are their arguments.
-    const fn reads_policy(&self) -> bool {
-        !matches!(
-            self,
-            Self::Validate(_)
-                | Self::Diff(_)
-                | Self::Fmt(_)
-                | Self::Openapi(_)
-                | Self::Review(_)
-                | Self::Lsp(_)
-                | Self::Completions(_)
-                | Self::Manual(_)
-        )
-    }
+/// The commands that decide by no policy. They take no `--policy`: their files are their arguments.
+const WITHOUT_POLICY: [&str; 8] = [
+    "validate",
+    "diff",
+    "fmt",
+    "openapi",
+    "review",
+    "lsp",
+    "completions",
+    "manual",
+];
+
+/// The command line, where help shows `--policy` for the commands that take it.
+pub(crate) fn command() -> clap::Command {
+    let hidden = Arg::new("policy")
+        .long("policy")
+        .value_name("FILE")
+        .hide(true);
+    let hidden = hidden.value_parser(value_parser!(PathBuf));
+    let hide = |command: clap::Command, name| {
+        command.mut_subcommand(name, |command| command.arg(hidden.clone()))
+    };
+    WITHOUT_POLICY.into_iter().fold(Cli::command(), hide)
 }
 
 /// The command line, unless something is wrong with it.
 fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let mut command = Cli::command();
+    let mut command = command();
     let matches = command.try_get_matches_from_mut(arguments)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-    match conflict(&cli) {
+    let name = matches.subcommand_name().unwrap_or_default();
+    match conflict(&cli, !WITHOUT_POLICY.contains(&name)) {
         None => Ok(cli),
         Some((kind, message)) => {
-            let name = matches.subcommand_name().unwrap_or_default();
             let command = command.find_subcommand(name).cloned().unwrap_or(command);
             Err(command.clone().error(kind, message))
         }
@@ -197,13 +209,13 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> 
 
 /// What the parser cannot see: which commands decide by a policy, that the one of `--policy` is one of the files of
 /// `check`, and that standard input can be read only once.
-fn conflict(cli: &Cli) -> Option<(ErrorKind, &'static str)> {
-    if cli.policy.is_some() && !cli.command.reads_policy() {
+fn conflict(cli: &Cli, reads_policy: bool) -> Option<(ErrorKind, &'static str)> {
+    if cli.policy.is_some() && !reads_policy {
         let message = "`--policy` is for commands that decide by a policy, and this one does not";
         return Some((ErrorKind::UnknownArgument, message));
     }
     let mut files = cli.command.files();
-    if cli.command.reads_policy() {
+    if reads_policy {
         files.extend(cli.policy.as_deref());
     }
     match &cli.command {
@@ -262,9 +274,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use clap::error::ErrorKind;
-    use clap::{Arg, Command, CommandFactory as _};
+    use clap::{Arg, Command};
 
-    use super::{Cli, parse};
+    use super::{command, parse};
 
     /// The commands that do something, each with its name and its folders' names.
     fn leaves(command: &Command, path: &[String]) -> Vec<(Vec<String>, Command)> {
@@ -309,7 +321,7 @@ mod tests {
 
     #[test]
     fn an_option_that_a_command_does_not_have_is_an_error() {
-        let mut root = Cli::command();
+        let mut root = command();
         root.build();
         let leaves = leaves(&root, &[]);
         let all = leaves
@@ -339,7 +351,9 @@ mod tests {
                 let parsed = parse(arguments.iter().map(Into::into));
                 match (name.as_str(), parsed) {
                     // That those read it is tested with a file that is not there.
-                    ("policy", Ok(cli)) => assert!(cli.command.reads_policy(), "{arguments:?}"),
+                    ("policy", Ok(_)) => {
+                        assert!(!super::WITHOUT_POLICY.contains(&&*path[0]), "{arguments:?}");
+                    }
                     (_, Ok(_)) => panic!("{arguments:?}"),
                     (_, Err(error)) => {
                         assert_eq!(error.kind(), ErrorKind::UnknownArgument, "{arguments:?}");

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, ValueHint};
+use clap::{Args, ValueHint};
 
-use crate::Cli;
+use crate::command;
 use crate::output::{Exit, Stop};
 
 /// The command as those type it who make a package.
@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
 /// Writes the pages of every command that is not hidden.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let folder = &arguments.folder;
-    clap_mangen::generate_to(Cli::command(), folder)
+    clap_mangen::generate_to(command(), folder)
         .map_err(|error| Stop::Error(format!("{}: {error}", folder.display())))?;
     Ok(Exit::Fine)
 }
