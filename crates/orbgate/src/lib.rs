@@ -59,6 +59,8 @@ pub use crate::token::{ScopeSet, Scopes, Token, TokenKind};
 /// ```ignore
 /// static ENGINE: &orbgate::Engine = orbgate::include_policy!("policy");
 /// ```
+///
+/// [`build::compile`]: https://docs.rs/orbgate/latest/orbgate/build/fn.compile.html
 #[macro_export]
 macro_rules! include_policy {
     ($name:literal) => {

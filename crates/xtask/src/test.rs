@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use crate::kit::outcome::{StepResult, in_ci, settle, step};
 use crate::kit::program::Program;
-use crate::kit::project::Project;
+use crate::kit::project::{Package, Project};
 use crate::kit::unchanged::Inputs;
 use crate::kit::{process, setup, skipped, watch};
 use crate::language::{c, conformance, go, java, node, python, wasm};
@@ -240,7 +240,15 @@ fn docs(project: &Project) -> Result<()> {
         let all = features == Some(&serde_json::Value::Bool(true));
         ensure!(all, "{}: docs.rs would leave out features", package.name);
     }
-    all(&["RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --all-features"])
+    let document = || Program::parse("RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps");
+    let everything = document().arg("--workspace").arg("--all-features");
+    everything.run()?;
+    // With the features of a plain `cargo doc` no link may lead to what they leave out.
+    let has_pages = |package: &&Package| package.targets.iter().any(|target| target.doc);
+    for package in project.published().filter(has_pages) {
+        document().arg("-p").arg(package.name.as_str()).run()?;
+    }
+    Ok(StepResult::Passed)
 }
 
 /// What cargo-hack does: in a few lines, and it would take a minute to build.
