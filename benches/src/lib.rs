@@ -16,5 +16,5 @@ pub mod table;
 pub mod threads;
 
 /// The numbers, values and synthetic policies of the crate's own benches.
-#[path = "../../crates/orbgate/benches/support/mod.rs"]
+#[path = "../criterion/support/mod.rs"]
 pub mod support;
