@@ -1,4 +1,7 @@
-//! `cargo xtask install --prefix DIR`: the C library as a distribution lays it out, without cargo-c.
+//! `cargo xtask install --prefix DIR`: the C library as a distribution lays it out.
+//!
+//! By hand, because cargo-c takes minutes to build, writes no CMake package, and knows neither another linker nor an older glibc, which
+//! the packages of a release need. Its settings in orbgate-capi's manifest stay for those who have it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
-use crate::kit::outcome::StepResult;
+use crate::kit::outcome::{StepResult, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
@@ -60,81 +63,79 @@ pub(crate) fn lay_out(project: &Project, prefix: &Path, lib: &str, built: &Built
         fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
     }
     for header in HEADERS {
-        copy(Path::new(header), &include)?;
+        let header = Path::new(header);
+        put_file(
+            header,
+            &include.join(header.file_name().unwrap_or_default()),
+        )?;
     }
     built.put_static(&folder.join(STATIC))?;
     let shared = format!("liborbgate.so.{ABI}");
     put_file(&built.shared(), &folder.join(&shared))?;
-    link(&shared, &folder.join(SONAME))?;
-    link(SONAME, &folder.join("liborbgate.so"))?;
+    for (target, name) in [(shared.as_str(), SONAME), (SONAME, "liborbgate.so")] {
+        let link = Program::parse("ln -s -f -n").arg(target);
+        link.arg(folder.join(name)).run()?;
+    }
     strip(&built.strip, &folder.join(&shared))?;
     packages(project, &folder, lib, &shared, &built.system)
 }
 
 /// The files by which pkg-config and CMake find the library.
 fn packages(project: &Project, folder: &Path, lib: &str, shared: &str, system: &str) -> Result<()> {
-    let core = project.core()?;
-    let version = core.version.to_string();
-    let mut parts = version.split('.');
-    let mut part = || parts.next().unwrap_or_default();
-    let (major, minor) = (part(), part());
+    let version = &project.core()?.version;
     // From pkgconfig/ back to the prefix.
     let up = vec![".."; lib.split('/').count().saturating_add(1)].join("/");
-    let words = [
-        ("@LIB@", lib),
-        ("@UP@", &up),
-        ("@VERSION@", version.as_str()),
-        ("@MAJOR@", major),
-        ("@MINOR@", minor),
-        ("@SHARED@", shared),
-        ("@SONAME@", SONAME),
-        ("@SYSTEM_LIBRARIES@", system),
-    ];
-    for (directory, name) in [
-        ("pkgconfig", "orbgate.pc"),
-        ("cmake/orbgate", "orbgateConfig.cmake"),
-        ("cmake/orbgate", "orbgateConfigVersion.cmake"),
+    // CMake takes the system's libraries as a list.
+    let list = system.replace("-l", "").replace(' ', ";");
+    for (name, system) in [
+        ("pkgconfig/orbgate.pc", system),
+        ("cmake/orbgate/orbgateConfig.cmake", &list),
+        ("cmake/orbgate/orbgateConfigVersion.cmake", ""),
     ] {
-        let template = fs::read_to_string(format!("bindings/c/install/{name}.in"))?;
-        let fill = |text: String, (word, value): (&str, &str)| text.replace(word, value);
-        let text = words.into_iter().fold(template, fill);
-        let directory = folder.join(directory);
-        fs::create_dir_all(&directory)?;
-        // CMake takes the system's libraries as a list.
-        let text = match name.ends_with(".cmake") {
-            true => text.replace(system, &system.replace("-l", "").replace(' ', ";")),
-            false => text,
-        };
-        write(&directory.join(name), &text)?;
+        let path = folder.join(name);
+        let file = path.file_name().unwrap_or_default().display();
+        let template = fs::read_to_string(format!("bindings/c/install/{file}.in"))?;
+        let words = [
+            ("@LIB@", lib),
+            ("@UP@", &up),
+            ("@VERSION@", &version.to_string()),
+            ("@MAJOR@", &version.major.to_string()),
+            ("@MINOR@", &version.minor.to_string()),
+            ("@SHARED@", shared),
+            ("@SONAME@", SONAME),
+            ("@SYSTEM_LIBRARIES@", system),
+        ];
+        println!("{}", path.display());
+        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        fs::write(&path, fill(&template, &words))?;
     }
     Ok(())
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
-    println!("{}", path.display());
-    fs::write(path, text).with_context(|| path.display().to_string())
-}
-
-fn copy(file: &Path, directory: &Path) -> Result<()> {
-    put_file(file, &directory.join(file.file_name().unwrap_or_default()))
-}
-
-fn link(target: &str, path: &Path) -> Result<()> {
-    let link = Program::parse("ln -s -f -n").arg(target);
-    link.arg(path.display().to_string()).run()
+/// A template with its words replaced.
+pub(crate) fn fill(template: &str, words: &[(&str, &str)]) -> String {
+    let replace = |text: String, (word, value): &(&str, &str)| text.replace(word, value);
+    words.iter().fold(template.to_owned(), replace)
 }
 
 /// The step `install`: programs build from a prefix that has been moved, in every way there is.
 pub(crate) fn check(project: &Project) -> Result<StepResult> {
-    for tool in ["pkg-config", "cmake"] {
-        if let skipped @ StepResult::Skipped(_) = setup::apt(tool, tool)? {
-            return Ok(skipped);
-        }
+    let checked = step(|| programs(project))?;
+    match checked {
+        StepResult::Passed => go::conform_with_shared(project, &home(project).join("moved")),
+        skipped @ StepResult::Skipped(_) => Ok(skipped),
     }
-    if let skipped @ StepResult::Skipped(_) = set_up_compilers()? {
-        return Ok(skipped);
-    }
-    let home = project.target.join("xtask").join("install");
+}
+
+fn home(project: &Project) -> PathBuf {
+    project.target.join("xtask").join("install")
+}
+
+fn programs(project: &Project) -> Result<()> {
+    setup::apt("pkg-config", "pkg-config")?.needed()?;
+    setup::apt("cmake", "cmake")?.needed()?;
+    set_up_compilers()?.needed()?;
+    let home = home(project);
     if home.exists() {
         fs::remove_dir_all(&home)?;
     }
@@ -147,90 +148,48 @@ pub(crate) fn check(project: &Project) -> Result<StepResult> {
         "other system libraries than are known:\n{system}"
     );
     fs::rename(&first, &moved)?;
+    // As a package of static libraries has it: the linker has no other choice.
     let alone = home.join("static");
-    copy_without_shared(&moved, &alone)?;
-
-    for (prefix, linking) in [(&moved, Linking::Shared), (&alone, Linking::Static)] {
-        for (compiler, language, source) in [
-            (Compiler::C, "c", "authorize.c"),
-            (Compiler::Cpp, "cpp", "authorize.cpp"),
-        ] {
-            let example = format!("bindings/{language}/example");
-            let name = format!("{language}-{}", linking.name());
-            let program = home.join("pkg-config").join(&name);
-            with_pkg_config(
-                prefix,
-                linking,
-                compiler,
-                &format!("{example}/{source}"),
-                &program,
-            )?;
-            linking.check(&program)?;
-            check_example(&program)?;
-            let program = with_cmake(&moved, linking, &example, &home.join("cmake").join(&name))?;
-            linking.check(&program)?;
-            check_example(&program)?;
-        }
-    }
-    go::conform_with_shared(project, &moved)
-}
-
-/// A prefix as a package of static libraries has it: the linker has no other choice.
-fn copy_without_shared(prefix: &Path, copy: &Path) -> Result<()> {
-    fs::create_dir_all(copy)?;
-    Program::parse("cp -r")
-        .arg(format!("{}/.", prefix.display()))
-        .arg(copy.display().to_string())
-        .run()?;
+    Program::parse("cp -r").args([&moved, &alone]).run()?;
     for name in ["liborbgate.so", SONAME, &format!("liborbgate.so.{ABI}")] {
-        fs::remove_file(copy.join("lib").join(name))?;
+        fs::remove_file(alone.join("lib").join(name))?;
+    }
+    for (prefix, linking) in [(&moved, Linking::Shared), (&alone, Linking::Static)] {
+        for (compiler, language) in [(Compiler::C, "c"), (Compiler::Cpp, "cpp")] {
+            let example = format!("bindings/{language}/example");
+            let build = home.join(format!("{language}-{}", linking.name()));
+            let by_hand = build.with_extension("out");
+            let flags = pkg_config(prefix, linking)?;
+            let compile = compiler
+                .program()
+                .arg(format!("{example}/authorize.{language}"));
+            let compile = compile.args(flags.split_whitespace());
+            let search = format!("-Wl,-rpath,{}", prefix.join("lib").display());
+            compile.arg(search).path("-o", &by_hand).run()?;
+            with_cmake(&moved, linking, &example, &build)?;
+            for program in [by_hand, build.join("authorize")] {
+                linking.check(&program)?;
+                check_example(&program)?;
+            }
+        }
     }
     Ok(())
 }
 
-fn with_pkg_config(
-    prefix: &Path,
-    linking: Linking,
-    compiler: Compiler,
-    source: &str,
-    program: &Path,
-) -> Result<()> {
-    let path = prefix.join("lib").join("pkgconfig");
-    let query = Program::parse(&format!("PKG_CONFIG_PATH={}", path.display()));
-    let query = ["pkg-config", "--cflags", "--libs"]
-        .into_iter()
-        .fold(query, Program::arg);
-    let query = match linking {
-        Linking::Static => query.arg("--static"),
-        Linking::Shared => query,
-    };
+fn pkg_config(prefix: &Path, linking: Linking) -> Result<String> {
+    let path = prefix.join("lib/pkgconfig").display().to_string();
+    let query = Program::parse("pkg-config --cflags --libs").env("PKG_CONFIG_PATH", path);
+    let query = query.args((linking == Linking::Static).then_some("--static"));
     let query = query.arg("orbgate");
     println!("$ {query}");
-    let flags = query.read()?;
-    let command = flags
-        .split_whitespace()
-        .fold(compiler.program().arg(source), Program::arg);
-    if let Some(parent) = program.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    command
-        .arg(format!("-Wl,-rpath,{}", prefix.join("lib").display()))
-        .path("-o", program)
-        .run()
+    query.read()
 }
 
-fn with_cmake(prefix: &Path, linking: Linking, example: &str, build: &Path) -> Result<PathBuf> {
-    let is_static = match linking {
-        Linking::Static => "ON",
-        Linking::Shared => "OFF",
-    };
+fn with_cmake(prefix: &Path, linking: Linking, example: &str, build: &Path) -> Result<()> {
     let configure = Program::parse("cmake -S").arg(example).path("-B", build);
     configure
         .arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display()))
-        .arg(format!("-DSTATIC={is_static}"))
+        .args((linking == Linking::Static).then_some("-DSTATIC=ON"))
         .run()?;
-    Program::parse("cmake --build")
-        .arg(build.display().to_string())
-        .run()?;
-    Ok(build.join("authorize"))
+    Program::parse("cmake --build").arg(build).run()
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub(super) struct Artefact {
     pub(super) file: PathBuf,
     /// The crate; none where there is no Rust in it.
-    pub(super) package: &'static str,
+    pub(super) package: String,
     /// The targets that it was built for; none for sources.
     pub(super) targets: Vec<String>,
     /// What it needs that is not Rust's, as package URLs.
@@ -17,12 +17,12 @@ pub(super) struct Artefact {
 impl Artefact {
     pub(super) fn new(
         file: PathBuf,
-        package: &'static str,
+        package: &str,
         targets: impl IntoIterator<Item = String>,
     ) -> Self {
         Self {
             file,
-            package,
+            package: package.to_owned(),
             targets: targets.into_iter().collect(),
             needs: Vec::new(),
         }

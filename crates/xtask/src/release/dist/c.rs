@@ -1,13 +1,13 @@
 //! The C library: an archive for each platform, which is a prefix that may be unpacked anywhere.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
 use super::artefact::Artefact;
 use super::platform::{Arch, Libc, Platform};
 use super::release::{Release, put, put_licences};
-use super::trial::Clean;
+use super::trial::{Clean, FIRST, copy};
 use crate::release::install;
 
 pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
@@ -19,8 +19,9 @@ pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
         let built = release.libraries(platform)?;
         install::lay_out(release.project, &root, "lib", &built)?;
         put_licences(release.project, &root)?;
-        let readme = release.project.root.join("bindings/c/README.md");
-        put(&readme, &root, "README.md")?;
+        let sources = release.project.root.join("bindings/c");
+        put(&sources.join("README.md"), &root, "README.md")?;
+        copy(&sources.join("example"), &root.join("example"))?;
         let archive = release.folder("c")?.join(format!("{name}.tar.gz"));
         release.tar(&stage, &name, &archive)?;
         artefacts.push(Artefact::new(archive, "orbgate-capi", [platform.target()]));
@@ -32,19 +33,14 @@ fn name(release: &Release<'_>, platform: Platform) -> String {
     format!("liborbgate-{}-{}", release.version, platform.name())
 }
 
-/// From each archive, the first examples and the cases of C and C++, with both libraries.
+/// From each archive: its own example, and the first programs and the cases of C and C++.
 pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
     for platform in release.platforms() {
         let name = name(release, platform);
         let archive = release.dist.join("c").join(format!("{name}.tar.gz"));
         clean.unpack(&archive, "c")?;
-        check(
-            release,
-            clean,
-            platform,
-            &clean.home.join("c").join(name),
-            "lib",
-        )?;
+        let prefix = clean.home.join("c").join(name);
+        check(release, clean, platform, &prefix, "lib")?;
     }
     Ok(())
 }
@@ -67,96 +63,86 @@ pub(super) fn check(
     prefix: &Path,
     lib: &str,
 ) -> Result<()> {
-    let compilers = compilers(release, platform);
-    let languages = [
-        ("c", "c", &compilers.c, "-std=c11"),
-        ("cpp", "cpp", &compilers.cpp, "-std=c++17"),
-    ];
-    for (language, block, compiler, standard) in languages {
-        let readme = clean.sources.join(language).join("README.md");
-        let first = clean.home.join(format!("first.{language}"));
-        clean.write(&first, &clean.first_block(&readme, block)?)?;
-        let runner = clean.sources.join(language).join("conformance");
-        let runner = runner.join(format!("conformance.{language}"));
-        for linking in compilers.linkings {
-            let build = |source: &Path| -> Result<std::path::PathBuf> {
-                let program = source.with_extension(format!("{}-{linking:?}", platform.name()));
-                let flags = pkg_config(clean, prefix, lib, *linking)?;
-                let compile = clean.program(compiler).arg(standard);
-                let compile = compile.arg(source.display().to_string());
-                let compile = match linking {
-                    Linking::Shared => compile,
-                    Linking::Archive => compile.arg("-l:liborbgate.a"),
-                    Linking::Whole => compile.arg("-static"),
-                };
-                let compile = flags
-                    .iter()
-                    .fold(compile, |compile, flag| compile.arg(flag));
-                compile.path("-o", &program).run()?;
-                Ok(program)
+    let linkings: &[_] = match platform.libc {
+        Libc::Musl => &[Linking::Whole],
+        Libc::Gnu => &[Linking::Shared, Linking::Archive],
+    };
+    let run = |program: PathBuf| {
+        let library = format!("LD_LIBRARY_PATH={}", prefix.join(lib).display());
+        clean.emulated(platform.arch, &library).arg(program)
+    };
+    let example = prefix.join("example/authorize.c");
+    for linking in linkings.iter().copied() {
+        let build = |language: &str, source: &Path| -> Result<PathBuf> {
+            let program = clean
+                .home
+                .join(format!("{language}-{linking:?}-{}", platform.name()));
+            let compile = clean.program(&compiler(release, platform, language));
+            let compile = compile.arg(source);
+            let compile = match linking {
+                Linking::Shared => compile,
+                Linking::Archive => compile.arg("-l:liborbgate.a"),
+                Linking::Whole => compile.arg("-static"),
             };
-            let run = |program: &Path| {
-                let library = format!("LD_LIBRARY_PATH={}", prefix.join(lib).display());
-                let run = clean.emulated(platform.arch, &library);
-                run.arg(program.display().to_string())
-            };
-            clean.prints(&run(&build(&first)?), "allowed, and consumes orbs\n")?;
-            clean.conforms(run(&build(&runner)?))?;
+            let flags = pkg_config(clean, &prefix.join(lib), linking)?;
+            compile.args(flags).path("-o", &program).run()?;
+            Ok(program)
+        };
+        for language in ["c", "cpp"] {
+            let sources = clean.sources.join(language);
+            let first = clean.home.join(format!("first.{language}"));
+            clean.write_first(&sources.join("README.md"), language, &first)?;
+            clean.prints(&run(build(language, &first)?), FIRST)?;
+            let runner = sources
+                .join("conformance")
+                .join(format!("conformance.{language}"));
+            clean.conforms(run(build(language, &runner)?))?;
+        }
+        if example.exists() {
+            let asked =
+                run(build("c", &example)?).words("PUT /api/v1/external/orbs user read:orbs");
+            let refused =
+                "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\nAllow: GET\r\n\r\n";
+            clean.prints(&asked, refused)?;
         }
     }
     Ok(())
 }
 
-/// The compilers for a platform on this machine, and how they link.
-struct Compilers {
-    c: String,
-    cpp: String,
-    linkings: &'static [Linking],
-}
-
-fn compilers(release: &Release<'_>, platform: Platform) -> Compilers {
-    let (c, cpp, linkings): (_, _, &[_]) = match platform.libc {
-        // Debian's compiler for musl has glibc's unwinder. Zig's has musl's, for every processor.
-        Libc::Musl => {
-            let python = release.tools().join("bin").join("python");
-            let zig = |language: &str| {
-                let target = platform.arch.name();
-                // It builds musl when it is first asked to, and keeps it.
-                format!(
-                    "env ZIG_GLOBAL_CACHE_DIR={} {} -m ziglang {language} -target {target}-linux-musl",
-                    release.home.join("zig").display(),
-                    python.display()
-                )
-            };
-            (zig("cc"), zig("c++"), &[Linking::Whole])
-        }
-        Libc::Gnu if platform.arch == Arch::HOST => {
-            let both = &[Linking::Shared, Linking::Archive];
-            ("cc".to_owned(), "c++".to_owned(), both)
-        }
-        Libc::Gnu => {
-            let both = &[Linking::Shared, Linking::Archive];
-            let compiler = |name: &str| format!("{}-{name}", platform.name());
-            (compiler("gcc"), compiler("g++"), both)
-        }
+/// The compiler for a platform on this machine.
+fn compiler(release: &Release<'_>, platform: Platform, language: &str) -> String {
+    let (zig, gcc, standard) = match language {
+        "c" => ("cc", "gcc", "-std=c11"),
+        _ => ("c++", "g++", "-std=c++17"),
     };
-    Compilers { c, cpp, linkings }
+    let compiler = match platform.libc {
+        // Debian's compiler for musl has glibc's unwinder. Zig's has musl's, for every processor. It builds musl when it is first asked
+        // to, and keeps it.
+        Libc::Musl => format!(
+            "env ZIG_GLOBAL_CACHE_DIR={} {} -m ziglang {zig} -target {}-linux-musl",
+            release.home.join("zig").display(),
+            release.tools().join("bin/python").display(),
+            platform.arch.name(),
+        ),
+        Libc::Gnu if platform.arch == Arch::HOST => zig.to_owned(),
+        Libc::Gnu => format!("{}-{gcc}", platform.name()),
+    };
+    format!("{compiler} {standard}")
 }
 
-fn pkg_config(clean: &Clean, prefix: &Path, lib: &str, linking: Linking) -> Result<Vec<String>> {
-    let folder = prefix.join(lib).join("pkgconfig");
+fn pkg_config(clean: &Clean, folder: &Path, linking: Linking) -> Result<Vec<String>> {
     let query = clean.program("pkg-config --cflags --libs orbgate");
-    let query = query.arg(format!("--with-path={}", folder.display()));
+    let query = query.arg(format!(
+        "--with-path={}",
+        folder.join("pkgconfig").display()
+    ));
     let query = match linking {
         Linking::Shared => query,
         Linking::Archive | Linking::Whole => query.arg("--static"),
     };
     let flags = query.read()?;
-    let flags = flags.split_whitespace().map(str::to_owned);
-    Ok(match linking {
-        Linking::Shared => flags.collect(),
-        // The archive is named by its file.
-        Linking::Archive => flags.filter(|flag| flag != "-lorbgate").collect(),
-        Linking::Whole => flags.collect(),
-    })
+    let flags = flags.split_whitespace();
+    // The archive is named by its file.
+    let flags = flags.filter(|flag| linking != Linking::Archive || *flag != "-lorbgate");
+    Ok(flags.map(str::to_owned).collect())
 }

@@ -43,11 +43,11 @@ pub(super) fn lay_out(release: &Release<'_>, arch: Arch, prefix: &Path) -> Resul
     put(&release.command(arch)?, &prefix.join("bin"), "orbgate")?;
     // They are the same for every processor, and this one can print them.
     let here = release.command(Arch::HOST)?;
-    let manual = prefix.join("share").join("man").join("man1");
+    let manual = prefix.join("share/man/man1");
     fs::create_dir_all(&manual)?;
     Program::at(&here).path("manual", &manual).run()?;
     for (shell, folder, name) in COMPLETIONS {
-        let script = Program::at(&here).arg("completions").arg(shell).read()?;
+        let script = Program::at(&here).args(["completions", shell]).read()?;
         let folder = prefix.join(folder);
         fs::create_dir_all(&folder)?;
         fs::write(folder.join(name), script)?;
@@ -59,20 +59,19 @@ fn name(release: &Release<'_>, arch: Arch) -> String {
     format!("orbgate-{}-{}-linux", release.version, arch.name())
 }
 
-/// The README's first example prints what is shown, and the command decides a request of every kind.
+/// The README's first example prints what is shown.
 pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
     for arch in release.arches.iter().copied() {
         let name = name(release, arch);
         let archive = release.dist.join("command").join(format!("{name}.tar.gz"));
         clean.unpack(&archive, "command")?;
-        let command = clean
-            .home
-            .join("command")
-            .join(&name)
-            .join("bin")
-            .join("orbgate");
-        let readme = clean.home.join("command").join(&name).join("README.md");
-        check(clean, arch, &command, &readme)?;
+        let root = clean.home.join("command").join(&name);
+        check(
+            clean,
+            arch,
+            &root.join("bin/orbgate"),
+            &root.join("README.md"),
+        )?;
     }
     match release.quick {
         // Its command needs a C library, which the image has not.
@@ -83,15 +82,14 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
 
 /// What the command answers to the first example of a README.
 pub(super) fn check(clean: &Clean, arch: Arch, command: &Path, readme: &Path) -> Result<()> {
-    let command = clean.emulated(arch, "").arg(command.display().to_string());
-    answers(clean, command, readme)
+    answers(clean, clean.emulated(arch, "").arg(command), readme)
 }
 
 fn answers(clean: &Clean, command: Program, readme: &Path) -> Result<()> {
     let shown = clean.first_block(readme, "console")?;
     let (first, printed) = shown.split_once('\n').unwrap_or_default();
     let words = first.strip_prefix("$ orbgate ").unwrap_or_default();
-    clean.prints(&words.split(' ').fold(command, Program::arg), printed)
+    clean.prints(&command.words(words), printed)
 }
 
 /// The archive's Containerfile makes an image, and a container of it answers.
@@ -101,17 +99,12 @@ fn attempt_image(release: &Release<'_>, clean: &Clean) -> Result<()> {
     let buildah = |words: &str| {
         let buildah = clean.program("buildah --storage-driver vfs");
         let buildah = buildah.path("--root", &images.join("root"));
-        let buildah = buildah.path("--runroot", &images.join("run"));
-        words.split(' ').fold(buildah, Program::arg)
+        buildah.path("--runroot", &images.join("run")).words(words)
     };
     // Isolated by `chroot`, which also works within a container.
     let build = buildah("build --isolation chroot --tag orbgate");
-    build.arg(folder.display().to_string()).run()?;
+    build.arg(&folder).run()?;
     let container = buildah("from --pull-never orbgate").read()?;
     let run = buildah("run --isolation chroot").arg(container.trim());
-    answers(
-        clean,
-        run.arg("--").arg("/orbgate"),
-        &folder.join("README.md"),
-    )
+    answers(clean, run.words("-- /orbgate"), &folder.join("README.md"))
 }

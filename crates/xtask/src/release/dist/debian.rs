@@ -34,9 +34,8 @@ impl Debian {
             for entry in fs::read_dir(home.join("cache/archives"))? {
                 let file = entry?.path();
                 if file.extension().is_some_and(|end| end == "deb") {
-                    let extract = Program::parse("dpkg-deb --extract");
-                    let extract = extract.arg(file.display().to_string());
-                    extract.arg(part.display().to_string()).run()?;
+                    let extract = Program::parse("dpkg-deb --extract").arg(file);
+                    extract.arg(&part).run()?;
                 }
             }
             fs::rename(part, &root)?;
@@ -57,11 +56,9 @@ impl Debian {
             format!("LD_LIBRARY_PATH={root}/usr/lib/{name}-linux-gnu:{root}/lib/{name}-linux-gnu");
         environment
             .arg(format!("qemu-{name}"))
-            .arg("-L")
-            .arg(root.to_string())
-            .arg("-E")
-            .arg(libraries)
-            .arg(program.display().to_string())
+            .path("-L", &self.root)
+            .args(["-E", &libraries])
+            .arg(program)
     }
 }
 
@@ -72,18 +69,13 @@ fn download(home: &Path, arch: Arch) -> Result<()> {
     fs::write(home.join("state/status"), "")?;
     let apt = |command: &str| {
         let (home, debian) = (home.display(), arch.debian());
-        let options = [
-            format!("Dir::State={home}/state"),
-            format!("Dir::State::status={home}/state/status"),
-            format!("Dir::Cache={home}/cache"),
-            format!("APT::Architecture={debian}"),
-            format!("APT::Architectures={debian}"),
-        ];
-        let apt = Program::parse("apt-get --quiet");
-        let apt = options
-            .iter()
-            .fold(apt, |apt, option| apt.arg("-o").arg(option));
-        command.split(' ').fold(apt, Program::arg)
+        Program::parse("apt-get --quiet")
+            .arg(format!("-oDir::State={home}/state"))
+            .arg(format!("-oDir::State::status={home}/state/status"))
+            .arg(format!("-oDir::Cache={home}/cache"))
+            .arg(format!("-oAPT::Architecture={debian}"))
+            .arg(format!("-oAPT::Architectures={debian}"))
+            .words(command)
     };
     apt("update").run()?;
     // Node needs the library of C++.

@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 
 use super::artefact::Artefact;
 use super::platform::{Arch, Libc};
 use super::release::{Release, put};
 use super::trial::Clean;
+use crate::kit::outcome::missing;
 use crate::kit::program::Program;
 use crate::language::{go_engines, wasm};
 use crate::release::go_user::{Native, Users};
@@ -22,7 +23,7 @@ pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
         .map(|file| Artefact::new(file, "", []))
         .collect();
     if let Some(archive) = artefacts.first_mut() {
-        archive.package = "orbgate-capi";
+        archive.package = "orbgate-capi".to_owned();
         let libraries = release.arches.iter();
         let libraries = libraries.map(|arch| arch.with(Libc::Gnu).target());
         archive.targets = libraries.chain([wasm::TARGET.to_owned()]).collect();
@@ -42,7 +43,7 @@ fn stage(release: &Release<'_>) -> Result<PathBuf> {
         put(&source.join(file), &stage.join(folder), &name)?;
     }
     let package = stage.join("orbgate");
-    let engine = wasm::build(release.project)?.map_err(Error::msg)?;
+    let engine = wasm::build(release.project)?.map_err(missing)?;
     put(&engine, &package, "orbgate.wasm")?;
     for arch in &release.arches {
         let built = release.libraries(arch.with(Libc::Gnu))?;
@@ -83,10 +84,8 @@ fn users(release: &Release<'_>, home: &Path) -> Result<()> {
         })?;
     }
     let repository = home.join("repository.git");
-    Program::parse("git clone --quiet --bare")
-        .arg(release.project.root.display().to_string())
-        .arg(repository.display().to_string())
-        .run()?;
+    let clone = Program::parse("git clone --quiet --bare").arg(&release.project.root);
+    clone.arg(&repository).run()?;
     go_tag::tag(&repository, &release.dist, &home.join("tag"))?;
     users.with_repository(&repository, &sums)
 }

@@ -10,8 +10,8 @@ use super::debian::Debian;
 use super::manifest::digests;
 use super::platform::{Libc, Platform};
 use super::release::{Release, fresh, put, put_licences};
-use super::trial::Clean;
-use crate::kit::program::Program;
+use super::trial::{Clean, FIRST};
+use crate::kit::outcome::missing;
 use crate::language::java::{Kits, OLDEST};
 
 /// Where the jar has the libraries: what `Bundled.java` looks for.
@@ -21,7 +21,13 @@ const RUNNER: &str = "Conformance.java";
 
 const JNA: &str = "pkg:maven/net.java.dev.jna/jna";
 
-pub(super) fn build(release: &Release<'_>, kits: &Kits) -> Result<Vec<Artefact>> {
+/// The JDKs, and Maven.
+pub(super) fn kits() -> Result<Kits> {
+    Kits::find()?.map_err(missing)
+}
+
+pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
+    let kits = kits()?;
     let libraries = libraries(release)?;
     let output = release.home.join("java");
     let maven = kits.build(release.project, &output, "clean package -DskipTests");
@@ -99,7 +105,8 @@ fn jna(root: &Path) -> Result<String> {
 }
 
 /// A Maven project depends on it, from a repository in a folder; its Java runs what Maven brings, by both ways in.
-pub(super) fn attempt(release: &Release<'_>, clean: &Clean, kits: &Kits) -> Result<()> {
+pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
+    let kits = kits()?;
     let version = &release.version;
     let home = fresh(clean.home.join("java"))?;
     let repository = home.join("repository");
@@ -117,7 +124,7 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean, kits: &Kits) -> Resu
         <dependencies>{coordinate}</dependencies></project>",
         repository.display()
     );
-    clean.write(&home.join("pom.xml"), &pom)?;
+    fs::write(home.join("pom.xml"), pom)?;
     // Maven's own plugins are kept; the package is not, or an older one would be taken.
     let kept = release.home.join("maven");
     let own = kept.join("io/github/orbgate");
@@ -126,15 +133,14 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean, kits: &Kits) -> Resu
     }
     let maven = clean.with(&format!("JAVA_HOME={}", kits.newest().display()));
     let copy = "mvn --quiet --batch-mode org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies";
-    let maven = copy.split(' ').fold(maven, Program::arg);
     maven
+        .words(copy)
         .arg(format!("-Dmaven.repo.local={}", kept.display()))
         .arg("-DoutputDirectory=lib")
         .within(&home)
         .run()?;
     let first = home.join("First.java");
-    let source = clean.first_block(&guide.join("README.md"), "java")?;
-    clean.write(&first, &source)?;
+    clean.write_first(&guide.join("README.md"), "java", &first)?;
     // Java runs a source where its package would have it.
     let folder = home.join("io/github/orbgate/conformance");
     let runner = guide.join("conformance").join(RUNNER);
@@ -142,23 +148,22 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean, kits: &Kits) -> Resu
     let runner = folder.join(RUNNER);
     for kit in kits.all() {
         let java = |file: &Path| {
-            let java = clean.with("").arg(text(&kit.join("bin/java")));
+            let java = clean.with("").arg(kit.join("bin/java"));
             let java = match kits.is_foreign(kit) {
                 true => java.arg("--enable-native-access=ALL-UNNAMED"),
                 false => java,
             };
             let java = java.arg("--class-path").arg("lib/*").within(&home);
-            java.arg(text(file))
+            java.arg(file)
         };
-        clean.prints(&java(&first), "allowed, and consumes orbs\n")?;
+        clean.prints(&java(&first), FIRST)?;
         clean.conforms(java(&runner))?;
     }
     for arch in release.other_arches() {
         // Its Java has no compiler, and classes are the same everywhere.
-        let compile = clean.with("").arg(text(&kits.newest().join("bin/javac")));
+        let compile = clean.with("").arg(kits.newest().join("bin/javac"));
         let options = format!("--release {OLDEST} -d classes --class-path lib/*");
-        let compile = options.split(' ').fold(compile, Program::arg);
-        let compile = compile.arg(text(&first)).arg(text(&runner));
+        let compile = compile.words(&options).args([&first, &runner]);
         compile.within(&home).run()?;
         let debian = Debian::new(release, arch)?;
         let java = |class: &str| {
@@ -166,12 +171,8 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean, kits: &Kits) -> Resu
             let java = java.arg("--class-path").arg("classes:lib/*").arg(class);
             java.within(&home)
         };
-        clean.prints(&java("First"), "allowed, and consumes orbs\n")?;
+        clean.prints(&java("First"), FIRST)?;
         clean.conforms(java("io.github.orbgate.conformance.Conformance"))?;
     }
     Ok(())
-}
-
-fn text(file: &Path) -> String {
-    file.display().to_string()
 }

@@ -4,34 +4,77 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::artefact::Artefact;
-use super::release::Release;
+use super::release::{Release, fresh};
 use super::sbom;
 use crate::kit::program::Program;
 
-/// Writes a bill of materials beside each artefact, then `manifest.json` and `SHA256SUMS`.
-pub(super) fn write(release: &Release<'_>, artefacts: &[Artefact]) -> Result<()> {
-    let mut files = Vec::new();
-    let mut names = Vec::new();
+/// Empties the folders of these kinds, and gives what the manifest says of the other kinds. It speaks of one commit: what is there of
+/// another one goes, and without a kind everything does.
+pub(super) fn keep(release: &Release<'_>, kinds: &[String]) -> Result<Vec<Value>> {
+    let mut kept = kept(&release.dist, &release.commit, kinds);
+    let is_there = |file: &Value, key| release.dist.join(text(file, key)).exists();
+    kept.retain(|file| is_there(file, "file") && is_there(file, "sbom"));
+    if kept.is_empty() {
+        fresh(release.dist.clone())?;
+    }
+    for kind in kinds {
+        fresh(release.dist.join(kind))?;
+    }
+    Ok(kept)
+}
+
+fn kept(dist: &Path, commit: &str, kinds: &[String]) -> Vec<Value> {
+    let manifest = fs::read_to_string(dist.join("manifest.json")).unwrap_or_default();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap_or_default();
+    if kinds.is_empty() || text(&manifest, "commit") != commit {
+        return Vec::new();
+    }
+    let files = manifest.get("files").and_then(Value::as_array).cloned();
+    let of_others = |file: &Value| {
+        let kind = text(file, "file").split('/').next().unwrap_or_default();
+        !kinds.iter().any(|made| made == kind)
+    };
+    files.into_iter().flatten().filter(of_others).collect()
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Writes a bill of materials beside each artefact, then `manifest.json` and `SHA256SUMS`, with what is kept of an earlier time.
+pub(super) fn write(
+    release: &Release<'_>,
+    artefacts: &[Artefact],
+    mut files: Vec<Value>,
+) -> Result<()> {
     for artefact in artefacts {
-        let name = name(release, &artefact.file)?;
+        let name = artefact.file.strip_prefix(&release.dist);
+        let name = name.with_context(|| artefact.file.display().to_string())?;
+        let name = name.display().to_string();
         let digest = digests(&release.dist, core::slice::from_ref(&name))?;
         let digest = digest.split(' ').next().unwrap_or_default();
         let bill = format!("{name}.cdx.json");
         let bom = sbom::bill(release, artefact, &name, digest)?;
         fs::write(release.dist.join(&bill), bom)?;
+        let size = fs::metadata(&artefact.file)?.len();
+        println!("{size:>10}  {name}");
         files.push(json!({
             "file": name,
-            "size": fs::metadata(&artefact.file)?.len(),
+            "size": size,
             "sha256": digest,
             "crate": artefact.package,
             "targets": artefact.targets,
             "sbom": bill,
         }));
-        names.extend([name, bill]);
     }
+    let names = files
+        .iter()
+        .flat_map(|file| ["file", "sbom"].map(|key| text(file, key).to_owned()));
+    let mut names: Vec<_> = names.chain(["manifest.json".to_owned()]).collect();
+    names.sort();
     let manifest = json!({
         "name": "orbgate",
         "version": release.version,
@@ -42,26 +85,41 @@ pub(super) fn write(release: &Release<'_>, artefacts: &[Artefact]) -> Result<()>
     });
     let text = serde_json::to_string_pretty(&manifest)?;
     fs::write(release.dist.join("manifest.json"), format!("{text}\n"))?;
-    names.push("manifest.json".to_owned());
-    names.sort();
     let sums = digests(&release.dist, &names)?;
-    fs::write(release.dist.join("SHA256SUMS"), sums)?;
-    for artefact in artefacts {
-        let size = fs::metadata(&artefact.file)?.len();
-        println!("{size:>10}  {}", name(release, &artefact.file)?);
-    }
-    Ok(())
-}
-
-/// A file's path in the release.
-fn name(release: &Release<'_>, file: &Path) -> Result<String> {
-    let name = file.strip_prefix(&release.dist);
-    let name = name.with_context(|| file.display().to_string())?;
-    Ok(name.display().to_string())
+    Ok(fs::write(release.dist.join("SHA256SUMS"), sums)?)
 }
 
 /// The digests of files as `sha256sum` writes and checks them.
 pub(super) fn digests(folder: &Path, names: &[String]) -> Result<String> {
-    let sum = Program::parse("sha256sum").within(folder);
-    names.iter().cloned().fold(sum, Program::arg).read()
+    Program::parse("sha256sum")
+        .args(names)
+        .within(folder)
+        .read()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::kept;
+
+    #[test]
+    fn what_other_kinds_made_of_the_same_commit_is_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let manifest =
+            r#"{"commit": "a", "files": [{"file": "c/x.tar.gz"}, {"file": "deb/y.deb"}]}"#;
+        fs::write(home.path().join("manifest.json"), manifest).unwrap();
+        let kept = |commit: &str, kinds: &[&str]| {
+            let kinds: Vec<_> = kinds.iter().map(ToString::to_string).collect();
+            let kept = kept(home.path(), commit, &kinds);
+            let names = kept
+                .iter()
+                .map(|file| file["file"].as_str().unwrap().to_owned());
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(kept("a", &["c", "rpm"]), ["deb/y.deb"]);
+        assert_eq!(kept("a", &["go"]).len(), 2);
+        assert!(kept("b", &["go"]).is_empty(), "another commit");
+        assert!(kept("a", &[]).is_empty(), "everything anew");
+    }
 }

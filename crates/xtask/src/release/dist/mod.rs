@@ -1,4 +1,7 @@
 //! `cargo xtask dist`: everything that a release publishes, in `target/dist`, with its digests and bills of materials.
+//!
+//! cargo-dist and goreleaser make archives of commands. Nobody has the rest: libraries for an old glibc and for musl in the packages of
+//! seven languages, trials without Rust (`--try`), and the same bytes twice (`--verify`).
 
 mod artefact;
 mod c;
@@ -17,25 +20,22 @@ mod sbom;
 mod trial;
 mod verify;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 
 use self::artefact::Artefact;
 use self::platform::Arch;
-use self::release::{Release, fresh};
+use self::release::Release;
 use self::trial::Clean;
-use crate::kit::outcome::StepResult;
+use crate::kit::outcome::{StepResult, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 use crate::language::c::set_up_compilers;
-use crate::language::java::Kits;
-use crate::language::native::Compiler;
-use crate::language::node::missing;
 
 #[derive(Debug, Args)]
 pub(crate) struct Dist {
-    /// Only these
+    /// Only these; what the others have made of the same commit stays
     #[arg(value_enum)]
     forms: Vec<Form>,
     /// For this machine's processor only
@@ -44,7 +44,7 @@ pub(crate) struct Dist {
     /// Then installs each artefact where there is no Rust, and runs it
     #[arg(long = "try")]
     attempt: bool,
-    /// Then builds the same commit in another folder, and compares every byte
+    /// Then builds the same commit in another folder, and compares every byte; begins with an empty folder
     #[arg(long)]
     verify: bool,
 }
@@ -88,9 +88,7 @@ impl Dist {
             status.is_empty() || !self.verify,
             "commit first: a clone has what is committed\n{status}"
         );
-        if let StepResult::Skipped(what) = make(&release, forms, self.attempt)? {
-            bail!("{what}");
-        }
+        make(&release, forms, self.attempt, !self.verify)?;
         match self.verify {
             true => verify::run(&release, &self.words()),
             false => Ok(()),
@@ -110,26 +108,23 @@ impl Dist {
 /// The wheel and the crates are tested as packages by steps of their own.
 pub(crate) fn check(project: &Project) -> Result<StepResult> {
     let release = Release::new(project, &[Arch::HOST], true)?;
-    make(
-        &release,
-        &[Form::Command, Form::C, Form::Node, Form::Java],
-        true,
-    )
+    let forms = [Form::Command, Form::C, Form::Node, Form::Java];
+    step(|| make(&release, &forms, true, false))
 }
 
 /// Builds forms of artefacts, says what they are, and tries them.
-fn make(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<StepResult> {
-    for outcome in [release.set_up()?, set_up(release, forms, attempt)?] {
-        if let skipped @ StepResult::Skipped(_) = outcome {
-            return Ok(skipped);
-        }
+fn make(release: &Release<'_>, forms: &[Form], attempt: bool, keep: bool) -> Result<()> {
+    release.set_up()?;
+    for form in forms {
+        form.set_up(release, attempt)?;
     }
-    fresh(release.dist.clone())?;
+    let names: Vec<_> = forms.iter().copied().map(Form::name).collect();
+    let kept = manifest::keep(release, if keep { &names } else { &[] })?;
     let mut artefacts = Vec::new();
     for form in forms {
         artefacts.extend(form.build(release)?);
     }
-    manifest::write(release, &artefacts)?;
+    manifest::write(release, &artefacts, kept)?;
     if attempt {
         let clean = Clean::new(release.project)?;
         for form in forms {
@@ -137,36 +132,7 @@ fn make(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<StepResu
             form.attempt(release, &clean)?;
         }
     }
-    Ok(StepResult::Passed)
-}
-
-/// Sets up the programs of the forms.
-fn set_up(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<StepResult> {
-    let mut outcomes = Vec::new();
-    for form in forms {
-        outcomes.push(match form {
-            Form::C if attempt => set_up_compilers()?,
-            Form::Deb | Form::Rpm => linux::set_up()?,
-            Form::Node => missing().map_or(StepResult::Passed, StepResult::Skipped),
-            Form::Java => Kits::find()?.map_or_else(StepResult::Skipped, |_| StepResult::Passed),
-            Form::Go => crate::language::go::ready(release.project)?,
-            Form::Command | Form::C | Form::Python | Form::Rust => StepResult::Passed,
-        });
-    }
-    if attempt && !release.quick {
-        let cross = "g++-aarch64-linux-gnu libc6-dev-arm64-cross";
-        outcomes.push(setup::apt("aarch64-linux-gnu-g++", cross)?);
-        outcomes.push(setup::apt("qemu-aarch64", "qemu-user")?);
-        outcomes.push(setup::apt("buildah", "buildah")?);
-    }
-    if attempt {
-        outcomes.push(Compiler::C.set_up()?);
-        outcomes.push(setup::apt("pkg-config", "pkg-config")?);
-    }
-    let skipped = outcomes
-        .into_iter()
-        .find(|outcome| *outcome != StepResult::Passed);
-    Ok(skipped.unwrap_or(StepResult::Passed))
+    Ok(())
 }
 
 impl Form {
@@ -175,15 +141,38 @@ impl Form {
             .map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
+    /// Sets up the programs that it needs, before anything is built.
+    fn set_up(self, release: &Release<'_>, attempt: bool) -> Result<()> {
+        match self {
+            Self::Deb | Self::Rpm => linux::set_up()?,
+            Self::Node => node::set_up()?,
+            Self::Java => drop(java::kits()?),
+            Self::Go => crate::language::go::ready(release.project)?.needed()?,
+            Self::Command | Self::C | Self::Python | Self::Rust => {}
+        }
+        if !attempt {
+            return Ok(());
+        }
+        set_up_compilers()?.needed()?;
+        setup::apt("pkg-config", "pkg-config")?.needed()?;
+        if !release.quick {
+            let cross = "g++-aarch64-linux-gnu libc6-dev-arm64-cross";
+            setup::apt("aarch64-linux-gnu-g++", cross)?.needed()?;
+            setup::apt("qemu-aarch64", "qemu-user")?.needed()?;
+            setup::apt("buildah", "buildah")?.needed()?;
+        }
+        Ok(())
+    }
+
     fn build(self, release: &Release<'_>) -> Result<Vec<Artefact>> {
         match self {
             Self::Command => command::build(release),
             Self::C => c::build(release),
-            Self::Deb => linux::build_deb(release),
-            Self::Rpm => linux::build_rpm(release),
+            Self::Deb => linux::build(release, linux::pack_deb),
+            Self::Rpm => linux::build(release, linux::pack_rpm),
             Self::Python => python::build(release),
             Self::Node => node::build(release),
-            Self::Java => java::build(release, &kits()?),
+            Self::Java => java::build(release),
             Self::Go => go::build(release),
             Self::Rust => rust::build(release),
         }
@@ -196,13 +185,9 @@ impl Form {
             Self::Deb | Self::Rpm => linux::attempt(release, clean, &self.name()),
             Self::Python => python::attempt(release, clean),
             Self::Node => node::attempt(release, clean),
-            Self::Java => java::attempt(release, clean, &kits()?),
+            Self::Java => java::attempt(release, clean),
             Self::Go => go::attempt(release, clean),
             Self::Rust => rust::attempt(release),
         }
     }
-}
-
-fn kits() -> Result<Kits> {
-    Kits::find()?.map_err(anyhow::Error::msg)
 }

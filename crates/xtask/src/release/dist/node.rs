@@ -10,7 +10,8 @@ use super::artefact::Artefact;
 use super::debian::Debian;
 use super::platform::{Arch, Libc, Platform};
 use super::release::{Release, fresh, put, put_licences};
-use super::trial::Clean;
+use super::trial::{Clean, FIRST};
+use crate::kit::outcome::missing;
 use crate::kit::program::Program;
 use crate::language::node::{self, MODULE};
 use crate::language::wasm;
@@ -20,6 +21,10 @@ const KOFFI: &str = "pkg:npm/koffi";
 
 /// The oldest Node that the package is for.
 const OLDEST: u32 = 20;
+
+pub(super) fn set_up() -> Result<()> {
+    node::missing().map_or(Ok(()), |what| Err(missing(what)))
+}
 
 pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
     let mut artefacts = Vec::new();
@@ -31,7 +36,7 @@ pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
     }
     let stage = release.stage("node")?;
     node::copy(&release.project.root.join("bindings").join("node"), &stage)?;
-    let module = wasm::build(release.project)?.map_err(anyhow::Error::msg)?;
+    let module = wasm::build(release.project)?.map_err(missing)?;
     put(&module, &stage, MODULE)?;
     let manifest = stage.join("package.json");
     let text = fs::read_to_string(&manifest)?;
@@ -167,13 +172,11 @@ fn install(
 ) -> Result<PathBuf> {
     let folder = release.dist.join("node");
     let project = fresh(clean.home.join("node"))?;
-    clean.write(&project.join("package.json"), "{ \"private\": true }\n")?;
+    fs::write(project.join("package.json"), "{ \"private\": true }\n")?;
     let install = "npm install --ignore-scripts --no-audit --no-fund --prefer-offline";
     let install = clean.program(&format!("{install} {options}"));
-    let install = packages.iter().fold(install, |install, name| {
-        let file = folder.join(format!("{name}-{}.tgz", release.version));
-        install.arg(file.display().to_string())
-    });
+    let archive = |name| folder.join(format!("{name}-{}.tgz", release.version));
+    let install = install.args(packages.iter().map(archive));
     install.within(&project).run()?;
     Ok(project)
 }
@@ -181,12 +184,12 @@ fn install(
 /// The guide's first example and all cases.
 fn run(clean: &Clean, project: &Path, node: impl Fn() -> Program) -> Result<()> {
     let guide = clean.sources.join("node");
-    let node = |file: &Path| node().arg(file.display().to_string()).within(project);
+    let node = |file: &Path| node().arg(file).within(project);
     let first = project.join("first.mjs");
-    clean.write(&first, &clean.first_block(&guide.join("README.md"), "js")?)?;
-    clean.prints(&node(&first), "allowed, and consumes orbs\n")?;
+    clean.write_first(&guide.join("README.md"), "js", &first)?;
+    clean.prints(&node(&first), FIRST)?;
     let runner = project.join("conformance.js");
-    fs::copy(guide.join("conformance").join("conformance.js"), &runner)?;
+    fs::copy(guide.join("conformance/conformance.js"), &runner)?;
     clean.conforms(node(&runner))
 }
 

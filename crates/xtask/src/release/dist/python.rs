@@ -10,7 +10,6 @@ use super::debian::{Debian, PYTHON};
 use super::platform::{Arch, Libc};
 use super::release::Release;
 use super::trial::Clean;
-use crate::kit::program::Program;
 use crate::language::python;
 
 const PACKAGE: &str = "orbgate-python";
@@ -25,11 +24,10 @@ pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
     for arch in release.arches.iter().copied() {
         let target = arch.with(Libc::Gnu).target();
         let build = "build --profile published --zig --compatibility manylinux_2_17 --locked";
-        let build = build.split(' ').fold(release.tool("maturin"), Program::arg);
+        let build = release.tool("maturin").words(build);
         build
             .env("RUSTFLAGS", release.flags())
-            .arg("--target")
-            .arg(&target)
+            .args(["--target", &target])
             .path("--target-dir", &release.project.target)
             .path("--out", &folder)
             .within(&package)
@@ -61,26 +59,16 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
     let ends = pythons.first().into_iter().chain(pythons.last());
     for python in ends {
         let venv = clean.home.join("venv");
-        let run = |path: &Path| clean.with("").arg(path.display().to_string());
-        run(python)
-            .arg("-m")
-            .arg("venv")
-            .arg("--clear")
-            .arg(venv.display().to_string())
-            .run()?;
-        let python = venv.join("bin").join("python");
+        let run = |path: &Path| clean.with("").arg(path);
+        run(python).words("-m venv --clear").arg(&venv).run()?;
+        let python = venv.join("bin/python");
         let install = "-m pip install --quiet --disable-pip-version-check --no-index";
-        let install = install.split(' ').fold(run(&python), Program::arg);
-        install.arg(wheel.display().to_string()).run()?;
+        run(&python).words(install).arg(&wheel).run()?;
         let guide = clean.sources.join("python");
         let first = clean.home.join("first.py");
-        clean.write(
-            &first,
-            &clean.first_block(&guide.join("README.md"), "python")?,
-        )?;
-        clean.prints(&run(&python).arg(first.display().to_string()), "")?;
-        let runner = guide.join("conformance").join("conformance.py");
-        clean.conforms(run(&python).arg(runner.display().to_string()))?;
+        clean.write_first(&guide.join("README.md"), "python", &first)?;
+        clean.prints(&run(&python).arg(first), "")?;
+        clean.conforms(run(&python).arg(guide.join("conformance/conformance.py")))?;
     }
     for arch in release.other_arches() {
         emulate(release, clean, arch, &folder)?;
@@ -94,15 +82,13 @@ fn emulate(release: &Release<'_>, clean: &Clean, arch: Arch, folder: &Path) -> R
     let wheel = file(folder, &format!("_{}.whl", arch.name()))?;
     let inside = clean.home.join("wheel");
     let unzip = clean.program("python3 -m zipfile --extract");
-    let unzip = unzip.arg(wheel.display().to_string());
-    unzip.arg(inside.display().to_string()).run()?;
+    unzip.arg(wheel).arg(&inside).run()?;
     let python = || {
         let clean = clean.with(&format!("PYTHONPATH={}", inside.display()));
         let clean = clean.arg(format!("PYTHONHOME={}", debian.root.join("usr").display()));
         debian.run(clean, &debian.root.join("usr/bin").join(PYTHON))
     };
     let first = clean.home.join("first.py");
-    clean.prints(&python().arg(first.display().to_string()), "")?;
-    let runner = clean.sources.join("python/conformance/conformance.py");
-    clean.conforms(python().arg(runner.display().to_string()))
+    clean.prints(&python().arg(first), "")?;
+    clean.conforms(python().arg(clean.sources.join("python/conformance/conformance.py")))
 }

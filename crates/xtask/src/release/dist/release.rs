@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 
 use super::platform::{Arch, GLIBC, Libc, Platform};
-use crate::kit::outcome::StepResult;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
@@ -36,16 +35,13 @@ pub(super) struct Release<'a> {
 
 impl<'a> Release<'a> {
     pub(super) fn new(project: &'a Project, arches: &[Arch], quick: bool) -> Result<Self> {
-        let git = |words: &str| -> Result<String> {
-            let git = Program::parse("git").arg("-C");
-            let git = git.arg(project.root.display().to_string());
-            let git = words.split(' ').fold(git, Program::arg);
-            Ok(git.read()?.trim().to_owned())
-        };
-        // Sources without their history can be tried, not published.
-        let stated = |words: &str, without: &str| match git(words) {
-            Err(_) if quick => Ok(without.to_owned()),
-            stated => stated,
+        let stated = |words: &str, without: &str| {
+            let git = Program::parse("git").words(words).within(&project.root);
+            match git.read() {
+                // Sources without their history can be tried, not published.
+                Err(_) if quick => Ok(without.to_owned()),
+                read => read.map(|text| text.trim().to_owned()),
+            }
         };
         let home = project.target.join("xtask").join("dist");
         let dist = match quick {
@@ -65,37 +61,28 @@ impl<'a> Release<'a> {
     }
 
     /// Sets up what builds for other systems.
-    pub(super) fn set_up(&self) -> Result<StepResult> {
-        for (program, packages) in [
-            ("tar", "tar"),
-            ("sha256sum", "coreutils"),
-            ("python3 -m venv --help", "python3-venv"),
-        ] {
-            if let skipped @ StepResult::Skipped(_) = setup::apt(program, packages)? {
-                return Ok(skipped);
-            }
-        }
+    pub(super) fn set_up(&self) -> Result<()> {
+        setup::apt("tar", "tar")?.needed()?;
+        setup::apt("sha256sum", "coreutils")?.needed()?;
         if self.quick {
-            return Ok(StepResult::Passed);
+            return Ok(());
         }
+        setup::apt("python3 -m venv --help", "python3-venv")?.needed()?;
         for platform in self.platforms() {
             let binutils = format!("binutils-{}-linux-gnu", platform.arch.name()).replace('_', "-");
-            for outcome in [
-                setup::target(&platform.target())?,
-                setup::apt(&strip(platform), &binutils)?,
-            ] {
-                if let skipped @ StepResult::Skipped(_) = outcome {
-                    return Ok(skipped);
-                }
-            }
+            setup::target(&platform.target())?.needed()?;
+            setup::apt(&strip(platform), &binutils)?.needed()?;
         }
         if !self.tool("cargo-zigbuild").arg("--version").succeeds() {
-            let tools = self.tools();
-            Program::parse("python3 -m").path("venv", &tools).run()?;
-            let pip = self.tool("pip").arg("install").arg("--quiet");
-            TOOLS.split(' ').fold(pip, Program::arg).run()?;
+            Program::parse("python3 -m")
+                .path("venv", &self.tools())
+                .run()?;
+            self.tool("pip")
+                .words("install --quiet")
+                .words(TOOLS)
+                .run()?;
         }
-        Ok(StepResult::Passed)
+        Ok(())
     }
 
     /// Every platform that has a library of its own.
@@ -135,16 +122,10 @@ impl<'a> Release<'a> {
             Libc::Gnu => format!("{}.{GLIBC}", platform.target()),
             Libc::Musl => platform.target(),
         };
-        let cargo = command
-            .split(' ')
-            .fold(self.tool("cargo-zigbuild"), Program::arg);
+        let cargo = self.tool("cargo-zigbuild").words(command);
         cargo
             .env("RUSTFLAGS", format!("{}{flags}", self.flags()))
-            .arg("--locked")
-            .arg("--profile")
-            .arg(PROFILE)
-            .arg("--target")
-            .arg(target)
+            .args(["--locked", "--profile", PROFILE, "--target", &target])
     }
 
     /// Takes the names of this machine's folders out of what is built.
@@ -201,16 +182,17 @@ impl<'a> Release<'a> {
 
     /// Packs a folder of a stage: sorted, owned by root, with the commit's time.
     pub(super) fn tar(&self, stage: &Path, name: &str, archive: &Path) -> Result<()> {
-        let tar = Program::parse(
-            "tar --create --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mode=a+rX,u+w,go-w",
-        );
-        tar.arg(format!("--mtime=@{}", self.epoch))
-            // Without a name and a time of its own.
-            .arg("--use-compress-program=gzip -9 -n")
-            .path("--file", archive)
-            .path("--directory", stage)
-            .arg(name)
-            .run()
+        Program::parse(
+            "tar --create --format=ustar --sort=name --owner=0 --group=0 --numeric-owner",
+        )
+        .words("--mode=a+rX,u+w,go-w")
+        .arg(format!("--mtime=@{}", self.epoch))
+        // Without a name and a time of its own.
+        .arg("--use-compress-program=gzip -9 -n")
+        .path("--file", archive)
+        .path("--directory", stage)
+        .arg(name)
+        .run()
     }
 }
 

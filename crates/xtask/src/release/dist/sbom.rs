@@ -1,6 +1,7 @@
 //! A bill of materials in CycloneDX's JSON: the crates that are in an artefact, as cargo resolves them for its targets.
 //!
-//! By hand, because cargo-cyclonedx writes one for each crate into the sources, with the features of the whole workspace.
+//! By hand, because cargo-cyclonedx takes minutes to build, and writes one for each crate into the sources, with the features of the
+//! whole workspace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,28 +34,19 @@ pub(super) fn bill(
     for target in targets.iter().filter(|_| !artefact.package.is_empty()) {
         let tree =
             Program::parse("cargo tree --locked --edges normal,no-proc-macro --prefix depth");
-        let tree = tree
-            .arg("--format")
-            .arg("{p}\t{l}")
-            .arg("--target")
-            .arg(target);
-        let tree = tree.arg("--package").arg(artefact.package);
+        let tree = tree.args(["--format", "{p}\t{l}", "--target", target]);
+        let tree = tree.args(["--package", &artefact.package]);
         roots.extend(read(&tree.read()?, &mut graph));
     }
-    let component = |purl: &String, licence: &str| -> Value {
+    let component = |(purl, (licence, _)): (&String, &(String, _))| -> Value {
         let (name, version) = name_and_version(purl);
-        let mut component = json!({
+        let licences = (!licence.is_empty()).then(|| json!({ "expression": licence }));
+        json!({
             "type": "library", "bom-ref": purl, "purl": purl, "name": name, "version": version,
-        });
-        if let (false, Some(fields)) = (licence.is_empty(), component.as_object_mut()) {
-            fields.insert("licenses".to_owned(), json!([{ "expression": licence }]));
-        }
-        component
+            "licenses": licences.into_iter().collect::<Vec<_>>(),
+        })
     };
-    let components: Vec<_> = graph
-        .iter()
-        .map(|(purl, (licence, _))| component(purl, licence))
-        .collect();
+    let components: Vec<_> = graph.iter().map(component).collect();
     let edges = graph
         .iter()
         .map(|(purl, (_, needs))| json!({ "ref": purl, "dependsOn": needs }));

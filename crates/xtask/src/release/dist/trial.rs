@@ -12,6 +12,9 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::language::cases::{self, CASES};
 
+/// What the first program of each guide prints.
+pub(super) const FIRST: &str = "allowed, and consumes orbs\n";
+
 /// What a user of a language has read and may run: its guide and the runner of the cases.
 const LANGUAGES: [&str; 5] = ["c", "cpp", "java", "node", "python"];
 
@@ -60,8 +63,7 @@ impl Clean {
 
     /// A program and its first words, with nothing of this environment but the folders of programs.
     pub(super) fn program(&self, words: &str) -> Program {
-        let program = self.with("");
-        words.split_whitespace().fold(program, Program::arg)
+        self.with("").words(words)
     }
 
     /// A program of a processor, under qemu if it is not this one, with a variable `NAME=value`.
@@ -77,37 +79,32 @@ impl Clean {
 
     /// `env` with its variables: what runs is the next argument.
     pub(super) fn with(&self, variable: &str) -> Program {
-        let program = Program::parse("env -i LANG=C.UTF-8");
-        let program = program
+        Program::parse("env -i LANG=C.UTF-8")
             .arg(format!("PATH={}", self.path))
             .arg(format!("HOME={}", self.home.display()))
-            .within(&self.home);
-        match variable {
-            "" => program,
-            variable => program.arg(variable),
-        }
+            .args((!variable.is_empty()).then_some(variable))
+            .within(&self.home)
     }
 
     /// Unpacks a tar archive into a folder.
     pub(super) fn unpack(&self, archive: &Path, folder: &str) -> Result<()> {
         let folder = self.home.join(folder);
         fs::create_dir_all(&folder)?;
-        let tar = self
-            .program("tar --extract --file")
-            .arg(archive.display().to_string());
+        let tar = self.program("tar --extract --file").arg(archive);
         tar.path("--directory", &folder).run()
     }
 
-    pub(super) fn write(&self, file: &Path, text: &str) -> Result<()> {
+    /// Writes the first example of a guide into a file.
+    pub(super) fn write_first(&self, guide: &Path, language: &str, file: &Path) -> Result<()> {
+        let text = self.first_block(guide, language)?;
         fs::write(file, text).with_context(|| file.display().to_string())
     }
 
     /// The first example of a guide in a language, as it is.
     pub(super) fn first_block(&self, guide: &Path, language: &str) -> Result<String> {
         let text = fs::read_to_string(guide).with_context(|| guide.display().to_string())?;
-        let block = guide::blocks(&text, language)
-            .first()
-            .map(ToString::to_string);
+        let blocks = guide::blocks(&text, language);
+        let block = blocks.first().map(ToString::to_string);
         block.with_context(|| format!("{} has no `{language}`", guide.display()))
     }
 
@@ -139,6 +136,6 @@ impl Drop for Clean {
 /// Copies a folder with what is in it.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
-    let cp = Program::parse("cp --recursive --dereference").arg(format!("{}/.", from.display()));
-    cp.arg(to.display().to_string()).run()
+    let cp = Program::parse("cp --recursive --dereference");
+    cp.arg(from.join(".")).arg(to).run()
 }

@@ -13,8 +13,8 @@ pub(super) fn run(release: &Release<'_>, words: &[String]) -> Result<()> {
     let root = &release.project.root;
     let clone = std::env::temp_dir().join(format!("orbgate-clone-{}", std::process::id()));
     let clone = fresh(clone)?;
-    let git = Program::parse("git clone --quiet").arg(root.display().to_string());
-    git.arg(clone.display().to_string()).run()?;
+    let git = Program::parse("git clone --quiet").arg(root);
+    git.arg(&clone).run()?;
     let checkout = Program::parse("git checkout --quiet --detach").arg(&release.commit);
     checkout.within(&clone).run()?;
     // The tools are the same for both builds.
@@ -23,9 +23,8 @@ pub(super) fn run(release: &Release<'_>, words: &[String]) -> Result<()> {
     symlink(release.tools(), home.join("tools"))?;
 
     let own = std::env::current_exe()?;
-    let again = Program::at(&own).arg("dist").within(&clone);
+    let again = Program::at(&own).arg("dist").args(words).within(&clone);
     let target = clone.join("target").display().to_string();
-    let again = words.iter().cloned().fold(again, Program::arg);
     let built = again.env("CARGO_TARGET_DIR", target).run();
     let compared = built.and_then(|()| {
         let read = |folder: &std::path::Path| fs::read_to_string(folder.join("SHA256SUMS"));
