@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 use crate::kit::guide;
 use crate::kit::outcome::{StepResult, step};
@@ -80,7 +80,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     symbols(&plain)?;
     let home = project.target.join("xtask").join("c");
     layout::check(&plain, &home)?;
-    newer_client(&plain, &home)?;
+    other_clients(&plain, &home)?;
     examples(&plain, &home)?;
     guides(&plain, &home)?;
     for (language, compiler) in [("c", Compiler::C), ("cpp", Compiler::Cpp)] {
@@ -170,39 +170,38 @@ fn symbols(library: &Library) -> Result<()> {
     Ok(())
 }
 
-/// A program built against the header of a later library gets no engine from that of today.
-fn newer_client(library: &Library, home: &Path) -> Result<()> {
+/// A program built against the header of an earlier library works with that of today; one of a later library gets no engine.
+fn other_clients(library: &Library, home: &Path) -> Result<()> {
     let header = fs::read_to_string("bindings/c/include/orbgate.h")?;
-    let (major, minor) = ("#define ORBGATE_ABI_MAJOR ", "#define ORBGATE_ABI_MINOR ");
     let number = |name: &str| {
         let (_, rest) = header.split_once(name)?;
         rest.lines().next()
     };
-    let (Some(first), Some(second)) = (number(major), number(minor)) else {
-        bail!("the header has no ABI version");
-    };
-    let newer = home.join("newer");
-    fs::create_dir_all(&newer)?;
-    let (old, new) = (format!("{minor}{second}"), format!("{minor}99"));
-    fs::write(newer.join("orbgate.h"), header.replace(&old, &new))?;
-    let program = newer.join("client");
-    let directory = library.directory.display();
-    // It comes before the header of today.
-    let compile = Compiler::Cpp
-        .program()
-        .arg(format!("-I{}", newer.display()));
-    compile
-        .arg(INCLUDE_CPP)
-        .arg("bindings/cpp/tests/newer.cpp")
-        .arg(format!("-L{directory}"))
-        .arg(format!("-Wl,-rpath,{directory}"))
-        .arg("-lorbgate")
-        .path("-o", &program)
-        .run()?;
-    let said = Program::at(&program).read()?;
-    let expected =
-        format!("the orbgate library has ABI {first}.{second}, and this header needs {first}.99\n");
-    ensure!(said == expected, "not {expected:?}: {said:?}");
+    let minor = "#define ORBGATE_ABI_MINOR ";
+    let major = number("#define ORBGATE_ABI_MAJOR ").context("the header has no ABI version")?;
+    let now = number(minor).context("the header has no ABI version")?;
+    let refused =
+        format!("the orbgate library has ABI {major}.{now}, and this header needs {major}.99\n");
+    for (other, expected) in [("0", "an engine\n"), ("99", refused.as_str())] {
+        let home = home.join(format!("client-{other}"));
+        fs::create_dir_all(&home)?;
+        let (stated, other) = (format!("{minor}{now}\n"), format!("{minor}{other}\n"));
+        fs::write(home.join("orbgate.h"), header.replace(&stated, &other))?;
+        let program = home.join("client");
+        // It comes before the header of today.
+        let include = format!("-I{}", home.display());
+        let directory = library.directory.display();
+        let compile = Compiler::Cpp.program().args([&include, INCLUDE_CPP]);
+        compile
+            .arg("bindings/cpp/tests/other_abi.cpp")
+            .arg(format!("-L{directory}"))
+            .arg(format!("-Wl,-rpath,{directory}"))
+            .arg("-lorbgate")
+            .path("-o", &program)
+            .run()?;
+        let said = Program::at(&program).read()?;
+        ensure!(said == expected, "not {expected:?}: {said:?}");
+    }
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-// With a header that is newer than the library: no engine is made, and both numbers are said.
+// With the header of another library: no engine is made where the header is newer, and both numbers are said.
 #include <cstdio>
 
 #include "orbgate.hpp"
