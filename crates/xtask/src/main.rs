@@ -21,7 +21,7 @@ use crate::kit::outcome::settled;
 use crate::kit::project::Project;
 use crate::language::{conformance, go_engines, java, python, wasm};
 use crate::measure::{aarch64, bench, load, miri, mutants, portable, sanitize, soak};
-use crate::release::{dist, go_tag, install, msrv, release_check, tree};
+use crate::release::{dist, install, msrv, release_check, tree};
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -89,8 +89,6 @@ enum Command {
     Wasm,
     /// Builds what the Go package carries: the WebAssembly module, and the C library for this machine
     Go,
-    /// Tags the commit that Go takes a release from: that of the release, with what `dist go` has packed
-    GoTag(go_tag::GoTag),
 }
 
 fn main() -> ExitCode {
@@ -136,7 +134,6 @@ fn run(matches: &ArgMatches) -> Result<()> {
         Command::Msrv => settled(msrv::run(&project)?),
         Command::Wasm => settled(wasm::run(&project)?),
         Command::Go => settled(go_engines::run(&project)?),
-        Command::GoTag(tag) => tag.run(&project),
     }
 }
 

@@ -3,7 +3,6 @@
 pub(crate) mod dist;
 pub(crate) mod embed;
 pub(crate) mod go_module;
-pub(crate) mod go_tag;
 pub(crate) mod go_user;
 pub(crate) mod install;
 pub(crate) mod msrv;

@@ -1,7 +1,8 @@
-//! Go: the files of a module proxy, so that `go get` with `GOPROXY=file://…/dist/go` has the module as a tag of it would give it.
+//! Go: the files of a module proxy, so that `go get` with `GOPROXY=file://…/dist/go` has the module as a tag of it would give it; and the
+//! tag, as a file that git fetches from.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 
@@ -12,44 +13,52 @@ use super::trial::Clean;
 use crate::kit::outcome::missing;
 use crate::kit::program::Program;
 use crate::language::{go_engines, wasm};
+use crate::release::go_module::{self, Tagged};
 use crate::release::go_user::{Native, Users};
-use crate::release::{go_module, go_tag};
 
 pub(super) fn build(release: &Release<'_>) -> Result<Vec<Artefact>> {
-    let module = stage(release)?;
-    let files = go_module::write_proxy(release.project, &module, &release.folder("go")?)?;
-    let mut artefacts: Vec<_> = files
-        .into_iter()
-        .map(|file| Artefact::new(file, "", []))
-        .collect();
-    if let Some(archive) = artefacts.first_mut() {
-        archive.package = "orbgate-capi".to_owned();
-        let libraries = release.arches.iter();
-        let libraries = libraries.map(|arch| arch.with(Libc::Gnu).target());
-        archive.targets = libraries.chain([wasm::TARGET.to_owned()]).collect();
-        archive.needs = needs(&fs::read_to_string(module.join("go.mod"))?);
+    let (folder, stage) = (release.folder("go")?, release.stage("go")?);
+    let (module, home) = (stage.join("bindings/go"), release.stage("go-tag")?);
+    put_module(release, &module)?;
+    let (root, commit) = (&release.project.root, &release.commit);
+    let tagged = Tagged::new(root, commit, &release.version, &stage, &home)?;
+    tagged.ensure_only_made(commit)?;
+    let bundle = folder.join("tag.bundle");
+    tagged.bundle(commit, &bundle)?;
+    let mut files = tagged.write_proxy(&folder)?;
+    files.push(bundle);
+    let sources = |file| Artefact::new(file, "", []);
+    let mut artefacts: Vec<_> = files.into_iter().map(sources).collect();
+    // The archive and the bundle have the engines.
+    for end in [0, artefacts.len().saturating_sub(1)] {
+        if let Some(artefact) = artefacts.get_mut(end) {
+            artefact.package = "orbgate-capi".to_owned();
+            let libraries = release.arches.iter();
+            let libraries = libraries.map(|arch| arch.with(Libc::Gnu).target());
+            artefact.targets = libraries.chain([wasm::TARGET.to_owned()]).collect();
+            artefact.needs = needs(&fs::read_to_string(module.join("go.mod"))?);
+        }
     }
     Ok(artefacts)
 }
 
 /// The module's folder: what git has of it, and what is made.
-fn stage(release: &Release<'_>) -> Result<PathBuf> {
-    let stage = release.stage("go")?;
+fn put_module(release: &Release<'_>, module: &Path) -> Result<()> {
     let source = release.project.root.join("bindings/go");
     let files = Program::parse("git ls-files").within(&source).read()?;
     for file in files.lines().map(Path::new) {
         let folder = file.parent().unwrap_or(Path::new(""));
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        put(&source.join(file), &stage.join(folder), &name)?;
+        put(&source.join(file), &module.join(folder), &name)?;
     }
-    let package = stage.join("orbgate");
+    let package = module.join("orbgate");
     let engine = wasm::build(release.project)?.map_err(missing)?;
     put(&engine, &package, "orbgate.wasm")?;
     for arch in &release.arches {
         let built = release.libraries(arch.with(Libc::Gnu))?;
         go_engines::put(&built, &package, arch.debian())?;
     }
-    Ok(stage)
+    Ok(())
 }
 
 /// What a go.mod requires, as package URLs.
@@ -65,7 +74,7 @@ fn needs(module: &str) -> Vec<String> {
     required.collect()
 }
 
-/// Everybody who gets it: from the proxy, with and without a C compiler, and from a repository.
+/// Everybody who gets it, with and without a C compiler.
 pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
     let home = clean.home.join("go");
     let tried = users(release, &home);
@@ -76,18 +85,14 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
 fn users(release: &Release<'_>, home: &Path) -> Result<()> {
     let proxy = release.dist.join("go");
     let users = Users::new(release.project, &proxy, home)?;
-    let sums = users.without_compiler()?;
+    users.without_compiler()?;
     for arch in release.arches.iter().copied() {
         users.with_compiler(&match arch == Arch::HOST {
             true => Native::own(arch.debian()),
             false => Native::other(arch.debian(), arch.name()),
         })?;
     }
-    let repository = home.join("repository.git");
-    let clone = Program::parse("git clone --quiet --bare").arg(&release.project.root);
-    clone.arg(&repository).run()?;
-    go_tag::tag(&repository, &release.dist, &home.join("tag"))?;
-    users.with_repository(&repository, &sums)
+    Ok(())
 }
 
 #[cfg(test)]
