@@ -56,10 +56,8 @@ fn imports() -> BTreeMap<String, BTreeSet<String>> {
     }
     let name = |path: &PathBuf| {
         let path = path.strip_prefix(&source).unwrap().with_extension("");
-        path.display()
-            .to_string()
-            .trim_end_matches("/mod")
-            .to_owned()
+        let name = path.display().to_string().replace('\\', "/");
+        name.trim_end_matches("/mod").to_owned()
     };
     let known: BTreeSet<_> = files.iter().map(name).collect();
     files
