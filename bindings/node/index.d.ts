@@ -181,6 +181,11 @@ export class Engine implements Disposable {
    * cut short, may be a valid policy with fewer routes. It lacks the marker: refuse it where you reload files that change.
    */
   readonly hasEndMarker: boolean;
+  /**
+   * Whether that marker carries a seal, the digest of everything before it, as `orbgate fmt --seal` writes it. A text with a
+   * wrong seal is no policy, so a sealed one is the text that was sealed: neither cut short, nor a mixture of two versions.
+   */
+  readonly isSealed: boolean;
   /** Every route of the policy. Made when it is first asked for. */
   readonly routes: readonly Route[];
 

@@ -1120,6 +1120,21 @@ OrbgateStatus orbgate_engine_has_end_marker(const struct OrbgateEngine *engine,
                                             uint8_t *out);
 
 /**
+ * Whether the end marker of that text carries a seal, `... # sha256:` and the digest of everything before that line: `*out` is
+ * 1 or 0. It is 1 for the policy that is compiled into the library.
+ *
+ * A text with a wrong seal is no policy, so a sealed one is the text that was sealed: neither cut short, nor a mixture of two
+ * versions, as writing over a file in place can leave it.
+ *
+ * Ownership: nothing.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_is_sealed(const struct OrbgateEngine *engine,
+                                       uint8_t *out);
+
+/**
  * The whole table as one JSON document, as `orbgate table --format json` prints it:
  * `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits","orbs",
  * "place","routes":[{"route","method","template","orbs","place"}]}]}],"headings"}`.

@@ -135,6 +135,8 @@ static void readers(void)
     CHECK(orbgate_engine_digest_text(engine, NULL) == INVALID);
     REFUSED(marked, orbgate_engine_has_end_marker(NULL, &marked));
     CHECK(orbgate_engine_has_end_marker(engine, NULL) == INVALID);
+    REFUSED(marked, orbgate_engine_is_sealed(NULL, &marked));
+    CHECK(orbgate_engine_is_sealed(engine, NULL) == INVALID);
     REFUSED(text, orbgate_engine_name(NULL, &text));
     CHECK(orbgate_engine_name(engine, NULL) == INVALID);
     REFUSED(text, orbgate_engine_table_json(NULL, &text));

@@ -175,6 +175,9 @@ static void listings(const OrbgateEngine *engine)
     uint8_t marked = 9;
     CHECK_OK(orbgate_engine_has_end_marker(engine, &marked));
     CHECK(marked == 0);
+    marked = 9;
+    CHECK_OK(orbgate_engine_is_sealed(engine, &marked));
+    CHECK(marked == 0);
     CHECK_OK(orbgate_engine_table_json(engine, &text));
     CHECK(text.len > 100 && memcmp(text.data, "{\"policy\":\"sha256:", 18) == 0);
 }

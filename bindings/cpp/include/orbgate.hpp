@@ -799,6 +799,13 @@ public:
         return orbgate_engine_has_end_marker(engine_.get(), &marked) == ORBGATE_STATUS_OK && marked == 1;
     }
 
+    // Whether the end marker carries a seal, the digest of all of the text before it. A text with a wrong one is no policy.
+    [[nodiscard]] bool is_sealed() const noexcept
+    {
+        std::uint8_t sealed = 0;
+        return orbgate_engine_is_sealed(engine_.get(), &sealed) == ORBGATE_STATUS_OK && sealed == 1;
+    }
+
     [[nodiscard]] const OrbgateEngine *raw() const noexcept { return engine_.get(); }
 
 private:

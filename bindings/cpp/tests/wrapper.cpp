@@ -335,6 +335,7 @@ static void failures()
     const auto read = Engine::from_file(folder / "external.yaml");
     CHECK(read && read->name() == "external" && read->has_end_marker());
     CHECK(!Engine::from_yaml("orbgate: 1\napis: {}\n").value().has_end_marker());
+    CHECK(!read->is_sealed() && Engine::external().value().is_sealed());
 #if defined(__cpp_exceptions)
     try {
         (void)Engine::from_yaml("").value();

@@ -249,18 +249,19 @@ func (e engine) tableJSON() ([]byte, Status) {
 func (e engine) table() (*table, Status) {
 	var digest C.OrbgateStr
 	var routes, scopes C.uint32_t
-	var marked C.uint8_t
+	var marked, sealed C.uint8_t
 	for _, status := range []C.OrbgateStatus{
 		C.orbgate_engine_digest_text(e.pointer, &digest),
 		C.orbgate_engine_route_count(e.pointer, &routes),
 		C.orbgate_engine_scope_count(e.pointer, &scopes),
 		C.orbgate_engine_has_end_marker(e.pointer, &marked),
+		C.orbgate_engine_is_sealed(e.pointer, &sealed),
 	} {
 		if status != C.ORBGATE_STATUS_OK {
 			return nil, Status(status)
 		}
 	}
-	read := newTable(copied(digest), marked == 1, int(routes), int(scopes))
+	read := newTable(copied(digest), marked == 1, sealed == 1, int(routes), int(scopes))
 	for index := range read.scopes {
 		found := C.OrbgateScope{struct_size: C.sizeof_OrbgateScope}
 		if status := C.orbgate_engine_scope(e.pointer, C.uint32_t(index+1), &found); status != C.ORBGATE_STATUS_OK {

@@ -149,6 +149,14 @@ func (e *Engine) HasEndMarker() bool {
 	return policy != nil && policy.table.hasEndMarker
 }
 
+// IsSealed is whether the end marker of that text carries a seal, the digest of everything before it, as orbgate fmt --seal writes
+// it; false where there is no policy. A text with a wrong seal is no policy, so a sealed one is the text that was sealed: neither
+// cut short, nor a mixture of two versions.
+func (e *Engine) IsSealed() bool {
+	policy := e.current()
+	return policy != nil && policy.table.isSealed
+}
+
 // TableJSON is the whole table as one JSON document, as `orbgate table --format json` prints it.
 func (e *Engine) TableJSON() ([]byte, error) { return e.current().tableJSON() }
 

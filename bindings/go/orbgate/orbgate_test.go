@@ -1,6 +1,7 @@
 package orbgate
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -449,8 +450,15 @@ func TestAnEngineKnowsWhetherItsTextHadAnEnd(t *testing.T) {
 	if unmarked := must(FromYAML(empty))(t); unmarked.HasEndMarker() || !marked.HasEndMarker() || !mustExternal(t).HasEndMarker() {
 		t.Error("the end marker")
 	}
-	if (*Engine)(nil).HasEndMarker() {
+	if (*Engine)(nil).HasEndMarker() || (*Engine)(nil).IsSealed() {
 		t.Error("no policy has no end")
+	}
+	seal := fmt.Sprintf("... # sha256:%x\n", sha256.Sum256([]byte(empty)))
+	if marked.IsSealed() || !must(FromYAML(empty+seal))(t).IsSealed() || !mustExternal(t).IsSealed() {
+		t.Error("the seal")
+	}
+	if _, err := FromYAML("# \n" + empty + seal); err == nil {
+		t.Error("a wrong seal")
 	}
 }
 

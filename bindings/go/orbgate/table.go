@@ -8,6 +8,8 @@ type table struct {
 	digest string
 	// Whether the policy's text ends in YAML's end marker.
 	hasEndMarker bool
+	// And whether that carries a seal.
+	isSealed bool
 	// By number, from 1.
 	routes []route
 	scopes []scope
@@ -44,8 +46,8 @@ func (t *table) scope(number int) *scope {
 	return &t.scopes[number-1]
 }
 
-func newTable(digest string, hasEndMarker bool, routes, scopes int) *table {
-	return &table{digest: digest, hasEndMarker: hasEndMarker, routes: make([]route, routes), scopes: make([]scope, scopes)}
+func newTable(digest string, hasEndMarker, isSealed bool, routes, scopes int) *table {
+	return &table{digest, hasEndMarker, isSealed, make([]route, routes), make([]scope, scopes)}
 }
 
 // Sets a route, of whose text the last bytes are the template. The methods are as in GET, POST; those of a template are kept once.

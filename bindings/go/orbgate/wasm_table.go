@@ -147,7 +147,7 @@ func (e engine) table() (*table, Status) {
 	return asked(e, 0, func(i *instance) (*table, Status) {
 		address := uint64(e.address)
 		var routes, scopes uint32
-		var marked uint8
+		var marked, sealed uint8
 		for _, one := range []struct {
 			name string
 			into any
@@ -155,13 +155,14 @@ func (e engine) table() (*table, Status) {
 			{"orbgate_engine_route_count", &routes},
 			{"orbgate_engine_scope_count", &scopes},
 			{"orbgate_engine_has_end_marker", &marked},
+			{"orbgate_engine_is_sealed", &sealed},
 		} {
 			if status := i.status(one.name, address, uint64(i.base)); status != statusOK {
 				return nil, status
 			}
 			i.read(one.into)
 		}
-		read := newTable(e.digest, marked == 1, int(routes), int(scopes))
+		read := newTable(e.digest, marked == 1, sealed == 1, int(routes), int(scopes))
 		for index := range read.scopes {
 			var found wasmScope
 			if status := i.describe("orbgate_engine_scope", &found, address, uint64(index+1)); status != statusOK {

@@ -47,6 +47,7 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
     digestText: func("orbgate_engine_digest_text", STATUS, [HANDLE, out(Str)]),
     name: func("orbgate_engine_name", STATUS, [HANDLE, out(Str)]),
     hasEndMarker: func("orbgate_engine_has_end_marker", STATUS, [HANDLE, out("uint8_t")]),
+    isSealed: func("orbgate_engine_is_sealed", STATUS, [HANDLE, out("uint8_t")]),
     tableJson: func("orbgate_engine_table_json", STATUS, [HANDLE, out(Str)]),
     routeCount: func("orbgate_engine_route_count", STATUS, [HANDLE, out("uint32_t")]),
     // Read field by field: a policy may have 200,000 of them.

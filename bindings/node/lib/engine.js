@@ -78,6 +78,12 @@ class Engine {
     return marked[0] === 1;
   }
 
+  get isSealed() {
+    const sealed = [0];
+    check(functions.isSealed(this.#open(), sealed), "cannot see the seal");
+    return sealed[0] === 1;
+  }
+
   get routes() {
     return (this.#routes ??= Object.freeze(this.#table.routes(this.#open())));
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import enum
+import hashlib
 import json
 import pickle
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import orbgate
 import pytest
-from orbgate import Charge, Decision, Detail, Effect, Policy, Reason, Token, TokenKind
+from orbgate import Charge, Decision, Detail, Effect, Policy, PolicyError, Reason, Token, TokenKind
 
 RUN = ("POST", "/api/v1/external/voxies/prompt/run")
 VOXIES = Token("user", "read:voxies write:voxies")
@@ -247,6 +248,15 @@ def test_a_policy_knows_whether_its_text_had_an_end() -> None:
     text = "orbgate: 1\napis: {}\n"
     assert not Policy.from_yaml(text).has_end_marker
     assert Policy.from_yaml(text + "...\n").has_end_marker and Policy.external().has_end_marker
+
+
+def test_a_policy_knows_whether_its_text_was_sealed() -> None:
+    text = "orbgate: 1\napis: {}\n"
+    seal = f"... # sha256:{hashlib.sha256(text.encode()).hexdigest()}\n"
+    assert Policy.from_yaml(text + seal).is_sealed and Policy.external().is_sealed
+    assert not Policy.from_yaml(text + "...\n").is_sealed
+    with pytest.raises(PolicyError, match="3:5: the seal is of another text"):
+        Policy.from_yaml(text.replace("{}", "{ }") + seal)
 
 
 def test_the_examples_of_the_core_hold_here(root: Path) -> None:

@@ -11,7 +11,8 @@ use crate::nodes::visit;
 /// Lays a policy's text out: two spaces for each level, one behind a `-` and a `:`, no space at the end of a line, one
 /// blank line where there are several. What stands in brackets, in quotes or in a block stays as it is.
 ///
-/// The new text has the policy's digest, and to lay it out again changes nothing.
+/// The new text has the policy's digest, and to lay it out again changes nothing. A seal that is not, or no longer, of
+/// the text before it is taken off, so that only its end marker is left.
 ///
 /// ```
 /// let text = "orbgate: 1\napis:\n    a:\n        # All of it.\n        scopes: {}\n";
@@ -23,6 +24,38 @@ use crate::nodes::visit;
 ///
 /// The faults of a text that is not a valid policy; or one fault where a layout would change what the text says.
 pub fn format(text: &str) -> Result<String, Vec<Fault>> {
+    let unsealed = orbgate_yaml::unseal(text);
+    let laid_out = format_unsealed(&unsealed)?;
+    let sealed = (unsealed != text).then(|| orbgate_yaml::seal(&laid_out));
+    Ok(sealed.filter(|sealed| sealed == text).unwrap_or(laid_out))
+}
+
+/// A policy's text in its layout, with the seal of that: for a file that is to be deployed.
+///
+/// ```
+/// let sealed = orbgate_analysis::format_and_seal("orbgate: 1\napis: { a: { scopes: {} } }\n").unwrap();
+/// assert!(orbgate::Policy::from_yaml(&sealed).unwrap().is_sealed());
+/// assert_eq!(orbgate_analysis::format(&sealed).unwrap(), sealed);
+/// let other = sealed.replace("a:", "b:");
+/// assert!(orbgate::Policy::from_yaml(&other).is_err());
+/// assert!(orbgate_analysis::format(&other).unwrap().ends_with("\n...\n"));
+/// ```
+///
+/// # Errors
+///
+/// As [`format`].
+pub fn format_and_seal(text: &str) -> Result<String, Vec<Fault>> {
+    let laid_out = format_unsealed(&orbgate_yaml::unseal(text))?;
+    Ok(orbgate_yaml::seal(&laid_out))
+}
+
+/// Whether a policy's text carries a seal, right or wrong.
+#[must_use]
+pub fn is_sealed(text: &str) -> bool {
+    orbgate_yaml::is_sealed(text.as_bytes())
+}
+
+fn format_unsealed(text: &str) -> Result<String, Vec<Fault>> {
     let faults = |error: orbgate::PolicyError| error.faults().to_vec();
     let policy = Policy::from_yaml(text).map_err(faults)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

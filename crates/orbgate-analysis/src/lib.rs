@@ -22,7 +22,7 @@ mod usage;
 pub use crate::beside::{Beside, routes_beside};
 pub use crate::diff::{Asked, Caller, Change, Cost, Diff, Rule, Verdict, diff};
 pub use crate::explain::{Explanation, explain, explain_scope};
-pub use crate::format::format;
+pub use crate::format::{format, format_and_seal, is_sealed};
 pub use crate::least::{
     LeastScopes, Need, Refusal, least_scopes, scope_needed, scope_needed_by_name,
 };

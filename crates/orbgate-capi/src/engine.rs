@@ -24,6 +24,7 @@ pub struct OrbgateEngine {
     digest: String,
     policy: u64,
     has_end_marker: bool,
+    is_sealed: bool,
     answers: Answers,
     methods: Methods,
     /// The table as JSON, made when it is first asked for.
@@ -31,7 +32,7 @@ pub struct OrbgateEngine {
 }
 
 impl OrbgateEngine {
-    fn new(engine: Engine, has_end_marker: bool) -> Arc<Self> {
+    fn new(engine: Engine, has_end_marker: bool, is_sealed: bool) -> Arc<Self> {
         let digest = engine.digest();
         let policy = mark(digest);
         let answers = Answers::new(&engine, policy);
@@ -41,6 +42,7 @@ impl OrbgateEngine {
             digest: digest.to_string(),
             policy,
             has_end_marker,
+            is_sealed,
             answers,
             methods,
             table: OnceLock::new(),
@@ -92,8 +94,9 @@ fn mark(digest: Digest) -> u64 {
 pub unsafe extern "C" fn orbgate_engine_external(out: *mut *mut OrbgateEngine) -> OrbgateStatus {
     guard(|| {
         let out = Out::new(out)?;
-        let has_end_marker = true;
-        let engine = OrbgateEngine::new(Engine::external().clone(), has_end_marker);
+        // Compiled into the library, it cannot be half a text.
+        let (has_end_marker, is_sealed) = (true, true);
+        let engine = OrbgateEngine::new(Engine::external().clone(), has_end_marker, is_sealed);
         // SAFETY: the caller's, see the preamble.
         unsafe { out.write(Arc::into_raw(engine).cast_mut()) }
         Ok(())
@@ -180,7 +183,11 @@ fn compile(yaml: &[u8], path: Option<&str>) -> Result<Arc<OrbgateEngine>, Orbgat
     let policy = Policy::from_bytes(yaml)
         .map_err(|error| OrbgateError::policy(path.map(str::to_owned), &error))?;
     let engine = Engine::new(&policy);
-    Ok(OrbgateEngine::new(engine, policy.has_end_marker()))
+    Ok(OrbgateEngine::new(
+        engine,
+        policy.has_end_marker(),
+        policy.is_sealed(),
+    ))
 }
 
 fn compile_file(path: &[u8]) -> Result<Arc<OrbgateEngine>, OrbgateError> {
@@ -295,6 +302,29 @@ pub unsafe extern "C" fn orbgate_engine_has_end_marker(
         let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
         // SAFETY: the caller's, see the preamble.
         unsafe { out.write(engine.has_end_marker.into()) }
+        Ok(())
+    })
+}
+
+/// Whether the end marker of that text carries a seal, `... # sha256:` and the digest of everything before that line: `*out` is
+/// 1 or 0. It is 1 for the policy that is compiled into the library.
+///
+/// A text with a wrong seal is no policy, so a sealed one is the text that was sealed: neither cut short, nor a mixture of two
+/// versions, as writing over a file in place can leave it.
+///
+/// Ownership: nothing.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_is_sealed(
+    engine: *const OrbgateEngine,
+    out: *mut u8,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(engine.is_sealed.into()) }
         Ok(())
     })
 }

@@ -26,6 +26,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) check: bool,
 
+    /// Write the seal of the text: for a file that is to be deployed
+    #[arg(long)]
+    pub(crate) seal: bool,
+
     /// Answer as one line of JSON; for `-` only with --check
     #[arg(long)]
     pub(crate) json: bool,
@@ -36,6 +40,9 @@ pub(crate) struct Arguments {
 struct LaidOut {
     file: String,
     changed: bool,
+    /// Whether it had a seal, which is not of the new text.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    unsealed: bool,
 }
 
 /// Lays the files out.
@@ -77,11 +84,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
 fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     let file = path.display().to_string();
     let bytes = input::read(path, READ_LIMIT).map_err(Stop::Error)?;
-    // The reader of policies reports text that is too long or not UTF-8.
-    policy_file::parse(&bytes).map_err(|faults| Stop::Faults(in_file(&file, &faults)))?;
-    let text = String::from_utf8_lossy(&bytes);
-    let new = orbgate_analysis::format(&text);
-    let new = new.map_err(|faults| Stop::Faults(in_file(&file, &faults)))?;
+    let faults = |faults: &[_]| Stop::Faults(in_file(&file, faults));
+    let text = String::from_utf8(bytes).map_err(|error| {
+        // The reader of policies says where.
+        faults(
+            &policy_file::parse(error.as_bytes())
+                .err()
+                .unwrap_or_default(),
+        )
+    })?;
+    let new = if arguments.seal {
+        orbgate_analysis::format_and_seal(&text)
+    } else {
+        orbgate_analysis::format(&text)
+    };
+    let new = new.map_err(|found| faults(&found))?;
+    let unsealed = orbgate_analysis::is_sealed(&text) && !orbgate_analysis::is_sealed(&new);
+    if unsealed {
+        let file = one_line(&file);
+        output::explain(|err| {
+            writeln!(
+                err,
+                "{file}: the seal is of another text, and is taken off: `--seal` writes a new one"
+            )
+        })?;
+    }
     let changed = new != text;
     if path == Path::new(STANDARD_INPUT) {
         if !arguments.check && !arguments.json {
@@ -91,7 +118,11 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
         replace(path, &new)
             .map_err(|error| Stop::Error(format!("cannot write `{file}`: {error}")))?;
     }
-    Ok(LaidOut { file, changed })
+    Ok(LaidOut {
+        file,
+        changed,
+        unsealed,
+    })
 }
 
 /// Puts a text in place of a file, all at once: a service may be reading it.
@@ -120,11 +151,15 @@ Two spaces for each level, one behind a `-` and a `:`, no space at the end of
 a line, one blank line where there are several. CRLF at the end of a line
 becomes LF. Comments and the order of the file stay; what stands in brackets,
 in quotes or in a block is not touched otherwise. The policy keeps its digest.
-A file is replaced whole: nobody sees a part of it.
+With `--seal` the end marker carries the SHA-256 of all that is before it, so
+that every reader refuses a text that was changed since, or is not whole; a
+seal of another text is taken off. A file is replaced whole: nobody sees a part
+of it.
 
 Examples:
   orbgate fmt policy.yaml
   orbgate fmt --check policies/*.yaml
+  orbgate fmt --seal deploy/policy.yaml
   orbgate fmt - < policy.yaml
 
 Exit codes:

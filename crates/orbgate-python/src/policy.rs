@@ -21,6 +21,7 @@ pub(crate) struct Policy {
     /// A policy's own text, kept for pickles; none for the one that is compiled into the module.
     text: Option<Box<[u8]>>,
     has_end_marker: bool,
+    is_sealed: bool,
     pub(crate) names: Names,
     /// What columns of decisions are made of, once some were asked for.
     dictionaries: OnceLock<Dictionaries>,
@@ -32,12 +33,15 @@ impl Policy {
     #[pyo3(signature = (text=None, file=None))]
     fn new(py: Python<'_>, text: Option<Text<'_>>, file: Option<&str>) -> PyResult<Self> {
         guarded(|| {
-            let (engine, has_end_marker) = match &text {
-                None => (Engine::external().clone(), true),
+            let (engine, has_end_marker, is_sealed) = match &text {
+                None => (Engine::external().clone(), true, true),
                 Some(Text(text)) => {
                     let made = py.detach(|| {
                         let policy = orbgate::Policy::from_bytes(text);
-                        policy.map(|policy| (Engine::new(&policy), policy.has_end_marker()))
+                        policy.map(|policy| {
+                            let (ends, sealed) = (policy.has_end_marker(), policy.is_sealed());
+                            (Engine::new(&policy), ends, sealed)
+                        })
                     });
                     made.map_err(|faults| error::policy(py, &faults, file))?
                 }
@@ -47,6 +51,7 @@ impl Policy {
                 engine,
                 text: text.map(|Text(text)| text.into()),
                 has_end_marker,
+                is_sealed,
                 names,
                 dictionaries: OnceLock::new(),
             })
@@ -149,6 +154,15 @@ impl Policy {
     #[getter]
     const fn has_end_marker(&self) -> bool {
         self.has_end_marker
+    }
+
+    /// Whether that marker carries a seal, the digest of everything before it, as `orbgate fmt --seal` writes it.
+    ///
+    /// A text with a wrong seal is no policy, so a sealed one is the text that was sealed: neither cut short, nor a mixture
+    /// of two versions, as writing over a file in place can leave it.
+    #[getter]
+    const fn is_sealed(&self) -> bool {
+        self.is_sealed
     }
 
     /// Which spellings of a target the policy accepts: "strict" or "encoded_params".

@@ -23,6 +23,8 @@ pub(crate) struct Version {
 pub(crate) struct Ending {
     /// By the end marker.
     pub(crate) marked: bool,
+    /// And its text is the one that was sealed.
+    pub(crate) sealed: bool,
 }
 
 #[cfg(feature = "watch")]
@@ -31,6 +33,7 @@ impl Ending {
     pub(crate) const fn or(self, other: Self) -> Self {
         Self {
             marked: self.marked || other.marked,
+            sealed: self.sealed || other.sealed,
         }
     }
 }
@@ -75,6 +78,7 @@ impl Version {
             #[cfg(feature = "watch")]
             ending: Ending {
                 marked: policy.has_end_marker(),
+                sealed: policy.is_sealed(),
             },
         })
     }
@@ -152,4 +156,29 @@ fn and_more(f: &mut fmt::Formatter<'_>, more: usize) -> fmt::Result {
         return Ok(());
     }
     write!(f, "\nand {more} more")
+}
+
+#[cfg(all(test, feature = "watch"))]
+mod tests {
+    use super::Changes;
+
+    #[test]
+    fn what_was_not_looked_for_to_the_end_may_widen() {
+        let incomplete = Changes {
+            incomplete: true,
+            ..Changes::default()
+        };
+        assert!(incomplete.widen());
+        let wider = Changes {
+            wider: 1,
+            ..Changes::default()
+        };
+        assert!(wider.widen());
+        let narrower = Changes {
+            narrower: 1,
+            vanished: 1,
+            ..Changes::default()
+        };
+        assert!(!narrower.widen());
+    }
 }

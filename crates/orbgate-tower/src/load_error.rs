@@ -19,6 +19,8 @@ pub enum LoadError {
     Changing,
     /// It does not end in a line `...`, as it must.
     Unfinished,
+    /// Its end marker carries no seal, as it must.
+    Unsealed,
     /// It is not the policy that the settings expect, but has this digest.
     Unexpected(Digest),
     /// It could not be compiled within this time.
@@ -40,6 +42,7 @@ impl LoadError {
             Self::Unsound(_) => "refused",
             Self::Changing => "changing",
             Self::Unfinished => "unfinished",
+            Self::Unsealed => "unsealed",
             Self::Unexpected(_) => "unexpected",
             Self::Overdue(_) => "overdue",
             Self::Panicked => "panicked",
@@ -76,6 +79,9 @@ impl fmt::Display for LoadError {
             Self::Unsound(error) => faults(error, f),
             Self::Changing => f.write_str("the policy file is still being written"),
             Self::Unfinished => f.write_str("the policy does not end in a line `...`"),
+            Self::Unsealed => f.write_str(
+                "the policy does not end in a line `... # sha256:…`: `orbgate fmt --seal` writes it",
+            ),
             Self::Unexpected(digest) => {
                 write!(
                     f,

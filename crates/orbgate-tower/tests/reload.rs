@@ -254,6 +254,49 @@ fn what_a_version_changes_is_logged_counted_and_refused_if_it_is_to_be() {
 }
 
 #[test]
+fn a_mixture_of_two_versions_is_never_in_force() {
+    let alone = Alone::new("sealed.yaml");
+    let [old, new] = [policy(0), policy(0).replace("orbs: 5\n", "orbs: 6\n")];
+    let [old, new] = [old, new].map(|text| orbgate_analysis::format_and_seal(&text).unwrap());
+    alone.put(&old);
+    let engines = Engines::external();
+    let watch = engines.watch(&alone.file, QUICK).unwrap();
+    let before = alone.loads("refused");
+    // As `rsync --inplace` does it: over the old bytes, without truncating.
+    let mixed = format!("{}{}", &new[..new.len() / 2], &old[new.len() / 2..]);
+    Policy::from_yaml(&unsealed(&mixed)).unwrap();
+    File::options()
+        .write(true)
+        .open(&alone.file)
+        .unwrap()
+        .write_all(&new.as_bytes()[..new.len() / 2])
+        .unwrap();
+    assert_eq!(fs::read_to_string(&alone.file).unwrap(), mixed);
+    until("it is refused", || alone.loads("refused") > before);
+    assert!(log().contains("the seal is of another text"), "{}", log());
+    assert_eq!(now(&engines), digest(&old));
+    fs::write(&alone.file, &new).unwrap();
+    until("all of it is in force", || now(&engines) == digest(&new));
+    // Once sealed, always sealed.
+    let before = alone.loads("unsealed");
+    alone.put(&format!("{}...\n", policy(1)));
+    until("it is refused", || alone.loads("unsealed") > before);
+    drop(watch);
+
+    let refused = Engines::external().watch(&alone.file, QUICK.require_seal());
+    assert!(matches!(refused, Err(LoadError::Unsealed)), "{refused:?}");
+    alone.put(&old);
+    let _watch = Engines::external()
+        .watch(&alone.file, QUICK.require_seal())
+        .unwrap();
+}
+
+/// A text with another comment instead of its seal.
+fn unsealed(text: &str) -> String {
+    text.replace("# sha256:", "# once ")
+}
+
+#[test]
 fn a_service_may_be_told_which_policy_it_gets() {
     let alone = Alone::new("expected.yaml");
     let (first, second) = (policy(0), policy(1));

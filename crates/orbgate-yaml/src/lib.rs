@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod end;
 mod fault;
 mod faults;
 mod format;
@@ -16,6 +17,7 @@ mod values;
 
 use serde::de::DeserializeOwned;
 
+pub use end::{has_end_marker, is_sealed, seal, unseal};
 pub use fault::Fault;
 pub use faults::{Faults, first_place, is_hidden, quoted};
 pub use format::{Braced, Format};
@@ -23,7 +25,7 @@ pub use input::{Bounded, Budget};
 pub use node::{Content, Entry, Node, Scalar};
 pub use place::Place;
 pub use spanned::Spanned;
-pub use text::{MAX_BYTES, has_end_marker};
+pub use text::MAX_BYTES;
 pub use values::{Owner, Values, amount, is_empty_value, is_null};
 
 /// Reads a file: its tree becomes a document, and the document is judged.
@@ -47,9 +49,10 @@ pub fn read<D: DeserializeOwned + PartialEq, T>(
     let mut faults = Faults::default();
     let judged = (|| {
         let text = text::within_limits(bytes, &mut faults)?;
+        end::check_seal(bytes, &mut faults);
         let visible = text::without_hidden_characters(text, format, &mut faults);
         let root = tree::parse(&visible, format, &mut faults)?;
-        text::refuse_marker_at_start(&visible, &mut faults);
+        end::refuse_marker_at_start(&visible, &mut faults);
         let document = document(&root, &mut faults)?;
         let needs_library = faults.is_empty() && !simple::says(text, &root);
         drop(root); // as large as all that comes

@@ -27,40 +27,6 @@ pub(super) fn within_limits<'a>(bytes: &'a [u8], faults: &mut Faults) -> Option<
     }
 }
 
-/// Whether a file that was read without a fault ends in YAML's end marker `...`, with nothing but blank lines and
-/// comments behind it. One that lacks its end does not.
-#[must_use]
-pub fn has_end_marker(bytes: &[u8]) -> bool {
-    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
-    let lines = bytes.rsplit(is_break);
-    let mut content = lines.filter(|line| {
-        let line = line.trim_ascii_start();
-        !line.is_empty() && !line.starts_with(b"#")
-    });
-    content.next().is_some_and(is_end_marker)
-}
-
-/// Whether a line is `...`, perhaps with a comment. In a file without a fault it can be nothing else.
-fn is_end_marker(line: &[u8]) -> bool {
-    let behind = line.strip_prefix(b"...").map(<[u8]>::first);
-    behind.is_some_and(|next| matches!(next, None | Some(b' ' | b'\t' | b'\n' | b'\r')))
-}
-
-/// Refuses an end marker before the document: it says that what stands before it is complete. Behind a document,
-/// content would be a second one.
-pub(super) fn refuse_marker_at_start(text: &str, faults: &mut Faults) {
-    let mut before = String::new();
-    for line in text.split_inclusive(['\n', '\r']) {
-        if is_end_marker(line.as_bytes()) {
-            let message = "the end marker `...` must be the last line of the file";
-            faults.push(end(&before), message);
-        } else if !line.trim_start().is_empty() && !line.trim_start().starts_with(['#', '%']) {
-            return;
-        }
-        before.push_str(line);
-    }
-}
-
 /// The place right after a text.
 fn end(text: &str) -> Place {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -61,6 +61,45 @@ fn a_policy_that_is_cut_short_lacks_the_marker() {
     assert!(valid > 20, "only {valid} starts of the policy are policies");
 }
 
+/// As `rsync --inplace` and `dd conv=notrunc` write: the new bytes over the old ones, which stay until then.
+#[test]
+fn a_mixture_of_two_sealed_versions_is_no_policy() {
+    let next = POLICY
+        .replace("orbs: 500", "orbs: 600")
+        .replace("DELETE", "CREATE");
+    let [old, new] = [POLICY, &next].map(orbgate_yaml::seal);
+    assert_eq!(old.len(), new.len());
+    let mut mixtures = 0;
+    for at in 0..=new.len() {
+        let mixture = format!("{}{}", &new[..at], &old[at..]);
+        if mixture != old && mixture != new {
+            let error = Policy::from_yaml(&mixture).unwrap_err().to_string();
+            assert!(
+                error.contains("the seal is of another text"),
+                "{error}\n{mixture}"
+            );
+            mixtures += 1;
+        }
+    }
+    assert!(mixtures > 100, "{mixtures} mixtures");
+}
+
+#[test]
+fn a_seal_is_seen_and_changes_nothing_else() {
+    let sealed = Policy::from_yaml(&orbgate_yaml::seal(POLICY)).unwrap();
+    let bare = Policy::from_yaml(POLICY).unwrap();
+    assert!(sealed.is_sealed() && sealed.has_end_marker() && !bare.is_sealed());
+    assert_eq!(sealed.digest(), bare.digest());
+    // With every other fault, at its place.
+    let wrong = orbgate_yaml::seal(POLICY)
+        .replace("does ...", "does NOTHING")
+        .replace("name", "x");
+    let broken = wrong.replace("apis:", "apies:");
+    let faults = Policy::from_yaml(&broken).unwrap_err().to_string();
+    assert!(faults.lines().count() > 1, "{faults}");
+    assert!(faults.ends_with("changed after it was sealed"), "{faults}");
+}
+
 #[test]
 fn the_marker_stands_at_the_end_only() {
     let faults = |text: &str| Policy::from_yaml(text).unwrap_err().to_string();

@@ -10,7 +10,8 @@ use crate::decision::OrbgateDecision;
 use crate::engine::{
     OrbgateEngine, orbgate_engine_digest, orbgate_engine_digest_text, orbgate_engine_free,
     orbgate_engine_from_file, orbgate_engine_from_yaml, orbgate_engine_has_end_marker,
-    orbgate_engine_name, orbgate_engine_retain, orbgate_engine_table_json,
+    orbgate_engine_is_sealed, orbgate_engine_name, orbgate_engine_retain,
+    orbgate_engine_table_json,
 };
 use crate::error::{
     OrbgateErrorInfo, OrbgateFault, orbgate_error_fault, orbgate_error_free, orbgate_error_info,
@@ -267,6 +268,30 @@ fn an_engine_knows_whether_its_text_had_an_end() {
     let policy = orbgate::Policy::from_bytes(&external_file).unwrap();
     assert_eq!(marked(external()), u8::from(policy.has_end_marker()));
 }
+
+#[test]
+fn an_engine_knows_whether_its_text_was_sealed() {
+    let sealed = |engine: *mut OrbgateEngine| {
+        let mut sealed = 9;
+        unsafe {
+            assert_eq!(orbgate_engine_is_sealed(engine, &mut sealed), OK);
+            orbgate_engine_free(engine);
+        }
+        sealed
+    };
+    assert_eq!(sealed(compiled(&format!("{SHOP}...\n"))), 0);
+    assert_eq!(sealed(compiled(SEALED)), 1);
+    assert_eq!(sealed(external()), 1);
+    let mut engine = null_mut();
+    let wrong = SEALED.replace("{}", "{ }");
+    let status = unsafe {
+        orbgate_engine_from_yaml(wrong.as_ptr().cast(), wrong.len(), &mut engine, null_mut())
+    };
+    assert_eq!(status, OrbgateStatus::InvalidPolicy);
+}
+
+const SEALED: &str = "orbgate: 1\napis: {}\n\
+    ... # sha256:9facceac08d54123a18ae92e2bc610054259f44d046a648b0a6bb326c602f274\n";
 
 #[test]
 fn a_scope_set_lives_on_without_its_engine() {

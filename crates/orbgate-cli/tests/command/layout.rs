@@ -36,6 +36,53 @@ fn a_file_is_laid_out_in_its_place_and_once_is_enough() {
 }
 
 #[test]
+fn a_seal_is_written_kept_and_taken_off() {
+    let sealed = file("fmt-sealed.yaml", RAGGED);
+    let seal = |flags: &[&str]| orbgate(&[&["fmt", &sealed], flags].concat());
+    let read = || fs::read_to_string(&sealed).unwrap();
+    assert_eq!(seal(&["--seal", "--check"]).code, 1);
+    assert_eq!(seal(&["--seal"]).out, format!("{sealed}: laid out\n"));
+    let text = read();
+    let (before, digest) = text.split_once("... # sha256:").unwrap();
+    assert_eq!((before, digest.len()), (LAID_OUT, 65));
+    for flags in [&["--seal"][..], &[], &["--check"]] {
+        let ran = seal(flags);
+        assert_eq!((ran.code, &*ran.out, &*ran.err), (0, "", ""));
+        assert_eq!(read(), text);
+    }
+    assert_eq!(orbgate(&["check", &sealed]).code, 0);
+
+    let changed = text.replace("the only one", "the last one");
+    fs::write(&sealed, &changed).unwrap();
+    let refused = orbgate(&["check", &sealed]);
+    let message = format!("{sealed}:6:5: the seal is of another text than the one before it");
+    assert!(
+        refused.code == 1 && refused.out.contains(&message),
+        "{}",
+        refused.out
+    );
+    let said = format!(
+        "{sealed}: the seal is of another text, and is taken off: `--seal` writes a new one\n"
+    );
+    let ran = seal(&["--check", "--json"]);
+    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(
+        json,
+        json!({"files": [{"file": sealed, "changed": true, "unsealed": true}]})
+    );
+    let ran = seal(&[]);
+    assert_eq!((ran.code, ran.err), (0, said));
+    assert_eq!(
+        read(),
+        LAID_OUT.replace("the only one", "the last one") + "...\n"
+    );
+    fs::write(&sealed, &changed).unwrap();
+    let ran = seal(&["--seal"]);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    assert_eq!(orbgate(&["check", &sealed]).code, 0);
+}
+
+#[test]
 fn standard_input_goes_to_standard_output() {
     let ran = orbgate_reading(&["fmt", "-"], RAGGED.as_bytes());
     assert_eq!((ran.code, &*ran.out, &*ran.err), (0, LAID_OUT, ""));

@@ -45,7 +45,8 @@ impl Engines {
     /// compilation panicked, is tried again after growing pauses, of at most ten minutes.
     ///
     /// Writers should write a new file and rename it over the old one. Where they cannot, a policy should end
-    /// in a line `...`: once such a version was in force, none without that line is taken.
+    /// in a line `...` with a seal: once such a version was in force, none without that is taken. The line alone does not show
+    /// a version that is written over a longer one, because the end of the old one is there all the time.
     ///
     /// This blocks for the interval, at most a second, where the file has changed within it, and longer, up
     /// to the deadline, while it goes on changing.

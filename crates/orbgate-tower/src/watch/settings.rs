@@ -16,6 +16,7 @@ pub struct WatchSettings {
     pub(super) interval: Duration,
     pub(super) deadline: Duration,
     require_end: bool,
+    require_seal: bool,
     expected: Option<Digest>,
     refuse_wider: bool,
 }
@@ -27,6 +28,7 @@ impl WatchSettings {
             interval,
             deadline: Duration::from_secs(10),
             require_end: false,
+            require_seal: false,
             expected: None,
             refuse_wider: false,
         }
@@ -45,6 +47,17 @@ impl WatchSettings {
     pub const fn require_end(self) -> Self {
         Self {
             require_end: true,
+            ..self
+        }
+    }
+
+    /// Refuses a version whose end marker carries no seal, as `orbgate fmt --seal` writes it: `... # sha256:` and the
+    /// digest of everything before that line. A wrong seal is always refused.
+    ///
+    /// Without this setting the seal is asked for as soon as one version with it was in force.
+    pub const fn require_seal(self) -> Self {
+        Self {
+            require_seal: true,
             ..self
         }
     }
@@ -87,6 +100,9 @@ impl WatchSettings {
     pub(super) fn judge(&self, version: &Version, before: Ending) -> Result<(), LoadError> {
         if (self.require_end || before.marked) && !version.ending.marked {
             return Err(LoadError::Unfinished);
+        }
+        if (self.require_seal || before.sealed) && !version.ending.sealed {
+            return Err(LoadError::Unsealed);
         }
         let digest = version.engine.digest();
         if self.expected.is_some_and(|expected| expected != digest) {

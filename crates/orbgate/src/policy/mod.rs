@@ -58,6 +58,7 @@ impl Policy {
         let policy = orbgate_yaml::read(bytes, &read::FORMAT, read::document, judged);
         let mut policy = policy.map_err(PolicyError::new)?;
         policy.has_end_marker = orbgate_yaml::has_end_marker(bytes);
+        policy.is_sealed = orbgate_yaml::is_sealed(bytes);
         Ok(policy)
     }
 }

@@ -14,6 +14,7 @@ pub struct Policy {
     pub(super) headings: Vec<String>,
     pub(super) digest: Digest,
     pub(super) has_end_marker: bool,
+    pub(super) is_sealed: bool,
 }
 
 impl Policy {
@@ -54,6 +55,15 @@ impl Policy {
     #[must_use]
     pub const fn has_end_marker(&self) -> bool {
         self.has_end_marker
+    }
+
+    /// Whether the file's end marker carries a seal, `... # sha256:` and the digest of everything before that line.
+    ///
+    /// A wrong seal is a fault of the file, so a sealed policy is the text that was sealed: neither cut short, nor a
+    /// mixture of two versions, as writing over a file in place can leave it.
+    #[must_use]
+    pub const fn is_sealed(&self) -> bool {
+        self.is_sealed
     }
 }
 

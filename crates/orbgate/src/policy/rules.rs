@@ -36,6 +36,7 @@ pub(super) fn policy(document: &Document, faults: &mut Faults) -> Policy {
         headings: headings(document.headings.as_deref().unwrap_or_default(), faults),
         digest: Digest([0; 32]),
         has_end_marker: false,
+        is_sealed: false,
     };
     policy.digest = digest::digest(&policy);
     policy

@@ -275,9 +275,21 @@ public final class Engine implements Policy, AutoCloseable {
      * change.
      */
     public boolean hasEndMarker() {
+        return says("orbgate_engine_has_end_marker");
+    }
+
+    /**
+     * Whether that marker carries a seal, the digest of everything before it, as {@code orbgate fmt --seal} writes it. A text with
+     * a wrong seal is no policy, so a sealed one is the text that was sealed: neither cut short, nor a mixture of two versions.
+     */
+    public boolean isSealed() {
+        return says("orbgate_engine_is_sealed");
+    }
+
+    private boolean says(String function) {
         return open().during(engine -> {
             NativeBuffer out = new NativeBuffer(1);
-            Core.check(Library.ABI.call("orbgate_engine_has_end_marker", engine, out.address));
+            Core.check(Library.ABI.call(function, engine, out.address));
             return out.bytes.get(0) == 1;
         });
     }

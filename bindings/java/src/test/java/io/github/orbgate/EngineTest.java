@@ -186,6 +186,10 @@ class EngineTest {
         assertFalse(Engine.fromYaml(POLICY).hasEndMarker());
         assertTrue(Engine.fromYaml(POLICY + "...\n").hasEndMarker());
         assertTrue(Engine.external().hasEndMarker());
+        assertFalse(Engine.fromYaml(POLICY + "...\n").isSealed());
+        assertTrue(Engine.external().isSealed());
+        String wrong = POLICY + "... # sha256:" + "0".repeat(64) + "\n";
+        assertThrows(PolicyException.class, () -> Engine.fromYaml(wrong));
     }
 
     /** A pipe would make its reader wait. */

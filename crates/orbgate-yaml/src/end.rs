@@ -1,0 +1,308 @@
+//! Where a text says that it ends: YAML's end marker, which may carry a seal.
+//!
+//! ```text
+//! orbgate: 1
+//! …
+//! ... # sha256:<64 hexadecimal digits of everything before this line>
+//! ```
+
+use std::borrow::Cow;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::faults::Faults;
+use crate::place::Place;
+
+/// How a seal begins, as the comment of the end marker.
+const SEAL: &str = "# sha256:";
+
+/// Whether a file that was read without a fault ends in YAML's end marker `...`, with nothing but blank lines and
+/// comments behind it. One that lacks its end does not.
+#[must_use]
+pub fn has_end_marker(bytes: &[u8]) -> bool {
+    Marker::find(bytes).is_some()
+}
+
+/// Whether a file that was read without a fault carries a seal in its end marker: the SHA-256 of all bytes before the
+/// marker's line. A reader refuses a wrong one, so it shows that these bytes are as they were sealed.
+#[must_use]
+pub fn is_sealed(bytes: &[u8]) -> bool {
+    Marker::find(bytes).is_some_and(|marker| marker.seal().is_some())
+}
+
+/// The text with the seal of what it says now, in its end marker or in a new one. A comment of the marker moves to
+/// the next line.
+///
+/// ```
+/// let sealed = orbgate_yaml::seal("hello: world\n");
+/// assert!(sealed.starts_with("hello: world\n... # sha256:8548cc07b038") && sealed.ends_with('\n'));
+/// assert!(orbgate_yaml::is_sealed(sealed.as_bytes()));
+/// assert_eq!(orbgate_yaml::unseal(&sealed), "hello: world\n...\n");
+/// ```
+#[must_use]
+pub fn seal(text: &str) -> String {
+    let text = unseal(text);
+    let (before, comment, after) = match Marker::find(text.as_bytes()) {
+        Some(marker) => (marker.before, marker.comment(), marker.after),
+        None => (text.as_bytes(), "", &b""[..]),
+    };
+    let mut sealed = String::from_utf8_lossy(before).into_owned();
+    if !sealed.is_empty() && !sealed.ends_with(['\n', '\r']) {
+        sealed.push('\n');
+    }
+    let digest = hex(sealed.as_bytes());
+    sealed.extend(["... ", SEAL, &digest]);
+    if !comment.is_empty() {
+        sealed.extend(["\n", comment]);
+    }
+    if after.is_empty() {
+        sealed.push('\n');
+    }
+    sealed.push_str(&String::from_utf8_lossy(after));
+    sealed
+}
+
+/// The text with a bare end marker instead of one with a seal, right or wrong.
+#[must_use]
+pub fn unseal(text: &str) -> Cow<'_, str> {
+    let sealed = Marker::find(text.as_bytes()).filter(|marker| marker.seal().is_some());
+    let Some(Marker { before, after, .. }) = sealed else {
+        return Cow::Borrowed(text);
+    };
+    let [before, after] = [before, after].map(String::from_utf8_lossy);
+    Cow::Owned(format!("{before}...{after}"))
+}
+
+/// Refuses a seal of another text than the one before it.
+pub(super) fn check_seal(bytes: &[u8], faults: &mut Faults) {
+    let Some(marker) = Marker::find(bytes) else {
+        return;
+    };
+    let Some(seal) = marker.seal() else {
+        return;
+    };
+    let message = if !(marker.comment().starts_with(SEAL) && is_digest(seal)) {
+        "a seal is written `... # sha256:` and 64 of the characters `0-9a-f`"
+    } else if seal != hex(marker.before) {
+        "the seal is of another text than the one before it: the file is not whole, or was changed after it was sealed"
+    } else {
+        return;
+    };
+    let column = marker.line.iter().take_while(|byte| **byte != b'#').count();
+    let place = Place {
+        line: one_more(breaks(marker.before)),
+        column: one_more(column),
+    };
+    faults.push(place, message);
+}
+
+/// Refuses an end marker before the document: it says that what stands before it is complete. Behind a document,
+/// content would be a second one.
+pub(super) fn refuse_marker_at_start(text: &str, faults: &mut Faults) {
+    let mut line = Place::START.line;
+    let mut after_return = false;
+    for content in text.split_inclusive(['\n', '\r']) {
+        let is_rest_of_break = after_return && content == "\n";
+        after_return = content.ends_with('\r');
+        if is_rest_of_break {
+            continue;
+        }
+        let trimmed = content.trim_start();
+        if is_end_marker(content.as_bytes()) {
+            let message = "the end marker `...` must be the last line of the file";
+            faults.push(Place { line, column: 1 }, message);
+        } else if !trimmed.is_empty() && !trimmed.starts_with(['#', '%']) {
+            return;
+        }
+        line = line.saturating_add(1);
+    }
+}
+
+/// The line of the end marker, and what is around it.
+#[derive(Clone, Copy)]
+struct Marker<'t> {
+    before: &'t [u8],
+    /// Without its line break.
+    line: &'t [u8],
+    /// Its line break, and blank lines and comments.
+    after: &'t [u8],
+}
+
+impl<'t> Marker<'t> {
+    /// The last line that is neither blank nor a comment, if it is the end marker.
+    fn find(bytes: &'t [u8]) -> Option<Self> {
+        let mut end = bytes.len();
+        for line in bytes.rsplit(|byte| matches!(byte, b'\n' | b'\r')) {
+            let start = end.saturating_sub(line.len());
+            let content = line.trim_ascii_start();
+            if !content.is_empty() && !content.starts_with(b"#") {
+                let (before, after) = (bytes.get(..start)?, bytes.get(end..)?);
+                let marker = Self {
+                    before,
+                    line,
+                    after,
+                };
+                return is_end_marker(line).then_some(marker);
+            }
+            end = start.saturating_sub(1);
+        }
+        None
+    }
+
+    /// The comment on the marker's line, with its `#`; empty if there is none.
+    fn comment(&self) -> &'t str {
+        let comment = self.line.strip_prefix(b"...").unwrap_or_default();
+        str::from_utf8(comment.trim_ascii()).unwrap_or_default()
+    }
+
+    /// What the comment says after `sha256:`, if it means to be a seal, however it is written.
+    fn seal(&self) -> Option<&'t str> {
+        let said = self.comment().strip_prefix('#')?.trim_start();
+        let (name, digest) = said.split_once(':')?;
+        let name = name.trim_end();
+        name.eq_ignore_ascii_case("sha256").then_some(digest)
+    }
+}
+
+/// Whether a line is `...`, perhaps with a comment. In a file without a fault it can be nothing else.
+fn is_end_marker(line: &[u8]) -> bool {
+    let behind = line.strip_prefix(b"...").map(<[u8]>::first);
+    behind.is_some_and(|next| matches!(next, None | Some(b' ' | b'\t' | b'\n' | b'\r')))
+}
+
+fn is_digest(text: &str) -> bool {
+    text.len() == 64
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// How many lines end in a text: LF, CR LF, and a lone CR, as the parser counts them.
+fn breaks(text: &[u8]) -> usize {
+    let mut breaks = 0_usize;
+    let mut after_return = false;
+    for byte in text {
+        if *byte == b'\r' || *byte == b'\n' && !after_return {
+            breaks = breaks.saturating_add(1);
+        }
+        after_return = *byte == b'\r';
+    }
+    breaks
+}
+
+fn one_more(count: usize) -> u32 {
+    u32::try_from(count.saturating_add(1)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Faults, check_seal, has_end_marker, is_sealed, refuse_marker_at_start, seal, unseal,
+    };
+
+    fn faults(text: &str) -> Vec<String> {
+        let mut faults = Faults::default();
+        check_seal(text.as_bytes(), &mut faults);
+        faults.into_list().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_seal_is_of_everything_before_its_line() {
+        for text in [
+            "a: 1\n",
+            "a: 1",
+            "a: 1\r\nb: 2\r\n",
+            "\u{feff}a: 1\n",
+            "# ä\n\na: |\n  ...\n",
+        ] {
+            let sealed = seal(text);
+            assert!(is_sealed(sealed.as_bytes()) && has_end_marker(sealed.as_bytes()));
+            assert_eq!(faults(&sealed), [""; 0], "{sealed}");
+            assert_eq!(seal(&sealed), sealed, "sealing again changes nothing");
+            let marker = sealed.find("...\u{20}# sha256:").unwrap();
+            let broken = |at: usize| {
+                let mut bytes = sealed.clone().into_bytes();
+                bytes[at] ^= 1;
+                String::from_utf8(bytes)
+                    .map(|broken| faults(&broken))
+                    .unwrap_or_default()
+            };
+            for at in (0..marker).filter(|at| sealed.as_bytes()[*at].is_ascii_graphic()) {
+                assert_eq!(broken(at).len(), 1, "{at} {sealed}");
+            }
+            assert_eq!(broken(marker + "... # sha256:".len()).len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_wrong_seal_is_refused_with_its_place() {
+        let wrong = format!(
+            "a: 1\r\nb: 2\rc: 3\n...  # sha256:{}\n# end\n",
+            "0".repeat(64)
+        );
+        assert_eq!(
+            faults(&wrong),
+            [
+                "4:6: the seal is of another text than the one before it: the file is not whole, or was changed after it was sealed"
+            ]
+        );
+        let right = seal("a: 1\n");
+        let digest = right.trim_end().rsplit(':').next().unwrap().to_owned();
+        for comment in [
+            format!("# sha256:{}", &digest[1..]),
+            format!("# sha256:{digest}0"),
+            format!("# sha256:{}", digest.to_uppercase()),
+            format!("# sha256: {digest}"),
+            format!("#sha256:{digest}"),
+            format!("#  sha256:{digest}"),
+            format!("# SHA256:{digest}"),
+            format!("# sha256 :{digest}"),
+            "# sha256:".to_owned(),
+        ] {
+            let refused = faults(&format!("a: 1\n... {comment}\n"));
+            assert_eq!(
+                refused,
+                ["2:5: a seal is written `... # sha256:` and 64 of the characters `0-9a-f`"],
+                "{comment}"
+            );
+        }
+        for other in [
+            "",
+            " # the end",
+            " # of sha256:x",
+            " # sha512:x",
+            " # sha256",
+        ] {
+            let text = format!("a: 1\n...{other}\n");
+            assert_eq!(faults(&text), [""; 0], "{text}");
+            assert!(!is_sealed(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_around_a_marker_stays() {
+        let sealed = seal("a: 1\n... # the end\n\n# of it");
+        let digest = seal("a: 1\n");
+        assert_eq!(sealed, format!("{digest}# the end\n\n# of it"));
+        assert_eq!(unseal(&sealed), "a: 1\n...\n# the end\n\n# of it");
+        assert_eq!(unseal("a: 1\n... # the end\n"), "a: 1\n... # the end\n");
+        assert_eq!(unseal("a: 1\n... # sha256:wrong\n"), "a: 1\n...\n");
+    }
+
+    #[test]
+    fn markers_at_the_start_are_found_in_linear_time() {
+        let mut faults = Faults::default();
+        refuse_marker_at_start(&"...\r\n".repeat(1_000_000), &mut faults);
+        assert_eq!(faults.into_list().len(), 1_001);
+        let mut faults = Faults::default();
+        refuse_marker_at_start("# a\r\n# b\r...\na: 1\n...\n", &mut faults);
+        let list = faults.into_list();
+        assert_eq!(list.len(), 1);
+        assert!(list[0].to_string().starts_with("3:1: the end marker"));
+    }
+}
