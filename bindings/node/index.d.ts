@@ -7,9 +7,6 @@
  */
 export type Text = string | Uint8Array;
 
-/** Whose token it is: an unknown kind is denied as `invalid_token`. */
-export type TokenKind = "user" | "organisation" | "unknown";
-
 /** The kind of a name that comes from outside, as of a claim: `user` and `organisation`, any other is `unknown`. */
 export function tokenKind(name: string): TokenKind;
 
@@ -28,8 +25,17 @@ export interface DecideOptions {
   readonly allowBonusOrbs?: boolean;
 }
 
+// cargo xtask codes: codes
+/** Whose token it is: an unknown kind is denied as `invalid_token`. */
+export type TokenKind =
+  | "unknown"
+  | "user"
+  | "organisation";
+
 /** Why a call is allowed. */
-export type AllowReason = "scope_held" | "scope_not_applicable";
+export type AllowReason =
+  | "scope_not_applicable"
+  | "scope_held";
 
 /** Why a call is denied. */
 export type DenyReason =
@@ -40,9 +46,6 @@ export type DenyReason =
   | "method_not_declared"
   | "user_token_required"
   | "scope_missing";
-
-/** Frozen codes: a release may add one, and never renames one. */
-export type Reason = AllowReason | DenyReason;
 
 /** Which rule a `malformed_request` breaks. */
 export type Detail =
@@ -66,6 +69,13 @@ export type Detail =
   | "non_canonical_literal"
   | "ambiguous_case";
 
+/** The HTTP status of a denial. */
+export type DenyStatus = 400 | 401 | 403 | 404 | 405;
+// end of codes
+
+/** Frozen codes: a release may add one, and never renames one. */
+export type Reason = AllowReason | DenyReason;
+
 /** What an allowed call consumes. */
 export interface Charge {
   readonly consumes: boolean;
@@ -74,9 +84,6 @@ export interface Charge {
   /** The call consumes orbs, and its request allows bonus orbs. */
   readonly bonusAllowed: boolean;
 }
-
-/** @deprecated until 0.2: `Charge` */
-export type Orbs = Charge;
 
 interface Answer {
   /** The api of the route or scope. */
@@ -101,14 +108,10 @@ export interface Allow extends Answer {
   readonly isAllow: true;
   readonly decision: "allow";
   readonly httpStatus: null;
-  /** @deprecated until 0.2: `httpStatus`. The JSON keeps this word. */
-  readonly status: null;
   readonly reason: AllowReason;
   readonly detail: null;
   /** `null` where the policy states no orb column. */
   readonly charge: Charge | null;
-  /** @deprecated until 0.2: `charge`. The JSON keeps this word. */
-  readonly orbs: Charge | null;
   readonly declaredMethods: null;
 }
 
@@ -117,15 +120,11 @@ export interface Deny extends Answer {
   readonly isAllow: false;
   readonly decision: "deny";
   /** The HTTP status to answer with. */
-  readonly httpStatus: 400 | 401 | 403 | 404 | 405;
-  /** @deprecated until 0.2: `httpStatus`. The JSON keeps this word. */
-  readonly status: 400 | 401 | 403 | 404 | 405;
+  readonly httpStatus: DenyStatus;
   readonly reason: DenyReason;
   /** Which rule a malformed request breaks. */
   readonly detail: Detail | null;
   readonly charge: null;
-  /** @deprecated until 0.2: `charge`. The JSON keeps this word. */
-  readonly orbs: null;
   /** The methods that the path declares, for the `Allow` header of a 405; `null` with every other reason. Not in the JSON. */
   readonly declaredMethods: readonly string[] | null;
 }
@@ -224,8 +223,6 @@ export class Handle {
   constructor(engine: Engine);
   /** The engine that the handle holds now, for several questions to one policy. */
   load(): Engine;
-  /** @deprecated until 0.2: `load()` */
-  readonly engine: Engine;
   /** Puts another engine into the handle and returns the one it held, which the caller may close. */
   store(engine: Engine): Engine;
   /** `Engine.decide` with the engine that the handle holds now. */

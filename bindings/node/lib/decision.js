@@ -45,29 +45,21 @@ class Decision {
     const undeclared = reason === METHOD_NOT_DECLARED;
     this.isAllow = effectOf(low) === CODES.EFFECT_ALLOW;
     this.decision = this.isAllow ? "allow" : "deny";
-    this.status = this.isAllow ? null : functions.reasonStatus(reasonOf(high)) || CODES.DEFAULT_HTTP_STATUS;
+    this.httpStatus = this.isAllow ? null : functions.reasonStatus(reasonOf(high)) || CODES.DEFAULT_HTTP_STATUS;
     this.reason = reason;
     this.detail = detailOf(low) === 0 ? null : detailName(detailOf(low));
     const named = undeclared || scope !== undefined ? route?.listed : undefined;
     this.api = scope?.api ?? named?.api ?? null;
     this.route = (undeclared ? named?.template : named?.route) ?? null;
     this.scope = scope?.name ?? null;
-    this.orbs = orbs(chargeOf(low), (route ?? scope)?.amount ?? 0);
+    this.charge = charge(chargeOf(low), (route ?? scope)?.amount ?? 0);
     this.policy = table.digest;
     this.#methods = undeclared ? route?.listed.methods ?? null : null;
     this.#about = undeclared ? null : route?.listed.route ?? null;
     Object.freeze(this);
   }
 
-  // Names of this interface: the JSON of every interface has `status` and `orbs`, and neither methods nor what it is about.
-  get httpStatus() {
-    return this.status;
-  }
-
-  get charge() {
-    return this.orbs;
-  }
-
+  // The JSON has neither methods nor what the request is about.
   get declaredMethods() {
     return this.#methods;
   }
@@ -77,24 +69,26 @@ class Decision {
   }
 
   toJSON() {
-    return { ...this, isAllow: undefined, orbs: this.orbs && {
-      consumes: this.orbs.consumes,
-      amount: jsonAmount(this.orbs.amount),
-      bonus_allowed: this.orbs.bonusAllowed,
-    } };
+    const { decision, httpStatus: status, reason, detail, api, route, scope, charge, policy } = this;
+    const orbs = charge && {
+      consumes: charge.consumes,
+      amount: jsonAmount(charge.amount),
+      bonus_allowed: charge.bonusAllowed,
+    };
+    return { decision, status, reason, detail, api, route, scope, orbs, policy };
   }
 }
 
 /**
- * @param {number} charge
+ * @param {number} bits
  * @param {number | bigint} amount
- * @returns {import("../index.js").Orbs | null}
+ * @returns {import("../index.js").Charge | null}
  */
-function orbs(charge, amount) {
-  return (charge & CODES.CHARGE_STATED) === 0 ? null : Object.freeze({
-    consumes: (charge & CODES.CHARGE_CONSUMES) !== 0,
-    amount: (charge & CODES.CHARGE_AMOUNT_STATED) === 0 ? null : BigInt(amount),
-    bonusAllowed: (charge & CODES.CHARGE_BONUS_ALLOWED) !== 0,
+function charge(bits, amount) {
+  return (bits & CODES.CHARGE_STATED) === 0 ? null : Object.freeze({
+    consumes: (bits & CODES.CHARGE_CONSUMES) !== 0,
+    amount: (bits & CODES.CHARGE_AMOUNT_STATED) === 0 ? null : BigInt(amount),
+    bonusAllowed: (bits & CODES.CHARGE_BONUS_ALLOWED) !== 0,
   });
 }
 

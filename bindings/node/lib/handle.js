@@ -14,10 +14,6 @@ class Handle {
     return this.#engine;
   }
 
-  get engine() {
-    return this.load();
-  }
-
   /** @param {InstanceType<typeof Engine>} engine */
   store(engine) {
     const before = this.#engine;

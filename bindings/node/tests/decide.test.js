@@ -130,7 +130,7 @@ test("every route of the policy can be asked for", () => {
 
 test("a decision is a frozen value with the JSON of every interface", () => {
   const decision = engine.decide("POST", RUN, user);
-  assert.ok(Object.isFrozen(decision) && Object.isFrozen(decision.orbs));
+  assert.ok(Object.isFrozen(decision) && Object.isFrozen(decision.charge));
   assert.equal(JSON.stringify(decision), `{"decision":"allow","status":null,"reason":"scope_held","detail":null,`
     + `"api":"external","route":"POST ${RUN}","scope":"write:voxies",`
     + `"orbs":{"consumes":true,"amount":null,"bonus_allowed":false},"policy":"${engine.digest}"}`);
@@ -139,7 +139,6 @@ test("a decision is a frozen value with the JSON of every interface", () => {
 test("no amount is rounded", () => {
   const decision = Engine.fromYaml(SHOP).decide("POST", "/v1/orders/express", { kind: "user", scopes: "write:orders" });
   assert.equal(decision.charge?.amount, 9223372036854775807n);
-  assert.deepEqual([decision.orbs, decision.status], [decision.charge, decision.httpStatus]); // the names until 0.2
   assert.equal(JSON.parse(JSON.stringify(decision)).orbs.amount, "9223372036854775807");
 });
 

@@ -152,14 +152,6 @@ def test_the_table(policy: Policy) -> None:
     assert pickle.loads(pickle.dumps(table)).columns == table.columns
 
 
-def test_old_names_stay_until_the_next_release() -> None:
-    with pytest.warns(DeprecationWarning, match="TableRow"):
-        assert getattr(orbgate, "Record") is orbgate.TableRow
-    table = Policy.external().table()
-    with pytest.warns(DeprecationWarning, match="to_dicts"):
-        assert table.records() == table.to_dicts()
-
-
 def test_tables_print() -> None:
     markdown = POLICIES["organisation"].table().to_markdown(["scope", "permits", "consumes", "amount"])
     assert markdown.splitlines() == [

@@ -21,10 +21,6 @@ pub struct Engines {
     current: Arc<ArcSwap<Engine>>,
 }
 
-/// As [`Engine`].
-#[deprecated(since = "0.1.0", note = "until 0.2: `orbgate::Engine`")]
-pub type Loaded = Engine;
-
 impl Engines {
     /// Decides with the specification's own table, which is compiled into the program.
     #[must_use]
@@ -62,22 +58,9 @@ impl Engines {
         self.current.load_full()
     }
 
-    /// As [`Engines::load`].
-    #[must_use]
-    #[deprecated(since = "0.1.0", note = "until 0.2: `load`")]
-    pub fn current(&self) -> Arc<Engine> {
-        self.load()
-    }
-
     /// Puts an engine in place of the current one: decisions that have begun end with the former.
     pub fn store(&self, engine: impl Into<Arc<Engine>>) {
         self.current.store(engine.into());
-    }
-
-    /// As [`Engines::store`].
-    #[deprecated(since = "0.1.0", note = "until 0.2: `store`")]
-    pub fn swap(&self, engine: impl Into<Arc<Engine>>) {
-        self.store(engine);
     }
 
     /// Puts the policy of this text in place of the current one, logs and counts what that makes wider and

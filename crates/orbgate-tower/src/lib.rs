@@ -26,16 +26,12 @@ pub use crate::audit::AuditLog;
 pub use crate::body::RequestBody;
 pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
 pub use crate::engines::Engines;
-#[expect(deprecated, reason = "the old name stays until 0.2")]
-pub use crate::engines::Loaded;
 #[cfg(feature = "axum")]
 pub use crate::layer::InAxum;
 pub use crate::layer::{GateLayer, Outermost, UnknownRoute};
 pub use crate::load_error::LoadError;
 pub use crate::routes::{RoutesDiffer, Undeclared};
 pub use crate::service::{Gate, GateFuture};
-#[expect(deprecated, reason = "the old name stays until 0.2")]
-pub use crate::verify::Snapshot;
 pub use crate::verify::{KeyHolder, Refused, Verified, VerifyToken};
 #[cfg(feature = "watch")]
 pub use crate::watch::{Watch, WatchSettings};

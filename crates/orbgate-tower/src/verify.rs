@@ -96,17 +96,7 @@ impl KeyHolder {
     pub fn store(&self, keys: Keys) {
         self.keys.store(Arc::new(keys));
     }
-
-    /// As [`KeyHolder::store`].
-    #[deprecated(since = "0.1.0", note = "until 0.2: `store`")]
-    pub fn swap(&self, keys: Keys) {
-        self.store(keys);
-    }
 }
-
-/// As [`KeyHolder`].
-#[deprecated(since = "0.1.0", note = "until 0.2: `KeyHolder`")]
-pub type Snapshot = KeyHolder;
 
 impl VerifyToken for KeyHolder {
     type Verified = VerifiedToken;

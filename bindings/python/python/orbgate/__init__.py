@@ -81,11 +81,6 @@ for _class in (Detail, Effect, InternalError, NoRouteError, OrbgateError, Policy
 
 
 def __getattr__(name: str) -> object:
-    if name == "Record":
-        import warnings
-
-        warnings.warn("`orbgate.Record` is `orbgate.TableRow`; the old name goes with 0.2", DeprecationWarning, stacklevel=2)
-        name = "TableRow"
     # The answers' types need `typing`, which takes longer to import than all the rest: only when asked for.
     if name not in __all__:
         raise AttributeError(f"module 'orbgate' has no attribute {name!r}")

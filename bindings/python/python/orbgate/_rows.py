@@ -68,13 +68,6 @@ class Rows(list[Row]):
         """The rows as dictionaries."""
         return [dict(zip(self.columns, row)) for row in self]
 
-    def records(self) -> list[dict[str, Any]]:
-        """As `to_dicts`; deprecated, until 0.2."""
-        import warnings
-
-        warnings.warn("`Rows.records` is `Rows.to_dicts`; the old name goes with 0.2", DeprecationWarning, stacklevel=2)
-        return self.to_dicts()
-
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a DataFrame of pandas, which must be installed."""
         import pandas

@@ -138,63 +138,6 @@ fn every_file_says_what_it_knows() {
     assert!(count >= 200, "{count} files");
 }
 
-/// A code that is added to the C header is added by hand to these lists, too: here is what is missing.
-#[test]
-fn every_code_is_in_every_language() {
-    let java = "bindings/java/src/main/java/io/github/orbgate";
-    let header = read(&root().join("bindings/c/include/orbgate.h"));
-    let mut missing = Vec::new();
-    let mut count = 0;
-    for (kind, enumeration, page) in [
-        ("REASON", "Reason", "README.md"),
-        ("DETAIL", "Detail", "ARCHITECTURE.md"),
-    ] {
-        let constants = header.lines().filter_map(|line| line.split_once(" = "));
-        let codes = constants.filter_map(|(constant, _)| {
-            let code = constant.trim().strip_prefix("ORBGATE_")?;
-            code.strip_prefix(kind)?.strip_prefix('_')
-        });
-        for code in codes.filter(|code| *code != "NONE") {
-            let name = code.to_lowercase();
-            let lists = [
-                (
-                    "bindings/go/orbgate/codes.go",
-                    format!("{enumeration}{} {enumeration} = ", camel(code)),
-                ),
-                (
-                    &*format!("{java}/{enumeration}.java"),
-                    format!("    {code}"),
-                ),
-                ("bindings/node/index.d.ts", format!("\"{name}\"")),
-                (
-                    "bindings/python/python/orbgate/_terms.py",
-                    format!("{code} = \"{name}\""),
-                ),
-                (page, format!("| `{name}` |")),
-            ];
-            let lacks = |(file, entry): &(&str, String)| !read(&root().join(file)).contains(entry);
-            missing.extend(
-                lists
-                    .iter()
-                    .filter(|list| lacks(list))
-                    .map(|(file, _)| format!("{file}: {name}")),
-            );
-            count += 1;
-        }
-    }
-    assert!(missing.is_empty(), "missing:\n{}", missing.join("\n"));
-    assert!(count >= 9 + 19, "{count} codes");
-}
-
-/// `non_ascii` as Go says it: `NonASCII`.
-fn camel(code: &str) -> String {
-    let words = code.split('_').map(|word| match word.split_at(1) {
-        _ if word == "ASCII" => word.to_owned(),
-        (first, rest) => format!("{first}{}", rest.to_lowercase()),
-    });
-    words.collect()
-}
-
 /// The fields of an access log, as each place that lists them has them.
 #[test]
 fn every_list_has_the_fields_of_an_access_log() {
@@ -409,7 +352,6 @@ fn one_idea_has_a_word() {
         let (text, file) = (read(&path), path.strip_prefix(root()).unwrap());
         let file = file.to_string_lossy();
         for (word, known) in &mut homes {
-            let is_old_name = text.contains(&format!("pub type {word} = "));
             let defines = ["struct", "enum", "trait", "class", "type"]
                 .iter()
                 .any(|kind| {
@@ -419,7 +361,7 @@ fn one_idea_has_a_word() {
                             .starts_with(|c: char| c.is_alphanumeric() || c == '_')
                     })
                 });
-            if defines && !is_old_name {
+            if defines {
                 assert!(known.remove(&*file), "{file} has another `{word}`");
             }
         }

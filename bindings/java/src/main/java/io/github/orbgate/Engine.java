@@ -239,26 +239,6 @@ public final class Engine implements Policy, AutoCloseable {
         return scopeSet(Text.joined(scopes));
     }
 
-    /**
-     * As {@link #scopeSet(String)}.
-     *
-     * @deprecated until 0.2: {@link #scopeSet(String)}
-     */
-    @Deprecated(since = "0.1.0", forRemoval = true)
-    public ScopeSet scopes(String scopes) {
-        return scopeSet(scopes);
-    }
-
-    /**
-     * As {@link #scopeSet(Collection)}.
-     *
-     * @deprecated until 0.2: {@link #scopeSet(Collection)}
-     */
-    @Deprecated(since = "0.1.0", forRemoval = true)
-    public ScopeSet scopes(Collection<String> scopes) {
-        return scopeSet(scopes);
-    }
-
     /** The policy's digest, {@code sha256:} and 64 hexadecimal digits. */
     public String digest() {
         return open().table.digest();
