@@ -1,7 +1,7 @@
 /*
  * Orbgate: which scope does this route need, may this token call it, does it consume orbs, and why?
  *
- * Made by `cargo xtask header` from crates/orbgate-capi; edit it there.
+ * Made by `cargo xtask codes` from crates/orbgate-capi; edit it there.
  *
  * What holds for every function:
  *
@@ -53,7 +53,7 @@
 
 /* The ABI of this header: see orbgate_check_abi(). */
 #define ORBGATE_ABI_MAJOR 1
-#define ORBGATE_ABI_MINOR 2
+#define ORBGATE_ABI_MINOR 0
 #define ORBGATE_ABI_VERSION ((ORBGATE_ABI_MAJOR << 16) | ORBGATE_ABI_MINOR)
 
 /* Define ORBGATE_STATIC where the static library is linked on Windows. */
@@ -114,58 +114,20 @@ struct ArrowArray {
 #endif /* ARROW_C_DATA_INTERFACE */
 
 /**
- * The HTTP status of a denial that says nothing of its own, such as one that was never made.
- */
-#define ORBGATE_DEFAULT_HTTP_STATUS 403
-
-/**
- * In `OrbgateDecision.charge`: the policy states an orb column, so the other bits say something. Without
- * it the service that charges must find out.
- */
-#define ORBGATE_CHARGE_STATED 1
-
-/**
- * In `OrbgateDecision.charge`: the call consumes the user's orbs.
- */
-#define ORBGATE_CHARGE_CONSUMES 2
-
-/**
- * In `OrbgateDecision.charge`: `amount` is how many; without it the service that charges must supply it.
- */
-#define ORBGATE_CHARGE_AMOUNT_STATED 4
-
-/**
- * In `OrbgateDecision.charge`: bonus orbs may be used: the call consumes orbs and its request allows it.
- */
-#define ORBGATE_CHARGE_BONUS_ALLOWED 8
-
-/**
- * The request says `allowBonusOrbsUse: true`. A bit that no flag has is an invalid argument.
- */
-#define ORBGATE_ALLOW_BONUS_ORBS 1
-
-/**
- * A packed decision without a valid token carries the route that the request is about in the bits of `route`, which
- * are 0 without this flag. Changes nothing else: an `OrbgateDecision` has a field for it.
- */
-#define ORBGATE_PACK_ABOUT 2
-
-/**
- * How a call ended. Outputs are written with `ORBGATE_STATUS_OK` only. Numbers are frozen; a later
- * release may add one: deny on every status that is not `OK`.
+ * How a call ended. Outputs are written with `ORBGATE_STATUS_OK` only. Numbers are frozen; a later release
+ * may add one: deny on every status that is not `OK`.
  */
 enum OrbgateStatus
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
+#endif
+{
   /**
    * Done; the outputs are written.
    */
   ORBGATE_STATUS_OK = 0,
   /**
-   * A pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's
-   * size is unknown to the library.
+   * A pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's size is unknown to the library.
    */
   ORBGATE_STATUS_INVALID_ARGUMENT = 1,
   /**
@@ -181,7 +143,7 @@ enum OrbgateStatus
    */
   ORBGATE_STATUS_NOT_FOUND = 4,
   /**
-   * A fault of the library was caught. The call had no effect and the library goes on working.
+   * A fault of the library was caught: the call had no effect, and the library goes on working.
    */
   ORBGATE_STATUS_PANIC = 5,
 };
@@ -190,8 +152,8 @@ enum OrbgateStatus
 typedef enum OrbgateStatus OrbgateStatus;
 #else
 typedef int32_t OrbgateStatus;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif
+#endif
 
 /**
  * What a decision says. All zeros is not a decision: deny.
@@ -199,8 +161,8 @@ typedef int32_t OrbgateStatus;
 enum OrbgateEffect
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint8_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
+#endif
+{
   /**
    * No decision was made.
    */
@@ -219,8 +181,8 @@ enum OrbgateEffect
 typedef enum OrbgateEffect OrbgateEffect;
 #else
 typedef uint8_t OrbgateEffect;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif
+#endif
 
 /**
  * Why a request was allowed or denied. Numbers and names are frozen.
@@ -228,14 +190,14 @@ typedef uint8_t OrbgateEffect;
 enum OrbgateReason
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint8_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
+#endif
+{
   /**
-   * No reason: no decision was made.
+   * No decision was made.
    */
   ORBGATE_REASON_NONE = 0,
   /**
-   * The request has no single, safe spelling; the detail names the rule. Status 400.
+   * The request has no single, safe spelling. Status 400.
    */
   ORBGATE_REASON_MALFORMED_REQUEST = 1,
   /**
@@ -259,7 +221,7 @@ enum OrbgateReason
    */
   ORBGATE_REASON_USER_TOKEN_REQUIRED = 6,
   /**
-   * Allowed: the scope applies only to a user's token, and organisations pass without it.
+   * Allowed: the scope applies only to a user's token; organisations pass without it.
    */
   ORBGATE_REASON_SCOPE_NOT_APPLICABLE = 7,
   /**
@@ -276,8 +238,8 @@ enum OrbgateReason
 typedef enum OrbgateReason OrbgateReason;
 #else
 typedef uint8_t OrbgateReason;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif
+#endif
 
 /**
  * Which rule a malformed request breaks. Numbers and names are frozen.
@@ -285,10 +247,10 @@ typedef uint8_t OrbgateReason;
 enum OrbgateDetail
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint8_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
+#endif
+{
   /**
-   * No detail: the request is not malformed.
+   * The request is not malformed.
    */
   ORBGATE_DETAIL_NONE = 0,
   /**
@@ -312,7 +274,7 @@ enum OrbgateDetail
    */
   ORBGATE_DETAIL_FORM = 5,
   /**
-   * A path never carries a backslash.
+   * A path never carries a `\`.
    */
   ORBGATE_DETAIL_BACKSLASH = 6,
   /**
@@ -373,8 +335,8 @@ enum OrbgateDetail
 typedef enum OrbgateDetail OrbgateDetail;
 #else
 typedef uint8_t OrbgateDetail;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif
+#endif
 
 /**
  * Whose token it is. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an
@@ -383,8 +345,8 @@ typedef uint8_t OrbgateDetail;
 enum OrbgateTokenKind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint8_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
+#endif
+{
   /**
    * Not known, or none of the others: denied as `invalid_token`.
    */
@@ -407,8 +369,45 @@ enum OrbgateTokenKind
 typedef enum OrbgateTokenKind OrbgateTokenKind;
 #else
 typedef uint8_t OrbgateTokenKind;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif
+#endif
+
+/**
+ * The HTTP status of a denial that says nothing of its own, such as one that was never made.
+ */
+#define ORBGATE_DEFAULT_HTTP_STATUS 403
+
+/**
+ * In `OrbgateDecision.charge`: the policy states an orb column, so the other bits say something. Without
+ * it the service that charges must find out.
+ */
+#define ORBGATE_CHARGE_STATED 1
+
+/**
+ * In `OrbgateDecision.charge`: the call consumes the user's orbs.
+ */
+#define ORBGATE_CHARGE_CONSUMES 2
+
+/**
+ * In `OrbgateDecision.charge`: `amount` is how many; without it the service that charges must supply it.
+ */
+#define ORBGATE_CHARGE_AMOUNT_STATED 4
+
+/**
+ * In `OrbgateDecision.charge`: bonus orbs may be used: the call consumes orbs and its request allows it.
+ */
+#define ORBGATE_CHARGE_BONUS_ALLOWED 8
+
+/**
+ * The request says `allowBonusOrbsUse: true`. A bit that no flag has is an invalid argument.
+ */
+#define ORBGATE_ALLOW_BONUS_ORBS 1
+
+/**
+ * A packed decision without a valid token carries the route that the request is about in the bits of `route`, which
+ * are 0 without this flag. Changes nothing else: an `OrbgateDecision` has a field for it.
+ */
+#define ORBGATE_PACK_ABOUT 2
 
 /**
  * A compiled, immutable policy. Shared by reference counting: `orbgate_engine_retain` adds an owner,
@@ -775,8 +774,7 @@ typedef struct OrbgateRoute {
    */
   uint32_t column;
   /**
-   * The methods that its template declares, its own among them, in alphabetical order, as in `GET, POST`. Since ABI
-   * 1.1.
+   * The methods that its template declares, its own among them, in alphabetical order, as in `GET, POST`.
    */
   struct OrbgateStr methods;
 } OrbgateRoute;

@@ -93,8 +93,8 @@ int main(void)
     READ(OrbgateBatch, batch, orbgate_engine_decide_batch(engine, in, &decision, 1));
     CHECK(orbgate_decision_is_allow(&decision));
 
-    WRITTEN(OrbgateDecisionText, 120, orbgate_engine_decision_text(engine, &decision, out));
-    WRITTEN(OrbgateRoute, 128, orbgate_engine_route(engine, 2, out));
+    WRITTEN(OrbgateDecisionText, 136, orbgate_engine_decision_text(engine, &decision, out));
+    WRITTEN(OrbgateRoute, 144, orbgate_engine_route(engine, 2, out));
     WRITTEN(OrbgateScope, 96, orbgate_engine_scope(engine, 1, out));
     OrbgateError *error = NULL;
     CHECK(orbgate_engine_from_yaml(ORBGATE_TEXT("orbgate: 1\ncolour: red\n"), &none, &error) ==

@@ -32,6 +32,7 @@
 
 namespace orbgate {
 
+// cargo xtask codes: codes
 // How a call ended: see OrbgateStatus.
 enum class Status : std::int32_t {
     ok = ORBGATE_STATUS_OK,
@@ -87,6 +88,7 @@ enum class TokenKind : std::uint8_t {
     organisation = ORBGATE_TOKEN_KIND_ORGANISATION,
     none = ORBGATE_TOKEN_KIND_NONE,
 };
+// end of codes
 
 namespace detail {
 

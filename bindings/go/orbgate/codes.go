@@ -1,25 +1,24 @@
 package orbgate
 
-// Numbers as the C ABI has them, which a test compares with it; their names are the library's own, see codebook.
+// Codes are made of the library's own tables, by `cargo xtask codes`; their names and sentences are asked of the library.
 
 // AllowBonusOrbs is the request's `allowBonusOrbsUse: true`.
-const AllowBonusOrbs Option = 1
-
-// Packed decisions say what the request is about.
-const packAbout Option = 2
+const AllowBonusOrbs Option = allowBonusOrbs
 
 // A TokenKind says whose token it is. Any other number is an invalid argument, and so a denial.
 type TokenKind uint8
 
 const (
-	// KindUnknown is not known, or none of the others: denied as invalid_token.
+	// cargo xtask codes: kinds
+	// KindUnknown: not known, or none of the others: denied as invalid_token.
 	KindUnknown TokenKind = 0
-	// KindUser is a user's.
+	// KindUser: a user's.
 	KindUser TokenKind = 1
-	// KindOrganisation is an organisation's.
+	// KindOrganisation: an organisation's.
 	KindOrganisation TokenKind = 2
-	// KindNone says that there is no token: denied as no_token.
+	// KindNone: no token was supplied: denied as no_token.
 	KindNone TokenKind = 255
+	// end of kinds
 )
 
 // TokenKindOf is the kind of a name, user or organisation; any other text is [KindUnknown], which is denied.
@@ -29,9 +28,10 @@ func TokenKindOf(name string) TokenKind { return tokenKind(name) }
 type Reason uint8
 
 const (
-	// ReasonNone is no reason: no decision was made.
+	// cargo xtask codes: reasons
+	// ReasonNone: no decision was made.
 	ReasonNone Reason = 0
-	// ReasonMalformedRequest denies with 400: the request has no single, safe spelling; the detail names the rule.
+	// ReasonMalformedRequest denies with 400: the request has no single, safe spelling.
 	ReasonMalformedRequest Reason = 1
 	// ReasonNoToken denies with 401: no token was supplied.
 	ReasonNoToken Reason = 2
@@ -43,12 +43,13 @@ const (
 	ReasonMethodNotDeclared Reason = 5
 	// ReasonUserTokenRequired denies with 403: the scope applies only to a user's token.
 	ReasonUserTokenRequired Reason = 6
-	// ReasonScopeNotApplicable allows: the scope applies only to a user's token, and organisations pass without it.
+	// ReasonScopeNotApplicable allows: the scope applies only to a user's token; organisations pass without it.
 	ReasonScopeNotApplicable Reason = 7
 	// ReasonScopeMissing denies with 403: the token does not carry the required scope.
 	ReasonScopeMissing Reason = 8
 	// ReasonScopeHeld allows: the token carries the required scope.
 	ReasonScopeHeld Reason = 9
+	// end of reasons
 )
 
 // String is the reason's name, as in scope_missing; empty for an unknown number.
@@ -64,7 +65,8 @@ func (r Reason) HTTPStatus() int { return named().reasons[r].status }
 type Detail uint8
 
 const (
-	// DetailNone is no detail: the request is not malformed.
+	// cargo xtask codes: details
+	// DetailNone: the request is not malformed.
 	DetailNone Detail = 0
 	// DetailMethod: a method is 1 to 16 capital letters.
 	DetailMethod Detail = 1
@@ -76,7 +78,7 @@ const (
 	DetailFragment Detail = 4
 	// DetailForm: a target starts with /.
 	DetailForm Detail = 5
-	// DetailBackslash: a path never carries a backslash.
+	// DetailBackslash: a path never carries a \.
 	DetailBackslash Detail = 6
 	// DetailMatrixParam: a path never carries a ;.
 	DetailMatrixParam Detail = 7
@@ -104,6 +106,7 @@ const (
 	DetailNonCanonicalLiteral Detail = 18
 	// DetailAmbiguousCase: the path differs only in case from a more specific route.
 	DetailAmbiguousCase Detail = 19
+	// end of details
 )
 
 // String is the detail's name, as in empty_segment; empty for [DetailNone] and an unknown number.
@@ -112,21 +115,25 @@ func (d Detail) String() string { return named().details[d].name }
 // Explanation is the detail in one sentence for a person; empty where String is.
 func (d Detail) Explanation() string { return named().details[d].explanation }
 
-// A Status says how a call failed. It is an error of its own, to be compared with [errors.Is].
+// A Status says how a call failed. It is an error of its own, to be compared with [errors.Is]. An engine that was closed, or never made,
+// is an invalid argument.
 type Status int32
 
 const (
+	// cargo xtask codes: statuses
+	// statusOK: done; the outputs are written.
 	statusOK Status = 0
-	// StatusInvalidArgument: a number or flag is unknown, or there is no engine: it was closed, or never made.
+	// StatusInvalidArgument: a pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's size is unknown to the library.
 	StatusInvalidArgument Status = 1
-	// StatusInvalidPolicy: the policy has faults; the [*Error] names each with its line and column.
+	// StatusInvalidPolicy: the policy has faults; the error names each with its line and column.
 	StatusInvalidPolicy Status = 2
-	// StatusIO: the file could not be read; the [*Error] says why.
+	// StatusIO: the file could not be read; the error says why.
 	StatusIO Status = 3
 	// StatusNotFound: the policy has nothing of that name or number.
 	StatusNotFound Status = 4
-	// StatusPanic: a fault of the library was caught. The call had no effect and the library goes on working.
+	// StatusPanic: a fault of the library was caught: the call had no effect, and the library goes on working.
 	StatusPanic Status = 5
+	// end of statuses
 )
 
 // String is the status's name, as in invalid_argument; empty for an unknown number.
@@ -137,14 +144,19 @@ func (s Status) String() string {
 	return named().statuses[s]
 }
 
-// What of a packed decision is at which bits: see orbgate.h.
+// The rest of the C ABI's numbers. A library of another major version than abiVersion, or of an older minor one, is refused.
 const (
-	effectAllow    = 2
-	chargeStated   = 1
-	chargeConsumes = 2
-	chargeAmount   = 4
-	chargeBonus    = 8
-	defaultStatus  = 403
-	// What this package needs: a library of another major version, or of an older minor one, is refused.
-	abiVersion = 65538
+	// cargo xtask codes: numbers
+	abiVersion         = 65536
+	effectInvalid      = 0
+	effectDeny         = 1
+	effectAllow        = 2
+	defaultHTTPStatus  = 403
+	chargeStated       = 1
+	chargeConsumes     = 2
+	chargeAmountStated = 4
+	chargeBonusAllowed = 8
+	allowBonusOrbs     = 1
+	packAbout          = 2
+	// end of numbers
 )

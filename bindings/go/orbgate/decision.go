@@ -38,7 +38,7 @@ func (d Decision) Detail() Detail { return Detail(d.packed >> 6 & 255) }
 // HTTPStatus is that of a denial, to be sent with an empty body; 0 on an allow, and 403 where no decision was made.
 func (d Decision) HTTPStatus() int {
 	if d.packed&3 == 0 {
-		return defaultStatus
+		return defaultHTTPStatus
 	}
 	return d.Reason().HTTPStatus()
 }
@@ -84,8 +84,8 @@ func (d Decision) Charge() (charge Charge, stated bool) {
 	if !d.IsAllow() || bits&chargeStated == 0 {
 		return Charge{}, false
 	}
-	charge = Charge{Consumes: bits&chargeConsumes != 0, BonusAllowed: bits&chargeBonus != 0}
-	if bits&chargeAmount != 0 {
+	charge = Charge{Consumes: bits&chargeConsumes != 0, BonusAllowed: bits&chargeBonusAllowed != 0}
+	if bits&chargeAmountStated != 0 {
 		charge.Amount, charge.AmountStated = d.amount()
 	}
 	return charge, true

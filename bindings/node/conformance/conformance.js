@@ -28,14 +28,14 @@ function unescape(cell) {
 }
 
 /** @param {Decision} decision */
-function orbs({ orbs }) {
-  if (orbs === null) {
+function orbs({ charge }) {
+  if (charge === null) {
     return "";
   }
-  if (!orbs.consumes) {
-    return orbs.amount === 0n && !orbs.bonusAllowed ? "free" : "free with an amount";
+  if (!charge.consumes) {
+    return charge.amount === 0n && !charge.bonusAllowed ? "free" : "free with an amount";
   }
-  return (orbs.amount ?? "unstated") + (orbs.bonusAllowed ? " bonus" : "");
+  return (charge.amount ?? "unstated") + (charge.bonusAllowed ? " bonus" : "");
 }
 
 /**
@@ -43,8 +43,8 @@ function orbs({ orbs }) {
  * @returns {string[]}
  */
 function answer(decision) {
-  const { decision: effect, status, reason, detail, api, route, scope } = decision;
-  return [effect, status, reason, detail, api, route, scope, orbs(decision)].map((cell) => String(cell ?? ""));
+  const { decision: effect, httpStatus, reason, detail, api, route, scope } = decision;
+  return [effect, httpStatus, reason, detail, api, route, scope, orbs(decision)].map((cell) => String(cell ?? ""));
 }
 
 /**

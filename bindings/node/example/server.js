@@ -58,8 +58,8 @@ function refusal({ reason, declaredMethods }) {
 
 function server() {
   const policy = new Handle(Engine.external());
-  return http.createServer(authorized(policy, (_, response, { scope, orbs }) => {
-    response.end(`needs ${scope} and consumes ${orbs?.consumes ? "orbs" : "nothing"}\n`);
+  return http.createServer(authorized(policy, (_, response, { scope, charge }) => {
+    response.end(`needs ${scope} and consumes ${charge?.consumes ? "orbs" : "nothing"}\n`);
   }));
 }
 

@@ -21,7 +21,7 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
 
   const Route = struct({
     struct_size: "uint32_t", number: "uint32_t", id: RouteId, text: Str, method: Str, path_template: Str, scope: Str, api: Str,
-    amount: "uint64_t", charge: "uint32_t", scope_number: "uint32_t", line: "uint32_t", column: "uint32_t",
+    amount: "uint64_t", charge: "uint32_t", scope_number: "uint32_t", line: "uint32_t", column: "uint32_t", methods: Str,
   });
 
   const Scope = struct({

@@ -1,21 +1,31 @@
 "use strict";
-// The numbers of the C ABI. `tests/layout.test.js` compares each with the library's `layout.tsv`, and the types of `abi.js` too.
+// The numbers of the C ABI. `tests/layout.test.js` compares the places, and the types of `abi.js`, with the library's `layout.tsv`.
 
 /** Constants of the header, without `ORBGATE_`. */
 const CODES = Object.freeze({
-  ABI_VERSION: 0x10002,
+  // cargo xtask codes: numbers
+  ABI_VERSION: 65536,
   STATUS_OK: 0,
+  STATUS_INVALID_ARGUMENT: 1,
+  STATUS_INVALID_POLICY: 2,
+  STATUS_IO: 3,
+  STATUS_NOT_FOUND: 4,
   STATUS_PANIC: 5,
-  DEFAULT_HTTP_STATUS: 403,
   EFFECT_INVALID: 0,
+  EFFECT_DENY: 1,
   EFFECT_ALLOW: 2,
+  TOKEN_KIND_UNKNOWN: 0,
+  TOKEN_KIND_USER: 1,
+  TOKEN_KIND_ORGANISATION: 2,
+  TOKEN_KIND_NONE: 255,
+  DEFAULT_HTTP_STATUS: 403,
   CHARGE_STATED: 1,
   CHARGE_CONSUMES: 2,
   CHARGE_AMOUNT_STATED: 4,
   CHARGE_BONUS_ALLOWED: 8,
-  TOKEN_KIND_NONE: 255,
   ALLOW_BONUS_ORBS: 1,
   PACK_ABOUT: 2,
+  // end of numbers
 });
 
 /** Where a 64-bit integer has its lower half. */

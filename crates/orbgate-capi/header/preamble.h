@@ -1,7 +1,7 @@
 /*
  * Orbgate: which scope does this route need, may this token call it, does it consume orbs, and why?
  *
- * Made by `cargo xtask header` from crates/orbgate-capi; edit it there.
+ * Made by `cargo xtask codes` from crates/orbgate-capi; edit it there.
  *
  * What holds for every function:
  *

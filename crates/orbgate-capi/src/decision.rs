@@ -6,7 +6,7 @@ use crate::answers::answer;
 use crate::arguments::{Out, Sized32, first_size, shared, write_sized};
 use crate::engine::OrbgateEngine;
 use crate::found::Found;
-use crate::names::{OrbgateEffect, detail_number, effect_name, reason_number};
+use crate::names::{OrbgateEffect, effect_name};
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 use crate::token::Flags;
@@ -56,14 +56,10 @@ pub struct OrbgateDecision {
 /// The number of an effect.
 #[inline(always)]
 pub(crate) const fn effect(is_allow: bool) -> u8 {
-    #[expect(
-        clippy::as_conversions,
-        reason = "the number of an effect is its discriminant"
-    )]
     if is_allow {
-        OrbgateEffect::Allow as u8
+        OrbgateEffect::Allow.number()
     } else {
-        OrbgateEffect::Deny as u8
+        OrbgateEffect::Deny.number()
     }
 }
 
@@ -75,8 +71,8 @@ impl OrbgateDecision {
         let (charge, amount) = decision.charge().map_or((0, 0), charge_bits);
         Self {
             effect: effect(decision.is_allow()),
-            reason: reason_number(decision.reason()),
-            detail: decision.detail().map_or(0, detail_number),
+            reason: decision.reason().number(),
+            detail: decision.detail().map_or(0, Detail::number),
             charge,
             http_status: decision.status().unwrap_or(0),
             scope: scope.map_or(0, |index| index.wrapping_add(1)),
@@ -129,7 +125,7 @@ pub struct OrbgateDecisionText {
 
 // SAFETY: integers and texts, the u32 first.
 unsafe impl Sized32 for OrbgateDecisionText {
-    const FIRST_SIZE: usize = first_size(120, 64);
+    const FIRST_SIZE: usize = first_size(136, 72);
 }
 
 /// Puts a decision into words. One that no engine of this policy can have made is an invalid argument.

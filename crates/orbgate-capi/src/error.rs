@@ -114,13 +114,9 @@ pub unsafe extern "C" fn orbgate_error_info(
             .faults
             .first()
             .map_or((0, 0), |(line, column, _)| (*line, *column));
-        #[expect(
-            clippy::as_conversions,
-            reason = "the number of a code is its discriminant"
-        )]
         let info = OrbgateErrorInfo {
             struct_size: 0,
-            code: error.status as i32,
+            code: error.status.number(),
             line,
             column,
             fault_count: error.faults.len(),

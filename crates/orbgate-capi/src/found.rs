@@ -1,6 +1,6 @@
 //! Decisions that come back from callers: what they speak of, and whether an engine can have made them.
 
-use orbgate::{Detail, OrganisationRule, Reason, Route, Scope};
+use orbgate::{Detail, Named, OrganisationRule, Reason, Route, Scope};
 
 use crate::decision::{
     ORBGATE_CHARGE_BONUS_ALLOWED, ORBGATE_CHARGE_CONSUMES, OrbgateDecision, effect,
@@ -72,7 +72,7 @@ impl<'e> Found<'e> {
             http_status: self.reason.status().unwrap_or(0),
             about: match self.reason {
                 reason if is_without_token(reason) => decision.about,
-                Reason::MethodNotDeclared => 0,
+                reason if reason.named() == Named::Template => 0,
                 _ => decision.route,
             },
             amount,
@@ -82,22 +82,21 @@ impl<'e> Found<'e> {
     }
 
     fn go_together(&self) -> bool {
-        match (self.reason, self.detail, self.route, self.scope) {
-            (Reason::MalformedRequest, Some(_), None, None)
-            | (Reason::NoToken | Reason::InvalidToken | Reason::NoRoute, None, None, None)
-            | (Reason::MethodNotDeclared, None, Some(_), None) => true,
-            (reason, None, route, Some(scope)) => {
-                let rule = scope.organisation();
-                let said = match reason {
-                    Reason::UserTokenRequired => rule == Some(OrganisationRule::Deny),
-                    Reason::ScopeNotApplicable => rule == Some(OrganisationRule::AllowWithoutScope),
-                    Reason::ScopeMissing | Reason::ScopeHeld => true,
-                    _ => false,
-                };
-                said && route.is_none_or(|route| route.scope().index() == scope.index())
-            }
-            _ => false,
-        }
+        let named = match (self.route, self.scope) {
+            (None, None) => Named::Nothing,
+            (Some(_), None) => Named::Template,
+            (None, Some(_)) => Named::Scope,
+            (Some(route), Some(scope)) if route.scope().index() == scope.index() => Named::Scope,
+            (Some(_), Some(_)) => return false,
+        };
+        let rule = self.scope.and_then(|scope| scope.organisation());
+        let ruled = match self.reason {
+            Reason::UserTokenRequired => rule == Some(OrganisationRule::Deny),
+            Reason::ScopeNotApplicable => rule == Some(OrganisationRule::AllowWithoutScope),
+            _ => true,
+        };
+        let has_detail = self.reason == Reason::MalformedRequest;
+        named == self.reason.named() && ruled && has_detail == self.detail.is_some()
     }
 
     /// What an allowed call consumes.
@@ -109,7 +108,7 @@ impl<'e> Found<'e> {
     }
 }
 
-/// Whether a denial for this reason names no route, although its request may be about one.
+/// Whether a denial for this reason names no route, although its request may be about one: there is no valid token.
 pub(crate) const fn is_without_token(reason: Reason) -> bool {
-    matches!(reason, Reason::NoToken | Reason::InvalidToken)
+    matches!(reason.status(), Some(401))
 }

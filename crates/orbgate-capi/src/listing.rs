@@ -43,14 +43,13 @@ pub struct OrbgateRoute {
     pub line: u32,
     /// Column of the policy file in characters, from 1.
     pub column: u32,
-    /// The methods that its template declares, its own among them, in alphabetical order, as in `GET, POST`. Since ABI
-    /// 1.1.
+    /// The methods that its template declares, its own among them, in alphabetical order, as in `GET, POST`.
     pub methods: OrbgateStr,
 }
 
 // SAFETY: integers and texts, the u32 first.
 unsafe impl Sized32 for OrbgateRoute {
-    const FIRST_SIZE: usize = first_size(128, 88);
+    const FIRST_SIZE: usize = first_size(144, 96);
 }
 
 /// A scope of an engine.

@@ -8,135 +8,24 @@ use crate::arguments::{Out, bytes};
 use crate::status::{OrbgateStatus, caught, guard};
 use crate::text::OrbgateStr;
 
-/// What a decision says. All zeros is not a decision: deny.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum OrbgateEffect {
-    /// No decision was made.
-    Invalid = 0,
-    /// The call must be refused.
-    Deny = 1,
-    /// The call may be made.
-    Allow = 2,
-}
-
-/// Why a request was allowed or denied. Numbers and names are frozen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum OrbgateReason {
-    /// No reason: no decision was made.
-    None = 0,
-    /// The request has no single, safe spelling; the detail names the rule. Status 400.
-    MalformedRequest = 1,
-    /// No token was supplied. Status 401.
-    NoToken = 2,
-    /// The token was refused, or its kind is unknown. Status 401.
-    InvalidToken = 3,
-    /// The policy has no such route or scope. Status 404.
-    NoRoute = 4,
-    /// The route does not declare this method. Status 405.
-    MethodNotDeclared = 5,
-    /// The scope applies only to a user's token. Status 403.
-    UserTokenRequired = 6,
-    /// Allowed: the scope applies only to a user's token, and organisations pass without it.
-    ScopeNotApplicable = 7,
-    /// The token does not carry the required scope. Status 403.
-    ScopeMissing = 8,
-    /// Allowed: the token carries the required scope.
-    ScopeHeld = 9,
-}
-
-/// Which rule a malformed request breaks. Numbers and names are frozen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum OrbgateDetail {
-    /// No detail: the request is not malformed.
-    None = 0,
-    /// A method is 1 to 16 capital letters.
-    Method = 1,
-    /// A target has 1 to 8,192 bytes, at most 32 segments, each at most 256 bytes.
-    Length = 2,
-    /// A target has only visible ASCII characters.
-    Byte = 3,
-    /// A target never carries a `#`.
-    Fragment = 4,
-    /// A target starts with `/`.
-    Form = 5,
-    /// A path never carries a backslash.
-    Backslash = 6,
-    /// A path never carries a `;`.
-    MatrixParam = 7,
-    /// The path carries a character that must be escaped there.
-    PathChar = 8,
-    /// This policy accepts no percent-encoding in a path.
-    Percent = 9,
-    /// A `%` needs two hexadecimal digits after it.
-    BadEscape = 10,
-    /// The path escapes a control character.
-    EncodedControl = 11,
-    /// The path escapes a delimiter.
-    EncodedDelimiter = 12,
-    /// The path escapes a character that needs no escape.
-    EncodedUnreserved = 13,
-    /// The path escapes a byte outside ASCII.
-    NonAscii = 14,
-    /// A segment starts or ends with an escaped space.
-    Whitespace = 15,
-    /// The path has an empty segment or a trailing `/`.
-    EmptySegment = 16,
-    /// A segment of the path is nothing but dots.
-    DotSegment = 17,
-    /// A segment is an escaped spelling of a literal.
-    NonCanonicalLiteral = 18,
-    /// The path differs only in case from a more specific route.
-    AmbiguousCase = 19,
-}
-
-/// Whose token it is. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an
-/// invalid argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum OrbgateTokenKind {
-    /// Not known, or none of the others: denied as `invalid_token`.
-    Unknown = 0,
-    /// A user's.
-    User = 1,
-    /// An organisation's.
-    Organisation = 2,
-    /// No token was supplied: denied as `no_token`.
-    None = 255,
+orbgate::codes! {
+    /// What a decision says. 0 is no effect: no decision was made.
+    pub enum OrbgateEffect: u8 {
+        Deny = 1: "deny", "the call must be refused";
+        Allow = 2: "allow", "the call may be made";
+    }
 }
 
 /// The core's reason of this number.
 pub(crate) fn reason(number: u8) -> Option<Reason> {
-    Reason::ALL
-        .into_iter()
-        .find(|it| reason_number(*it) == number)
+    let mut all = Reason::ALL.into_iter();
+    all.find(|it| it.number() == number)
 }
 
 /// The core's detail of this number.
 pub(crate) fn detail(number: u8) -> Option<Detail> {
-    Detail::ALL
-        .into_iter()
-        .find(|it| detail_number(*it) == number)
-}
-
-#[expect(
-    clippy::as_conversions,
-    reason = "the number of a code is its discriminant"
-)]
-#[inline(always)]
-pub(crate) const fn reason_number(reason: Reason) -> u8 {
-    reason as u8
-}
-
-#[expect(
-    clippy::as_conversions,
-    reason = "the number of a code is its discriminant"
-)]
-#[inline(always)]
-pub(crate) const fn detail_number(detail: Detail) -> u8 {
-    detail as u8
+    let mut all = Detail::ALL.into_iter();
+    all.find(|it| it.number() == number)
 }
 
 /// A text that is there for the whole program, or none.
@@ -150,14 +39,10 @@ fn static_text(find: impl FnOnce() -> Option<&'static str>) -> OrbgateStr {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_status_name(status: i32) -> OrbgateStr {
-    #[expect(
-        clippy::as_conversions,
-        reason = "the number of a code is its discriminant"
-    )]
-    let is_it = |it: &OrbgateStatus| *it as i32 == status;
     static_text(|| {
         let mut all = OrbgateStatus::ALL.into_iter();
-        all.find(is_it).map(OrbgateStatus::name)
+        let status = all.find(|it| it.number() == status);
+        status.map(OrbgateStatus::as_str)
     })
 }
 
@@ -170,18 +55,10 @@ pub extern "C" fn orbgate_effect_name(effect: u8) -> OrbgateStr {
     static_text(|| effect_name(effect))
 }
 
-#[expect(
-    clippy::as_conversions,
-    reason = "the number of a code is its discriminant"
-)]
-pub(crate) const fn effect_name(effect: u8) -> Option<&'static str> {
-    const DENY: u8 = OrbgateEffect::Deny as u8;
-    const ALLOW: u8 = OrbgateEffect::Allow as u8;
-    match effect {
-        DENY => Some("deny"),
-        ALLOW => Some("allow"),
-        _ => None,
-    }
+pub(crate) fn effect_name(effect: u8) -> Option<&'static str> {
+    let mut all = OrbgateEffect::ALL.into_iter();
+    let effect = all.find(|it| it.number() == effect);
+    effect.map(OrbgateEffect::as_str)
 }
 
 /// A reason's name, as in `scope_missing`; no text for an unknown number.
@@ -246,13 +123,9 @@ pub unsafe extern "C" fn orbgate_token_kind_from_name(
         // SAFETY: the caller's, see the preamble.
         let (name, out) = unsafe { (bytes(name, name_len)?, Out::new(out)?) };
         let kind = TokenKind::from_name(str::from_utf8(name).unwrap_or_default());
-        #[expect(
-            clippy::as_conversions,
-            reason = "the number of a kind is its discriminant"
-        )]
         // SAFETY: the caller's, see the preamble.
         unsafe {
-            out.write(kind as u32);
+            out.write(u32::from(kind.number()));
         }
         Ok(())
     })

@@ -3,45 +3,16 @@
 use core::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
-/// How a call ended. Outputs are written with `ORBGATE_STATUS_OK` only. Numbers are frozen; a later
-/// release may add one: deny on every status that is not `OK`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
-pub enum OrbgateStatus {
-    /// Done; the outputs are written.
-    Ok = 0,
-    /// A pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's
-    /// size is unknown to the library.
-    InvalidArgument = 1,
-    /// The policy has faults; the error names each with its line and column.
-    InvalidPolicy = 2,
-    /// The file could not be read; the error says why.
-    Io = 3,
-    /// The policy has nothing of that name or number.
-    NotFound = 4,
-    /// A fault of the library was caught. The call had no effect and the library goes on working.
-    Panic = 5,
-}
-
-impl OrbgateStatus {
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Ok,
-        Self::InvalidArgument,
-        Self::InvalidPolicy,
-        Self::Io,
-        Self::NotFound,
-        Self::Panic,
-    ];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::InvalidArgument => "invalid_argument",
-            Self::InvalidPolicy => "invalid_policy",
-            Self::Io => "io",
-            Self::NotFound => "not_found",
-            Self::Panic => "panic",
-        }
+orbgate::codes! {
+    /// How a call ended. Outputs are written with `ORBGATE_STATUS_OK` only.
+    pub enum OrbgateStatus: i32 {
+        Ok = 0: "ok", "done; the outputs are written";
+        InvalidArgument = 1: "invalid_argument",
+            "a pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's size is unknown to the library";
+        InvalidPolicy = 2: "invalid_policy", "the policy has faults; the error names each with its line and column";
+        Io = 3: "io", "the file could not be read; the error says why";
+        NotFound = 4: "not_found", "the policy has nothing of that name or number";
+        Panic = 5: "panic", "a fault of the library was caught: the call had no effect, and the library goes on working";
     }
 }
 

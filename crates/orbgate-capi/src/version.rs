@@ -7,7 +7,7 @@
 use crate::text::OrbgateStr;
 
 /// The ABI: the upper 16 bits change when old clients no longer work, the lower when something is added.
-pub(crate) const ABI_VERSION: u32 = 0x0001_0002;
+pub(crate) const ABI_VERSION: u32 = 0x0001_0000;
 
 /// The ABI version of the library: compare it with `ORBGATE_ABI_VERSION` of the header, or call
 /// `orbgate_check_abi`.

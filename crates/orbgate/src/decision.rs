@@ -173,7 +173,7 @@ impl<'e> Deny<'e> {
 }
 
 impl<'e> Decision<'e> {
-    /// Decides for a reason: the only place that says which reasons allow.
+    /// Decides for a reason.
     #[inline(always)]
     pub(crate) const fn new(
         engine: &'e Engine,
@@ -187,23 +187,24 @@ impl<'e> Decision<'e> {
             scope,
             orbs,
         } = subject;
-        match reason {
-            Reason::ScopeHeld | Reason::ScopeNotApplicable => Self::Allow(Allow {
+        if reason.is_allow() {
+            Self::Allow(Allow {
                 engine,
                 route,
                 scope,
                 reason,
                 allow_bonus_orbs_use,
                 orbs,
-            }),
-            _ => Self::Deny(Deny {
+            })
+        } else {
+            Self::Deny(Deny {
                 engine,
                 route,
                 about,
                 scope,
                 reason,
                 detail: None,
-            }),
+            })
         }
     }
 

@@ -1,10 +1,12 @@
 //! The two steps that put a scope into a token, and which of them a denied call lacks (specification §5.4
 //! and §5.5).
 
+use crate::codes;
+use crate::codes::texts;
 use crate::decision::Decision;
 use crate::engine::Engine;
 use crate::listing::Scope;
-use crate::reason::{Reason, codes};
+use crate::reason::Reason;
 use crate::token::{ScopeSet, Scopes};
 
 /// What an application did to get scopes: declared them, and requested them. A token carries those of which
@@ -99,21 +101,19 @@ impl<'a> Grant<'a> {
 
 codes! {
     /// Which step a denied call lacks. Strings are frozen: a later release may add one, never rename or remove one.
+    #[non_exhaustive]
     pub enum MissingStep {
-        /// The scope is not declared in the Permissions tab.
         NotDeclared: "not_declared", "the scope is not declared in the Permissions tab of the application";
-        /// The scope is not requested in the `scope` parameter.
         NotRequested: "not_requested",
             "the scope is not requested in the `scope` parameter of the authorization request";
-        /// The scope is neither declared nor requested.
         Both: "both",
             "the scope is not declared in the Permissions tab of the application, and not requested in the \
                  `scope` parameter of the authorization request";
-        /// Both steps are done, so the token was issued before that: a new one will carry the scope.
         TokenOlder: "token_older", "the scope is granted, but the token is older: a new one will carry it";
-        /// The scope does not apply to this kind of token, whatever the steps (specification §5.6).
+        /// Specification §5.6.
         TokenKind: "token_kind", "the scope applies only to a user's token, whatever is granted";
-        /// What is known of the two steps does not tell.
         NotKnown: "not_known", "the scope is not declared, or not requested, or granted after the token was issued";
     }
 }
+
+texts! { MissingStep }

@@ -5,6 +5,7 @@ mod batch;
 pub mod build;
 #[cfg(feature = "build")]
 mod codegen;
+mod codes;
 #[cfg(feature = "yaml")]
 mod compile;
 mod decide;
@@ -45,6 +46,8 @@ pub use crate::grant::{Grant, MissingStep};
 pub use crate::listing::{Route, Scope};
 #[cfg(feature = "yaml")]
 pub use crate::policy::{Policy, PolicyError};
+#[doc(hidden)]
+pub use crate::reason::Named;
 pub use crate::reason::{Detail, Reason};
 pub use crate::request::Request;
 pub use crate::route_id::RouteId;

@@ -1,81 +1,48 @@
-//! Why a request was allowed or denied: frozen strings with frozen numbers, the same in every language.
+//! Why a request was allowed or denied: frozen strings with frozen numbers, the same in every language. `cargo xtask codes` writes
+//! them into the others, and into the pages.
 
-/// An enum of frozen codes, each with its frozen string and one sentence for a person.
-macro_rules! codes {
-    ($(#[$about:meta])* pub enum $name:ident {
-        $($(#[$doc:meta])* $code:ident $(= $number:literal)?: $string:literal, $explanation:literal;)*
-    }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum $name {
-            $($(#[$doc])* $code $(= $number)?,)*
-        }
-
-        impl $name {
-            /// Every one, in the order of the numbers.
-            pub const ALL: [Self; [$($string),*].len()] = [$(Self::$code),*];
-
-            /// The frozen string, in lower case with underscores.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$code => $string,)*
-                }
-            }
-
-            /// One sentence for a person: lower case, no final period.
-            #[must_use]
-            pub const fn explanation(self) -> &'static str {
-                match self {
-                    $(Self::$code => $explanation,)*
-                }
-            }
-        }
-
-        impl core::fmt::Display for $name {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
-
-        #[cfg(feature = "serde")]
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-    };
-}
-pub(crate) use codes;
+use crate::codes;
+use crate::codes::texts;
 
 codes! {
     /// Why a request was allowed or denied, in the order in which the reasons are tried.
     ///
     /// Strings and numbers are frozen: a later release may add a reason, never rename, renumber or
     /// remove one. Number 0 is not a reason: a caller that meets it must deny.
-    #[repr(u8)]
-    pub enum Reason {
-        /// The request has no single, safe spelling; [`Detail`] names the rule it breaks.
-        MalformedRequest = 1: "malformed_request", "the request has no single, safe spelling";
-        /// No token was supplied.
-        NoToken = 2: "no_token", "no token was supplied";
-        /// The token layer refused the token, or its kind is unknown.
-        InvalidToken = 3: "invalid_token", "the token was refused, or its kind is unknown";
-        /// No template fits the path; or, asked by scope, the policy has no such scope.
-        NoRoute = 4: "no_route", "the policy has no such route or scope";
-        /// The most specific template that fits the path does not declare the method.
-        MethodNotDeclared = 5: "method_not_declared", "the route does not declare this method";
-        /// The scope applies only to a user's token (specification §5.6), and this is an organisation's.
-        UserTokenRequired = 6: "user_token_required", "the scope applies only to a user's token";
-        /// The scope applies only to a user's token, and the policy lets organisations through without it.
+    #[non_exhaustive]
+    pub enum Reason: u8 {
+        /// [`Detail`] names the rule that it breaks.
+        MalformedRequest = 1: "malformed_request", "the request has no single, safe spelling", Some(400);
+        NoToken = 2: "no_token", "no token was supplied", Some(401);
+        InvalidToken = 3: "invalid_token", "the token was refused, or its kind is unknown", Some(401);
+        /// A route is looked for by its path; or, asked by scope, a scope.
+        NoRoute = 4: "no_route", "the policy has no such route or scope", Some(404);
+        /// The route is that of the most specific template that fits the path.
+        MethodNotDeclared = 5: "method_not_declared", "the route does not declare this method", Some(405);
+        /// This is an organisation's (specification §5.6).
+        UserTokenRequired = 6: "user_token_required", "the scope applies only to a user's token", Some(Self::DEFAULT_STATUS);
         ScopeNotApplicable = 7: "scope_not_applicable",
-            "the scope applies only to a user's token; organisations pass without it";
-        /// The token does not carry the route's scope (specification §5.5 and §7).
-        ScopeMissing = 8: "scope_missing", "the token does not carry the required scope";
-        /// The token carries the route's scope.
-        ScopeHeld = 9: "scope_held", "the token carries the required scope";
+            "the scope applies only to a user's token; organisations pass without it", None;
+        /// Specification §5.5 and §7.
+        ScopeMissing = 8: "scope_missing", "the token does not carry the required scope", Some(Self::DEFAULT_STATUS);
+        ScopeHeld = 9: "scope_held", "the token carries the required scope", None;
     }
+    /// The HTTP status of a denial; `None` for the reasons that allow.
+    ///
+    /// The specification shows only the 403; the other statuses are HTTP's own, and an enforcement
+    /// point may flatten every denial to 403.
+    fn status -> Option<u16>;
+}
+
+/// What a decision names of its policy.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    Nothing,
+    /// A template, by one of its routes.
+    Template,
+    /// A scope, and the route where one was asked for.
+    Scope,
 }
 
 impl Reason {
@@ -83,19 +50,25 @@ impl Reason {
     /// here.
     pub const DEFAULT_STATUS: u16 = 403;
 
-    /// The HTTP status of a denial; `None` for the reasons that allow.
-    ///
-    /// The specification shows only the 403; the other statuses are HTTP's own, and an enforcement
-    /// point may flatten every denial to 403.
+    /// Whether the call may be made: a reason without a status of a denial.
+    #[inline(always)]
+    pub(crate) const fn is_allow(self) -> bool {
+        self.status().is_none()
+    }
+
+    /// What a decision for this reason names.
+    #[doc(hidden)]
     #[must_use]
-    pub const fn status(self) -> Option<u16> {
+    pub const fn named(self) -> Named {
         match self {
-            Self::MalformedRequest => Some(400),
-            Self::NoToken | Self::InvalidToken => Some(401),
-            Self::NoRoute => Some(404),
-            Self::MethodNotDeclared => Some(405),
-            Self::UserTokenRequired | Self::ScopeMissing => Some(Self::DEFAULT_STATUS),
-            Self::ScopeNotApplicable | Self::ScopeHeld => None,
+            Self::MalformedRequest | Self::NoToken | Self::InvalidToken | Self::NoRoute => {
+                Named::Nothing
+            }
+            Self::MethodNotDeclared => Named::Template,
+            Self::UserTokenRequired
+            | Self::ScopeNotApplicable
+            | Self::ScopeMissing
+            | Self::ScopeHeld => Named::Scope,
         }
     }
 }
@@ -104,79 +77,40 @@ codes! {
     /// Which rule a malformed request breaks; [`Detail::rule`] is its number in ARCHITECTURE.md.
     ///
     /// Strings and numbers are frozen, like those of [`Reason`]. Number 0 is no detail.
-    #[repr(u8)]
-    pub enum Detail {
-        /// The method is not `[A-Z]{1,16}`.
-        Method = 1: "method", "a method is 1 to 16 capital letters";
-        /// The target is empty or over 8,192 bytes, has over 32 segments, or one over 256 bytes.
-        Length = 2: "length", "a target has 1 to 8,192 bytes, at most 32 segments, each at most 256 bytes";
-        /// A byte outside 0x21–0x7E, anywhere in the target.
-        Byte = 3: "byte", "a target has only visible ASCII characters";
-        /// A `#`, anywhere in the target.
-        Fragment = 4: "fragment", "a target never carries a `#`";
-        /// The target does not start with `/`.
-        Form = 5: "form", "a target starts with `/`";
-        /// A `\` in the path.
-        Backslash = 6: "backslash", "a path never carries a `\\`";
-        /// A `;` in the path.
-        MatrixParam = 7: "matrix_param", "a path never carries a `;`";
-        /// A character that RFC 3986 never allows raw in a path.
-        PathChar = 8: "path_char", "the path carries a character that must be escaped there";
-        /// A `%` in the path, under the `strict` profile.
-        Percent = 9: "percent", "this policy accepts no percent-encoding in a path";
-        /// A `%` without two hexadecimal digits after it.
-        BadEscape = 10: "bad_escape", "a `%` needs two hexadecimal digits after it";
-        /// An escaped control character.
-        EncodedControl = 11: "encoded_control", "the path escapes a control character";
-        /// An escaped `/ \ ; ? # %`.
-        EncodedDelimiter = 12: "encoded_delimiter", "the path escapes a delimiter";
-        /// An escaped letter, digit, `-`, `.`, `_` or `~`.
-        EncodedUnreserved = 13: "encoded_unreserved", "the path escapes a character that needs no escape";
-        /// An escaped byte from 0x80 up.
-        NonAscii = 14: "non_ascii", "the path escapes a byte outside ASCII";
-        /// An escaped space at an end of a segment.
-        Whitespace = 15: "whitespace", "a segment starts or ends with an escaped space";
-        /// An empty segment, or a trailing `/`.
-        EmptySegment = 16: "empty_segment", "the path has an empty segment or a trailing `/`";
-        /// A segment of nothing but dots.
-        DotSegment = 17: "dot_segment", "a segment of the path is nothing but dots";
-        /// A segment that decodes to a literal of the policy.
-        NonCanonicalLiteral = 18: "non_canonical_literal", "a segment is an escaped spelling of a literal";
-        /// The path differs only in case from a more specific template.
-        AmbiguousCase = 19: "ambiguous_case", "the path differs only in case from a more specific route";
+    #[non_exhaustive]
+    pub enum Detail: u8 {
+        Method = 1: "method", "a method is 1 to 16 capital letters", 1;
+        Length = 2: "length", "a target has 1 to 8,192 bytes, at most 32 segments, each at most 256 bytes", 2;
+        Byte = 3: "byte", "a target has only visible ASCII characters", 3;
+        Fragment = 4: "fragment", "a target never carries a `#`", 4;
+        Form = 5: "form", "a target starts with `/`", 5;
+        Backslash = 6: "backslash", "a path never carries a `\\`", 7;
+        MatrixParam = 7: "matrix_param", "a path never carries a `;`", 8;
+        /// RFC 3986 never allows it raw in a path.
+        PathChar = 8: "path_char", "the path carries a character that must be escaped there", 9;
+        /// Under the `strict` profile.
+        Percent = 9: "percent", "this policy accepts no percent-encoding in a path", 12;
+        BadEscape = 10: "bad_escape", "a `%` needs two hexadecimal digits after it", 13;
+        EncodedControl = 11: "encoded_control", "the path escapes a control character", 14;
+        /// One of `/ \ ; ? # %`.
+        EncodedDelimiter = 12: "encoded_delimiter", "the path escapes a delimiter", 15;
+        /// A letter, digit, `-`, `.`, `_` or `~`.
+        EncodedUnreserved = 13: "encoded_unreserved", "the path escapes a character that needs no escape", 16;
+        NonAscii = 14: "non_ascii", "the path escapes a byte outside ASCII", 17;
+        Whitespace = 15: "whitespace", "a segment starts or ends with an escaped space", 18;
+        EmptySegment = 16: "empty_segment", "the path has an empty segment or a trailing `/`", 10;
+        DotSegment = 17: "dot_segment", "a segment of the path is nothing but dots", 11;
+        /// A literal of the policy.
+        NonCanonicalLiteral = 18: "non_canonical_literal", "a segment is an escaped spelling of a literal", 19;
+        AmbiguousCase = 19: "ambiguous_case", "the path differs only in case from a more specific route", 21;
     }
+    /// The rule's number in the table of ARCHITECTURE.md, without its `P`.
+    fn rule -> u8;
 }
 
-impl Detail {
-    /// The rule's number in the table of ARCHITECTURE.md, without its `P`.
-    #[must_use]
-    pub const fn rule(self) -> u8 {
-        match self {
-            Self::Method => 1,
-            Self::Length => 2,
-            Self::Byte => 3,
-            Self::Fragment => 4,
-            Self::Form => 5,
-            Self::Backslash => 7,
-            Self::MatrixParam => 8,
-            Self::PathChar => 9,
-            Self::EmptySegment => 10,
-            Self::DotSegment => 11,
-            Self::Percent => 12,
-            Self::BadEscape => 13,
-            Self::EncodedControl => 14,
-            Self::EncodedDelimiter => 15,
-            Self::EncodedUnreserved => 16,
-            Self::NonAscii => 17,
-            Self::Whitespace => 18,
-            Self::NonCanonicalLiteral => 19,
-            Self::AmbiguousCase => 21,
-        }
-    }
-}
+texts! { Reason Detail }
 
 #[cfg(test)]
-#[allow(clippy::as_conversions, reason = "the numbers are what is tested")]
 mod tests {
     use super::*;
 
@@ -194,7 +128,7 @@ mod tests {
             ("scope_missing", 8, Some(403)),
             ("scope_held", 9, None),
         ];
-        let now = Reason::ALL.map(|reason| (reason.as_str(), reason as u8, reason.status()));
+        let now = Reason::ALL.map(|reason| (reason.as_str(), reason.number(), reason.status()));
         assert_eq!(now, frozen);
     }
 
@@ -205,6 +139,6 @@ mod tests {
             ambiguous_case";
         assert_eq!(Detail::ALL.map(Detail::as_str).join(" "), frozen);
         let mut numbered = Detail::ALL.iter().zip(1..);
-        assert!(numbered.all(|(detail, number)| *detail as u8 == number));
+        assert!(numbered.all(|(detail, number)| detail.number() == number));
     }
 }

@@ -1,5 +1,6 @@
 //! Tokens and the scopes they carry.
 
+use crate::codes;
 use crate::reason::Reason;
 
 /// A *verified* bearer token (RFC 9068): verifying is the token layer's business, not the engine's.
@@ -37,40 +38,25 @@ impl<'a> Token<'a> {
     }
 }
 
-/// Whose token it is.
-///
-/// Exhaustive on purpose: whatever is neither of the two is `Unknown`, and unknown denies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum TokenKind {
-    /// Not known, or none of the two: every request is denied as `invalid_token`.
-    #[default]
-    Unknown = 0,
-    /// A user's.
-    User = 1,
-    /// An organisation's.
-    Organisation = 2,
+codes! {
+    /// Whose token it is.
+    ///
+    /// Exhaustive on purpose: what is neither of the two is `Unknown`, and unknown denies.
+    #[derive(Default)]
+    pub enum TokenKind: u8 {
+        #[default]
+        Unknown = 0: "unknown", "not known, or none of the others: denied as `invalid_token`";
+        User = 1: "user", "a user's";
+        Organisation = 2: "organisation", "an organisation's";
+    }
 }
 
 impl TokenKind {
     /// The kind of this frozen name; `Unknown` for any other text.
     #[must_use]
     pub fn from_name(name: &str) -> Self {
-        match name {
-            "user" => Self::User,
-            "organisation" => Self::Organisation,
-            _ => Self::Unknown,
-        }
-    }
-
-    /// The kind's frozen name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::User => "user",
-            Self::Organisation => "organisation",
-        }
+        let mut kinds = Self::ALL.into_iter();
+        kinds.find(|kind| kind.as_str() == name).unwrap_or_default()
     }
 }
 
@@ -175,14 +161,12 @@ mod tests {
 
     #[test]
     fn the_names_of_kinds_are_frozen() {
-        let kinds = [
-            (TokenKind::Unknown, "unknown"),
-            (TokenKind::User, "user"),
-            (TokenKind::Organisation, "organisation"),
-        ];
-        for (kind, name) in kinds {
-            assert_eq!((kind.as_str(), TokenKind::from_name(name)), (name, kind));
+        let kinds = TokenKind::ALL.map(|kind| (kind.number(), kind.as_str()));
+        assert_eq!(kinds, [(0, "unknown"), (1, "user"), (2, "organisation")]);
+        for kind in TokenKind::ALL {
+            assert_eq!(TokenKind::from_name(kind.as_str()), kind);
         }
+        assert_eq!(TokenKind::from_name("User"), TokenKind::Unknown);
     }
 
     #[test]

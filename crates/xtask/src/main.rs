@@ -38,7 +38,7 @@ Examples:
   cargo xtask test clippy tests        these steps only
   cargo xtask conformance c node       the cases through these languages
   cargo xtask schema                   rewrite the JSON Schemas
-  cargo xtask header                   rewrite bindings/c/include/orbgate.h
+  cargo xtask codes                    rewrite the codes of every language, and the C header
   cargo xtask install --prefix /usr/local
   cargo xtask dist --try               what a release publishes, installed where there is no Rust
   cargo xtask soak --lines 1000000

@@ -28,9 +28,9 @@ const COMMANDS: [(&str, &str, &[&str]); 5] = [
         ],
     ),
     (
-        "header",
-        "Writes bindings/c/include/orbgate.h, the header of the C ABI, layout.tsv and Layout.java",
-        &["ORBGATE_UPDATE=1 cargo test -p orbgate-capi -- header layout"],
+        "codes",
+        "Writes the codes of every language and of the pages, the C header, layout.tsv and Layout.java",
+        &["ORBGATE_UPDATE=1 cargo test -p orbgate-capi -- codes header layout"],
     ),
     (
         "deny",

@@ -27,14 +27,17 @@ class Effect(_Code):
 class TokenKind(_Code):
     """Whose token it is; every request of an unknown kind is denied."""
 
+    # cargo xtask codes: TokenKind
     UNKNOWN = "unknown"
     USER = "user"
     ORGANISATION = "organisation"
+    # end of TokenKind
 
 
 class Reason(_Code):
     """Why a request was allowed or denied, in the order in which the reasons are tried."""
 
+    # cargo xtask codes: Reason
     MALFORMED_REQUEST = "malformed_request"
     NO_TOKEN = "no_token"
     INVALID_TOKEN = "invalid_token"
@@ -44,6 +47,7 @@ class Reason(_Code):
     SCOPE_NOT_APPLICABLE = "scope_not_applicable"
     SCOPE_MISSING = "scope_missing"
     SCOPE_HELD = "scope_held"
+    # end of Reason
 
     @property
     def number(self) -> int:
@@ -68,6 +72,7 @@ class Reason(_Code):
 class Detail(_Code):
     """Which rule a malformed request breaks."""
 
+    # cargo xtask codes: Detail
     METHOD = "method"
     LENGTH = "length"
     BYTE = "byte"
@@ -87,6 +92,7 @@ class Detail(_Code):
     DOT_SEGMENT = "dot_segment"
     NON_CANONICAL_LITERAL = "non_canonical_literal"
     AMBIGUOUS_CASE = "ambiguous_case"
+    # end of Detail
 
     @property
     def number(self) -> int:

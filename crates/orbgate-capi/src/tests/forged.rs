@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use orbgate::{Detail, Request, Token, TokenKind};
+use orbgate::{Detail, Named, Reason, Request, Token, TokenKind};
 
 use super::{INVALID, OK, compiled};
 use crate::decision::{OrbgateDecision, OrbgateDecisionText, orbgate_engine_decision_text};
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
+use crate::found::is_without_token;
 use crate::methods::orbgate_engine_declared_methods;
 use crate::packed::orbgate_engine_unpack;
 use crate::text::OrbgateStr;
@@ -70,10 +71,21 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
             })
         });
         for decision in asked.chain(routes).chain(scopes).chain(others) {
+            let made = decision.reason();
             let decision = OrbgateDecision::new(engine.policy(), &decision);
             all.insert(fields(&decision));
+            // Any reason of the same kind may be given.
+            for other in Reason::ALL.into_iter().filter(|it| kind(*it) == kind(made)) {
+                let http_status = other.status().unwrap_or(0);
+                let reason = other.number();
+                all.insert(fields(&OrbgateDecision {
+                    reason,
+                    http_status,
+                    ..decision
+                }));
+            }
             // Any rule may be broken, and any route of a template stands for it.
-            let details = Detail::ALL.map(|detail| detail as u8);
+            let details = Detail::ALL.map(Detail::number);
             for detail in details.into_iter().filter(|_| decision.detail != 0) {
                 all.insert(fields(&OrbgateDecision { detail, ..decision }));
             }
@@ -83,6 +95,22 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
         }
     }
     all
+}
+
+/// What decides how a decision looks: what it names, and under which rule.
+fn kind(reason: Reason) -> (Named, bool, bool, Option<Reason>) {
+    let own = [
+        Reason::MalformedRequest,
+        Reason::UserTokenRequired,
+        Reason::ScopeNotApplicable,
+    ];
+    let own = own.into_iter().find(|it| *it == reason);
+    (
+        reason.named(),
+        reason.status().is_none(),
+        is_without_token(reason),
+        own,
+    )
 }
 
 type Fields = (u8, u8, u8, u8, u16, u16, u32, u32, u64);
@@ -122,8 +150,10 @@ fn only_what_can_be_decided_has_words() {
     let engine = unsafe { &*made };
     let possible = possible(engine);
     let (mut accepted, mut asked) = (HashSet::new(), 0);
-    let details = [0, 1, 19, 20];
-    for (effect, reason) in (0..4).flat_map(|effect| (0..11).map(move |it| (effect, it))) {
+    let last = Detail::ALL.len() as u8;
+    let details = [0, 1, last, last + 1];
+    let reasons = 0..Reason::ALL.len() as u8 + 2;
+    for (effect, reason) in (0..4).flat_map(|effect| reasons.clone().map(move |it| (effect, it))) {
         for (detail, charge) in details
             .into_iter()
             .flat_map(|it| (0..17).map(move |charge| (it, charge)))

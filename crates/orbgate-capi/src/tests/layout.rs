@@ -2,9 +2,8 @@
 
 use core::mem::offset_of;
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
+use super::committed::compare;
 use super::header::generated;
 use crate::arguments::Sized32;
 use crate::arrow::{ArrowArray, ArrowSchema};
@@ -20,7 +19,7 @@ use crate::token::OrbgateToken;
 use crate::version::ABI_VERSION;
 
 const HEAD: &str = "\
-# What bindings without a C compiler rely on, where pointers have 64 bits. Made by `cargo xtask header`.
+# What bindings without a C compiler rely on, where pointers have 64 bits. Made by `cargo xtask codes`.
 # Sizes and codes never change, but a struct with a first_size grows at its end; offsets never change.
 # kind	name	number, and of a packed field its lowest bit and how many it has
 ";
@@ -30,7 +29,7 @@ package io.github.orbgate;
 
 /**
  * The numbers of the C ABI where pointers have 64 bits: codes, the fields of a packed decision, and of each struct its size and
- * where it has its fields. Made by {@code cargo xtask header}; not to be edited.
+ * where it has its fields. Made by {@code cargo xtask codes}; not to be edited.
  */
 final class Layout {
     private Layout() {}
@@ -57,7 +56,9 @@ macro_rules! structs {
 }
 
 fn layout() -> String {
-    let mut lines = vec![format!("code\tORBGATE_ABI_VERSION\t{ABI_VERSION}")];
+    let constants = constants().into_iter();
+    let constants = constants.map(|(name, number)| format!("code\tORBGATE_{name}\t{number}"));
+    let mut lines: Vec<_> = constants.collect();
     lines.extend(structs! {
         OrbgateStr { data len }
         OrbgateColumn { data data_len offsets }
@@ -90,7 +91,6 @@ fn layout() -> String {
         first::<OrbgateErrorInfo>("OrbgateErrorInfo"),
         first::<OrbgateFault>("OrbgateFault"),
     ]);
-    lines.extend(codes(&generated()));
     lines.extend(
         packed::FIELDS
             .iter()
@@ -148,20 +148,25 @@ fn first<T: Sized32>(name: &str) -> String {
     format!("first_size\t{name}\t{}", T::FIRST_SIZE)
 }
 
-/// The constants of the header: `ORBGATE_NAME = 1,` and `#define ORBGATE_NAME 1`.
-fn codes(header: &str) -> Vec<String> {
-    let code = |line: &str| {
+/// The constants of the header, without `ORBGATE_`: `ORBGATE_NAME = 1,` and `#define ORBGATE_NAME 1`.
+pub(super) fn constants() -> Vec<(String, String)> {
+    let constant = |line: &str| {
         let line = line.trim().trim_end_matches(',');
         let words = line
             .strip_prefix("#define ")
             .unwrap_or(line)
             .replace(" = ", " ");
         let (name, number) = words.split_once(' ')?;
-        let number: u32 = number.parse().ok()?;
-        let is_version = name.starts_with("ORBGATE_VERSION") || name.starts_with("ORBGATE_ABI");
-        (name.starts_with("ORBGATE_") && !is_version).then(|| format!("code\t{name}\t{number}"))
+        let (name, _) = (name.strip_prefix("ORBGATE_")?, number.parse::<u32>().ok()?);
+        let is_version = name.starts_with("VERSION") || name.starts_with("ABI");
+        (!is_version).then(|| (name.to_owned(), number.to_owned()))
     };
-    header.lines().filter_map(code).collect()
+    let abi = ("ABI_VERSION".to_owned(), ABI_VERSION.to_string());
+    let header = generated();
+    [abi]
+        .into_iter()
+        .chain(header.lines().filter_map(constant))
+        .collect()
 }
 
 #[test]
@@ -176,20 +181,6 @@ fn the_layout_is_that_of_java() {
     compare(
         "bindings/java/src/main/java/io/github/orbgate/Layout.java",
         &java(),
-    );
-}
-
-fn compare(path: &str, text: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(path);
-    if std::env::var_os("ORBGATE_UPDATE").is_some() {
-        fs::write(&file, text).unwrap();
-    }
-    let committed = fs::read_to_string(&file).unwrap_or_default();
-    assert!(
-        committed == text,
-        "{path} is not what the crate says: cargo xtask header"
     );
 }
 

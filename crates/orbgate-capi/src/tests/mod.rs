@@ -15,6 +15,10 @@ mod arrow;
 mod batch;
 #[cfg(not(miri))]
 mod bindings;
+#[cfg(not(miri))]
+mod codes;
+#[cfg(not(miri))]
+mod committed;
 mod decide;
 #[cfg(not(miri))] // a million decisions
 mod forged;

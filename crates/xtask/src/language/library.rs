@@ -10,7 +10,7 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 
 /// The ABI's version, which names the shared library: it stays while old clients work.
-pub(crate) const ABI: &str = "1.2.0";
+pub(crate) const ABI: &str = "1.0.0";
 pub(crate) const SONAME: &str = "liborbgate.so.1";
 
 pub(crate) const HEADER: &str = "bindings/c/include/orbgate.h";

@@ -6,6 +6,7 @@ import java.util.Locale;
 public enum Detail {
     /** One of a later release. */
     UNKNOWN,
+    // cargo xtask codes: codes
     /** A method is 1 to 16 capital letters. */
     METHOD,
     /** A target has 1 to 8,192 bytes, at most 32 segments, each at most 256 bytes. */
@@ -16,7 +17,7 @@ public enum Detail {
     FRAGMENT,
     /** A target starts with {@code /}. */
     FORM,
-    /** A path never carries a backslash. */
+    /** A path never carries a {@code \}. */
     BACKSLASH,
     /** A path never carries a {@code ;}. */
     MATRIX_PARAM,
@@ -43,7 +44,9 @@ public enum Detail {
     /** A segment is an escaped spelling of a literal. */
     NON_CANONICAL_LITERAL,
     /** The path differs only in case from a more specific route. */
-    AMBIGUOUS_CASE;
+    AMBIGUOUS_CASE,
+    // end of codes
+    ;
 
     private static final Detail[] VALUES = values();
 

@@ -2,19 +2,12 @@ package io.github.orbgate;
 
 /**
  * The numbers of the C ABI where pointers have 64 bits: codes, the fields of a packed decision, and of each struct its size and
- * where it has its fields. Made by {@code cargo xtask header}; not to be edited.
+ * where it has its fields. Made by {@code cargo xtask codes}; not to be edited.
  */
 final class Layout {
     private Layout() {}
 
-    static final int ABI_VERSION = 65538;
-    static final int DEFAULT_HTTP_STATUS = 403;
-    static final int CHARGE_STATED = 1;
-    static final int CHARGE_CONSUMES = 2;
-    static final int CHARGE_AMOUNT_STATED = 4;
-    static final int CHARGE_BONUS_ALLOWED = 8;
-    static final int ALLOW_BONUS_ORBS = 1;
-    static final int PACK_ABOUT = 2;
+    static final int ABI_VERSION = 65536;
     static final int STATUS_OK = 0;
     static final int STATUS_INVALID_ARGUMENT = 1;
     static final int STATUS_INVALID_POLICY = 2;
@@ -58,6 +51,13 @@ final class Layout {
     static final int TOKEN_KIND_USER = 1;
     static final int TOKEN_KIND_ORGANISATION = 2;
     static final int TOKEN_KIND_NONE = 255;
+    static final int DEFAULT_HTTP_STATUS = 403;
+    static final int CHARGE_STATED = 1;
+    static final int CHARGE_CONSUMES = 2;
+    static final int CHARGE_AMOUNT_STATED = 4;
+    static final int CHARGE_BONUS_ALLOWED = 8;
+    static final int ALLOW_BONUS_ORBS = 1;
+    static final int PACK_ABOUT = 2;
 
     static int effect(long packed) {
         return (int) (packed >> 0 & 0x3);

@@ -6,7 +6,8 @@ import java.util.Locale;
 public enum Reason {
     /** One of a later release, which only its effect tells: see {@link Decision#isAllow}. As a denial, status 403. */
     UNKNOWN(Layout.DEFAULT_HTTP_STATUS),
-    /** The request has no single, safe spelling; the detail names the rule. Status 400. */
+    // cargo xtask codes: codes
+    /** The request has no single, safe spelling. Status 400. */
     MALFORMED_REQUEST(400),
     /** No token was supplied. Status 401. */
     NO_TOKEN(401),
@@ -18,12 +19,14 @@ public enum Reason {
     METHOD_NOT_DECLARED(405),
     /** The scope applies only to a user's token. Status 403. */
     USER_TOKEN_REQUIRED(403),
-    /** Allowed: the scope applies only to a user's token, and organisations pass without it. */
+    /** Allowed: the scope applies only to a user's token; organisations pass without it. */
     SCOPE_NOT_APPLICABLE(0),
     /** The token does not carry the required scope. Status 403. */
     SCOPE_MISSING(403),
     /** Allowed: the token carries the required scope. */
-    SCOPE_HELD(0);
+    SCOPE_HELD(0),
+    // end of codes
+    ;
 
     private static final Reason[] VALUES = values();
 

@@ -4,12 +4,15 @@ import java.util.Locale;
 
 /** Whose token it is. */
 public enum TokenKind {
+    // cargo xtask codes: codes
     /** Not known, or none of the others: denied as {@code invalid_token}. */
     UNKNOWN(Layout.TOKEN_KIND_UNKNOWN),
     /** A user's. */
     USER(Layout.TOKEN_KIND_USER),
     /** An organisation's. */
-    ORGANISATION(Layout.TOKEN_KIND_ORGANISATION);
+    ORGANISATION(Layout.TOKEN_KIND_ORGANISATION),
+    // end of codes
+    ;
 
     final int number;
     private final String word = name().toLowerCase(Locale.ROOT);

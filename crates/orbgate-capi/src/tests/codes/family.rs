@@ -1,0 +1,219 @@
+//! The families of codes, from the tables that are typed with [`orbgate::codes`], and how each language writes one.
+
+use orbgate::{Detail, Reason, TokenKind};
+
+use crate::names::OrbgateEffect;
+use crate::status::OrbgateStatus;
+
+/// An enum of codes, each with its number in the C ABI.
+pub(in super::super) struct Family {
+    /// `TokenKind`
+    name: &'static str,
+    /// A comment of C. Its first sentence is for every language.
+    about: &'static str,
+    /// That of its numbers in C.
+    number_type: &'static str,
+    /// The number that only the C ABI needs: no code.
+    none: Option<Code>,
+    pub(super) codes: Vec<Code>,
+}
+
+pub(super) struct Code {
+    pub(super) word: &'static str,
+    pub(super) number: i32,
+    pub(super) sentence: &'static str,
+    /// The status of a reason that denies; 0 of one that allows.
+    pub(super) status: Option<u16>,
+}
+
+pub(in super::super) fn families() -> [Family; 5] {
+    macro_rules! codes {
+        ($name:ident, $status:expr) => {
+            $name::ALL
+                .map(|it| Code {
+                    status: $status(it),
+                    ..Code::new(it.as_str(), it.number().into(), it.explanation())
+                })
+                .into()
+        };
+    }
+    [
+        Family {
+            name: "Status",
+            about: "How a call ended. Outputs are written with `ORBGATE_STATUS_OK` only. Numbers are frozen; a later release\n \
+                    * may add one: deny on every status that is not `OK`.",
+            number_type: "int32_t",
+            none: None,
+            codes: codes!(OrbgateStatus, |_| None),
+        },
+        Family {
+            name: "Effect",
+            about: "What a decision says. All zeros is not a decision: deny.",
+            number_type: "uint8_t",
+            none: Some(Code::new("invalid", 0, "no decision was made")),
+            codes: codes!(OrbgateEffect, |_| None),
+        },
+        Family {
+            name: "Reason",
+            about: "Why a request was allowed or denied. Numbers and names are frozen.",
+            number_type: "uint8_t",
+            none: Some(Code::new("none", 0, "no decision was made")),
+            codes: codes!(Reason, |it: Reason| Some(it.status().unwrap_or(0))),
+        },
+        Family {
+            name: "Detail",
+            about: "Which rule a malformed request breaks. Numbers and names are frozen.",
+            number_type: "uint8_t",
+            none: Some(Code::new("none", 0, "the request is not malformed")),
+            codes: codes!(Detail, |_| None),
+        },
+        Family {
+            name: "TokenKind",
+            about: "Whose token it is. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an\n \
+                    * invalid argument.",
+            number_type: "uint8_t",
+            none: Some(Code::new(
+                "none",
+                255,
+                "no token was supplied: denied as `no_token`",
+            )),
+            codes: codes!(TokenKind, |_| None),
+        },
+    ]
+}
+
+impl Family {
+    /// Its codes, and what is none of them, by their numbers.
+    fn all(&self) -> Vec<&Code> {
+        let mut all: Vec<_> = self.codes.iter().chain(&self.none).collect();
+        all.sort_by_key(|code| code.number);
+        all
+    }
+
+    /// `TOKEN_KIND`
+    pub(super) fn upper(&self) -> String {
+        self.name.replace("nK", "n_K").to_uppercase()
+    }
+
+    /// `ORBGATE_TOKEN_KIND_USER`
+    fn constant(&self, code: &Code) -> String {
+        format!("ORBGATE_{}_{}", self.upper(), code.upper())
+    }
+
+    /// An enum of the C header, of a fixed size in every version of C and C++.
+    pub(in super::super) fn c(&self) -> String {
+        let (name, about, number_type) = (self.name, self.about, self.number_type);
+        let codes = lines(self.all(), |code| {
+            let (constant, comment) = (self.constant(code), code.comment());
+            format!(
+                "  /**\n   * {comment}\n   */\n  {constant} = {},\n",
+                code.number
+            )
+        });
+        let fixed = "defined(__cplusplus) || __STDC_VERSION__ >= 202311L";
+        format!(
+            "\n/**\n * {about}\n */\nenum Orbgate{name}\n#if {fixed}\n  : {number_type}\n#endif\n{{\n{codes}}};\n\
+             #ifndef __cplusplus\n#if __STDC_VERSION__ >= 202311L\ntypedef enum Orbgate{name} Orbgate{name};\n#else\n\
+             typedef {number_type} Orbgate{name};\n#endif\n#endif\n"
+        )
+    }
+
+    pub(super) fn cpp(&self) -> String {
+        let (name, number_type) = (self.name, self.number_type);
+        let (about, _) = self.about.split_once('.').unwrap();
+        let codes = lines(self.all(), |code| {
+            format!("    {} = {},\n", code.word, self.constant(code))
+        });
+        format!(
+            "// {about}: see Orbgate{name}.\nenum class {name} : std::{number_type} {{\n{codes}}};\n"
+        )
+    }
+
+    pub(super) fn go(&self) -> String {
+        let prefix = self.name.trim_start_matches("Token");
+        lines(self.all(), |code| {
+            let mut name = format!("{prefix}{}", go_name(code.word));
+            if name == "StatusOK" {
+                name = "statusOK".to_owned();
+            }
+            let says = match code.status {
+                None => ":".to_owned(),
+                Some(0) => " allows:".to_owned(),
+                Some(status) => format!(" denies with {status}:"),
+            };
+            let (sentence, number) = (code.sentence.replace('`', ""), code.number);
+            format!(
+                "\t// {name}{says} {sentence}.\n\t{name} {} = {number}\n",
+                self.name
+            )
+        })
+    }
+
+    pub(super) fn java(&self) -> String {
+        lines(&self.codes, |code| {
+            let arguments = match (self.name, code.status) {
+                ("TokenKind", _) => format!("(Layout.TOKEN_KIND_{})", code.upper()),
+                (_, Some(status)) => format!("({status})"),
+                (_, None) => String::new(),
+            };
+            let mut parts = code.comment();
+            while parts.contains('`') {
+                parts = parts.replacen('`', "{@code ", 1).replacen('`', "}", 1);
+            }
+            format!("    /** {parts} */\n    {}{arguments},\n", code.upper())
+        })
+    }
+
+    pub(super) fn python(&self) -> String {
+        lines(&self.codes, |code| {
+            format!("    {} = \"{}\"\n", code.upper(), code.word)
+        })
+    }
+
+    /// A union of TypeScript.
+    pub(super) fn node(&self, name: &str, about: &str, is_in: impl Fn(&&Code) -> bool) -> String {
+        let codes = self.codes.iter().filter(is_in);
+        let codes = lines(codes, |code| format!("\n  | \"{}\"", code.word));
+        format!("/** {about} */\nexport type {name} ={codes};\n\n")
+    }
+}
+
+pub(super) fn lines<'c>(
+    codes: impl IntoIterator<Item = &'c Code>,
+    line: impl Fn(&Code) -> String,
+) -> String {
+    codes.into_iter().map(line).collect()
+}
+
+impl Code {
+    const fn new(word: &'static str, number: i32, sentence: &'static str) -> Self {
+        Self {
+            word,
+            number,
+            sentence,
+            status: None,
+        }
+    }
+
+    fn upper(&self) -> String {
+        self.word.to_uppercase()
+    }
+
+    fn comment(&self) -> String {
+        let (first, rest) = self.sentence.split_at(1);
+        match self.status {
+            Some(0) => format!("Allowed: {}.", self.sentence),
+            Some(status) => format!("{}{rest}. Status {status}.", first.to_uppercase()),
+            None => format!("{}{rest}.", first.to_uppercase()),
+        }
+    }
+}
+
+/// `non_ascii` as Go says it: `NonASCII`.
+pub(super) fn go_name(word: &str) -> String {
+    let camel = |word: &str| match word.split_at(1) {
+        _ if ["ascii", "http", "io", "ok"].contains(&word) => word.to_uppercase(),
+        (first, rest) => format!("{}{rest}", first.to_uppercase()),
+    };
+    word.split('_').map(camel).collect()
+}
