@@ -13,7 +13,7 @@ func TestATrapIsADenialAndTheNextCallHasAnotherInstance(t *testing.T) {
 	opened := mustExternal(t)
 	token := UserToken("write:voxies")
 	broken := opened.current().engine
-	broken.address = 0xffff_fff0 // behind the end of its memory
+	broken.address = 0x8000_0000 // far after the end of its memory: what is added to it must not wrap around to the beginning
 	var batch Batch
 	batch.Add("POST", run, token)
 	for range 3 * lanes {
