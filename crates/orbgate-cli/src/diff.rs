@@ -184,7 +184,13 @@ pub(crate) fn text(
     let (verdict, counts) = compared.verdict();
     let digests = [compared.old, compared.new].map(short).join(" -> ");
     writeln!(out, "{style}{verdict}{style:#}: {counts}; {digests}")?;
-    let (mut room, mut left) = (MOST_TEXT, compared.diff.changes.len());
+    let left_out = compared.diff.left_out;
+    let all = compared.diff.changes.len().saturating_add(left_out);
+    let (mut room, mut left) = (MOST_TEXT, all);
+    let in_json = match left_out {
+        0 => "all".to_owned(),
+        _ => compared.diff.changes.len().to_string(),
+    };
     for change in &compared.diff.changes {
         let mut lines = Vec::new();
         change_text(&mut lines, change, old, new)?;
@@ -197,7 +203,7 @@ pub(crate) fn text(
     }
     match left {
         0 => Ok(()),
-        left => writeln!(out, "\nand {left} more: `--json` lists all"),
+        left => writeln!(out, "\nand {left} more: `--json` lists {in_json}"),
     }
 }
 

@@ -43,7 +43,9 @@ impl FailOn {
     pub(crate) fn finds(&self, diff: &Diff<'_, '_>) -> bool {
         let kinds = self.kinds();
         let is_any = |change: &Change<'_, '_>| kinds.iter().any(|kind| kind.is(change));
-        diff.changes.iter().any(is_any)
+        // What is left out may be of any kind; only whether it widens is known.
+        let left_out = diff.left_out > 0 && (!self.fail_on.is_empty() || diff.widens());
+        diff.changes.iter().any(is_any) || left_out && !kinds.is_empty()
     }
 
     /// Whether it is a finding that nothing could be compared.
