@@ -10,8 +10,9 @@ orbgate=${ORBGATE:-orbgate}
 folder=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/orbgate.XXXXXX")
 old=$folder/old.yaml page=$folder/review.md sarif=$folder/lint.sarif new=$POLICY
 
+# On one line: in a log of GitHub a line of its own may be a command, and files may be called anything.
 stop() {
-  echo "error: $1" >&2
+  echo "error: ${1//[$'\n\r']/ }" >&2
   exit 2
 }
 

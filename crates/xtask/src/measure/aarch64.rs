@@ -9,9 +9,9 @@ use crate::kit::setup;
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 
-/// All of the core's tests.
+/// All of the core's tests. Fewer random cases: qemu is some ten times slower than the machine.
 pub(crate) fn run() -> Result<StepResult> {
-    test(&["cargo test -p orbgate --all-features --tests"])
+    test(&["PROPTEST_CASES=64 cargo test -p orbgate --all-features --tests"])
 }
 
 /// The step: the tests of decisions alone, without those of tables, which every processor reads with the same code.
@@ -32,8 +32,6 @@ fn test(commands: &[impl AsRef<str>]) -> Result<StepResult> {
         setup::apt("qemu-aarch64", "qemu-user")?.needed()?;
         commands.iter().try_for_each(|command| {
             Program::parse(command.as_ref())
-                // Fewer random cases: qemu is some ten times slower than the machine.
-                .env("PROPTEST_CASES", "64")
                 .env("CARGO_BUILD_TARGET", TARGET)
                 .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", tool)
                 .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", runner)
