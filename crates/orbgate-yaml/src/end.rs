@@ -17,7 +17,7 @@ use crate::place::Place;
 const SEAL: &str = "# sha256:";
 
 /// Whether a file that was read without a fault ends in YAML's end marker `...`, with nothing but blank lines and
-/// comments behind it. One that lacks its end does not.
+/// comments after it. A file that was cut short does not.
 #[must_use]
 pub fn has_end_marker(bytes: &[u8]) -> bool {
     Marker::find(bytes).is_some()
@@ -30,8 +30,8 @@ pub fn is_sealed(bytes: &[u8]) -> bool {
     Marker::find(bytes).is_some_and(|marker| marker.seal().is_some())
 }
 
-/// The text with the seal of what it says now, in its end marker or in a new one. A comment of the marker moves to
-/// the next line.
+/// The text, sealed as it is now: in its end marker, or in a new one. A comment on the marker's line moves to the
+/// next line.
 ///
 /// ```
 /// let sealed = orbgate_yaml::seal("hello: world\n");
@@ -62,7 +62,7 @@ pub fn seal(text: &str) -> String {
     sealed
 }
 
-/// The text with a bare end marker instead of one with a seal, right or wrong.
+/// The text with its seal, right or wrong, taken off the end marker.
 #[must_use]
 pub fn unseal(text: &str) -> Cow<'_, str> {
     let sealed = Marker::find(text.as_bytes()).filter(|marker| marker.seal().is_some());
@@ -73,7 +73,7 @@ pub fn unseal(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{before}...{after}"))
 }
 
-/// Refuses a seal of another text than the one before it.
+/// Refuses a seal that does not match the text before it.
 pub(super) fn check_seal(bytes: &[u8], faults: &mut Faults) {
     let Some(marker) = Marker::find(bytes) else {
         return;
@@ -96,8 +96,8 @@ pub(super) fn check_seal(bytes: &[u8], faults: &mut Faults) {
     faults.push(place, message);
 }
 
-/// Refuses an end marker before the document: it says that what stands before it is complete. Behind a document,
-/// content would be a second one.
+/// Refuses an end marker before the document: the marker says that all before it is complete. Content after a
+/// document would be a second document.
 pub(super) fn refuse_marker_at_start(text: &str, faults: &mut Faults) {
     let mut line = Place::START.line;
     let mut after_return = false;
@@ -118,7 +118,7 @@ pub(super) fn refuse_marker_at_start(text: &str, faults: &mut Faults) {
     }
 }
 
-/// The line of the end marker, and what is around it.
+/// The line of the end marker, and what comes before and after it.
 #[derive(Clone, Copy)]
 struct Marker<'t> {
     before: &'t [u8],
@@ -155,7 +155,7 @@ impl<'t> Marker<'t> {
         str::from_utf8(comment.trim_ascii()).unwrap_or_default()
     }
 
-    /// What the comment says after `sha256:`, if it means to be a seal, however it is written.
+    /// What the comment says after `sha256:`; `None` if it is not meant as a seal. Any spelling counts.
     fn seal(&self) -> Option<&'t str> {
         let said = self.comment().strip_prefix('#')?.trim_start();
         let (name, digest) = said.split_once(':')?;

@@ -6,11 +6,11 @@ use crate::place::Place;
 
 /// One thing wrong with a file, or one thing worth knowing about it.
 ///
-/// Printed as `line:column: message`. Where two places conflict, the fault stands at the second
-/// and its message names the first.
+/// Printed as `line:column: message`. Where two places conflict, the fault is at the second and its
+/// message names the first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fault {
-    /// Where the fault stands.
+    /// Where the fault is.
     pub place: Place,
     /// What is wrong: lower case, no final period, input in backticks.
     pub message: String,

@@ -44,7 +44,7 @@ impl Faults {
         }
     }
 
-    /// Whether a fault already stands at this very place: then a second complaint about the same
+    /// Whether there is already a fault at this very place: then a second one about the same
     /// value would only be noise.
     pub fn stand_at(&self, place: Place) -> bool {
         self.places.contains(&place)
@@ -72,12 +72,12 @@ impl Faults {
         self.list.is_empty()
     }
 
-    /// Whether searching on is pointless.
+    /// Whether the list is full, so that there is no use in searching on.
     pub const fn is_full(&self) -> bool {
         self.list.len() >= Self::LISTED
     }
 
-    /// The faults in the order of the file; a last line where some are missing.
+    /// The faults in the order of the file; if some are left out, a last line says so.
     pub fn into_list(self) -> Vec<Fault> {
         let mut list = self.list;
         list.sort();
@@ -92,8 +92,8 @@ impl Faults {
     }
 }
 
-/// The place of the first of two, in the message that stands at the second: its line, which is enough
-/// on any line but the same.
+/// How the message at the second of two places names the first: by its line, and by its column too if both are on one
+/// line.
 pub fn first_place(first: Place, second: Place) -> String {
     if first.line == second.line {
         format!("line {}, column {}", first.line, first.column)

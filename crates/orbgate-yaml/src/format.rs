@@ -9,11 +9,11 @@ pub struct Format {
     pub file: &'static str,
     /// How one starts, for the author of an empty one: ``a settings file starts with `version: 1` ``.
     pub start: &'static str,
-    /// Every key, to notice `key:value` without the space.
+    /// Every key, so that `key:value` without the space is noticed.
     pub keys: &'static [&'static str],
     /// The texts that may have braces in them, which YAML's flow style takes for its own.
     pub braced: Option<Braced>,
-    /// Why a key with a colon in it has no space behind that colon: `a name has no space`.
+    /// Why a key with a colon in it has no space after that colon: `a name has no space`.
     pub key_with_colon: Option<&'static str>,
 }
 

@@ -1,7 +1,7 @@
-//! What the parser reads from: the text, as long as the parser gets on with it.
+//! What the parser reads from: the text, cut short if the parser would keep too much of it in memory.
 //!
-//! A list in brackets may turn out to be a key, so the parser collects all of it before it tells of its first item, and
-//! that takes it hundreds of bytes for each comma. Here it can collect only so much.
+//! A list in brackets may turn out to be a key, so the parser collects all of it before it reports the first item. Each
+//! comma takes hundreds of bytes. This input limits how much the parser can collect.
 
 use core::cell::Cell;
 use core::fmt;
@@ -9,7 +9,7 @@ use core::fmt;
 use saphyr_parser::input::{SkipTabs, is_blank_or_breakz, is_flow};
 use saphyr_parser::{Input, StrInput};
 
-/// How many of the characters `,[]{}` the parser may still read before it tells of what it has read.
+/// How many of the characters `,[]{}` the parser may still read before it reports a value.
 #[derive(Debug)]
 pub struct Budget(Cell<u32>);
 
@@ -17,7 +17,7 @@ impl Budget {
     /// The most of these characters: a list that has more should be written in lines, not in brackets.
     pub const MARKS: u32 = 32_768;
 
-    /// All of them.
+    /// The whole budget.
     #[must_use]
     #[expect(
         clippy::new_without_default,
@@ -27,7 +27,7 @@ impl Budget {
         Self(Cell::new(Self::MARKS))
     }
 
-    /// The parser has told of something.
+    /// The parser has reported something: the budget is full again.
     pub fn renew(&self) {
         self.0.set(Self::MARKS);
     }
@@ -59,7 +59,7 @@ impl<'t> Bounded<'t> {
         }
     }
 
-    /// Notes a comma or bracket. Kept out of line: nearly all characters are others.
+    /// Counts a comma or bracket. Kept out of line, because nearly all characters are others.
     #[cold]
     fn spend(&mut self) {
         self.budget.spend();
@@ -75,7 +75,7 @@ impl fmt::Debug for Bounded<'_> {
     }
 }
 
-/// Methods that are those of the text.
+/// Methods that only call those of the text.
 macro_rules! forward {
     ($this:ident reads $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
         #[inline]
@@ -100,13 +100,13 @@ impl Input for Bounded<'_> {
         self.text.skip();
     }
 
-    /// The parser makes room for this many bytes in each text, and most are short.
+    /// The parser reserves this many bytes for each text, and most texts are short.
     #[inline]
     fn bufmaxlen(&self) -> usize {
         32
     }
 
-    /// Asked for every character of a text, and only a colon needs a look at the next one.
+    /// Called for every character of a text. Only a colon needs a look at the next character.
     #[inline]
     fn next_can_be_plain_scalar(&self, in_flow: bool) -> bool {
         match self.text.peek() {

@@ -34,8 +34,9 @@ pub use values::{Owner, Values, amount, is_empty_value, is_null};
 /// text ──tree──▶ values with places ──document──▶ document ──judge──▶ what it means
 /// ```
 ///
-/// That reading judges everything. The second is plain `serde_yaml`: neither reader of YAML is strict enough alone.
-/// Where the file is so simple that no library is needed to see what it says, line by line, `simple` is the second reader.
+/// This first reading judges everything. A second one, by plain `serde_yaml`, must agree: neither reader of YAML is
+/// strict enough alone. Where the file is so simple that no library is needed to see what it says, line by line,
+/// `simple` is the second reader.
 ///
 /// # Errors
 ///
@@ -55,7 +56,7 @@ pub fn read<D: DeserializeOwned + PartialEq, T>(
         end::refuse_marker_at_start(&visible, &mut faults);
         let document = document(&root, &mut faults)?;
         let needs_library = faults.is_empty() && !simple::says(text, &root);
-        drop(root); // as large as all that comes
+        drop(root); // the tree takes as much memory as all that follows
         if needs_library {
             read_again(text, &document, &mut faults);
         }

@@ -13,10 +13,10 @@ pub struct Node<'a> {
     pub kind: Content<'a>,
 }
 
-/// What a value is, as far as YAML tells.
+/// What a value is by YAML's syntax alone.
 #[derive(Debug)]
 pub enum Content<'a> {
-    /// Text, a number, nothing: it depends on who reads it.
+    /// Text, a number or null: that depends on who reads it.
     Scalar(Scalar<'a>),
     /// A list.
     Sequence(Vec<Node<'a>>),

@@ -5,7 +5,7 @@
 
 /// What some YAML reader takes this plain scalar for, where that is not text.
 pub(super) fn other_reading(plain: &str) -> Option<&'static str> {
-    // What begins with another character than everything below is text.
+    // Everything below starts with one of these characters; the rest is text.
     let is_letter = |byte: u8| matches!(byte | 0x20, b'n' | b'y' | b't' | b'f' | b'o');
     let is_sign = |byte: u8| matches!(byte, b'+' | b'-' | b'.' | b'~' | b'=');
     let may_start = |byte: u8| byte.is_ascii_digit() || is_letter(byte) || is_sign(byte);
@@ -60,7 +60,7 @@ fn is_float(text: &str) -> bool {
         && mantissa.split(':').all(is_digits_and_dots)
 }
 
-/// `2001-12-14`, alone or with a time behind it.
+/// `2001-12-14`, alone or with a time after it.
 fn is_date(text: &str) -> bool {
     let (date, time) = text
         .split_at_checked(text.find(['T', 't', ' ', '\t']).unwrap_or(text.len()))

@@ -1,15 +1,15 @@
 //! The second reading of a simple file: does it say, line by line, what the first reading found?
 //!
-//! Most files are written in block style: a value is a line or stands in the lines below that are indented
-//! further, and a text is written as it is or in quotes without escapes. What such a file says takes no library
-//! to see, and all readers of YAML agree on it; nor does flow style on one line. What is not as simple (flow style
-//! over several lines, blocks of text, escapes, texts over several lines, numbers other than whole ones …) is not
-//! judged here.
+//! Most files are written in block style: a value is on the key's line or on the lines below that are indented
+//! further, and a text is written as it is or in quotes without escapes. All readers of YAML agree on what such a
+//! file says, and no library is needed to see it. The same is true of flow style on one line. What is not as
+//! simple (flow style over several lines, blocks of text, escapes, texts over several lines, numbers other than
+//! whole ones …) is not judged here.
 
 use crate::node::{Content, Entry, Node, Scalar};
 use crate::scalar::other_reading;
 
-/// Whether the text is simple and says this.
+/// Whether the text is simple and says the same as this tree.
 pub(super) fn says(text: &str, root: &Node<'_>) -> bool {
     let has_other_layout = text
         .bytes()
@@ -46,7 +46,7 @@ impl<'t> Lines<'t> {
             if self.rest.is_empty() {
                 break None;
             }
-            // Lines are short: a search of many bytes at a time would only begin to pay.
+            // Lines are too short for a search of many bytes at a time to pay.
             let end = self.rest.bytes().position(|byte| byte == b'\n');
             let end = end.unwrap_or(self.rest.len());
             let line = self.rest.get(..end).unwrap_or_default();
@@ -86,7 +86,7 @@ impl<'t> Lines<'t> {
             None => false,
             Some(value) if is_end(value) => {
                 self.advance();
-                // The dashes of a list may stand right below its key.
+                // The dashes of a list may be right below its key.
                 let is_list = matches!(entry.value.kind, Content::Sequence(_));
                 self.are(&entry.value, indent.saturating_add((!is_list).into()))
             }
@@ -103,7 +103,7 @@ impl<'t> Lines<'t> {
             return false;
         };
         if matches!(item.kind, Content::Mapping(_)) {
-            // Its first key stands behind the dash, the others right below that.
+            // Its first key comes after the dash, the others right below that.
             let indent = indent.saturating_add(2);
             self.next = Some(Line { indent, content });
             return self.are(item, indent);
@@ -120,14 +120,14 @@ impl<'t> Lines<'t> {
         self.next.is_none()
     }
 
-    /// What stands in the next line, if it is indented like this.
+    /// The content of the next line, if it is indented like this.
     fn at(&self, indent: usize) -> Option<&'t str> {
         let line = self.next.filter(|line| line.indent == indent);
         line.map(|line| line.content)
     }
 }
 
-/// Whether the rest of a line is this value, and nothing but a comment behind it.
+/// Whether the rest of a line is this value, with at most a comment after it.
 fn is_value(rest: &str, node: &Node<'_>) -> bool {
     let behind = match &node.kind {
         Content::Scalar(scalar) => behind_text(rest, scalar),
@@ -136,7 +136,7 @@ fn is_value(rest: &str, node: &Node<'_>) -> bool {
     behind.is_some_and(is_end)
 }
 
-/// What stands behind this text.
+/// The rest of the line after this text; `None` where it starts with something else.
 fn behind_text<'t>(rest: &'t str, scalar: &Scalar<'_>) -> Option<&'t str> {
     let text = scalar.text.as_ref();
     if scalar.plain {
@@ -151,7 +151,7 @@ fn behind_text<'t>(rest: &'t str, scalar: &Scalar<'_>) -> Option<&'t str> {
     behind.filter(|_| is_same_in_quotes(text))
 }
 
-/// What stands behind this value in flow style.
+/// The rest after this value in flow style.
 fn behind_flow<'t>(rest: &'t str, node: &Node<'_>) -> Option<&'t str> {
     let is_bare = |text: &str| !text.contains([',', '[', ']', '{', '}', ':', '?']);
     match &node.kind {
@@ -169,7 +169,7 @@ fn behind_flow<'t>(rest: &'t str, node: &Node<'_>) -> Option<&'t str> {
     }
 }
 
-/// What stands behind items in brackets, with a comma between two and perhaps behind the last.
+/// The rest after items in brackets. A comma is between two items, and may follow the last.
 fn behind_items<'t, T>(
     rest: &'t str,
     [open, close]: [char; 2],
@@ -196,16 +196,16 @@ fn is_end(rest: &str) -> bool {
     behind.is_empty() || (behind.starts_with('#') && rest.starts_with(' '))
 }
 
-/// A key without a space, so that the first colon with one behind it ends it.
+/// A key without a space: the first colon followed by one ends it.
 fn is_key(text: &str) -> bool {
-    // YAML wants to see the colon within 1,024 characters.
+    // YAML requires the colon within 1,024 characters.
     let fits = text.len() <= 256 && starts_like_text(text) && !text.ends_with(':');
     let mut bytes = text.bytes();
     fits && other_reading(text).is_none()
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"_:./-~".contains(&byte))
 }
 
-/// What every reader takes for the same: a text, a whole number, `true` or `false`.
+/// What every reader reads alike: a text, a whole number, `true` or `false`.
 fn is_plain(text: &str) -> bool {
     let is_number = || {
         let is_short = (1..=18).contains(&text.len()) && !text.starts_with('0');
@@ -398,7 +398,7 @@ last: false";
         }
     }
 
-    /// Most of what is shipped takes no library, and means the same to one.
+    /// Most of the project's policies need no library, and a library reads them the same.
     #[test]
     fn most_policies_of_the_project_are_simple() {
         let policies = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy");

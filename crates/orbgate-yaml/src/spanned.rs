@@ -1,14 +1,14 @@
-//! A value that knows where it stands.
+//! A value that knows its place in the file.
 
 use serde::Deserialize;
 use serde::de::Deserializer;
 
 use crate::place::Place;
 
-/// A value and where it stands. Two values are equal wherever they stand.
+/// A value and its place. Places do not count when two values are compared.
 #[derive(Clone, Debug)]
 pub struct Spanned<T> {
-    /// Where it stands; the default where the file was read without places.
+    /// Where it is; the default if the file was read without places.
     pub place: Place,
     /// The value.
     pub value: T,

@@ -85,7 +85,7 @@ fn unquoted_braces(
     Some((place(&plain.start), message))
 }
 
-/// The same, for an error that the parser meets within the item or behind it.
+/// The same, for an error that the parser meets within the item or after it.
 fn unquoted_item(text: &str, format: &Format, at: &Marker) -> Option<(Place, String)> {
     let braced = format.braced.as_ref()?;
     let line = text.lines().nth(at.line().checked_sub(1)?)?;
@@ -130,8 +130,8 @@ fn unquoted_item(text: &str, format: &Format, at: &Marker) -> Option<(Place, Str
     (braced.is)(item).then(|| (place, format.unquoted_braces(item)))
 }
 
-/// A quote without its second one: the parser notices at the end of the file, at a line that is
-/// indented less, or where the next quote in the file is taken for the second one.
+/// An opening quote without a closing one: the parser notices at the end of the file, at a line
+/// that is indented less, or where it takes the next quote in the file for the closing one.
 fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Place, String)> {
     let (at, info) = (error.marker(), error.info());
     if info == "invalid indentation in quoted scalar"
@@ -178,7 +178,7 @@ fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Place, String)> {
     Some((opened, "the quote is never closed on its line".to_owned()))
 }
 
-/// A `:` with a space too few or too many.
+/// A `:` that lacks its space, or has too many.
 fn colon(error: &ScanError, text: &str, format: &Format) -> Option<(Place, String)> {
     let (at, info) = (error.marker(), error.info());
     let second = info.starts_with("mapping values are not allowed");

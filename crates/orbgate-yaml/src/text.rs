@@ -1,4 +1,5 @@
-//! The text before it is YAML: its size, its encoding, its byte-order mark, and characters that hide something.
+//! The text before it is read as YAML: its size, its encoding, its byte-order mark, and characters that hide
+//! something.
 
 use std::borrow::Cow;
 
@@ -6,13 +7,13 @@ use crate::faults::{Faults, is_hidden};
 use crate::format::Format;
 use crate::place::Place;
 
-/// A larger text is not looked at.
+/// A larger text is refused unread.
 pub const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The text of a file that is small enough to be read at all, without its byte-order mark.
 pub(super) fn within_limits<'a>(bytes: &'a [u8], faults: &mut Faults) -> Option<&'a str> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_BYTES {
-        // The caller may have stopped reading just beyond the limit: the size of the file is not known.
+        // The size of the file is not known: the caller may have stopped reading just beyond the limit.
         let message = format!("the file has more than {MAX_BYTES} bytes, which is the limit");
         faults.push(Place::START, message);
         return None;
@@ -38,8 +39,8 @@ fn end(text: &str) -> Place {
     }
 }
 
-/// Reports the characters that have no place in such a file, and puts a letter in their stead, so
-/// that each is reported once and everything else keeps its place.
+/// Reports the characters that have no place in such a file, and puts a letter in place of each, so that each
+/// is reported once and everything else keeps its place.
 pub(super) fn without_hidden_characters<'a>(
     text: &'a str,
     format: &Format,
@@ -54,7 +55,7 @@ pub(super) fn without_hidden_characters<'a>(
 }
 
 fn refuse_hidden_characters(text: &str, format: &Format, faults: &mut Faults) {
-    // Most files have only bytes that no hidden character has. All are looked at, many at a time.
+    // The bytes of most files occur in no hidden character. They are all checked, many at a time.
     let is_plain = |byte| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
     if text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
         return;

@@ -42,7 +42,7 @@ pub(super) fn parse<'a>(
     };
     for step in Parser::new(Bounded::new(text, &budget)) {
         if budget.is_spent() {
-            // The text was cut short, and whatever the parser makes of that does not count.
+            // The text was cut short, so the parser's error about it does not count.
             let start = match &step {
                 Ok((_, span)) => span.start,
                 Err(error) => *error.marker(),
@@ -88,7 +88,7 @@ struct Builder<'a> {
     root: Option<Node<'a>>,
     values: usize,
     documents: usize,
-    /// Where the last plain text stood, for the diagnostic of a text with braces.
+    /// Where the last plain text was, for the diagnostic of a text with braces.
     last_plain: Option<Span>,
 }
 
@@ -180,7 +180,7 @@ impl<'a> Builder<'a> {
 
     fn too_many_marks(&self) -> String {
         let most = Budget::MARKS;
-        // Behind the mark of a document a bracket cannot start a key.
+        // After the mark of a document a bracket cannot start a key.
         let or = match self.open.as_slice() {
             [] => ", or `---` and a space before it",
             _ => "",
@@ -190,7 +190,7 @@ impl<'a> Builder<'a> {
         )
     }
 
-    /// A text as it stands in the file, where it stands there as it is.
+    /// A text, borrowed from the file where the file has it unescaped.
     fn borrowed(&self, text: Cow<'a, str>, style: ScalarStyle, span: &Span) -> Cow<'a, str> {
         let quote = match style {
             ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => 1,
@@ -200,7 +200,7 @@ impl<'a> Builder<'a> {
         let end = span.end.index().saturating_sub(quote);
         match self.text.get(start..end) {
             Some(written) if self.is_ascii && *written == *text => Cow::Borrowed(written),
-            // The parser's texts have much room for more.
+            // The parser's texts have much spare room.
             _ => Cow::Owned(text.into_owned().into_boxed_str().into_string()),
         }
     }
@@ -310,7 +310,7 @@ fn entry<'a>(key: Node<'a>, mut value: Node<'a>, faults: &mut Faults) -> Option<
             None
         }
         Content::Scalar(text) => {
-            // The parser puts an empty value behind the colon or further; people look at the key.
+            // The parser puts an empty value after the colon or further on; people look at the key.
             if matches!(&value.kind, Content::Scalar(empty) if empty.plain && empty.text.is_empty())
                 && !faults.stand_at(value.place)
             {
@@ -330,7 +330,7 @@ fn entry<'a>(key: Node<'a>, mut value: Node<'a>, faults: &mut Faults) -> Option<
     }
 }
 
-/// Reports each entry whose key stands further up in the same mapping.
+/// Reports each entry whose key was already used in the same mapping.
 fn refuse_duplicates(entries: &[Entry<'_>], faults: &mut Faults) {
     let mut sorted: Vec<&Entry<'_>> = entries.iter().collect();
     // Equal keys stay in the order of the file.

@@ -6,19 +6,19 @@ use crate::place::Place;
 use crate::scalar::other_reading;
 use crate::spanned::Spanned;
 
-/// Whose keys are read, for the messages.
+/// The owner of the keys that are read, for the messages.
 #[derive(Debug)]
 pub struct Owner<'a> {
     /// What has the keys: ``api `x` ``.
     pub what: &'a str,
-    /// Where it stands; a missing key is reported there.
+    /// Where it is; a missing key is reported there.
     pub place: Place,
 }
 
-/// Reads values and reports those of the wrong kind, which it replaces by a stand-in.
+/// Reads values and reports those of the wrong kind, which it replaces by a default.
 #[derive(Debug)]
 pub struct Values<'f> {
-    /// Where what is wrong is collected.
+    /// The faults found so far.
     pub faults: &'f mut Faults,
 }
 
@@ -66,7 +66,7 @@ impl Values<'_> {
         Some(found)
     }
 
-    /// The entries of a mapping; none where it is something else, which is reported.
+    /// The entries of a mapping; none, and reported, if it is something else.
     pub fn mapping<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Entry<'a>] {
         if let Content::Mapping(entries) = &node.kind {
             return entries;
@@ -75,7 +75,7 @@ impl Values<'_> {
         &[]
     }
 
-    /// The items of a list; none where it is something else, which is reported.
+    /// The items of a list; none, and reported, if it is something else.
     pub fn list<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Node<'a>] {
         if let Content::Sequence(items) = &node.kind {
             return items;
@@ -84,7 +84,7 @@ impl Values<'_> {
         &[]
     }
 
-    /// The value that one of these names stands for; a default where it is none of them, which is reported.
+    /// The value with this one of the names; a default, and reported, if it is none of them.
     pub fn choice<T: Copy + Default>(
         &mut self,
         node: &Node<'_>,
@@ -126,7 +126,7 @@ impl Values<'_> {
         }
     }
 
-    /// A key that people choose, which must be text as a value must.
+    /// A key that people choose: it must be text, as a value must.
     pub fn key(&mut self, entry: &Entry<'_>, what: &str) -> Spanned<String> {
         if entry.key.plain {
             self.refuse_other_readings(&entry.key.text, entry.key_place, what);
@@ -203,7 +203,7 @@ pub fn is_empty_value(node: &Node<'_>) -> bool {
     matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text.is_empty())
 }
 
-/// The known key that was meant, as far as two wrong letters tell.
+/// The known key that was meant, if at most two letters are wrong.
 fn near(key: &str, known: &[&'static str]) -> Option<&'static str> {
     let known = known.iter().map(|known| (distance(key, known), *known));
     known
