@@ -24,7 +24,7 @@ pub struct AccessLine<'a> {
     rest: &'a [u8],
 }
 
-/// What came over the wire.
+/// The call as it came over the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call<'a> {
     /// The method.
@@ -33,14 +33,14 @@ pub struct Call<'a> {
     pub target: Cow<'a, [u8]>,
 }
 
-/// A field by which a log can say more of a request.
+/// A field with which a log says more about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// Which server was asked, a name and a port, where a log has it.
     VirtualHost,
     /// Who was connected, an address or a name.
     Host,
-    /// What identd said.
+    /// What `identd` answered.
     Identity,
     /// Whom the server authenticated.
     User,
@@ -199,14 +199,14 @@ fn is_version(text: &[u8]) -> bool {
     matches!(number, [b'0'..=b'9'] | [b'0'..=b'9', b'.', b'0'..=b'9'])
 }
 
-/// What stands before the first space, if anything does, and what after it.
+/// The text before the first space, if there is any, and the text after it.
 fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let space = text.iter().position(|byte| *byte == b' ')?;
     let (word, rest) = text.split_at_checked(space)?;
     (!word.is_empty()).then_some((word, rest.strip_prefix(b" ").unwrap_or(rest)))
 }
 
-/// A user's name may have spaces and brackets in it, but no quotes: the first time that a quote follows ends it.
+/// A user's name may have spaces and brackets in it, but no quotes: the first time followed by a quote ends it.
 fn user_and_time(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let starts = text.windows(2).enumerate();
     let mut starts = starts.filter(|(_, two)| two == b" [").map(|(at, _)| at);
@@ -219,8 +219,8 @@ fn user_and_time(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     })
 }
 
-/// Host, identity and user, where what stands in their places is a server with its port, a host, and identity and user.
-/// A client's address may have a port, too, but then an identity follows: `-`, because clients send none today.
+/// Host, identity and user, if the line starts with a server and its port, and these come after it.
+/// A client's address may have a port, too, but then the identity follows. It is `-`, because clients send none today.
 fn server<'a>(
     host: &[u8],
     identity: &'a [u8],
@@ -231,7 +231,8 @@ fn server<'a>(
     is_server.then_some((identity, real_identity, real_user))
 }
 
-/// Whether it is a name or an address, and a port. An address of IPv6 has its own colons, and a port only behind brackets.
+/// Whether it is a name or an address with a port. An IPv6 address has colons itself, so it has a port only after
+/// brackets.
 fn has_port(host: &[u8]) -> bool {
     let Some(colon) = host.iter().rposition(|byte| *byte == b':') else {
         return false;
@@ -243,7 +244,7 @@ fn has_port(host: &[u8]) -> bool {
     is_name && port.len() > 1 && port.iter().skip(1).all(u8::is_ascii_digit)
 }
 
-/// What a time looks like: `0` is a digit, `a` a letter, `+` a sign.
+/// The form of a time: `0` is a digit, `a` a letter, `+` a sign.
 const TIME: &[u8; 26] = b"00/aaa/0000:00:00:00 +0000";
 
 fn is_time(text: &[u8]) -> bool {
@@ -275,7 +276,7 @@ impl<'a> Iterator for Later<'a> {
     }
 }
 
-/// The field at the start of a text, without its quotes or brackets, and what stands after it and its space.
+/// The field at the start of a text, without its quotes or brackets, and the text after it and its space.
 fn field(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let (field, rest) = match text.split_first()? {
         (b'"', quoted) => up_to(quoted, closing_quote(quoted)?)?,
@@ -293,13 +294,13 @@ fn field(text: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// What stands before a place, and what after the byte there.
+/// The text before a place, and the text after the byte there.
 fn up_to(text: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
     let (before, rest) = text.split_at_checked(at)?;
     Some((before, rest.split_first()?.1))
 }
 
-/// Where the first quote is that no backslash escapes.
+/// The place of the first quote that no backslash escapes.
 fn closing_quote(text: &[u8]) -> Option<usize> {
     let mut escaped = false;
     text.iter().position(|byte| {

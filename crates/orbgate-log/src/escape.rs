@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Takes back what the writer of the log did to a field: nginx writes `\xHH`, Apache `\xhh` and C's names for a quote, a
-/// backslash and white space. A backslash before anything else stands for itself, as where a server escapes nothing.
+/// Undoes the escapes of the log's writer in a field: nginx writes `\xHH`, Apache `\xhh` and C's names for a quote, a
+/// backslash and white space. A backslash before anything else is itself, because some servers escape nothing.
 pub(crate) fn unescape(field: &[u8]) -> Cow<'_, [u8]> {
     if !field.contains(&b'\\') {
         return Cow::Borrowed(field);
@@ -18,7 +18,7 @@ pub(crate) fn unescape(field: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(bytes)
 }
 
-/// The byte that an escape stands for, and what follows it.
+/// The byte of an escape, and the text after it.
 fn escaped(text: &[u8]) -> Option<(u8, &[u8])> {
     Some(match text {
         [b'\\', b'x', high, low, rest @ ..] => (hexadecimal(*high, *low)?, rest),
@@ -54,7 +54,7 @@ mod tests {
                 b"say \"hi\" \\ \x08\n\r\t\x0b",
             ),
             (br"\\x41", br"\x41"),
-            // Nobody writes these.
+            // No server writes these.
             (br"\x4", br"\x4"),
             (br"\xg1\q\u0041\", br"\xg1\q\u0041\"),
             (b"%41", b"%41"),

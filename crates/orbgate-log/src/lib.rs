@@ -4,7 +4,7 @@ mod access_line;
 mod escape;
 mod request_line;
 
-/// The longest line, in bytes. Who reads a log need not keep more than one byte more of a line.
+/// The longest line, in bytes. A reader of logs need keep at most one byte more of a line.
 pub const LINE_LIMIT: usize = 16 * 1024 * 1024;
 
 /// What is wrong with a line of more than [`LINE_LIMIT`] bytes.

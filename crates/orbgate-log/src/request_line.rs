@@ -101,13 +101,13 @@ impl RequestLine<'_> {
     }
 }
 
-/// The longest message about a line: it may quote what stands there.
+/// The longest message about a line: it may quote the line.
 const MESSAGE_LIMIT: usize = 300;
 
 /// What is wrong, in JSON's words, and at which character of the line.
 fn describe(error: &serde_json::Error, line: &[u8]) -> String {
     let message = error.to_string();
-    // A line has one line: only the column tells anything.
+    // There is only one line, so only the column is of use.
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&place).unwrap_or(&message);
     let message = message
@@ -233,7 +233,7 @@ impl<'de> Visitor<'de> for TokenVisitor {
     }
 }
 
-/// Reads a field's value, if the field has not been read before.
+/// Reads a field's value; an error if the field was read before.
 fn once<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     slot: &mut Option<T>,
     name: &'static str,

@@ -1,4 +1,4 @@
-//! Which plain scalars some YAML reader takes for something else than text.
+//! Which plain scalars some YAML reader takes for something other than text.
 //!
 //! YAML 1.1 and 1.2 disagree, and readers disagree with both. A plain scalar that any of them reads
 //! as null, a boolean, a number or a date is refused where text belongs; quoted it is always text.

@@ -1,5 +1,4 @@
-//! The text before it is read as YAML: its size, its encoding, its byte-order mark, and characters that hide
-//! something.
+//! The text before YAML reads it: its size, its encoding, its byte-order mark, and characters that hide something.
 
 use std::borrow::Cow;
 

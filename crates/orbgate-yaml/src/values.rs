@@ -84,7 +84,7 @@ impl Values<'_> {
         &[]
     }
 
-    /// The value with this one of the names; a default, and reported, if it is none of them.
+    /// The value of one of these names; a default, and reported, if it is none of them.
     pub fn choice<T: Copy + Default>(
         &mut self,
         node: &Node<'_>,
