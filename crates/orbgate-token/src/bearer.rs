@@ -6,7 +6,7 @@ use core::fmt;
 /// scheme.
 ///
 /// Give it every value of the header as it came, one item a line of the header. A token anywhere
-/// else (`?access_token=`, a cookie, a form) is never looked for.
+/// else (`?access_token=`, a cookie, a form) is never used.
 ///
 /// ```
 /// use orbgate_token::{BearerError, bearer};
@@ -18,7 +18,7 @@ use core::fmt;
 ///
 /// # Errors
 ///
-/// What makes the request invalid (`invalid_request`): it is to be refused whatever the rest says.
+/// Why the request is invalid (`invalid_request`): refuse it in any case.
 pub fn bearer<'a>(
     values: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<Option<&'a str>, BearerError> {

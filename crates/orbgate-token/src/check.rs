@@ -48,10 +48,10 @@ pub(crate) fn faults(issuers: &[Issuer]) -> Vec<KeyFault> {
     faults.list
 }
 
-/// Whether what is fetched from there is what its owner wrote: `https`, or a loopback address.
+/// Whether a fetch from there cannot be tampered with on its way: `https`, or a loopback address.
 ///
-/// By hand, because it must only recognise two forms: the crate `url` repairs what is refused here, such as backslashes, tabs and other
-/// spellings of an address, and what is fetched would not be the text that was checked.
+/// Written by hand, because it recognises only two forms. The crate `url` repairs what is refused here, such as
+/// backslashes, tabs and other spellings of an address: then the URL that is fetched is not the text that was checked.
 pub(crate) fn is_safe_url(url: &str) -> bool {
     let host_of = |rest: &str| {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -11,7 +11,7 @@ use crate::json::{self, JsonFault};
 /// A token's claims.
 pub(crate) struct Claims(pub(crate) Map<String, Value>);
 
-/// The first whole second that is no time any more: floating-point numbers are exact below.
+/// The first second that no claim may name: below it, floating-point numbers are exact.
 const END_OF_TIME: u64 = 1 << 53;
 
 impl Claims {
@@ -31,7 +31,7 @@ impl Claims {
             .ok_or(TokenError::Issuer)
     }
 
-    /// The audience is in `aud`: one string, or a list of nothing but strings.
+    /// Checks that the audience is in `aud`: one string, or a list of strings alone.
     pub(crate) fn check_audience(&self, audience: &str) -> Result<(), TokenError> {
         let found = match self.0.get("aud") {
             Some(Value::String(one)) => one == audience,
@@ -81,7 +81,7 @@ impl Claims {
             .ok_or(TokenError::Claim)
     }
 
-    /// A claim that is text wherever it is there.
+    /// A claim that must be text if it is there.
     pub(crate) fn text(&self, name: &str) -> Result<Option<Box<str>>, TokenError> {
         match self.0.get(name) {
             None => Ok(None),
@@ -103,7 +103,7 @@ impl Claims {
         }
     }
 
-    /// A NumericDate (RFC 7519 §2): a number from 0 up to where whole seconds are exact.
+    /// A NumericDate (RFC 7519 §2): a number from 0 to where whole seconds stop being exact.
     fn time(&self, name: &str) -> Result<Option<Duration>, TokenError> {
         let Some(value) = self.0.get(name) else {
             return Ok(None);

@@ -8,23 +8,24 @@ use crate::algorithm::Algorithm;
 use crate::error::TokenError;
 use crate::json::{self, JsonFault};
 
-/// A longer token is not looked at.
+/// A longer token is refused unread.
 pub(crate) const TOKEN_BYTES: usize = 8 * 1024;
 /// A longer `kid` names no key.
 const KID_BYTES: usize = 256;
 
-/// A token taken apart; nothing of it is to be believed before its signature has been checked.
+/// A token taken apart; trust nothing in it before its signature is checked.
 pub(crate) struct Compact<'a> {
     pub(crate) header: Header,
     pub(crate) payload: Vec<u8>,
-    /// What the signature is for: the first two parts as they are.
+    /// What was signed: the first two parts as they are.
     pub(crate) signed: &'a [u8],
     pub(crate) signature: Vec<u8>,
 }
 
-/// What counts of a header. `jku`, `x5u`, `x5c` and `jwk` do not: a token never brings its own key.
+/// The members of a header that are used. `jku`, `x5u`, `x5c` and `jwk` are not: a token never
+/// brings its own key.
 pub(crate) struct Header {
-    /// `None` for a name that is not an algorithm of ours.
+    /// `None` for an algorithm that this crate does not have.
     pub(crate) algorithm: Option<Algorithm>,
     pub(crate) kid: Option<String>,
     pub(crate) typ: Option<String>,

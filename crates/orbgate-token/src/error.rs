@@ -5,8 +5,8 @@ use core::fmt;
 orbgate::codes! {
     /// Why a token is refused, for an audit log; the caller of a service learns none of it.
     ///
-    /// A reason says which rule was broken and never what the token says, so it can be logged as it is. Strings are frozen: a later
-    /// release may add one, never rename or remove one.
+    /// A reason names the broken rule and quotes nothing of the token, so it can be logged as it is. Strings are
+    /// frozen: a later release may add one, never rename or remove one.
     #[non_exhaustive]
     pub enum TokenError {
         TooLong: "too_long", "the token has more than 8192 bytes";

@@ -62,8 +62,8 @@ impl Issuer {
         self
     }
 
-    /// Values of the header's `typ` that count besides `at+jwt`, exactly as written; `""` is a token
-    /// without one. With `JWT`, an ID token for this audience passes for an access token.
+    /// Values of the header's `typ` that are accepted as well as `at+jwt`, exactly as written; `""` is a
+    /// token without one. With `JWT`, an ID token for this audience passes for an access token.
     #[must_use]
     pub fn extra_types<T: Into<String>>(mut self, types: impl IntoIterator<Item = T>) -> Self {
         self.extra_types = types.into_iter().map(Into::into).collect();
@@ -84,7 +84,7 @@ impl Issuer {
         self
     }
 
-    /// Claims that must be there, besides `iss`, `aud` and `exp`.
+    /// Claims that must be there, as `iss`, `aud` and `exp` must.
     #[must_use]
     pub fn require<T: Into<String>>(mut self, claims: impl IntoIterator<Item = T>) -> Self {
         self.require = claims.into_iter().map(Into::into).collect();

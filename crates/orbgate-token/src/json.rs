@@ -1,4 +1,4 @@
-//! JSON objects in which no member comes twice, at any depth: two readers of a duplicate may take
+//! JSON objects in which no member comes twice, at any depth: of two duplicates, two readers may take
 //! different ones.
 
 use core::fmt;

@@ -16,7 +16,7 @@ pub(crate) struct Key {
     pub(crate) uses: Vec<(Algorithm, Material)>,
 }
 
-/// What checks a signature.
+/// What checks a signature: a public key or a secret.
 pub(crate) enum Material {
     Public(ParsedPublicKey),
     Secret(Box<hmac::Key>),
@@ -77,7 +77,7 @@ impl Jwk<'_> {
         if n.last().is_none_or(|last| last & 1 == 0) {
             return Err("its modulus is even");
         }
-        // Larger ones make each verification slow, and no issuer has them.
+        // A larger exponent makes each verification slow, and no issuer has one.
         if e.len() > 4 {
             return Err("its exponent has more than 32 bits");
         }

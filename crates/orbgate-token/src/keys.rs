@@ -12,7 +12,7 @@ use crate::error::TokenError;
 use crate::json::{self, JsonFault};
 use crate::jwk::{Key, Material};
 
-/// A larger key set is not looked at.
+/// A larger key set is refused unread.
 pub(crate) const KEY_SET_BYTES: usize = 256 * 1024;
 const KEYS: usize = 64;
 
@@ -20,7 +20,7 @@ const KEYS: usize = 64;
 ///
 /// Immutable, `Send + Sync`, and cheap to share in an `Arc`. Its `Debug` shows no key.
 pub struct KeySet {
-    /// Those whose `kid` no other has.
+    /// The keys that share their `kid` with no other.
     keys: Vec<Key>,
     /// The place of each in `keys`; `None` where several have the same.
     by_kid: HashMap<String, Option<usize>>,
@@ -42,7 +42,7 @@ impl Default for KeyRules {
     }
 }
 
-/// A key that was left out of a [`KeySet`], and why. It says nothing of the key itself.
+/// A key that was left out of a [`KeySet`], and why. It quotes nothing of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyWarning {
     /// Which one of the set, counted from 0.
@@ -71,7 +71,7 @@ impl KeySet {
         Self::from_jwks_with(text, &KeyRules::default())
     }
 
-    /// The same under other rules than the usual ones.
+    /// The same, under rules of your own.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl KeySet {
             by_kid: HashMap::new(),
             warnings: Vec::new(),
         };
-        // Where each of `set.keys` stands in the text.
+        // The position of each of `set.keys` in the text.
         let mut places = Vec::new();
         for (index, key) in keys.enumerate() {
             match key {
@@ -139,7 +139,7 @@ impl KeySet {
     fn add(&mut self, key: Key, index: usize, places: &mut Vec<usize>) {
         if let Some(kid) = &key.kid {
             if let Some(other) = self.by_kid.get_mut(kid) {
-                // The first of them came in before the others were seen.
+                // The first of them was added before the others were seen.
                 let first = other.take().and_then(|other| places.get(other).copied());
                 let message = "another key has its `kid`, and neither is used";
                 let both = first.into_iter().chain([index]);
@@ -153,7 +153,7 @@ impl KeySet {
         places.push(index);
     }
 
-    /// How many keys there are to use.
+    /// How many usable keys there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.usable(None).count()
@@ -181,7 +181,7 @@ impl KeySet {
         })
     }
 
-    /// Checks the signature with the one key that it can be of.
+    /// Checks the signature with the only key that can have made it.
     pub(crate) fn verify(
         &self,
         token: &Compact<'_>,
@@ -248,7 +248,7 @@ pub enum KeySetError {
     DuplicateMember,
     /// More than 64 keys.
     TooManyKeys,
-    /// No key is left that could check a signature: why, key by key.
+    /// No key can check a signature: why, key by key.
     NoUsableKey(Box<[KeyWarning]>),
 }
 
@@ -276,7 +276,7 @@ impl core::error::Error for KeySetError {}
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     by_issuer: HashMap<String, Arc<KeySet>>,
-    /// The `kid`s that are not used, by issuer, whatever the issuer publishes.
+    /// The `kid`s that are not used, by issuer, even if the issuer publishes them.
     revoked: HashMap<String, HashSet<String>>,
 }
 
@@ -287,22 +287,23 @@ impl Keys {
         Self::default()
     }
 
-    /// These and an issuer's, in place of its former ones.
+    /// These keys, with an issuer's new ones in place of its former ones.
     #[must_use]
     pub fn with(mut self, issuer: impl Into<String>, keys: impl Into<Arc<KeySet>>) -> Self {
         self.by_issuer.insert(issuer.into(), keys.into());
         self
     }
 
-    /// These without an issuer's.
+    /// These keys, without an issuer's.
     #[must_use]
     pub fn without(mut self, issuer: &str) -> Self {
         self.by_issuer.remove(issuer);
         self
     }
 
-    /// These, of which an issuer's key with this `kid` is not used, whatever key sets come later: for a key
-    /// whose private half is in wrong hands. Tokens that name it are refused as [`TokenError::KeyRevoked`].
+    /// These keys, of which an issuer's key with this `kid` is not used, even if a later key set has it:
+    /// for a key whose private half was stolen. Tokens that name it are refused as
+    /// [`TokenError::KeyRevoked`].
     #[must_use]
     pub fn revoke(mut self, issuer: impl Into<String>, kid: impl Into<String>) -> Self {
         self.revoked
@@ -317,14 +318,14 @@ impl Keys {
         self.revoked.get(issuer)
     }
 
-    /// How many keys of an issuer there are to use.
+    /// How many usable keys of an issuer there are.
     #[cfg(feature = "fetch")]
     pub(crate) fn count(&self, issuer: &str) -> usize {
         let keys = self.of(issuer);
         keys.map_or(0, |keys| keys.usable(self.revoked(issuer)).count())
     }
 
-    /// An issuer's.
+    /// The keys of an issuer.
     #[must_use]
     pub fn of(&self, issuer: &str) -> Option<&Arc<KeySet>> {
         self.by_issuer.get(issuer)

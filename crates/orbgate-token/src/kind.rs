@@ -1,15 +1,16 @@
-//! Whose token it is: decided by what the issuer says, never guessed from what it leaves out.
+//! Whose token it is: decided by what the issuer states, never guessed from what is missing.
 
 use orbgate::TokenKind;
 use serde_json::{Map, Value};
 
 /// How to tell an organisation's token from a user's (specification §5.2, §5.6).
 ///
-/// The specification does not say how, so there is no default. What no rule recognises, and what both
-/// recognise, is of unknown kind, and every request with it is denied.
+/// The specification does not say how, so there is no default. A token that neither rule
+/// recognises, or that both do, is of unknown kind, and every request with it is denied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KindRules {
-    /// Every token of the issuer is of this kind: the strongest evidence, where an issuer serves one.
+    /// Every token of the issuer is of this kind: the strongest evidence, if the issuer serves only
+    /// one kind.
     Always(TokenKind),
     /// By claims: a token is a user's if all of `user` hold and not all of `organisation`, and the
     /// other way round. An empty list never holds.
@@ -93,7 +94,7 @@ impl ClaimTest {
         Self::new(claim, Test::Present)
     }
 
-    /// The claim is not there. Proves nothing alone, so it needs another test beside it.
+    /// The claim is not there. That alone proves nothing, so combine it with another test.
     #[must_use]
     pub fn absent(claim: impl Into<String>) -> Self {
         Self::new(claim, Test::Absent)
@@ -112,7 +113,7 @@ impl ClaimTest {
         Self::new(claim, Test::DiffersFromClaim(other.into()))
     }
 
-    /// Whether the test says anything of a token that it holds for.
+    /// Whether the test proves anything about a token that passes it.
     pub(crate) const fn is_positive(&self) -> bool {
         !matches!(self.test, Test::Absent)
     }

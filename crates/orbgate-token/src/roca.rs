@@ -8,7 +8,7 @@ const PRIMES: [u32; 38] = [
 ];
 
 /// Whether the modulus (big endian) has the fingerprint: for each prime it is a power of 65537.
-/// That one made otherwise has it too is as good as impossible.
+/// For a modulus made otherwise, that is practically impossible.
 pub(crate) fn has_fingerprint(modulus: &[u8]) -> bool {
     PRIMES
         .iter()

@@ -7,15 +7,15 @@ use crate::error::TokenError;
 const SCOPES: usize = 256;
 const BYTES: usize = 4096;
 
-/// Where a token has its scopes. There is one claim and one format: others are never looked at, so
-/// that `permissions` or `roles` cannot widen what was asked for.
+/// Where a token has its scopes. There is one claim and one format: others are never read, so that
+/// `permissions` or `roles` cannot widen what was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopeClaim {
     /// The claim's name: `scope` with most providers, `scp` with Entra ID and Okta.
     pub claim: String,
     /// How the claim is written.
     pub format: ScopeFormat,
-    /// What a token with both `scope` and `scp` is worth, where the claim is one of them.
+    /// What to do with a token that has both `scope` and `scp`, where the claim is one of them.
     pub conflict: Conflict,
 }
 
@@ -40,7 +40,7 @@ pub enum ScopeFormat {
     Array,
 }
 
-/// What a token with both `scope` and `scp` is worth.
+/// What to do with a token that has both `scope` and `scp`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conflict {
     /// It is refused.
@@ -82,7 +82,7 @@ fn joined(items: &[Value]) -> Option<String> {
     Some(scopes?.join(" "))
 }
 
-/// Empty, as some providers write it for no scopes, or `scope-token *( SP scope-token )`.
+/// Empty, which is how some providers write no scopes, or `scope-token *( SP scope-token )`.
 fn is_scope_text(text: &str) -> bool {
     text.is_empty()
         || (text.len() <= BYTES

@@ -9,8 +9,8 @@ use orbgate::{Token, TokenKind};
 
 /// A token whose signature, issuer, audience, times and type are right.
 ///
-/// It has what decisions need and what an audit may record; the token itself is not kept. Its `Debug`
-/// shows none of it.
+/// It has what decisions need and what an audit may record; the token itself is not kept. `Debug`
+/// shows nothing of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct VerifiedToken {
     pub(crate) kind: TokenKind,
@@ -66,7 +66,7 @@ impl VerifiedToken {
         self.client.as_deref()
     }
 
-    /// Who acts for the subject (`act`, RFC 8693 §4.1). For the audit: it never widens anything.
+    /// Who acts for the subject (`act`, RFC 8693 §4.1). For the audit alone: it widens no decision.
     #[must_use]
     pub fn actor(&self) -> Option<&str> {
         self.actor.as_deref()
@@ -84,7 +84,7 @@ impl VerifiedToken {
         self.expires
     }
 
-    /// A name for it that gives nothing away, for logs where it has no `jti`.
+    /// A name that reveals nothing of the token, for logs of tokens without a `jti`.
     #[must_use]
     pub const fn fingerprint(&self) -> Fingerprint {
         self.fingerprint

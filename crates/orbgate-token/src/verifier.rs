@@ -54,12 +54,12 @@ impl Verifier {
 
     /// What is known of this token, if it is right at this time under these keys.
     ///
-    /// The token is what stands behind `Bearer` ([`bearer`](crate::bearer)). Costs checking one signature
-    /// and a few allocations of the token's size.
+    /// Give the text after `Bearer` ([`bearer`](crate::bearer)). The cost is one signature check and a few
+    /// allocations of the token's size.
     ///
     /// # Errors
     ///
-    /// The first rule that the token breaks. [`TokenError::KeyUnknown`] may be cured by fresh keys.
+    /// The first rule that the token breaks. [`TokenError::KeyUnknown`] may go away with fresh keys.
     pub fn verify(
         &self,
         token: impl AsRef<[u8]>,
@@ -69,10 +69,10 @@ impl Verifier {
         self.open(token.as_ref())?.judge(keys, now)
     }
 
-    /// What is known of an opaque token, by what its issuer's introspection endpoint answered (RFC 7662),
+    /// What is known of an opaque token from the answer of its issuer's introspection endpoint (RFC 7662),
     /// if that is right at this time.
     ///
-    /// The caller has asked the issuer, and believes that the answer is the issuer's. It must say
+    /// The caller has asked the issuer, and made sure that the answer comes from it. The answer must say
     /// `"active": true`, and its claims must be what a JWT's must be: `iss`, `aud` and `exp` are required.
     ///
     /// # Errors
@@ -93,15 +93,15 @@ impl Verifier {
         issuer.judge(&claims, name, fingerprint, since_epoch(now)?)
     }
 
-    /// Takes a token apart, as far as that needs no keys.
+    /// Takes a token apart, which needs no keys.
     pub(crate) fn open<'a>(&'a self, token: &'a [u8]) -> Result<Opened<'a>, TokenError> {
         let compact = Compact::parse(token)?;
-        // A JWS may be of nothing; a token may not.
+        // A JWS may have an empty payload; a token may not.
         if compact.payload.is_empty() {
             return Err(TokenError::NotCompact);
         }
         let claims = Claims::parse(&compact.payload)?;
-        // The one claim that is looked at before the signature: it says whose keys to take.
+        // The only claim that is read before the signature is checked: it says whose keys to take.
         let (index, issuer, name) = self.issuer_of(&claims)?;
         issuer.check_type(compact.header.typ.as_deref())?;
         Ok(Opened {
@@ -114,7 +114,7 @@ impl Verifier {
         })
     }
 
-    /// The issuer that the claims are from, with its place.
+    /// The issuer that the claims name, with its place.
     fn issuer_of(&self, claims: &Claims) -> Result<(usize, &Issuer, &Arc<str>), TokenError> {
         let name = claims.issuer()?;
         let mut issuers = self.issuers.iter().enumerate();
@@ -131,7 +131,7 @@ impl Verifier {
     }
 }
 
-/// A token taken apart: nothing of it is to be believed yet.
+/// A token taken apart: nothing in it can be trusted yet.
 pub(crate) struct Opened<'a> {
     token: &'a [u8],
     compact: Compact<'a>,
@@ -184,7 +184,7 @@ impl Issuer {
         }
     }
 
-    /// Everything that the claims of a token with a right signature must be.
+    /// All checks of the claims, once the signature is right.
     fn judge(
         &self,
         claims: &Claims,

@@ -1,6 +1,6 @@
 //! The JOSE vectors of Project Wycheproof. They are not part of the repository: the tests find them in
-//! the directory that `WYCHEPROOF_JOSE` names, or in `../shared/wycheproof` beside the repository, and
-//! are skipped where there is none.
+//! the directory that `WYCHEPROOF_JOSE` names, or in `../shared/wycheproof` next to the repository.
+//! Where neither exists, they are skipped.
 #![allow(
     clippy::disallowed_methods,
     clippy::arithmetic_side_effects,
@@ -20,7 +20,7 @@ use crate::algorithm::Algorithm;
 use crate::compact::Compact;
 use crate::keys::{KeySet, KeySetError};
 
-/// Cases of the signature file that are labelled otherwise than they are judged here.
+/// Cases of the signature file that this crate judges differently from their label.
 const DIFFERENCES: [(u64, &str); 8] = [
     (346, "the key says PS256, the token PS384"),
     (350, "the key says PS256, the token PS384"),
@@ -109,8 +109,8 @@ fn accepts(keys: &Result<KeySet, KeySetError>, jws: &str) -> bool {
     keys.verify(&jws, &Algorithm::ALL, None).is_ok()
 }
 
-/// A group's keys as a service would have them: a set of nothing but secrets is a set of shared
-/// secrets, everything else is what an issuer publishes.
+/// A group's keys as a service would have them: if all are secrets, they are shared secrets;
+/// everything else is published by an issuer.
 fn keys(group: &Value) -> Result<KeySet, KeySetError> {
     let group = group.get("public").unwrap_or(&group["private"]);
     let single = [group.clone()];
@@ -126,7 +126,7 @@ fn keys(group: &Value) -> Result<KeySet, KeySetError> {
     )
 }
 
-/// Case 4 of the keys has a secret with stray bits; how its bytes got to us is not the point there.
+/// Case 4 of the keys has a secret with stray bits, but does not test how the secret is encoded.
 const LENIENT: GeneralPurpose =
     GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 

@@ -172,7 +172,7 @@ fn settings_change_only_what_they_say() {
         verify(required(), &header(), &without(claims(), "jti")),
         Some(TokenError::Claim)
     );
-    // Null counts as absent, also for claims that are not read otherwise.
+    // Null counts as absent, also in claims that are only required to be there.
     let tenant = || issuer().require(["tenant"]);
     assert_eq!(
         verify(tenant(), &header(), &with(claims(), "tenant", 7)),
@@ -184,7 +184,7 @@ fn settings_change_only_what_they_say() {
             Some(TokenError::Claim)
         );
     }
-    // The most that a clock may be off.
+    // The largest allowance for clocks.
     let widest = || issuer().skew(Duration::from_secs(300));
     for (name, time, expected) in [
         ("exp", NOW - 299, None),

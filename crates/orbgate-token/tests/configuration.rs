@@ -278,7 +278,7 @@ fn keys_are_fetched_over_https_or_from_this_machine() {
 
 #[test]
 fn small_exponents_are_a_setting() {
-    // Three as the exponent of some modulus with an odd end and 2048 bits.
+    // An odd modulus of 2048 bits, with 3 as its exponent.
     let jwks = |exponent: &str| {
         let jwk = with(Signer::rsa().jwk("key-1"), "e", exponent);
         serde_json::json!({ "keys": [jwk] }).to_string()

@@ -271,7 +271,7 @@ async fn nobody_waits_for_an_issuer_that_fails_but_who_asks_it() {
         assert!(begun.elapsed() >= settings.timeout);
     };
     let others = async {
-        // Later callers are refused at once, however many there are.
+        // All later callers are refused at once.
         tokio::time::sleep(Duration::from_millis(50)).await;
         for _ in 0..100 {
             assert_eq!(world.verify("key-1").await, Some(TokenError::NoKeys));
@@ -289,7 +289,7 @@ async fn a_forged_key_id_does_not_lock_the_next_key_out() {
     };
     let world = World::new(settings).await;
     assert_eq!(world.verify("key-1").await, None);
-    // Somebody knows what the next key will be called.
+    // An attacker knows the `kid` of the next key.
     assert_eq!(world.verify("key-2").await, Some(TokenError::KeyUnknown));
     let rotated = jwks(&world.signer, "key-2");
     world.server.reply("/jwks", Reply::json(rotated));
@@ -338,7 +338,7 @@ async fn an_operator_revokes_a_key_and_forgets_an_issuer() {
     assert_eq!(world.verify("key-1").await, Some(TokenError::KeyRevoked));
     assert_eq!(world.verify("key-2").await, None);
     assert_eq!(world.server.hits(), 1, "nobody asks for a revoked key");
-    // The issuer has withdrawn a key, and its keys were good for minutes still.
+    // The issuer has withdrawn a key, and its keys would still be good for minutes.
     let rest = json!({ "keys": [world.signer.jwk("key-1"), world.signer.jwk("key-3")] });
     world.server.reply("/jwks", Reply::json(&rest));
     assert_eq!(world.verify("key-2").await, None);
@@ -369,7 +369,7 @@ async fn a_key_that_is_missing_is_asked_for_once_in_a_cooldown() {
 
 #[tokio::test]
 async fn keys_are_refreshed_ahead_without_waiting() {
-    // From 4 s on there is a fetch ahead, from 5 s on a token would wait for it.
+    // From 4 s on a token starts a fetch, from 5 s on a token would wait for it.
     let settings = FetchSettings {
         ttl: Duration::from_secs(5),
         ..QUICK
@@ -432,7 +432,8 @@ async fn who_waits_for_a_fetch_under_way_does_not_ask_again() {
     assert_eq!(world.server.hits(), 1);
 }
 
-/// The fetch under way began before they asked, so its failure is no answer to them; one more is, to all.
+/// The fetch under way began before they asked, so its failure is no answer to them. One more attempt
+/// answers all of them.
 #[tokio::test]
 async fn those_who_wait_for_a_fetch_that_fails_ask_once_together() {
     let world = World::new(QUICK).await;
@@ -491,7 +492,7 @@ async fn keys_can_be_fetched_before_the_first_token() {
     assert!(status.fetched.is_some() && status.warnings.is_empty());
     let keys = world.fetcher.keys();
     assert!(keys.of(&world.issuer).is_some());
-    // Tokens that are wrong in another way ask for nothing.
+    // Tokens that are wrong in another way start no fetch.
     for token in ["", "a.b.c", "x", &world.token("key-1").replace('.', "")] {
         assert!(world.fetcher.verify(token, now()).await.is_err());
     }

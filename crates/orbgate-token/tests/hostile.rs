@@ -1,5 +1,5 @@
-//! Tokens whose form or header must be refused, each for the reason it is refused for, and their honest
-//! neighbours.
+//! Tokens whose form or header must be refused, each for its own reason, and similar tokens that are
+//! accepted.
 
 use orbgate::TokenKind;
 use orbgate_testing::signer;

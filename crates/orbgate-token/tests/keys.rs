@@ -127,7 +127,7 @@ fn a_key_of_the_faulty_generator_is_left_out() {
     let jwk = |modulus: &str| with(Signer::rsa().jwk("k"), "n", modulus);
     let faulty = Some("it is from a faulty generator (CVE-2017-15361)");
     assert_eq!(warning(&jwk(FROM_FAULTY_GENERATOR)), faulty);
-    // Two more is another number, modulo nearly every prime.
+    // Adding two changes the remainder of nearly every prime.
     let other = FROM_FAULTY_GENERATOR.replacen("Dkdcw", "DkddQ", 1);
     assert_ne!(other, FROM_FAULTY_GENERATOR);
     assert_eq!(warning(&jwk(&other)), None);
@@ -158,7 +158,7 @@ fn of_keys_with_one_name_none_is_used() {
     for signer in [&one, &two] {
         let verify = |header| verifier.verify(signer.token(&header, &claims()), &keys, now());
         assert_eq!(verify(header()).err(), Some(TokenError::KeyAmbiguous));
-        // Nor is one of them taken for the only one that fits.
+        // Nor is one of them used as the only key that fits.
         assert_eq!(
             verify(without(header(), "kid")).err(),
             Some(TokenError::Signature)

@@ -1,5 +1,5 @@
-//! Another implementation's opinion: whatever this crate accepts, jose accepts as well, and where this
-//! crate is stricter, it says why.
+//! Another implementation's opinion: jose accepts all that this crate accepts, and where this crate is
+//! stricter, it says why.
 
 use orbgate_testing::provider::Provider;
 use orbgate_testing::signer::{
@@ -33,7 +33,7 @@ fn no_token_is_accepted_that_jose_refuses() {
             (Ok(_), false) => panic!("accepted, and jose refuses it: {token}"),
             (Err(error), true) => {
                 let meant = [
-                    Audience,    // a list with something else than text in it
+                    Audience,    // a list with something other than text in it
                     BadEncoding, // bits of a last character that belong to no byte
                     BadTime,     // beyond where whole seconds are exact
                     Bound,
@@ -48,7 +48,7 @@ fn no_token_is_accepted_that_jose_refuses() {
             }
         }
     }
-    // Each of the three is put to the test.
+    // Each of the three is tried.
     assert!(
         both > 50 && neither > 1_000 && stricter > 100,
         "{both} {neither} {stricter}"
@@ -63,15 +63,15 @@ fn tokens(signer: &Signer) -> Vec<String> {
             tokens.push(signer.token_of(&header, &claims));
         }
     }
-    // The honest token with each of its bytes made another.
+    // The valid token, once with each of its bytes changed.
     let honest = signer.token(&header(), &claims());
     for place in 0..honest.len() {
         let mut changed = honest.clone();
         changed.replace_range(place..=place, "-");
         tokens.push(changed);
     }
-    // Four of the last character's bits belong to no byte of the signature; fifteen of these say the same
-    // signature in another spelling.
+    // Four of the last character's bits belong to no byte of the signature; fifteen changes of them spell
+    // the same signature another way.
     let (start, _) = honest.split_at(honest.len() - 1);
     tokens.extend(BASE64URL.chars().map(|last| format!("{start}{last}")));
     tokens
@@ -79,8 +79,8 @@ fn tokens(signer: &Signer) -> Vec<String> {
 
 const BASE64URL: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The object as it is; without each member; and with each of these values in place of it, once
-/// alone and once as a second member of the same name.
+/// The object as it is; without each member; and with each of these values, once in place of the member
+/// and once as a second member of the same name.
 fn variants(object: &Value, values: &[(&str, &[&str])]) -> Vec<String> {
     let mut variants = vec![object.to_string()];
     for (name, values) in values {

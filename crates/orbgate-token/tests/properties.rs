@@ -54,7 +54,8 @@ fn verify(token: impl AsRef<[u8]>) -> Option<TokenError> {
 
 #[test]
 fn every_change_of_one_byte_is_refused() {
-    // Not a sample: every byte of every token, to neighbours and to what has a meaning.
+    // Not a sample: every byte of every token is changed, to its neighbours and to characters with
+    // a meaning.
     for token in &world().tokens {
         assert_eq!(verify(token), None);
         for place in 0..token.len() {
@@ -134,7 +135,7 @@ proptest! {
         header in json(),
         claims in json(),
     ) {
-        // With a right signature, so that what lies behind it is reached.
+        // With a right signature, so that the checks after it are reached.
         let token = world().signer.token_of(&header, &claims);
         prop_assert!(verify(token).is_some());
         let right = signer::header();

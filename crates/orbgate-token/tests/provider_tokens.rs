@@ -32,7 +32,7 @@ fn reason(token: &VerifiedToken, method: &str, path: &str) -> &'static str {
     decide(token, method, path).reason().as_str()
 }
 
-/// What an engine says to this token.
+/// The engine's decision on a call with this token.
 fn decide(token: &VerifiedToken, method: &str, path: &str) -> Decision<'static> {
     let target = format!("/api/v1/external{path}");
     let request = Request {
@@ -101,8 +101,8 @@ async fn a_scope_takes_both_steps() {
     };
     let fetcher = fetcher(&provider, FetchSettings::default());
     let engine = Engine::external();
-    // Declared in the Permissions tab, requested in `scope`, carried by the token, and what
-    // `GET /account` then lacks.
+    // The scopes declared in the Permissions tab, requested in `scope` and carried by the token,
+    // and what `GET /account` then lacks.
     let table = [
         ("read:account", "read:account", "read:account", None),
         ("read:account", "", "", Some(NotRequested)),
@@ -130,7 +130,7 @@ async fn a_scope_takes_both_steps() {
             assert_eq!(grant.missing_step(&decision), missing);
         }
     }
-    // A token that is older than its grant does not know of it.
+    // A token that is older than its grant does not carry the scope.
     provider.declare("read:keys");
     let older = provider.user("read:account read:keys");
     provider.declare("read:account read:keys");
@@ -189,7 +189,7 @@ async fn a_storm_of_unknown_keys_asks_the_provider_a_few_times() {
     };
     let fetcher = fetcher(&provider, FetchSettings::default());
     let token = provider.organisation("read:account");
-    // The first tokens of a cold start arrive together, and wait for one fetch.
+    // The first tokens of a cold start arrive together, and all wait for one fetch.
     let first = (0..100).map(|_| {
         let (fetcher, token) = (fetcher.clone(), token.clone());
         tokio::spawn(async move { fetcher.verify(token, SystemTime::now()).await.is_ok() })

@@ -47,7 +47,7 @@ pub(super) struct KindClaims {
     pub(super) organisation: Option<Vec<TestDocument>>,
 }
 
-/// One test of a claim: exactly one of the keys besides `claim`.
+/// One test of a claim: `claim` and exactly one of the other keys.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TestDocument {

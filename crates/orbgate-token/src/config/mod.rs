@@ -70,14 +70,14 @@ pub struct ConfigError {
 /// One thing wrong with a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConfigFault {
-    /// Where it stands in the file; `None` for a configuration written in Rust.
+    /// Where it is in the file; `None` for a configuration written in Rust.
     pub place: Option<Place>,
     /// What is wrong: lower case, no final period, input in backticks.
     pub message: String,
 }
 
 impl ConfigError {
-    /// Of a configuration written in Rust: the message names issuer and key.
+    /// The error of a configuration written in Rust: each message names issuer and key.
     pub(crate) fn of_keys(faults: &[KeyFault]) -> Self {
         let faults = faults.iter().map(|fault| {
             let message = match fault.key.name {
@@ -94,7 +94,7 @@ impl ConfigError {
         }
     }
 
-    /// Of a file.
+    /// The error of a file.
     fn of_file(faults: Vec<Fault>) -> Self {
         let faults = faults.into_iter().map(|fault| ConfigFault {
             place: Some(Place {
@@ -158,7 +158,7 @@ mod tests {
     use super::FORMAT;
     use super::document::{Document, IssuerDocument, KindClaims, ScopesDocument, TestDocument};
 
-    /// What a type's own refusal of another key lists.
+    /// The keys that a type lists when it refuses another one.
     fn keys<T: DeserializeOwned>() -> BTreeSet<String> {
         let refused = serde_json::from_str::<T>(r#"{"no such key": 0}"#).err();
         let message = refused.unwrap().to_string();

@@ -7,7 +7,7 @@ use super::document::{
     ScopesDocument, TestDocument,
 };
 
-/// What the tree says, as far as it says something; complete if no fault was found.
+/// The document that the tree describes; complete only if no fault was found.
 pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
     let mut reader = Reader {
         values: Values { faults },

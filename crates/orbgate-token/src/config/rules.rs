@@ -17,7 +17,7 @@ use crate::keys::KeyRules;
 use crate::kind::{ClaimTest, KindRules};
 use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
 
-/// The issuers that a document describes, with whatever is wrong with them.
+/// The issuers that a document describes, and every fault in them.
 pub(super) fn issuers(document: &Document, faults: &mut Faults) -> Vec<Issuer> {
     let documents = document.issuers.iter();
     let issuers: Vec<Issuer> = documents.map(|document| issuer(document, faults)).collect();
@@ -47,7 +47,7 @@ pub(super) fn issuers(document: &Document, faults: &mut Faults) -> Vec<Issuer> {
 }
 
 impl IssuerDocument {
-    /// Where each key stands, for the faults that are found in the issuer itself.
+    /// Where each key is, for the faults that are found in the issuer itself.
     fn places(&self) -> [(&'static str, Option<Place>); 11] {
         [
             ("issuer", Some(self.issuer.place)),
@@ -85,7 +85,7 @@ fn issuer(document: &IssuerDocument, faults: &mut Faults) -> Issuer {
     }
     if let Some(names) = &document.algorithms {
         let algorithms = algorithms(&names.value, faults);
-        // An unknown one is reported already: that none is left is not a second fault.
+        // Unknown ones are reported already, so an empty list is not a second fault.
         if !algorithms.is_empty() || names.value.is_empty() {
             issuer = issuer.algorithms(algorithms);
         }
@@ -123,7 +123,7 @@ fn issuer(document: &IssuerDocument, faults: &mut Faults) -> Issuer {
     issuer
 }
 
-/// The algorithms of these names that there are.
+/// The algorithms of these names; unknown names are faults.
 fn algorithms(names: &[Spanned<String>], faults: &mut Faults) -> Vec<Algorithm> {
     let mut algorithms = Vec::new();
     for name in names {

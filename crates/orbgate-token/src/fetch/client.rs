@@ -1,4 +1,4 @@
-//! One `GET` with limits: no redirect is followed, nothing is kept, and the body has an end.
+//! One `GET` with limits: no redirect is followed, no connection is kept, and the body is limited.
 
 use core::fmt;
 
@@ -32,7 +32,7 @@ impl Client {
             .https_or_http() // a loopback address may go without; `check::is_safe_url` judges each URL
             .enable_http1()
             .build();
-        // Minutes lie between two fetches: an idle connection would only be closed by the other side.
+        // Fetches are minutes apart: the other side would close an idle connection.
         let hyper = HyperClient::builder(TokioExecutor::new())
             .pool_max_idle_per_host(0)
             .build(connector);
@@ -68,7 +68,7 @@ impl Client {
     }
 }
 
-/// Why keys could not be fetched. It says nothing of what was received.
+/// Why keys could not be fetched. It quotes nothing of what was received.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FetchError {

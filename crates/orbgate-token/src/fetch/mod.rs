@@ -1,4 +1,4 @@
-//! Fetching keys: who asks for them, and what tokens are verified with in the meantime.
+//! Fetching keys: who starts a fetch, and which keys verify tokens in the meantime.
 #![allow(
     clippy::disallowed_methods,
     reason = "fetching keys is I/O with intervals; the time of a token is still an argument"
@@ -52,7 +52,7 @@ struct Shared {
     verifier: Verifier,
     settings: FetchSettings,
     client: Client,
-    /// What is known at one time: readers take all of it at once.
+    /// All that is known at one time: a reader takes it whole.
     snapshot: ArcSwap<Snapshot>,
     /// Held during a fetch, one for each issuer.
     attempts: Vec<Arc<Mutex<Attempts>>>,
@@ -91,7 +91,7 @@ impl KeyFetcher {
     ///
     /// # Errors
     ///
-    /// Every setting that cannot be.
+    /// Every setting that is out of range.
     pub fn with(
         verifier: Verifier,
         settings: FetchSettings,
@@ -148,8 +148,8 @@ impl KeyFetcher {
         result
     }
 
-    /// Fetches every issuer's keys now, as far as the settings allow: for the start of a server, so
-    /// that its first request need not wait.
+    /// Fetches every issuer's keys now, as far as the settings allow: call it when a server starts, so that
+    /// its first request need not wait.
     pub async fn fetch(&self) {
         let (snapshot, asked) = (self.shared.snapshot.load_full(), Instant::now());
         for issuer in 0..self.shared.attempts.len() {
@@ -158,8 +158,8 @@ impl KeyFetcher {
         }
     }
 
-    /// Never again uses the key of this issuer that has this `kid`, though the issuer publishes it: for a key
-    /// whose private half is in wrong hands. Holds from the next token on, for as long as the program runs.
+    /// Never again uses this issuer's key with this `kid`, even if the issuer still publishes it: for a key
+    /// whose private half was stolen. Holds from the next token on, until the program ends.
     ///
     /// Tokens that name the key are refused as [`TokenError::KeyRevoked`].
     pub fn revoke(&self, issuer: &str, kid: &str) {
@@ -170,8 +170,9 @@ impl KeyFetcher {
         });
     }
 
-    /// Forgets the keys of this issuer: for one that has withdrawn a key before its time. The next token
-    /// waits for a fetch, which starts at once; until it succeeds, every token of the issuer is refused.
+    /// Forgets the keys of this issuer: for an issuer that has withdrawn a key before it expired. The next
+    /// token waits for a fetch, which starts at once; until it succeeds, every token of the issuer is
+    /// refused.
     ///
     /// Waits for a fetch that is under way, because it may have begun before the issuer's change.
     pub async fn forget(&self, issuer: &str) {
@@ -194,7 +195,7 @@ impl KeyFetcher {
         self.shared.snapshot.load().keys.clone()
     }
 
-    /// How it stands with each issuer's keys, for logs and health checks.
+    /// The state of each issuer's keys, for logs and health checks.
     #[must_use]
     pub fn status(&self) -> Vec<KeyStatus> {
         let snapshot = self.shared.snapshot.load();
@@ -214,7 +215,7 @@ impl KeyFetcher {
         issuers.map(status).collect()
     }
 
-    /// The snapshot to verify with: fetches first where an issuer's keys are missing or over their time.
+    /// The snapshot to verify with: fetches first where an issuer's keys are missing or too old.
     async fn current(&self, issuer: usize, asked: Instant) -> Arc<Snapshot> {
         let snapshot = self.shared.snapshot.load_full();
         let is_failing = snapshot.is_failing(issuer);
@@ -227,7 +228,7 @@ impl KeyFetcher {
             return snapshot;
         }
         let cause = snapshot.cause(issuer);
-        // If the lock is held, a fetch is under way already. While the issuer fails, no call queues for it.
+        // If the lock is held, a fetch is under way already. While the issuer fails, no call waits for that.
         if due == Due::Soon || is_failing {
             let attempts = self.shared.attempts.get(issuer).map(Arc::clone);
             if let Some(Ok(attempts)) = attempts.map(Mutex::try_lock_owned)
@@ -258,7 +259,7 @@ impl KeyFetcher {
             && !attempts.is_any_since(asked)
             && let Some(task) = self.start(issuer, attempts, cause)
         {
-            // An attempt that panicked leaves everything as it was.
+            // An attempt that panicked has changed nothing.
             let _ = task.await;
         }
     }
@@ -281,13 +282,13 @@ impl KeyFetcher {
             };
             let fetched = fetch(&shared.client, rules, &shared.settings).await;
             shared.publish(issuer, name, fetched);
-            drop(attempts); // only now, so that those who wait see the new snapshot
+            drop(attempts); // only now: callers that wait for the lock must see the new snapshot
         }))
     }
 }
 
 impl Shared {
-    /// Stores what was fetched; a failure only leaves a note.
+    /// Stores what was fetched; after a failure the keys stay, and the error is noted.
     fn publish(&self, issuer: usize, name: &str, fetched: Result<Fetched, FetchError>) {
         let now = Instant::now();
         let (fetched, failure) = match fetched {
@@ -308,7 +309,7 @@ impl Shared {
         });
     }
 
-    /// Stops using an issuer's keys, if their times are so.
+    /// Stops using an issuer's keys, if their times pass this test.
     fn drop_keys(&self, issuer: usize, are_so: impl Fn(Times) -> bool) {
         let is_so = |snapshot: &Snapshot| snapshot.times(issuer).is_some_and(&are_so);
         if !is_so(&self.snapshot.load()) {
@@ -337,7 +338,7 @@ impl fmt::Debug for KeyFetcher {
     }
 }
 
-/// How it stands with an issuer's keys.
+/// The state of an issuer's keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyStatus {
     /// The issuer.

@@ -8,7 +8,7 @@ use core::time::Duration;
 /// No time may be 0 or longer than a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FetchSettings {
-    /// How long keys are good for where the issuer's `Cache-Control` says nothing: 600 s.
+    /// How long keys are good for where the issuer sends no usable `Cache-Control`: 600 s.
     pub ttl: Duration,
     /// The least that an issuer may say: 60 s.
     pub ttl_min: Duration,
@@ -16,15 +16,15 @@ pub struct FetchSettings {
     pub ttl_max: Duration,
     /// After how much of that time a token starts a fetch without waiting for it, in percent: 80.
     pub ahead_percent: u8,
-    /// How long keys are used beyond their time while fresh ones cannot be had: 3,600 s. Then every token of
-    /// the issuer is refused.
+    /// How long keys are used beyond their time while no fresh ones can be fetched: 3,600 s. After that,
+    /// every token of the issuer is refused.
     pub max_stale: Duration,
-    /// The time from one attempt to the next, whatever tokens ask for and whether it succeeds: 30 s for each
-    /// issuer. A key that the issuer did not have is not asked for again for as long.
+    /// The time from one attempt to the next, also where it succeeds: 30 s for each issuer. For as long, a
+    /// key that the issuer did not have is not asked for again.
     pub cooldown: Duration,
     /// How many attempts tokens with unknown keys may start at once, and then in every cooldown, evenly: 4,
-    /// which is one every 7.5 s. A key that the issuer has just begun to use is then found soon, though
-    /// somebody goes on asking for keys that do not exist.
+    /// which is one every 7.5 s. So a new key of the issuer is found soon, even while somebody keeps asking
+    /// for keys that do not exist.
     pub burst: u32,
     /// The time from one attempt to the next while there are no keys, so that every token is refused: 1 s.
     pub retry: Duration,
@@ -51,7 +51,7 @@ impl FetchSettings {
         timeout: Duration::from_secs(5),
     };
 
-    /// Every setting that cannot be.
+    /// Checks that every setting is in range.
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         const DAY: Duration = Duration::from_secs(24 * 60 * 60);
         let times = [
@@ -65,7 +65,7 @@ impl FetchSettings {
         ];
         let mut faults = Vec::new();
         for (name, time) in times {
-            // Nothing need be used beyond its time.
+            // 0 is fine here: then no key is used beyond its time.
             if time.is_zero() && name != "max_stale" {
                 faults.push(format!("`{name}` is 0"));
             }
@@ -108,14 +108,14 @@ impl FetchSettings {
                     .map(Duration::from_secs),
                 _ => None,
             };
-            // Of several, the shortest.
+            // If there are several, the shortest counts.
             ttl = [ttl, said].into_iter().flatten().min();
         }
         ttl.unwrap_or(self.ttl).min(self.ttl_max).max(self.ttl_min)
     }
 }
 
-/// Settings that cannot be: every fault of them.
+/// Settings that are out of range: every fault in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsError {
     faults: Vec<String>,
@@ -148,7 +148,7 @@ mod tests {
                 },
                 "",
             ),
-            // Each as much as it may be.
+            // Each at its largest valid value.
             (
                 FetchSettings {
                     ttl_min: good.ttl_max,

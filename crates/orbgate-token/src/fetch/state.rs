@@ -48,7 +48,7 @@ impl Snapshot {
         }
     }
 
-    /// Why an issuer's keys may have to be fetched, whatever tokens say.
+    /// Why an issuer's keys may have to be fetched, apart from what a token names.
     pub(super) fn cause(&self, issuer: usize) -> Cause {
         match self.times(issuer) {
             None => Cause::NoKeys,

@@ -31,7 +31,7 @@ pub(super) enum Due {
 }
 
 impl Times {
-    /// `None` where the clock cannot tell such times.
+    /// `None` where the clock cannot express these times.
     pub(super) fn new(fetched: Instant, ttl: Duration, settings: &FetchSettings) -> Option<Self> {
         let stale = fetched.checked_add(ttl)?;
         let ahead = ttl
@@ -45,12 +45,12 @@ impl Times {
         })
     }
 
-    /// While the issuer answers.
+    /// What to do while the issuer answers.
     pub(super) fn due(&self, now: Instant) -> Due {
         self.due_at(now, self.stale)
     }
 
-    /// While the issuer fails: no call waits for it as long as its keys may be used.
+    /// What to do while the issuer fails: no call waits for it as long as its keys may be used.
     pub(super) fn due_while_failing(&self, now: Instant) -> Due {
         self.due_at(now, self.end)
     }
@@ -65,7 +65,7 @@ impl Times {
         }
     }
 
-    /// Whether the keys must not be used any more.
+    /// Whether the keys are too old to be used at all.
     pub(super) fn are_over(&self, now: Instant) -> bool {
         now >= self.end
     }
@@ -92,7 +92,7 @@ pub(super) struct Attempts {
     missing: HashMap<Fingerprint, Instant>,
 }
 
-/// More missing `kid`s are not remembered.
+/// At most so many missing `kid`s are remembered.
 const MISSING: usize = 1024;
 
 impl Attempts {
@@ -115,12 +115,12 @@ impl Attempts {
         may
     }
 
-    /// Whether an attempt has begun after that time.
+    /// Whether an attempt began after this time.
     pub(super) fn is_any_since(&self, time: Instant) -> bool {
         self.last.is_some_and(|last| last >= time)
     }
 
-    /// Takes an attempt out of the budget: `burst` of them at once, and as many, evenly, in every cooldown.
+    /// Takes one attempt from the budget: `burst` of them at once, and as many, evenly, in every cooldown.
     fn spend(&mut self, now: Instant, settings: &FetchSettings) -> bool {
         self.spent.retain(|back| *back > now);
         let burst = usize::try_from(settings.burst).unwrap_or(usize::MAX);
@@ -136,15 +136,16 @@ impl Attempts {
         }
     }
 
-    /// Whether the issuer was asked for this `kid` within a cooldown. Longer it must not be remembered: the
-    /// issuer's next key may be called so.
+    /// Whether the issuer was asked for this `kid` within a cooldown. It must not be remembered longer,
+    /// because the issuer's next key may have this `kid`.
     fn is_missing(&self, kid: Fingerprint, now: Instant, settings: &FetchSettings) -> bool {
         let asked = self.missing.get(&kid);
         asked.is_some_and(|asked| now.duration_since(*asked) < settings.cooldown)
     }
 
-    /// Notes that the issuer was asked for a key after that time, and did not have it: if the last attempt
-    /// is not an earlier one, which cannot know of a key that came later, and brought what is known.
+    /// Notes that the issuer was asked for a key after that time, and did not have it. Does so only if the
+    /// last attempt began after that time and brought the known keys: an earlier one cannot know of a key
+    /// that came later.
     pub(super) fn note_missing(
         &mut self,
         kid: Fingerprint,
@@ -245,7 +246,7 @@ mod tests {
         );
         // After a while without attempts the whole burst is there again.
         assert_eq!(made(&mut attempts, 300, 308), [300, 301, 302, 303]);
-        // However many there are, in 300 s.
+        // The number of attempts in 300 s does not depend on the number of tokens.
         let mut attempts = Attempts::default();
         let all = (0..10_000_u32).filter(|number| {
             let at = clock.after(Duration::from_millis(30).saturating_mul(*number));
@@ -268,7 +269,7 @@ mod tests {
             );
         }
         assert!(attempts.may(Cause::UnknownKey(next), clock.at(30), &SETTINGS));
-        // What an earlier attempt did not bring may have come since.
+        // The issuer may have a key now that it lacked in an earlier attempt.
         attempts.note_missing(kid(8), clock.at(31), fetched(30), &SETTINGS);
         assert!(attempts.may(Cause::UnknownKey(kid(8)), clock.at(31), &SETTINGS));
     }

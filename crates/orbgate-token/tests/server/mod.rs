@@ -10,14 +10,14 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-/// What is sent for a path.
+/// What the server sends for a path.
 #[derive(Clone)]
 pub(crate) enum Reply {
     /// These bytes.
     Raw(String),
     /// The same after some time.
     Late(Duration, String),
-    /// A byte now and then, and never an end.
+    /// A byte now and then, without an end.
     Dribble,
     /// A body without an end, as fast as it goes.
     Endless,
