@@ -1,4 +1,4 @@
-//! Many decisions in one go.
+//! Many decisions in one call.
 
 use crate::decision::Decision;
 use crate::engine::Engine;
@@ -6,14 +6,14 @@ use crate::lookup::{self, Found};
 use crate::request::Request;
 use crate::vector::Native;
 
-/// Requests by number, as columns have them, and where their decisions go: see [`Engine::decide_batch`].
+/// Requests by row number, as in columns, and where their decisions go: see [`Engine::decide_batch`].
 ///
-/// Deciding is as fast as these methods are: mark them `#[inline(always)]` where that counts.
+/// These methods are called for every row: mark them `#[inline(always)]` where that counts.
 pub trait Batch<'r> {
-    /// How many requests there are. Only these rows are asked for, each in its turn.
+    /// How many requests there are. Only these rows are asked for, one after the other.
     fn rows(&self) -> usize;
 
-    /// The target of a row's request. It is looked at before the rest.
+    /// The target of a row's request. It is read before the rest of the request.
     fn target(&self, row: usize) -> &'r [u8];
 
     /// A row's request.
@@ -30,8 +30,8 @@ const LARGE: usize = 8_192;
 const ROWS: usize = 32;
 
 impl Engine {
-    /// Decides many requests, each as [`Engine::decide`] would. Allocates nothing. On tables of many thousand routes
-    /// a decision costs less than alone.
+    /// Decides many requests, each as [`Engine::decide`] would. Allocates nothing. On tables of many thousand
+    /// routes, a decision costs less than a single one.
     ///
     /// ```
     /// use orbgate::{Batch, Decision, Engine, Request, Token};
@@ -74,7 +74,7 @@ impl Engine {
             }
             return;
         }
-        // In stages, so that the loads of many templates, which wait for memory, overlap.
+        // In stages, so that the slow loads of many templates from memory overlap.
         let mut keys = [None; ROWS];
         let mut all_found = [Found::Unknown; ROWS];
         for start in (0..batch.rows()).step_by(ROWS) {

@@ -45,7 +45,7 @@ impl Engine {
         let (Some(route), scope) = template.column(column) else {
             return self.decide_method(template, request, token);
         };
-        // The scope's row is nearer than the route's, and has the same terms.
+        // The scope's row is likelier to be cached than the route's, and has the same terms.
         let need = match self.tables.scopes.get(usize::from(scope)) {
             Some(row) => Need {
                 route,
@@ -60,8 +60,8 @@ impl Engine {
         self.decide_need(need, token, request.allow_bonus_orbs_use)
     }
 
-    /// Decides a request whose method has no column, or whose target is too long. What was found is not looked for again: the
-    /// caller chooses the method, and could double the cost with it.
+    /// Decides a request whose method has no column, or whose target is too long. The template is not looked up again:
+    /// the caller chooses the method, and could double the cost with it.
     #[cold]
     #[inline(never)]
     fn decide_rarely<'e>(&'e self, request: &Request<'_>, found: Found<'e>) -> Decision<'e> {
@@ -75,12 +75,12 @@ impl Engine {
                 self.deny_token(reason, Some(template), request.method)
             }
             (Found::Nothing, _) if is_in_order => self.decide_no_route(request.token.as_ref()),
-            // Without a method or a length in order this says so before it looks anything up.
+            // If the method or the length is invalid, this denies before it looks anything up.
             _ => self.decide_slowly(request),
         }
     }
 
-    /// Decides whatever the fast path leaves over: every rule, in its order.
+    /// Decides what the fast path does not: tries every rule, in its order.
     #[cold]
     #[inline(never)]
     fn decide_slowly(&self, request: &Request<'_>) -> Decision<'_> {
@@ -110,7 +110,7 @@ impl Engine {
         self.deny(reason, Subject::NOTHING)
     }
 
-    /// Denies a call without a valid token. The decision does not name its route: the caller may not learn of it.
+    /// Denies a call without a valid token. The decision does not name the route, because the caller may not learn it.
     #[cold]
     #[inline(never)]
     fn deny_token(
@@ -162,7 +162,7 @@ impl Engine {
         first.checked_add(u32::try_from(at).ok()?)
     }
 
-    /// Decides what is left once a route or scope is found and the token is one: the scope.
+    /// Decides the last step, once a route or scope is found and the token is valid: whether the token has the scope.
     #[inline(always)]
     pub(crate) fn decide_need<'e>(
         &'e self,
@@ -185,7 +185,7 @@ impl Engine {
         Decision::new(self, reason, subject, allow_bonus_orbs_use)
     }
 
-    /// Whether the scope of these terms, which has this id, is one of these (specification §5.3).
+    /// Whether the token's scopes include the scope of these terms, whose id this is (specification §5.3).
     #[inline(always)]
     pub(crate) fn holds(&self, scopes: Scopes<'_>, scope: u16, terms: &Terms) -> bool {
         match scopes {

@@ -24,7 +24,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine of tables that `compile` made.
+    /// The engine of these tables, which `compile` made.
     #[doc(hidden)]
     #[must_use]
     pub const fn from_tables(tables: Tables) -> Self {
@@ -94,7 +94,7 @@ impl Engine {
         self.decide_found_need(need, token, allow_bonus_orbs_use)
     }
 
-    /// Decides without a target: the token comes first, and then what was found.
+    /// Decides without a target: first the token is checked, then the route or scope.
     #[inline(always)]
     fn decide_found_need<'e>(
         &'e self,
@@ -126,8 +126,8 @@ impl Engine {
         self.scope_set(text.as_ref().split(|byte| *byte == b' '))
     }
 
-    /// Interns scopes that come one by one, as from a JSON array. Each is one scope token as it
-    /// stands: one with a space in it matches nothing.
+    /// Interns scopes that come one by one, as from a JSON array. Each is one scope token as it is: one with a space in
+    /// it matches nothing.
     #[must_use]
     pub fn scope_set<S: AsRef<[u8]>>(&self, scopes: impl IntoIterator<Item = S>) -> ScopeSet {
         let mut set = ScopeSet::empty(self.policy_id(), self.tables.scopes.len());
@@ -196,7 +196,7 @@ impl Engine {
     /// Every scope with its orb column and routes, in the order of the policy file: the table of
     /// specification §4.2, and the scopes without routes.
     pub fn scope_table(&self) -> impl ExactSizeIterator<Item = Scope<'_>> {
-        // In this order no id is asked for behind the last of 65,535 scopes.
+        // Scopes first: `zip` stops before the `u16` overflows.
         let ids = self.tables.scopes.iter().zip(0..);
         let mut scopes: Vec<_> = ids.map(|(_, id)| Scope::new(self, id)).collect();
         scopes.sort_by_key(Scope::place);
@@ -229,7 +229,7 @@ impl Engine {
         Digest(self.tables.digest)
     }
 
-    /// The digest's first half: ids and scope sets say by it of which policy they are.
+    /// The digest's first half: it marks ids and scope sets, to tell which policy they belong to.
     #[inline(always)]
     pub(crate) const fn policy_id(&self) -> u128 {
         match self.tables.digest.first_chunk() {
@@ -243,7 +243,7 @@ impl Engine {
         let ids = &self.tables.scope_ids;
         let id = *ids.get(ids.seed.text(scope))?;
         let row = self.tables.scopes.get(usize::from(id))?;
-        // A perfect hash sends strangers to some slot: the whole name is compared.
+        // A perfect hash maps an unknown key to an arbitrary slot, so the whole name is compared.
         (self.tables.text.bytes(row.terms.scope) == scope).then_some((id, row))
     }
 }
@@ -263,8 +263,8 @@ impl fmt::Debug for Engine {
 impl Engine {
     /// Compiles a policy at run time. The expected time and the memory are linear in the size of its templates.
     ///
-    /// Should no hash ever be found that distinguishes its texts (the chance is below 2⁻²⁰⁰), the engine has no routes and
-    /// denies every request.
+    /// If no hash is found that tells its texts apart (the chance is below 2⁻²⁰⁰), the engine has no routes and denies
+    /// every request.
     #[must_use]
     pub fn new(policy: &crate::policy::Policy) -> Self {
         let tables = crate::compile::compile(policy);

@@ -1,4 +1,4 @@
-//! The two steps that put a scope into a token, and which of them a denied call lacks (specification §5.4
+//! The two steps that put a scope into a token, and which of them is missing for a denied call (specification §5.4
 //! and §5.5).
 
 use crate::codes;
@@ -9,10 +9,10 @@ use crate::listing::Scope;
 use crate::reason::Reason;
 use crate::token::{ScopeSet, Scopes};
 
-/// What an application did to get scopes: declared them, and requested them. A token carries those of which
-/// both are true.
+/// What an application did to get scopes: declared them, and requested them. A token carries a scope only if both
+/// were done.
 ///
-/// Decisions look at the token alone, and the answer on the wire stays a bare 403. A grant is for people: it
+/// Decisions read the token alone, and the answer on the wire is still a bare 403. A grant is for people: it
 /// says why a token does not carry what a call needs.
 ///
 /// ```
@@ -47,8 +47,7 @@ impl<'a> Grant<'a> {
         }
     }
 
-    /// Whether a token that is issued now carries the scope; `None` where the steps that are known do not
-    /// tell.
+    /// Whether a token that is issued now carries the scope; `None` where the known steps do not decide it.
     #[must_use]
     pub fn carries(&self, scope: Scope<'_>) -> Option<bool> {
         match self.steps(scope) {
@@ -75,8 +74,8 @@ impl<'a> Grant<'a> {
         Some(engine.scope_set(carried.map(|scope| scope.name())))
     }
 
-    /// Which step a denied call lacks; `None` where the call was allowed, or denied for a reason that no step
-    /// can change.
+    /// Which step is missing for a denied call; `None` where the call was allowed, or denied for a reason that no
+    /// step can change.
     #[must_use]
     pub fn missing_step(&self, decision: &Decision<'_>) -> Option<MissingStep> {
         match decision.reason() {
@@ -100,7 +99,8 @@ impl<'a> Grant<'a> {
 }
 
 codes! {
-    /// Which step a denied call lacks. Strings are frozen: a later release may add one, never rename or remove one.
+    /// Which step is missing for a denied call. Strings are frozen: a later release may add one, never rename or
+    /// remove one.
     #[non_exhaustive]
     pub enum MissingStep {
         NotDeclared: "not_declared", "the scope is not declared in the Permissions tab of the application";

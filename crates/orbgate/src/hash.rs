@@ -1,6 +1,6 @@
-//! Perfect hashing: the hash of a key, and the one slot it can stand in.
+//! Perfect hashing: the hash of a key, and the one slot it can be in.
 //!
-//! A stranger lands in some slot, too: a lookup compares the key that it finds there in full.
+//! An unknown key maps to an arbitrary slot, so a lookup compares the key in that slot in full.
 #![allow(
     clippy::as_conversions,
     reason = "a hash is cut into its halves on purpose"
@@ -9,22 +9,22 @@
 use crate::list::List;
 use crate::tables::COLUMNS;
 
-/// Slots for a known set of keys, no two of which share one: hash and displace. Some bits of a hash choose a displacement,
-/// which sends others to their slot.
+/// Slots for a known set of keys, no two of which share one: hash and displace. Some bits of a hash choose a
+/// displacement; other bits and the displacement choose the slot.
 #[derive(Clone, Debug, Default)]
 pub struct PerfectHash<T: 'static> {
-    /// What the hash multiplies with.
+    /// The multipliers of the hash.
     pub seed: Seed,
     /// A power of two of them.
     pub displacements: List<u32>,
-    /// A power of two of them; one that no key owns holds the default entry.
+    /// A power of two of them; an unused slot holds the default entry.
     pub slots: List<T>,
-    /// One less than there are displacements and slots, so that no look-up has to count them.
+    /// One less than there are displacements and slots, so that no look-up has to compute it.
     pub masks: [u32; 2],
 }
 
 impl<T> PerfectHash<T> {
-    /// The only entry that can have a key of this hash; the caller compares the key.
+    /// The only entry whose key can have this hash; the caller compares the key.
     #[inline(always)]
     pub(crate) fn get(&self, hash: u64) -> Option<&T> {
         let [buckets, slots] = self.masks;
@@ -33,8 +33,8 @@ impl<T> PerfectHash<T> {
     }
 }
 
-/// The bucket of a hash. It takes bits, as the slot does, to which all bytes of a key come, multiplied with many of the
-/// seed's: the lowest ones are no good.
+/// The bucket of a hash. Bucket and slot take bits that depend on every byte of the key and on many bits of the seed:
+/// the lowest bits depend on too few.
 #[inline(always)]
 pub(crate) const fn bucket(hash: u64, mask: u32) -> usize {
     index(hash.rotate_right(44) as u32 & mask)
@@ -46,10 +46,10 @@ pub(crate) const fn slot(hash: u64, displacement: u32, mask: u32) -> usize {
     index(((hash >> 24) as u32 ^ displacement) & mask)
 }
 
-/// Odd multipliers, which make a hash one of a family.
+/// Odd multipliers, which choose one hash of a family.
 ///
-/// Products of 64 bits would carry upwards only: keys that differ in their highest bytes alone would share their lower bits
-/// under every seed. So the products have 128, and are folded.
+/// In products of 64 bits carries go upwards only: keys that differ in their highest bytes alone would share their
+/// lower bits under every seed. So the products have 128 bits, and are folded.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seed(pub [u64; 3]);
 
@@ -98,14 +98,14 @@ impl Methods {
 /// A method of 2 to 8 letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Method {
-    /// Four pairs of its bytes, which overlap in a method of fewer than eight: all of it is in there.
+    /// Four pairs of its bytes, which overlap in a method of fewer than eight: so the pairs have every byte of it.
     pub letters: u64,
     /// Its length.
     pub length: usize,
 }
 
 impl Method {
-    /// Reads a method without a branch on its length, because no processor can guess which method comes next.
+    /// Reads a method without a branch on its length, because no processor can predict which method comes next.
     #[inline(always)]
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let last = bytes.len().wrapping_sub(2);
@@ -141,8 +141,8 @@ pub(crate) const fn mix(a: u64, b: u64) -> u64 {
 pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(crate) const MIXER: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// The first and the last eight bytes of a text, little-endian: up to 16 bytes they say all of it. A text of
-/// fewer than eight has all of it in both, and zeros after it.
+/// The first and the last eight bytes of a text, little-endian: they are all of a text of up to 16 bytes. If it has
+/// fewer than eight, each is the whole text, and zeros after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
     /// The first eight.
@@ -155,15 +155,16 @@ pub struct Ends {
 /// differ in it, too: texts that are equal except for these bits may still not be the same without regard to case.
 pub(crate) const CASE: u64 = 0x2020_2020_2020_2020;
 
-/// In a literal's head: equal ends are not enough, because it has more than 16 bytes or more than one spelling, or others have
-/// the same ends. It is the highest bit of a byte, which no accepted byte has, so nothing is taken for the literal unseen.
+/// Set in a literal's head where equal ends are not enough: it has more than 16 bytes or more than one spelling, or
+/// other literals have the same ends. It is the highest bit of a byte, which no accepted byte has, so no segment equals
+/// the literal without a comparison of the texts.
 pub(crate) const COMPARE_TEXT: u64 = 0x80;
 
 /// The bits that interning looks at first, the same in every spelling of a literal.
 pub(crate) const SEEN: u64 = !(CASE | COMPARE_TEXT);
 
 impl Ends {
-    /// The ends of a text that stands alone.
+    /// The ends of a text by itself.
     pub(crate) fn of(text: &[u8]) -> Self {
         let word = |bytes: &[u8]| {
             let mut word = [0; 8];

@@ -6,8 +6,8 @@ use crate::token::TokenKind;
 
 /// Decides an api whose scopes apply only when a user's token is supplied.
 ///
-/// `held` says whether the token carries the scope. Everywhere else the token's kind changes nothing;
-/// here the scope counts on a user's token alone, and the policy must say what an organisation gets.
+/// `held` says whether the token carries the scope. In other apis the token's kind changes nothing.
+/// Here the scope counts only on a user's token, and the policy must say what an organisation gets.
 #[inline(always)]
 pub(crate) const fn decide(kind: TokenKind, organisation: OrganisationRule, held: bool) -> Reason {
     match (kind, organisation) {

@@ -1,12 +1,12 @@
 //! Which template fits a path.
 //!
-//! Each segment is interned: looked up, with its position, in the perfect hash of literals. What is found adds its part to
-//! the key; what is no literal adds nothing. The key is looked up in the perfect hash of templates, and nearly always that is
-//! all. If not, a parameter's value is a literal elsewhere, or nothing fits: the tuples are tried, the most specific first
-//! (tuple space search).
+//! Each segment is interned: looked up, with its position, in the perfect hash of literals. A literal adds its part to
+//! the key; any other segment adds nothing. The key is looked up in the perfect hash of templates, and nearly always
+//! finds the template. If not, a parameter's value is a literal of another template, or nothing fits: the tuples are
+//! tried, the most specific first (tuple space search).
 //!
-//! [`find`] is the fast path. It recognises a target that no rule is about and that is spelt as the templates are; whatever
-//! else it meets it leaves to [`find_exactly`].
+//! [`find`] is the fast path. It recognises a target that no rule is about and that is spelt as the templates are. All
+//! other targets it leaves to [`find_exactly`].
 
 #![allow(
     clippy::as_conversions,
@@ -29,11 +29,11 @@ pub(crate) enum Found<'e> {
     Template(&'e Template),
     /// No template fits.
     Nothing,
-    /// Something is not simple.
+    /// The target is not simple enough for the fast path.
     Unknown,
 }
 
-/// A path of fewer bytes is copied into a buffer of this size.
+/// A shorter path is copied into a buffer of this size.
 const SHORTEST: usize = 16;
 
 /// The key of a path that does not start as all templates do: no template has that number of segments.
@@ -93,7 +93,7 @@ fn key_in_blocks<V: Vector>(
     Some(walk.key)
 }
 
-/// The key of a path that no template starts like, so that nothing has to be interned.
+/// The key of a path that starts as no template does, so that nothing has to be interned.
 #[inline(never)]
 fn key_outside_prefix<V: Vector>(
     tables: &Tables,
@@ -112,17 +112,17 @@ fn key_outside_prefix<V: Vector>(
     Some(NO_TEMPLATE)
 }
 
-/// What is done with each segment of a path. A trait and not a closure, because a closure cannot ask to be inlined, and some
-/// were not.
+/// What is done with each segment of a path. A trait, because a closure cannot be marked `#[inline(always)]`, and some
+/// closures were not inlined.
 trait Visit {
     /// Takes a segment, which is neither empty nor too long. `None` where it is not simple.
     fn segment(&mut self, start: usize, end: usize) -> Option<()>;
 }
 
-/// Only looks whether the segments are simple.
+/// Only checks that the segments are simple.
 struct Check<'t> {
     bytes: &'t [u8],
-    /// How many may come.
+    /// How many more segments there may be.
     left: usize,
 }
 
@@ -136,8 +136,8 @@ impl Visit for Check<'_> {
     }
 }
 
-/// Hands over where each segment starts and ends, from the one that starts at `start` on. `None` where a byte is reserved, or a
-/// segment is empty or too long.
+/// Calls `visit` with the start and end of each segment, the first of which starts at `start`. `None` where a byte is
+/// reserved, or a segment is empty or too long.
 #[inline(always)]
 fn each_segment<V: Vector>(
     bytes: &[u8],
@@ -154,7 +154,7 @@ fn each_segment<V: Vector>(
         let end = end_in_block(length, base);
         let mut ends = slashes & end.wrapping_sub(1) | end;
         let first = base.wrapping_add(index(ends.trailing_zeros()));
-        // Only one that comes from another block can be as long.
+        // Only a segment that began in an earlier block can be too long.
         let is_too_long = start < base && first.wrapping_sub(start) > MAX_SEGMENT_BYTES;
         let is_empty = ends & (ends << 1 | is_start) != 0;
         if is_empty || is_too_long {
@@ -177,7 +177,7 @@ struct Walk<'e, 't> {
     tables: &'e Tables,
     bytes: &'t [u8],
     words: Words<'t>,
-    /// The literals at the next segment's position and those behind it.
+    /// The literals at the next segment's position and at those after it.
     positions: core::slice::Iter<'e, PerfectHash<Literal>>,
     key: u64,
 }
@@ -195,10 +195,10 @@ impl Visit for Walk<'_, '_> {
         let literal = literals.get(literals.seed.literal(ends, length))?;
         let differ = literal.ends.differ(ends);
         let unlike = differ & SEEN | u64::from(literal.length ^ length);
-        // Without a branch: no processor can guess whether a segment is a literal.
+        // Without a branch: no processor can predict whether a segment is a literal.
         let part = select_unpredictable(unlike == 0, literal.part, 0);
         self.key = self.key.wrapping_add(part).wrapping_add(1);
-        // One test, because no processor can guess either part of it.
+        // One test, because no processor can predict either part of it.
         if unlike | u64::from(differ == 0) == 0 {
             compare_text(self.tables, literal, self.bytes.get(start..end)?)?;
         }
@@ -206,8 +206,8 @@ impl Visit for Walk<'_, '_> {
     }
 }
 
-/// The ends of a segment. Eight bytes that end with the path's eighth or a later one can be read at once; a shorter
-/// segment is what is left of them when what stands before it is shifted out.
+/// The ends of a segment. If eight bytes of the path end where the segment does, they are read at once. If the segment
+/// is shorter, the bytes before it are shifted out.
 #[inline(always)]
 fn ends(words: Words<'_>, start: usize, end: usize) -> Ends {
     if end < 8 {
@@ -221,7 +221,7 @@ fn ends(words: Words<'_>, start: usize, end: usize) -> Ends {
         };
     }
     let last = end.wrapping_sub(8).min(words.last);
-    // How many bits of the last eight bytes stand before it.
+    // How many bits of the last eight bytes come before the segment.
     let before = (start.saturating_sub(last) as u32).wrapping_mul(8);
     Ends {
         head: words.at(start.min(last)).wrapping_shr(before),
@@ -274,8 +274,8 @@ fn slashes<V: Vector>(bytes: &[u8], base: usize, in_block: usize) -> Option<u64>
     slashes.filter(|_| all.is_zero())
 }
 
-/// Compares a segment with a literal that has the same ends, but perhaps for the case of letters. `None` where the two are
-/// not simply the same.
+/// Compares a segment with a literal whose ends are the same, except perhaps for the case of letters. `None` unless the
+/// literal has one spelling, which the segment has, and no other literal has its ends.
 #[inline(never)]
 fn compare_text(tables: &Tables, literal: &Literal, segment: &[u8]) -> Option<()> {
     let row = tables.literal_rows.get(index(literal.id))?;
@@ -286,7 +286,7 @@ fn compare_text(tables: &Tables, literal: &Literal, segment: &[u8]) -> Option<()
     is_same.then_some(())
 }
 
-/// The most specific template that fits where some of the literals of a path are values of parameters.
+/// The most specific template that fits when some of a path's literals are values of parameters.
 #[inline(never)]
 fn find_in_tuples(tables: &Tables, key: u64) -> Found<'_> {
     let count = (key & COUNT) as u32;
@@ -299,7 +299,7 @@ fn find_in_tuples(tables: &Tables, key: u64) -> Found<'_> {
     for (position, field) in (common..count).zip(tables.fields.iter().skip(index(common))) {
         literals |= u32::from(key & field != 0).wrapping_shl(position);
     }
-    // The tuple of all of them was looked up before.
+    // The tuple of all these literals was looked up before.
     let mut tuples = tuples
         .iter()
         .filter(|tuple| tuple.literals & !literals == 0 && tuple.literals != literals);
@@ -323,7 +323,7 @@ impl Tables {
         slice(&self.tuples, run.copied().unwrap_or_default())
     }
 
-    /// A literal at this position, whatever the case of its letters.
+    /// A literal at this position, in any case of its letters.
     fn literal(&self, position: u32, segment: &[u8]) -> Option<&LiteralRow> {
         let ends = Ends::of(segment);
         let length = u32::try_from(segment.len()).ok()?;
@@ -349,8 +349,8 @@ fn in_small_letters(text: &[u8]) -> impl Iterator<Item = u8> {
     text.iter().map(u8::to_ascii_lowercase)
 }
 
-/// The most specific template that fits an accepted path (rule P20), `None` where none fits, or the rule that the path breaks
-/// beside this policy (P19, P21).
+/// The most specific template that fits an accepted path (rule P20), `None` where none fits, or the rule that the path
+/// breaks together with this policy (P19, P21).
 pub(crate) fn find_exactly<'e>(
     tables: &'e Tables,
     path: &Path<'_>,
@@ -398,13 +398,13 @@ pub(crate) fn find_exactly<'e>(
 /// How a template fits a path.
 enum Fit {
     Exact,
-    /// Only without regard to the case of letters, once escapes are decoded.
+    /// Once escapes are decoded, and only if the case of letters is ignored.
     ButForCase,
     Not,
 }
 
-/// Compares a path with the text of a template of as many segments, which has this tuple. Where one fits except for its case already,
-/// the others count only if they fit exactly: so their texts are compared no longer than they are equal.
+/// Compares a path with the text of a template of as many segments, which has this tuple. Once one fits except for its
+/// case, the others count only if they fit exactly: so the comparison of their texts ends at the first difference.
 fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &[&[u8]], exactly: bool) -> Fit {
     let route = tables.routes.get(index(template.first_route));
     let mut rest = route.map_or(&[][..], |route| tables.text.bytes(route.template));
@@ -501,7 +501,7 @@ mod tests {
         }
     }
 
-    /// Tests of decisions cannot see whether a target took the slow way for nothing.
+    /// Tests of decisions cannot see whether a target took the slow path without need.
     #[test]
     fn simple_targets_take_the_fast_path() {
         let tables = &Engine::external().tables;

@@ -7,8 +7,8 @@ use crate::codes::texts;
 codes! {
     /// Why a request was allowed or denied, in the order in which the reasons are tried.
     ///
-    /// Strings and numbers are frozen: a later release may add a reason, never rename, renumber or
-    /// remove one. Number 0 is not a reason: a caller that meets it must deny.
+    /// Strings and numbers are frozen: a later release may add a reason, never rename, renumber or remove one. Number 0
+    /// is not a reason: a caller that gets it must deny.
     #[non_exhaustive]
     pub enum Reason: u8 {
         /// [`Detail`] names the rule that it breaks.
@@ -46,11 +46,11 @@ pub enum Named {
 }
 
 impl Reason {
-    /// The HTTP status of a denial that says nothing of its own: that of the specification. Every language takes it from
+    /// The HTTP status of a denial that has none of its own: 403, as in the specification. Every language takes it from
     /// here.
     pub const DEFAULT_STATUS: u16 = 403;
 
-    /// Whether the call may be made: a reason without a status of a denial.
+    /// Whether the call may be made: reasons that allow have no HTTP status.
     #[inline(always)]
     pub(crate) const fn is_allow(self) -> bool {
         self.status().is_none()

@@ -7,8 +7,8 @@
 
 use crate::vector::{BLOCK, Native, Vector, end_in_block, positions_in_block};
 
-/// Whether one of the scopes of a text, which spaces separate, is exactly this one (specification §5.3). A scope is not empty
-/// and has no space.
+/// Whether one of the scopes in a text, separated by spaces, is exactly this one (specification §5.3). A scope is not
+/// empty and has no space.
 #[inline(never)] // so that decisions on scope sets stay small
 pub(crate) fn has_scope(text: &[u8], scope: &[u8]) -> bool {
     has_scope_on::<Native>(text, scope)
@@ -25,8 +25,8 @@ fn has_scope_on<V: Vector>(text: &[u8], scope: &[u8]) -> bool {
 
 /// The same. All of the text is in the first `in_block` bytes of its blocks.
 ///
-/// Bits say where a scope of this length can stand: where there is a space, or nothing, before it and as far behind it, and
-/// the right byte in its middle. So hardly more than one place is looked at.
+/// Bits mark where the scope can be: a space, or nothing, comes before it and after its length, and its middle byte is
+/// right. So hardly more than one place is compared in full.
 #[inline(always)]
 fn has_scope_in_blocks<V: Vector>(text: &[u8], scope: &[u8], in_block: usize) -> bool {
     let length = scope.len();
@@ -45,7 +45,7 @@ fn has_scope_in_blocks<V: Vector>(text: &[u8], scope: &[u8], in_block: usize) ->
             return false;
         };
         let end = end_in_block(text.len(), base);
-        // What this block cannot say: it would stand in the next one.
+        // The places whose end is in the next block.
         let unknown = if end == 0 {
             !shift(u64::MAX, length)
         } else {
@@ -68,7 +68,7 @@ fn has_scope_in_blocks<V: Vector>(text: &[u8], scope: &[u8], in_block: usize) ->
     false
 }
 
-/// Whether a scope stands here, after a space or at the start, and before a space or at the end.
+/// Whether this scope is here, after a space or at the start, and before a space or at the end.
 #[inline(always)]
 fn stands_at(text: &[u8], at: usize, scope: &[u8]) -> bool {
     let Some((before, rest)) = text.split_at_checked(at) else {
@@ -82,7 +82,7 @@ fn stands_at(text: &[u8], at: usize, scope: &[u8]) -> bool {
         && matches!(after.first(), None | Some(b' '))
 }
 
-/// Whether two texts are equal. Most scopes have 8 to 16 bytes, which their first and last eight are.
+/// Whether two texts are equal. Most scopes have 8 to 16 bytes: their first and last eight are all of them.
 #[inline(always)]
 fn is_same(own: &[u8], other: &[u8]) -> bool {
     let ends = |text: &[u8]| {

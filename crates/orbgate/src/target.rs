@@ -1,8 +1,8 @@
 //! The request target: refuse, never normalise.
 //!
 //! Authorizer and backend must read the same path, so a path has exactly one accepted spelling. [`read`] is the one
-//! home of the rules P2 to P18: it accepts a target or names the first rule that it breaks. [`reserved`] only recognises
-//! bytes that no rule is about.
+//! home of the rules P2 to P18: it accepts a target or names the first rule that it breaks. [`reserved`] only tells
+//! apart the bytes that no rule is about.
 
 #![allow(
     clippy::as_conversions,
@@ -14,12 +14,12 @@ use crate::reason::Detail;
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, Profile};
 use crate::vector::Vector;
 
-/// Zero where a byte is a slash or one that no rule is about, wherever it stands in a segment but at its start, where a
-/// dot may be: letters, digits and `-._`. Other bytes may be in order, too.
+/// Zero where a byte is a slash, or a letter, a digit or one of `-._`. No rule is about these, except about a dot at
+/// the start of a segment. Other bytes may be valid, too.
 #[inline(always)]
 pub(crate) fn reserved<V: Vector>(bytes: V) -> V {
     let no_letter = bytes.or(V::splat(0x20)).outside(b'a', b'z');
-    // `-`, `.`, `/` and the digits stand together.
+    // `-`, `.`, `/` and the digits are neighbours in ASCII.
     let no_digit = bytes.outside(b'-', b'9');
     let no_underscore = bytes.outside(b'_', b'_');
     no_letter.and(no_digit).and(no_underscore)
@@ -106,13 +106,13 @@ static HAS_RULE: [bool; 256] = {
     all
 };
 
-/// The path of a target whose bytes are in order, and that is not too long (P2 to P4). Its query is never looked
-/// at again (P6).
+/// The path of a target whose bytes are in order, and that is not too long (P2 to P4). Nothing reads the query after
+/// this (P6).
 pub(crate) fn path(target: &[u8]) -> Result<&[u8], Detail> {
     if target.is_empty() || target.len() > MAX_TARGET_BYTES {
         return Err(Detail::Length);
     }
-    // Without a branch, so that many bytes are looked at at once.
+    // Without a branch, so that the compiler can check many bytes at once.
     let (mut is_visible, mut has_hash, mut has_query) = (true, false, false);
     for byte in target {
         is_visible &= byte.is_ascii_graphic();
@@ -131,7 +131,7 @@ pub(crate) fn path(target: &[u8]) -> Result<&[u8], Detail> {
     }
 }
 
-/// Rules P13 to P18 for the escape that starts `rest`, the end of a path.
+/// Applies rules P13 to P18 to the escape at the start of `rest`, which is the end of a path.
 fn read_escape(path: &[u8], rest: &[u8]) -> Result<(), Detail> {
     let Some((byte, after)) = escaped(rest) else {
         return Err(Detail::BadEscape);
@@ -156,7 +156,7 @@ fn read_escape(path: &[u8], rest: &[u8]) -> Result<(), Detail> {
     }
 }
 
-/// The byte that an escape at the start of `bytes` stands for, and what follows it.
+/// The byte that an escape at the start of `bytes` encodes, and the bytes after the escape.
 fn escaped(bytes: &[u8]) -> Option<(u8, &[u8])> {
     let [b'%', high, low, after @ ..] = bytes else {
         return None;
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
     use crate::vector::Native;
 
-    /// What is not reserved is accepted wherever it stands.
+    /// A byte that is not reserved is accepted at every place.
     #[test]
     fn usual_bytes_break_no_rule() {
         for byte in 0..=u8::MAX {

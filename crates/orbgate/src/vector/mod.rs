@@ -1,8 +1,8 @@
-//! Bytes side by side in one register: the few primitives that the fast path is written over, and one file a
-//! processor that has them. Nothing here knows what a path is.
+//! Bytes side by side in one register: the few primitives on which the fast path is built, and one file for each kind
+//! of processor. Nothing here knows what a path is.
 //!
-//! Each kind of processor has one file, of what all its processors have. AVX2, found out when the program runs, was measured: it
-//! saved 7 % of the instructions and no time.
+//! A file uses only what all processors of its kind have. AVX2, detected at run time, was measured: it saved 7 % of the
+//! instructions and no time.
 #![allow(
     clippy::as_conversions,
     reason = "numbers below 64 as the widths that shifts take"
@@ -40,13 +40,13 @@ pub(crate) trait Vector: Copy {
     /// How many bytes it has: 8, 16 or 32.
     const BYTES: usize;
 
-    /// The bytes from `at` on, where there are as many.
+    /// The bytes from `at` on; `None` if there are too few.
     fn load(bytes: &[u8], at: usize) -> Option<Self>;
 
     /// The same byte everywhere.
     fn splat(byte: u8) -> Self;
 
-    /// The bits of both.
+    /// The bitwise or.
     fn or(self, other: Self) -> Self;
 
     /// A byte is zero where that of either is, if both come from [`outside`](Vector::outside).
@@ -62,7 +62,7 @@ pub(crate) trait Vector: Copy {
     fn is_zero(self) -> bool;
 }
 
-/// Sixteen bytes as two integers, of which the compiler makes one load.
+/// Sixteen bytes as two integers, which the compiler loads at once.
 #[allow(dead_code, reason = "the plain vector is one integer")]
 #[inline(always)]
 fn halves(bytes: &[u8], at: usize) -> Option<[u64; 2]> {
@@ -114,12 +114,12 @@ impl<V: Vector> Vector for Pair<V> {
     }
 }
 
-/// How many bytes a block has: one bit each in an integer.
+/// How many bytes a block has: an integer has one bit for each.
 pub(crate) const BLOCK: usize = 64;
 
-/// The positions of bytes in the block that starts at `base`, relative to it; `of` says those in a register. Only the block's
-/// first `length` bytes are asked for, a power of two of them. Positions past the end of all bytes are unknown. `None` where
-/// these do not fill one register.
+/// The positions of bytes in the block that starts at `base`, relative to it; `of` gives those in a register. Only the
+/// block's first `length` bytes, a power of two, are read. Positions past the end of `bytes` are unknown. `None` if
+/// `bytes` do not fill one register.
 #[inline(always)]
 pub(crate) fn positions_in_block<V: Vector>(
     bytes: &[u8],
@@ -130,8 +130,8 @@ pub(crate) fn positions_in_block<V: Vector>(
     let last = bytes.len().checked_sub(V::BYTES)?;
     let mut positions = 0_u64;
     for offset in (0..length).step_by(V::BYTES) {
-        // What would pass the end is moved back to end there: what is read twice is the same both times. What is moved back
-        // past the start of the block comes around to its end.
+        // A read that would pass the end of `bytes` is moved back to end there; bytes that are read twice give the same
+        // bits. Bits of bytes before the block are rotated to its end.
         let at = base.wrapping_add(offset).min(last);
         let bits = of(V::load(bytes, at)?);
         positions |= bits.rotate_left(at.wrapping_sub(base) as u32);
@@ -139,7 +139,7 @@ pub(crate) fn positions_in_block<V: Vector>(
     Some(positions)
 }
 
-/// The bit of the first byte behind a text in the block that starts at `base`, if it is in there.
+/// The bit of the first byte after a text in the block that starts at `base`; 0 if it is not in that block.
 #[inline(always)]
 pub(crate) const fn end_in_block(length: usize, base: usize) -> u64 {
     match length.wrapping_sub(base) {
@@ -156,14 +156,14 @@ pub(crate) struct Words<'t> {
 }
 
 impl<'t> Words<'t> {
-    /// Of a text of eight bytes at least.
+    /// The words of a text; `None` if it has fewer than eight bytes.
     #[inline(always)]
     pub(crate) fn of(bytes: &'t [u8]) -> Option<Self> {
         let last = bytes.len().checked_sub(8)?;
         Some(Self { bytes, last })
     }
 
-    /// The eight bytes at a place that has as many; others of them at any other place.
+    /// The eight bytes from this place on; if fewer are left, the last eight.
     #[inline(always)]
     pub(crate) fn at(self, at: usize) -> u64 {
         // INVARIANT: eight bytes start at `last`, so the compiler needs no check.

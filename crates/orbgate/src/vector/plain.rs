@@ -40,14 +40,14 @@ impl Vector for Plain {
 
     #[inline(always)]
     fn and(self, other: Self) -> Self {
-        // What is outside is the highest bit, and nothing else.
+        // Outside, only the highest bit of the byte is set.
         Self(self.0 & other.0)
     }
 
     #[inline(always)]
     fn outside(self, low: u8, high: u8) -> Self {
         let Self(bytes) = self;
-        // From 128 on a number is its lowest seven bits and the highest one.
+        // A number from 128 on is its lowest seven bits, with the highest one set.
         let at_least = |number: u8| match number {
             0 => HIGHEST,
             1..=0x7f => at_least(bytes, number) | bytes & HIGHEST,
@@ -65,7 +65,7 @@ impl Vector for Plain {
     fn positions(self, byte: u8) -> u64 {
         let differ = self.0 ^ every(byte);
         let equal = !((differ & LOW_SEVEN).wrapping_add(LOW_SEVEN) | differ) & HIGHEST;
-        // The eight highest bits, one beside the other.
+        // The eight highest bits, next to each other.
         (equal >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
     }
 

@@ -1,10 +1,10 @@
-//! Every processor's primitives beside the bytes, one by one.
+//! Every processor's primitives, compared with the bytes one by one.
 
 use proptest::prelude::*;
 
 use super::{Native, Vector};
 
-/// What the primitives say of the bytes at `at`, byte by byte.
+/// Compares the primitives with the bytes at `at`, byte by byte.
 fn check<V: Vector>(bytes: &[u8], at: usize, low: u8, high: u8) -> Result<(), TestCaseError> {
     let loaded = V::load(bytes, at);
     let Some(own) = bytes.get(at..at.saturating_add(V::BYTES)) else {
@@ -34,7 +34,7 @@ fn check<V: Vector>(bytes: &[u8], at: usize, low: u8, high: u8) -> Result<(), Te
 }
 
 proptest! {
-    /// Every processor's file does what its bytes say one by one, and so all do the same.
+    /// Every processor's file does what a loop over the bytes does, and so all do the same.
     #[test]
     fn primitives_do_what_they_say(
         bytes in prop_oneof![
