@@ -4,10 +4,10 @@
 //! cargo run --release -p orbgate-tower --all-features --example load -- ES256
 //! ```
 //!
-//! The argument says what stands before the routes: `bare` nothing, `known` the layer with a verifier that knows the
-//! token by heart, `RS256`, `ES256` or `EdDSA` the layer with keys and tokens of that algorithm, and `audited` the
-//! same as `ES256` with an audit, written to nowhere. It prints where it listens and a token that may call
-//! `GET /api/v1/external/files/{fileId}`, and serves on one thread until its standard input ends.
+//! The argument says what is around the routes: `bare` nothing, `known` the layer with a verifier that has stored
+//! the token, `RS256`, `ES256` or `EdDSA` the layer with keys and tokens of that algorithm, and `audited` the same
+//! as `ES256` with an audit, written to nowhere. It prints where it listens and a token that may call `GET
+//! /api/v1/external/files/{fileId}`, and serves on one thread until its standard input ends.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -44,7 +44,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let (verifier, token) = world(algorithm)?;
     let engines = Engines::external();
-    // Counting is part of what the layer costs.
+    // The layer also counts, and that is part of its cost.
     PrometheusBuilder::new().install_recorder()?;
     let app: Router = match setting.as_str() {
         "bare" => service::routes(),
@@ -72,7 +72,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// A key, what verifies with it, and a token of a day.
+/// A key, a verifier with it, and a token that is valid for a day.
 fn world(algorithm: Algorithm) -> Result<(KeyHolder, String), Box<dyn Error>> {
     let signer = match algorithm {
         Algorithm::Rs256 => Signer::rsa(),
@@ -96,7 +96,7 @@ fn world(algorithm: Algorithm) -> Result<(KeyHolder, String), Box<dyn Error>> {
     ))
 }
 
-/// Knows one token by heart: what the layer costs without a signature.
+/// Accepts one stored token, to measure the layer without checking a signature.
 struct Known {
     token: String,
     verified: VerifiedToken,

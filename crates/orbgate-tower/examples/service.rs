@@ -4,11 +4,11 @@
 //! cargo run -p orbgate-tower --all-features --example service -- 127.0.0.1:8080 https://id.example.com https://api.example.com
 //! ```
 //!
-//! The arguments: where to listen, the issuer of the tokens, their audience, and, if it is not to be the
-//! specification's own, a policy file, which is followed. `GET /metrics` is what Prometheus scrapes.
+//! The arguments: where to listen, the issuer of the tokens, their audience, and a policy file, which is followed.
+//! Without a file, the specification's own policy decides. `GET /metrics` is what Prometheus scrapes.
 //!
-//! There is no model behind it: the run endpoint answers a valid record with a stand-in for the answer, and
-//! the other routes, whose payloads the specification does not show, answer 204.
+//! No model runs: the run endpoint answers a valid record with a placeholder for the model's text. The other routes,
+//! whose payloads the specification does not show, answer 204.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -65,7 +65,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let gate = gate(engines, KeyFetcher::new(verifier)?)?;
 
     let scrape = PrometheusBuilder::new().install_recorder()?;
-    // Added after the layer, so without it: nothing in there is anybody's but the operator's.
+    // Added after the layer, so outside it: the metrics are for the operator, and name no user.
     let app = app(gate).route("/metrics", get(async move || scrape.render()));
     serve(TcpListener::bind(address).await?, app).await?;
     Ok(())
@@ -198,7 +198,7 @@ fn run_record(request: RunRequest, user: &str, allowed: &Allowed, begun: SystemT
     }
 }
 
-/// What the run took: time, and no tokens.
+/// The metrics of the run: some time, and no tokens.
 fn metrics(begun: SystemTime) -> Metrics {
     let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let end = SystemTime::now();

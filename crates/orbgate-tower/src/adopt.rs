@@ -1,4 +1,4 @@
-//! A new version of a policy: how it ends, and what it changes.
+//! A new version of a policy: its end marker, and what it changes.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use orbgate_analysis::{Change, Cost, diff};
 
 use crate::observe;
 
-/// How many lines a log gets of one version of a policy; the rest is a number.
+/// How many lines a log gets of one version of a policy; of the rest it gets the number.
 const LINES: usize = 20;
 
 /// A version of a policy, compiled.
@@ -17,19 +17,19 @@ pub(crate) struct Version {
     pub(crate) ending: Ending,
 }
 
-/// How a version says where it ends.
+/// How a version marks its end.
 #[cfg(feature = "watch")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ending {
     /// By the end marker.
     pub(crate) marked: bool,
-    /// And its text is the one that was sealed.
+    /// Also, its text is the one that was sealed.
     pub(crate) sealed: bool,
 }
 
 #[cfg(feature = "watch")]
 impl Ending {
-    /// What either of the two says.
+    /// What is true of at least one of the two.
     pub(crate) const fn or(self, other: Self) -> Self {
         Self {
             marked: self.marked || other.marked,
@@ -53,9 +53,9 @@ pub(crate) struct Changes {
     narrower: u64,
     /// Routes and scopes that are gone.
     vanished: u64,
-    /// Some changes have not been looked for, because too many templates overlap.
+    /// Some changes may be missing, because too many templates overlap.
     incomplete: bool,
-    /// The first changes, those that widen before the others.
+    /// The first changes: first those that widen, then the others.
     lines: Vec<String>,
     /// How many more there are.
     more: usize,
@@ -117,7 +117,7 @@ impl Changes {
         self.wider > 0 || self.incomplete
     }
 
-    /// Logs and counts what the version changes that has this digest.
+    /// Logs and counts what the version with this digest changes.
     pub(crate) fn say(&self, digest: Digest) {
         let (wider, narrower, vanished) = (self.wider, self.narrower, self.vanished);
         tracing::info!(policy = %digest, wider, narrower, vanished, "policy loaded");

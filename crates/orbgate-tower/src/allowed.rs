@@ -26,7 +26,7 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// Keeps what an engine answered, with the engine.
+    /// Keeps an engine's answer, with the engine.
     pub(crate) fn new(engine: &Arc<Engine>, allow: &Allow<'_>) -> Self {
         Self {
             engine: Arc::clone(engine),
@@ -55,7 +55,7 @@ impl Allowed {
         self.engine.scope(self.scope)
     }
 
-    /// What the call consumes: to be held before the work, captured after it.
+    /// What the call consumes: hold it before the work, capture it after.
     #[must_use]
     pub const fn charge(&self) -> Option<Charge> {
         self.charge

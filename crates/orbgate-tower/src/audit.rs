@@ -17,9 +17,10 @@ use crate::verify::Refused;
 
 /// Writes a line of JSON for each decision. Cheap to clone; the clones write to one place.
 ///
-/// A line has the decision as `orbgate decide --json` has it, with the policy's digest; besides, the time, the route
-/// that the request is about, also where it came without a valid token ([`Decision::about`](orbgate::Decision::about)), and
-/// of a token its kind and [fingerprint](crate::Verified::fingerprint), or the code of why it was refused:
+/// A line has the decision as `orbgate decide --json` has it, with the policy's digest. It also has the time, and the
+/// route that the request is about, even if it came without a valid token
+/// ([`Decision::about`](orbgate::Decision::about)); and of a token its kind and
+/// [fingerprint](crate::Verified::fingerprint), or the code of why it was refused:
 ///
 /// ```json
 /// {"time_ms":1795174800000,"decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"GET /api/v1/external/orbs","scope":"read:orbs","orbs":{"consumes":true,"amount":null,"bonus_allowed":false},"policy":"sha256:…","about":"GET /api/v1/external/orbs","token_kind":"user","token":"8f14e45fceea167a","token_refused":null}
@@ -30,35 +31,35 @@ use crate::verify::Refused;
 ///
 /// Requests never wait for the writer, which has a thread of its own, and no decision depends on it:
 ///
-/// - Of a slow writer, 65,536 lines wait (about 32 MiB), and those beyond are lost.
-/// - A writer that fails loses the lines that it was given together, 64 KiB or a little more, and gets the next
-///   ones all the same. Because it may have written half a line, an end of line comes before them.
+/// - For a slow writer, up to 65,536 lines wait (about 32 MiB); further ones are lost.
+/// - When a writer fails, the lines of that write are lost, 64 KiB or a little more. It still gets the next ones, and
+///   before them an end of line, because it may have written half a line.
 ///
-/// Every lost line counts in `orbgate_audit_lost_total`; a `tracing` error says when losing begins.
+/// Every lost line counts in `orbgate_audit_lost_total`; a `tracing` error says when the first is lost.
 #[derive(Clone)]
 pub struct AuditLog {
     entries: SyncSender<Entry>,
-    /// Lines are being lost, and that has been said.
+    /// Lines are being lost, and the error for that is logged.
     losing: Arc<AtomicBool>,
 }
 
 enum Entry {
     /// A line.
     Line(Vec<u8>),
-    /// Closes the channel in it once everything before it is written.
+    /// Its channel closes once everything before it is written.
     Flush { _done: SyncSender<()> },
 }
 
 /// How many lines may wait for the writer.
 const WAITING: usize = 65_536;
 
-/// As many bytes are written at a time, or a line more.
+/// So many bytes are written at a time, or up to a line more.
 const BATCH: usize = 64 * 1024;
 
 impl AuditLog {
     /// Writes to any writer, such as a file opened for appending.
     ///
-    /// The writer is flushed whenever no line waits. It is dropped after the last clone of this is.
+    /// The writer is flushed whenever no line waits. It is dropped once the last clone of this audit is dropped.
     ///
     /// # Errors
     ///
@@ -73,13 +74,14 @@ impl AuditLog {
         Ok(Self { entries, losing })
     }
 
-    /// Waits until every line so far is written, or lost: before a program ends, because that ends the writer's
-    /// thread, too.
+    /// Waits until every line so far is written, or lost. Call it before the program ends, because that ends the
+    /// writer's thread, too.
     ///
     /// It blocks the thread for as long as the writer takes.
     pub fn flush(&self) {
         let (done, wait) = sync_channel(0);
-        // Where the thread has ended, there is nothing to wait for; nothing is ever sent, only the end comes.
+        // If the thread has ended, there is nothing to wait for. `recv` returns when the writer drops its end; nothing
+        // is ever sent.
         if self.entries.send(Entry::Flush { _done: done }).is_ok() {
             let _ = wait.recv();
         }

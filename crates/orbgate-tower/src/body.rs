@@ -9,7 +9,7 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use serde::Deserialize;
 
-/// A request's body behind the layer: what the layer has read of it, and then the rest.
+/// A request's body after the layer: first what the layer has read of it, then the rest.
 ///
 /// On most routes nothing is read, and this is the body itself.
 #[derive(Debug)]
@@ -33,8 +33,8 @@ impl<B: Body> RequestBody<B> {
 }
 
 impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
-    /// Reads up to `limit` bytes; a longer body is left at the frame that goes beyond, and a body that
-    /// says its length beforehand is not begun. Takes memory for twice the limit and a frame, at most.
+    /// Reads up to `limit` bytes; it stops at the frame that goes beyond, and does not start on a body
+    /// whose stated length is larger. Takes memory for at most twice the limit and a frame.
     pub(crate) async fn read_up_to(body: B, limit: u64) -> Self {
         let mut this = Self::untouched(body);
         let mut read = BytesMut::new();
@@ -64,16 +64,16 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
     }
 
     /// Whether the whole body is a JSON object that says `"allowBonusOrbsUse": true` (specification §2.1).
-    /// Absent, of another type, said twice, beyond the limit, not UTF-8: false.
+    /// False if it is absent, of another type, given twice, beyond the limit or not UTF-8.
     pub(crate) fn allows_bonus_orbs(&self) -> bool {
         if self.rest.is_some() || self.failure.is_some() {
             return false;
         }
-        // From bytes, the reader would not look into texts that it skips, and JSON is UTF-8.
+        // As text, because JSON is UTF-8: given bytes, the reader would not check the texts that it skips.
         let Ok(text) = str::from_utf8(&self.read) else {
             return false;
         };
-        // Serde would take a list for an object: its elements for the members, in their order.
+        // Serde would read a list as an object, with its elements as the members in their order.
         let is_object = text.trim_ascii_start().starts_with('{');
         is_object && serde_json::from_str::<Flag>(text).is_ok_and(|flag| flag.allow_bonus_orbs_use)
     }

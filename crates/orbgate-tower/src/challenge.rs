@@ -13,11 +13,11 @@ pub enum Challenge {
     Minimal,
     /// The error as RFC 6750 names it, and the scope that is missing.
     Full(FullChallenge),
-    /// Nothing at all: the bare 403 of the specification, whatever the reason.
+    /// Nothing at all: the bare 403 of the specification, for every reason.
     None,
 }
 
-/// What a full challenge says besides the error.
+/// What a full challenge says apart from the error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FullChallenge {
     realm: Option<String>,
@@ -25,7 +25,7 @@ pub struct FullChallenge {
 }
 
 impl FullChallenge {
-    /// Errors and scopes, and nothing besides.
+    /// Errors and scopes alone.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -38,13 +38,14 @@ impl FullChallenge {
     ///
     /// # Errors
     ///
-    /// Where the text has other than printable ASCII, `"` or `\`.
+    /// Where the text has a character that is not printable ASCII, or `"` or `\`.
     pub fn realm(self, realm: &str) -> Result<Self, ChallengeError> {
         let realm = Some(quotable(realm)?);
         Ok(Self { realm, ..self })
     }
 
-    /// Names the URL of this service's metadata (RFC 9728 §5.1). It is never made of a request's `Host`.
+    /// Names the URL of this service's metadata (RFC 9728 §5.1). It is never built from a request's
+    /// `Host`.
     ///
     /// # Errors
     ///
@@ -111,7 +112,7 @@ impl Challenge {
     }
 }
 
-/// A text as it can stand between quotation marks (RFC 9110 §5.6.4), without escapes.
+/// A text that can be put between quotation marks (RFC 9110 §5.6.4) without escapes.
 fn quotable(text: &str) -> Result<String, ChallengeError> {
     let plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
     if text.bytes().all(plain) {
@@ -121,7 +122,7 @@ fn quotable(text: &str) -> Result<String, ChallengeError> {
     }
 }
 
-/// A text that cannot stand in a challenge.
+/// A text that a challenge cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChallengeError;

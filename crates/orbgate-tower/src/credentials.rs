@@ -1,4 +1,4 @@
-//! What a request shows of its caller: nothing, a token, or something else.
+//! What a request says of its caller: nothing, a token, or something else.
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
@@ -9,7 +9,7 @@ use orbgate_token::bearer;
 use crate::audit::TokenFacts;
 use crate::verify::{Refused, Verified, VerifyToken};
 
-/// What a request shows of its caller.
+/// What a request says of its caller.
 pub(crate) enum Credentials<T> {
     None,
     /// An `Authorization` that cannot be read, or says two things.

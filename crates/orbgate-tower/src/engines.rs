@@ -41,8 +41,8 @@ impl Engines {
         Self { current }
     }
 
-    /// Decides with the policy of a file as it is now; [`Engines::watch`] follows its changes, and takes no file
-    /// that is being written.
+    /// Decides with the policy of a file as it is now. [`Engines::watch`] also follows its changes, and refuses
+    /// a file that is being written.
     ///
     /// # Errors
     ///
@@ -52,13 +52,13 @@ impl Engines {
         Ok(Self::new(engine))
     }
 
-    /// The engine of now. It stays as it is, whatever is stored.
+    /// The current engine. It does not change when another one is stored.
     #[must_use]
     pub fn load(&self) -> Arc<Engine> {
         self.current.load_full()
     }
 
-    /// Puts an engine in place of the current one: decisions that have begun end with the former.
+    /// Puts an engine in place of the current one: decisions that have begun still use the former.
     pub fn store(&self, engine: impl Into<Arc<Engine>>) {
         self.current.store(engine.into());
     }
@@ -75,7 +75,7 @@ impl Engines {
         Ok(self.adopt(candidate))
     }
 
-    /// Puts a version in force, and says what that changes.
+    /// Puts a version in force, and reports what that changes.
     pub(crate) fn adopt(&self, candidate: Candidate) -> Digest {
         let digest = candidate.version.engine.digest();
         self.store(candidate.version.engine);

@@ -50,9 +50,9 @@ impl<V> GateLayer<V, InAxum> {
     /// (`MatchedPath`), or by none, as in a fallback and around `nest_service`: it could reach a route that the
     /// policy does not have.
     ///
-    /// The layer goes around axum's own routes alone: `Router::layer`, `Router::route_layer`, `MethodRouter::layer`.
-    /// Around any other service it is not a layer, because that service may route again where nobody compares:
-    /// below `/users/{id}` it would serve its own `/users/export` to callers who may read one user.
+    /// The layer goes only around axum's own routes: `Router::layer`, `Router::route_layer`, `MethodRouter::layer`. It
+    /// cannot wrap any other service, because that service may route again, and nothing would compare its route with
+    /// the policy's: below `/users/{id}` it would serve its own `/users/export` to callers who may read one user.
     ///
     /// ```compile_fail
     /// # use axum::Router;
@@ -97,7 +97,7 @@ impl<V, W> GateLayer<V, W> {
         self.with(|settings| settings.challenge = challenge)
     }
 
-    /// Answers every denial with 403, so that a caller cannot tell an unknown route from a missing scope.
+    /// Answers every denial with 403. So a caller cannot tell an unknown route from a missing scope.
     ///
     /// [`Challenge::None`] does so by itself; a full challenge would still name the error.
     #[must_use]
@@ -105,20 +105,20 @@ impl<V, W> GateLayer<V, W> {
         self.with(|settings| settings.flat_403 = true)
     }
 
-    /// Decides on a `POST` by its own method, whatever another one `X-HTTP-Method-Override` and its kin name.
+    /// Decides on a `POST` by its own method, even if `X-HTTP-Method-Override` or a similar header names another one.
     ///
-    /// Unless this is set, such a `POST` has two methods, and is refused as malformed: a service, or a layer further
-    /// in, may go by the other one. Set it where none does, and clients send the header all the same.
+    /// Unless this is set, such a `POST` has two methods, and is refused as malformed, because a service or an inner
+    /// layer may follow the header. Set it if none of them does, but clients still send the header.
     #[must_use]
     pub fn ignore_method_override(self) -> Self {
         self.with(|settings| settings.ignore_method_override = true)
     }
 
-    /// Reads `allowBonusOrbsUse` in the bodies of this route's allowed requests, as far as `limit` bytes; the
+    /// Reads `allowBonusOrbsUse` in the bodies of this route's allowed requests, up to `limit` bytes; the
     /// service still gets the whole body. A longer body counts as one that does not allow bonus orbs.
     ///
-    /// The route as the policy has it: `POST /api/v1/external/voxies/prompt/run`. The service waits for the
-    /// whole body, as long as the server lets the client take.
+    /// Name the route as the policy does: `POST /api/v1/external/voxies/prompt/run`. The service gets the request once
+    /// the whole body is there, however long the server lets the client take.
     ///
     /// # Errors
     ///
@@ -133,11 +133,11 @@ impl<V, W> GateLayer<V, W> {
         }))
     }
 
-    /// Decides with these engines, too, and reports every disagreement: what a new policy would change for the requests that
-    /// come, before it is in force. The answer is the other engines' alone.
+    /// Decides with these engines, too, and reports every disagreement. That shows what a new policy would change for
+    /// real requests, before it is in force. Only the layer's own engines decide the answer.
     ///
-    /// Each request counts in `orbgate_shadow_decisions_total`; where the two disagree, the span has how in `shadow`, and
-    /// the audit has both answers. Costs a second decision. It needs scopes as text, as [`orbgate_token`] has them.
+    /// Each request counts in `orbgate_shadow_decisions_total`; where the two disagree, the span says how in `shadow`,
+    /// and the audit has both answers. Costs a second decision. It needs scopes as text, as [`orbgate_token`] has them.
     #[must_use]
     pub fn shadow(self, candidate: Engines) -> Self {
         self.with(|settings| settings.shadow = Some(candidate))
@@ -164,7 +164,7 @@ impl<S, V> Layer<S> for GateLayer<V, Outermost> {
     }
 }
 
-// No other service: it may be a router, whose routes nobody compares with the policy's.
+// No other service: it may be a router, and nothing would compare its routes with the policy's.
 #[cfg(feature = "axum")]
 impl<E, V> Layer<axum::routing::Route<E>> for GateLayer<V, InAxum> {
     type Service = Gate<axum::routing::Route<E>, V>;
@@ -174,7 +174,7 @@ impl<E, V> Layer<axum::routing::Route<E>> for GateLayer<V, InAxum> {
     }
 }
 
-// By hand: a derive would ask that the verifier can be cloned.
+// Written by hand: a derive would require that the verifier is `Clone`.
 impl<V, W> Clone for GateLayer<V, W> {
     fn clone(&self) -> Self {
         Self {

@@ -23,13 +23,14 @@ pub enum LoadError {
     Unsealed,
     /// It is not the policy that the settings expect, but has this digest.
     Unexpected(Digest),
-    /// It could not be compiled within this time.
+    /// Compiling it took longer than this.
     Overdue(Duration),
     /// Compiling it panicked, which is a fault of this program.
     Panicked,
-    /// It allows more than the policy in force, which the settings refuse: what it changes, in a few lines.
+    /// It allows more than the policy in force, and the settings refuse that: what it changes, in a few
+    /// lines.
     Wider(String),
-    /// The settings themselves cannot be: what is wrong with them.
+    /// The settings themselves are invalid: what is wrong with them.
     Settings(String),
 }
 
@@ -51,7 +52,7 @@ impl LoadError {
         }
     }
 
-    /// Whether the same file may be taken next time: what is wrong is not in the file.
+    /// Whether the same file may be accepted next time, because the fault is not in the file.
     pub(crate) const fn may_pass(&self) -> bool {
         matches!(
             self,

@@ -67,7 +67,8 @@ pub(crate) fn shadowed(both: &Shadowed<'_, '_>, span: &Span) {
     }
 }
 
-/// Counts a request that the policy allows by one route, and a router has given to another, or to none that it names.
+/// Counts a request that the policy allows by one route, but a router has sent to another, or to one that it does not
+/// name.
 pub(crate) fn misrouted(decision: &Decision<'_>, matched: &str, span: &Span) {
     static SAID: Once = Once::new();
     let route = decision.route().unwrap_or_default();
@@ -110,7 +111,7 @@ pub(crate) fn policy_changed(wider: u64, narrower: u64, vanished: u64) {
     }
 }
 
-/// Notes that the file of the policy in force was read, and still has it.
+/// Notes that the file was read, and still has the policy in force.
 #[cfg(feature = "watch")]
 #[expect(
     clippy::disallowed_methods,
@@ -124,7 +125,7 @@ pub(crate) fn policy_read() {
     );
 }
 
-/// Notes whether the file has another version than the one in force.
+/// Notes whether the file's version differs from the one in force.
 #[cfg(feature = "watch")]
 pub(crate) fn policy_waiting(waits: bool) {
     set("orbgate_policy_waiting", f64::from(u8::from(waits)));

@@ -1,4 +1,4 @@
-//! The routes of a service beside those of its policy.
+//! The routes of a service, compared with those of its policy.
 
 use core::fmt;
 use std::collections::HashSet;
@@ -8,7 +8,7 @@ use orbgate_analysis::route_of;
 
 use crate::engines::Engines;
 
-/// Whether two templates match the same paths: they differ at most in the names of their parameters.
+/// Whether two templates match the same paths: they may differ only in the names of their parameters.
 ///
 /// A wildcard (`{*rest}`) is not a parameter: it matches more than a policy's template can.
 pub(crate) fn same_template(one: &str, two: &str) -> bool {
@@ -32,9 +32,9 @@ fn is_parameter(segment: &str) -> bool {
 
 impl Engines {
     /// Compares the routes of a service, each a method and a template as axum writes it, with those of the
-    /// current policy: for the start of a service, and for its tests.
+    /// current policy: call it when a service starts, and in its tests.
     ///
-    /// A route that the policy lacks is not safe behind the layer: a policy with `GET /users/{id}` lets
+    /// The layer does not protect a route that the policy lacks: a policy with `GET /users/{id}` lets
     /// callers of that route call `GET /users/export`. Names of parameters need not agree.
     ///
     /// ```
@@ -66,7 +66,7 @@ impl Engines {
             .iter()
             .filter(|(method, template)| !declared.contains(&(*method, key(template))));
         let undeclared = undeclared.map(|(method, template)| {
-            // One value in place of a wildcard, too.
+            // A wildcard gets one value, too.
             let target = template.replace("{*", "{");
             let decided_as = route_of(&engine, method, filled(&target, &value)).ok();
             Undeclared {

@@ -26,7 +26,7 @@ use crate::settings::Settings;
 use crate::target::{Taken, method_unless_overridden};
 use crate::verify::{Verified, VerifyToken};
 
-/// A service behind a [`GateLayer`](crate::GateLayer).
+/// A service inside a [`GateLayer`](crate::GateLayer).
 pub struct Gate<S, V> {
     inner: S,
     settings: Arc<Settings<V>>,
@@ -59,7 +59,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // Only this service has been polled ready, so it takes the request; its clone stays for the next.
+        // Only this service was polled ready, so it takes the request. Its clone stays for the next one.
         let clone = self.inner.clone();
         let mut inner = core::mem::replace(&mut self.inner, clone);
         let settings = Arc::clone(&self.settings);
@@ -74,7 +74,7 @@ where
     }
 }
 
-/// The request as the service gets it, or the answer to its caller.
+/// The request to pass to the service, or the answer to its caller.
 async fn pass<V, B>(
     settings: &Settings<V>,
     request: Request<B>,
@@ -86,7 +86,7 @@ where
 {
     let (parts, body) = request.into_parts();
     let credentials = Credentials::read(&*settings.verifier, &parts.headers).await;
-    // One engine from here on, whatever is swapped in meanwhile.
+    // One engine for the whole decision, even if another is swapped in meanwhile.
     let engine = settings.engines.load();
     let target = settings.source.target(&parts);
     let mut question = Question {
@@ -114,15 +114,15 @@ where
     Ok(admitted(parts, body, allowed, credentials))
 }
 
-/// What the engines are asked of a request, and what a router has said of it before.
+/// What the engines are asked about a request, and the route that a router has already chosen for it.
 struct Question<'q> {
     asked: orbgate::Request<'q>,
     taken: Taken<'q>,
 }
 
 impl Question<'_> {
-    /// An engine's answer. A call that it allows by another route than the router has taken is denied as one
-    /// without a route; what was allowed, and the template taken, go to `misrouted`.
+    /// An engine's answer. If it allows a call by another route than the router's, the call is denied as one
+    /// without a route. The allowed decision and the router's template go to `misrouted`.
     fn put_to<'e>(
         &self,
         engine: &'e Engine,
@@ -146,7 +146,7 @@ fn admitted<B: Body, T: Verified>(
 ) -> Request<RequestBody<B>> {
     parts.extensions.insert(allowed);
     if let Some(bearer) = parts.headers.get_mut(AUTHORIZATION) {
-        // A service that prints its headers does not print the token.
+        // So a service that prints its headers does not print the token.
         bearer.set_sensitive(true);
     }
     if let Credentials::Token(token) = credentials {
@@ -165,7 +165,7 @@ impl<V> Settings<V> {
         }
     }
 
-    /// Reads the body for `allowBonusOrbsUse` where an allowed route is set so.
+    /// Reads the body for `allowBonusOrbsUse`, if the settings say so for the allowed route.
     async fn read_as_far_as_needed<B>(&self, body: B, decision: &Decision<'_>) -> RequestBody<B>
     where
         B: Body<Data = Bytes> + Unpin,
@@ -177,7 +177,7 @@ impl<V> Settings<V> {
         }
     }
 
-    /// Notes a decision where it is observed: counters, span, candidate and audit.
+    /// Reports a decision: to the counters, the span, the candidate and the audit.
     fn note<T: Verified>(
         &self,
         question: &Question<'_>,
@@ -234,7 +234,7 @@ impl<V> Settings<V> {
     }
 }
 
-// By hand: a derive would ask that the verifier can be cloned.
+// Written by hand: a derive would require that the verifier is `Clone`.
 impl<S: Clone, V> Clone for Gate<S, V> {
     fn clone(&self) -> Self {
         Self::new(self.inner.clone(), Arc::clone(&self.settings))

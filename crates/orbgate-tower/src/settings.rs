@@ -1,4 +1,4 @@
-//! What a layer does, as its builder has set it.
+//! The settings of a layer, as its builder has made them.
 
 use core::fmt;
 use std::collections::HashMap;
@@ -41,7 +41,7 @@ impl<V> Settings<V> {
     }
 }
 
-// By hand: a derive would ask that the verifier can be cloned.
+// Written by hand: a derive would require that the verifier is `Clone`.
 impl<V> Clone for Settings<V> {
     fn clone(&self) -> Self {
         Self {

@@ -8,7 +8,7 @@ use orbgate::Decision;
 
 use crate::routes::same_template;
 
-/// Headers by which frameworks let a `POST` be another method.
+/// Headers with which frameworks let a `POST` be another method.
 const METHOD_OVERRIDES: [&str; 3] = [
     "x-http-method-override",
     "x-http-method",
@@ -21,7 +21,8 @@ pub(crate) fn method_unless_overridden(parts: &Parts) -> &str {
     let overrides = |name: &str| METHOD_OVERRIDES.contains(&name.replace('_', "-").as_str());
     let overridden = || parts.headers.keys().any(|name| overrides(name.as_str()));
     if parts.method == Method::POST && overridden() {
-        // The service may go by either of the two, so the engine gets an invalid method, which it denies (P1).
+        // The service may follow either of the two, so the engine gets an invalid method, which it denies
+        // (P1).
         ""
     } else {
         parts.method.as_str()
@@ -31,19 +32,19 @@ pub(crate) fn method_unless_overridden(parts: &Parts) -> &str {
 /// Where a layer finds the URI of the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WireUri {
-    /// It is the request's own, because no router is outside the layer.
+    /// In the request itself, because no router is outside the layer.
     Outermost,
-    /// axum keeps it beside the request's own, from which it takes the prefix of a nested router off.
+    /// In axum's `OriginalUri`, because axum takes the prefix of a nested router off the request's own.
     #[cfg(feature = "axum")]
     OriginalUri,
 }
 
 impl WireUri {
-    /// The target of a request in the one form that an engine takes, or what it is instead, which the engine
-    /// refuses.
+    /// The target of a request in the only form that an engine accepts; or, where it has another form, a text
+    /// that the engine refuses.
     ///
-    /// HTTP/2 and HTTP/3 carry scheme and authority beside the path (RFC 9113 §8.3.1). In HTTP/1 they are
-    /// there only where the request line had them, and an engine refuses that form (P5).
+    /// HTTP/2 and HTTP/3 carry scheme and authority as well as the path (RFC 9113 §8.3.1). In HTTP/1 they are
+    /// there only if the request line had them, and an engine refuses that form (P5).
     pub(crate) fn target(self, parts: &Parts) -> String {
         let Some(uri) = self.uri(parts) else {
             static SAID: Once = Once::new();
@@ -62,12 +63,12 @@ impl WireUri {
         }
     }
 
-    /// The URI of the wire; `None` where the layer is not where it was said to be.
+    /// The URI of the wire; `None` where the layer is in another place than its type says.
     #[cfg(feature = "axum")]
     fn uri(self, parts: &Parts) -> Option<&Uri> {
         let original = parts.extensions.get::<axum::extract::OriginalUri>();
         match self {
-            // A router has been here, and may have taken a prefix off.
+            // A router outside the layer may have taken a prefix off.
             Self::Outermost => original.is_none().then_some(&parts.uri),
             Self::OriginalUri => original.map(|original| &original.0),
         }
@@ -82,7 +83,7 @@ impl WireUri {
     #[cfg(feature = "axum")]
     pub(crate) fn taken(self, parts: &Parts) -> Taken<'_> {
         match (self, parts.extensions.get::<axum::extract::MatchedPath>()) {
-            // A request that a router has seen is refused.
+            // A request that came through a router is refused.
             (Self::Outermost, _) => Taken::Nothing,
             (Self::OriginalUri, Some(matched)) => Taken::Template(matched.as_str()),
             (Self::OriginalUri, None) => Taken::Unknown,
@@ -123,7 +124,7 @@ pub(crate) enum Taken<'p> {
 }
 
 impl<'p> Taken<'p> {
-    /// The template taken, empty where it is not known, if it is not the one that a request is allowed by.
+    /// The router's template if the decision allows the request by another one; empty where it is not known.
     pub(crate) fn instead_of(self, decision: &Decision<'_>) -> Option<&'p str> {
         let Decision::Allow(allow) = decision else {
             return None;

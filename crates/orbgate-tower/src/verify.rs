@@ -14,7 +14,7 @@ pub trait VerifyToken: Send + Sync + 'static {
     /// What is known of a token that is right. A service finds it in the request's extensions.
     type Verified: Verified;
 
-    /// What is known of the token, which is what stands behind `Bearer`.
+    /// What is known of the token, which is the text after `Bearer`.
     ///
     /// # Errors
     ///
@@ -27,20 +27,21 @@ pub trait Verified: Clone + Send + Sync + 'static {
     /// The token as an engine takes it.
     fn token(&self) -> Token<'_>;
 
-    /// A name for the token in the audit, which must give nothing of the token away: a hash, say.
+    /// A name for the token in the audit, which must reveal nothing of the token: a hash, say.
     fn fingerprint(&self) -> Option<String> {
         None
     }
 }
 
-/// Why a token is refused: a code for logs and metrics, which says nothing of the token.
+/// Why a token is refused: a code for logs and metrics, which quotes nothing of the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Refused {
     code: &'static str,
 }
 
 impl Refused {
-    /// Refused for the reason of this code, as `expired`: one of a few words, because each is a series of a counter.
+    /// Refused for the reason of this code, such as `expired`. Use few different codes, because each is a series of
+    /// a counter.
     #[must_use]
     pub const fn new(code: &'static str) -> Self {
         Self { code }
@@ -77,7 +78,7 @@ impl Verified for VerifiedToken {
     }
 }
 
-/// A [`Verifier`] with keys at hand: no network. Cheap to clone; the clones share their keys.
+/// A [`Verifier`] with keys that it already has: no network. Cheap to clone; the clones share their keys.
 #[derive(Clone, Debug)]
 pub struct KeyHolder {
     verifier: Verifier,
@@ -92,7 +93,7 @@ impl KeyHolder {
         Self { verifier, keys }
     }
 
-    /// Puts keys in place of the former ones, all at once.
+    /// Replaces all keys at once.
     pub fn store(&self, keys: Keys) {
         self.keys.store(Arc::new(keys));
     }

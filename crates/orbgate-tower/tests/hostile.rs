@@ -1,5 +1,5 @@
-//! Every case of `targets.tsv` and `hostile.tsv` with a target, by its status, over raw sockets: the bytes of the wire are what is
-//! decided on.
+//! Every case of `targets.tsv` and `hostile.tsv` with a target, by its status, over raw sockets: the engine decides on
+//! the bytes of the wire.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,7 +15,7 @@ use orbgate_tower::{Engines, GateLayer};
 /// A service with the routes of a policy below a prefix, which says what target it saw.
 fn echo(engines: &Engines, prefix: &str) -> Router {
     let handler = async |OriginalUri(uri): OriginalUri| uri.to_string();
-    // What no route takes meets the layer, too.
+    // Requests without a route pass the layer, too.
     router(&engines.load(), prefix, &any(handler)).fallback(handler)
 }
 
@@ -57,7 +57,7 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
             continue;
         }
         by_layer += 1;
-        // Nothing behind a `#` reaches the layer or the service: hyper drops it.
+        // Nothing after a `#` reaches the layer or the service: hyper drops it.
         let seen = target.split(|byte| *byte == b'#').next().unwrap();
         let expected = if seen.len() == target.len() {
             row[9].parse().unwrap_or(200)
@@ -84,7 +84,7 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
     assert!(by_layer > 700 && by_server > 0, "{by_layer}, {by_server}");
 }
 
-/// Whether hyper takes a request line with these: the rest never reaches a layer.
+/// Whether hyper accepts a request line with these; others never reach a layer.
 fn carried(method: &[u8], target: &[u8]) -> bool {
     let visible = target.iter().all(|byte| *byte > b' ' && *byte != 0x7f);
     visible && http::Method::from_bytes(method).is_ok() && http::Uri::try_from(target).is_ok()

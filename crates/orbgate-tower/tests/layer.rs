@@ -23,7 +23,7 @@ use orbgate_tower::{
 use serde_json::Value;
 use tower::{Layer as _, ServiceExt as _, service_fn};
 
-/// Takes a token for what it says: `user.read_orbs+read_files`. Verifying has tests of its own.
+/// Believes what a token says, such as `user.read_orbs+read_files`. Verifying has tests of its own.
 #[derive(Clone)]
 struct Spoken;
 
@@ -64,7 +64,7 @@ fn layer() -> GateLayer<Spoken> {
 
 type Answer = Response<Full<Bytes>>;
 
-/// Asks a service behind the layer that answers with what its extensions say.
+/// Calls a service inside the layer, which answers with what its request's extensions say.
 async fn ask(gate: &GateLayer<Spoken>, method: &str, path: &str, token: &str) -> Answer {
     let service = service_fn(async |request: Request<RequestBody<Full<Bytes>>>| {
         let allowed = request.extensions().get::<Allowed>().unwrap();
@@ -224,7 +224,7 @@ async fn bonus(frames: &[&'static str], limit: Option<u64>) -> (Option<bool>, St
     (bonus, String::from_utf8(body.to_vec()).unwrap())
 }
 
-/// A body of frames that are all there.
+/// A body whose frames are all ready.
 struct Frames(std::vec::IntoIter<Frame<Bytes>>);
 
 impl Body for Frames {
@@ -366,7 +366,7 @@ fn compiled() -> [Engine; 2] {
     policies().map(|text| Engine::new(&Policy::from_yaml(&text).unwrap()))
 }
 
-/// All that a decision says of its policy.
+/// Everything in a decision that comes from its policy.
 fn says(allowed: &Allowed) -> (String, String, Option<u64>) {
     let scope = allowed.scope().unwrap().name().to_owned();
     let amount = allowed.charge().unwrap().amount;
@@ -411,7 +411,7 @@ fn each_decision_during_ten_thousand_swaps_is_of_one_policy() {
     let seen = thread::scope(|scope| {
         let readers: Vec<_> = (0..32).map(|_| scope.spawn(reader)).collect();
         let mut swaps = 0;
-        // Many swaps, and readers beside them all along: a swap is much shorter than a decision.
+        // Many swaps while readers decide all the time: a swap is much shorter than a decision.
         while swaps < 10_000 || decided.load(Ordering::Relaxed) < 10_000 {
             for engine in &shared {
                 engines.store(Arc::clone(engine));
@@ -458,7 +458,7 @@ fn a_scrape_has_reasons_and_templates_and_no_path() {
     assert!(!scrape.contains("secret"), "{scrape}");
 }
 
-/// Calls whose paths and tokens have a word that nothing may repeat.
+/// Calls with a word in path and token that must appear nowhere else.
 const CALLS: [(&str, &str, &str); 6] = [
     ("GET", "/voxies/secret-1", "user.read_voxies+secret"),
     (
@@ -472,7 +472,7 @@ const CALLS: [(&str, &str, &str); 6] = [
     ("GET", "/orbs", "secret"),
 ];
 
-/// A file whose content can be looked at when it is closed.
+/// A file whose content can be read when it is closed.
 struct Sheet(Vec<u8>, Sender<Vec<u8>>);
 
 impl Write for Sheet {

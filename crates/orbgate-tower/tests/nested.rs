@@ -50,7 +50,7 @@ impl World {
         GateLayer::outermost(self.engines.clone(), self.verifier.clone())
     }
 
-    /// The status of a call, and what the service says.
+    /// The status of a call, and the body of the answer.
     async fn get(&self, app: &Router, target: &str) -> (u16, String) {
         let request =
             Request::get(target).header("authorization", format!("Bearer {}", self.token));
@@ -117,7 +117,7 @@ async fn a_layer_that_is_not_outermost_refuses_everything() {
     for app in table {
         assert_eq!(world.status(&app, "/admin/users").await, 400);
     }
-    // Outermost, it sees what came.
+    // Outermost, the layer sees the target as it came.
     let app = world
         .outermost()
         .layer(Router::new().nest("/admin", users()));
@@ -187,7 +187,8 @@ fn a_route_that_the_policy_lacks_is_refused_and_counted() {
 #[tokio::test]
 async fn a_request_that_no_route_of_the_router_has_taken_is_refused() {
     let world = World::new();
-    // Around each, the layer sees that the policy allows `GET /users/{id}`, and not which route is taken further in.
+    // Around each, the layer sees that the policy allows `GET /users/{id}`, but not which route an inner router
+    // takes.
     let table = [
         ("fallback", Router::new().fallback(async || "any")),
         ("fallback_service", Router::new().fallback_service(users())),

@@ -52,7 +52,7 @@ async fn call(gate: &GateLayer<KeyHolder>, method: &str, target: &str, token: Op
 
 const FILE: &str = "/api/v1/external/files/1";
 
-/// Where a test asks. The log is there before anybody asks: a span that came first would be silent for good.
+/// The runtime of a test's calls. The log is set up first: a span that came earlier would never be logged.
 fn runtime() -> tokio::runtime::Runtime {
     static LOGGING: Once = Once::new();
     LOGGING.call_once(|| {
@@ -136,7 +136,7 @@ fn the_counters_have_as_many_series_as_the_policy_has_answers() {
             expected.insert(format!("deny {reason} "));
         }
         assert_eq!(series(&metrics), expected);
-        // Whatever callers make up, nothing is added.
+        // No made-up request adds a series.
         for number in 0..300 {
             let word = format!("x{number}");
             for route in [
@@ -207,7 +207,7 @@ fn a_span_has_reason_and_template_and_never_the_path() {
     assert!(line.contains(r#"token_refused="not_compact""#), "{line}");
 }
 
-/// Passes on what a test's own thread logs, if it wants to know.
+/// Passes on what a test's own thread logs, if the test wants it.
 struct Log;
 
 thread_local! {
@@ -237,7 +237,7 @@ fn lost(metrics: &PrometheusHandle) -> usize {
     counts.next().map_or(0, |count| count.parse().unwrap())
 }
 
-/// Stops at its input, and says so, until the test lets it go on.
+/// Stops when it gets input, and says so, until the test lets it go on.
 struct Held {
     given: SyncSender<()>,
     may: Receiver<()>,
@@ -324,7 +324,7 @@ fn nobody_waits_for_a_slow_writer_and_every_lost_line_is_counted() {
     let ask = || runtime.block_on(call(&gate, "GET", FILE, None));
     metrics::with_local_recorder(&recorder, || {
         assert_eq!(ask(), 401);
-        is_given.recv().unwrap(); // The writer has the first line, and stands still.
+        is_given.recv().unwrap(); // The writer has the first line, and waits.
         for _ in 0..WAITING {
             assert_eq!(ask(), 401);
         }
@@ -340,7 +340,7 @@ fn nobody_waits_for_a_slow_writer_and_every_lost_line_is_counted() {
     assert_eq!((lines.len(), others), (1 + WAITING, 0));
 }
 
-/// Here by the writer's own thread, whose recorder is the program's.
+/// Losses are counted here on the writer's own thread, whose recorder is the program's.
 #[test]
 fn a_failing_writer_changes_no_decision_and_gets_the_next_lines_all_the_same() {
     let recorder = PrometheusBuilder::new().build_recorder();

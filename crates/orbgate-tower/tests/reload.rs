@@ -160,8 +160,8 @@ fn a_policy_that_is_being_written_is_not_in_force() {
     let _watch = engines
         .watch(&alone.file, WatchSettings::every(INTERVAL))
         .unwrap();
-    // As `cp` does it on a slow disk: in place, from the first line on. Where this machine itself stops for
-    // long, the file has rested, and it is tried again.
+    // As `cp` does it on a slow disk: in place, from the first line on. If this machine itself pauses for
+    // long, the file has rested, and the test tries again.
     let write = || {
         let mut file = File::create(&alone.file).unwrap();
         let (mut longest, mut opened) = (Duration::ZERO, false);
@@ -195,17 +195,17 @@ fn a_policy_that_says_where_it_ends_is_never_cut_short() {
     until("it is refused", || alone.loads("unfinished") > before);
     assert!(!is_open(&engines));
     assert!(log().contains("does not end in a line `...`"), "{}", log());
-    // A version with the marker is taken again.
+    // A version with the marker is accepted again.
     let next = format!("{}...\n# the end\n", policy(1));
     alone.put(&next);
     until("it is in force", || now(&engines) == digest(&next));
     drop(watch);
 
-    // The marker may be asked for from the start.
+    // The marker may be required from the start.
     alone.put(&policy(0));
     let refused = Engines::external().watch(&alone.file, QUICK.require_end());
     assert!(matches!(refused, Err(LoadError::Unfinished)));
-    // It is not, where no version ever had it.
+    // It is not required if no version ever had it.
     let engines = Engines::external();
     let _watch = engines.watch(&alone.file, QUICK).unwrap();
     alone.put(&half());
@@ -230,7 +230,7 @@ fn what_a_version_changes_is_logged_counted_and_refused_if_it_is_to_be() {
     let line = "wider, narrower, cheaper, vanished: GET /users/admin: `GET /users/admin` for `admin:users`, 500 orbs \
         -> `GET /users/{id}` for `read:users`, 5 orbs";
     assert!(log().contains(line), "{}", log());
-    // What only takes away is not refused.
+    // A version that only narrows is not refused.
     let narrower = policy(0).replace("orbs: 5\n", "orbs: 6\n");
     let counts = ["wider", "narrower", "vanished"].map(|kind| alone.changes(kind));
     alone.put(&narrower);
@@ -394,14 +394,14 @@ fn a_policy_that_takes_too_long_is_left_alone() {
     alone.put(&policy(0));
     let engines = Engines::external();
     let settings = QUICK.deadline(Duration::from_millis(150));
-    // Where the machine is busy, a small policy may take as long.
+    // On a busy machine, even a small policy may take that long.
     let mut watches = (0..100).map(|_| engines.watch(&alone.file, settings));
     let _watch = watches.find_map(Result::ok).unwrap();
     let before = alone.loads("overdue");
     alone.put(&policy(190_000));
     until("it is refused", || alone.loads("overdue") > before);
     assert_eq!(now(&engines), digest(&policy(0)));
-    // The next one is taken, beside the thread that still works on the other.
+    // The next one is accepted while the thread still works on the other.
     let begun = Instant::now();
     let mut number = 0;
     while now(&engines) != digest(&policy(1)) && begun.elapsed() < Duration::from_secs(60) {
@@ -422,7 +422,7 @@ fn a_bad_file_has_few_lines_in_the_log() {
     LOG.lock().unwrap().clear();
     alone.put(&policy(500).replace("GET /others", "get /others"));
     until("it is refused", || alone.loads("refused") > before);
-    // It is counted first.
+    // The version is counted before it is logged.
     until("it is logged", || log().contains("more"));
     let log = log();
     assert_eq!(log.lines().count(), 21, "{log}");

@@ -36,7 +36,7 @@ apis:
       watch:health: { orbs: false, routes: [POST /grpc.health.v1.Health/Watch] }
 ";
 
-/// tonic's own health service behind the layer.
+/// tonic's own health service inside the layer.
 async fn health(gate: GateLayer<KeyHolder>) -> HealthClient<Channel> {
     let (reporter, service) = tonic_health::server::health_reporter();
     reporter
@@ -111,7 +111,7 @@ async fn a_grpc_client_sees_a_denial_as_the_code_of_its_http_status() {
     assert_no_reason(&denied);
 }
 
-/// tonic reports the status, and there is nothing else to report.
+/// Checks that tonic reports the status, and nothing else.
 fn assert_no_reason(denied: &Status) {
     let shown = format!("{denied:?}");
     for word in ["scope", "health", "expired", "token"] {
@@ -155,7 +155,7 @@ async fn bare(gate: GateLayer<KeyHolder>) -> String {
     address
 }
 
-/// Says what it was told of the decision, and gives the body back.
+/// Answers with what it was told of the decision, and with the body.
 async fn answer(
     request: Request<RequestBody<Incoming>>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {

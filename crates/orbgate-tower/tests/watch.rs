@@ -22,7 +22,7 @@ fn policy(orbs: u64) -> String {
     )
 }
 
-/// Waits until it is so.
+/// Waits until the condition holds.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {

@@ -1,4 +1,4 @@
-//! Work on a thread of its own: it may take too long, or panic.
+//! Work on its own thread, because it may take too long, or panic.
 
 use core::time::Duration;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
@@ -18,24 +18,24 @@ impl<T: Send + 'static> Attempt<T> {
         thread::Builder::new()
             .name("orbgate-policy".to_owned())
             .spawn(move || {
-                // Nobody waits any more after the deadline.
+                // After the deadline nobody waits for it.
                 let _ = done.send(work());
             })?;
         Ok(Self { result })
     }
 
-    /// What came of it, if it takes no longer than this.
+    /// Its result, if it takes no longer than this.
     pub(super) fn result_within(&self, deadline: Duration) -> Result<T, LoadError> {
         self.result
             .recv_timeout(deadline)
             .map_err(|error| match error {
                 RecvTimeoutError::Timeout => LoadError::Overdue(deadline),
-                // The thread has ended without a word.
+                // The thread ended without a result.
                 RecvTimeoutError::Disconnected => LoadError::Panicked,
             })
     }
 
-    /// Whether it is still under way; asked after the deadline. A result that came later is lost.
+    /// Whether it is still running; for use after the deadline. A result that came later is lost.
     pub(super) fn goes_on(&self) -> bool {
         matches!(self.result.try_recv(), Err(TryRecvError::Empty))
     }
@@ -64,7 +64,7 @@ mod tests {
         assert!(slow.goes_on());
         go.send(()).unwrap();
         assert!(slow.result_within(Duration::from_secs(60)).unwrap());
-        // The thread may still be on its way out.
+        // The thread may still be about to end.
         while slow.goes_on() {
             thread::yield_now();
         }

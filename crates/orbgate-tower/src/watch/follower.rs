@@ -1,4 +1,4 @@
-//! What becomes of each version of a policy file that is read.
+//! Decides what to do with each version of a policy file that is read.
 
 use core::time::Duration;
 use std::path::Path;
@@ -22,11 +22,11 @@ pub(super) struct Follower {
     engines: Engines,
     settings: WatchSettings,
     compile: Compile,
-    /// How versions ended that were in force: the next one needs as much.
+    /// How the versions in force so far marked their end: the next one needs the same.
     ending: Ending,
     /// The version that was judged last; `None` after the file could not be read.
     judged: Option<Judged>,
-    /// A version that is not judged before it has been read again.
+    /// A version that must be read again before it is judged.
     resting: Option<Vec<u8>>,
 }
 
@@ -41,14 +41,14 @@ struct Judged {
 enum Verdict {
     InForce,
     Refused,
-    /// It was not to be had: the next attempt may end otherwise.
+    /// It failed, but the next attempt may succeed.
     Later(Retry),
 }
 
 struct Retry {
     at: Instant,
     pause: Duration,
-    /// The attempt that took too long, as long as its thread may go on.
+    /// The attempt that took too long, while its thread may still run.
     attempt: Option<Attempt<Result<Candidate, PolicyError>>>,
 }
 
@@ -125,7 +125,7 @@ impl Follower {
         self.judge(text, pause, now)
     }
 
-    /// Puts a version in force, or says why not. What may be otherwise next time is tried again after the pause.
+    /// Puts a version in force, or says why not. What may succeed next time is tried again after the pause.
     fn judge(&mut self, text: &[u8], pause: Duration, now: Instant) -> Verdict {
         let (bytes, current) = (text.to_vec(), self.engines.load());
         let compile = self.compile;
@@ -162,7 +162,7 @@ impl Follower {
 
     fn unreadable(&mut self, error: &std::io::Error) {
         self.resting = None;
-        // Once, until it can be read again.
+        // Reported once, until the file can be read again.
         if self.judged.take().is_some() {
             observe::reloaded("unreadable");
             tracing::error!(%error, "policy unreadable, the former stays");
@@ -176,7 +176,7 @@ fn later(
     now: Instant,
 ) -> Verdict {
     let pause = pause.min(LONGEST_PAUSE);
-    // A clock that ends before the pause does: at once.
+    // If the clock cannot express the end of the pause, try at once.
     let at = now.checked_add(pause).unwrap_or(now);
     Verdict::Later(Retry { at, pause, attempt })
 }

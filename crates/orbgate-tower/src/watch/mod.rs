@@ -1,11 +1,11 @@
 //! Following a policy file.
 //!
-//! The file is read again at an interval. Notifications of the kernel would come sooner, but they miss
-//! what policies live on: a mounted Kubernetes `ConfigMap` changes by a symbolic link two directories up,
-//! editors rename a new file over the old one, and network file systems send no events. A policy is small.
+//! The file is read again at an interval. The kernel's notifications would come sooner, but they miss common ways to
+//! change a policy: a mounted Kubernetes `ConfigMap` changes by a symbolic link two directories up, editors rename a
+//! new file over the old one, and network file systems send no events. A policy is small.
 //!
-//! A file that is being written in place may be a valid policy at any moment, and a weaker one: its last
-//! routes are missing. So a version must rest before it counts, and it may say where it ends.
+//! A file that is being written in place may be a valid policy at any moment, and a weaker one, because its last routes
+//! are missing. So a version must rest before it counts, and it can mark its end.
 
 mod attempt;
 mod follower;
@@ -27,7 +27,7 @@ use attempt::Attempt;
 use follower::Follower;
 pub use settings::WatchSettings;
 
-/// A policy file being followed; no longer once this is dropped.
+/// A policy file that is followed until this is dropped.
 #[derive(Debug)]
 #[must_use = "the file is followed until this is dropped"]
 pub struct Watch {
@@ -37,23 +37,23 @@ pub struct Watch {
 impl Engines {
     /// Follows a policy file, by reading it at an interval on a thread of its own.
     ///
-    /// The policy in the file is in force when this returns, and is compared with nothing. Later, a version of
-    /// the file takes its place once it has rested, which means that it was read twice, an interval apart, and
-    /// was the same; and if it is a valid policy that the [settings](WatchSettings) do not refuse. What it
-    /// makes wider and narrower and which routes have vanished is logged and counted. Any other version is reported once as a
-    /// `tracing` error, counted in `orbgate_policy_loads_total`, and changes nothing. One that took too long, or whose
-    /// compilation panicked, is tried again after growing pauses, of at most ten minutes.
+    /// The policy in the file is in force when this returns, and is compared with nothing. Later, a version of the file
+    /// takes its place if it is a valid policy that the [settings](WatchSettings) do not refuse, and has rested: it was
+    /// read twice, an interval apart, and was the same. What it makes wider and narrower and which routes have vanished
+    /// is logged and counted. Any other version is reported once as a `tracing` error, counted in
+    /// `orbgate_policy_loads_total`, and changes nothing. One that took too long, or whose compilation panicked, is
+    /// tried again after growing pauses, of at most ten minutes.
     ///
-    /// Writers should write a new file and rename it over the old one. Where they cannot, a policy should end
-    /// in a line `...` with a seal: once such a version was in force, none without that is taken. The line alone does not show
-    /// a version that is written over a longer one, because the end of the old one is there all the time.
+    /// Writers should write a new file and rename it over the old one. Where they cannot, a policy should end in a line
+    /// `...` with a seal: once such a version was in force, one without a seal is refused. The line alone is not enough
+    /// where a version is written over a longer one: the old end is there all the time.
     ///
-    /// This blocks for the interval, at most a second, where the file has changed within it, and longer, up
-    /// to the deadline, while it goes on changing.
+    /// If the file has just changed, this blocks for the interval, at most a second; and longer, up to the deadline,
+    /// while the file keeps changing.
     ///
     /// # Errors
     ///
-    /// Where the file cannot be read, is not a valid policy, or is refused now; where the settings cannot be; or
+    /// Where the file cannot be read, is not a valid policy, or is refused now; where the settings are invalid; or
     /// where no thread can be started.
     pub fn watch(
         &self,

@@ -43,7 +43,7 @@ impl WatchSettings {
 
     /// Refuses a version that does not end in YAML's end marker, a line `...`.
     ///
-    /// Without this setting the marker is asked for as soon as one version with it was in force.
+    /// Without this setting the marker is required once a version with it was in force.
     pub const fn require_end(self) -> Self {
         Self {
             require_end: true,
@@ -54,7 +54,7 @@ impl WatchSettings {
     /// Refuses a version whose end marker carries no seal, as `orbgate fmt --seal` writes it: `... # sha256:` and the
     /// digest of everything before that line. A wrong seal is always refused.
     ///
-    /// Without this setting the seal is asked for as soon as one version with it was in force.
+    /// Without this setting the seal is required once a version with it was in force.
     pub const fn require_seal(self) -> Self {
         Self {
             require_seal: true,
@@ -62,7 +62,7 @@ impl WatchSettings {
         }
     }
 
-    /// Refuses every policy but the one with this digest, for a service that is told which policy it gets.
+    /// Refuses every policy but the one with this digest, for a service that knows which policy it must get.
     pub const fn expect(self, digest: Digest) -> Self {
         Self {
             expected: Some(digest),
@@ -70,8 +70,8 @@ impl WatchSettings {
         }
     }
 
-    /// Refuses a version that allows a caller what the policy in force denies, or for fewer orbs. Such a
-    /// version takes a restart.
+    /// Refuses a version that allows a caller what the policy in force denies, or for fewer orbs. To put such a
+    /// version in force, restart the service.
     pub const fn refuse_wider(self) -> Self {
         Self {
             refuse_wider: true,
@@ -79,7 +79,7 @@ impl WatchSettings {
         }
     }
 
-    /// Refuses settings that cannot be: without a pause the file would be read all the time.
+    /// Refuses invalid settings: without a pause the file would be read all the time.
     pub(super) fn check(&self) -> Result<(), LoadError> {
         const DAY: Duration = Duration::from_secs(24 * 60 * 60);
         let times = [("interval", self.interval), ("deadline", self.deadline)];
@@ -96,7 +96,7 @@ impl WatchSettings {
         }
     }
 
-    /// Refuses a version by itself. `before` is how versions that were in force ended.
+    /// Refuses a version by its own text and digest. `before` is how the versions in force so far marked their end.
     pub(super) fn judge(&self, version: &Version, before: Ending) -> Result<(), LoadError> {
         if (self.require_end || before.marked) && !version.ending.marked {
             return Err(LoadError::Unfinished);

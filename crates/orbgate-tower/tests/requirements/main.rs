@@ -59,7 +59,7 @@ fn every_requirement_has_its_test() {
     assert_eq!(count, 18 + 13 + 17);
 }
 
-/// A service behind a layer that says all it may, to its caller and to its audit.
+/// A service inside a layer that tells its caller and its audit as much as it may.
 struct Gated<V> {
     gate: GateLayer<V>,
     audit: AuditLog,
@@ -67,7 +67,7 @@ struct Gated<V> {
     written: Receiver<Vec<u8>>,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 struct Answered {
     status: u16,
     challenge: String,

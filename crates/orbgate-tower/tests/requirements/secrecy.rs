@@ -23,10 +23,10 @@ use crate::support::{Tokens, raw, request, serve};
 use crate::{ORBS, Sheet};
 use orbgate_testing::signer::{self, Signer, header, with, without};
 
-/// So much of a token in one piece is something of it.
+/// So many characters of a token in a row count as a leak.
 const PIECE: usize = 12;
 
-/// Texts that are in the tokens alone.
+/// Texts that occur only in the tokens.
 const SECRETS: [&str; 5] = [
     "subject-5e3d",
     "client-5e3d",
@@ -38,7 +38,7 @@ const SECRETS: [&str; 5] = [
 /// All that the tests of this program log.
 static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Begins to log, before anything is asked: a span that came first would be silent for good.
+/// Starts to log, before any request: a span that came earlier would never be logged.
 pub(crate) fn listen() {
     static LOGGING: Once = Once::new();
     LOGGING.call_once(|| {
@@ -100,7 +100,7 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
         let answer = raw(&address, asked.as_bytes()).await;
         assert_eq!(answer.status, *status, "{authorization}");
         answers.push(answer.head);
-        // In a query, too, where some put it.
+        // In a query, too, where some clients put it.
         let token = authorization.trim_start_matches("Bearer ");
         if token.bytes().all(|byte| byte.is_ascii_graphic()) {
             let target = format!("{ORBS}?access_token={token}");
@@ -117,7 +117,7 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
     let audit: Vec<u8> = audited.try_iter().flatten().collect();
     let [logs, audit] = [logs, audit].map(|bytes| String::from_utf8(bytes).unwrap());
     let scrape = metrics.render();
-    // All of them have been written to.
+    // Something was written to each of them.
     for said in [
         "scope_held",
         "scope_missing",
@@ -144,7 +144,7 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
     for secret in SECRETS {
         assert!(!written.text.contains(secret), "{secret}");
     }
-    // What is looked for would be found.
+    // The search finds a secret that is there.
     let careless = Written::new(&[&format!("denied: {:?}", table[0].0.as_bytes()), &table[1].0]);
     assert!(
         table[..2]
@@ -153,7 +153,7 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
     );
 }
 
-/// Right, wrong and broken `Authorization`s, with their statuses. What is secret in them is theirs alone.
+/// Right, wrong and broken `Authorization`s, with their statuses. Their secrets occur nowhere else.
 fn hostile(tokens: &Tokens) -> Vec<(String, u16)> {
     let header = with(header(), "kid", "kid-5e3d");
     let mut claims = Tokens::claims(600);

@@ -1,4 +1,4 @@
-//! What is required of servers, and what of decisions a server could break.
+//! What is required of servers, and those requirements of decisions that a server could break.
 
 use axum::routing::any;
 use http::{Method, Request, StatusCode, Version};
@@ -73,7 +73,7 @@ async fn s03_a_post_that_asks_to_be_another_method_is_malformed() {
     let query = format!("{VOXIES}?_method=DELETE");
     let outcome = gated.ask(bearing(Request::post(query), &token)).await;
     assert_eq!(outcome.record["route"], "POST /api/v1/external/voxies");
-    // By a setting it passes, and is decided on unchanged.
+    // With a setting it passes, and the engine decides on it unchanged.
     let gated = Gated {
         gate: gated.gate.clone().ignore_method_override(),
         ..gated

@@ -174,7 +174,7 @@ async fn t04_an_algorithm_is_the_issuers_and_the_keys() {
         (token(&rsa, "rs256", "rs256"), "algorithm"),
     ];
     gated.refuses(table).await;
-    // Secrets are given, never published, and have at least the length of the hash.
+    // Secrets are configured, never published, and are at least as long as the hash.
     let short = [("kid", Algorithm::Hs256, [7; 31].as_slice())];
     assert!(KeySet::from_secrets(short).is_err());
 }
@@ -301,10 +301,10 @@ async fn t09_a_token_has_its_time() {
         (with("exp", json!(1e18)), "bad_time"),
         (with("exp", json!(-1)), "bad_time"),
         (with("exp", json!(u64::MAX)), "bad_time"),
-        (with("exp", Value::Null), "bad_time"), // what JSON makes of NaN
+        (with("exp", Value::Null), "bad_time"), // how JSON writes NaN
     ];
     gated.refuses(table).await;
-    // To the second, with a clock that stands still: 60 s of allowance.
+    // To the second, with a clock that is stopped: 60 s of allowance.
     let verifier = signer::verifier(issuer());
     let keys = signer::keys(&[tokens.signer.jwk("key-1")]);
     for (expires, expected) in [(NOW - 59, None), (NOW - 60, Some(TokenError::Expired))] {
@@ -382,7 +382,7 @@ async fn t12_an_unknown_kind_may_nothing() {
         let outcome = gated.ask(bearing(get(ORBS), &of_kind(kind.clone()))).await;
         assert_eq!(outcome.status, 401, "{kind}");
         assert_eq!(outcome.record["reason"], "invalid_token");
-        // The token itself is right: a verifier does not refuse it for an unknown kind.
+        // The token itself is right: a verifier does not refuse an unknown kind.
         assert_eq!(outcome.record["token_refused"], Value::Null);
         assert_eq!(outcome.record["token_kind"], "unknown");
     }

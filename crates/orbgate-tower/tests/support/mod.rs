@@ -26,7 +26,7 @@ use orbgate_testing::signer::{self, Signer};
 pub(crate) fn router(engine: &Engine, prefix: &str, served: &MethodRouter) -> Router {
     let below = engine.routes().filter_map(|route| {
         let template = route.template().strip_prefix(prefix)?;
-        // The router wants one name for the parameters at one place.
+        // The router requires one name for all parameters at one place.
         let segments = template.split('/').enumerate();
         let segments = segments.map(|(at, segment)| match segment.starts_with('{') {
             true => format!("{{p{at}}}"),
@@ -70,7 +70,8 @@ impl Tokens {
     fn expiring(&self, kind: &str, scopes: &str, in_seconds: i64) -> String {
         let mut claims = Self::claims(in_seconds);
         claims["token_kind"] = json!(kind);
-        // What separates scopes is one space; rows of cases have texts that no token may have.
+        // Scopes are separated by one space; rows of cases have texts that no token may
+        // have.
         let scopes: Vec<&str> = scopes
             .split(' ')
             .filter(|scope| !scope.is_empty())
@@ -92,7 +93,7 @@ impl Tokens {
     }
 }
 
-/// Serves until the test ends; where.
+/// Serves until the test ends; returns the address.
 pub(crate) async fn serve(app: Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
