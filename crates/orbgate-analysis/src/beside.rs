@@ -1,11 +1,11 @@
-//! Who else fits the paths of one route.
+//! Other templates that fit the paths of one route.
 
 use orbgate::{Engine, Route};
 
 use crate::questions::route_of;
 use crate::templates::{Shape, Spelling, Template, Templates};
 
-/// A template that fits some paths of a route as well.
+/// Another template that fits some paths of a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Beside<'e> {
@@ -18,8 +18,8 @@ pub struct Beside<'e> {
     pub decides: Option<Route<'e>>,
 }
 
-/// The templates that fit some paths of a route as well, in the order of the policy file: those that declare its
-/// method, and those that hide it there. Time is linear in the number of routes.
+/// The other templates that fit some paths of a route, in the order of the policy file: those that declare its method,
+/// and those that hide it there. Time is linear in the number of routes.
 ///
 /// ```
 /// use orbgate::{Engine, Policy};
@@ -52,7 +52,7 @@ pub fn routes_beside<'e>(engine: &'e Engine, route: Route<'e>) -> Vec<Beside<'e>
         let route = match (same_method, decides) {
             (Some(same_method), _) => same_method,
             (None, None) => first,
-            // It does not declare the method, and decides nothing here.
+            // It does not declare the method, so it decides nothing here.
             (None, Some(_)) => return None,
         };
         Some(Beside {

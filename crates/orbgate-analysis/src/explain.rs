@@ -1,4 +1,4 @@
-//! The whole way of one decision.
+//! How one decision came about, step by step.
 
 use orbgate::{Charge, Decision, Engine, Grant, MissingStep, Request, Token};
 
@@ -14,7 +14,7 @@ pub struct Explanation<'e> {
     /// The decision, which is the engine's.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub decision: Decision<'e>,
-    /// Which of the two steps to its scope the denied call lacks.
+    /// Which of the two steps to its scope is missing for the denied call.
     pub missing_step: Option<MissingStep>,
     /// What the denied call would consume if a user's token with the scope made it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -30,8 +30,8 @@ pub struct Explanation<'e> {
     pub near: Vec<NearMiss<'e>>,
 }
 
-/// Explains the decision of a call, with what is known of the scopes that its application declared and requested. Time is
-/// linear in the number of routes.
+/// Explains the decision on a call. The grant has what is known of the scopes that its application declared and
+/// requested. Time is linear in the number of routes.
 ///
 /// ```
 /// use orbgate::{Engine, Grant, Request, Token};
@@ -83,7 +83,7 @@ pub fn explain_scope<'e>(
     of_decision(decide, token, grant)
 }
 
-/// What is said of every decision.
+/// The parts that every explanation has.
 fn of_decision<'e>(
     decide: impl Fn(Option<Token<'_>>) -> Decision<'e>,
     token: Option<Token<'_>>,

@@ -1,4 +1,4 @@
-//! A policy's text in one layout. Comments and the order of the file stay, and values are not rewritten.
+//! A policy's text in one layout. Comments and the order of the file are kept, and values are not rewritten.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use orbgate_yaml::{Content, Entry, Node};
 
 use crate::nodes::visit;
 
-/// Lays a policy's text out: two spaces for each level, one behind a `-` and a `:`, no space at the end of a line, one
-/// blank line where there are several. What stands in brackets, in quotes or in a block stays as it is.
+/// Lays a policy's text out: two spaces for each level, one after a `-` and a `:`, no space at the end of a line, one
+/// blank line where there are several. Text in brackets, in quotes or in a block is not changed.
 ///
-/// The new text has the policy's digest, and to lay it out again changes nothing. A seal that is not, or no longer, of
-/// the text before it is taken off, so that only its end marker is left.
+/// The new text has the policy's digest, and to lay it out again changes nothing. A seal that does not match the text
+/// before it is taken off, so that only its end marker is left.
 ///
 /// ```
 /// let text = "orbgate: 1\napis:\n    a:\n        # All of it.\n        scopes: {}\n";
@@ -30,7 +30,7 @@ pub fn format(text: &str) -> Result<String, Vec<Fault>> {
     Ok(sealed.filter(|sealed| sealed == text).unwrap_or(laid_out))
 }
 
-/// A policy's text in its layout, with the seal of that: for a file that is to be deployed.
+/// A policy's text in its layout, and sealed: for a file that is to be deployed.
 ///
 /// ```
 /// let sealed = orbgate_analysis::format_and_seal("orbgate: 1\napis: { a: { scopes: {} } }\n").unwrap();
@@ -60,7 +60,7 @@ fn format_unsealed(text: &str) -> Result<String, Vec<Fault>> {
     let policy = Policy::from_yaml(text).map_err(faults)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let laid_out = lay_out(text, &starts(text)?);
-    // Whatever a text may be, it is not changed into another policy.
+    // A layout must never make another policy of a text.
     match Policy::from_yaml(&laid_out) {
         Ok(same)
             if same.digest() == policy.digest()
@@ -87,11 +87,11 @@ struct Start {
     key: Option<(usize, usize)>,
 }
 
-/// What may stand around a line's content. Other white space, as a no-break space, is content.
+/// White space around a line's content. Other white space, such as a no-break space, is content.
 const BLANK: [char; 3] = [' ', '\t', '\r'];
 
 impl Start {
-    /// From where to where the key moves, or else the item: what goes on with its value moves with it.
+    /// From which column to which the key, or else the item, moves: the lines that continue its value move with it.
     fn moves(&self, line: &str) -> (usize, usize) {
         match self.key {
             Some((key, _)) if self.item => (key, self.indent.saturating_add(2)),
@@ -156,14 +156,14 @@ fn walk(node: &Node<'_>, indent: usize, lines: &Lines<'_>, starts: &mut BTreeMap
     }
 }
 
-/// The line of an item's `-`: that of its value, or the next above that is no comment.
+/// The line of an item's `-`: that of its value, or the next one above that is not a comment.
 fn dash(item: &Node<'_>, lines: &Lines<'_>) -> Option<u32> {
     let content = |line: u32| lines.get(line).unwrap_or_default().trim_matches(BLANK);
     let own = item.place.line;
     if content(own).starts_with("- ") {
         return Some(own);
     }
-    // The place of a block is where its text starts, and what says that it is one may be on a line between.
+    // The place of a block is where its text starts; its header may be on a line between.
     let is_between =
         |line: u32| content(line).is_empty() || content(line).starts_with(['#', '|', '>']);
     let above = (1..own).rev().find(|line| !is_between(*line))?;
@@ -209,12 +209,12 @@ fn spaces(line: &str) -> usize {
 
 fn lay_out(text: &str, starts: &BTreeMap<u32, Start>) -> String {
     let mut out = String::with_capacity(text.len());
-    // How far the lines that go on with a value move with the line where it starts.
+    // How far the lines that continue a value move with the line where it starts.
     let mut moved = (0, 0);
-    // The characters before the key or the item whose value is a block (`|`), as long as the block lasts.
+    // The characters before the key or the item whose value is a block (`|`), until the block ends.
     let mut block: Option<usize> = None;
     let mut blank = false;
-    // Comments, until it is known what they stand before.
+    // Comments, until the line after them is known.
     let mut comments: Vec<(&str, bool)> = Vec::new();
     for (number, line) in (1_u32..).zip(text.lines()) {
         let content = line.trim_matches(BLANK);
@@ -280,7 +280,7 @@ fn push(out: &mut String, line: &str) {
     out.push('\n');
 }
 
-/// A line that moves as another one has moved.
+/// A line, moved as far as another one.
 fn shifted(line: &str, (from, to): (usize, usize)) -> String {
     let indent = spaces(line);
     let content = line.get(indent..).unwrap_or_default();
@@ -290,7 +290,7 @@ fn shifted(line: &str, (from, to): (usize, usize)) -> String {
     indented(content, indent.saturating_add(to).saturating_sub(from))
 }
 
-/// The content of a line with one space behind its `-` and its key, and whether the key's value is a block.
+/// The content of a line with one space after its `-` and its key, and whether the key's value is a block.
 fn tidy(line: &str, start: &Start) -> (String, bool) {
     let line = line.trim_end_matches(BLANK);
     let end = start.key;

@@ -14,9 +14,9 @@ use crate::questions::call;
 pub struct LeastScopes<'e> {
     /// The scopes, in the order of the calls that first need them.
     pub needs: Vec<Need<'e>>,
-    /// The calls that no scope could allow, in their order.
+    /// The calls that no scope would allow, in their order.
     pub refusals: Vec<Refusal<'e>>,
-    /// Where the need of each scope stands.
+    /// The position of each scope in `needs`.
     places: HashMap<&'e str, usize>,
 }
 
@@ -32,7 +32,7 @@ pub struct Need<'e> {
     pub calls: usize,
 }
 
-/// A call that is denied whatever scopes the token carries.
+/// A call that is denied with any scopes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal<'e> {
@@ -72,8 +72,7 @@ pub fn least_scopes<M: AsRef<[u8]>, T: AsRef<[u8]>>(
 }
 
 impl<'e> LeastScopes<'e> {
-    /// Takes one more call, which is known by its position `at`; all calls must be of one engine. A call without a kind has no
-    /// token.
+    /// Adds a call, whose position is `at`; all calls must be of one engine. A call without a kind has no token.
     pub fn add(
         &mut self,
         engine: &'e Engine,
@@ -107,7 +106,7 @@ impl<'e> LeastScopes<'e> {
 ///
 /// # Errors
 ///
-/// The denial that the call gets whatever scopes the token carries.
+/// The denial that the call gets with any scopes.
 pub fn scope_needed<'e>(
     engine: &'e Engine,
     kind: TokenKind,
@@ -125,7 +124,7 @@ pub fn scope_needed<'e>(
 ///
 /// # Errors
 ///
-/// The denial that the token gets whatever scopes it carries.
+/// The denial that the token gets with any scopes.
 pub fn scope_needed_by_name(
     engine: &Engine,
     kind: TokenKind,

@@ -22,11 +22,11 @@ pub struct NearMiss<'e> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Miss {
-    /// It fits, and so does this template, which is more specific and comes first.
+    /// It fits, but so does this template, which is more specific and is chosen.
     LessSpecific(String),
-    /// It fits what the call seems to mean, which is not spelt as a call must be.
+    /// It fits what the call seems to mean, but the call is not spelt as it must be.
     Malformed(Detail),
-    /// It starts with this path, and the rest is the call's.
+    /// It starts with this path, and the rest of it is the call's path.
     Start(String),
     /// One segment is another one.
     Segment {
@@ -46,17 +46,17 @@ pub enum Miss {
     },
 }
 
-/// How many are named, the nearest first.
+/// At most so many are named, the nearest first.
 const NAMED: usize = 3;
 /// In how many characters two near words differ at most.
 const NEAR: usize = 2;
 /// Longer words are not compared: nobody misspells them.
 const LONGEST: usize = 64;
 
-/// The routes of the method that nearly decide a call: those that fit and are less specific than the template that
-/// does, those that fit but for the spelling of the call, those that lack only the start of their path, those that
-/// differ in a few characters of one segment, and those that have one segment more or less. At most three, the nearest
-/// first. Time is linear in the number of routes.
+/// The routes of the method that nearly decide a call: those that fit but are less specific than the template that
+/// decides it, those that fit except for the spelling of the call, those that lack only the start of their path, those
+/// that differ in a few characters of one segment, and those that have one segment more or less. At most three, the
+/// nearest first. Time is linear in the number of routes.
 ///
 /// ```
 /// use orbgate::Engine;
@@ -84,17 +84,17 @@ pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<Ne
         .filter(|route| decides != Some(route.template()))
         .filter_map(|route| {
             let (distance, why, meant) = found.miss(route.template())?;
-            // Only what the route does decide is worth typing.
+            // A target that the route does not decide is no use.
             let meant = meant
                 .filter(|meant| meant != target && route_of(engine, method, meant) == Ok(route));
             let near = NearMiss { route, why, meant };
-            // Where something decides already, only what fits as well is worth a word.
+            // If a template decides already, only others that fit are of interest.
             let worth = decides.is_none() || matches!(near.why, Miss::LessSpecific(_));
             worth.then_some((distance, near))
         })
         .collect();
     near.sort_by_key(|(distance, near)| (*distance, near.route.place()));
-    // Where a route fits but for the spelling, no other was meant.
+    // If a route fits except for the spelling, no other was meant.
     if let Some((0, first)) = near.first()
         && malformed.is_some()
         && first.meant.is_some()
@@ -105,7 +105,7 @@ pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<Ne
     near.into_iter().map(|(_, near)| near).collect()
 }
 
-/// The template of a denial that has one.
+/// The template in a denial, if it has one.
 fn decision_template<'e>(decision: &Decision<'e>) -> Option<&'e str> {
     match decision {
         Decision::Deny(deny) => deny.route().map(|route| route.template()),
@@ -113,8 +113,8 @@ fn decision_template<'e>(decision: &Decision<'e>) -> Option<&'e str> {
     }
 }
 
-/// The segments of a target's path. A malformed one seems to mean these: without its server, without empty segments, and with
-/// `.` and `..` followed. One that is in order has none of these.
+/// The segments of a target's path. For a malformed target, those that it seems to mean: without its server, without
+/// empty segments, and with `.` and `..` resolved. A valid target has none of these.
 fn segments(target: &str) -> Vec<&str> {
     let mut path = target.split(['?', '#']).next().unwrap_or_default();
     if let Some((_, behind)) = path.split_once("://") {
@@ -138,7 +138,7 @@ fn is_parameter(segment: &str) -> bool {
     segment.starts_with('{')
 }
 
-/// A call as far as routes can miss it.
+/// The parts of a call in which a route can differ.
 struct Call<'c> {
     segments: Vec<&'c str>,
     /// The template that decides it.
@@ -198,13 +198,13 @@ impl Call<'_> {
         Some((distance, why, Some(meant)))
     }
 
-    /// The same where the call lacks only literals at the start of the template: its base path, most often.
+    /// The same, where the call lacks only literals at the start of the template: usually its base path.
     fn lacks_start(&self, expected: &[&str]) -> Option<(usize, Miss, Option<String>)> {
         let lacking = expected.len().checked_sub(self.segments.len())?;
         let (start, rest) = expected.split_at_checked(lacking)?;
         let mut pairs = self.segments.iter().zip(rest);
         let fits = pairs.all(|(found, expected)| is_parameter(expected) || found == expected);
-        // Values alone would fit anything.
+        // Parameters alone would fit anything.
         let says_something = rest.iter().any(|segment| !is_parameter(segment));
         let literals = !start.is_empty() && !start.iter().any(|segment| is_parameter(segment));
         if !(fits && says_something && literals) {
@@ -252,7 +252,7 @@ impl serde::Serialize for NearMiss<'_> {
     }
 }
 
-/// The scope among these, separated by spaces, that is nearly the needed one.
+/// The one of these scopes, separated by spaces, that is nearly the needed one.
 ///
 /// ```
 /// let near = orbgate_analysis::near_scope("read:items", "write:items read:item");

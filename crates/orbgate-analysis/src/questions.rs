@@ -52,7 +52,7 @@ pub fn reach<'e, 't>(
     })
 }
 
-/// Which of these tokens may make a call: their positions, each with its leave.
+/// Which of these tokens may make a call: their positions, each with the decision that allows it.
 pub fn who_may<'e, 't>(
     engine: &'e Engine,
     method: impl AsRef<[u8]>,

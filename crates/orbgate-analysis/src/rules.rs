@@ -1,4 +1,4 @@
-//! The rules of a target, and how far one decision came with them.
+//! The rules of a target, and which of them one decision reached.
 
 use orbgate::{Decision, Detail, Engine, Profile, Reason};
 
@@ -18,11 +18,11 @@ pub struct TargetRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleState {
-    /// All of it was tried, and it holds.
+    /// The rule was tried in full, and the call keeps it.
     Pass,
     /// The call breaks it, and is denied for that.
     Fail,
-    /// The call was denied before all of it was tried.
+    /// The call was denied before the rule was tried in full.
     NotReached,
 }
 
@@ -38,7 +38,8 @@ impl RuleState {
     }
 }
 
-/// Every rule that the policy has for a call, by its number, as the engine's decision of the call shows it.
+/// Every rule that the policy has for a call, in the order of their numbers, and whether the call keeps it, as the
+/// engine's decision shows.
 ///
 /// ```
 /// use orbgate::{Engine, Request};
@@ -73,7 +74,7 @@ pub fn target_rules(engine: &Engine, target: &[u8], decision: &Decision<'_>) -> 
     rules
 }
 
-/// Whether a policy of this profile has the rule: the rules of escapes are for those that accept any.
+/// Whether a policy of this profile has the rule: the rules of escapes are for profiles that accept escapes.
 const fn is_of(profile: Profile, detail: Detail) -> bool {
     match profile {
         Profile::Strict => !matches!(detail.rule(), 13..=19),
@@ -81,8 +82,8 @@ const fn is_of(profile: Profile, detail: Detail) -> bool {
     }
 }
 
-/// The step at which the last of a rule is tried. The rules of one step are tried together, byte by byte, so none of them
-/// is done where one is broken.
+/// The step at which a rule has been tried in full. The rules of one step are tried together, byte by byte, so if one
+/// is broken, none of them has been.
 const fn tried_at(detail: Detail) -> u8 {
     match detail {
         Detail::Method => 1,
@@ -92,7 +93,7 @@ const fn tried_at(detail: Detail) -> u8 {
         Detail::Backslash => 6,
         Detail::EmptySegment => 8,
         Detail::DotSegment => 9,
-        // The limits on segments; that on bytes is tried at `LIMIT_ON_BYTES`.
+        // The limits on segments; the limit on bytes is tried at `LIMIT_ON_BYTES`.
         Detail::Length => 10,
         Detail::NonCanonicalLiteral => BESIDE_THE_POLICY,
         Detail::AmbiguousCase => 12,
@@ -101,7 +102,7 @@ const fn tried_at(detail: Detail) -> u8 {
 }
 
 const LIMIT_ON_BYTES: u8 = 2;
-/// Rules that read the policy are tried for callers with a token alone.
+/// Rules that read the policy are tried only for callers with a token.
 const BESIDE_THE_POLICY: u8 = 11;
 
 /// The step at which the decision was taken.

@@ -1,4 +1,4 @@
-//! A second policy that decides beside the one in force, and whose answers only count.
+//! A second policy that decides as well as the one in force; its answers are only compared.
 
 use core::fmt;
 
@@ -19,7 +19,7 @@ pub enum Disagreement {
     Narrower,
     /// Both allow, for a different charge.
     Cost,
-    /// Both allow or both deny, and say otherwise why: by another reason, detail, route or scope.
+    /// Both allow or both deny, but with another reason, detail, route or scope.
     Reason,
 }
 
@@ -40,7 +40,7 @@ impl Disagreement {
 
     /// How two decisions about one request disagree; `None` where they say the same.
     ///
-    /// The policies' digests may differ, and where they write a route: neither is a disagreement.
+    /// The policies' digests, and the places of a route in their files, may differ: that is no disagreement.
     #[must_use]
     pub fn between(enforced: &Decision<'_>, candidate: &Decision<'_>) -> Option<Self> {
         match (enforced.is_allow(), candidate.is_allow()) {
@@ -67,7 +67,7 @@ impl fmt::Display for Disagreement {
     }
 }
 
-/// The answers of two policies to one request. Only the first counts.
+/// The answers of two policies to one request. Only the first is enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the decision of the policy in force must be obeyed"]
 pub struct Shadowed<'e, 'c> {
@@ -77,7 +77,7 @@ pub struct Shadowed<'e, 'c> {
     pub candidate: Decision<'c>,
 }
 
-/// What a candidate says that the policy in force does not. As JSON its decision, and before it how the two disagree:
+/// A candidate's decision that differs from the one in force. As JSON, how the two disagree, and then the decision:
 /// `{"disagreement":"wider","decision":"allow",…}`.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -107,7 +107,7 @@ impl Shadowed<'_, '_> {
     }
 }
 
-/// Decides with the policy in force, and with a candidate beside it: what a new policy would change for real requests,
+/// Decides with the policy in force and with a candidate. That shows what a new policy would change for real requests,
 /// before it is in force. Allocates nothing; costs two decisions.
 ///
 /// Give the token's scopes as text: a [`ScopeSet`](orbgate::ScopeSet) belongs to one engine, and the other denies it.

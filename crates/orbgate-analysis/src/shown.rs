@@ -1,4 +1,4 @@
-//! Texts of others, shown where they must not act: on a terminal, in a log that is read by a machine, in Markdown.
+//! Untrusted texts, shown where they must do no harm: on a terminal, in a log that a machine reads, in Markdown.
 
 use std::borrow::Cow;
 
@@ -29,9 +29,9 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// Text in a cell of a Markdown table: plain words as they are, all else as code.
+/// Text in a cell of a Markdown table: plain words as they are, everything else as code.
 ///
-/// An escape would not do: GitHub looks for `@names`, addresses, commits and `#numbers` after it has read the Markdown.
+/// Escapes are not enough: GitHub looks for `@names`, addresses, commits and `#numbers` after it has read the Markdown.
 ///
 /// ```
 /// use orbgate_analysis::shown::prose;
@@ -48,7 +48,7 @@ pub fn prose(text: &str) -> String {
     }
 }
 
-/// Whether a word, perhaps with marks around it, is one of letters or a short number: no markup, address or commit.
+/// Whether a word, perhaps with punctuation around it, is only letters or a short number: no markup, address or commit.
 fn is_plain(word: &str) -> bool {
     let word = word.trim_start_matches(['(', '"']);
     let word = word.trim_end_matches([',', ';', ':', '.', '?', ')', '"']);
@@ -91,8 +91,9 @@ pub fn span(text: &str) -> String {
     }
 }
 
-/// Lines for a terminal, which may be a log of GitHub Actions: a line that its runner would take for a command (`::name::`, or
-/// `##[name]` anywhere) shows its first character as an escape. Styles and blanks before a command do not hide it.
+/// Lines for a terminal, which may be a log of GitHub Actions: if its runner would take a line for a command
+/// (`::name::`, or `##[name]` anywhere), the first character is shown as an escape. Styles and blanks before a command
+/// do not hide it.
 ///
 /// ```
 /// use orbgate_analysis::shown::lines;

@@ -1,14 +1,14 @@
-//! How far a malformed target is in order.
+//! How much of a malformed target, from its start, is in order.
 
 use orbgate::{Detail, Engine, Token};
 
 use crate::questions::call;
 
-/// How many bytes of a malformed target, from its start, are a target that breaks no rule: behind them stands what the
-/// first broken rule is about. `None` for a target that is in order, and for one that is only malformed beside the
-/// templates of the policy (`non_canonical_literal`, `ambiguous_case`).
+/// How many bytes of a malformed target, from its start, are a target that breaks no rule: after them comes what the
+/// first broken rule is about. `None` for a target that is in order, and for one that is malformed only because of the
+/// policy's templates (`non_canonical_literal`, `ambiguous_case`).
 ///
-/// It asks the engine for each beginning of the target, from the longest on, of which 8,192 bytes count.
+/// It asks the engine about each beginning of the target's first 8,192 bytes, the longest first.
 ///
 /// ```
 /// use orbgate::Engine;
@@ -39,5 +39,5 @@ pub fn in_order(engine: &Engine, target: impl AsRef<[u8]>) -> Option<usize> {
     Some(in_order.map_or(0, <[u8]>::len))
 }
 
-/// No longer target is in order.
+/// A longer target is never in order.
 pub(crate) const LONGEST: usize = 8_192;

@@ -47,7 +47,7 @@ impl<'e> AsRef<Shape<'e>> for Template<'e> {
     }
 }
 
-/// The shape of a template as policies write it.
+/// The shape of a template written as in a policy.
 pub(crate) fn shape(template: &str) -> Vec<Option<&str>> {
     let segments = template.split('/').filter(|segment| !segment.is_empty());
     segments
@@ -96,7 +96,7 @@ impl<'e> Templates<'e> {
         self.list.get(*self.by_shape.get(shape)?)
     }
 
-    /// The routes, as their places in the policy, whose method and template the other policy lacks.
+    /// The places of the routes whose method and template the other policy lacks.
     pub(crate) fn routes_lacking_in(&self, other: &Templates<'_>) -> HashSet<u32> {
         let lacking = |template: &Template<'e>| {
             let there = other
@@ -125,7 +125,7 @@ impl<'e> Spelling<'e> {
         let literals: HashSet<_> = templates.flat_map(Template::literals).collect();
         let lower = |(_, _, literal): &(_, _, &str)| literal.to_ascii_lowercase();
         let taken: HashSet<String> = literals.iter().map(lower).collect();
-        // As short as can be: a target that is too long would show nothing.
+        // As short as possible: a target that is too long is refused by both.
         let mut values = (1..=u64::MAX).map(|number| number.to_string());
         let value = values.find(|value| !taken.contains(value));
         Self {
@@ -139,7 +139,7 @@ impl<'e> Spelling<'e> {
         target(shape.iter().map(|segment| segment.unwrap_or(&self.value)))
     }
 
-    /// The most general target of two templates, with the literals of the first where they differ in case.
+    /// The most general target of two templates, with the literals of the first if they differ in case.
     pub(crate) fn of_both(&self, first: &Shape<'_>, second: &Shape<'_>) -> String {
         let segments = first.iter().zip(second);
         target(segments.map(|(one, two)| one.or(*two).unwrap_or(&self.value)))
@@ -181,7 +181,7 @@ impl<'e> Spelling<'e> {
         Some(self.with_value(shape, place, &format!("{0}%20{0}", self.value)))
     }
 
-    /// A target of a template with this value for the parameter at a place.
+    /// A target of a template, with this value as its parameter at a place.
     pub(crate) fn with_value(&self, shape: &Shape<'_>, place: usize, value: &str) -> String {
         let value_at = |at| {
             if at == place {

@@ -38,7 +38,7 @@ pub struct ScopeUse {
 }
 
 impl<'e> ScopeUsage<'e> {
-    /// Counts from nought.
+    /// Starts to count at zero.
     #[must_use]
     pub fn new(engine: &'e Engine) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What `diff` finds between two policies is what brute force over `decide` finds.
+//! `diff` finds between two policies what brute force over `decide` finds.
 
 use core::fmt::Write as _;
 use core::time::Duration;
@@ -47,7 +47,7 @@ fn each_change_has_a_line() {
             vec![
                 "wider, narrower, cheaper, vanished: GET /users/admin: `GET /users/admin` for `admin`, 500 orbs -> \
                  `GET /users/{id}` for `read`, 5 orbs",
-                // What no client asks for was refused beside the literal.
+                // The literal had caused a refusal of this spelling, which no client uses.
                 "wider: GET /users/Admin: denied -> `GET /users/{id}` for `read`, 5 orbs",
                 "narrower, vanished: scope admin: `admin`, 500 orbs -> denied",
             ],
@@ -135,13 +135,14 @@ fn a_search_that_is_too_large_says_so() {
     let new = routes(|number| format!("/y{number}/{{b}}"));
     let found = diff(&old, &new);
     assert!(!found.complete && found.widens());
-    // A route for all of it, in both policies: nothing that is found is wider, and yet something may be.
+    // One route fits all these paths, in both policies: no change that is found is wider, but one that was not
+    // found may be.
     let routes = |template: fn(usize) -> String| {
         let all = core::iter::once("GET /{a}/{b}".to_owned());
         let some = (0..2_000).map(|number| format!("GET {}", template(number)));
         self::routes("", all.chain(some))
     };
-    // Literals without letters have no other case, in which a path is refused.
+    // Literals without letters have no other case that would be refused.
     let old = routes(|number| format!("/{{a}}/{number}"));
     let new = routes(|number| format!("/{number}/{{b}}"));
     let found = diff(&old, &new);
@@ -149,7 +150,8 @@ fn a_search_that_is_too_large_says_so() {
     assert!(!found.complete && found.widens() && found.verdict().is_none());
 }
 
-/// A short file, whose base path is in every change: what is listed is bounded, and the verdict is that of all.
+/// A short file, whose base path is in every change: the list is bounded, but the verdict is that of all
+/// changes.
 #[test]
 fn a_long_base_path_makes_no_list_without_bounds() {
     let base = format!("/{}", "b".repeat(249)).repeat(30);
@@ -317,7 +319,7 @@ fn policies() -> impl Strategy<Value = Model> {
                     segments,
                     orbs,
                 });
-                // What cannot stand beside the others is left out.
+                // A route that conflicts with the others is left out.
                 if Policy::from_yaml(&with.to_yaml()).is_ok() {
                     model = with;
                 }
@@ -494,7 +496,7 @@ fn judge(old: &Engine, new: &Engine) {
                 Asked::Scope(name) => decide_scope(engine, name, &token),
             })
         };
-        // The request shows what the change says.
+        // The request shows the change that is claimed.
         for (caller, expected) in [
             (&change.wider, [false, true]),
             (&change.narrower, [true, false]),
@@ -517,7 +519,7 @@ fn judge(old: &Engine, new: &Engine) {
         let is = (change.wider.is_some(), change.narrower.is_some());
         (wider, narrower) = (wider || is.0, narrower || is.1);
         let shown: Found = (before, after, is.0, is.1, change.cost);
-        // That a route is gone may change nothing for callers.
+        // A route may vanish without a change for callers.
         if shown.2 || shown.3 || shown.4.is_some() {
             let first = found.insert(format!("{shown:?}"));
             assert!(first, "two requests show one change");

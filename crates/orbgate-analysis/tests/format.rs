@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// The text laid out, which keeps what must be kept.
+/// The text laid out, checked to keep what must be kept.
 fn laid_out(text: &str) -> String {
     let new = format(text).unwrap_or_else(|faults| panic!("{faults:?}\n{text}"));
     let digest = |text: &str| Policy::from_yaml(text).unwrap().digest();
@@ -133,7 +133,7 @@ fn a_dash_may_have_a_line_of_its_own() {
     }
 }
 
-/// What only looks like a space belongs to the text.
+/// A character that only looks like a space belongs to the text.
 #[test]
 fn only_spaces_and_tabs_are_trimmed() {
     for name in ["shop\u{a0}", "\u{a0}shop", "\u{2003}"] {
@@ -208,7 +208,8 @@ fn ragged() -> impl Strategy<Value = String> {
             (0, "headings:", "[A, 'B c']"),
             (0, "...", ""),
         ];
-        // Each level has one width in the whole file, the lists' dashes may stand under their key.
+        // Each level has one width in the whole file, the lists' dashes may be right under their
+        // key.
         let widths: Vec<usize> = noise.iter().map(|(_, width, ..)| *width).collect();
         let spaces = |level: usize| widths[..level].iter().sum::<usize>();
         let mut text = String::new();

@@ -121,7 +121,7 @@ fn codes_are_stable() {
     assert!(Level::Note < Level::Warning && Level::Warning < Level::Error);
 }
 
-/// One scope with this name beside `read:files`.
+/// One scope with this name next to `read:files`.
 fn scopes(name: &str) -> Vec<String> {
     let text = format!(
         "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      read:files: {{ permits: x, orbs: false, routes: [GET /a] }}\n      \
@@ -311,7 +311,7 @@ fn a_code_that_the_file_allows_may_have_any_number_of_findings() {
                 .iter()
                 .all(|finding| finding.suppressed.is_some())
     );
-    // It says nothing of other codes, and may be about a finding that was not listed.
+    // It is not about other codes, and may be about a finding that was not listed.
     let other = "# orbgate-lint: allow-file unstated_get: metered\n";
     assert!(!found(&policy(other)).complete);
     let last = policy("").replace(
@@ -347,7 +347,7 @@ fn a_text_is_no_comment() {
             found.len() == 1 && found[0].contains("[unstated_get]"),
             "{text}{found:?}"
         );
-        // A comment behind such a text counts.
+        // A comment after such a text counts.
         for text in [
             policy(&permits, &format!(" {ALLOW}")),
             policy(&permits, "")
@@ -356,7 +356,7 @@ fn a_text_is_no_comment() {
             assert_eq!(lines(&text), [""; 0], "{text}");
         }
     }
-    // The comment behind the start of a block is none of the block.
+    // The comment after the start of a block is not part of the block.
     let header = policy(&format!("|- {ALLOW}\n          {ALLOW}"), "");
     assert_eq!(lines(&header), [""; 0]);
     let other = ALLOW.replace("unstated_get", "no_permits");
@@ -370,7 +370,7 @@ fn a_text_is_no_comment() {
     assert_eq!(lines(&quoted).len(), 1);
     let behind = policy(&format!("\"{ALLOW}\" {ALLOW}"), "");
     assert_eq!(lines(&behind), [""; 0]);
-    // An escape is no mark, and takes no comment's place.
+    // An escaped mark is no mark, and does not hide a comment.
     let escaped = policy(&format!("\"\\x23 {}\"", &ALLOW[2..]), &format!(" {ALLOW}"));
     assert_eq!(lines(&escaped), [""; 0]);
     // Lines end as YAML ends them.
@@ -466,7 +466,7 @@ fn five_hundred_routes_that_all_overlap_are_looked_at() {
         let found = found(&policy(scope, methods));
         assert_eq!((found.list.len(), found.cut), (1_000, vec![code]));
     }
-    // What `check` names, lint lists.
+    // Lint lists what `check` names.
     let text = policy(other, ["GET", "PUT"]).replace("PUT /{a}/y7\n", "GET /{a}/y7\n");
     let policy = Policy::from_yaml(&text).unwrap();
     let overlaps = lint(&policy, &text).list;
@@ -522,7 +522,7 @@ fn fits(segments: &[&str], path: &[&str]) -> bool {
             .all(|(segment, value)| *segment == "{}" || segment == value)
 }
 
-/// Every path of up to three segments that can mean something else than the others.
+/// Every path of up to three segments that can mean something different from the others.
 fn paths() -> Vec<Vec<&'static str>> {
     let mut all = vec![vec![]];
     let mut longer: Vec<Vec<&str>> = vec![vec![]];
@@ -573,7 +573,7 @@ proptest! {
         let mut valid: Vec<Row> = Vec::new();
         for row in rows {
             valid.push(row);
-            // What cannot stand beside the others is left out.
+            // A route that conflicts with the others is left out.
             if Policy::from_yaml(&yaml(&valid)).is_err() {
                 valid.pop();
             }

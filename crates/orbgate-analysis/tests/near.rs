@@ -1,4 +1,4 @@
-//! Near misses: a misspelt call finds its route, and what is named is so.
+//! Near misses: a misspelt call finds its route, and what is said of it is true.
 
 use orbgate::{Engine, Policy};
 use orbgate_analysis::{Miss, in_order, near_misses, near_scope, route_of};
@@ -49,7 +49,7 @@ fn a_call_with_one_wrong_character_finds_its_route() {
                 let found = near
                     .iter()
                     .any(|near| near.route == route || near.meant.as_deref() == Some(&*target));
-                // A template without the method hides it: then that is what is said.
+                // A template without the method hides it: then that is the reason given.
                 let hidden = route_of(engine, route.method(), &wrong)
                     .unwrap_err()
                     .route()
@@ -192,7 +192,7 @@ fn what_is_spelt_otherwise_is_what_was_meant() {
         );
         assert!(meant.is_none() || near.len() == 1, "{target}: {near:#?}");
     }
-    // Values alone say nothing.
+    // Parameters alone fit anything.
     assert_eq!(near_misses(&engine, "GET", "/7"), []);
 }
 
@@ -247,7 +247,7 @@ fn a_malformed_target_is_in_order_up_to_its_fault() {
         (&strict, "", Some(0)),
         (&strict, "x", Some(0)),
         (&strict, "/a/b", None),
-        (&strict, "/X", None), // beside `/x` alone
+        (&strict, "/X", None), // refused only because of `/x`
         (&strict, "/a/b/", Some(4)),
         (&strict, "/a//b", Some(2)),
         (&strict, "/a/../b", Some(2)),
@@ -260,7 +260,7 @@ fn a_malformed_target_is_in_order_up_to_its_fault() {
         (&strict, &long, None),
         (&strict, &too_long, Some(257)),
         (&encoded, "/%78", Some(1)),
-        (&encoded, "/%40", None), // beside `/@` alone
+        (&encoded, "/%40", None), // refused only because of `/@`
         (&encoded, "/a%20b/%zz", Some(6)),
         (&encoded, "/a%20b/c%2f", Some(8)),
         (&encoded, "/a%20", Some(2)),

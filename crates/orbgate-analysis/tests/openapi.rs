@@ -13,7 +13,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Nothing is stated but by the document.
+/// Options that state nothing: only the document does.
 pub fn nothing() -> Options {
     Options::default()
 }
@@ -40,7 +40,7 @@ fn goes_round(policy: &Policy) {
         assert_eq!(imported.operations, routes);
         let drift = check(text.as_bytes(), &nothing(), policy).unwrap();
         assert_eq!(drift, [], "{text}");
-        // The order of scopes with routes may be another, so the texts agree from the second on.
+        // The order of scopes with routes may change once, so the texts agree from the second on.
         let second = export(&again).to_yaml();
         let third = import(second.as_bytes(), &nothing()).unwrap().policy;
         assert_eq!(third, imported.policy);

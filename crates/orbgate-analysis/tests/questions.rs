@@ -36,7 +36,7 @@ fn decide<'e>(engine: &'e Engine, ask: &Ask, token: Token<'_>) -> Decision<'e> {
     })
 }
 
-/// A target that reaches a template: no literal is called like its values.
+/// A target that reaches a template: none of its values is a literal.
 fn instance(template: &str) -> String {
     let value = |segment| match is_parameter(segment) {
         true => "no-literal-is-called-so",

@@ -25,7 +25,7 @@ fn keeps(detail: &str, method: &str, target: &str) -> bool {
         "/" => vec![],
         path => path.strip_prefix('/').unwrap_or(path).split('/').collect(),
     };
-    // Each `%` of the path with the number behind it, `None` where there is none.
+    // Each `%` of the path with the number after it, `None` where there is none.
     let escapes: Vec<_> = path
         .match_indices('%')
         .map(|(at, _)| {
@@ -65,7 +65,7 @@ fn keeps(detail: &str, method: &str, target: &str) -> bool {
         "dot_segment" => !segments
             .iter()
             .any(|segment| !segment.is_empty() && segment.bytes().all(|byte| byte == b'.')),
-        // Beside this policy.
+        // Broken only with this policy.
         "non_canonical_literal" => !(segments.first() == Some(&"%40") && segments.len() == 2),
         "ambiguous_case" => path != "/A" && segments[..] != ["@", "B"],
         other => panic!("{other} is not in the table"),
@@ -163,7 +163,7 @@ fn limits_are_of_two_steps() {
         let passed = |rule: &orbgate_analysis::TargetRule| rule.state == RuleState::Pass;
         rules.iter().filter(|rule| passed(rule)).count()
     };
-    // The method; everything but what reads the policy; everything but the limits and that.
+    // Only the method; all rules but those that read the policy; the same without the limits.
     assert_eq!(states(""), 1);
     assert_eq!(states("/a"), 11);
     assert_eq!(states(&format!("/{}", "a".repeat(257))), 10);

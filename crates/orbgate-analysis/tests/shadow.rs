@@ -1,4 +1,4 @@
-//! What a candidate beside a policy says, and how it disagrees.
+//! What a candidate for a policy says, and how the two disagree.
 
 use crate::support::engine::{answer, engine, request};
 use crate::support::model::Model;
@@ -17,7 +17,7 @@ fn policy_and_asks() -> impl Strategy<Value = (Model, Vec<Ask>)> {
     })
 }
 
-/// What two answers say otherwise, field by field.
+/// How two answers differ, field by field.
 fn expected(enforced: &Answer, candidate: &Answer) -> Option<Disagreement> {
     let allows = |answer: &Answer| ["scope_held", "scope_not_applicable"].contains(&answer.reason);
     match (allows(enforced), allows(candidate)) {

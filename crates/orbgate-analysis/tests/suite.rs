@@ -96,7 +96,7 @@ fn a_case_fails_where_anything_that_it_says_is_not_so() {
             "GET /v1/nowhere | user | scope_missing",
             &["reason: expected scope_missing, found no_route"],
         ),
-        // Misspelt, it is denied whatever the policy says.
+        // Misspelt, it is denied by every policy.
         (
             "GET v1/items/7 | user | deny",
             &["reason: expected not malformed_request, found malformed_request"],

@@ -16,13 +16,13 @@ pub struct Change<'o, 'n> {
     pub before: Option<Rule<'o>>,
     /// What the new policy demands, `None` where it denies everybody.
     pub after: Option<Rule<'n>>,
-    /// Somebody whom the old policy denies this, and the new one allows it.
+    /// A caller to whom the old policy denies this and the new one allows it.
     pub wider: Option<Caller>,
-    /// Somebody whom the old policy allows this, and the new one denies it.
+    /// A caller to whom the old policy allows this and the new one denies it.
     pub narrower: Option<Caller>,
-    /// How what the call consumes changes, for those whom both policies allow it.
+    /// How the cost of the call changes, for callers to whom both policies allow it.
     pub cost: Option<Cost>,
-    /// Somebody whom both policies allow this, for a different cost; `None` where [`cost`](Self::cost) is.
+    /// A caller to whom both policies allow this, for a different cost; `None` where [`cost`](Self::cost) is.
     pub payer: Option<Caller>,
     /// Whether the new policy lacks the route, or the scope, that decided before.
     pub vanished: bool,
@@ -52,7 +52,7 @@ pub struct Rule<'e> {
     pub scope: Scope<'e>,
 }
 
-/// A caller, by what a decision can depend on.
+/// A caller: the parts of a token that a decision can depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The kind of its token.
@@ -61,7 +61,7 @@ pub struct Caller {
     pub scopes: String,
 }
 
-/// How what a call consumes changes.
+/// How the cost of a call changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cost {
     /// Fewer orbs.
@@ -103,7 +103,7 @@ impl<'e> Rule<'e> {
             .map_or_else(|| self.scope.orbs(), |route| Some(route.orbs()))
     }
 
-    /// Where the route, or else the scope, stands in its policy file.
+    /// Where the route, or else the scope, is in its policy file.
     #[must_use]
     pub fn place(&self) -> Place {
         self.route
@@ -143,7 +143,7 @@ impl Change<'_, '_> {
         words.into_iter().flatten()
     }
 
-    /// How many bytes its texts have, as often as they are written: what is asked is repeated for each caller.
+    /// How many bytes its texts have when written: the request is repeated for each caller.
     pub(super) fn bytes(&self) -> usize {
         let asked = match &self.asked {
             Asked::Call { method, target } => method.len().saturating_add(target.len()),

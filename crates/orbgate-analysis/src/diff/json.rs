@@ -1,4 +1,4 @@
-//! A diff as JSON, for `serde`. A caller whose answer changed stands there as a request that `orbgate replay` reads.
+//! A diff as JSON, for `serde`. A caller whose answer changed is a request that `orbgate replay` reads.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 

@@ -21,14 +21,14 @@ use crate::templates::{Shape, Spelling, Template, Templates};
 pub struct Diff<'o, 'n> {
     /// Each change, with a request that shows it: calls first, then scopes.
     ///
-    /// A long base path is in every change, so a short file can make a long list. Of the changes that widen something 16 MiB of text
-    /// are listed, and as many of the others; [`left_out`](Self::left_out) counts the rest.
+    /// A long base path is in every change, so a short file can make a long list. At most 16 MiB of text are listed of
+    /// the changes that widen something, and as much of the others; [`left_out`](Self::left_out) counts the rest.
     pub changes: Vec<Change<'o, 'n>>,
     /// How many changes were found and are not listed. The verdict counts them.
     pub left_out: usize,
     /// Whether everything was compared. `false` where too many templates overlap: see [`diff`].
     pub complete: bool,
-    /// What was found, listed or not.
+    /// The effects of all changes found, listed or not.
     found: Effects,
 }
 
@@ -40,7 +40,7 @@ struct Effects {
     widens: bool,
 }
 
-/// How what callers may do under the new policy stands to the old one. Costs are no part of it.
+/// How what callers may do under the new policy compares with the old one. Costs do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// Every call is allowed to the same callers.
@@ -67,7 +67,7 @@ impl Verdict {
 }
 
 impl Diff<'_, '_> {
-    /// How the new policy stands to the old one; `None` where not everything was compared.
+    /// How the new policy compares with the old one; `None` where not everything was compared.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         let Effects {
@@ -91,14 +91,13 @@ impl Diff<'_, '_> {
 
 /// Finds what changes when `new` replaces `old`.
 ///
-/// Every request is covered. Two requests get the same answers if their paths match the same templates of
-/// both policies, so one request for each pair of templates that overlap stands for all. Only templates that
-/// one of the policies lacks are paired: where both have the winning templates, they win in both.
+/// Every request is covered. Two requests get the same answers if their paths match the same templates of both
+/// policies, so one request for each pair of overlapping templates is enough. Only pairs with a template that one of
+/// the policies lacks are looked at: if both have the two templates, the same one wins in both.
 ///
-/// Time is linear in the size of the policies, and in the number of methods of each pair of a template that one
-/// policy lacks and a template of the other that overlaps it. After a million steps and 20 for each route the search
-/// ends, and the diff is not [`complete`](Diff::complete). A step is a method that is asked of one path: two policies of 500
-/// routes take fewer.
+/// Time is linear in the size of the policies, and in the number of methods of each pair of overlapping templates, one
+/// of which the other policy lacks. After a million steps and 20 for each route the search ends, and the diff is not
+/// [`complete`](Diff::complete). A step asks for one method on one path: two policies of 500 routes take fewer.
 ///
 /// ```
 /// use orbgate::Engine;
@@ -132,7 +131,7 @@ pub fn diff<'o, 'n>(old: &'o Engine, new: &'n Engine) -> Diff<'o, 'n> {
 /// Most bytes of the texts of the changes that are listed and widen something, and of the others.
 const LISTED_BYTES: usize = 16 << 20;
 
-/// How many methods are asked.
+/// How many steps a search may take.
 fn steps(old: &Engine, new: &Engine) -> usize {
     let routes = old.routes().len().saturating_add(new.routes().len());
     routes.saturating_mul(20).saturating_add(1_000_000)
@@ -141,9 +140,9 @@ fn steps(old: &Engine, new: &Engine) -> usize {
 struct Search<'o, 'n> {
     old: &'o Engine,
     new: &'n Engine,
-    /// The old policy's routes that the new one lacks, as their places.
+    /// The places of the old policy's routes that the new one lacks.
     vanished: HashSet<u32>,
-    /// Pairs of routes, as their places in the policies, that have been compared.
+    /// The pairs of routes that have been compared, by their places in the policies.
     seen: HashSet<(Option<u32>, Option<u32>)>,
     changes: Vec<Change<'o, 'n>>,
     left_out: usize,
@@ -175,8 +174,8 @@ impl Search<'_, '_> {
                 }
             }
         }
-        // Under `encoded_params`, an escaped literal is refused in every path of its length (P19). Otherwise every
-        // escape is.
+        // Under `encoded_params`, an escaped literal is refused in every path of its length (P19). Under `strict`,
+        // every escape is refused.
         if ![self.old.target(), self.new.target()].contains(&Profile::EncodedParams) {
             return;
         }
@@ -210,7 +209,7 @@ impl Search<'_, '_> {
             self.call(&spelling.of(template.shape()), &[template]);
         }
         let others: Vec<_> = other.list().collect();
-        // Where it ends early, no step is left.
+        // If it ends early, no step is left.
         let _ = meetings_of_two(&lacking, &others, |these, those| {
             for template in these.iter().filter_map(|at| lacking.get(*at)) {
                 for other in those.iter().filter_map(|at| others.get(*at)) {
@@ -232,7 +231,7 @@ impl Search<'_, '_> {
         if second != first {
             self.call(&second, &templates);
         }
-        // A literal in other case is refused where a more specific template has it (P21).
+        // A literal in another case is refused where a more specific template has it (P21).
         let in_other_case = [
             spelling.in_other_case(one, two),
             spelling.in_other_case(two, one),
@@ -267,7 +266,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Compares the answers to those who ask by scope.
+    /// Compares the answers to callers that ask by scope.
     fn scopes(&mut self) {
         let names = self.old.scope_table().chain(
             self.new
@@ -286,8 +285,8 @@ impl Search<'_, '_> {
 }
 
 impl<'o, 'n> Search<'o, 'n> {
-    /// Keeps a change, if there is one. A decision depends on the kind of the token and on whether it holds
-    /// the one scope, so tokens with none and with one of the two scopes are all that need be asked.
+    /// Keeps a change, if there is one. A decision depends on the kind of the token and on whether it holds the one
+    /// scope. So it is enough to ask with tokens that hold none or one of the two.
     fn compare(&mut self, asked: Asked, before: Option<Rule<'o>>, after: Option<Rule<'n>>) {
         let (mut wider, mut narrower, mut payer) = (None, None, None);
         let needed = [
@@ -355,7 +354,7 @@ impl<'o, 'n> Search<'o, 'n> {
         }
     }
 
-    /// Whether the old and the new policy allow it to this token.
+    /// Whether the old and the new policy allow this to a token.
     fn allowed(&self, asked: &Asked, kind: TokenKind, scopes: &str) -> (bool, bool) {
         let token = Token {
             kind,

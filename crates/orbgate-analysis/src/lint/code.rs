@@ -9,12 +9,12 @@ pub enum Level {
     Note,
     /// Likely not what was meant.
     Warning,
-    /// Not what anybody means.
+    /// Certainly not what was meant.
     Error,
 }
 
 impl Level {
-    /// Every level, from the least on.
+    /// Every level, the lowest first.
     pub const ALL: [Self; 3] = [Self::Note, Self::Warning, Self::Error];
 
     /// The level in lower case.

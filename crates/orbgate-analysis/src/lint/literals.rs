@@ -1,4 +1,4 @@
-//! The literals and methods of routes, as far as they seem to be misspelt.
+//! The literals and methods of routes that seem to be misspelt.
 
 use core::ops::ControlFlow;
 use std::collections::hash_map::Entry;
@@ -57,7 +57,7 @@ const METHODS: [&str; 36] = [
     "UPDATE",
 ];
 
-/// Methods that HTTP does not have, each where it is first.
+/// Methods that HTTP does not have, each at its first place.
 fn methods(routes: &[Route<'_>], found: &mut Found) {
     let mut seen = HashSet::new();
     for route in routes {
@@ -79,14 +79,14 @@ fn methods(routes: &[Route<'_>], found: &mut Found) {
     }
 }
 
-/// The literals, each with where it is first and what comes before it.
+/// The literals, each with its first place and what comes before it.
 struct Tree<'e> {
     literals: BTreeMap<&'e str, (Place, Vec<usize>)>,
 }
 
 impl<'e> Tree<'e> {
-    /// Numbers what comes before the literals, in which the names of parameters say nothing, and notes literals at one place
-    /// of the paths that differ only in plural. In case alone they cannot: that is a fault.
+    /// Numbers the paths before the literals, ignoring the names of parameters, and notes literals at one place of the
+    /// paths that differ only in plural. They cannot differ only in case: that is a fault.
     fn of(routes: &[Route<'e>], found: &mut Found) -> Self {
         let mut nodes: HashMap<(usize, &str), usize> = HashMap::new();
         let mut first: HashMap<(usize, String), (&str, Place)> = HashMap::new();
@@ -151,7 +151,7 @@ fn misspelt(engine: &Engine, tree: &Tree<'_>, found: &mut Found) {
     }
     let list: Vec<_> = words.keys().copied().collect();
     let kind = |is_literal| if is_literal { "literal" } else { "the word" };
-    // Where it ends early, that is noted.
+    // If it ends early, that is noted.
     let _ = similar(&list, |one, two| {
         let (Some(one), Some(two)) = (list.get(one), list.get(two)) else {
             return ControlFlow::Continue(());

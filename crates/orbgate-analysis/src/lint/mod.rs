@@ -23,13 +23,13 @@ pub struct Finding {
     pub code: Code,
     /// How much it matters: the level of the code.
     pub level: Level,
-    /// Where it stands.
+    /// Where it is.
     pub place: Place,
     /// What it is: lower case, no final period, input in backticks.
     pub message: String,
-    /// The other place, where there are two: it stands first in the file.
+    /// The other place, if there are two: it comes first in the file.
     pub other: Option<Place>,
-    /// Why it is all right, where a comment in the file says so.
+    /// Why it is all right, if a comment in the file says so.
     pub suppressed: Option<String>,
 }
 
@@ -42,17 +42,18 @@ pub struct Findings {
     /// Whether everything was looked at and listed, except codes that the whole file allows. `false` where there are
     /// over 1,000 findings of one code, or too many templates overlap: see [`lint`].
     pub complete: bool,
-    /// The codes of which findings may be missing. None where it is complete.
+    /// The codes of which findings may be missing. Empty if it is complete.
     pub cut: Vec<Code>,
 }
 
-/// Most findings of one code.
+/// The most findings of one code.
 const MOST: usize = 1_000;
 
 /// Finds what is legal in a policy and likely not meant. `text` is the policy's file: its comments suppress findings.
 ///
-/// Time is linear in the size of the policy, and in the number of methods that one of two templates which overlap lacks. After a
-/// million of these the search for hidden routes ends, and the findings are not [`complete`](Findings::complete).
+/// Time is linear in the size of the policy, and in the number of methods that one of two overlapping templates lacks.
+/// After a million of these the search for hidden routes ends, and the findings are not
+/// [`complete`](Findings::complete).
 ///
 /// ```
 /// use orbgate::Policy;
@@ -104,7 +105,7 @@ impl Found {
         }
     }
 
-    /// Whether there is room for a finding of this code, which there is. Without room it is missing.
+    /// Whether there is room for a finding of this code that was just found. If not, it is noted as missing.
     fn has_room(&mut self, code: Code) -> bool {
         let at = Code::ALL.iter().position(|known| *known == code);
         let count = at.and_then(|at| self.counts.get(at));
@@ -115,7 +116,7 @@ impl Found {
         has_room
     }
 
-    /// Notes a finding about two places, at the one that stands second.
+    /// Notes a finding about two places, at the second one in the file.
     fn push_pair(&mut self, code: Code, places: [Place; 2], message: String) {
         let [one, two] = places;
         self.push(code, one.max(two), Some(one.min(two)), message);

@@ -55,8 +55,8 @@ fn look_at_scope(scope: Scope<'_>, found: &mut Found) {
     }
 }
 
-/// The specification's scopes for inference (§5.6), in apis where any token will do. That a scope of another resource is for users
-/// alone, no name says.
+/// The specification's scopes for inference (§5.6), in apis where any token will do. For scopes of other resources, no
+/// name tells that they are for users alone.
 fn elsewhere(scopes: &[Scope<'_>], found: &mut Found) {
     let for_any = scopes.iter().filter(|scope| scope.organisation().is_none());
     for scope in for_any.filter(|scope| is_inference(scope.name())) {
@@ -97,7 +97,7 @@ fn case_or_plural(scopes: &[Scope<'_>], found: &mut Found) {
 /// Scopes whose names differ in one character: changed, left out, added or exchanged with its neighbour.
 fn similar(scopes: &[Scope<'_>], found: &mut Found) {
     let names: Vec<_> = scopes.iter().map(|scope| scope.name()).collect();
-    // Where it ends early, that is noted.
+    // If it ends early, that is noted.
     let _ = words::similar(&names, |one, two| {
         let (Some(first), Some(second)) = (scopes.get(one), scopes.get(two)) else {
             return ControlFlow::Continue(());

@@ -1,4 +1,4 @@
-//! Templates that fit one path: routes that require something else there, and routes that are hidden there.
+//! Templates that fit one path: routes with other requirements there, and routes that are hidden there.
 
 use core::ops::ControlFlow;
 use std::collections::HashMap;
@@ -10,11 +10,11 @@ use super::{Code, Found};
 use crate::questions::route_of;
 use crate::templates::{Spelling, Template, Templates, shape};
 
-/// Steps after which the search for hidden routes ends: a method that one template lacks, asked of one path. A policy of 500
-/// routes, whatever they are, takes fewer.
+/// Steps after which the search for hidden routes ends. A step asks for a method that one template lacks on one path.
+/// Every policy of 500 routes takes fewer.
 const STEPS: usize = 1_000_000;
 
-/// Looks at every pair of templates that overlap, at the most general path that fits both: whatever decides there
+/// Looks at every pair of templates that overlap, at the most general path that fits both: the route that decides there
 /// decides all paths that fit both.
 pub(super) fn look(policy: &Policy, engine: &Engine, found: &mut Found) {
     let templates = Templates::of(engine);
@@ -75,7 +75,7 @@ fn shadows(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, 
                     .filter(|route| methods.binary_search(&route.method()).is_err())
                     .collect();
                 steps = steps.saturating_sub(1);
-                // Where it declares all of them, it hides none.
+                // If it declares all of them, it hides none.
                 let hiding = hiding.iter().filter(|_| !lacking.is_empty());
                 for hiding in hiding {
                     steps = steps.saturating_sub(lacking.len());
@@ -123,7 +123,8 @@ fn by_methods<'t, 'e>(templates: &[&'t Template<'e>]) -> Vec<WithMethods<'t, 'e>
     classes
 }
 
-/// Notes a route that a template hides at the target, unless a third one decides there. Ends the search where there is no room.
+/// Notes a route that a template hides at the target, unless a third one decides there. Ends the search if there is no
+/// room.
 fn shadow(
     engine: &Engine,
     route: Route<'_>,

@@ -1,6 +1,6 @@
 //! Comments in a policy that say why a finding is all right there.
 //!
-//! `# orbgate-lint: allow CODE: REASON` stands behind what it is about, or on lines of their own before it;
+//! `# orbgate-lint: allow CODE: REASON` comes after what it is about, or on lines of their own before it;
 //! `# orbgate-lint: allow-file CODE: REASON` is about the whole file.
 
 use orbgate::Place;
@@ -18,13 +18,13 @@ struct Suppression<'t> {
     used: bool,
 }
 
-/// Marks the findings that comments suppress, and adds what is wrong with the comments. Of the codes that are `cut`, of
-/// which findings are missing, those go that the whole file allows.
+/// Marks the findings that comments suppress, and adds what is wrong with the comments. Findings are missing of the
+/// codes in `cut`; a code that the whole file allows is taken out of it.
 pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>) {
     if !text.contains(MARK) {
         return;
     }
-    // A byte-order mark is none of the first line. Lines end as YAML ends them: LF, CR LF, and a lone CR.
+    // A byte-order mark is not part of the first line. Lines end as YAML ends them: LF, CR LF, and a lone CR.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let (mut suppressions, wrong) = read(&text);
@@ -40,7 +40,7 @@ pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>
             finding.suppressed = Some(suppression.reason.to_owned());
         }
     }
-    // What is missing may be what a suppression is about.
+    // A suppression may be about a missing finding.
     let unused = suppressions
         .iter()
         .filter(|suppression| !suppression.used && !cut.contains(&suppression.code));
@@ -96,7 +96,7 @@ fn read(text: &str) -> (Vec<Suppression<'_>>, Vec<Finding>) {
     (suppressions, wrong)
 }
 
-/// What stands behind the first mark of a line that starts a comment, and the mark's place.
+/// The text after the first mark of a line that starts a comment, and the mark's place.
 fn comment<'t>(line: &'t str, number: u32, texts: &mut Texts) -> Option<(Place, &'t str)> {
     let (mut column, mut counted) = (1_usize, 0);
     let mut marks = line.match_indices(MARK);
@@ -108,7 +108,7 @@ fn comment<'t>(line: &'t str, number: u32, texts: &mut Texts) -> Option<(Place, 
             column: u32::try_from(column).unwrap_or(u32::MAX),
         };
         let (before, rest) = line.split_at_checked(at)?;
-        // A `#` within a word is no comment.
+        // A `#` within a word starts no comment.
         let is_word = !before.is_empty() && !before.ends_with([' ', '\t']);
         let is_comment = !texts.hold(place, before) && !is_word;
         is_comment.then_some((place, rest.strip_prefix(mark)?))

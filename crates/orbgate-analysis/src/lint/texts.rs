@@ -1,4 +1,4 @@
-//! The texts of a policy, in which marks of suppressions are no comments.
+//! The texts of a policy: a suppression's mark within one is not a comment.
 
 use core::iter::Peekable;
 use std::vec::IntoIter;
@@ -15,7 +15,7 @@ pub(super) const MARK: &str = "# orbgate-lint:";
 pub(super) struct Texts {
     /// Where each text starts, and how many marks it holds, in the order of the file.
     rest: Peekable<IntoIter<(Place, usize)>>,
-    /// The text that started last, and how many of its marks are to come.
+    /// The text that started last, and how many of its marks are left.
     last: (Place, usize),
 }
 
@@ -27,7 +27,7 @@ impl Texts {
         texts.sort_by_key(|(place, _)| *place);
         let file = Place { line: 1, column: 1 };
         if read.is_err() {
-            // Nothing is a comment in a file that cannot be read.
+            // In a file that cannot be read, no mark counts as a comment.
             texts = vec![(file, usize::MAX)];
         }
         Self {
@@ -37,8 +37,8 @@ impl Texts {
     }
 
     /// Whether a text holds the mark at a place; `before` is the line before it. Marks are asked for in the order of
-    /// the file. Those of a text come before any comment behind it, so it is enough to count them; an escape may make
-    /// more of them, which no real policy does.
+    /// the file. A text's own marks come before those of any comment after it, so it is enough to count them. An
+    /// escape may write further marks, which no real policy does.
     pub(super) fn hold(&mut self, place: Place, before: &str) -> bool {
         while let Some(next) = self.rest.next_if(|(start, _)| *start <= place) {
             self.last = next;
@@ -52,7 +52,7 @@ impl Texts {
     }
 }
 
-/// Whether nothing but the header of a block (`|`, `>-`) stands between the start of a text and a place on its line.
+/// Whether only the header of a block (`|`, `>-`) is between the start of a text and a place on its line.
 fn is_behind_block_header(start: Place, place: Place, before: &str) -> bool {
     let blanks = [' ', '\t'];
     let trimmed = before.trim_end_matches(blanks);
@@ -70,7 +70,7 @@ fn walk(node: &Node<'_>, texts: &mut Vec<(Place, usize)>) {
         texts.push((Place { line, column }, text.matches(MARK).count()));
     };
     match &node.kind {
-        // What is left out has its key's place.
+        // A value that is left out has its key's place.
         Content::Scalar(scalar) if !scalar.text.is_empty() => note(node.place, &scalar.text),
         Content::Mapping(entries) => {
             for entry in entries {

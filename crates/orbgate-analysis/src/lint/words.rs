@@ -1,4 +1,4 @@
-//! Words that are likely meant to be one: they differ only in case or plural, or in one character.
+//! Words that are likely meant to be the same: they differ only in case or plural, or in one character.
 
 use core::hash::{BuildHasher, BuildHasherDefault};
 use core::ops::ControlFlow;
@@ -40,8 +40,8 @@ pub(super) fn similar(
     words: &[&str],
     mut visit: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    // Two such words have a text in common if one character of each, or none, is left out, and have the same digits.
-    // Of these texts there are 65 for each word, so their hashes are kept alone.
+    // Two such words have the same digits, and a text in common if one character of each, or none, is left out. There
+    // are up to 65 of these texts for each word, so only their hashes are kept.
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
     let mut texts: Vec<(u64, usize)> = Vec::new();
     for (at, word) in words.iter().enumerate() {
@@ -89,7 +89,7 @@ fn is_similar(one: &str, two: &str) -> bool {
     digits(one) == digits(two) && strsim::osa_distance(one, two) == 1 && alike(one) != alike(two)
 }
 
-/// Whether two words differ in two neighbours that are exchanged: hardly any two words of a language do.
+/// Whether two words differ in two exchanged neighbours: hardly any two real words do.
 pub(super) fn is_exchange(one: &str, two: &str) -> bool {
     let differing = one.bytes().zip(two.bytes()).filter(|(a, b)| a != b);
     one.len() == two.len() && differing.count() == 2

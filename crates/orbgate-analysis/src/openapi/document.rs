@@ -1,4 +1,4 @@
-//! A document's values → its operations, each with what it needs, or why a policy has no equal for it.
+//! A document's values → its operations, each with what it needs, or why no policy can say the same.
 
 use orbgate::policy::Fault;
 use orbgate::{Orbs, Place};
@@ -14,7 +14,7 @@ use super::{security, servers, sheet, template, tree};
 /// Most operations of a document: as many as a policy may have routes.
 const OPERATIONS: usize = 200_000;
 
-/// A document, as far as it says which call needs which scope.
+/// The parts of a document that say which call needs which scope.
 #[derive(Debug)]
 pub(super) struct Document {
     pub(super) policy: PolicyFacts,
@@ -36,9 +36,9 @@ pub(super) struct PolicyFacts {
 #[derive(Debug)]
 pub(super) struct Operation {
     pub(super) place: Place,
-    /// `None` for all of a path item that could not be read: nobody knows its methods.
+    /// `None` for a whole path item that could not be read, because its methods are not known.
     pub(super) method: Option<String>,
-    /// The path, that of the servers included.
+    /// The path, including that of the servers.
     pub(super) path: String,
     pub(super) need: Result<Need, Problem>,
     /// What else the document says of it, for people, on one line.
@@ -56,7 +56,7 @@ pub(super) struct Need {
     pub(super) template: String,
     /// What a call consumes, where that is said.
     pub(super) orbs: Option<Orbs>,
-    /// Whether an amount is the route's own although its scope has the same.
+    /// Whether the amount is stated at the route itself, although its scope has the same.
     pub(super) own: bool,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn read(bytes: &[u8], options: &Options) -> Result<Document, Vec<Faul
     })
 }
 
-/// Whether a text is an OpenAPI document, of whatever version.
+/// Whether a text is an OpenAPI document, of any version.
 pub(super) fn is_one(bytes: &[u8]) -> bool {
     tree::parse(bytes, &mut Faults::default()).is_some_and(|root| {
         let says = |key| get(&root, key).is_some();
@@ -225,7 +225,7 @@ fn is_extension(key: &str) -> bool {
 struct Reader<'r> {
     options: &'r Options,
     schemes: &'r Schemes,
-    /// What operations need that do not say it.
+    /// What an operation needs if it does not say so itself.
     security: Option<&'r Node<'r>>,
     base_path: &'r str,
     operations: Vec<Operation>,
@@ -263,7 +263,7 @@ impl Reader<'_> {
             self.leave_out(entry, None, path, problem);
             return;
         }
-        // What is elsewhere may be about the same methods, and what has no place may be meant for all of them.
+        // A reference may be about the same methods, and a misplaced key may be meant for all of them.
         if let Some(elsewhere) = keys.iter().find(|key| key.key.text == REFERENCE) {
             self.leave_out(elsewhere, None, path, reference(elsewhere));
             return;
@@ -414,7 +414,7 @@ impl Reader<'_> {
     }
 }
 
-/// Says that something stands elsewhere.
+/// The key of a reference to another place.
 const REFERENCE: &str = "$ref";
 
 fn reference(entry: &Entry<'_>) -> Problem {
@@ -424,7 +424,7 @@ fn reference(entry: &Entry<'_>) -> Problem {
     Problem::new(Cause::Reference, at(entry.key_place), message)
 }
 
-/// Most characters of a note.
+/// The most characters of a note.
 const NOTE: usize = 100;
 
 /// What an operation says for people: its id, its summary, and whether it is deprecated.
@@ -432,7 +432,7 @@ fn note(operation: &Node<'_>) -> Option<String> {
     let says = |key| {
         let text = get(operation, key).and_then(word)?;
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        // A comment of the document's must not speak to `lint`.
+        // Text of the document must not become a comment that `lint` obeys.
         let is_plain = !text.is_empty() && is_visible(&text) && !text.contains("orbgate");
         is_plain.then_some(text)
     };
@@ -461,7 +461,8 @@ fn own_path(operation: &Node<'_>, path: &str) -> Result<Option<String>, Problem>
     }
 }
 
-/// What the operation says a call consumes, and whether it is the route's own amount although its scope has the same.
+/// What the operation says a call consumes, and whether the amount is stated at the route itself although its scope
+/// has the same.
 fn charge(operation: &Node<'_>) -> Result<(Option<Orbs>, bool), Problem> {
     let stated = get(operation, "x-orbs").map(|node| orbs(node, "`x-orbs`"));
     let stated = stated.transpose()?;

@@ -25,10 +25,11 @@ pub enum DriftKind {
     Orbs,
     /// What an organisation's token gets differs.
     Organisation,
-    /// The document's operation has no equal in a policy, and the policy has no route for it, which denies its calls.
+    /// No policy can say what the document's operation does, and the policy has no route for it, so its calls are
+    /// denied.
     Unclear,
-    /// The document's operation has no equal in a policy, and yet the policy has a route for it, which may allow its calls
-    /// for less.
+    /// No policy can say what the document's operation does, but the policy has a route for it, which may allow its
+    /// calls for less.
     Unequal,
 }
 
@@ -62,9 +63,9 @@ pub struct Drift {
     pub kind: DriftKind,
     /// Method and path.
     pub operation: String,
-    /// Where it stands in the document.
+    /// Where it is in the document.
     pub document: Option<Place>,
-    /// Where it stands in the policy.
+    /// Where it is in the policy.
     pub policy: Option<Place>,
     /// What differs, for a person: lower case, no final period.
     pub message: String,
@@ -73,8 +74,9 @@ pub struct Drift {
 /// Compares a document with a policy, both ways: first in the order of the document, then in that of the policy.
 ///
 /// What [`import`](super::import) leaves out is left out here. A policy whose only differences are
-/// [`Unclear`](DriftKind::Unclear) allows no call for less than the document says. The names of parameters mean nothing. What a call consumes is compared where the document or `options` say it, what an
-/// organisation's token gets where the document has `x-orbs-api`; without it, no such token is to be allowed without a scope.
+/// [`Unclear`](DriftKind::Unclear) allows no call for less than the document says. The names of parameters do not
+/// count. What a call consumes is compared if the document or `options` state it. What an organisation's token gets is
+/// compared if the document has `x-orbs-api`; without that, no such token may be allowed without a scope.
 ///
 /// # Errors
 ///
@@ -124,7 +126,7 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
                     problem.message, problem.kind
                 );
                 push(DriftKind::Unequal, place, message);
-                // What differs all the same, where the operation itself says one thing.
+                // Report what differs anyway, if the operation itself says only one thing.
                 for (kind, message) in said
                     .iter()
                     .flat_map(|need| route.differences(need, &document))
@@ -162,7 +164,7 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
     Ok(drift)
 }
 
-/// Lets the document say one thing of what all operations consume: a policy must, where a document need not.
+/// Makes the document say one thing of what all operations consume: a policy must do so, but a document need not.
 fn forget_charges(document: &mut Document) {
     let operations = document.operations.iter_mut();
     for need in operations.filter_map(|operation| operation.need.as_mut().ok()) {
@@ -230,7 +232,7 @@ impl Route<'_> {
         let stated = facts.and_then(|facts| facts.organisation.as_deref());
         let differs = match facts {
             Some(_) => stated != own.map(OrganisationRule::as_str),
-            // What is not said is not compared, but every token needs the scope.
+            // What the document does not state is not compared, but every token needs the scope.
             None => own == Some(OrganisationRule::AllowWithoutScope),
         };
         if differs {

@@ -12,7 +12,7 @@ use super::template::shape;
 
 /// Writes a policy as a document of OpenAPI 3.1. Each api becomes a security scheme, each route an operation.
 ///
-/// What OpenAPI has no word for stands in extensions: `x-orbs`, what a call consumes, at each operation; `x-orbs-api` at
+/// What OpenAPI has no word for is in extensions: `x-orbs`, what a call consumes, at each operation; `x-orbs-api` at
 /// each scheme; `x-orbs-policy` at the root. [`import`](super::import) reads them, and gives a policy of the same digest.
 #[must_use]
 pub fn export(policy: &Policy) -> Document {
@@ -91,11 +91,12 @@ impl Serialize for Value {
     }
 }
 
-/// YAML takes no longer key for one.
+/// YAML does not accept a longer text as a simple key.
 const LONG_KEY: usize = 1_000;
 
 impl Value {
-    /// Writes lines of YAML. No library writes keys that every reader takes for text: `<<` is one.
+    /// Writes lines of YAML. By hand, because no library quotes every key that some reader would not take for text,
+    /// such as `<<`.
     fn write(&self, out: &mut String, indent: usize) {
         let deeper = indent.saturating_add(2);
         match self {
@@ -104,7 +105,7 @@ impl Value {
                     out.push_str(&format!("{:indent$}- ", ""));
                     let mut text = String::new();
                     item.write_behind(&mut text, deeper);
-                    // The first key of an item stands behind its `-`.
+                    // The first key of an item comes after its `-`.
                     out.push_str(text.trim_start());
                 }
             }
@@ -112,7 +113,7 @@ impl Value {
                 for (key, value) in entries {
                     let key = scalar(key);
                     let line = match key.len() {
-                        // A longer key must say that it is one.
+                        // A longer key needs a `?` before it.
                         LONG_KEY.. => format!("{:indent$}? {key}\n{:indent$}:", "", ""),
                         _ => format!("{:indent$}{key}:", ""),
                     };
@@ -124,7 +125,7 @@ impl Value {
         }
     }
 
-    /// Writes a value behind its key.
+    /// Writes a value after its key.
     fn write_behind(&self, out: &mut String, indent: usize) {
         let line = match self {
             Self::List(items) if items.is_empty() => "[]".to_owned(),
@@ -162,7 +163,7 @@ const fn orbs(orbs: Orbs) -> Value {
     }
 }
 
-/// For each api the name of its scheme, of the letters that OpenAPI allows.
+/// For each api the name of its scheme, in characters that OpenAPI allows.
 fn scheme_names(policy: &Policy) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut name = |api: &Api| {
@@ -197,7 +198,7 @@ fn facts(policy: &Policy) -> Value {
     Value::Map(facts)
 }
 
-/// The scheme of an api. Where tokens come from, no policy knows.
+/// The scheme of an api. A policy does not say where tokens come from.
 fn scheme_of(api: &Api) -> Value {
     let mut facts = vec![("name".to_owned(), text(api.name()))];
     let mut add = |key: &str, value| facts.push((key.to_owned(), value));
@@ -227,7 +228,7 @@ fn scheme_of(api: &Api) -> Value {
     ])
 }
 
-/// Operations by path. Paths of one shape are one: OpenAPI refuses them side by side.
+/// Operations by path. Paths of one shape become one, because OpenAPI refuses two.
 #[derive(Default)]
 struct Paths {
     places: HashMap<String, usize>,
@@ -295,7 +296,7 @@ impl Paths {
     }
 }
 
-/// OpenAPI wants each parameter of a path declared.
+/// OpenAPI requires that each parameter of a path is declared.
 fn parameters(path: &str) -> Vec<Value> {
     let names = path
         .split('/')

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::keep::Keep;
 use super::tree::{DEPTH, VALUES, too_deep, too_many_values};
 
-/// The document, as far as it is kept.
+/// The parts of the document that are kept.
 pub(super) fn parse<'a>(text: &'a str, faults: &mut Faults) -> Option<Node<'a>> {
     let mut reader = Reader {
         text,
@@ -108,7 +108,7 @@ impl<'a> Reader<'a, '_> {
         Some(Scalar { text, plain: false })
     }
 
-    /// What a value says; one that cannot be read after all, as a half of a surrogate pair, is a fault.
+    /// What a value says; one that cannot be read after all, such as half of a surrogate pair, is a fault.
     fn read<T: Deserialize<'a>>(&mut self, raw: &'a RawValue, place: Place) -> Option<T> {
         let read = serde_json::from_str(raw.get());
         read.map_err(|error| {
@@ -120,7 +120,7 @@ impl<'a> Reader<'a, '_> {
         .ok()
     }
 
-    /// Where a value starts. Values are asked for in the order of the text, so all of it is counted once.
+    /// Where a value starts. Values are asked for in the order of the text, so every byte is counted once.
     fn place_of(&mut self, raw: &RawValue) -> Place {
         let start = raw.get().as_ptr().addr();
         let start = start.saturating_sub(self.text.as_ptr().addr());

@@ -1,7 +1,7 @@
-//! Which values of a document are kept when it is read: those that say which call needs which scope. All else, which
-//! is nearly all of a document, is stepped over.
+//! Which values of a document are kept when it is read: those that say which call needs which scope. The rest, which
+//! is nearly all of a document, is skipped.
 
-/// A value of a document, as far as it is known what belongs there.
+/// What is kept of a value, by its place in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keep {
     /// With all that is in it.
@@ -18,7 +18,7 @@ pub(super) enum Keep {
     Operation,
 }
 
-/// Says that keys of another mapping belong here as well.
+/// The key that merges another mapping into this one.
 pub(super) const MERGE: &str = "<<";
 
 impl Keep {

@@ -1,4 +1,4 @@
-//! Why an operation of a document has no equal in a policy: stable codes.
+//! Why no policy can say what an operation of a document does: stable codes.
 
 use core::fmt;
 
@@ -7,7 +7,8 @@ use orbgate::Place;
 /// Kinds with their strings and explanations.
 macro_rules! kinds {
     ($($kind:ident: $string:literal, $explanation:literal;)*) => {
-        /// Why an operation has no equal in a policy. A later release may add a kind, never rename or remove one.
+        /// Why no policy can say what an operation does. A later release may add a kind, never rename or remove
+        /// one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Cause {
@@ -64,7 +65,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Why one operation has no equal, and where that is written.
+/// Why no policy can say what one operation does, and where that is written.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     pub(super) kind: Cause,

@@ -1,4 +1,4 @@
-//! Operations that are left out for what others are.
+//! Operations that are left out because of other operations.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub(super) fn duplicates(document: &mut Document) {
     for numbers in alike.into_values().filter(|numbers| numbers.len() > 1) {
         let [first, second] = [0, 1].map(|at| numbers.get(at).copied().unwrap_or_default());
         for number in &numbers {
-            // The first names the second, and all others the first.
+            // The message of the first names the second; those of all others name the first.
             let other = if *number == first { second } else { first };
             let other = document.operations.get(other);
             let other = other.map(|other| (quoted(&other.name()), other.place));
@@ -37,7 +37,7 @@ pub(super) fn duplicates(document: &mut Document) {
     }
 }
 
-/// Leaves out the operations of each scope that is free for some of them and not for others.
+/// Leaves out the operations of each scope whose calls are free for some of them and not for others.
 pub(super) fn contradictions(document: &mut Document) {
     let mut scopes: HashMap<(usize, String), [Vec<usize>; 2]> = HashMap::new();
     for (number, operation) in document.operations.iter().enumerate() {
@@ -64,7 +64,8 @@ pub(super) fn contradictions(document: &mut Document) {
     }
 }
 
-/// Leaves out each operation that would decide calls of one that is left out, because its template fits them too.
+/// Leaves out each operation whose template also fits calls of one that is left out, because it would decide
+/// them.
 ///
 /// Without `GET /users/me`, `GET /users/{id}` would decide its calls, for another scope.
 pub(super) fn takeovers(document: &mut Document) {
@@ -113,7 +114,7 @@ pub(super) fn takeovers(document: &mut Document) {
     }
 }
 
-/// Leaves out those found, and looks for what would take over their calls in turn.
+/// Leaves out those found, and then those that would take over their calls.
 fn continue_with(document: &mut Document, number: usize, found: &[usize], gone: &mut Vec<usize>) {
     let operation = document.operations.get(number);
     let Some((name, line)) =

@@ -5,7 +5,8 @@
 //! text ──tree──▶ values with places ──document──▶ operations ──sheet──▶ a policy's text, and what is left out
 //! ```
 //!
-//! Nothing is guessed. An operation that has no equal in a policy is left out, and so is one that would decide its calls.
+//! Nothing is guessed. An operation is left out if no policy can say what it does, and so is one that would then decide
+//! its calls.
 
 mod document;
 mod drift;
@@ -34,13 +35,13 @@ pub use self::tree::MAX_BYTES;
 /// What a document leaves open.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The security scheme whose scopes count, or whose roles, if it is one of the type `http`. Callers of other schemes are not the policy's, which allows them nothing.
-    /// `None` where the document has one scheme with scopes.
+    /// The security scheme whose scopes count, or whose roles, if its type is `http`. The policy allows nothing to
+    /// callers of other schemes. `None` if the document has one scheme with scopes.
     pub scheme: Option<String>,
     /// The path before every path of the document; `None` for that of its servers.
     pub base_path: Option<String>,
-    /// The scope of operations that name none, of an api of its own where no scheme has scopes; `None` leaves them out. One that says that everybody may call it is always
-    /// left out.
+    /// The scope of operations that name none; it gets its own api if no scheme has scopes. `None` leaves these
+    /// operations out. An operation that says that everybody may call it is always left out.
     pub default_scope: Option<String>,
     /// What a call consumes where `x-orbs` does not say it.
     pub orbs: Option<Orbs>,
@@ -58,11 +59,11 @@ pub struct Imported {
     pub left_out: Vec<LeftOut>,
 }
 
-/// An operation that has no equal in a policy.
+/// An operation that is left out, because no policy can say what it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// Where the document says what has no equal.
+    /// Where the document says what no policy can.
     pub place: Place,
     /// Method and path, or the path where the methods are not known.
     pub operation: String,
@@ -74,9 +75,10 @@ pub struct LeftOut {
 
 /// Makes a policy of a document of OpenAPI 3.0 or 3.1, in JSON or YAML, of at most [`MAX_BYTES`] bytes.
 ///
-/// The policy never allows what the document does not: an operation has an equal, or is left out. Its id, its summary and
-/// whether it is deprecated become a comment; nothing else that is for people is kept. No `$ref` and no alias
-/// is followed. Memory is in proportion to the values that are kept, at most four million of them.
+/// The policy never allows what the document does not: it says the same of an operation, or leaves it out. An
+/// operation's id, its summary and whether it is deprecated become a comment; nothing else that is for people is kept.
+/// No `$ref` and no alias is followed. Memory is in proportion to the values that are kept, at most four million of
+/// them.
 ///
 /// ```
 /// use orbgate::Orbs;
@@ -135,7 +137,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Fault>> {
     })
 }
 
-/// Whether a text that is no policy is an OpenAPI document, of whatever version: the cost is that of reading one.
+/// Whether a text that is no policy is an OpenAPI document, of any version. It costs as much as reading one.
 ///
 /// ```
 /// assert!(orbgate_analysis::openapi::is_document(b"openapi: 3.0.0"));
@@ -146,14 +148,14 @@ pub fn is_document(bytes: &[u8]) -> bool {
     document::is_one(bytes)
 }
 
-/// The policy's text, after all is left out that must be.
+/// The policy's text, after everything that must be left out is.
 fn settled(document: &mut document::Document) -> Result<String, Vec<Fault>> {
     judged(document)?;
     left_out::takeovers(document);
     judged(document)
 }
 
-/// The policy's text, after what no policy can have is left out.
+/// The policy's text, after operations that no policy can have are left out.
 fn judged(document: &mut document::Document) -> Result<String, Vec<Fault>> {
     sheet::policy(document).map_err(|message| {
         let place = Place { line: 1, column: 1 };

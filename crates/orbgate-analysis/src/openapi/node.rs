@@ -22,13 +22,13 @@ pub(super) fn entries<'n, 'a>(node: &'n Node<'a>) -> Option<&'n [Entry<'a>]> {
     }
 }
 
-/// The value of a key, which stands there once.
+/// The value of a key, which is there at most once.
 pub(super) fn get<'n, 'a>(node: &'n Node<'a>, key: &str) -> Option<&'n Node<'a>> {
     let entry = entries(node)?.iter().find(|entry| entry.key.text == key);
     entry.map(|entry| &entry.value)
 }
 
-/// The scalar's text, whatever else it could be read as.
+/// The scalar's text, even if it could be read as a number or the like.
 pub(super) fn word<'n>(node: &'n Node<'_>) -> Option<&'n str> {
     match &node.kind {
         Value::Scalar(scalar) => Some(&scalar.text),
@@ -36,7 +36,7 @@ pub(super) fn word<'n>(node: &'n Node<'_>) -> Option<&'n str> {
     }
 }
 
-/// A text that is nothing else.
+/// A value that must be text.
 pub(super) fn text(node: &Node<'_>, what: &str) -> Result<String, Problem> {
     let mut faults = Faults::default();
     let text = Values {
@@ -49,7 +49,7 @@ pub(super) fn text(node: &Node<'_>, what: &str) -> Result<String, Problem> {
     }
 }
 
-/// Something is not a mapping, a list, or what else it must be.
+/// The problem of a value that is not what it must be, such as a mapping or a list.
 pub(super) fn malformed(node: &Node<'_>, must: &str) -> Problem {
     let found = match node.kind {
         Value::Refused => ", and an alias or a tag of YAML is not read",
@@ -77,7 +77,8 @@ pub(super) fn orbs(node: &Node<'_>, what: &str) -> Result<Orbs, Problem> {
     }
 }
 
-/// Whether a policy takes the text for people. A document's own may have any character.
+/// Whether a policy accepts the text, which is for people. A document's texts may have any
+/// character.
 pub(super) fn is_visible(text: &str) -> bool {
     !text.contains(|c| is_hidden(c) || c == '\r')
 }

@@ -23,7 +23,7 @@ pub(super) struct Scheme {
 
 #[derive(Debug)]
 pub(super) enum Flavour {
-    /// OAuth 2 or OpenID Connect; or HTTP's, if it was asked for: its roles are the scopes then.
+    /// OAuth 2 or OpenID Connect; or HTTP's, if it was asked for: then its roles are the scopes.
     Scopes,
     /// Of the type `http`, whose requirements may list roles.
     Http,
@@ -54,12 +54,13 @@ pub(super) struct Schemes {
     pub(super) all: Vec<Scheme>,
     /// The one that was asked for by name.
     pub(super) asked: Option<String>,
-    /// The number of one that no document declares: it is there where none has scopes, for the default scope.
+    /// The number of an added scheme, which no document declares: the default scope's, if no scheme has
+    /// scopes.
     implied: Option<usize>,
 }
 
 impl Schemes {
-    /// Reads them. Where there is a default scope, there is a scheme for it.
+    /// Reads them. If there is a default scope, there is a scheme for it.
     pub(super) fn read(
         node: Option<&Node<'_>>,
         asked: Option<&str>,
@@ -164,7 +165,7 @@ fn flavour(scheme: &Node<'_>) -> Flavour {
     }
 }
 
-/// What the flows say of their scopes; the first flow that says something counts.
+/// What the flows say about their scopes; the first flow that says something counts.
 fn permits(scheme: &Node<'_>) -> HashMap<String, String> {
     let flows = get(scheme, "flows").and_then(entries).unwrap_or_default();
     let scopes = flows.iter().filter_map(|flow| get(&flow.value, "scopes"));
@@ -236,7 +237,7 @@ pub(super) fn fault(problem: Problem, faults: &mut Faults) {
     faults.push(orbgate_yaml::Place { line, column }, problem.message);
 }
 
-/// Where a node stands, for messages of the document as a whole.
+/// Where a node is, for messages about the document as a whole.
 pub(super) fn place_of(node: Option<&Node<'_>>) -> Place {
     node.map_or(Place { line: 1, column: 1 }, place)
 }

@@ -14,12 +14,12 @@ pub(super) struct Needed {
     pub(super) scope: String,
 }
 
-/// One way to be allowed: schemes with their scopes, all of which are needed.
+/// One way to be allowed: a list of schemes with scopes, all of which are needed.
 type Requirement = Vec<(String, Vec<String>)>;
 
 /// What an operation needs.
 ///
-/// `security` is that of the operation, or else of the document; `operation` is where the operation stands.
+/// `security` is that of the operation, or else of the document; `operation` is the operation's place.
 pub(super) fn needed(
     security: Option<&Node<'_>>,
     operation: Place,
@@ -43,7 +43,7 @@ pub(super) fn needed(
         return Err(problem(Cause::Optional, message.to_owned()));
     }
     if let Some(asked) = &schemes.asked {
-        // Callers of other schemes are not this policy's: it allows them nothing.
+        // The policy is not for callers of other schemes: it allows them nothing.
         let names = |requirement: &Requirement| requirement.iter().any(|(name, _)| name == asked);
         if !requirements.iter().any(names) {
             let message = format!("no way to be allowed is by {}", quoted(asked));
@@ -113,7 +113,7 @@ pub(super) fn needed(
     }
 }
 
-/// Where nothing is said at all, the scope that was asked for.
+/// The default scope, for operations without any `security`.
 fn default(schemes: &Schemes, default_scope: Option<&str>) -> Option<Needed> {
     let (scheme, _) = schemes.only()?;
     Some(Needed {

@@ -37,7 +37,7 @@ pub(super) fn base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {
 
 /// The path of a server's address, or why it is not known.
 fn path(url: &str) -> Result<&str, &'static str> {
-    // A variable may hold slashes, wherever it stands.
+    // A variable may hold slashes at any place.
     if url.contains(['{', '}']) {
         return Err("has a variable");
     }

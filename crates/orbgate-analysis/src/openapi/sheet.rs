@@ -1,4 +1,4 @@
-//! A policy's text, line by line, and whose each line is.
+//! A policy's text, line by line, and which part of the document each line is from.
 
 use core::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use orbgate::{Orbs, Policy};
 use super::document::{Document, Need};
 use super::kind::{Cause, Problem};
 
-/// Whose a line is.
+/// What a line is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     /// The policy's, or an api's.
@@ -41,16 +41,16 @@ struct Scope<'d> {
     routes: Vec<Listed<'d>>,
 }
 
-/// An operation as a route: its number, what it needs, and what is said of it.
+/// An operation as a route: its number, what it needs, and its note.
 struct Listed<'d> {
     number: usize,
     need: &'d Need,
     note: Option<&'d str>,
 }
 
-/// The policy's text, all of whose operations a policy can have. Others get a problem.
+/// The policy's text, with all operations that a policy can have. The others get a problem.
 ///
-/// The reader of policies is the only judge. A fault that is nobody's is the error.
+/// Only the reader of policies judges. A fault that belongs to no operation is the error.
 pub(super) fn policy(document: &mut Document) -> Result<String, String> {
     loop {
         let (sheet, scopes) = write(document);
@@ -95,20 +95,20 @@ pub(super) fn policy(document: &mut Document) -> Result<String, String> {
     }
 }
 
-/// Whether a policy takes a text for its name.
+/// Whether a policy accepts a text as its name.
 pub(super) fn takes_name(name: &str) -> bool {
     let text = format!("orbgate: 1\nname: {}\napis: {{}}\n", scalar(name));
     Policy::from_yaml(&text).is_ok()
 }
 
-/// Whether a policy takes a text for what a scope permits.
+/// Whether a policy accepts a text as what a scope permits.
 pub(super) fn takes_permits(permits: &str) -> bool {
     let scope = format!("permits: {}\n        routes: []", scalar(permits));
     let text = format!("orbgate: 1\napis:\n  api:\n    scopes:\n      s:\n        {scope}\n");
     Policy::from_yaml(&text).is_ok()
 }
 
-/// What is wrong with a text as a scope, as the reader of policies has it.
+/// What is wrong with a text as a scope, in the words of the reader of policies.
 pub(super) fn scope_fault(scope: &str) -> Option<String> {
     let scope = scalar(scope);
     let text = format!("orbgate: 1\napis:\n  api:\n    scopes:\n      {scope}: {{ routes: [] }}\n");
@@ -116,7 +116,7 @@ pub(super) fn scope_fault(scope: &str) -> Option<String> {
     Some(error.faults().first()?.message.clone())
 }
 
-/// A message of the reader without its lines, which are not the document's.
+/// A message of the reader without its line numbers, which are not the document's.
 fn without_line(message: &str) -> &str {
     let start = message.find(" (line ").or(message.find(" (first on line "));
     match start {
@@ -229,11 +229,11 @@ fn scopes(document: &Document, scheme: usize) -> Vec<Scope<'_>> {
     scopes
 }
 
-/// What a scope's column says where the document states charges of operations alone.
+/// What a scope's column says if the document states charges only at operations.
 fn column(mut charges: impl Iterator<Item = Option<Orbs>>) -> Option<Orbs> {
     let first = charges.next()??;
     let alike = charges.all(|charge| charge == Some(first));
-    // Where amounts differ, each route has its own.
+    // If the amounts differ, each route states its own.
     Some(if alike { first } else { Orbs::Unstated })
 }
 
@@ -278,9 +278,9 @@ fn charge(orbs: Orbs) -> String {
     }
 }
 
-/// A text of YAML, on one line: as it is where nothing could be read into it, and else in quotes.
+/// A text of YAML, on one line: as it is if every reader takes it for text, otherwise in quotes.
 pub(super) fn scalar(text: &str) -> String {
-    // What is left over is words that readers take for something else.
+    // Words that would pass the checks below, but that some reader does not take for text.
     const WORDS: [&str; 10] = [
         "y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan",
     ];
@@ -292,7 +292,7 @@ pub(super) fn scalar(text: &str) -> String {
         && !WORDS.contains(&text.to_ascii_lowercase().as_str());
     match plain {
         true => text.to_owned(),
-        // What JSON escapes, YAML does.
+        // YAML has all of JSON's escapes.
         false => serde_json::to_string(text).unwrap_or_default(),
     }
 }

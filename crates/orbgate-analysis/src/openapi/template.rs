@@ -1,15 +1,15 @@
-//! Which paths two templates have in common. One may be no template of a policy: what cannot be told counts as common.
+//! Which paths two templates have in common. One may be no policy's template: what is uncertain counts as common.
 
 /// A segment of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Segment<'t> {
     Literal(&'t str),
     Parameter,
-    /// A text with what a literal of a policy cannot have: it may be another spelling of one.
+    /// A text with characters that a policy's literal cannot have: it may be another spelling of one.
     Spelling(&'t str),
     /// A parameter within a segment.
     Partial,
-    /// What may be one segment or more.
+    /// Text that may be one segment or more.
     Rest,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Template<'t> {
 }
 
 impl<'t> Template<'t> {
-    /// `None` where no path that is decided could be meant: one with an empty segment.
+    /// `None` for a path with an empty segment, because no such path is ever allowed.
     pub(super) fn new(path: &'t str) -> Option<Self> {
         let end = path.find(['?', '#']);
         let has_query = end.is_some();
@@ -37,7 +37,7 @@ impl<'t> Template<'t> {
         })
     }
 
-    /// A template that a policy has: what is not a parameter is a literal, stars and all.
+    /// A policy's template: a segment that is not a parameter is a literal, even with stars in it.
     pub(super) fn of_policy(path: &'t str) -> Self {
         let segment = |text: &'t str| match text {
             text if text.starts_with('{') => Segment::Parameter,
@@ -120,7 +120,7 @@ impl<'t> Segment<'t> {
     }
 }
 
-/// Whether nothing in a name hints at an expression.
+/// Whether nothing in a name looks like an expression.
 fn is_name(name: &str) -> bool {
     let letters = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     !name.is_empty() && name.bytes().all(letters)
@@ -130,7 +130,7 @@ fn is_literal(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!$&'()+,-.:=@_~".contains(&byte)
 }
 
-/// Whether a text is a literal in another spelling, as `%61` is `a`; case counts for nothing.
+/// Whether a text is a literal in another spelling, as `%61` is `a`; case does not count.
 fn is_spelling(text: &str, literal: &str) -> bool {
     let mut rest = text.as_bytes();
     let decoded = core::iter::from_fn(|| {

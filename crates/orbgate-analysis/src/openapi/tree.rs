@@ -40,7 +40,8 @@ pub(super) fn too_many_values() -> String {
     format!("too many values: {VALUES} are the limit")
 }
 
-/// Where a key stands twice, nobody knows which one counts; where keys are merged, a key may be there unseen.
+/// If a key is there twice, it is not clear which one counts; if mappings are merged, a key may be there
+/// unseen.
 fn refuse_what_is_ambiguous(node: &Node<'_>, faults: &mut Faults) {
     match &node.kind {
         Content::Scalar(_) | Content::Refused => {}

@@ -1,7 +1,7 @@
 //! A document in YAML → its values with their places.
 //!
-//! The strict reader of policies refuses what documents have, so this one stands on the same parser. It needs less: an
-//! alias, or a value with a tag, is not understood; the code that needs the value says so.
+//! The strict reader of policies refuses what documents may have, so this is another reader on the same parser. It
+//! need not understand an alias or a value with a tag: the code that needs the value reports it.
 
 use core::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use super::keep::Keep;
 use super::tree::{DEPTH, VALUES, too_deep, too_many_values};
 
-/// The document, as far as it is kept.
+/// The parts of the document that are kept.
 pub(super) fn parse<'a>(text: &'a str, faults: &mut Faults) -> Option<Node<'a>> {
     let budget = Budget::new();
     let mut builder = Builder {
@@ -41,7 +41,7 @@ pub(super) fn parse<'a>(text: &'a str, faults: &mut Faults) -> Option<Node<'a>> 
                     return None;
                 }
             }
-            // The parser has stepped over an alias of what it has not seen.
+            // The parser has skipped an alias of an anchor that it has not seen.
             Err(error) if error.info().contains("unknown anchor") => {
                 builder.value(place(error.marker()), Content::Refused);
             }
@@ -81,7 +81,7 @@ enum SoFar<'a> {
 
 struct Builder<'a> {
     open: Vec<Open<'a>>,
-    /// The collection that is being stepped over, and how many within it are open.
+    /// The collection that is being skipped, and how many collections within it are open.
     skipped: Option<(Place, usize)>,
     root: Option<Node<'a>>,
     values: usize,
@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What is kept of the value that comes next.
+    /// How much of the next value is kept.
     fn keep(&self) -> Keep {
         match self.open.last() {
             None => Keep::Root,
@@ -160,7 +160,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Starts a collection; what is wrong with that.
+    /// Starts a collection; returns what is wrong with it.
     fn start(&mut self, place: Place, tagged: bool, so_far: SoFar<'a>) -> Option<String> {
         let keep = self.keep();
         if self.is_key() {
@@ -186,7 +186,7 @@ impl<'a> Builder<'a> {
         matches!(innermost, Some(SoFar::Mapping(_, None)))
     }
 
-    /// Puts a complete value where it belongs; what is wrong with that.
+    /// Puts a complete value where it belongs; returns what is wrong with it.
     fn value(&mut self, place: Place, kind: Content<'a>) -> Option<String> {
         self.values = self.values.saturating_add(1);
         if self.values > VALUES {

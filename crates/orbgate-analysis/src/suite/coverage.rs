@@ -8,7 +8,7 @@ use crate::questions::{TableRow, table_rows};
 
 /// How often each outcome of a policy was decided.
 ///
-/// The outcomes of a row, a route or a scope without routes, are those that can be told apart there:
+/// A row is a route, or a scope without routes. Its outcomes are those that can be told apart there:
 /// `scope_held`, `scope_missing`, `bonus` where a call consumes orbs, and what an organisation's token gets
 /// where the scope is for users. Those of the policy as a whole are the reasons that name no row.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ const OF_THE_POLICY: [Reason; 5] = [
 const BONUS: &str = "bonus";
 
 impl<'e> Coverage<'e> {
-    /// Counts from nought.
+    /// Starts to count at zero.
     #[must_use]
     pub fn new(engine: &'e Engine) -> Self {
         Self {
@@ -99,7 +99,7 @@ impl<'e> Coverage<'e> {
     /// The outcomes of the policy as a whole.
     pub fn of_the_policy(&self) -> impl Iterator<Item = Outcome> {
         let has_routes = self.engine.routes().len() > 0;
-        // Without a route there is no other method of one.
+        // In a policy without routes, no path can have another method.
         let possible = move |reason: &Reason| has_routes || *reason != Reason::MethodNotDeclared;
         let reasons = OF_THE_POLICY.into_iter().filter(possible);
         reasons.map(|reason| Outcome {
@@ -151,7 +151,7 @@ impl CoveredRow<'_> {
             .map_or_else(|| self.row.scope.name(), |route| route.as_str())
     }
 
-    /// Where it stands in the policy file.
+    /// Where it is in the policy file.
     #[must_use]
     pub fn place(&self) -> Place {
         self.row

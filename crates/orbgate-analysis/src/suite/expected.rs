@@ -4,14 +4,14 @@ use core::fmt;
 
 use orbgate::{Charge, Decision, Detail, Reason};
 
-/// What must be decided. What is `None` may be anything.
+/// What must be decided. A field that is `None` is not compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Expected {
-    /// Whether the request must be allowed. Always said, by itself or by the reason.
+    /// Whether the request must be allowed. Always stated, by itself or by the reason.
     pub allow: bool,
-    /// The reason. Where neither it nor the detail is said, a denial has any reason but `malformed_request`: what is
-    /// misspelt is denied whatever the policy says.
+    /// The reason. If neither it nor the detail is stated, a denial may have any reason but `malformed_request`:
+    /// every policy denies a misspelt request.
     pub reason: Option<Reason>,
     /// The detail of `malformed_request`.
     pub detail: Option<Detail>,
@@ -28,7 +28,7 @@ pub struct Expected {
 pub enum ExpectedOrbs {
     /// `free`: nothing.
     Free,
-    /// `unstated`: orbs, how many is not stated.
+    /// `unstated`: orbs, but the amount is not stated.
     Unstated,
     /// `unknown`: the policy does not say whether orbs are consumed.
     Unknown,

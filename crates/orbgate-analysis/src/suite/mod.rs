@@ -40,7 +40,7 @@ pub struct Suite {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Case {
-    /// Where it stands in the test file.
+    /// Where it is in the test file.
     pub place: Place,
     /// Its name, or else what it says.
     pub name: String,
@@ -94,7 +94,8 @@ impl Suite {
         &self.cases
     }
 
-    /// Puts every case to an engine, and counts what those that pass have covered. Time is one decision a case.
+    /// Puts every case to an engine, and counts what the passing cases have covered. Time is one decision a
+    /// case.
     pub fn run<'s, 'e>(
         &'s self,
         engine: &'e Engine,

@@ -109,7 +109,7 @@ fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
     if let Some(node) = cases
         && matches!(&node.kind, Content::Sequence(items) if items.is_empty())
     {
-        // A file without a case would pass, whatever its policy says.
+        // A file without a case would pass with every policy.
         values.faults.push(node.place, "there is no case");
     }
     let cases = cases.map_or(&[][..], |node| values.list(node, "`cases`"));
@@ -247,8 +247,8 @@ fn request(
     Some((asked, bonus))
 }
 
-/// What is wrong with a line's request that has words and yet is none, as `Scope read:a` or `GET  /a`: it would be
-/// denied for that, whatever the policy says. Mappings may ask for such things.
+/// What is wrong with a line whose words are not a request, such as `Scope read:a` or `GET  /a`: every policy
+/// would deny it for that. Mappings may ask for such things.
 fn malformed(request: &str) -> Option<String> {
     let (asked, bonus) = match request.strip_suffix(" bonus") {
         Some(asked) => (asked, " bonus"),
@@ -308,7 +308,7 @@ fn expected((text, place): (&str, orbgate_yaml::Place), faults: &mut Faults) -> 
     let mut expected = Expected::default();
     let mut allow = None;
     for word in text.split_whitespace() {
-        // Once each, and nothing that another word rules out.
+        // Each word once, and none that another word rules out.
         let said = match Word::new(word) {
             Some(Word::Decision(is)) => agrees(&mut allow, is),
             Some(Word::Reason(reason)) => {

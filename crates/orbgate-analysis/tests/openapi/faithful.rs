@@ -12,7 +12,7 @@ use proptest::test_runner::TestRunner;
 use super::free;
 use super::wider::{Operation, calls, document, for_less, operations};
 
-/// Somebody's hand in a policy that was imported.
+/// An edit by hand in a policy that was imported.
 #[derive(Clone, Debug)]
 enum Edit {
     /// A route for an operation of the document.

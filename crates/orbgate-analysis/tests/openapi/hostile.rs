@@ -1,4 +1,4 @@
-//! Documents in wrong hands: an error that says where, in bounded time and memory, and never a panic.
+//! Hostile documents: an error that says where, in bounded time and memory, and never a panic.
 
 use orbgate::Policy;
 use orbgate_analysis::openapi::{MAX_BYTES, import};
@@ -86,7 +86,7 @@ fn what_is_no_document_says_so() {
 fn what_is_deep_or_large_is_bounded() {
     let depth = 200_000;
     let deep = |open: &str, close: &str| format!("{}{}", open.repeat(depth), close.repeat(depth));
-    // Where nothing is looked for, JSON may be deep.
+    // In values that are skipped, JSON may be deep.
     let aside = format!("{{\"openapi\": \"3.0.0\", \"x\": {}}}", deep("[", "]"));
     assert!(import(aside.as_bytes(), &free()).is_ok());
     let within = format!(
@@ -143,7 +143,7 @@ fn thousands_of_operations_that_have_no_equal_take_seconds_at_most() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
-    /// Whatever becomes of a document whose bytes are changed, nothing panics, and a policy is a valid one.
+    /// A document with changed bytes never makes a panic, and if it gives a policy, that policy is valid.
     #[test]
     fn changed_bytes_do_no_harm(
         json in any::<bool>(),

@@ -34,7 +34,7 @@ security:
 paths:
 ";
 
-/// Paths, and what is said of them. A `GET /kept` beside them always stays.
+/// Paths, and what is said of them. A `GET /kept` next to them is always kept.
 const TABLE: &[(&str, &[&str])] = &[
     (
         "  /a: { get: { security: [{ login: [read, write] }] } }",

@@ -1,4 +1,4 @@
-//! What a document leaves open, and what options say of it.
+//! What a document leaves open, and how options state it.
 
 use orbgate::{Orbs, Policy};
 use orbgate_analysis::openapi::{DriftKind, Options, check, import};

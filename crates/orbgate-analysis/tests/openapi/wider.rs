@@ -12,7 +12,7 @@ const SEGMENTS: &[&str] = &[
     "a", "b", "A", "x.json", "{p}", "{q}", "{p}.json", "{p}{q}", "{p:.*}", "{p+}", "a*", "a%20b",
     "%61",
 ];
-/// What has no place in a path, and yet is found there: all calls of the path, or those with the query.
+/// What does not belong in a path, but is found there: all calls of the path, or those with the query.
 const QUERIES: &[&str] = &["", "", "", "", "", "?x=1", "?", "#f"];
 const SECURITY: &[&str] = &[
     "",
@@ -37,7 +37,7 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// The scope that is needed, and nothing else; an operation says it, or the document does.
+    /// The only scope that is needed; the operation states it, or the document does.
     fn scope(&self) -> Option<&'static str> {
         match self.security {
             "" | "security: [{ l: [r] }]" => Some("r"),
@@ -150,9 +150,9 @@ pub fn calls() -> impl Strategy<Value = Vec<Vec<&'static str>>> {
     vec(vec(select(WORDS), 1..4), 30)
 }
 
-/// How a call of this path is allowed for less than the document asks.
+/// How a call of this path is allowed for less than the document requires.
 ///
-/// Each operation that the document may mean has one scope; and one of them has the token's.
+/// Each operation that the document may mean has one scope, and one of these is the token's.
 pub fn for_less(engine: &Engine, operations: &[Operation], call: &[&str]) -> Option<String> {
     let tokens = [
         ("r", Token::user("r")),
