@@ -146,8 +146,8 @@ pub fn run(
     rows.collect()
 }
 
-/// Checks and times streams beside each other, turn by turn as contestants are: how long a request of each takes, divided by one
-/// of the first.
+/// Checks and times streams in turns, as contestants are: the time of a request of each stream, divided by the time of one
+/// of the first stream.
 pub fn paces(streams: &[(&Table, &dyn Contestant, &[Ask])], rounds: usize) -> Vec<f64> {
     let Some(((_, _, first), rest)) = streams.split_first() else {
         return Vec::new();

@@ -153,7 +153,7 @@ fn against_peers(measures: &Measures, table: &str, number: usize, goals: &mut Ve
     }
 }
 
-/// What has no route costs no more than what is allowed; the slow way is not far behind.
+/// A request without a route costs no more than an allowed one; the slow way is not much slower.
 fn against_hits(measures: &Measures, table: &str, goals: &mut Vec<Goal>) {
     for (stream, wanted) in [("misses", 1.0), ("malformed", 3.0)] {
         if let Some(pace) = measures.pace(table, stream) {

@@ -1,4 +1,4 @@
-//! Orbgate beside its peers: the same requests, in the same run, rounds interleaved, every answer
+//! Orbgate and its peers: the same requests, in the same run, rounds interleaved, every answer
 //! checked before it is timed. `cargo run --release -- --help`.
 
 #[cfg(feature = "record")]

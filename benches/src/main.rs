@@ -11,7 +11,7 @@ use orbgate_bench::record::{self, Circumstances};
 use orbgate_bench::table::Table;
 use orbgate_bench::{load, peers, stream, threads};
 
-/// Runs orbgate beside its peers, and writes down what came out
+/// Runs orbgate and its peers, and writes down the figures
 #[derive(Parser)]
 struct Arguments {
     /// One repeat, no loads, threads and allocations, and no record
@@ -113,7 +113,7 @@ fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
     if matches!(name, "external" | "github") {
         let plan = stream::plans(name)[0];
         let stream = stream::stream(table, plan, arguments.requests);
-        // The engines are far slower, and one keeps its machine behind a lock here.
+        // The engines are far slower, and one of them needs a lock around its machine here.
         let wanted = |name: &str| wanted(name) && !peers::is_slow(name);
         let contestants = peers::all(table, &wanted);
         println!("\n{name} / two threads ÷ one{:>10}{:>10}", "best", "median");
@@ -135,7 +135,7 @@ fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
     }
 }
 
-/// Orbgate's time on what is refused beside its time on hits, and on a large table beside a small one's.
+/// Orbgate's time on refused requests, compared with its time on hits; and its time on a large table, compared with a small one.
 fn paces(table: &'static Table, arguments: &Arguments, rounds: usize) -> Vec<Pace> {
     let (than, streams) = match table.name.as_str() {
         "external" | "github" => (table, ["misses", "malformed"]),
@@ -170,7 +170,7 @@ fn paces(table: &'static Table, arguments: &Arguments, rounds: usize) -> Vec<Pac
     paces.collect()
 }
 
-/// Allocations per request, counted by the program beside this one.
+/// Allocations per request, counted by the program `allocations` in this program's folder.
 fn allocations(arguments: &Arguments) -> Vec<Allocations> {
     let beside = std::env::current_exe().map(|own| own.with_file_name("allocations"));
     let output = beside.and_then(|program| Command::new(program).output());

@@ -143,7 +143,7 @@ fn csv(measures: &Measures) -> String {
     csv
 }
 
-/// What is included and what is not; kept beside every figure.
+/// What is included and what is not; every record repeats it.
 const FAIRNESS: &str = include_str!("fairness.md");
 
 fn markdown(stem: &str, here: &Circumstances, measures: &Measures, goals: &[Goal]) -> String {

@@ -111,7 +111,7 @@ impl Table {
         self.oracle.routes.get(&(template, method)).copied()
     }
 
-    /// The words that stand at some place of some template.
+    /// The literals of all templates.
     pub fn literals(&self) -> Vec<&str> {
         let segments = self
             .templates

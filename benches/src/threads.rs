@@ -16,7 +16,7 @@ pub struct Scaling {
     pub median: f64,
 }
 
-/// Passes that a thread makes at a stretch: long beside the start, short beside other work's slices of time.
+/// Passes that a thread makes at a stretch: long compared with its start, short compared with the time slices of other programs.
 const PASSES: usize = 2;
 
 /// Rounds of everybody in turn, alone and in two threads.

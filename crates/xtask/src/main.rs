@@ -67,7 +67,7 @@ enum Command {
     Soak(soak::Soak),
     /// Puts a service with and without the layer under load and watches its memory
     Load(load::Load),
-    /// Runs orbgate beside its peers on the same requests and records the figures in benches/record
+    /// Runs orbgate and its peers on the same requests and records the figures in benches/record
     Bench(bench::Bench),
     /// Runs what has `unsafe`, the core's one module and the C ABI, under Miri
     Miri,

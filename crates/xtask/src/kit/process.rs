@@ -33,7 +33,7 @@ pub(crate) fn parent(process: u32) -> Option<u32> {
     fields(&stat)?.nth(1)?.parse().ok()
 }
 
-/// The program's name, in brackets, may have spaces and brackets itself: the fields are counted from behind it.
+/// The program's name, in brackets, may have spaces and brackets itself, so the fields are counted after it.
 fn fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
     let (_, fields) = stat.rsplit_once(')')?;
     Some(fields.split_whitespace())

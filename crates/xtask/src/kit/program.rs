@@ -146,8 +146,8 @@ impl Program {
 
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
-/// Where programs look for libraries first, without the folders that `cargo run` has put there for us: in them is
-/// the library of whatever was built last, and a program that we start shall have the one that it was linked with.
+/// Where programs look for libraries first, without the folders that `cargo run` has added for us. They have the library of
+/// the last build, and a program that we start must get the library that it was linked with.
 fn library_path() -> Option<OsString> {
     let path = std::env::var_os(LIBRARY_PATH)?;
     let own = std::env::current_exe().ok()?;

@@ -1,7 +1,7 @@
 //! What cannot be tested because the machine lacks something: each says so here, `cargo xtask test` counts them at its end
 //! by name, and in CI they fail it.
 //!
-//! A test that a step starts appends a line to the file that [`VARIABLE`] names, in whatever language it is written.
+//! A test that a step starts, in any language, appends a line to the file that [`VARIABLE`] names.
 
 use std::fs::{self, File};
 use std::io::Write as _;

@@ -12,7 +12,7 @@ use crate::language::library::{Built, HEADER, Profile};
 use crate::language::native::Compiler;
 use crate::language::wasm;
 
-/// The package's own folder, and none below it: `go mod vendor` copies what is beside the code.
+/// The package's own folder, and none below it: `go mod vendor` copies only the folder that has the code.
 const PACKAGE: &str = "bindings/go/orbgate";
 
 /// Makes both and says how large they are.

@@ -21,7 +21,7 @@ pub(crate) const MODULE: &str = "orbgate.wasm";
 /// The package's runner of the cases.
 const CONFORMANCE: &str = "conformance/conformance.js";
 
-/// Where npm puts dependencies: beside the package, so not in the tree.
+/// Where npm puts dependencies: next to the package's files, so it is not in the tree.
 const INSTALLED: &str = "node_modules";
 
 /// A copy of the package with its dependencies, and the library that it loads.

@@ -1,4 +1,4 @@
-//! What the headers must not let through: each case of a file must fail to compile, for the reason beside it.
+//! What the headers must not let through: each case of a file must fail to compile, for the reason that the file gives.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: orbgate beside its peers, recorded in benches/record; or their instructions.
+//! `cargo xtask bench`: orbgate and its peers, recorded in benches/record; or their instructions.
 
 use anyhow::Result;
 use clap::Args;
@@ -24,7 +24,7 @@ pub(crate) struct Bench {
     /// Only counts the instructions of the hot paths, on x86-64 and aarch64, against benches/instructions*.tsv
     #[arg(long, alias = "gate", conflicts_with_all = ["quick", "filter", "repeats"])]
     instructions: bool,
-    /// What a decision takes from each language, beside the Rust call
+    /// What a decision takes from each language, compared with the Rust call
     #[arg(long, conflicts_with_all = ["quick", "filter", "repeats", "instructions"])]
     bindings: bool,
     /// Writes the figures of the languages into benches/record; the comparison with peers always does

@@ -1,4 +1,4 @@
-//! `cargo xtask bench --bindings`: what a decision takes from each language, beside the Rust call in the same run.
+//! `cargo xtask bench --bindings`: what a decision takes from each language, compared with the Rust call in the same run.
 //!
 //! Each language has a program that takes a file of requests, checks every answer and prints lines `NAME
 //! NANOSECONDS`: `single` for one call, `batch` for a decision in batches of 256 whose columns are there, `filled` for

@@ -1,7 +1,6 @@
 //! Counting the instructions of x86-64 with valgrind's callgrind.
 //!
-//! valgrind shows programs a processor with AVX2 and without AVX-512 and SHA instructions, whatever the machine has, as long as it
-//! has AVX2.
+//! On every machine with AVX2, valgrind shows programs the same processor: with AVX2, without AVX-512 and SHA instructions.
 
 use std::fs;
 use std::path::Path;

@@ -70,7 +70,7 @@ impl Compiler {
         Ok(StepResult::Passed)
     }
 
-    /// Builds the programs of benches/ that are counted, beside those of `cargo xtask bench`, and gives the directory
+    /// Builds the programs of benches/ that are counted, in the directory of those of `cargo xtask bench`, and gives the directory
     /// of the programs.
     pub(crate) fn build(&self, project: &Project) -> Result<PathBuf> {
         self.build_with(&project.target.join("bench"), "")

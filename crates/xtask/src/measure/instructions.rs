@@ -1,7 +1,7 @@
 //! `cargo xtask bench --instructions`: no hot path may grow unseen.
 //!
-//! Instructions, not time: the same on every machine and in every run, so that a few per cent count. The
-//! committed list says with which compiler it was made; that one is used here, too, whatever else is
+//! Instructions, not time: they are the same on every machine and in every run, so that a few per cent count. The
+//! committed list names the compiler that it was made with. The same one is used here, even if another is
 //! installed, because each compiler makes other instructions.
 
 use std::fs;
@@ -67,7 +67,7 @@ impl Processor {
         compiler.set_up()?.needed()
     }
 
-    /// Counts every path of the program `paths`, which stands in this directory.
+    /// Counts every path of the program `paths`, which is in this directory.
     pub(crate) fn count(self, project: &Project, programs: &Path) -> Result<Vec<Count>> {
         let program = programs.join("paths");
         let plugin = match self {

@@ -11,7 +11,7 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::measure::callgrind;
 
-/// Compares the two programs, which stand in this directory.
+/// Compares the two programs, which are in this directory.
 pub(crate) fn check(project: &Project, programs: &Path) -> Result<()> {
     let without = Start::of(project, &programs.join("start-without"))?;
     let with = Start::of(project, &programs.join("start"))?;
@@ -31,7 +31,7 @@ struct Start {
     totals: [f64; 3],
     /// Bytes of addresses of functions that run before `main`.
     initialisers: u64,
-    /// Pointers that the loader has to adjust to where the program stands.
+    /// Pointers that the loader has to adjust to the program's address.
     pointers: usize,
 }
 

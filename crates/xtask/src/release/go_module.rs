@@ -162,7 +162,7 @@ mod tests {
         git.words(words).read().unwrap()
     }
 
-    /// A repository with a release, and beside it the module as it was packed: with an engine, and the licence as a file.
+    /// A repository with a release, and, next to it, the module as it was packed: with an engine, and the licence as a file.
     fn repository(home: &Path) -> (PathBuf, PathBuf) {
         let (repository, packed) = (home.join("repository"), home.join("packed"));
         let (module, made) = (repository.join(FOLDER), packed.join(FOLDER));

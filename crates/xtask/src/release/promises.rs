@@ -9,7 +9,7 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 
-/// Lists of the C ABI, which only grow, whatever the version.
+/// Lists of the C ABI, which only grow, in every version.
 const FROZEN: [&str; 2] = [
     "crates/orbgate-capi/symbols.txt",
     "crates/orbgate-capi/layout.tsv",

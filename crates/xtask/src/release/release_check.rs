@@ -17,7 +17,7 @@ pub(crate) struct ReleaseCheck {
     quick: bool,
 }
 
-/// Files that state the version, each with the text that stands before it.
+/// Files that state the version, each with the text before it.
 const STATED: [(&str, &str); 6] = [
     ("Cargo.lock", "name = \"orbgate\"\nversion = \""),
     ("bindings/node/package.json", "\"version\": \""),

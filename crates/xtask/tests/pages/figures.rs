@@ -32,7 +32,7 @@ fn every_figure_of_a_page_is_in_the_record_that_it_links() {
     assert!(rows >= 4, "no page shows figures any more under `{HEAD}`");
 }
 
-/// What a figure of speed is told by: a unit behind a number or in the head of a table, or the processor that it was measured on.
+/// A figure of speed has one of these: a unit after a number or in the head of a table, or the processor that it was measured on.
 #[test]
 fn a_page_that_links_no_record_shows_no_speed() {
     let mut faults = Vec::new();
@@ -83,7 +83,7 @@ fn speed_is_told_by_its_unit_or_processor() {
     }
 }
 
-/// README.md and what stands in docs/.
+/// README.md and the pages in docs/.
 fn pages(root: &Path) -> Vec<PathBuf> {
     let docs = fs::read_dir(root.join("docs")).into_iter().flatten();
     let docs = docs.map(|entry| entry.unwrap().path());

@@ -44,7 +44,7 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Writes a bill of materials beside each artefact, then `manifest.json` and `SHA256SUMS`, with what is kept of an earlier time.
+/// Writes a bill of materials for each artefact, then `manifest.json` and `SHA256SUMS`, with the artefacts kept from an earlier run.
 pub(super) fn write(
     release: &Release<'_>,
     artefacts: &[Artefact],

@@ -1,4 +1,4 @@
-//! Node: the package, and beside it one with the library for each platform, of which npm installs the one that fits.
+//! Node: the package, and for each platform a package with the library; npm installs the one that fits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ fn library(release: &Release<'_>, platform: Platform, stage: &Path) -> Result<()
     )
 }
 
-/// The package's manifest with the platforms, of which each machine takes one and none is asked for on others.
+/// The package's manifest with the platforms: a machine takes its own one, and a machine of another platform takes none.
 fn with_platforms(manifest: &str, version: &str) -> Result<String> {
     let (before, behind) = manifest
         .split_once("  \"optionalDependencies\": {\n")

@@ -227,6 +227,6 @@ pub(super) fn put_licences(project: &Project, folder: &Path) -> Result<()> {
 }
 
 fn strip(platform: Platform) -> String {
-    // It reads any object of its processor, whatever the C library.
+    // It reads any object of its processor, for every C library.
     format!("{}-linux-gnu-strip", platform.arch.name())
 }

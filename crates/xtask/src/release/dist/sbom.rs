@@ -66,8 +66,8 @@ pub(super) fn bill(
     Ok(format!("{}\n", serde_json::to_string_pretty(&document)?))
 }
 
-/// Reads a tree, each line with its depth before it, and gives the roots. What stands there a second time has its parts
-/// where it stood first.
+/// Reads a tree, each line with its depth before it, and gives the roots. A package that occurs twice has its parts only at its
+/// first place.
 fn read(tree: &str, graph: &mut Graph) -> Vec<String> {
     let mut above: Vec<String> = Vec::new();
     let mut roots = Vec::new();

@@ -40,7 +40,7 @@ impl Clean {
             put(&from.join("README.md"), &to, "README.md")?;
             copy(&from.join("conformance"), &to.join("conformance"))?;
         }
-        // The cases name the policies beside them.
+        // The cases name the policies in their folder.
         copy(&project.root.join("policy"), &home.join("policy"))?;
         let path = std::env::var_os("PATH").unwrap_or_default();
         let is_clean = |folder: &PathBuf| {
@@ -128,7 +128,7 @@ impl Clean {
 
 impl Drop for Clean {
     fn drop(&mut self) {
-        // What is left behind is in the folder for such things.
+        // If this fails, the rest is in the folder for temporary files.
         let _ = fs::remove_dir_all(&self.home);
     }
 }
