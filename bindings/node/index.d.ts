@@ -91,8 +91,8 @@ interface Answer {
   /** `METHOD /template`; for `method_not_declared` the template alone. */
   readonly route: string | null;
   /**
-   * The route that the request is about, `METHOD /template`, whatever its token: so it says which routes were called without one.
-   * For logs, not for answers. `null` where no route has the path and the method, and where a scope was asked for. Not in the JSON.
+   * The route that the request is about, `METHOD /template`, even without a valid token: so it says which routes were called without
+   * one. For logs, not for answers. `null` if no route has the path and the method, and if a scope was asked for. Not in the JSON.
    */
   readonly about: string | null;
   /** The scope that the call needs. */
@@ -265,7 +265,7 @@ export interface Batch {
 export class Decisions implements Iterable<Decision> {
   private constructor();
   readonly length: number;
-  /** Whether a row's call may be made; costs no more than a comparison. False behind the last row. */
+  /** Whether a row's call may be made; costs no more than a comparison. False after the last row. */
   isAllow(row: number): boolean;
   /** The decision of a row. Throws a `RangeError` where there is none. */
   at(row: number): Decision;

@@ -204,7 +204,7 @@ private:
 };
 #endif
 
-// A value or the error that stands in its place: `if (result) use(*result); else show(result.error());`
+// A value, or the error instead of it: `if (result) use(*result); else show(result.error());`
 template <typename T>
 class [[nodiscard]] Result {
 public:
@@ -323,7 +323,7 @@ static_assert(sizeof(Decision) == sizeof(OrbgateDecision), "an array of one is a
 struct Words {
     std::string_view decision, reason, policy;
     std::optional<std::string_view> detail, api, route, scope;
-    // The route that the request is about, whatever its token: so it says which routes were called without one. For logs.
+    // The route that the request is about, even without a valid token: so logs say which routes were called without one.
     std::optional<std::string_view> about;
 };
 
@@ -554,7 +554,7 @@ private:
         [[nodiscard]] OrbgateColumn raw() const noexcept { return {data.data(), data.size(), offsets.data()}; }
     };
 
-    // Puts a row's value at its place, whatever a row that threw has left there.
+    // Puts a row's value at its place, also over what a row that threw has left there.
     template <typename T>
     static void put(std::vector<T> &column, std::size_t row, T value)
     {

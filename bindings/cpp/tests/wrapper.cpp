@@ -121,7 +121,7 @@ static std::string allowed(const Engine &engine, const Batch &batch)
     return allowed;
 }
 
-// Each row its own token, whatever becomes of what it was made of; a row without one is denied.
+// Each row has its own token, which outlives the texts that it was made of; a row without one is denied.
 static void tokens_of_rows(const Engine &engine)
 {
     Batch texts;

@@ -8,7 +8,7 @@ import (
 // A library is an engine as the rest of the package sees it. There are two, one in each build: by default the one that runs the
 // WebAssembly module, wasm_engine.go, and with the tag orbgate_cgo the one that calls the C library, library_cgo.go. Both make
 // engines by openExternal and openYAML, name the codes by readNames and tokenKind, and have scopeSet for what [ScopeSet] holds. No
-// method is called after free, nor beside it. A status other than statusOK gives nothing else.
+// method is called during or after free. A call with a status other than statusOK gives nothing else.
 type library interface {
 	// The packed decision; one with effect 0 has the status that says why there is none.
 	decide(method, target string, token Token, flags Option) uint64

@@ -88,12 +88,12 @@ func TestWhatNobodyClosesIsCollected(t *testing.T) {
 		NewHandle(engine).Load()
 		if number++; number%10 == 9 {
 			runtime.GC()
-			time.Sleep(time.Millisecond) // cleanups run beside us
+			time.Sleep(time.Millisecond) // cleanups run in another goroutine
 		}
 	})
 }
 
-// Memory does not grow behind the first tenth.
+// Memory does not grow after the first tenth.
 func flat(t *testing.T, times int, load func()) {
 	t.Helper()
 	for range times / 10 {

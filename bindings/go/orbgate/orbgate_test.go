@@ -250,7 +250,7 @@ func TestScopeSets(t *testing.T) {
 		"other policy":   {must(other.ScopeSet("write:voxies"))(t), false},
 		"zero":           {new(ScopeSet), false},
 	} {
-		// The text beside a set is not looked at.
+		// With a set, the text of the scopes is not looked at.
 		decision := engine.Decide("POST", run, Token{Kind: KindUser, Scopes: "write:voxies", ScopeSet: test.set})
 		if decision.IsAllow() != test.allow || decision.Err() != nil {
 			t.Errorf("%s: %v, %v", name, decision.Reason(), decision.Err())

@@ -21,7 +21,7 @@ type policy struct {
 	kept func()
 }
 
-// A lane counts calls under way. Goroutines that run beside each other are mostly in different ones, whose counts lie in cache
+// A lane counts calls under way. Goroutines that run at the same time are mostly in different lanes, whose counts lie in cache
 // lines of their own: with one count, processors would wait for each other.
 type lane struct {
 	calls atomic.Int64

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// In whatever order calls, owners and the last Close run, the policy is freed once, after the last call.
+// Calls, owners and the last Close may run in any order: the policy is freed once, after the last call.
 func TestAPolicyIsFreedOnceAndUnderNobody(t *testing.T) {
 	for range 200 {
 		policy := must(FromYAML(five))(t).current()

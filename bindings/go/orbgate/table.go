@@ -3,7 +3,7 @@ package orbgate
 import "strings"
 
 // A table is what a policy says of its routes and scopes, in Go's memory: so decisions have words for as long as they are kept,
-// whatever becomes of their policy.
+// even after their policy is closed.
 type table struct {
 	digest string
 	// Whether the policy's text ends in YAML's end marker.

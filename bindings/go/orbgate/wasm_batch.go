@@ -10,7 +10,7 @@ const (
 	batchSize  = 72
 	outAt      = 80
 	rowSize    = 8 + 3*4 + 2 // of each row, and its texts
-	batchExtra = outAt + 3*4 // of the batch, with the offset behind each column's last row
+	batchExtra = outAt + 3*4 // of the batch, with the offset after each column's last row
 )
 
 func (e engine) decideRows(batch *Batch, first int, interned bool, out []uint64) Status {

@@ -37,7 +37,7 @@ func (e engine) scopes(token Token) (text, object string) {
 // Objects are aligned in this much room.
 const objectRoom = 64
 
-// Puts an object at the front of the room; null for none. The texts begin behind it.
+// Puts an object at the front of the room; null for none. The texts begin after it.
 func (i *instance) object(object string) (pointer uint64, texts int) {
 	if object == "" {
 		return 0, 0

@@ -20,7 +20,7 @@ type Words struct {
 	Scope string
 	// Policy is the digest, sha256:….
 	Policy string
-	// About is the route that the request is about, whatever its token.
+	// About is the route that the request is about, even without a valid token.
 	About string
 }
 
@@ -58,8 +58,8 @@ func (d Decision) Route() string {
 	return route.text
 }
 
-// About is the route that the request is about, METHOD /template, whatever its token: so it says which routes were called without one.
-// For logs, not for answers. Empty where no route has the path and the method, and where a scope was asked for.
+// About is the route that the request is about, METHOD /template, even without a valid token: so it says which routes were called
+// without one. For logs, not for answers. Empty if no route has the path and the method, and if a scope was asked for.
 func (d Decision) About() string {
 	if route := d.table.route(d.AboutNumber()); route != nil {
 		return route.text

@@ -76,7 +76,7 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
     tokenKindFromName: func("orbgate_token_kind_from_name", STATUS, [BYTES, SIZE, out("uint32_t")]),
   };
 
-  /** Those that stand for a struct of the header as a whole or from its beginning on. */
+  /** The types of structs in the header; some have only the first fields. */
   const structs = { OrbgateStr: Str, OrbgateRouteId: RouteId, OrbgateRoute: Route, OrbgateScope: Scope, OrbgateErrorInfo: ErrorInfo, OrbgateFault: Fault };
 
   const sizes = {

@@ -19,7 +19,7 @@ const MOST_BYTES = 2 ** 32;
 let putColumn;
 
 /**
- * How many rows columns or tokens have now, whatever a class that extends theirs says.
+ * How many rows columns or tokens have now; a class that extends theirs cannot change the answer.
  * @type {(column: Column | Tokens) => number}
  */
 let rowsOf;
@@ -121,7 +121,7 @@ class Tokens {
   /** @type {InstanceType<typeof Handles> | null} */
   #pointers = null;
   /**
-   * Behind the pointers; a row without a token has a null pointer.
+   * The sets that the pointers lead to; a row without a token has a null pointer.
    * @type {any[]}
    */
   #sets = [];

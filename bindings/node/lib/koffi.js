@@ -110,7 +110,7 @@ class Struct {
   }
 
   /**
-   * Writes the integer behind the size.
+   * Writes the integer after the size.
    * @param {number} second
    */
   begin(second) {

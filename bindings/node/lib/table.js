@@ -1,6 +1,6 @@
 "use strict";
 // What a policy says of its routes and scopes, kept in JavaScript as it is met: so decisions have words for as long as they are
-// kept, whatever becomes of their engine.
+// kept, even after their engine is closed.
 const { functions, sizes, ROUTE, Located, text, ascii } = require("./library.js");
 const { LOW } = require("./layout.js");
 const { OK, check } = require("./errors.js");
@@ -25,7 +25,7 @@ function integer(at, bytes = 8) {
 }
 
 /**
- * What `ascii` reads of the text that stands at an offset.
+ * The text at an offset, as `ascii` reads it.
  * @param {number} at
  */
 const textAt = (at) => ascii(integer(at, sizes.Pointer), Number(integer(at + sizes.Pointer, sizes.Pointer)));

@@ -4,7 +4,7 @@
 /** @typedef {Uint8Array | Uint32Array | Int32Array | BigUint64Array} View */
 
 /**
- * A property as every object of a class has it, whatever an object says of itself: the library trusts these lengths.
+ * A property as its class defines it, even if an object defines it otherwise: the library trusts these lengths.
  * @param {object} prototype
  * @param {string} name
  * @returns {() => any}

@@ -3,13 +3,13 @@
 // has another, with the same engines and scope sets.
 const { countOf, bytesOf, encoder, lengthOf } = require("./text.js");
 
-/** What a call hands over has this much room; what is larger has room of its own. */
+/** The room for what a call hands over; anything larger gets room of its own. */
 const ROOM = 64 << 10;
 
 /** No array has more. */
 const MOST = 2 ** 31;
 
-/** The module, and of its instance the functions and the memory: no functions before the first call and behind a trap. */
+/** The module, and its instance's functions and memory: there are no functions before the first call and after a trap. */
 const held = {
   code: /** @type {any} */ (null),
   library: /** @type {any} */ (null),
@@ -27,7 +27,7 @@ let [room, taken] = [0, 0];
 let large = [];
 
 /**
- * What is done behind a call: reading what was written.
+ * What is done after a call: reading what was written.
  * @type {(() => void)[]}
  */
 let behind = [];

@@ -8,7 +8,7 @@ const { held, place, placedText, addressOf, then } = require("./wasm-memory.js")
  */
 
 /**
- * A parameter: what stands for a value in a call, and what is done behind the call.
+ * A parameter: what the call passes for a value, and what is done after the call.
  * @typedef {{ give: (value: any) => number | bigint }} Parameter
  */
 

@@ -1,5 +1,5 @@
 "use strict";
-// What stands for `system.js` where there is no Node: the library is a module that was given, and there are no files.
+// Used instead of `system.js` where there is no Node: the library is a module that was given, and there are no files.
 const { given } = require("./given.js");
 
 /** @returns {ReturnType<typeof import("./system.js").open>} */

@@ -82,7 +82,7 @@ test("a trap is an error, and the next call has another instance", { skip: !isWa
   const orphan = closed.scopeSet("read:orbs");
   closed.close();
   for (let round = 0; round < 3; round++) {
-    // A struct behind the end of the memory.
+    // A struct after the end of the memory.
     assert.equal(functions.route(/** @type {number} */ (asked[0]), 1, 0xfffffff0), CODES.STATUS_PANIC);
     assert.equal(other.decide("GET", "/a", { kind: "user", scopes: "s" }).scope, "s");
     assert.equal(engine.decide("GET", TARGET, token).scope, "read:orbs");

@@ -1,4 +1,4 @@
-"""What a row of a table costs beside a call of `decide`, as ratios: figures of one machine mean nothing on another.
+"""What a row of a table costs, divided by what a call of `decide` costs: only ratios mean something on another machine.
 
     python bench/ratios.py [ROWS]
 

@@ -29,7 +29,7 @@ from pyspark.sql import SparkSession
 
 POLICY = Policy.external()
 INPUTS = ["method", "target", "kind", "scopes", "allow_bonus_orbs_use"]
-# What a decision follows from, once the route stands for the path.
+# What a decision follows from, with the route instead of the path.
 ROUTED = ["method", "route", "reason", "detail", "kind", "scopes", "allow_bonus_orbs_use"]
 ROWS_A_FILE = 500_000
 ROUNDS = 3
@@ -108,7 +108,7 @@ def cluster(log: Path, place: Path, executors: int, expected: Counter[str]) -> N
 
 
 def collapse(log: Path) -> None:
-    """How many different rows there are, before and after routes stand for paths."""
+    """How many different rows there are, before and after routes replace paths."""
     table = pq.read_table(log, columns=INPUTS)
     found = POLICY.decide_table(table).to_pyarrow()
     routed = pa.table({**{name: table[name] for name in INPUTS}, **{name: found[name] for name in found.column_names}})

@@ -1,9 +1,9 @@
-"""How many rows a replay decides in a second of one processor, by format: `python replay_rate.py [ROWS]`, with numpy beside
+"""How many rows a replay decides in a second of one processor, by format: `python replay_rate.py [ROWS]`. Needs numpy and
 `orbgate[logs]`.
 
 Every format holds the same log of `access_log.py`, and must give the same counts. What is measured is the processor time of
 all threads together, so other work on the machine counts little. The last line says what it would take to decide each
-different request once: how many there are, and how long finding them takes beside deciding all.
+different request once: how many there are, and how long finding them takes, compared with deciding all.
 """
 
 from __future__ import annotations

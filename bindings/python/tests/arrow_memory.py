@@ -42,7 +42,7 @@ def tables() -> Iterator[Any]:
         batch = table(kind, 80).combine_chunks().to_batches()[0]
         yield batch
         yield batch.to_struct_array().slice(5, 20)
-    # Columns that stay behind, and rows that are null as a whole.
+    # A column that the decision does not need, and rows that are null as a whole.
     beside = table(pa.string(), 7).append_column("beside", pa.array([[name] for name in "ab" * 40]))
     yield beside.set_column(3, "scopes", pa.nulls(len(ROWS)))
     columns = [column.combine_chunks() for column in beside.columns]

@@ -1,4 +1,4 @@
-"""What the tests share. They test the installed package, never the sources beside them."""
+"""What the tests share. They test the installed package, never the sources of this checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs as they are: hostile bytes, broken rows, names of columns, times; whatever cannot be read is there with its reason."""
+"""Logs as they are: hostile bytes, broken rows, names of columns, times; a row that cannot be read is there with its reason."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_hostile_bytes_of_an_access_log(tmp_path: Path, policy: Policy) -> None:
         decision = policy.decide("GET", target, Token("user", "read:orbs"))
         assert (row["reason"], row["detail"]) == (decision.reason, decision.detail) and row["status"] == 400
         assert row["target"] == target.decode("utf-8", "replace")
-    # Lengths are those of the bytes, not of what stands for them.
+    # Lengths are those of the bytes, not of the characters that replace them.
     log.write_bytes(LINE.replace(b"/a ", b"/" + b"\xff" * 8_000 + b" "))
     assert decided(tmp_path, logs.read(log, kind="user"), policy)[0]["detail"] == "byte"
 

@@ -103,7 +103,7 @@ class Policy(_native.Policy):
             threads = min(threads, 1 << 16)
         if token is not None and not (kind is scopes is None):
             raise ValueError("`token` has a kind and scopes, so `kind` and `scopes` must not stand beside it")
-        # A token has both, whatever they are: they are no columns.
+        # A token has both, so no column is looked for.
         carried = {"kind": kind, "scopes": scopes} if token is None else {"kind": "", "scopes": ""}
         data, names = of_table(data, columns, {**carried, "allow_bonus_orbs_use": allow_bonus_orbs_use})
         values = {"kind": kind_of(kind), "scopes": scopes, "allow_bonus_orbs_use": allow_bonus_orbs_use}

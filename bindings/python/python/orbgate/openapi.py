@@ -77,10 +77,10 @@ def import_policy(
     default_scope: str | None = None,
     orbs: bool | int | None = None,
 ) -> Imported:
-    """Makes a policy of a document of OpenAPI 3.0 or 3.1, in JSON or YAML.
+    """Makes a policy from a document of OpenAPI 3.0 or 3.1, in JSON or YAML.
 
     The policy never allows what the document does not: an operation has an equal, or is left out. `scheme` is the security scheme
-    whose scopes count, `base_path` stands before every path instead of the servers', `default_scope` is the scope of operations
+    whose scopes count, `base_path` comes before every path instead of the servers', `default_scope` is the scope of operations
     that name none, and `orbs` is what a call consumes without `x-orbs`: False, True, or an amount from 1 on.
 
     Raises `PolicyError` with every fault of the document, or of the options for it.

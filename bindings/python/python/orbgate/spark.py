@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def decide(log: DataFrame, policy: Policy, *, prefix: str = "", **options: Any) -> DataFrame:
-    """The rows of a DataFrame, each with its decision in columns behind its own.
+    """The rows of a DataFrame, each with its decision in columns after its own.
 
     `options` are those of `Policy.decide_table`, and so are the columns, whose names begin with `prefix`:
 
@@ -39,7 +39,7 @@ def decide(log: DataFrame, policy: Policy, *, prefix: str = "", **options: Any) 
     | `consumes`, `bonus_allowed` | boolean | where denied, and where the policy states no orb column |
     | `amount` | bigint | the same, and where the policy states no amount |
     | `policy` | string: the digest of the policy | never |
-    | `about` | string: the route that the request is about, whatever its token | where no route has the path and the method |
+    | `about` | string: the route that the request is about, even without a valid token | where no route has the path and the method |
 
     No row is lost: a bad one has its reason. Each task decides with one thread, because Spark runs a task on every core.
     Raises `TableError`, before anything runs, where a column is missing or of another type, or where the DataFrame has a
@@ -54,9 +54,9 @@ def count(
 ) -> DataFrame:
     """How many rows of a DataFrame have which decision: a row for each, with the columns of `decide` and a bigint `calls`.
 
-    `by` are columns of the DataFrame that rows are told apart by, too, as the caller or the day; they come first. The
-    answer is small, because a route stands for all the paths that it fits, and little travels between machines: rows
-    are decided and counted where they lie. `prefix` and `options` are those of `decide`, as are the errors.
+    `by` names columns of the DataFrame that also tell rows apart, as the caller or the day; they come first. The
+    answer is small, because one route replaces all the paths that it fits. Little travels between machines: rows
+    are decided and counted where they are. `prefix` and `options` are those of `decide`, and so are the errors.
 
     What changes under a new policy, counted:
 

@@ -62,22 +62,22 @@ def report(
     allow_bonus_orbs_use: bool | None = None,
     time_unit: str | None = None,
 ) -> Report:
-    """Decides a log, and tells on one page of HTML what came of it; `path` is where to write the page.
+    """Decides a log, and shows the decisions on one HTML page; `path` is where to write the page.
 
     On it are the calls that were allowed and denied, by reason and by route; the calls that consumed orbs, over
     time; the scopes that were granted and never used, and those that denied calls lacked; and the callers who were
     denied most.
 
-    `log` is whatever `orbgate.logs.read` takes, files or tables, and the arguments from `format` on are those of it; or it
-    is a reader, which has all of them. `top` is how many rows a table of the page has at most. With `base`, another policy,
-    the page also says what that one decided otherwise.
+    `log` is anything that `orbgate.logs.read` takes, files or tables, and the arguments from `format` on are those of
+    `orbgate.logs.read`. Or `log` is a reader, which has all of them. `top` is how many rows a table of the page has at most.
+    With another policy as `base`, the page also says what that policy decides otherwise.
 
-    The page is one file without scripts, and asks for nothing of the network. It has no tokens and no queries of
-    targets, but it has callers. The same rows, policy and arguments make the same page, byte for byte, whatever holds the
-    rows, but for the names and digests of files. Memory is bounded: of too many callers, or scopes that the policy does not have, those with most calls are on
-    the page, and it says where their counts are lower bounds.
+    The page is one file without scripts, and loads nothing from the network. It has no tokens and no queries of
+    targets, but it has callers. The same rows, policy and arguments make the same page, byte for byte, from files and from
+    tables, except for the names and digests of files. Memory is bounded: if there are too many callers, or too many scopes that
+    the policy does not have, the page shows those with most calls, and says where their counts are lower bounds.
 
-    A row that cannot be read is not decided: it is counted, and the page says so; so it is where a file breaks off.
+    A row that cannot be read is not decided: it is counted, and the page says so. It also says where a file breaks off.
     Needs the extra `report`. Raises what `orbgate.logs.read` raises, and `OSError` where the page cannot be written.
     """
     check_needs()

@@ -36,7 +36,7 @@ AXIS = {"title": None, "labelColor": "var(--quiet)", "labelFontSize": 12}
 
 
 class Series(NamedTuple):
-    """What a colour stands for; `colour` is a variable of the page's style."""
+    """What a colour means; `colour` is a variable of the page's style."""
 
     name: str
     colour: str

@@ -47,7 +47,7 @@ class Decided:
         return self._log.digests()
 
     def parts(self) -> Iterator[tuple[Any, Any, bool]]:
-        """Calls and their decisions, row by row, and whether rare things may be let go behind them."""
+        """Calls and their decisions, row by row, and whether rare things may be dropped after them."""
         any_rows = False
         try:
             for batch in self._log.exact():

@@ -43,7 +43,7 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         keep_trailing_newline=True,
     )
     style = (files(__package__) / "page.css").read_text("utf-8")
-    # Nothing but this very style may be loaded or run, whatever a log has in it.
+    # A log can contain anything, so the page may load or run nothing but this style.
     digest = b64encode(sha256(style.encode()).digest()).decode()
     return environment.get_template("page.html").render(
         title=title,

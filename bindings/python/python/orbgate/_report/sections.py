@@ -23,7 +23,7 @@ CONSUMING, UNUSED = Series("consume orbs", "orbs"), Series("granted, never used"
 
 
 class Chart(NamedTuple):
-    """A chart: what it shows, in its widths, and what its colours stand for."""
+    """A chart: what it shows, in its widths, and what its colours mean."""
 
     about: str
     drawings: Sequence[Markup]
@@ -124,7 +124,7 @@ def _routes(found: Figures, policy: Policy, top: int) -> Section:
     nowhere = sum(row.denied for row in found.routes if row.route is None and row.scope is None)
     if nowhere:
         finding += f" Denied before a route was known: {number(nowhere, 'call')}."
-    # Beside the calls that reached none, whatever scanners send, those of routes would be too short to compare.
+    # Scanners send many calls that reach no route. With a bar for these, the bars of the routes would be too short to compare.
     reached = [row for row in found.routes if row.route is not None or row.scope is not None] or found.routes
     names = routes([_place(row) for row in reached[:MOST_BARS]])
     drawn = [Bar(name, _denied(row.allowed, row.denied), (row.allowed, row.denied)) for name, row in zip(names, reached)]

@@ -58,19 +58,19 @@ def read(
     allow_bonus_orbs_use: bool | None = None,
     time_unit: str | None = None,
 ) -> Reader:
-    """Reads a log: batches of pyarrow with the same columns whatever its format, in constant memory.
+    """Reads a log of any format: batches of pyarrow with the same columns, in constant memory.
 
-    `log` is a file, of text also with gzip or zstd around it, or `-` for standard input; or several files: a list of them,
+    `log` is a file, also compressed with gzip or zstd if it is text, or `-` for standard input; or several files: a list of them,
     a pattern like `logs/*.gz`, or a folder. Or it is a table as for `Policy.decide_table`, or batches of one. `format` is one
     of `FORMATS`, by default what a file's name says. `columns` are the names that the log has for `method`, `target`, `kind`,
     `scopes`, `allow_bonus_orbs_use`, `time`, `caller` and `by_scope`, by default these names; `token.kind` is a member of
     a structure. An access log has the fields `vhost`, `host`, `identity`, `user`, `time`, `status`, `size`, `referer`,
-    `agent`, and after them `extra1`, `extra2` and so on; `caller` is its `host` unless it is said otherwise. `kind`, `scopes` and
-    `allow_bonus_orbs_use` are one value for all requests, for logs that do not say. `time_unit`, `s`, `ms`, `us` or
-    `ns`, is what times count that are numbers.
+    `agent`, and after them `extra1`, `extra2` and so on; `caller` is its `host` unless you say otherwise. `kind`, `scopes` and
+    `allow_bonus_orbs_use` are one value for all requests, for logs that do not have them. `time_unit` is the unit of times that are
+    numbers: `s`, `ms`, `us` or `ns`.
 
-    The columns are those above, `time` an instant in UTC, and `row`, which counts from 1, and `error`: a row that cannot
-    be read is there, and `error` says why. Without a kind, a request has no token. A request that asks by scope has neither
+    The batches have the columns above, with `time` as an instant in UTC, and two more. `row` counts from 1. `error` says why a
+    row cannot be read: the row is still there. Without a kind, a request has no token. A request that asks by scope has neither
     method nor target: `replay` decides it, `Policy.decide_table` denies it.
 
     Raises `OSError` where there is no such file, `ValueError` where the arguments do not fit, and `TableError` where a
@@ -80,7 +80,7 @@ def read(
 
 
 class Reader(Iterator["_pa.RecordBatch"]):
-    """The batches of a log, one after the other; a table for whatever has the Arrow C interface.
+    """The batches of a log, one after the other; through the Arrow C interface, it is a table.
 
     No batch goes beyond a row whose number is a multiple of `ROWS_AT_ONCE`, wherever the log is cut.
     """

@@ -1,4 +1,4 @@
-"""The columns of every log, whatever it calls them and however it writes them."""
+"""The columns of every log, under their own names and in one form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO = ("false", "no", "0", "")
 
 @dataclass
 class Layout:
-    """Where a log has what it says of a request, and what stands for what it does not say."""
+    """Which columns of a log describe a request, and the values that replace columns that it does not have."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     kind: TokenKind | str | None = None
@@ -46,7 +46,7 @@ class Layout:
         return self.columns.get(column, column)
 
     def has_constant(self, column: str) -> bool:
-        """Whether one value stands for all rows of a column."""
+        """Whether all rows of a column have one given value."""
         return getattr(self, column, None) is not None
 
     def find(self, known: Iterable[str]) -> dict[str, str]:
@@ -165,7 +165,7 @@ class Normaliser:
         return pa.array([None if scopes is None else joined(scopes) for scopes in found.to_pylist()], pa.string())
 
     def _flags(self, found: Any, error: Any) -> tuple[Any, Any]:
-        """A column of flags, where absent is false; whatever is neither yes nor no is an error."""
+        """A column of flags, where absent is false; any value that is neither yes nor no is an error."""
         pa, pc = self._pa, self._pc
         if (value := self.layout.allow_bonus_orbs_use) is not None:
             return pa.repeat(pa.scalar(value), len(found)), error

@@ -51,7 +51,7 @@ class Decider:
         columns = ("by_scope", "kind", "scopes", "allow_bonus_orbs_use")
         answers = [self._scope(*question) for question in zip(*(asked[name].to_pylist() for name in columns))]
         answers_table = pa.Table.from_pylist(answers, schema=decided.schema)
-        # The answers stand behind the other rows, in the order of their own.
+        # The answers come after the other rows, in the order of their own rows.
         is_asked = pc.is_valid(batch["by_scope"])
         behind = pc.add(pc.cumulative_sum(is_asked.cast(pa.int64())), batch.num_rows - 1)
         places = pc.if_else(is_asked, behind, _places(pc, batch))

@@ -64,7 +64,7 @@ def _of_path(path: str) -> list[str]:
 
 def _inside(folder: str) -> Iterator[str]:
     for place, folders, names in os.walk(folder):
-        # What others leave beside a table starts with these: `_SUCCESS`, `_temporary`, `.part-0.parquet.crc`.
+        # Names of files that other programs leave next to a table start with these: `_SUCCESS`, `_temporary`, `.part-0.parquet.crc`.
         folders[:] = (name for name in folders if not name.startswith((".", "_")))
         # A file whose format is not clear is not left out in silence: `_format` says so.
         wanted = (name for name in names if not name.startswith((".", "_")))

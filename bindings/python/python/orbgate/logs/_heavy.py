@@ -1,4 +1,4 @@
-"""Counts of things of which a log may have too many to hold."""
+"""Counts of things when a log may have too many different ones for memory."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-# Rare things are let go only behind rows whose number is a multiple of this: how a log is cut changes nothing.
+# Rare things are dropped only after rows whose number is a multiple of this, so the way a log is cut changes nothing.
 ROWS_AT_ONCE = 1 << 16
-# How many different callers, calls or scopes are counted apart; beyond twice as many, the rare ones are let go.
+# How many different callers, calls or scopes are counted apart; beyond twice as many, the rare ones are dropped.
 DISTINCT = 100_000
 
 
 class Heavy:
     """The heavy hitters among things, by the Space-Saving algorithm (Metwally and others, 2005), in whole batches.
 
-    A thing with more than one part in `distinct` of all counts is always there. What was let go before it came is unknown,
-    so from then on counts are lower bounds, those of things that were there from the start excepted.
+    A thing with more than one part in `distinct` of all counts is always there. Once things are dropped, a new thing may be one of
+    them, so its count is a lower bound. The counts of things that were there from the start stay exact.
     """
 
     def __init__(self, distinct: int = DISTINCT) -> None:
@@ -35,7 +35,7 @@ class Heavy:
         return iter(self._entries.items())
 
     def add(self, thing: Any, count: int) -> Entry:
-        """Counts a thing; its entry takes whatever else is to be counted of it."""
+        """Counts a thing; its entry also holds the other counts of it."""
         entry = self._entries.get(thing)
         if entry is None:
             entry = self._entries[thing] = Entry(self._missed, self.is_exact)
@@ -43,7 +43,7 @@ class Heavy:
         return entry
 
     def settle(self) -> None:
-        """Lets the rare things go where there are too many."""
+        """Drops the rare things if there are too many."""
         if len(self._entries) <= 2 * self._distinct:
             return
         self._most = len(self)

@@ -196,7 +196,7 @@ def replay(
 
 
 def _row_by_row(batch: Any, decided: Any, before: Any) -> Any:
-    """The requests beside their decisions."""
+    """The requests and their decisions, side by side."""
     columns = {
         **dict(zip(batch.schema.names, batch.columns)),
         **dict(zip(decided.column_names, decided.columns)),

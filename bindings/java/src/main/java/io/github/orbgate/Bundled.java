@@ -16,7 +16,7 @@ import java.util.Optional;
  * can open, and removed as soon as it is loaded.
  */
 final class Bundled {
-    /** Beside them is the list of their digests. */
+    /** The folder of the libraries, and of the list of their digests. */
     private static final String FOLDER = "native/";
 
     private static Path extracted;

@@ -14,7 +14,7 @@ import java.util.function.LongFunction;
  */
 final class Core {
     /**
-     * Calls under way are counted in lanes. Threads that run beside each other are mostly in different ones, whose counts lie
+     * Calls under way are counted in lanes. Threads that run at the same time are mostly in different lanes, whose counts lie
      * in cache lines of their own: with one count, processors would wait for each other.
      */
     private static final int LANES = 16;

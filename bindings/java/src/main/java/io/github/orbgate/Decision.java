@@ -79,8 +79,8 @@ public final class Decision {
     }
 
     /**
-     * The route that the request is about, {@code METHOD /template}, whatever its token: so it says which routes were called
-     * without one. For logs, not for answers. None where no route has the path and the method, and where a scope was asked for.
+     * The route that the request is about, {@code METHOD /template}, even without a valid token: so it says which routes were
+     * called without one. For logs, not for answers. Empty if no route has the path and the method, and if a scope was asked for.
      */
     public Optional<String> about() {
         return reason() == Reason.METHOD_NOT_DECLARED ? Optional.empty() : found().map(Table.Route::text);

@@ -36,7 +36,7 @@ public final class PolicyException extends OrbgateException {
         return column;
     }
 
-    /** Every fault, in the order of the file; none behind a serialisation. */
+    /** Every fault, in the order of the file; none after a serialisation. */
     public List<Fault> faults() {
         return faults == null ? List.of() : faults;
     }

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a policy says of its routes and scopes, in Java's memory: so decisions have words for as long as they are kept, whatever
- * becomes of their engine.
+ * What a policy says of its routes and scopes, in Java's memory: so decisions have words for as long as they are kept, even
+ * after their engine is closed.
  *
  * @param routes by number, from 1
  * @param scopes by number, from 1

@@ -17,7 +17,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** What users hand over and get back, whatever is decided. */
+/** What users hand over and get back, for any decision. */
 class InterfaceTest {
     private static final String ORBS = "/api/v1/external/orbs";
     private static final Token READER = Token.user("read:orbs");

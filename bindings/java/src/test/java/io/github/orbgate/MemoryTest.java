@@ -87,7 +87,7 @@ final class MemoryTest {
         assertTrue(grown < MOST_GROWN_KIB, "grown by " + grown + " KiB in " + RELOADS + " reloads");
     }
 
-    /** In whatever order calls, owners and the last close run, the engine is freed once, after the last call. */
+    /** Calls, owners and the last close may run in any order: the engine is freed once, after the last call. */
     @Test
     void anEngineIsFreedOnceAndUnderNobody() throws Exception {
         for (int round = 0; round < 200; round++) {
