@@ -46,7 +46,7 @@ pub enum Miss {
     },
 }
 
-/// At most so many are named, the nearest first.
+/// How many are named at most, the nearest first.
 const NAMED: usize = 3;
 /// In how many characters two near words differ at most.
 const NEAR: usize = 2;

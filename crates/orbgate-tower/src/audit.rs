@@ -53,7 +53,7 @@ enum Entry {
 /// How many lines may wait for the writer.
 const WAITING: usize = 65_536;
 
-/// So many bytes are written at a time, or up to a line more.
+/// How many bytes are written at a time, or up to a line more.
 const BATCH: usize = 64 * 1024;
 
 impl AuditLog {

@@ -92,7 +92,7 @@ pub(super) struct Attempts {
     missing: HashMap<Fingerprint, Instant>,
 }
 
-/// At most so many missing `kid`s are remembered.
+/// How many missing `kid`s are remembered at most.
 const MISSING: usize = 1024;
 
 impl Attempts {

@@ -23,7 +23,7 @@ use crate::support::{Tokens, raw, request, serve};
 use crate::{ORBS, Sheet};
 use orbgate_testing::signer::{self, Signer, header, with, without};
 
-/// So many characters of a token in a row count as a leak.
+/// How many characters of a token in a row count as a leak.
 const PIECE: usize = 12;
 
 /// Texts that occur only in the tokens.
