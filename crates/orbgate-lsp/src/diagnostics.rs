@@ -13,7 +13,7 @@ use crate::text::Encoding;
 /// The pages of the codes.
 const PAGES: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint";
 
-/// What is wrong with a document, or likely not meant.
+/// What is wrong with a document, or likely not what was meant.
 pub(crate) fn of(document: &Document, encoding: Encoding) -> Vec<Diagnostic> {
     let Some(Found {
         faults,

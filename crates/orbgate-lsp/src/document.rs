@@ -1,4 +1,4 @@
-//! An open document: what it is, what is wrong with it, and what its last valid text said.
+//! An open document: what it is, what is wrong with it, and what its last valid text says.
 
 use core::ops::Range as Span;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub(crate) enum Format {
     Policy,
     /// Cases of a policy.
     Suite,
-    /// None of ours: nothing is said about it.
+    /// Another kind of file: the server says nothing about it.
     Other,
 }
 
@@ -55,17 +55,17 @@ pub(crate) struct Document {
     pub(crate) version: i32,
     pub(crate) text: Text,
     pub(crate) kind: Format,
-    /// What was found in the text; `None` as long as nobody has looked.
+    /// What was found in the text; `None` until it is looked at.
     pub(crate) found: Option<Found>,
-    /// What the last valid text said.
+    /// What the last valid text says.
     pub(crate) valid: Option<Valid>,
 }
 
-/// What is wrong with a text, or likely not meant.
+/// What is wrong with a text, or likely not what was meant.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) faults: Vec<Fault>,
-    /// Those that no comment suppresses, with the levels of the settings.
+    /// The findings that no comment suppresses, with the levels of the settings.
     pub(crate) findings: Vec<Finding>,
     /// The codes of which findings may be missing.
     pub(crate) cut: Vec<Code>,
@@ -75,7 +75,7 @@ pub(crate) struct Found {
 #[derive(Debug)]
 pub(crate) struct Valid {
     pub(crate) engine: Engine,
-    /// The text that says all this.
+    /// The text from which all this was read.
     pub(crate) text: Text,
     /// In the order of the text.
     pub(crate) names: Vec<Name>,
@@ -113,7 +113,7 @@ impl Document {
         }
     }
 
-    /// The document has a new text.
+    /// Gives the document a new text.
     pub(crate) fn change(&mut self, version: i32, text: String) {
         self.version = version;
         self.kind = Format::of(&self.uri.0, &text);
@@ -121,7 +121,7 @@ impl Document {
         self.found = None;
     }
 
-    /// Looks at the text, unless somebody has. Takes the time of reading a policy, of making two engines, and of lint.
+    /// Looks at the text, unless that was done. Takes as long as reading a policy, making two engines, and lint.
     pub(crate) fn look(&mut self, settings: &Settings) {
         if self.found.is_some() {
             return;
@@ -185,8 +185,8 @@ impl Valid {
         }
     }
 
-    /// The name that stands at a byte of a text: the one that is written so in the valid text, the nearest to the place.
-    /// So a name is known while another line has a fault.
+    /// The name at a byte of a text: the nearest one in the valid text that is written the same. So a name is known
+    /// while another line has a fault.
     pub(crate) fn name_at(&self, text: &Text, byte: usize) -> Option<(&Name, Span<usize>)> {
         let (place, span) = word_at(text, byte)?;
         let written = text.slice(span.clone());
@@ -211,7 +211,7 @@ impl Valid {
         scopes.find(|scope| scope.index() == index)
     }
 
-    /// The scope of a name: the one that it is, or that the route needs.
+    /// The scope of a name: the scope itself, or the one that the route needs.
     pub(crate) fn scope_of(&self, name: Named) -> Option<Scope<'_>> {
         match name {
             Named::Route(index) => Some(self.route(index)?.scope()),
@@ -220,7 +220,7 @@ impl Valid {
     }
 }
 
-/// The key or value around a byte, and where it starts. It starts behind what may stand before one.
+/// The key or value around a byte, and where it starts. It starts after a space, a bracket or a comma.
 fn word_at(text: &Text, byte: usize) -> Option<(Place, Span<usize>)> {
     let number = text.line_of(byte);
     let line = text.line(number)?;

@@ -1,6 +1,6 @@
-//! What mends a finding without a thought: each fix is tried before it is offered.
+//! Fixes that need no decision by a person: each is tried before it is offered.
 //!
-//! A suppression is none of them: it needs a reason, which only a person has.
+//! A suppression is not one of them: it needs a reason, which only a person can give.
 
 use core::ops::Range as Span;
 
@@ -12,7 +12,7 @@ use crate::layout::newline;
 use crate::settings::Settings;
 use crate::text::Text;
 
-/// How many findings are looked at: to try a fix takes as long as to look at the whole text.
+/// How many findings are looked at: trying a fix takes as long as looking at the whole text.
 const TRIED: usize = 8;
 
 /// A change of a text that mends a finding.
@@ -70,8 +70,8 @@ fn fix<'d>(finding: &'d Finding, text: &Text) -> Option<Fix<'d>> {
     })
 }
 
-/// The marker on a line of its own, behind everything. It is put before the last end of a line: some editors have no line
-/// behind that.
+/// The marker on a line of its own, after everything else. It is put before the last end of a line, because some
+/// editors have no line after that.
 fn end_marker(text: &Text) -> (Span<usize>, String) {
     let newline = newline(text.as_str());
     let whole = text.as_str();
@@ -81,7 +81,7 @@ fn end_marker(text: &Text) -> (Span<usize>, String) {
     }
 }
 
-/// The bytes of a comment with the blanks before it; the whole line where it stands alone.
+/// The bytes of a comment with the blanks before it; the whole line if the comment is alone on it.
 fn without_comment(comment: usize, text: &Text) -> Span<usize> {
     let before = text.slice(0..comment);
     let trimmed = before.trim_end_matches([' ', '\t']).len();
@@ -107,7 +107,7 @@ fn with_parameters(route: &str) -> String {
     let mut new = segments.next().unwrap_or_default().to_owned();
     for segment in segments {
         new.push('/');
-        // A quote may stand behind it.
+        // A quote may follow it.
         let name = segment.trim_end_matches(['"', '\'']);
         match name.strip_prefix(':') {
             Some(parameter) => {
@@ -121,7 +121,7 @@ fn with_parameters(route: &str) -> String {
 }
 
 impl Fix<'_> {
-    /// Whether the finding is gone with it, in a policy that is as valid as before.
+    /// Whether the fix removes the finding, and the policy is as valid as before.
     fn mends(&self, text: &Text, settings: &Settings) -> bool {
         let mut new = text.as_str().to_owned();
         new.replace_range(self.span.clone(), &self.new);
@@ -143,7 +143,7 @@ mod tests {
     use crate::document::Document;
     use crate::settings::Settings;
 
-    /// The text that the fixes of each line make of it, with their titles.
+    /// The texts after each fix that some line has, with the fixes' titles.
     fn fixed(text: &str) -> Vec<(String, String)> {
         let uri = Uri("file:///policy.yaml".to_owned());
         let mut document = Document::new(uri, 1, text.to_owned());
@@ -197,7 +197,7 @@ mod tests {
         for not_offered in [
             // Braces without quotes are a mapping there.
             whole.replace("\n          - GET /a", " [GET /:b]"),
-            // No route, and what is not a name.
+            // Not a route, and not a name.
             whole.replace("/v1", "/:v1"),
             whole.replace("/a", "/:7"),
         ] {

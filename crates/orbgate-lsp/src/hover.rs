@@ -1,4 +1,4 @@
-//! What is said of a route or a scope where the cursor stands.
+//! What is said of the route or scope at the cursor.
 
 use orbgate::{Orbs, OrganisationRule, Route, Scope};
 use orbgate_analysis::routes_beside;
@@ -6,10 +6,10 @@ use orbgate_analysis::shown::{prose, span};
 
 use crate::document::{Named, Valid};
 
-/// How many routes are named.
+/// At most so many routes are named.
 const NAMED: usize = 5;
 
-/// Markdown about a name, in lines that can be read as they are.
+/// Markdown about a name, in lines that are readable as plain text, too.
 pub(crate) fn markdown(valid: &Valid, name: Named) -> Option<String> {
     let mut text = String::new();
     match name {

@@ -1,11 +1,11 @@
-//! A new text of a document as the least change of its lines.
+//! A new text of a document as the smallest change of its lines.
 
 use core::ops::Range as Span;
 
 use crate::text::Text;
 
-/// The bytes that change, and what takes their place; `None` where nothing changes. The new text, whose lines end in LF,
-/// gets the ends of the old one: how lines end is the editor's matter.
+/// The bytes that change, and what takes their place; `None` where nothing changes. The new text, whose lines end in
+/// LF, gets the ends of the old one: the editor chooses how lines end.
 pub(crate) fn edit(text: &Text, new: &str) -> Option<(Span<usize>, String)> {
     let old = text.as_str();
     let new = match newline(old) {

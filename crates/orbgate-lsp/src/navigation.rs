@@ -14,7 +14,8 @@ pub(crate) fn definition(valid: &Valid, name: Named) -> Option<Span<usize>> {
     Some(span(valid, Named::Scope(scope.index())))
 }
 
-/// Where the routes are written that need the scope of a name; and the scope itself, if it is wanted.
+/// Where the routes are written that need the scope of a name; and the scope itself, if that is asked
+/// for.
 pub(crate) fn references(valid: &Valid, name: Named, declaration: bool) -> Vec<Span<usize>> {
     let Some(scope) = valid.scope_of(name) else {
         return Vec::new();

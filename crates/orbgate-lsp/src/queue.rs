@@ -1,4 +1,4 @@
-//! What has arrived and is not done yet. What a later message makes needless is not done at all.
+//! The messages that wait. One that a later message makes needless is not handled at all.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::wire::Incoming;
 
-/// What is to be done, in its order.
+/// The messages to handle, in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Queue(VecDeque<Waiting>);
 
@@ -21,10 +21,10 @@ pub(crate) struct Waiting {
     pub(crate) fate: Fate,
 }
 
-/// What became of a request while it waited.
+/// What happened to a request while it waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Nothing: it is to be answered.
+    /// Nothing: it must be answered.
     Open,
     /// The client does not want the answer any more.
     Cancelled,
@@ -33,7 +33,8 @@ pub(crate) enum Fate {
 }
 
 impl Queue {
-    /// Takes a message in. A change of a document replaces an earlier one, so that fast typing queues nothing.
+    /// Adds a message. A change of a document replaces an earlier one, so that fast typing does not fill the
+    /// queue.
     pub(crate) fn push(&mut self, message: Incoming) {
         if let Some(params) = notified(&message, &CancelNotification::METHOD) {
             let id = params.get("id").cloned().map(serde_json::from_value);
@@ -57,7 +58,7 @@ impl Queue {
         });
     }
 
-    /// What is to be done next.
+    /// The message to handle next.
     pub(crate) fn pop(&mut self) -> Option<Waiting> {
         self.0.pop_front()
     }
@@ -124,7 +125,7 @@ mod tests {
         message(json!({ "id": id, "method": "textDocument/hover", "params": params }))
     }
 
-    /// The method's last word, the version or id, and the fate of all that is left.
+    /// Of each message that is left: the last word of its method, its version or id, and its fate.
     fn left(mut queue: Queue) -> Vec<(String, String, Fate)> {
         let mut left = Vec::new();
         while let Some(waiting) = queue.pop() {

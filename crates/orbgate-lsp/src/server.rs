@@ -1,4 +1,4 @@
-//! The server: the life of a session, and who answers what.
+//! The server: the life of a session, and which function answers what.
 
 mod answers;
 
@@ -30,21 +30,21 @@ use crate::{diagnostics, navigation};
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The client asked the server to shut down, and went: exit code 0.
+    /// The client asked the server to shut down, and left: exit code 0.
     Orderly,
-    /// The client went without a word: exit code 1, as the protocol has it.
+    /// The client left without that: exit code 1, as the protocol requires.
     Abrupt,
 }
 
 /// How many messages wait between the two threads; the client's pipe holds the rest.
 const WAITING: usize = 64;
 
-/// Serves one client until it goes. `input` is read by a thread of its own, which ends with the stream: it may outlive the
-/// session by as long as a client that has said `exit` keeps the stream open.
+/// Serves one client until it leaves. A thread of its own reads `input` and ends with that stream: it may outlive the
+/// session while a client that has sent `exit` keeps the stream open.
 ///
 /// # Errors
 ///
-/// Those of the streams, and [`io::ErrorKind::InvalidData`] where the input is not what the protocol sends.
+/// Those of the streams, and [`io::ErrorKind::InvalidData`] if the input breaks the protocol.
 pub fn serve(mut input: impl BufRead + Send + 'static, output: &mut dyn Write) -> io::Result<End> {
     let (sender, receiver) = mpsc::sync_channel(WAITING);
     thread::spawn(move || {
@@ -62,7 +62,7 @@ pub fn serve(mut input: impl BufRead + Send + 'static, output: &mut dyn Write) -
     Server::new(output).run(&receiver)
 }
 
-/// Where a session stands.
+/// The state of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     New,
@@ -98,7 +98,8 @@ impl<'o> Server<'o> {
         let mut queue = Queue::default();
         let mut open = true;
         loop {
-            // All that has arrived is known before the next thing is done: it may be needless by now.
+            // Everything that has arrived is queued before the next message is handled: that one may be needless by
+            // now.
             while open {
                 match receiver.try_recv() {
                     Ok(message) => queue.push(message?),
@@ -129,7 +130,7 @@ impl<'o> Server<'o> {
         }
     }
 
-    /// A document that nobody has looked at.
+    /// A document that was not looked at yet.
     fn unseen(&self) -> Option<String> {
         let mut documents = self.documents.iter();
         let unseen = documents.find(|(_, document)| document.found.is_none());
@@ -149,7 +150,7 @@ impl<'o> Server<'o> {
                 let (method, id, params) = message.into_parts();
                 let params = params.unwrap_or_default();
                 match id {
-                    // An answer to what nobody asked.
+                    // An answer, although the server asks nothing.
                     _ if method.is_empty() => Ok(()),
                     None => self.note(&method, params),
                     Some(id) => match self.gate(&method, waiting.fate) {
@@ -161,7 +162,7 @@ impl<'o> Server<'o> {
         }
     }
 
-    /// Whether a request may be answered at all.
+    /// Whether a request may be answered at all; if not, the error.
     fn gate(&self, method: &str, fate: Fate) -> Answer<()> {
         let initialize = LspRequestMethod::from(method) == InitializeRequest::METHOD;
         match (fate, self.stage) {
@@ -229,7 +230,7 @@ impl<'o> Server<'o> {
         }
     }
 
-    /// What the client tells, and nobody answers.
+    /// Handles a notification of the client, which gets no answer.
     fn note(&mut self, method: &str, params: Value) -> io::Result<()> {
         if self.stage != Stage::Running {
             return Ok(());
@@ -281,7 +282,7 @@ impl<'o> Server<'o> {
     }
 
     fn initialize(&mut self, params: &Value) -> Answer<InitializeResult> {
-        // Only what is needed is read: clients send all sorts of things.
+        // Only what is needed is read, because clients send many other members.
         let at = |pointer: &str| params.pointer(pointer).cloned().unwrap_or_default();
         let settings = Settings::read(&at("/initializationOptions"));
         self.settings = settings.map_err(|message| {
@@ -325,7 +326,7 @@ impl<'o> Server<'o> {
         })
     }
 
-    /// Looks at a document, unless somebody has, and says what was found.
+    /// Looks at a document, unless that was done, and sends what was found.
     fn publish(&mut self, uri: &str) -> io::Result<()> {
         let Some(document) = self.documents.get_mut(uri) else {
             return Ok(());
@@ -352,7 +353,7 @@ impl<'o> Server<'o> {
         })
     }
 
-    /// Says something to the person.
+    /// Shows a message to the person.
     fn show(&mut self, message: String) -> io::Result<()> {
         self.tell::<ShowMessageNotification>(ShowMessageParams {
             kind: MessageType::Error,

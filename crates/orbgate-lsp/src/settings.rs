@@ -6,7 +6,7 @@ use orbgate_analysis::{Code, Level};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The levels that are not those of the codes; no level is `off`.
+/// The levels that differ from those of the codes; `None` is `off`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     levels: BTreeMap<Code, Option<Level>>,

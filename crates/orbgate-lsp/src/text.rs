@@ -6,11 +6,11 @@ use core::ops::Range as Span;
 use gen_lsp_types::{Position, PositionEncodingKind, Range};
 use orbgate::Place;
 
-/// What the protocol counts on a line.
+/// The units in which the protocol counts on a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Utf8,
-    /// What every client knows.
+    /// The one that every client knows.
     #[default]
     Utf16,
     Utf32,
@@ -93,12 +93,12 @@ impl Text {
         started.saturating_sub(1)
     }
 
-    /// What stands at these bytes.
+    /// The text of these bytes.
     pub(crate) fn slice(&self, span: Span<usize>) -> &str {
         self.text.get(span).unwrap_or_default()
     }
 
-    /// The byte at a place of ours; the end of the line, or of the text, where that has no such place.
+    /// The byte at a place of ours; the end of the line, or of the text, if it has no such place.
     pub(crate) fn byte_at(&self, place: Place) -> usize {
         let line = to_usize(place.line.saturating_sub(1));
         let Some(line) = self.line(line) else {
@@ -113,7 +113,7 @@ impl Text {
         byte.map_or(line.end, |at| line.start.saturating_add(at))
     }
 
-    /// The byte at a position of the protocol; the end of the line, or of the text, behind these.
+    /// The byte at a position of the protocol; the end of the line, or of the text, if the position is after it.
     pub(crate) fn byte_of(&self, position: Position, encoding: Encoding) -> usize {
         let Some(line) = self.line(to_usize(position.line)) else {
             return self.text.len();
@@ -239,7 +239,7 @@ mod tests {
             assert_eq!(text.position(byte, encoding), position);
             assert_eq!(text.byte_of(position, encoding), byte);
         }
-        // Within a character, behind the line, behind the text.
+        // Within a character, after the line, after the text.
         let at = |line, character| text.byte_of(Position::new(line, character), Encoding::Utf16);
         assert_eq!(at(1, 3), text.byte_at(Place { line: 2, column: 3 }));
         assert_eq!(at(0, 99), 1);

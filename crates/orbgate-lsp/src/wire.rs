@@ -1,7 +1,8 @@
 //! Messages on a stream of bytes: a header, and JSON of the length that the header says.
 //!
-//! Not those of `lsp-server`, which the tests speak: it makes room for any length that a header states, and ends at the first
-//! message that is not JSON. Here a length is a claim, and such a message gets its error.
+//! This is not `lsp-server`, which only the tests use: that one allocates any length that a header states, and ends at
+//! the first message that is not JSON. Here memory grows only as bytes arrive, and such a message is answered with an
+//! error.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -14,12 +15,12 @@ pub(crate) const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// Most bytes of a header.
 const HEADER_BYTES: u64 = 8 * 1024;
 
-/// What was read.
+/// One message, as it was read.
 #[derive(Debug)]
 pub(crate) enum Incoming {
     /// A request or a notification; or an answer, which has no method.
     Message(RequestObject),
-    /// No such message, and why.
+    /// Why it is not a message.
     Malformed(String),
     /// The length in bytes of a message that was not kept.
     TooLong(u64),
@@ -30,7 +31,7 @@ pub(crate) enum Incoming {
 /// # Errors
 ///
 /// Those of the stream, and [`io::ErrorKind::InvalidData`] for a header that does not say where the message ends: what
-/// comes behind it cannot be read.
+/// comes after it cannot be read.
 pub(crate) fn read(input: &mut dyn BufRead) -> io::Result<Option<Incoming>> {
     let Some(length) = content_length(input)? else {
         return Ok(None);
@@ -40,7 +41,7 @@ pub(crate) fn read(input: &mut dyn BufRead) -> io::Result<Option<Incoming>> {
         io::copy(&mut body, &mut io::sink())?;
         return Ok(Some(Incoming::TooLong(length)));
     }
-    // Room is made as bytes arrive: a header that lies about the length costs nothing.
+    // Memory grows as bytes arrive: a header with a false length costs nothing.
     let mut bytes = Vec::new();
     body.read_to_end(&mut bytes)?;
     if body.limit() > 0 {
@@ -155,7 +156,7 @@ mod tests {
             &format!("Content-Length: {length}\r\n\r\n{}rest", " ".repeat(most)),
             "too long: 67108865, 4",
         );
-        // It says so, and there is no more.
+        // The header states this length, but the stream ends long before.
         check(
             &format!("Content-Length: {}\r\n\r\nrest", u64::MAX),
             "too long: 18446744073709551615, 0",

@@ -91,7 +91,7 @@ impl Server<'_> {
             .as_ref()
             .is_none_or(|found| !found.faults.is_empty());
         if document.kind != Format::Policy || has_faults {
-            // The faults are said already.
+            // The faults are already shown.
             return Ok(None);
         }
         let text = &document.text;
@@ -149,12 +149,12 @@ impl Server<'_> {
     }
 }
 
-/// A name where somebody asks for it.
+/// A name at the place where the client asks for it.
 struct At<'d> {
     uri: &'d Uri,
     valid: &'d Valid,
     name: &'d Name,
-    /// Where it stands in the text of now.
+    /// Where it is in the current text.
     range: Range,
 }
 

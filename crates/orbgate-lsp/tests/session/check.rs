@@ -1,4 +1,4 @@
-//! What comes unasked: faults and findings.
+//! What the server sends by itself: faults and findings.
 
 use serde_json::{Value, json};
 

@@ -13,7 +13,7 @@ pub(crate) struct Client {
     pub(crate) output: BufReader<PipeReader>,
     server: JoinHandle<io::Result<End>>,
     pub(crate) next: i32,
-    /// What the server told, and nobody has looked at.
+    /// The server's notifications that no test has read yet.
     pub(crate) told: Vec<Notification>,
 }
 
@@ -101,7 +101,7 @@ impl Client {
         self.tell("textDocument/didChange", params);
     }
 
-    /// What the server tells next with this method.
+    /// The parameters of the next notification with this method.
     pub(crate) fn heard(&mut self, method: &str) -> Value {
         loop {
             if let Some(at) = self.told.iter().position(|told| told.method == method) {
@@ -121,7 +121,7 @@ impl Client {
         self.heard("textDocument/publishDiagnostics")
     }
 
-    /// The client goes without a word, or after `exit`.
+    /// The client leaves, with or without `exit`.
     pub(crate) fn end(mut self) -> io::Result<End> {
         drop(self.input.take());
         self.server.join().unwrap()
@@ -150,7 +150,7 @@ apis:
 ...
 ";
 
-/// Where a text stands in SHOP, in UTF-16.
+/// The place of a text in SHOP, in UTF-16.
 pub(crate) fn place_of(text: &str) -> Value {
     let at = SHOP.find(text).unwrap_or_else(|| panic!("{text}"));
     let before = &SHOP[..at];

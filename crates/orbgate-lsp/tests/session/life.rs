@@ -1,4 +1,4 @@
-//! How a session begins and ends, and what it goes through.
+//! How a session begins and ends, and which errors it survives.
 
 use std::io::{self, Write as _};
 
@@ -52,7 +52,7 @@ fn a_session_begins_and_ends_as_the_protocol_says() {
         }
         assert_eq!(client.end().unwrap(), End::Abrupt);
     }
-    // A client that shuts it down and hangs up has said goodbye.
+    // A client that asks to shut down and then hangs up ends in order, too.
     let mut client = Client::ready(json!({}));
     client.ask("shutdown", Value::Null).unwrap();
     assert_eq!(client.end().unwrap(), End::Orderly);
@@ -66,7 +66,7 @@ fn what_is_no_message_is_answered_and_the_session_goes_on() {
     client.raw("[]");
     client.raw("");
     client.raw(r#"{"jsonrpc":"2.0","method":7,"id":1}"#);
-    client.raw(r#"{"jsonrpc":"2.0","id":99,"result":null}"#); // an answer to nothing
+    client.raw(r#"{"jsonrpc":"2.0","id":99,"result":null}"#); // an answer without a question
     for params in [
         json!(null),
         json!({}),
