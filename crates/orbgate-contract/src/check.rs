@@ -1,4 +1,4 @@
-//! Walking along schema and text side by side: every value that is not of its shape, with its place.
+//! Walks along schema and text together, and finds every value that is not of its shape, with its place.
 
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,8 +12,8 @@ use crate::finding::Finding;
 use crate::rules;
 use crate::shape::{JsonType, allows_null, described, has_format, property, required, wanted};
 
-/// Checks one document: its text, which is JSON, and the same as a value. Lines count from the text's first; so
-/// many findings are looked for and no more.
+/// Checks one document, given as JSON text and as a value. Lines count from the text's first line; `most`
+/// limits the number of findings.
 pub(crate) fn check(
     contract: Contract,
     text: &str,
@@ -61,8 +61,8 @@ fn in_order(text: &str, mut found: Vec<(usize, String, String)>) -> Vec<Finding>
     findings.collect()
 }
 
-/// A walk along a document. Only members that the schema names are entered: what is not described is never
-/// wrong, and no pointer is longer than the schema is deep.
+/// A walk along a document. It enters only members that the schema names: what is not described is never wrong,
+/// and no pointer is longer than the schema is deep.
 struct Walk<'a> {
     schema: &'a Value,
     text: &'a str,
@@ -117,7 +117,7 @@ impl<'a> Walk<'a> {
             let Some(property) = property(schema, &name) else {
                 continue;
             };
-            // A member that need not be there may also say so.
+            // A member that need not be there may also be null.
             let absent = self.mode == Mode::Lenient
                 && JsonType::of(raw) == JsonType::Null
                 && required(schema).all(|required| required != name);
@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What to say where a required member is missing; `None` where it has a value all the same.
+    /// What to say where a required member is missing; `None` if it has a value anyway.
     fn missing(&self, property: &Value) -> Option<String> {
         let default = property.get("default").filter(|default| !default.is_null());
         let but = match (self.mode, default) {
@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
     }
 
     fn array(&mut self, schema: &'a Value, raw: &'a RawValue, place: usize) {
-        // Nothing is asked of elements of a type that is not shown.
+        // Elements whose type is not shown are not checked.
         let Some(items) = schema.get("items").filter(|items| items.is_object()) else {
             return;
         };
@@ -176,14 +176,14 @@ impl<'a> Walk<'a> {
     fn below(&mut self, name: &str, look: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
         self.pointer.push('/');
-        // Names that the schema has, and indices: nothing that a pointer would have to escape.
+        // Only names from the schema, and indices: a pointer need not escape them.
         self.pointer.push_str(name);
         look(self);
         self.pointer.truncate(length);
     }
 
-    /// Reads a part of the text. All of it has been read before, as a value; if this reader saw it otherwise,
-    /// that would be a finding, too.
+    /// Reads a part of the text. All of it has been read before, as a value; if this reader disagreed, that
+    /// would be a finding, too.
     fn read<T: Deserialize<'a>>(&mut self, text: &'a str, place: usize) -> Option<T> {
         let read = serde_json::from_str(text);
         if read.is_err() {
@@ -209,7 +209,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A bad value as far as it is shown.
+/// A bad value, cut to the part that is shown.
 fn shown(text: &str) -> String {
     let shown: String = text.chars().take(60).collect();
     let dots = if shown.len() < text.len() { "…" } else { "" };

@@ -1,4 +1,4 @@
-//! The two contracts, and holding texts to them.
+//! The two contracts, and checking texts against them.
 
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ pub enum Contract {
     RunRecord,
 }
 
-/// How much is asked of a document.
+/// How much is required of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// For serving: the members that have no default and may not be null are there, and every known member
@@ -31,7 +31,7 @@ pub enum Mode {
     Strict,
 }
 
-/// What a text holds.
+/// What was found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
@@ -41,7 +41,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
-/// The most findings that a server is told of a request: its sender has no need for more.
+/// The most findings that a server is told of a request: the sender needs no more.
 const SERVED: usize = 100;
 
 /// The committed schemas, which are also what the checks walk along: shapes are described once, by the types.
@@ -51,14 +51,14 @@ const SCHEMAS: [&str; 2] = [
 ];
 
 static PARSED: LazyLock<[Value; 2]> = LazyLock::new(|| {
-    // A schema that could not be read would refuse every document, not accept it.
+    // If a schema could not be read, every document would be refused, not accepted.
     SCHEMAS.map(|schema| serde_json::from_str(schema).unwrap_or(Value::Bool(false)))
 });
 
 impl Contract {
     /// The JSON Schema (draft 2020-12) of a document that strict validation accepts, as pretty-printed JSON.
     ///
-    /// A schema carries less than [`Contract::check`] does: it cannot compare numbers, and it says nothing
+    /// A schema says less than [`Contract::check`] does: it cannot compare numbers, and it says nothing
     /// of a member that occurs twice.
     #[must_use]
     pub const fn schema(self) -> &'static str {
@@ -112,7 +112,7 @@ impl Contract {
         })
     }
 
-    /// Checks a value as it would be written.
+    /// Checks the JSON that would be written for a value.
     fn findings<T: Serialize>(self, value: &T) -> Vec<Finding> {
         match serde_json::to_vec(value) {
             Ok(text) => self.check(&text, Mode::Strict).findings,

@@ -9,8 +9,8 @@ use crate::contract::{Contract, Mode, Report};
 use crate::ends::Ends;
 use crate::finding::Finding;
 
-/// Checks a text that comes piece by piece, as [`Contract::check`] checks one that is there: in memory for its
-/// largest document, in time for its bytes.
+/// Checks a text that comes piece by piece, as [`Contract::check`] checks a whole one. Memory is in proportion to the
+/// largest document, time to the bytes.
 ///
 /// ```
 /// use orbgate_contract::{Checker, Contract, Mode};
@@ -26,11 +26,11 @@ use crate::finding::Finding;
 #[derive(Clone, Debug)]
 pub struct Checker {
     reading: Reading,
-    /// What has come and is not checked: the beginning of a document.
+    /// What has come and is not checked yet: the beginning of a document.
     buffer: Vec<u8>,
     /// How far that beginning has come.
     ends: Ends,
-    /// The buffer is read when it is so long, although no document ends in it: it may be no JSON.
+    /// When the buffer is this long, it is read although no document ends in it: it may not be JSON.
     wait: usize,
     at_start: bool,
     /// How many bytes were read, and read again.
@@ -39,7 +39,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// Nothing has come.
+    /// A check to which nothing has come yet.
     #[must_use]
     pub const fn new(contract: Contract, mode: Mode) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl Checker {
         self.reading.done
     }
 
-    /// The text is at its end: how many documents were checked, and the findings that are left.
+    /// Ends the text: returns how many documents were checked, and the findings that are left.
     #[must_use]
     pub fn finish(mut self) -> Report {
         if !self.is_done() {
@@ -85,7 +85,7 @@ impl Checker {
     fn look(&mut self, mut new: usize) {
         if self.at_start {
             if BYTE_ORDER_MARK.starts_with(&self.buffer) {
-                // The mark, or a part of it.
+                // The byte order mark, or a part of it.
                 return;
             }
             self.start();
@@ -112,14 +112,14 @@ impl Checker {
         }
         let passed = self.reading.read(&self.buffer, more);
         self.buffer.drain(..passed.min(self.buffer.len()));
-        // What is left began in the last piece, or is read again when twice as much is there: no byte is read too often.
+        // The rest began in the last piece, or is read again only when it has doubled: so no byte is read too often.
         self.wait = self.buffer.len().saturating_mul(2);
     }
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Checks the documents of a text that is there, up to this many findings.
+/// Checks the documents of a whole text, up to this many findings.
 pub(crate) fn check_text(contract: Contract, text: &[u8], mode: Mode, most: usize) -> Report {
     let mut reading = Reading::new(contract, mode, most);
     reading.read(
@@ -213,7 +213,7 @@ impl Reading {
                     start = end;
                     break;
                 }
-                // More may come of it.
+                // More of it may come.
                 Some(Ok(value)) if !is_whole && end == text.len() && is_open(&value) => break,
                 Some(Err(error)) if !is_whole && (error.is_eof() || is_in_number(&error, text)) => {
                     break;
@@ -268,13 +268,13 @@ impl Reading {
     }
 }
 
-/// Whether a value does not say itself where it ends, as `1`, which may become `12`.
+/// Whether a value could go on, as `1` may become `12`.
 const fn is_open(value: &Value) -> bool {
     matches!(value, Value::Null | Value::Bool(_) | Value::Number(_))
 }
 
-/// Whether what cannot be read is the number that the text ends in: a number out of range comes back into it with an
-/// exponent below zero.
+/// Whether what cannot be read is the number at the end of the text: a negative exponent may bring a number that is out
+/// of range back into it.
 fn is_in_number(error: &serde_json::Error, text: &str) -> bool {
     let mut lines = text.split('\n').skip(error.line().saturating_sub(1));
     let line = lines.next().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Where a JSON document ends, seen byte by byte without reading it.
 
-/// Where a scan is in a text of documents. It knows brackets and quotes alone: what is no JSON ends somewhere, too, and
-/// the reader says what is wrong with it.
+/// Where a scan is in a text of documents. It knows only brackets and quotes: text that is not JSON ends somewhere,
+/// too, and the reader says what is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
     /// Before a document.
@@ -17,7 +17,7 @@ pub(crate) enum Ends {
 }
 
 impl Ends {
-    /// Goes on along a piece of the text, and says whether a document ends in it.
+    /// Scans the next piece of the text, and says whether a document ends in it.
     pub(crate) fn scan(&mut self, piece: &[u8]) -> bool {
         let mut ends = false;
         for byte in piece {

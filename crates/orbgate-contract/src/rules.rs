@@ -1,5 +1,5 @@
-//! What must agree within a run record (specification §2.3 and §2.4): rules that no shape can state. Where a
-//! part is missing or of another type, that has been found already, and the rule has nothing to say.
+//! What must agree within a run record (specification §2.3 and §2.4): rules that no shape can state. If a
+//! part is missing or has another type, that is already a finding, and the rule is skipped.
 
 use core::cmp::Ordering;
 
@@ -44,7 +44,7 @@ fn total(metrics: &Value, at: &str, find: &mut dyn FnMut(String, String)) {
     let [Some(input), Some(output), Some(total)] = names else {
         return;
     };
-    // Two 64-bit integers have a sum of 65 bits.
+    // The sum of two 64-bit integers may have 65 bits.
     let sum = input.saturating_add(output);
     if total != sum {
         let wrong = format!("is {total}, but input_tokens + output_tokens is {sum}");

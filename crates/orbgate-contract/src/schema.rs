@@ -16,8 +16,8 @@ pub(crate) fn of<T: JsonSchema>() -> String {
     format!("{:#}\n", schema.as_value())
 }
 
-/// Types call a member that need not be there `Option`, and an `Option` for a schema is nullable, too. Here
-/// a typed member that has no value is left out.
+/// In a type, a member that need not be there is an `Option`, which the schema would make nullable, too.
+/// Here a typed member without a value is left out, never null.
 fn absent_not_null(schema: &mut Schema) {
     let required = schema.get("required").and_then(Value::as_array).cloned();
     let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {

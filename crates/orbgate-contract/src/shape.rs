@@ -26,7 +26,7 @@ impl JsonType {
             Some(b'"') => Self::String,
             Some(b't' | b'f') => Self::Boolean,
             Some(b'n') => Self::Null,
-            // As the types read it: `1.0` is a number, and so is what needs more than 64 bits.
+            // As the types read it: `1.0` is a number, and so is an integer of more than 64 bits.
             _ if serde_json::from_str::<i64>(raw.get()).is_ok() => Self::Integer,
             _ => Self::Number,
         }
@@ -64,7 +64,7 @@ impl fmt::Display for JsonType {
     }
 }
 
-/// The one type that a schema asks for besides null; `None` without one.
+/// The only type that a schema asks for, apart from null; `None` if it asks for none.
 pub(crate) fn wanted(schema: &Value) -> Option<JsonType> {
     match schema.get("type")? {
         Value::String(name) => JsonType::named(name),
@@ -76,7 +76,7 @@ pub(crate) fn wanted(schema: &Value) -> Option<JsonType> {
     }
 }
 
-/// The schema behind a reference, which may stand beside null.
+/// The schema that a reference names; null may be allowed as well.
 pub(crate) fn described<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let branches = schema.get("anyOf").and_then(Value::as_array);
     let branch = branches.and_then(|branches| branches.iter().find(|branch| !is_null(branch)));

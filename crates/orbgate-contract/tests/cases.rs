@@ -1,4 +1,4 @@
-//! Every document in `cases` gets exactly the findings beside it, and no finding where nothing is beside it.
+//! Every document in `cases` gets exactly the findings in the file next to it, none if there is no file.
 
 use std::fs;
 use std::path::{Path, PathBuf};

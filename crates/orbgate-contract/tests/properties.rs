@@ -1,4 +1,4 @@
-//! Valid documents come back as they were, broken ones are found out, and no text makes the checks panic.
+//! Valid documents come back as they were, broken ones are refused, and no text makes the checks panic.
 
 use std::sync::LazyLock;
 
@@ -93,7 +93,7 @@ proptest! {
     ) {
         let mut text = edited(value, &edits).to_string();
         if let Some(at) = twice {
-            // What stands before a comma, once more: often a member.
+            // The text before a comma, once more: often a member.
             let commas: Vec<_> = text.match_indices(',').map(|(at, _)| at).collect();
             if !commas.is_empty() {
                 let at = *at.get(&commas);
@@ -290,7 +290,7 @@ fn agree(contract: Contract, text: &[u8]) {
     }
 }
 
-/// Whatever the text, its findings are lines about it, and strict finds all that lenient does.
+/// For every text, the findings are about its own lines, and strict finds all that lenient does.
 fn answered(text: &[u8]) {
     let lines = text.iter().filter(|byte| **byte == b'\n').count() + 1;
     for contract in [Contract::RunRequest, Contract::RunRecord] {

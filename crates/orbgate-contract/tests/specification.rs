@@ -169,7 +169,7 @@ fn every_member_has_its_type_and_its_marks() {
 
 #[test]
 fn what_the_schemas_say_beyond_shapes_is_understood() {
-    // The checks walk along the schemas and know these words; another would be passed over.
+    // The checks walk along the schemas and know these words; they would ignore any other.
     let known = "$defs $ref $schema additionalProperties anyOf default description examples format items \
                  properties required title type";
     let known: BTreeSet<&str> = known.split(' ').collect();
@@ -201,7 +201,7 @@ fn parsed(contract: Contract) -> Value {
     serde_json::from_str(contract.schema()).unwrap()
 }
 
-/// A table's rows with their spaces in order.
+/// A table's rows, with single spaces.
 fn rows(table: &str) -> BTreeSet<String> {
     let rows = table.lines().filter(|row| !row.trim().is_empty());
     rows.map(|row| row.split_whitespace().collect::<Vec<_>>().join(" "))
