@@ -1,4 +1,4 @@
-//! Starts the OpenID provider of `provider.mjs`, with what npm's lock file says.
+//! Starts the OpenID provider of `provider.mjs`, with the packages in npm's lock file.
 
 use core::time::Duration;
 use std::fs;
@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver};
 
 use serde_json::{Value, json};
 
-/// How long an answer may take on the busiest machine. A test that waited for ever would say nothing.
+/// How long an answer may take on the busiest machine. A test that waits for ever reports nothing.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running provider, which stops when this is dropped.
@@ -23,8 +23,9 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Starts a provider on a free port of this machine. `None`, with a word why, where Node is missing;
-    /// that is a failure in CI. The folder, a test's `CARGO_TARGET_TMPDIR`, keeps what npm installs.
+    /// Starts a provider on a free port of this machine. If Node is missing, says why and returns
+    /// `None`; in CI that is a failure. The folder, a test's `CARGO_TARGET_TMPDIR`, keeps what npm
+    /// installs.
     pub fn start(home: &str) -> Option<Self> {
         let home = match installed(Path::new(home)) {
             Ok(home) => home,
@@ -87,12 +88,12 @@ impl Provider {
         self.ask(&json!({"do": "declare", "scope": scope}));
     }
 
-    /// A new key in place of the old one.
+    /// Replaces the key by a new one.
     pub fn rotate(&mut self, algorithm: &str) {
         self.ask(&json!({"do": "rotate", "algorithm": algorithm}));
     }
 
-    /// How long the tokens to come are valid.
+    /// Sets how long later tokens are valid.
     pub fn lifetime(&mut self, seconds: u64) {
         self.ask(&json!({"do": "lifetime", "seconds": seconds}));
     }
@@ -104,7 +105,7 @@ impl Provider {
             .unwrap()
     }
 
-    /// Which of these tokens jose accepts, the implementation beneath the provider.
+    /// Which of these tokens jose accepts, the library that the provider uses.
     pub fn judge(&mut self, tokens: &[String], rules: &Value) -> Vec<bool> {
         let mut command = rules.clone();
         command["do"] = "judge".into();
@@ -145,7 +146,7 @@ fn installed(folder: &Path) -> Result<PathBuf, String> {
     HOME.get_or_init(|| install(folder)).clone()
 }
 
-/// npm sets the packages up once for all.
+/// npm installs the packages once, for all tests.
 fn install(folder: &Path) -> Result<PathBuf, String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("provider");
     let home = folder.join("openid-provider");
@@ -159,7 +160,7 @@ fn install(folder: &Path) -> Result<PathBuf, String> {
         }
     }
     fs::copy(source.join("provider.mjs"), home.join("provider.mjs")).unwrap();
-    // npm is through with a lock file when it stands beside the packages.
+    // npm has finished when its lock file is next to the packages.
     let (lock, done) = (
         source.join("package-lock.json"),
         home.join("package-lock.json"),

@@ -1,4 +1,4 @@
-//! Signs tokens, right ones and odd ones.
+//! Signs tokens, valid ones and unusual ones.
 
 use core::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -63,7 +63,7 @@ impl Signer {
     /// The public key as a key set has it.
     pub fn jwk(&self, kid: &str) -> Value {
         let mut jwk = match self {
-            // In the DER of RFC 8017 A.1.1, a modulus of 2048 bits stands at a fixed place.
+            // In the DER of RFC 8017 A.1.1, a modulus of 2048 bits is at a fixed place.
             Self::Rsa(pair) => json!({
                 "kty": "RSA",
                 "n": base64url(&pair.public_key().as_ref()[9..265]),
@@ -115,7 +115,7 @@ impl Signer {
         }
     }
 
-    /// A token of exactly these texts, whatever they say.
+    /// A token of exactly these texts, valid or not.
     pub fn token_of(&self, header: &str, claims: &str) -> String {
         let algorithm: Value = serde_json::from_str(header).unwrap_or_default();
         let algorithm = algorithm["alg"].as_str().unwrap_or_default();
@@ -180,7 +180,7 @@ pub fn random_secret(bytes: usize) -> Vec<u8> {
     secret
 }
 
-/// An issuer's key, and what is verified with it.
+/// An issuer's key, and the keys that verify its tokens.
 pub struct World {
     pub signer: Signer,
     pub keys: Keys,

@@ -1,5 +1,5 @@
-//! The JSON Schema of a policy, judged by a validator of others: as strict as a schema can be. That the committed file is the
-//! generated one, the core tests.
+//! The JSON Schema of a policy, judged by somebody else's validator: as strict as a schema can be. The core tests that
+//! the committed file is the generated one.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
