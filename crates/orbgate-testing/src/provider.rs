@@ -88,7 +88,7 @@ impl Provider {
         self.ask(&json!({"do": "declare", "scope": scope}));
     }
 
-    /// Replaces the key by a new one.
+    /// Replaces the key with a new one.
     pub fn rotate(&mut self, algorithm: &str) {
         self.ask(&json!({"do": "rotate", "algorithm": algorithm}));
     }
