@@ -10,7 +10,7 @@ use orbgate::{Engine, Request, ScopeSet, Scopes, Token, TokenKind};
 use crate::column::{Requests, index};
 use crate::outcome::{OutcomeId, Outcomes};
 
-/// More different texts of scopes than this are not remembered.
+/// At most so many different texts of scopes are remembered.
 const TEXTS: usize = 4_096;
 
 /// Decides the rows of a part of a table.
@@ -21,11 +21,11 @@ pub(crate) struct Decider<'r> {
     known: Option<Known>,
     /// The scopes of each code, interned.
     sets: Vec<ScopeSet>,
-    /// The texts of scopes met so far, interned: a log has few different ones.
+    /// The texts of scopes seen so far, interned: a log has few different ones.
     texts: HashMap<&'r [u8], ScopeSet, RandomState>,
 }
 
-/// Answers by combination of codes; [`Known::NOT_YET`] where none was met.
+/// Answers by combination of codes; [`Known::NOT_YET`] where none was seen.
 #[derive(Debug)]
 struct Known {
     answers: Vec<OutcomeId>,
@@ -36,7 +36,7 @@ struct Known {
 impl<'r> Decider<'r> {
     pub(crate) fn new(engine: &Engine, requests: &'r Requests) -> Self {
         let scopes = &requests.scopes;
-        // One set more than rows would be work for nothing.
+        // More sets than rows would be wasted work.
         let codes = scopes.code_count();
         let codes = codes.filter(|count| index(*count) <= requests.rows);
         let texts = (0..codes.unwrap_or_default()).map(|code| scopes.text(code));

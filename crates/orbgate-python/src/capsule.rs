@@ -1,6 +1,6 @@
 //! Arrow data that Python hands over in capsules (the Arrow PyCapsule interface): the one module with
-//! `unsafe`, which moves the C structs out of them. Of a table only the
-//! columns that are asked for are converted: what stands beside them may be of any type.
+//! `unsafe`, which moves the C structs out of them. Only the columns that are asked for are converted: a table's other
+//! columns may be of any type.
 #![allow(
     unsafe_code,
     reason = "a capsule holds a C struct behind a pointer, and nothing but its name says so"
@@ -38,7 +38,7 @@ pub(crate) struct Part {
     pub(crate) rows: usize,
     /// Which rows are null as a whole.
     pub(crate) nulls: Option<NullBuffer>,
-    /// The columns that were wanted, in that order; `None` where one is absent.
+    /// The wanted columns, in the order asked for; `None` where one is absent.
     pub(crate) columns: Vec<Option<ArrayData>>,
 }
 
@@ -55,7 +55,7 @@ enum Handed {
 }
 
 impl Parts {
-    /// A part without rows, whose columns have the types that those of all parts have.
+    /// A part without rows, whose columns have the same types as in all parts.
     pub(crate) fn nothing(&self) -> Part {
         let places = self.places.iter().map(Option::as_ref);
         let columns =
@@ -85,7 +85,8 @@ impl Iterator for Parts {
     }
 }
 
-/// The parts of an object with the Arrow C interface; a column that is missing, or there twice, is an error before any row.
+/// The parts of an object with the Arrow C interface; a column that is missing, or there twice, is an error before any
+/// row is read.
 pub(crate) fn parts(data: &Bound<'_, PyAny>, wanted: &[Wanted<'_>]) -> PyResult<Parts> {
     let py = data.py();
     let found = if let Some(export) = data.getattr_opt("__arrow_c_stream__")? {
@@ -113,8 +114,8 @@ pub(crate) fn parts(data: &Bound<'_, PyAny>, wanted: &[Wanted<'_>]) -> PyResult<
     parts.map_err(|error| error::table(py, &error))
 }
 
-/// What an object hands over. Where it cannot be Arrow, as a column of pandas with numbers and texts, that is an error of the
-/// table.
+/// What an object hands over. If that cannot be Arrow, such as a column of pandas with numbers and texts, it is an
+/// error of the table.
 fn handed_over<'py>(export: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = export.py();
     export.call0().map_err(|cause| {
@@ -129,7 +130,7 @@ fn handed_over<'py>(export: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     })
 }
 
-/// Where the wanted columns stand, and of which type they are. The others are not looked at.
+/// The places of the wanted columns, and their types. The others are not read.
 fn places(
     schema: &FFI_ArrowSchema,
     wanted: &[Wanted<'_>],
@@ -148,7 +149,7 @@ fn places(
             .filter(|(_, name)| **name == Some(wanted.name));
         match (places.next(), places.next()) {
             (Some((at, _)), None) => Ok(Some((at, type_of(schema.child(at))?))),
-            // Which of them counts is not guessed.
+            // The columns have one name: which of them counts is not guessed.
             (Some(_), Some(_)) => Err(format!("there are two columns `{}`", wanted.name)),
             (None, _) if wanted.required => {
                 let names: Vec<_> = names.iter().map(|name| name.unwrap_or_default()).collect();
@@ -171,7 +172,8 @@ fn type_of(schema: &FFI_ArrowSchema) -> Result<DataType, String> {
     })
 }
 
-/// `ArrowArrayStream` of the C interface, whose layout is frozen, up to what is called here: arrow keeps it to itself.
+/// `ArrowArrayStream` of the C interface, whose layout is frozen, up to the last function that is called here: arrow
+/// does not export it.
 #[repr(C)]
 struct StreamStart {
     get_schema: Option<Get<FFI_ArrowSchema>>,
@@ -201,7 +203,7 @@ fn next(stream: &mut FFI_ArrowArrayStream) -> Result<FFI_ArrowArray, String> {
     get(stream, FFI_ArrowArray::empty(), |start| start.get_next)
 }
 
-/// What one of a stream's functions gives, or why it failed.
+/// The result of one of a stream's functions, or why it failed.
 fn get<T>(
     stream: &mut FFI_ArrowArrayStream,
     mut found: T,
@@ -239,7 +241,7 @@ fn part(array: FFI_ArrowArray, places: &[Option<(usize, DataType)>]) -> Result<P
         let earlier = places.iter().take(nth).position(|other| other == place);
         let column = match earlier.and_then(|earlier| columns.get(earlier)?.clone()) {
             Some(column) => column,
-            // A producer may write of it what it likes: there is nothing in it.
+            // A producer may describe it as it likes, because it is empty.
             None if *data_type == DataType::Null => ArrayData::new_null(data_type, rows),
             None => {
                 let child = child(&array, *at).filter(|child| child.len() >= end);
@@ -267,7 +269,7 @@ fn child(array: &FFI_ArrowArray, at: usize) -> Option<FFI_ArrowArray> {
     }
     let start: *const FFI_ArrowArray = array;
     // SAFETY: both are the interface's `ArrowArray`, of which this is the start. There are more children than `at`,
-    // each behind a pointer of its producer; a released one stays behind, which the array's release passes over.
+    // each behind a pointer of its producer; a released one is left in its place, which the array's release skips.
     let child = unsafe {
         let children = (*start.cast::<ArrayStart>()).children;
         FFI_ArrowArray::from_raw(children.add(at).read())
@@ -281,7 +283,7 @@ fn nulls(array: &FFI_ArrowArray) -> Option<NullBuffer> {
         return None;
     }
     let bits = array.offset().saturating_add(array.len());
-    // SAFETY: the first buffer of an array has a bit for each row behind its offset.
+    // SAFETY: the first buffer of an array has a bit for each row after its offset.
     let bytes = unsafe { slice::from_raw_parts(array.buffer(0), bits.div_ceil(8)) };
     let buffer = BooleanBuffer::new(Buffer::from(bytes), array.offset(), array.len());
     Some(NullBuffer::new(buffer))

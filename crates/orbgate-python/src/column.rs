@@ -1,4 +1,4 @@
-//! Columns of text and of flags, however Arrow encodes them, and the tables they stand in.
+//! Columns of text and of flags in any of Arrow's encodings, and the tables that have them.
 
 use core::fmt;
 
@@ -43,7 +43,7 @@ impl Texts {
         })
     }
 
-    /// The text at a place, `None` where it is null or behind the end.
+    /// The text at a place, `None` where it is null or after the end.
     #[inline]
     fn get(&self, at: usize) -> Option<&[u8]> {
         match self {
@@ -87,7 +87,7 @@ pub(crate) struct Coded {
     texts: Texts,
 }
 
-/// The keys of a dictionary, of whatever width.
+/// The keys of a dictionary, of any width.
 trait Keys: fmt::Debug + Send + Sync {
     /// The code of a row.
     fn code(&self, row: usize, entries: u32) -> u32;
@@ -216,7 +216,7 @@ fn keys(key: &DataType, data: &ArrayData) -> Option<Box<dyn Keys>> {
     }
 }
 
-/// Numbers that stand in a column's first buffer.
+/// The numbers in a column's first buffer.
 pub(crate) fn numbers<N: ArrowPrimitiveType>(data: &ArrayData) -> Option<PrimitiveArray<N>> {
     let numbers = data.buffers().first()?.clone();
     let numbers = ScalarBuffer::new(numbers, data.offset(), data.len());
@@ -250,7 +250,7 @@ impl Flags {
     }
 }
 
-/// What a table calls its columns, and what stands in for those that it does not have.
+/// What a table calls its columns, and the values for those that it does not have.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) method: String,
@@ -258,12 +258,12 @@ pub(crate) struct Layout {
     pub(crate) kind: Given<Vec<u8>>,
     pub(crate) scopes: Given<Vec<u8>>,
     pub(crate) bonus: Given<bool>,
-    /// A column of text by which rows are told apart.
+    /// A column of text by which rows are grouped.
     pub(crate) by: Option<String>,
 }
 
 impl Layout {
-    /// The columns that are looked at, in the order in which [`Requests::new`] takes them.
+    /// The columns that are read, in the order in which [`Requests::new`] takes them.
     pub(crate) fn wanted(&self) -> Vec<Wanted<'_>> {
         let required = |name| {
             Some(Wanted {
@@ -312,7 +312,7 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// What a row's answer follows from, with its flag.
+    /// The columns that decide a row's answer, together with its flag.
     pub(crate) const fn text_columns(&self) -> [&Column; 4] {
         [&self.method, &self.target, &self.kind, &self.scopes]
     }
@@ -379,7 +379,7 @@ fn text(name: &str, column: Option<ArrayData>) -> Result<Column, String> {
     Column::new(column).ok_or_else(|| wrong(name, "text", &found))
 }
 
-/// A column of a table whose rows may be null as a whole: such a row has nothing in any column.
+/// A column of a table whose rows may be null as a whole: such a row is null in every column.
 fn masked(column: ArrayData, rows: Option<&NullBuffer>) -> Result<ArrayData, String> {
     if rows.is_none() || column.data_type() == &DataType::Null {
         return Ok(column);

@@ -30,7 +30,7 @@ pub(crate) struct Decision {
     policy: Py<PyString>,
 }
 
-/// The names as they came: none, or a `str`.
+/// A name: none, or a `str`.
 type Name = Option<Py<PyString>>;
 
 #[pymethods]
@@ -126,8 +126,9 @@ impl Decision {
         self.names.scope.as_ref().map(|name| name.clone_ref(py))
     }
 
-    /// The route that the request is about, "METHOD /template", whatever its token: so it says which routes were called without
-    /// one. For logs, not for answers. None where no route has the path and the method, and where a scope was asked for.
+    /// The route that the request is about, "METHOD /template", with any token or none: so it says which routes were
+    /// called without one. For logs, not for answers. None where no route has the path and the method, and where a
+    /// scope was asked for.
     #[getter]
     fn about(&self, py: Python<'_>) -> Name {
         self.names.about.as_ref().map(|name| name.clone_ref(py))
@@ -192,7 +193,7 @@ impl Decision {
     }
 }
 
-/// What equality and hash look at.
+/// The fields that equality and hash compare.
 type Fields<'a> = (
     Reason,
     Option<Detail>,
@@ -245,7 +246,7 @@ impl Decision {
         ))
     }
 
-    /// What [`Decision::new`] makes an equal decision of.
+    /// The arguments with which [`Decision::new`] makes an equal decision.
     fn arguments<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let decision = slf.get();
         let arguments = (

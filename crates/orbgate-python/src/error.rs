@@ -12,10 +12,10 @@ use pyo3::types::PyType;
 /// Where the exceptions are defined.
 const MODULE: &str = "orbgate._errors";
 
-/// Runs what Python asked for. A panic would reach Python as a `BaseException`, past every
+/// Runs a call from Python. A panic would reach Python as a `BaseException`, past every
 /// `except Exception`; it becomes `orbgate.InternalError`.
 pub(crate) fn guarded<T>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    // What a panic leaves half done is dropped with it: nothing that outlives a call is mutable.
+    // Work that a panic leaves half done is dropped with it: nothing that outlives a call is mutable.
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -70,7 +70,7 @@ where
     exception.map_or_else(|error| error, PyErr::from_value)
 }
 
-/// Panics, so that a test can see what becomes of it.
+/// Panics, so that a test can see the exception for it.
 #[pyfunction]
 pub(crate) fn break_down(message: String) -> PyResult<()> {
     guarded(|| std::panic::resume_unwind(Box::new(message)))

@@ -61,7 +61,7 @@ impl Names {
         let about = decision.about().and_then(names_of);
         let about = about.map(|names| names.route.clone_ref(py));
         let Some((route, names)) = route.zip(route.and_then(names_of)) else {
-            // Asked by scope, or nothing was found that may be named.
+            // The call asked by scope, or found nothing that may be named.
             let new = |name: &str| PyString::new(py, name).unbind();
             return Found {
                 api: decision.api().map(new),

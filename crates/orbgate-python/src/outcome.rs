@@ -35,11 +35,11 @@ struct Outcome {
     about: Option<i32>,
 }
 
-/// The different decisions that a table has met so far. There are few, however many rows it has.
+/// The different decisions of a table so far. There are few, even if the table has many rows.
 #[derive(Debug)]
 pub(crate) struct Outcomes<'e> {
     engine: &'e Engine,
-    /// Where the decision of a key stands, by [`key`]; [`UNSEEN`] where it was not met yet.
+    /// The place of each key's decision, by [`key`]; [`UNSEEN`] if there was none yet.
     places: Vec<OutcomeId>,
     seen: Vec<Outcome>,
     dictionaries: &'e Dictionaries,
@@ -151,7 +151,7 @@ impl<'e> Outcomes<'e> {
 struct Columns<'a> {
     rows: &'a [OutcomeId],
     seen: &'a [Outcome],
-    /// Which decisions have a value, and what follows for the rows: several columns have the same.
+    /// Which decisions have a value, and so which rows do: several columns share these.
     patterns: Vec<(Vec<bool>, NullBuffer)>,
 }
 
@@ -168,7 +168,7 @@ impl Columns<'_> {
         PrimitiveArray::new(values.into(), nulls)
     }
 
-    /// A column of texts that stand in a dictionary.
+    /// A column of texts from a dictionary.
     fn coded<K: ArrowDictionaryKeyType>(
         &mut self,
         of: impl Fn(&Outcome) -> Option<K::Native>,
@@ -302,7 +302,7 @@ pub(crate) fn schema() -> SchemaRef {
     ]))
 }
 
-/// A column of an answer from its data, whatever makes it.
+/// A column of an answer, from its data.
 pub(crate) fn column(data: &ArrayData) -> Result<ArrayRef, ArrowError> {
     fn of<N: ArrowPrimitiveType>(data: &ArrayData) -> Option<ArrayRef> {
         Some(Arc::new(numbers::<N>(data)?))

@@ -1,4 +1,4 @@
-//! Deciding with several threads, while the interpreter hears a Ctrl-C.
+//! Deciding with several threads, while the interpreter can handle a Ctrl-C.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
@@ -14,10 +14,10 @@ use crate::column::Requests;
 use crate::error;
 use crate::outcome::{Outcomes, ROWS_AT_ONCE};
 
-/// How long a Ctrl-C may wait to be heard.
+/// How long a Ctrl-C may wait until it is handled.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// A piece of the answer, and which it is.
+/// A piece of the answer, and its number.
 type Piece = (usize, Result<RecordBatch, ArrowError>);
 
 /// Decides some rows with as many threads as there are workers: the answer's pieces, in their order.

@@ -23,7 +23,7 @@ pub(crate) struct Policy {
     has_end_marker: bool,
     is_sealed: bool,
     pub(crate) names: Names,
-    /// What columns of decisions are made of, once some were asked for.
+    /// The dictionaries of columns of decisions, made at the first use.
     dictionaries: OnceLock<Dictionaries>,
 }
 

@@ -287,13 +287,13 @@ pub(crate) fn least_scopes_of_table<'a>(
     })
 }
 
-/// What rows are told apart by; None where there is nothing, or nothing to tell them apart by.
+/// The text by which a row is grouped; None if it has none, or if rows are not grouped.
 type By = Option<String>;
 
 /// The least scopes of some rows, and the calls that show them.
 type Least<'e> = (LeastScopes<'e>, Vec<(Vec<u8>, Vec<u8>)>);
 
-/// What rows have in common; each scope with its evidence's method and target and its calls; each refused call.
+/// The text that the rows share; each scope with its evidence's method and target and its calls; each refused call.
 type LeastRow<'e> = (
     By,
     Vec<(&'e str, String, String, usize)>,

@@ -76,7 +76,7 @@ impl DecisionTable {
     }
 }
 
-/// The table that has these columns, its own: what its pickle is made of.
+/// The table that has these columns: its pickle is made of them.
 #[pyfunction]
 pub(crate) fn table_of(data: &Bound<'_, PyAny>) -> PyResult<DecisionTable> {
     guarded(|| {

@@ -33,7 +33,7 @@ pub(crate) struct Columns {
     flag_required: bool,
 }
 
-/// What is one for all rows, as a dictionary of Python; then its column is not looked at.
+/// The values that are the same for all rows, as a dictionary of Python; their columns are not read.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Values {
@@ -42,8 +42,8 @@ pub(crate) struct Values {
     allow_bonus_orbs_use: Option<bool>,
 }
 
-/// Decides every row of a table; a token stands for kind and scopes of all rows. `threads` is how many work at once, by default and at most as many as there are
-/// processors for this process.
+/// Decides every row of a table; a token gives kind and scopes of all rows. `threads` is how many work at once, by
+/// default and at most one for each processor of this process.
 #[pyfunction]
 pub(crate) fn decide_table(
     policy: &Bound<'_, Policy>,
@@ -68,15 +68,15 @@ pub(crate) fn decide_table(
             batches: Vec::new(),
             rows: 0,
         };
-        // More threads than processors would only wait for each other. Asking how many there are takes as long as deciding some
-        // hundred rows: small tables do not.
+        // More threads than processors would only wait for each other. Asking how many there are takes as long as
+        // deciding some hundred rows, so small tables do not ask.
         let threads = LazyCell::new(|| {
             let processors = available_parallelism().map_or(1, NonZero::get);
             threads.unwrap_or(processors).clamp(1, processors)
         });
         let mut workers = Vec::new();
         each_part(data, &layout, |requests| {
-            // A worker costs as much as some hundred rows: small tables have one.
+            // A worker costs as much as some hundred rows, so small tables have one.
             let wanted = match requests.rows.div_ceil(ROWS_AT_ONCE) {
                 0 | 1 => 1,
                 pieces => pieces.min(*threads),
@@ -109,7 +109,7 @@ pub(crate) fn each_part(
         take(&requests.map_err(|error| error::table(py, &error))?)?;
         empty = false;
     }
-    // A reader that is used up looks like one that never had anything: no answer would be a wrong one.
+    // A reader that is used up looks like one that was always empty: an empty answer would be a wrong one.
     if empty && data.hasattr("__next__")? {
         let message = "the reader has no batch: it has been read before, or never had one";
         return Err(error::table(py, message));

@@ -25,8 +25,8 @@ impl<'a> FromPyObject<'a, '_> for Text<'a> {
             let message = format!("expected str or bytes, not {found}");
             return Err(PyTypeError::new_err(message));
         };
-        // Half a surrogate pair has no UTF-8. Its stand-in is not ASCII either, and so is refused where
-        // it would be; and it is part of no scope of a policy.
+        // Half a surrogate pair has no UTF-8. What replaces it is not ASCII either, so it is refused as
+        // the original would be, and is part of no scope of a policy.
         let text = text.to_string_lossy().into_owned();
         Ok(Self(Cow::Owned(text.into_bytes())))
     }

@@ -52,7 +52,7 @@ impl Token {
             Ok(scope.into())
         };
         let scopes: Box<[_]> = one_by_one.map(scope).collect::<PyResult<_>>()?;
-        // A scope with a space in it matches nothing; in a text it would be two.
+        // A scope with a space in it matches nothing; in one text it would become two scopes.
         let whole = scopes.iter().filter(|scope| !scope.contains(&b' '));
         let text = whole.map(AsRef::as_ref).collect::<Vec<&[u8]>>().join(&b' ');
         Ok(Self {

@@ -117,7 +117,7 @@ fn change(change: &Change<'_, '_>) -> ChangeRow {
 pub(crate) fn lint(py: Python<'_>, text: Bytes<'_>) -> PyResult<(Vec<FindingRow>, bool)> {
     guarded(|| {
         let policy = Text::from_bytes(&text.0).map_err(|error| error::policy(py, &error, None))?;
-        // It has been read, so it is text.
+        // The policy was read from it, so it is text.
         let text = String::from_utf8_lossy(&text.0);
         let found = py.detach(|| analysis::lint(&policy, &text));
         let row = |finding: analysis::Finding| FindingRow {
