@@ -43,7 +43,7 @@ pub fn format(text: &str) -> Result<String, Vec<Fault>> {
 ///
 /// # Errors
 ///
-/// As [`format`].
+/// As [`format()`].
 pub fn format_and_seal(text: &str) -> Result<String, Vec<Fault>> {
     let laid_out = format_unsealed(&orbgate_yaml::unseal(text))?;
     Ok(orbgate_yaml::seal(&laid_out))

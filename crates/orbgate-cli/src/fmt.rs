@@ -98,7 +98,7 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     } else {
         orbgate_analysis::format(&text)
     };
-    let new = new.map_err(|found| faults(&found))?;
+    let new = new.map_err(|found| faults(&policy_file::faults_of(text.as_bytes(), &found)))?;
     let unsealed = orbgate_analysis::is_sealed(&text) && !orbgate_analysis::is_sealed(&new);
     if unsealed {
         let file = one_line(&file);

@@ -81,17 +81,20 @@ pub(crate) fn read(path: &Path) -> Result<Result<Policy, Vec<Fault>>, String> {
 
 /// The policy of a text, or its faults.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Policy, Vec<Fault>> {
-    Policy::from_bytes(bytes).map_err(|error| {
-        if !openapi::is_document(bytes) {
-            return error.faults().to_vec();
-        }
-        // What else is wrong with it as a policy helps nobody.
-        let message = "this is an OpenAPI document, not a policy: `orbgate openapi import` makes a policy of it, and `openapi check` takes it first";
-        vec![Fault {
-            place: Place { line: 1, column: 1 },
-            message: message.to_owned(),
-        }]
-    })
+    Policy::from_bytes(bytes).map_err(|error| faults_of(bytes, error.faults()))
+}
+
+/// The faults of a text that is no policy; one alone if it is an OpenAPI document.
+pub(crate) fn faults_of(bytes: &[u8], faults: &[Fault]) -> Vec<Fault> {
+    if !openapi::is_document(bytes) {
+        return faults.to_vec();
+    }
+    // What else is wrong with it as a policy helps nobody.
+    let message = "this is an OpenAPI document, not a policy: `orbgate openapi import` makes a policy of it, and `openapi check` takes it first";
+    vec![Fault {
+        place: Place { line: 1, column: 1 },
+        message: message.to_owned(),
+    }]
 }
 
 /// Faults as lines `file:line:column: message`.
