@@ -6,7 +6,7 @@ use orbgate_analysis::shown::{prose, span};
 
 use crate::document::{Named, Valid};
 
-/// At most so many routes are named.
+/// How many routes are named, at most.
 const NAMED: usize = 5;
 
 /// Markdown about a name, in lines that are readable as plain text, too.

@@ -10,7 +10,7 @@ use orbgate::{Engine, Request, ScopeSet, Scopes, Token, TokenKind};
 use crate::column::{Requests, index};
 use crate::outcome::{OutcomeId, Outcomes};
 
-/// At most so many different texts of scopes are remembered.
+/// How many different texts of scopes are remembered, at most.
 const TEXTS: usize = 4_096;
 
 /// Decides the rows of a part of a table.
