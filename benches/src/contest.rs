@@ -38,7 +38,7 @@ impl Answer {
     }
 }
 
-/// Somebody who answers requests.
+/// A router, an engine or a function that answers requests.
 pub trait Contestant: Sync {
     fn name(&self) -> String;
 
@@ -64,7 +64,7 @@ pub struct Row {
     pub set_ratio: f64,
     pub text_ratio: f64,
     pub rounds: usize,
-    /// Requests of the stream, and of them in a round: who is slow answers a part, another each time.
+    /// Requests of the stream, and how many of them a round has: a slow contestant answers a part, another part in each round.
     pub requests: usize,
     pub part: usize,
     /// Answers that differ from the reference's.
@@ -75,7 +75,7 @@ pub struct Row {
 /// round make up the stream.
 const TURN: usize = 4_096;
 
-/// Who is slower than this in a turn answers a part of it, and takes one turn a round.
+/// A contestant that is slower than this in a turn answers a part of it, and takes one turn a round.
 const TURN_SECONDS: f64 = 0.004;
 
 /// A contestant on one stream.

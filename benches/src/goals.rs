@@ -9,7 +9,7 @@ pub struct Goal {
     pub wanted: f64,
     pub at_least: bool,
     pub measured: f64,
-    /// Who it was compared with, and other words.
+    /// Which peer it was compared with, and other words.
     pub note: String,
 }
 

@@ -1,14 +1,14 @@
-//! Policies and targets that make a decision as dear as it can be: the bound that a decision states is measured, not believed.
+//! Policies and targets that make a decision as costly as it can be, so that its stated bound is measured.
 
 use orbgate::{Engine, Policy};
 
 /// A policy with the target that costs most in it.
 pub struct Hostile {
-    /// What is dear about it.
+    /// What is costly about it.
     pub name: &'static str,
     /// The policy.
     pub engine: Engine,
-    /// Its dearest target.
+    /// Its most costly target.
     pub target: String,
 }
 
@@ -30,7 +30,7 @@ pub fn all() -> Vec<Hostile> {
     ]
 }
 
-/// Templates of nearly 8,192 bytes, all of which fit the target if its letters are taken for those of the policy.
+/// Templates of nearly 8,192 bytes. All of them fit the target if the case of its letters is ignored.
 fn long(name: &'static str, letter: &str) -> Hostile {
     let literals = vec!["a".repeat(250); 24];
     let literals: Vec<_> = literals.iter().map(String::as_str).collect();

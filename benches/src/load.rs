@@ -17,10 +17,10 @@ pub struct Load {
     pub median: f64,
 }
 
-/// Who loads, and how.
+/// The name of a contestant, and how it loads.
 type Loader<'t> = (&'static str, Box<dyn Fn() + 't>);
 
-/// Loads a table in turn with everybody who can.
+/// Loads a table in turn with every contestant that can.
 pub fn run(table: &Table, wanted: &dyn Fn(&str) -> bool, rounds: usize) -> Vec<Load> {
     let mut loaders: Vec<Loader<'_>> = Vec::new();
     loaders.push((

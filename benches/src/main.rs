@@ -38,7 +38,7 @@ struct Arguments {
     command: String,
 }
 
-/// Who is compared with itself.
+/// The contestant that is compared with itself.
 const OWN: &str = "orbgate-set";
 
 const TABLES: [&str; 5] = ["external", "github", "10", "1000", "100000"];

@@ -35,8 +35,8 @@ pub struct Allocations {
 }
 
 impl Measures {
-    /// Of several repeats of the same run: the best of the best, and medians of the rest. What else runs on a
-    /// machine can slow one contestant for the length of a repeat, depending on where its memory lies.
+    /// Merges several repeats of the same run: the best of the best, and medians of the rest. Other programs on the
+    /// machine can slow one contestant for the length of a repeat, depending on where its memory is.
     pub fn merged(repeats: Vec<Self>) -> Self {
         let mut repeats = repeats.into_iter();
         let mut merged = repeats.next().unwrap_or_default();

@@ -7,7 +7,7 @@ use orbgate::ScopeSet;
 use crate::support::{Numbers, uuid};
 use crate::table::Table;
 
-/// A request as every contestant gets it, one cache line, with what is right for it.
+/// A request as every contestant gets it, one cache line, with the right answer.
 pub struct Ask {
     pub target: &'static str,
     pub method: &'static str,
@@ -15,7 +15,7 @@ pub struct Ask {
     pub scopes: &'static str,
     /// The same, interned by orbgate.
     pub set: &'static ScopeSet,
-    /// The method's number, as an HTTP library has it parsed before any router sees it.
+    /// The method's number: an HTTP library parses it before any router sees it.
     pub method_id: u8,
     pub expected: Expected,
     /// Its place in the stream.
@@ -127,7 +127,7 @@ pub fn stream(table: &Table, plan: Plan, count: usize) -> Stream {
             drawn.clear();
         }
     }
-    // One text, so that requests lie in memory as they come: a server has just read them.
+    // One text, so that requests are in memory in the order of the stream: a server has just read them.
     let text = drafts
         .iter()
         .map(|draft| draft.target.as_str())

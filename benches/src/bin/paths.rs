@@ -19,13 +19,13 @@ use orbgate_bench::table::Table;
 use orbgate_bench::{peers, support};
 
 /// Requests of a stream whose instructions are counted: few, because callgrind is fifty times slower than
-/// the machine, and enough that the mean is that of the whole stream.
+/// the machine, and enough for the mean of the whole stream.
 const COUNTED: usize = 1_024;
 /// Requests of a stream that is timed: more than a branch predictor learns.
 const TIMED: usize = 16_384;
 const ROUNDS: usize = 25;
 
-/// The streams that are counted of each table, and who answers them.
+/// The streams that are counted of each table, and the contestants that answer them.
 const STREAMS: [(&str, &str); 17] = [
     ("hits", "orbgate-set"),
     ("hits", "orbgate-batch"),
@@ -36,7 +36,7 @@ const STREAMS: [(&str, &str); 17] = [
     ("words", "orbgate-set"),
     ("long", "orbgate-set"),
     ("uuids", "orbgate-set"),
-    // The same requests as above, by those who route alone.
+    // The same requests as above, by contestants that only route.
     ("hits", "matchit-paths"),
     ("hits", "matchit-methods"),
     ("hits", "wayfind-paths"),

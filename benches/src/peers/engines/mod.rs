@@ -1,6 +1,6 @@
 //! The policy engines. They are general languages: any attribute, relation or condition, where orbgate
-//! knows one rule. None of them routes a request, so most get the route for nothing (`-routed`): their
-//! figures are without the finding of it, and without reading a token, both of which orbgate does.
+//! knows one rule. None of them routes a request, so most get the route at no cost (`-routed`): their
+//! figures do not include finding the route or reading a token. Orbgate does both.
 
 mod casbin;
 pub mod cedar;

@@ -1,6 +1,6 @@
-//! The fenced blocks of a guide: what its readers copy.
+//! The fenced blocks of a guide, which its readers copy.
 
-/// Those of a language, in their order and as they are.
+/// The blocks of a language, in their order, unchanged.
 pub(crate) fn blocks<'t>(guide: &'t str, language: &str) -> Vec<&'t str> {
     let fence = format!("```{language}\n");
     let behind = guide.split(fence.as_str()).skip(1);

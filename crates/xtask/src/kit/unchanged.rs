@@ -48,7 +48,7 @@ impl Inputs {
         let files = paths.fold(list, Program::arg).read().ok()?;
         let mut hasher = DefaultHasher::new();
         for file in files.lines() {
-            // What is deleted, or a link to a folder, has no bytes but a name.
+            // A deleted file, or a link to a folder, has only a name, no bytes.
             (file, fs::read(project.root.join(file)).ok()).hash(&mut hasher);
         }
         for tool in TOOLS {

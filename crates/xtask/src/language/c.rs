@@ -170,7 +170,8 @@ fn symbols(library: &Library) -> Result<()> {
     Ok(())
 }
 
-/// A program built against the header of an earlier library works with that of today; one of a later library gets no engine.
+/// A program built against the header of an earlier library works with today's library; a program built against a later header gets
+/// no engine.
 fn other_clients(library: &Library, home: &Path) -> Result<()> {
     let header = fs::read_to_string("bindings/c/include/orbgate.h")?;
     let number = |name: &str| {

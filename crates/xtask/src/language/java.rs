@@ -164,7 +164,7 @@ fn output(project: &Project) -> PathBuf {
     project.target.join("xtask").join("java")
 }
 
-/// The JDKs of the machine, one for each version: that of `JAVA_HOME`, and where Linux and macOS have them.
+/// The JDKs of the machine, one for each version: from `JAVA_HOME`, and from where Linux and macOS have them.
 fn homes() -> BTreeMap<u32, PathBuf> {
     let stated = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let linux = children("/usr/lib/jvm");

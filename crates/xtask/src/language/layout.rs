@@ -1,4 +1,4 @@
-//! The C compiler's layout of the header is that of `layout.tsv`, which bindings without a compiler read.
+//! The C compiler lays the header's structs out as `layout.tsv` says, which bindings without a compiler read.
 
 use std::fs;
 use std::path::Path;

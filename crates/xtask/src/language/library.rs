@@ -36,7 +36,7 @@ pub(crate) enum Profile {
 }
 
 impl Library {
-    /// The library as users get it, but for the profile.
+    /// The library as users get it, except for the profile.
     pub(crate) fn build(project: &Project, profile: Profile) -> Result<Self> {
         Self::put(project, "plain", &Built::of(project, profile)?)
     }

@@ -361,7 +361,7 @@ impl Installed {
         let stubtest = self.python().words("-m mypy.stubtest orbgate --allowlist");
         let allowed = package.join("stubtest-allowlist.txt");
         stubtest.arg(allowed.display().to_string()).run()?;
-        // Where no source lies around, a package is the installed one.
+        // In a folder without sources, mypy sees the installed package.
         let mypy = || {
             self.python()
                 .words("-m mypy --strict --cache-dir=/dev/null")

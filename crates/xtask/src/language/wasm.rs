@@ -51,7 +51,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     })
 }
 
-/// The module, or what is missing to build it. It is built anew where the sources are newer, and optimised where it differs.
+/// The module, or what is missing to build it. It is built again if the sources are newer, and optimised if it differs.
 pub(crate) fn build(project: &Project) -> Result<Result<PathBuf, String>> {
     if let StepResult::Skipped(what) = setup::target(TARGET)? {
         return Ok(Err(what));

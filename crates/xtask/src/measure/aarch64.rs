@@ -14,7 +14,7 @@ pub(crate) fn run() -> Result<StepResult> {
     test(&["PROPTEST_CASES=64 cargo test -p orbgate --all-features --tests"])
 }
 
-/// The step: the tests of decisions alone, without those of tables, which every processor reads with the same code.
+/// The step: only the tests of decisions. It leaves out the tests of tables, which every processor reads with the same code.
 pub(crate) fn check() -> Result<StepResult> {
     let tests = DECISIONS.map(|tests| format!("{tests} --skip templates::every_"));
     test(&tests)

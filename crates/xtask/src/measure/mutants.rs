@@ -25,7 +25,7 @@ struct Subject {
     /// run that).
     others: &'static [&'static str],
     features: &'static str,
-    /// The tests that are left out, by what is in their names: they are slow and look elsewhere.
+    /// The tests that are left out, by a part of their names: they are slow and test other code.
     slow: &'static [&'static str],
 }
 
@@ -108,7 +108,7 @@ impl Mutants {
                 .iter()
                 .fold(mutants, |mutants, file| mutants.arg("--exclude").arg(*file));
             let mutants = self.options.iter().fold(mutants, Program::arg);
-            // Not after `--`: there they would say what is run, and the documentation's tests would be built for each mutant.
+            // Not after `--`: there they would only choose which tests run, and the documentation's tests would be built for each mutant.
             let tests = ["--features", features, "--tests"];
             let tests = tests.map(|argument| format!("--cargo-arg={argument}"));
             let mutants = tests.into_iter().fold(mutants, Program::arg);

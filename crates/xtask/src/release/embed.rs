@@ -37,7 +37,7 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     token.prints()
 }
 
-/// A project made for the test. It shares what is built of dependencies with the workspace: the same versions, with the same profile.
+/// A project made for the test. It shares built dependencies with the workspace: the same versions, with the same profile.
 struct Scratch {
     directory: PathBuf,
     target: PathBuf,

@@ -28,7 +28,7 @@ pub(crate) struct Tagged {
 }
 
 impl Tagged {
-    /// Tags a commit: that of a release with the module's folder as it is in `tree`. The same files give the same commit.
+    /// Tags a commit: a release's commit, with the module's folder as it is in `tree`. The same files give the same commit.
     pub(crate) fn new(
         repository: &Path,
         release: &str,
@@ -67,7 +67,7 @@ impl Tagged {
         git.env("GIT_INDEX_FILE", index).words(words)
     }
 
-    /// Fails where the module differs from the release's in more than what is made. Links have become files: Go leaves links out.
+    /// Fails if the module differs from the release's in more than the generated files. Links have become files: Go leaves links out.
     pub(crate) fn ensure_only_made(&self, release: &str) -> Result<()> {
         let differ = self.git("diff --name-status --diff-filter=MD");
         let differ = differ.args([release, &self.tag]).read()?;

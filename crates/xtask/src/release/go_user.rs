@@ -31,7 +31,7 @@ pub(crate) struct Native {
 }
 
 impl Native {
-    /// This machine's.
+    /// This machine's processor.
     pub(crate) const fn own(processor: &'static str) -> Self {
         Self {
             processor,
@@ -40,7 +40,7 @@ impl Native {
         }
     }
 
-    /// Another one's, by its name as Linux has it.
+    /// Another processor, by its name on Linux.
     pub(crate) fn other(processor: &'static str, name: &str) -> Self {
         Self {
             processor,
@@ -53,7 +53,7 @@ impl Native {
         self.prefix.is_empty()
     }
 
-    /// What is typed before `go build`.
+    /// The variables that a user types before `go build`.
     fn variables(&self) -> String {
         match self.is_own() {
             true => String::new(),
@@ -65,7 +65,7 @@ impl Native {
     }
 }
 
-/// Several users, who share what Go has built and nothing else.
+/// Several users. They share only what Go has built.
 #[derive(Debug)]
 pub(crate) struct Users<'a> {
     project: &'a Project,
@@ -78,7 +78,7 @@ pub(crate) struct Users<'a> {
 }
 
 impl<'a> Users<'a> {
-    /// Those who have the module from a proxy's folder. Their own folders are below `home`.
+    /// Users who get the module from a proxy's folder. Their own folders are below `home`.
     pub(crate) fn new(project: &'a Project, proxy: &Path, home: &'a Path) -> Result<Self> {
         let read = |name: &str| -> Result<String> {
             let value = Program::parse("go env").arg(name).within(&project.root);

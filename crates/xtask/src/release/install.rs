@@ -1,7 +1,7 @@
 //! `cargo xtask install --prefix DIR`: the C library as a distribution lays it out.
 //!
 //! By hand, because cargo-c takes minutes to build, writes no CMake package, and knows neither another linker nor an older glibc, which
-//! the packages of a release need. Its settings in orbgate-capi's manifest stay for those who have it.
+//! the packages of a release need. Its settings in orbgate-capi's manifest are for people who use cargo-c.
 
 use std::fs;
 use std::path::{Path, PathBuf};

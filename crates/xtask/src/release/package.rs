@@ -30,7 +30,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     })
 }
 
-/// cargo in the workspace of the unpacked archives. It shares what is built of dependencies with ours.
+/// cargo in the workspace of the unpacked archives. It shares built dependencies with our workspace.
 pub(crate) fn unpacked(project: &Project, command: &str) -> Program {
     let cargo = Program::parse("cargo").words(command);
     let cargo = cargo.path("--target-dir", &project.target);

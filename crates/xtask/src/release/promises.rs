@@ -15,7 +15,7 @@ const FROZEN: [&str; 2] = [
     "crates/orbgate-capi/layout.tsv",
 ];
 
-/// What the types of a language say. What is taken away or changed wants a version that says so.
+/// The types of a language. If one is removed or changed, the version must say so.
 const TYPED: [&str; 4] = [
     "bindings/node/index.d.ts",
     "bindings/node/wasm.d.mts",
@@ -32,7 +32,7 @@ pub(crate) fn last_release(root: &Path, version: &Version) -> Result<Option<Vers
     Ok(released.filter(|released| released < version).max())
 }
 
-/// What is gone since a release, as this version must not have it.
+/// Everything that was removed since a release and that this version must not remove.
 pub(crate) fn broken(root: &Path, last: &Version, version: &Version) -> Result<Vec<String>> {
     let mut broken = Vec::new();
     let files = FROZEN

@@ -12,7 +12,7 @@ use crate::release::{promises, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReleaseCheck {
-    /// Leaves out what is a build: the generated files, and Rust's promises since the last release
+    /// Leaves out the checks that build: the generated files, and Rust's promises since the last release
     #[arg(long)]
     quick: bool,
 }

@@ -1,4 +1,4 @@
-//! The figures that a page shows are those of the record that it links: a new record without a new page, or a
+//! The figures that a page shows come from the record that it links: a new record without a new page, or a
 //! figure that was not measured, fails here.
 
 use std::collections::HashMap;
@@ -198,7 +198,7 @@ fn cells(row: &str) -> impl Iterator<Item = &str> {
     row.trim_matches('|').split('|').map(str::trim)
 }
 
-/// Every ratio of the text, a number with two decimals, is that of a goal.
+/// Every ratio of the text, a number with two decimals, is the ratio of a goal.
 fn check_prose(page: &str, section: &str, records: &[Record]) {
     let ratios: Vec<_> = records.iter().flat_map(|record| &record.ratios).collect();
     let lines = section.lines().filter(|line| !line.starts_with('|'));

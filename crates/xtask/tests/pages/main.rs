@@ -195,8 +195,7 @@ fn every_binding_has_the_same_parts() {
     }
 }
 
-/// The packages of all languages are released together.
-/// The two places where who calls the engine by hand goes wrong come before the first example that decides.
+/// The two mistakes that are easy in a call by hand come before the first example that decides.
 #[test]
 fn every_guide_says_to_verify_the_token_and_where_the_target_is() {
     for language in ["c", "cpp", "go", "java", "node", "python"] {
@@ -212,6 +211,7 @@ fn every_guide_says_to_verify_the_token_and_where_the_target_is() {
     }
 }
 
+/// The packages of all languages are released together.
 #[test]
 fn every_package_has_the_version_of_the_workspace() {
     let workspace = read(&root().join("Cargo.toml"));
@@ -371,7 +371,7 @@ fn one_idea_has_a_word() {
     }
 }
 
-/// The words that CONTRIBUTING.md asks not to use are in no file, but for what is frozen: an old header, records, the changelog.
+/// The words that CONTRIBUTING.md asks not to use are in no file, except the frozen ones: records, the changelog.
 #[test]
 fn no_file_has_a_word_that_slows_a_reader() {
     let page = read(&root().join("CONTRIBUTING.md"));
@@ -448,7 +448,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The pages at the root, in docs/, policy/, benches/, and those of each crate and binding.
+/// The pages at the root, in docs/, policy/, benches/, and in each crate and binding.
 pub(crate) fn pages() -> impl Iterator<Item = PathBuf> {
     let mut folders: Vec<_> = ["", "docs", "policy", "policy/cases", "benches", "bindings"]
         .map(|folder| root().join(folder))

@@ -11,8 +11,8 @@ use super::release::{Release, fresh};
 use super::sbom;
 use crate::kit::program::Program;
 
-/// Empties the folders of these kinds, and gives what the manifest says of the other kinds. It speaks of one commit: what is there of
-/// another one goes, and without a kind everything does.
+/// Empties the folders of these kinds, and gives what the manifest says of the other kinds. A manifest is about one commit: artefacts
+/// of another commit are removed, and without a kind everything is.
 pub(super) fn keep(release: &Release<'_>, kinds: &[String]) -> Result<Vec<Value>> {
     let mut kept = kept(&release.dist, &release.commit, kinds);
     let is_there = |file: &Value, key| release.dist.join(text(file, key)).exists();

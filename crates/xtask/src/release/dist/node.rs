@@ -124,8 +124,8 @@ fn locked(stage: &Path, name: &str) -> Result<String> {
         .to_owned())
 }
 
-/// In a new project, from the packed files: no script runs, and nothing is built. Then once more without what is optional, which
-/// leaves the library as WebAssembly, as on every other platform; and for other processors.
+/// In a new project, from the packed files: no script runs, and nothing is built. Then once more without optional packages, so the
+/// library is WebAssembly, as on every other platform; and then for other processors.
 pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
     let own = format!("orbgate-{}", name(Arch::HOST.with(Libc::Gnu)));
     let node = || clean.program("node");
@@ -136,7 +136,7 @@ pub(super) fn attempt(release: &Release<'_>, clean: &Clean) -> Result<()> {
     for arch in release.other_arches() {
         let debian = Debian::new(release, arch)?;
         let own = format!("orbgate-{}", name(arch.with(Libc::Gnu)));
-        // Forced, because npm takes what is for another processor only where it is optional.
+        // Forced, because npm installs a package for another processor only if it is optional.
         let options = format!("--force --os=linux --libc=glibc --cpu={}", arch.node());
         let project = install(release, clean, &["orbgate", &own], &options)?;
         let node = node_for(release, arch)?;
