@@ -1,5 +1,5 @@
 /*
- * Answers a request as a server would: who lacks the scope gets a bare 403.
+ * Answers a request as a server would: a caller without the scope gets a bare 403.
  *
  *   authorize METHOD TARGET [user|organisation SCOPES]
  *   authorize POST /api/v1/external/voxies/prompt/run user "write:voxies read:orbs"
@@ -21,8 +21,8 @@ static const char *phrase(unsigned status)
 }
 
 /*
- * Every denial has an empty body; a 401 says what is missing, a 405 which methods there are. What is neither an allow
- * nor a denial with a status is a 403.
+ * Every denial has an empty body; a 401 says what is missing, a 405 which methods there are. A decision that is neither an
+ * allow nor a denial with a status is a 403.
  */
 static void deny(const OrbgateEngine *engine, const OrbgateDecision *decision)
 {

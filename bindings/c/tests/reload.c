@@ -1,5 +1,5 @@
 /*
- * Eight threads decide while one reloads: every answer is that of the one policy or of the other.
+ * Eight threads decide while one reloads: every answer comes from one of the two policies.
  *
  *   reload [RELOADS]    10,000 unless said otherwise, and more until both have been seen
  */

@@ -1,6 +1,6 @@
 /*
- * Structs that begin with struct_size: those of a later client, which knows of more, and of the first, which knows of
- * less.
+ * Structs that begin with struct_size, in two clients: a later one, whose structs have more fields, and the first one, whose structs
+ * have fewer.
  */
 #include "test.h"
 

@@ -1,4 +1,4 @@
-// Answers a request as a server would: who lacks the scope gets a bare 403.
+// Answers a request as a server would: a caller without the scope gets a bare 403.
 //
 //   authorize METHOD TARGET [user|organisation SCOPES]
 //   authorize POST /api/v1/external/voxies/prompt/run user "write:voxies read:orbs"

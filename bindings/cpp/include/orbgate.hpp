@@ -290,7 +290,7 @@ public:
     [[nodiscard]] Reason reason() const noexcept { return static_cast<Reason>(raw_.reason); }
     [[nodiscard]] Detail detail() const noexcept { return static_cast<Detail>(raw_.detail); }
 
-    // The HTTP status of a denial; none on an allow. What is neither has the default one, 403.
+    // The HTTP status of a denial; none on an allow. A decision that is neither has the default one, 403.
     [[nodiscard]] std::optional<std::uint16_t> http_status() const noexcept
     {
         if (is_allow()) {
@@ -542,7 +542,7 @@ private:
             offsets.clear();
             full = false;
         }
-        // Takes away what is left of a row that threw, and gives rows before the first an empty text.
+        // Removes the rest of a row that threw, and gives rows before the first an empty text.
         void restore(std::size_t row)
         {
             if (offsets.empty()) {

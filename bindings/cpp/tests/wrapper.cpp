@@ -31,7 +31,7 @@ bool second_unit_allows(const Decision &decision);
 #if defined(__cpp_exceptions)
 // How many allocations of this thread succeed before the next one fails; below 0, all do.
 static thread_local int allocations_left = -1;
-// Whether any does: valgrind puts allocators of its own in place of these, where they are not inlined.
+// Whether any allocation can fail: valgrind replaces these allocators by its own, unless they are inlined.
 static thread_local bool can_fail = false;
 
 [[gnu::noinline]] void *operator new(std::size_t size)
@@ -234,7 +234,7 @@ static void without_memory(const Engine &engine)
             }
         }
     }
-    // The same of rows with tokens, the first of which comes late.
+    // The same with tokens; the first row has none.
     const std::string scopes = "read:orders " + std::string(40, 'x');
     const auto set = engine.scopes(scopes).value();
     for (const auto &token : {Token::user(scopes), Token::user(set)}) {

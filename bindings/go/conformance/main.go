@@ -133,7 +133,7 @@ func (r *runner) judge(place string, cells []string, engine *orbgate.Engine) err
 	return nil
 }
 
-// The engines of a policy: that of the specification is read, and compiled in.
+// The engines of a policy; the specification's policy has two: read from its file, and compiled in.
 func (r *runner) load(name string) ([]*orbgate.Engine, error) {
 	if engines, loaded := r.engines[name]; loaded {
 		return engines, nil

@@ -35,7 +35,7 @@ func (d Decision) Reason() Reason {
 // Detail names the rule that a malformed request breaks.
 func (d Decision) Detail() Detail { return Detail(d.packed >> 6 & 255) }
 
-// HTTPStatus is that of a denial, to be sent with an empty body; 0 on an allow, and 403 where no decision was made.
+// HTTPStatus is the status of a denial, to be sent with an empty body; 0 on an allow, and 403 if no decision was made.
 func (d Decision) HTTPStatus() int {
 	if d.packed&3 == 0 {
 		return defaultHTTPStatus

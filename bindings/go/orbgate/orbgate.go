@@ -50,8 +50,8 @@ func FromYAML[Text string | []byte](text Text) (*Engine, error) {
 	return engineOf(fromYAML(string(text)))
 }
 
-// FromFile compiles a policy from a file. The error of one that cannot be used is an [*Error] with every fault, and that of a file
-// that cannot be read also what Go says of it, as [io/fs.ErrNotExist].
+// FromFile compiles a policy from a file. If the policy cannot be used, the error is an [*Error] with every fault. If the file cannot
+// be read, the error is also Go's own, as [io/fs.ErrNotExist].
 func FromFile(path string) (*Engine, error) { return engineOf(fromFile(path)) }
 
 func engineOf(policy *policy, err error) (*Engine, error) {

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// A policy is an engine of the library and who needs it: its owners, which are the engines and handles that hold it, and the calls
-// under way. It is freed there and then when the last owner has let go and the last call has left. The collector cannot see how
-// large it is, and frees only what nobody has closed.
+// A policy is an engine of the library, with everything that needs it: its owners, which are the engines and handles that hold it, and
+// the calls under way. It is freed as soon as the last owner is closed and the last call has ended. The collector cannot see how
+// large it is, and frees only a policy that nobody has closed.
 type policy struct {
 	engine engine
 	table  *table
@@ -56,7 +56,7 @@ func (p *policy) own() bool {
 	return false
 }
 
-// Lets go. The last owner closes the lanes, and does not wait for those who are in one.
+// Removes an owner. The last one closes the lanes, and does not wait for the calls in them.
 func (p *policy) disown() {
 	if p.owners.Add(-1) > 0 {
 		return

@@ -50,7 +50,7 @@ func newTable(digest string, hasEndMarker, isSealed bool, routes, scopes int) *t
 	return &table{digest, hasEndMarker, isSealed, make([]route, routes), make([]scope, scopes)}
 }
 
-// Sets a route, of whose text the last bytes are the template. The methods are as in GET, POST; those of a template are kept once.
+// Sets a route. The last bytes of its text are the template. The methods are as in GET, POST; a template's methods are kept once.
 func (t *table) setRoute(index int, text string, template, scope int, amount uint64, methods string) {
 	set := route{text, text[len(text)-template:], scope, amount, nil}
 	if index > 0 && t.routes[index-1].template == set.template {

@@ -2,13 +2,13 @@ package orbgate
 
 import "strings"
 
-// A Token is what has been verified of a bearer token: whose it is, and its scopes. The zero Token is of unknown kind and
-// denied as [ReasonInvalidToken]; where a request has none, say [NoToken].
+// A Token is the verified part of a bearer token: whose it is, and its scopes. The zero Token is of unknown kind and
+// denied as [ReasonInvalidToken]; for a request without a token, use [NoToken].
 type Token struct {
 	Kind TokenKind
 	// Scopes as the token has them, separated by spaces.
 	Scopes string
-	// ScopeSet is the same interned. Where it is not nil, Scopes is not looked at.
+	// ScopeSet is the same interned. If it is not nil, Scopes is not looked at.
 	ScopeSet *ScopeSet
 }
 
@@ -18,7 +18,7 @@ func UserToken(scopes string) Token { return Token{Kind: KindUser, Scopes: scope
 // OrganisationToken is an organisation's token with scopes separated by spaces.
 func OrganisationToken(scopes string) Token { return Token{Kind: KindOrganisation, Scopes: scopes} }
 
-// TokenOf is a token whose scopes come one by one, as from a JSON array. Never join them yourself: one with a space in it is
+// TokenOf is a token whose scopes come one by one, as from a JSON array. Never join them yourself: an element with a space in it is
 // no scope, and would become two.
 func TokenOf(kind TokenKind, scopes []string) Token {
 	single := make([]string, 0, len(scopes))

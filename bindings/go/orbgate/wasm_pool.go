@@ -70,7 +70,8 @@ func (p *pool) other() *instance {
 	return p.copy()
 }
 
-// Keeps an instance whose lane has one, unless there are more than processors. One that has grown is not kept: memory never shrinks.
+// Keeps an instance whose lane has one already, unless as many are kept as there are processors. An instance that has grown is not
+// kept, because its memory never shrinks.
 func (p *pool) keep(i *instance) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -43,7 +43,7 @@ func TestATrapIsADenialAndTheNextCallHasAnotherInstance(t *testing.T) {
 	}
 }
 
-// However many ask at once, each has an instance of its own, and no more are kept than there is work for.
+// Any number of goroutines may ask at once: each has an instance of its own, and no more are kept than there is work for.
 func TestInstancesAreReused(t *testing.T) {
 	opened := mustExternal(t)
 	pool := opened.current().engine.pool
@@ -64,7 +64,7 @@ func TestInstancesAreReused(t *testing.T) {
 	if len(resting) == 0 || len(resting) > 64 {
 		t.Errorf("%d instances", len(resting))
 	}
-	// What is larger than the room goes to an instance that is not kept, and so does what makes the memory grow.
+	// A request that is larger than the room goes to an instance that is not kept, and so does one that makes the memory grow.
 	long := string(make([]byte, 4*roomSize))
 	opened.Decide("POST", long, UserToken(long))
 	must(opened.TableJSON())(t)

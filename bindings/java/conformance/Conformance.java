@@ -118,7 +118,7 @@ public final class Conformance {
         return decision.scope().isEmpty() ? "" : decision.route().orElse("");
     }
 
-    /** The engines of a policy: that of the specification is read, and compiled in. */
+    /** The engines of a policy; the specification's policy has two: read from its file, and compiled in. */
     private List<Engine> engines(String name) throws IOException {
         if (!engines.containsKey(name)) {
             Path other = cases.resolve("policies").resolve(name + ".yaml");

@@ -145,7 +145,7 @@ function batches(engine, cases) {
 }
 
 /**
- * The engines of a policy: that of the specification is read, and compiled in.
+ * The engines of a policy; the specification's policy has two: read from its file, and compiled in.
  * @param {string} folder
  * @param {string} policy
  */

@@ -1,4 +1,4 @@
-// A server of `node:http` that asks before it answers. Who lacks the scope gets a bare 403.
+// A server of `node:http` that asks before it answers. A caller without the scope gets a bare 403.
 //
 //   node example/server.js 8080
 //   curl -i -X POST localhost:8080/api/v1/external/voxies/prompt/run -H 'x-token-kind: user' -H 'x-token-scopes: read:voxies'

@@ -8,7 +8,7 @@ const SIZE = "size_t";
 const STATUS = "int32_t";
 
 /**
- * Declares them to what reads types and calls functions, as koffi does. Where things lie in memory follows from it.
+ * Declares them to a library that reads types and calls functions, such as koffi. The layout in memory follows from it.
  * @param {import("./library.js").Foreign} foreign
  */
 function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }) {

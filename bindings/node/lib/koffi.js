@@ -170,7 +170,7 @@ function text(str) {
 }
 
 /**
- * The same in a quarter of the time, for what is ASCII without NUL, as routes are.
+ * The same in a quarter of the time, for ASCII text without NUL, as routes are.
  * @param {number | bigint} data
  * @param {number} length
  * @returns {string}

@@ -11,7 +11,7 @@ const { given } = require("./given.js");
  */
 const FILES = { win32: "orbgate.dll", darwin: "liborbgate.1.dylib" };
 
-/** The packages of this platform, of which npm installs the one for the C library of this system. */
+/** The packages of this platform; npm installs the one for the C library of this system. */
 const PACKAGES = ["gnu", "musl"].map((libc) => `@orbgate/${process.platform}-${process.arch}-${libc}`);
 
 /** The library for every other platform. */
@@ -28,7 +28,7 @@ function packaged() {
   });
 }
 
-/** Takes the file that is named; else the first of those of the packages, the system's and the module that loads. */
+/** Takes the file that is named; or else the first that loads of these: the packages' files, the system's library, the module. */
 function open() {
   if (given.module !== null) {
     return asModule("orbgate.wasm", given.module);

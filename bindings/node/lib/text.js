@@ -1,5 +1,5 @@
 "use strict";
-// The values that users give, before the library gets them: what they are, and how many bytes they have. Nothing of Node is asked for.
+// The values that users give, before the library gets them: what they are, and how many bytes they have. It needs nothing of Node.
 
 /** @typedef {Uint8Array | Uint32Array | Int32Array | BigUint64Array} View */
 

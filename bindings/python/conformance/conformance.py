@@ -84,7 +84,7 @@ def about(policy: Policy, case: dict[str, str]) -> list[str]:
 
 
 def read(folder: Path, name: str) -> list[Policy]:
-    """The policies of a name: that of the specification is read from its file, and compiled in."""
+    """The policies of a name; the specification's has two: read from its file, and compiled in."""
     if name == "external":
         return [Policy.from_file(folder.parent / "external.yaml"), Policy.external()]
     return [Policy.from_file(folder / "policies" / f"{name}.yaml")]

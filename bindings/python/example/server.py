@@ -1,4 +1,4 @@
-"""A server of `http.server` that asks before it answers. Who lacks the scope gets a bare 403.
+"""A server of `http.server` that asks before it answers. A caller without the scope gets a bare 403.
 
     python example/server.py 8080
     curl -i -X POST localhost:8080/api/v1/external/voxies/prompt/run -H 'X-Token-Kind: user' -H 'X-Token-Scopes: read:voxies'

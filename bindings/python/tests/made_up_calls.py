@@ -118,7 +118,7 @@ CSV = "method,target,kind,scopes,allow_bonus_orbs_use,time,caller\n" + "".join(
 
 
 def texts_of_table(path: Path) -> Any:
-    """The rows of a CSV file as a table of texts, in which what is empty is null."""
+    """The rows of a CSV file as a table of texts, in which an empty text is null."""
     csv = pytest.importorskip("pyarrow.csv")
     texts = csv.ConvertOptions(strings_can_be_null=True, column_types=dict.fromkeys(NAMES, pa.string()), null_values=[""])
     return csv.read_csv(path, convert_options=texts)

@@ -313,7 +313,7 @@ def test_columns_of_a_table(tmp_path: Path) -> None:
     columns = {"method": "verb", "kind": "token.kind", "scopes": "token.scp", "caller": "who"}
     rows = pa.table(logs.read(tmp_path / "a.parquet", columns=columns)).to_pylist()
     names = ("method", "kind", "scopes", "caller")
-    # What is one scope in a list does not become two.
+    # One scope in a list does not become two.
     assert [rows[0][name] for name in names] == ["GET", "user", "read:orbs read:keys\u2420write:keys", "7"]
     assert [rows[1][name] for name in names] == ["GET", None, None, None]
     line = {"verb": "GET", "target": "/a", "token": token[0], "who": 7}

@@ -188,7 +188,7 @@ def test_parts_of_tables_are_tables() -> None:
 
 
 def test_tables_show_their_first_rows() -> None:
-    """That of a policy with 1,220 routes had 211,797 characters at a prompt."""
+    """At a prompt, the table of a policy with 1,220 routes once had 211,797 characters."""
     scopes = "".join(f"s{at}: {{orbs: false, routes: ['GET /{at}']}}, " for at in range(1_220))
     policy = Policy.from_yaml(f"{{orbgate: 1, apis: {{a: {{base_path: '', scopes: {{{scopes}}}}}}}}}")
     routes = policy.routes()

@@ -1,4 +1,4 @@
-"""Spark: the same answers on a cluster as in one process, however the rows lie, and again when a task is run again."""
+"""Spark: the same answers on a cluster as in one process, for any spread of the rows, and again when a task is run again."""
 
 from __future__ import annotations
 

@@ -256,7 +256,7 @@ def test_arguments_of_another_type_are_named(options: dict[str, Any], message: s
 
 
 class Lent:
-    """A table of which only the C interface is seen."""
+    """A table that shows only its C interface."""
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -468,7 +468,7 @@ def vast() -> Any:
 
 def test_ctrl_c_is_honoured() -> None:
     table = vast()
-    # Who runs the tests in the background may have the signal ignored.
+    # A shell that runs the tests in the background may make them ignore the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()

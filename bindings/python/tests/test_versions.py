@@ -1,4 +1,4 @@
-"""What is said of a policy before it is in force: the answers of `orbgate diff`, `lint`, `fmt`, `test`, `explain` and `openapi`."""
+"""Answers about a policy before it is in force: those of `orbgate diff`, `lint`, `fmt`, `test`, `explain` and `openapi`."""
 
 from __future__ import annotations
 

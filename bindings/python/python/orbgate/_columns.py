@@ -55,7 +55,7 @@ def kind_of(kind: TokenKind | str | None) -> str | None:
 def of_table(
     data: Any, columns: Mapping[str, str] | None, values: Mapping[str, object], by: str | None = None
 ) -> tuple[Any, dict[str, Any]]:
-    """A table that is to be decided, and the names of its columns; `flag_required` says whether that of the flag must be there."""
+    """A table that is to be decided, and the names of its columns; `flag_required` says whether the flag's column must be there."""
     named = check(columns, values, DECIDED)
     names = {name: named.get(name, name) for name in DECIDED}
     flag = names["allow_bonus_orbs_use"]

@@ -1,4 +1,4 @@
-"""What is said of a policy before it is in force: named tuples."""
+"""Answers about a policy before it is in force: named tuples."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Diff(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What is legal in a policy and likely not meant; `suppressed` is the reason why somebody finds it all right."""
+    """Something legal in a policy that is likely not meant; `suppressed` is the reason why somebody finds it all right."""
 
     code: str
     level: str

@@ -39,7 +39,7 @@ def decide(calls: pl.DataFrame | pl.Series | pl.Expr, policy: Policy, **options:
     if isinstance(calls, pl.DataFrame):
         return policy.decide_table(calls, **options).to_polars()
     if isinstance(calls, pl.Series):
-        # A frame of a struct Series shares its columns; what is null as a whole is null in each of them.
+        # A frame of a struct Series shares its columns; a row that is null as a whole is null in each of them.
         return policy.decide_table(calls, **options).to_polars().to_struct(calls.name)
     return calls.map_batches(lambda some: decide(some, policy, **options), return_dtype=_schema(), is_elementwise=True)
 

@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
             options.parser.error("--out is the policy itself")
     policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
     base = None if options.base is None else Policy.from_file(options.base)
-    # Before those of logs, which are fewer.
+    # Before the needs of logs, which are fewer.
     check_needs()
     log = open_log(options)
     if is_log(options.out, log):

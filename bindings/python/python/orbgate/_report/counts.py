@@ -30,7 +30,7 @@ class Counts:
         """Counts the rows of a table."""
         ones = pa.repeat(pa.scalar(1, pa.int64()), table.num_rows)
         self._parts.append(self._grouped(table.append_column("calls", ones)))
-        # Twice what is there already: where nearly all rows differ, they are not grouped again for each batch.
+        # Twice as many rows as are grouped already: if nearly all rows differ, they are not grouped again for each batch.
         self.settle(max(WAITING_ROWS, 2 * self._settled))
 
     def settle(self, most: int) -> int:
@@ -54,7 +54,7 @@ class Counts:
         return sum(part.num_rows for part in self._parts)
 
     def _grouped(self, table: Any) -> Any:
-        # What is first is told only by one thread, which takes the rows in their order.
+        # Only one thread can tell which row is first, because it takes the rows in their order.
         groups = table.group_by(self._keys, use_threads=not self._first)
         found = groups.aggregate([("calls", "sum"), *((name, "first", FIRST) for name in self._first)])
         found = found.select([*self._keys, *(f"{name}_first" for name in self._first), "calls_sum"])

@@ -273,7 +273,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
 
 
 class Usage:
-    """How often the scopes of tokens were granted and used: those of the policy all, of the others the most frequent."""
+    """How often the scopes of tokens were granted and used: all scopes of the policy, and the most frequent of the others."""
 
     def __init__(self) -> None:
         self.unknown = Heavy(UNKNOWN_SCOPES)
@@ -286,7 +286,7 @@ class Usage:
                 self._add(use)
             else:
                 self.unknown.add(use.scope, use.granted)
-        # The audit looks at routes: what is asked by scope uses the scope that it is allowed by.
+        # The audit looks at routes. A call that asks by scope uses the scope that allows it.
         is_held = pc.and_(pc.is_valid(calls["by_scope"]), pc.equal(decided["reason"], Reason.SCOPE_HELD.value))
         for used in decided["scope"].filter(is_held).value_counts().to_pylist():
             self._add(ScopeUse(used["values"], 0, used["counts"], in_policy=True))

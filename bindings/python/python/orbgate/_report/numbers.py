@@ -8,7 +8,7 @@ from datetime import datetime
 
 # A longer text is cut in its middle: its end often says most.
 MOST_CHARACTERS = 120
-# What is not seen, or changes how the rest is seen: a log may use it to look like something else.
+# Characters that are invisible, or change how the others look: a log may use them to look like something else.
 UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 

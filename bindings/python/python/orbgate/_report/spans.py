@@ -72,7 +72,7 @@ UNITS = (
 
 
 def unit(first: datetime, last: datetime) -> Unit:
-    """The shortest unit of which there are not too many from one time to another."""
+    """The shortest unit that does not make too many spans from one time to another."""
     return next(unit for unit in UNITS if len(list(_starts(unit, first, last, MOST_SPANS + 1))) <= MOST_SPANS)
 
 

@@ -148,9 +148,9 @@ class Reader(Iterator["_pa.RecordBatch"]):
         ]
 
     def exact(self) -> Iterator[_pa.RecordBatch]:
-        """The batches with the very bytes of the log for the engine, where others show what is not UTF-8 as U+FFFD.
+        """The batches for the engine, with the exact bytes of the log; other batches show bytes that are not UTF-8 as U+FFFD.
 
-        Raises `TableError` where some were read before: an answer about the rest would pass for one about all.
+        Raises `TableError` if some were read before: an answer about the rest would look like an answer about all.
         """
         if self._is_read:
             raise TableError("the log has been read before, and can be read only once")
@@ -176,7 +176,7 @@ class Reader(Iterator["_pa.RecordBatch"]):
             batch = self._normaliser.batch(columns, rows)
             start = 0
             while start < rows:
-                # Where rare things are let go by and by, it does not matter how a log is cut.
+                # Rare things are dropped only after such rows, so it does not matter how a log is cut.
                 stop = min(rows, start + ROWS_AT_ONCE - (batch["row"][start].as_py() - 1) % ROWS_AT_ONCE)
                 yield batch.slice(start, stop - start)
                 start = stop

@@ -50,9 +50,9 @@ class Layout:
         return getattr(self, column, None) is not None
 
     def find(self, known: Iterable[str]) -> dict[str, str]:
-        """Which of the log's columns are to be read: those that were named, and those of our names.
+        """The log's columns that are to be read: those that were named, and those with our names.
 
-        Raises `TableError` where one is missing.
+        Raises `TableError` if one is missing.
         """
         known = list(known)
         found = {}
@@ -103,7 +103,7 @@ class Normaliser:
         )
 
     def batch(self, found: Mapping[str, Any], rows: int) -> Any:
-        """A batch of these columns; what is not among them is absent."""
+        """A batch of these columns; other columns are absent."""
         pa = self._pa
         nothing = pa.nulls(rows)
         texts = {name: self._text(name, found.get(name, nothing), rows) for name in TEXTS}
@@ -123,7 +123,7 @@ class Normaliser:
         return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
     def shown(self, batch: Any) -> Any:
-        """The batch with texts for people: what is not UTF-8 is shown as U+FFFD."""
+        """The batch with texts for people: bytes that are not UTF-8 are shown as U+FFFD."""
         schema = self.schema()
         columns = (self._shown(column, kind) for column, kind in zip(batch.columns, schema.types))
         return self._pa.RecordBatch.from_arrays(list(columns), schema=schema)
@@ -152,11 +152,11 @@ class Normaliser:
             raise TableError(f"column `{self.layout.name(name)}` must be text, not {found.type}") from None
         if name != "caller":
             return found
-        # An empty name is nobody's, whichever format has it.
+        # In every format, an empty name is no caller.
         return self._pc.if_else(self._pc.equal(self._pc.binary_length(found), 0), None, found)
 
     def _joined(self, found: Any) -> Any:
-        """Lists of scopes as texts of scopes; what is no such list stays what it is."""
+        """Lists of scopes as texts of scopes; other columns stay as they are."""
         pa = self._pa
         inner = getattr(found.type, "value_type", pa.null())
         is_text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)

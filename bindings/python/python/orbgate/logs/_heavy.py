@@ -48,7 +48,7 @@ class Heavy:
             return
         self._most = len(self)
         self.is_exact = False
-        # Nothing that is let go had more than this, also counting what was missed of it before.
+        # No dropped thing had more than this, also counting what was missed of it before.
         most = sorted((entry.count + entry.missed for entry in self._entries.values()), reverse=True)
         self._missed = most[self._distinct]
         self._entries = {

@@ -74,7 +74,7 @@ def _header(block: bytes, delimiter: str) -> list[str]:
 
 
 def _present(columns: Columns) -> Columns:
-    """Makes nulls of what is empty where nothing is meant by it; a method and a target may be empty indeed."""
+    """Makes empty texts null where empty means absent; a method and a target may really be empty."""
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
     null = pa.scalar(None, pa.binary())
     empty = {name: pc.equal(pc.binary_length(column), 0) for name, column in columns.items()}

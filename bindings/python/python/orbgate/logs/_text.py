@@ -39,7 +39,7 @@ def _lines(summary: dict[str, Any]) -> list[str]:
 
 
 def _count(row: dict[str, Any]) -> str:
-    """A count; where rare things were let go by and by, it may be a lower bound."""
+    """A count; if rare things were dropped, it may be a lower bound."""
     return f"{'' if row['is_exact'] else 'at least '}{_number(row['count'])}"
 
 

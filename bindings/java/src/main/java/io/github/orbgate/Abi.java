@@ -30,8 +30,8 @@ interface Abi {
 
     /**
      * Any other function, by its name: for calls that are not made for every request. Each argument is an
-     * {@code Integer} for 32 bits, a {@code Long} for 64, or a {@code byte[]} that is lent for the call. What is returned are the lowest 32 bits, of which
-     * a function may define less.
+     * {@code Integer} for 32 bits, a {@code Long} for 64, or a {@code byte[]} that is lent for the call. It returns the lowest 32 bits
+     * of the result, but a function may define fewer.
      */
     int call(String function, Object... arguments);
 

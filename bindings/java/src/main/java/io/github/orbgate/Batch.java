@@ -32,7 +32,7 @@ public final class Batch {
     }
 
     /**
-     * Adds a request without a token of its own that is there in bytes.
+     * Adds a request as bytes, without a token of its own.
      *
      * @throws IllegalStateException if the batch would have more than 2 GiB, or other rows have tokens of their own
      */
@@ -52,7 +52,7 @@ public final class Batch {
     }
 
     /**
-     * Adds a request with a token of its own that is there in bytes.
+     * Adds a request as bytes, with a token of its own.
      *
      * @throws IllegalStateException if the batch would have more than 2 GiB, or other rows have no tokens of their own
      */

@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongFunction;
 
 /**
- * A native engine and who needs it: its owners, which are the engines and handles that hold it, and the calls under way. It is
- * freed there and then when the last owner has let go and the last call has left. The collector cannot see how large it is,
- * and frees only what nobody has closed.
+ * A native engine, with everything that needs it: its owners, which are the engines and handles that hold it, and the calls under
+ * way. It is freed as soon as the last owner is closed and the last call has ended. The collector cannot see how large it is,
+ * and frees only an engine that nobody has closed.
  */
 final class Core {
     /**
@@ -48,7 +48,7 @@ final class Core {
         return owners.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
     }
 
-    /** Lets go. The last owner closes the lanes, and does not wait for those who are in one. */
+    /** Removes an owner. The last one closes the lanes, and does not wait for the calls in them. */
     void disown() {
         if (owners.decrementAndGet() > 0) {
             return;

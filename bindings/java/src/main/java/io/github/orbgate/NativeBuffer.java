@@ -23,7 +23,7 @@ final class NativeBuffer {
     }
 
     /**
-     * This one, or a larger one that begins with what is used of it.
+     * This buffer, or a larger one that begins with its used bytes.
      *
      * @throws IllegalStateException if it would have more than 2 GiB
      */

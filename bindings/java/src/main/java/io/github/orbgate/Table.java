@@ -13,7 +13,7 @@ import java.util.Map;
  * @param scopes by number, from 1
  */
 record Table(String digest, Route[] routes, Scope[] scopes) {
-    /** That of no policy. */
+    /** The table of no policy. */
     static final Table NONE = new Table("", new Route[0], new Scope[0]);
 
     /**

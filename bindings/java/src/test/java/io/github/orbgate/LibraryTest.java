@@ -18,14 +18,14 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A library that is not there or does not fit, in a Java of its own: this one has loaded it. */
+/** A library that is missing or does not fit, in a Java process of its own: this process has loaded the library. */
 final class LibraryTest {
     static final String CLASSES =
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
 
     @TempDir Path folder;
 
-    /** What is started: it asks twice. */
+    /** The program that the test starts: it asks twice. */
     static final class Asks {
         public static void main(String[] arguments) {
             for (int time = 0; time < 2; time++) {
@@ -190,7 +190,7 @@ final class LibraryTest {
         return printed(Asks.class, classes, options);
     }
 
-    /** The lines that a program prints in a Java of its own. */
+    /** The lines that a program prints in a Java process of its own. */
     static List<String> printed(Class<?> program, String classes, String... options) throws Exception {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What is closed is freed at once: the collector cannot see it. */
+/** Closing an engine frees it at once: the collector cannot see its memory. */
 final class MemoryTest {
     private static final Path STATM = Path.of("/proc/self/statm");
 
@@ -21,7 +21,7 @@ final class MemoryTest {
 
     private static final int RELOADS = 10_000;
 
-    /** What is started, in a Java whose own memory does not grow. */
+    /** The program that the test starts, in a Java process whose own memory does not grow. */
     static final class Reloads {
         public static void main(String[] arguments) throws Exception {
             StringBuilder yaml = new StringBuilder(
