@@ -32,7 +32,7 @@ pub struct Need<'e> {
     pub calls: usize,
 }
 
-/// A call that is denied with any scopes.
+/// A call that no scope would allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal<'e> {
@@ -106,7 +106,7 @@ impl<'e> LeastScopes<'e> {
 ///
 /// # Errors
 ///
-/// The denial that the call gets with any scopes.
+/// The denial of a call that no scope would allow.
 pub fn scope_needed<'e>(
     engine: &'e Engine,
     kind: TokenKind,
@@ -124,7 +124,7 @@ pub fn scope_needed<'e>(
 ///
 /// # Errors
 ///
-/// The denial that the token gets with any scopes.
+/// The denial, if no scope would change it.
 pub fn scope_needed_by_name(
     engine: &Engine,
     kind: TokenKind,

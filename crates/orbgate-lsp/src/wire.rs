@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read, Write};
 use gen_lsp_types::json_rpc::RequestObject;
 use serde::Serialize;
 
-/// Most bytes of a message: a policy of the largest size fits in, however its characters are escaped.
+/// Most bytes of a message: a policy of the largest size fits in, even if every character is escaped.
 pub(crate) const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Most bytes of a header.

@@ -40,7 +40,7 @@ pub enum Algorithm {
     Hs512,
 }
 
-/// What a public key is, as far as the choice of algorithms goes.
+/// The kinds of keys that decide which algorithms fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
     Rsa,
@@ -99,7 +99,7 @@ impl Algorithm {
             .find(|algorithm| algorithm.as_str() == name)
     }
 
-    /// The keys that the algorithm is for.
+    /// The kind of key that the algorithm needs.
     pub(crate) const fn family(self) -> Family {
         match self {
             Self::Rs256 | Self::Rs384 | Self::Rs512 | Self::Ps256 | Self::Ps384 | Self::Ps512 => {

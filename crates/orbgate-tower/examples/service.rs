@@ -135,7 +135,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     media_type.trim().eq_ignore_ascii_case("application/json")
 }
 
-/// A run that did nothing, and says so.
+/// The record of a run that did nothing, and says so.
 fn run_record(request: RunRequest, user: &str, allowed: &Allowed, begun: SystemTime) -> RunRecord {
     let mut content = "This is a stand-in: no model has been asked.".to_owned();
     if request.stream {

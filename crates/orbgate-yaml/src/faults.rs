@@ -16,7 +16,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// More faults than this help nobody.
+    /// The most faults that are listed: more would help nobody.
     const LISTED: usize = 1_000;
 
     /// Notes a fault, as long as there is room.

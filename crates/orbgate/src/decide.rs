@@ -20,7 +20,7 @@ impl Engine {
         self.decide_found(request, lookup::find(&self.tables, request.target))
     }
 
-    /// Decides once the fast path has looked at the target.
+    /// Decides after the fast path has read the target.
     #[inline(always)]
     pub(crate) fn decide_found<'e>(
         &'e self,

@@ -58,7 +58,7 @@ impl Engine {
         self.decide_request(request)
     }
 
-    /// Decides by route, for a server that knows which route it has matched: no text is looked at. The
+    /// Decides by route, for a server that knows which route it has matched: no text is read. The
     /// same order and reasons from `no_token` on; a route of another policy is `no_route`.
     ///
     /// ```

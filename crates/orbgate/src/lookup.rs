@@ -68,7 +68,8 @@ fn key_of_short<V: Vector>(tables: &Tables, path: &[u8]) -> Option<u64> {
     key_in_blocks::<V>(tables, &padded, path.len(), SHORTEST)
 }
 
-/// The key of the path that is the first `length` bytes. All of it is in the first `in_block` bytes of its blocks.
+/// The key of the path, which is the first `length` bytes. In each block, only the first `in_block` bytes can be part
+/// of it.
 #[inline(always)]
 fn key_in_blocks<V: Vector>(
     tables: &Tables,

@@ -23,7 +23,7 @@ fn has_scope_on<V: Vector>(text: &[u8], scope: &[u8]) -> bool {
     }
 }
 
-/// The same. All of the text is in the first `in_block` bytes of its blocks.
+/// The same. In each block, only the first `in_block` bytes can be part of the text.
 ///
 /// Bits mark where the scope can be: a space, or nothing, comes before it and after its length, and its middle byte is
 /// right. So hardly more than one place is compared in full.

@@ -45,7 +45,7 @@ impl Serialize for Change<'_, '_> {
     }
 }
 
-/// `{"method","target"}` or `{"scope"}`, with a `token` where somebody asks.
+/// `{"method","target"}` or `{"scope"}`, with a `token` where a caller asks.
 struct Request<'a> {
     asked: &'a Asked,
     token: Option<&'a Caller>,

@@ -18,8 +18,8 @@ struct Suppression<'t> {
     used: bool,
 }
 
-/// Marks the findings that comments suppress, and adds what is wrong with the comments. Findings are missing of the
-/// codes in `cut`; a code that the whole file allows is taken out of it.
+/// Marks the findings that comments suppress, and adds what is wrong with the comments. Of the codes in `cut`,
+/// findings are missing; a code that the whole file allows is taken out of it.
 pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>) {
     if !text.contains(MARK) {
         return;

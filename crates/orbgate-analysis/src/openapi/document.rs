@@ -24,7 +24,7 @@ pub(super) struct Document {
     pub(super) operations: Vec<Operation>,
 }
 
-/// What a policy has besides its apis: `x-orbs-policy`, or else the document's title as its name.
+/// What a policy has apart from its apis: `x-orbs-policy`, or else the document's title as its name.
 #[derive(Debug, Default)]
 pub(super) struct PolicyFacts {
     pub(super) name: Option<String>,

@@ -183,7 +183,7 @@ fn scheme_names(policy: &Policy) -> Vec<String> {
     policy.apis().iter().map(&mut name).collect()
 }
 
-/// What the policy has besides its apis.
+/// What the policy has apart from its apis.
 fn facts(policy: &Policy) -> Value {
     let mut facts = vec![("orbgate".to_owned(), Value::Number(1))];
     let mut add = |key: &str, value| facts.push((key.to_owned(), value));

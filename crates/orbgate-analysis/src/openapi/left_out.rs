@@ -9,7 +9,7 @@ use super::document::Document;
 use super::kind::{Cause, Problem};
 use super::template::{Template, shape};
 
-/// Leaves out all operations of one method and shape: nobody knows which of them decides.
+/// Leaves out all operations of one method and shape: it is not known which of them decides.
 pub(super) fn duplicates(document: &mut Document) {
     let mut alike: HashMap<(String, String), Vec<usize>> = HashMap::new();
     for (number, operation) in document.operations.iter().enumerate() {

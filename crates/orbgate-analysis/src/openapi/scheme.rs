@@ -31,7 +31,7 @@ pub(super) enum Flavour {
     Other(String),
 }
 
-/// What an api of a policy has besides its routes: `x-orbs-api`.
+/// What an api of a policy has apart from its routes: `x-orbs-api`.
 #[derive(Debug)]
 pub(super) struct ApiFacts {
     pub(super) name: String,

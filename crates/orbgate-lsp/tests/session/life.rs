@@ -14,7 +14,7 @@ fn a_session_begins_and_ends_as_the_protocol_says() {
         .ask("textDocument/hover", at("GET /items"))
         .unwrap_err();
     assert_eq!(code, -32002, "server not initialized");
-    client.open(URI, SHOP); // nobody hears it
+    client.open(URI, SHOP); // the server ignores it
     let capabilities = client
         .ask("initialize", json!({ "capabilities": {} }))
         .unwrap();

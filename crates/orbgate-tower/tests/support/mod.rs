@@ -41,7 +41,7 @@ pub(crate) fn router(engine: &Engine, prefix: &str, served: &MethodRouter) -> Ro
     })
 }
 
-/// Signs tokens of now.
+/// Signs tokens that are valid now.
 pub(crate) struct Tokens {
     pub(crate) signer: Signer,
 }
@@ -80,7 +80,7 @@ impl Tokens {
         self.sign(&signer::header(), &claims)
     }
 
-    /// The claims of a user's token of now.
+    /// The claims of a user's token, issued now.
     pub(crate) fn claims(expiring_in_seconds: i64) -> Value {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let now = i64::try_from(now.as_secs()).unwrap();
