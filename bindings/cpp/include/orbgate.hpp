@@ -308,7 +308,7 @@ public:
         return Charge(raw_.charge, raw_.amount);
     }
 
-    // As the C interface has it: the numbers of route and scope, the mark of the policy.
+    // The decision of the C interface, with the numbers of route and scope and the mark of the policy.
     [[nodiscard]] const OrbgateDecision &raw() const & noexcept { return raw_; }
     [[nodiscard]] OrbgateDecision raw() const && noexcept { return raw_; }
 
@@ -343,9 +343,9 @@ private:
     std::unique_ptr<OrbgateScopeSet, detail::Free<orbgate_scope_set_free>> set_;
 };
 
-// A verified bearer token. It only refers to its scopes: text or set must live as long as it. Of a temporary string or
-// set it does not compile; of a pointer or a view into one it does, and must not be made. Text comes in by templates, which take
-// nothing in braces: `{claim()}` would hide that it is a temporary.
+// A verified bearer token. It only refers to its scopes: text or set must live as long as the token. A token of a temporary string
+// or set does not compile; a token of a pointer or a view into one compiles, and must not be made. Text comes in by templates, which
+// take nothing in braces: `{claim()}` would hide that it is a temporary.
 class Token {
 public:
     // No token was supplied.
@@ -408,7 +408,7 @@ private:
 // Whether a request says `allowBonusOrbsUse: true`.
 enum class BonusOrbs : std::uint32_t { refuse = 0, allow = ORBGATE_ALLOW_BONUS_ORBS };
 
-// A route to ask by; one of another policy denies.
+// The id of a route, to decide by; an id of another policy denies.
 struct RouteId {
     std::uint64_t high = 0, low = 0;
 
@@ -459,7 +459,7 @@ public:
     }
     ~Batch() = default;
 
-    // Adds a request; where that throws, the batch is as before. Where other rows have tokens, this one has none.
+    // Adds a request; if that throws, the batch is unchanged. If other rows have tokens, this one has none.
     void add(std::string_view method, std::string_view target)
     {
         if (!kinds_.empty()) {
@@ -503,7 +503,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return targets_.size(); }
     // Whether rows have tokens of their own.
     [[nodiscard]] bool has_tokens() const noexcept { return !kinds_.empty(); }
-    // No requests any more; the memory is kept for the next.
+    // Removes all requests; the memory is kept for the next ones.
     void clear() noexcept
     {
         methods_.clear();
@@ -841,7 +841,7 @@ private:
             return Error(status, error);
         }
         Engine made(engine);
-        // Everything begins with an engine, so it is asked here: what another library has written is not read.
+        // Every program makes an engine first, so the ABI is checked here: nothing that another library wrote is read.
         if (!orbgate_check_abi()) {
             const auto text = [](std::uint32_t abi) {
                 return std::to_string(abi >> 16) + "." + std::to_string(abi & 0xffff);
@@ -870,7 +870,7 @@ private:
     std::unique_ptr<OrbgateEngine, detail::Free<orbgate_engine_free>> engine_;
 };
 
-// A place that holds an engine, for hot reload: readers never wait, and each decision is one engine's.
+// A place that holds an engine, for hot reload: readers never wait, and each decision comes from one engine.
 class Handle {
 public:
     static Result<Handle> holding(const Engine &engine)
@@ -892,7 +892,7 @@ public:
         return orbgate_handle_store(handle_.get(), engine.raw()) == ORBGATE_STATUS_OK;
     }
 
-    // The engine of now, for several questions to one policy.
+    // The current engine, for several questions to one policy.
     [[nodiscard]] Engine load() const noexcept
     {
         OrbgateEngine *engine = nullptr;
@@ -900,7 +900,7 @@ public:
         return Engine(status == ORBGATE_STATUS_OK ? engine : nullptr);
     }
 
-    // Decides with the engine of now.
+    // Decides with the current engine.
     Decision decide(std::string_view method, std::string_view target, const Token &token,
                     BonusOrbs bonus = BonusOrbs::refuse) const noexcept
     {

@@ -12,8 +12,8 @@ type Decision struct {
 // IsAllow says whether the call may be made.
 func (d Decision) IsAllow() bool { return d.packed&3 == effectAllow }
 
-// Err is nil where a decision was made, be it a denial. Else it is [ErrClosed], or the [Status] that says why none was, and the
-// call must be refused.
+// Err is nil if a decision was made, also if it is a denial. Otherwise it is [ErrClosed], or the [Status] that says why there is no
+// decision, and the call must be refused.
 func (d Decision) Err() error {
 	switch {
 	case d.packed&3 != 0:

@@ -29,7 +29,7 @@ func fromFile(path string) (*policy, error) {
 	return policy, err
 }
 
-// Only a regular file is read: a pipe would make its reader wait for ever, opening it too, and a device may have no end.
+// Only a regular file is read: opening or reading a pipe could wait for ever, and a device may have no end.
 func readRegular(path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -41,7 +41,7 @@ type codeName struct {
 	status            int
 }
 
-// Read once: they live as long as the program. Where the library cannot be had there are none, and no engine either.
+// Read once: they live as long as the program. If the library cannot be loaded, there are no names, and no engine either.
 var loaded = sync.OnceValues(func() (*names, error) {
 	read := new(names)
 	if err := readNames(read); err != nil {

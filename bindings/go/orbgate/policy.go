@@ -31,13 +31,13 @@ type lane struct {
 const (
 	laneBits = 4
 	lanes    = 1 << laneBits
-	// The count of a closed lane is this, and the calls that have not left.
+	// The count of a closed lane is this, plus the calls that have not ended.
 	closedLane = math.MinInt64 / 2
-	// And this once the last has left: calls that come too late change it, but never back to the one above.
+	// The count is this once the last call has ended: calls that come too late change it, but never back to closedLane.
 	drainedLane = 2 * closedLane
 )
 
-// With one owner, its maker.
+// Makes a policy with one owner, the caller.
 func newPolicy(made engine, table *table) *policy {
 	p := &policy{engine: made, table: table}
 	p.owners.Store(1)
@@ -46,7 +46,7 @@ func newPolicy(made engine, table *table) *policy {
 	return p
 }
 
-// Becomes one more owner, unless there is none any more.
+// Adds an owner, unless there is none any more.
 func (p *policy) own() bool {
 	for owners := p.owners.Load(); owners > 0; owners = p.owners.Load() {
 		if p.owners.CompareAndSwap(owners, owners+1) {
@@ -89,7 +89,7 @@ func (p *policy) leave(lane *lane) {
 	}
 }
 
-// Nobody is in a closed lane. Several calls may find that, one of them first.
+// A closed lane has no calls any more. Several calls may see that; only the first one counts.
 func (p *policy) drain(lane *lane) {
 	if lane.calls.CompareAndSwap(closedLane, drainedLane) && p.open.Add(-1) == 0 {
 		p.kept()

@@ -2,20 +2,20 @@
 
 package orbgate
 
-// An engine is one of the module's: where it is in the memory of each instance of a pool.
+// An engine is in the memory of every instance of a pool, at the same address.
 type engine struct {
 	*pool
 	address uint32
-	// The policy's.
+	// The policy's digest.
 	digest string
-	// How many bytes a scope set has; 0 where its policy has more scopes than the set's own bytes hold.
+	// How many bytes a scope set has; 0 if its policy has more scopes than the set's own bytes hold.
 	setSize int
 }
 
 func (e engine) free() { e.pool.close() }
 
 // A scopeSet is in no instance. It is the bytes of the module's object, which mean the same in every instance, or the scopes as text
-// where the object has more than its own bytes. Text counts with one policy only; an object knows by itself which policy it is of.
+// if the object has more than its own bytes. Text counts with one policy only; an object itself knows its policy.
 type scopeSet struct{ policy, text, object string }
 
 func (s *ScopeSet) holds() bool { return s != nil && s.held.policy != "" }
@@ -53,7 +53,7 @@ func (e engine) done(i *instance) uint64 {
 	return packed
 }
 
-// Something did, or there is no memory: no answer.
+// The result of a call that trapped, or that found no memory: no answer.
 func (i *instance) broken() uint64 {
 	if i != nil {
 		i.close()

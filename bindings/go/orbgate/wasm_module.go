@@ -75,7 +75,7 @@ var hotNames = [hotFunctions]string{
 // This many bytes are handed over at once: all but very long requests, and 256 rows of a batch.
 const roomSize = 64 << 10
 
-// A fresh one.
+// Makes a new instance.
 func (m module) instantiate() (*instance, error) {
 	made, err := m.runtime.InstantiateModule(background, m.code, wazero.NewModuleConfig().WithName(""))
 	if err != nil {
@@ -100,7 +100,7 @@ func (i *instance) look() {
 	}
 }
 
-// Gets room of this size. It is not where the room is that there may have been.
+// Gets room of this size, at another address than the room that the instance may have had.
 func (i *instance) furnish(size int) bool {
 	base, ok := i.allocate(size)
 	if !ok {

@@ -96,7 +96,7 @@ func openYAML(text string) (engine, error) {
 	})
 }
 
-// A pool for the engine that an instance makes, to whose address the room begins with.
+// A pool for the engine that an instance makes. The instance's room begins with the address of the engine.
 func open(load func(*instance) error) (engine, error) {
 	library, err := base()
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"sync/atomic"
 )
 
-// A pool has the instances of one engine. An instance takes one call at a time, so there are as many as calls were ever under way
-// at once, which processors limit. They are made as copies: the memory of the first one, as it was once its policy was compiled, is
-// copied into a fresh instance, where every pointer means the same.
+// A pool has the instances of one engine. An instance takes one call at a time, so there are as many instances as there were ever
+// calls at the same time, which the number of processors limits. Instances are copies: the memory of the first one, right after its
+// policy was compiled, is copied into a new instance, where every pointer means the same.
 type pool struct {
 	module module
 	// The memory of an instance, and its room.
 	image []byte
 	base  uint32
-	// An instance at rest for each lane, so that processors do not wait for each other, and those for whom there was no lane.
+	// One idle instance for each lane, so that processors do not wait for each other, and the idle instances without a lane.
 	slots [lanes]slot
 	mutex sync.Mutex
 	spare []*instance
@@ -27,14 +27,14 @@ type slot struct {
 	_        [120]byte
 }
 
-// From an instance that has its room. It becomes the pool's.
+// Makes a pool from an instance that has its room. The instance belongs to the pool.
 func newPool(module module, first *instance) *pool {
 	p := &pool{module: module, image: append([]byte(nil), first.memory...), base: first.base}
 	p.put(first)
 	return p
 }
 
-// An instance with this much room; nil where none can be made.
+// An instance with this much room; nil if none can be made.
 func (p *pool) take(room int) *instance {
 	if room > roomSize {
 		return p.large(room)
@@ -45,14 +45,14 @@ func (p *pool) take(room int) *instance {
 	return p.other()
 }
 
-// Gives an instance back that has done its call.
+// Gives back an instance that has done its call.
 func (p *pool) put(i *instance) {
 	if i.grown || !p.slots[nearby()].instance.CompareAndSwap(nil, i) {
 		p.keep(i)
 	}
 }
 
-// One from elsewhere, or a new one.
+// An idle instance from outside this lane, or a new one.
 func (p *pool) other() *instance {
 	p.mutex.Lock()
 	if last := len(p.spare) - 1; last >= 0 {
@@ -98,7 +98,7 @@ func (p *pool) copy() *instance {
 	return i
 }
 
-// One for a request that does not fit into the room of the others.
+// An instance for a request that does not fit into the room of the others.
 func (p *pool) large(room int) *instance {
 	i := p.copy()
 	if i == nil {
@@ -112,7 +112,7 @@ func (p *pool) large(room int) *instance {
 	return i
 }
 
-// Nobody has an instance any more, nor will.
+// Closes the instances. No call uses one, and none will.
 func (p *pool) close() {
 	for index := range p.slots {
 		if i := p.slots[index].instance.Swap(nil); i != nil {

@@ -117,7 +117,7 @@ public final class Batch {
         return decided();
     }
 
-    /** With the tokens of the rows: at once those whose scopes are interned, or those whose are not. */
+    /** Decides with the tokens of the rows. One call takes rows that all have interned scopes, or rows that all have text. */
     synchronized long[] decide(long engine) {
         if (tokens.size() != size) {
             throw new IllegalStateException("the rows have no tokens of their own");
@@ -159,7 +159,7 @@ public final class Batch {
             Core.check(
                     Library.ABI.decideBatch(engine, batch.address, out.address + first * 8L, last - first));
         } finally {
-            // The library has no more than the addresses of what belongs to this.
+            // The library has only addresses of memory that belongs to this batch.
             Reference.reachabilityFence(this);
         }
     }
@@ -201,7 +201,7 @@ public final class Batch {
             offsets.bytes.putInt((row + 1) * 4, length);
         }
 
-        /** From a row on. */
+        /** Describes the column from a row on. */
         void describe(ByteBuffer fields, int at, int first) {
             fields.putLong(at + Layout.Column.DATA, data.address);
             fields.putLong(at + Layout.Column.DATA_LEN, length);

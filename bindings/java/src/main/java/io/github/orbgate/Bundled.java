@@ -47,7 +47,7 @@ final class Bundled {
         }
     }
 
-    /** Removes the file, which stays loaded. Where a system does not let go of it, it is removed when Java ends. */
+    /** Removes the file, which stays loaded. If the system refuses that, the file is removed when Java ends. */
     static void remove() {
         if (extracted == null) {
             return;
@@ -81,7 +81,7 @@ final class Bundled {
         }
     }
 
-    /** What the list has for a name; it is in the jar, so a signature of the jar holds it, too. */
+    /** The digest of a name in the list; the list is in the jar, so a signature of the jar covers it, too. */
     private static String listed(String name) throws IOException {
         try (InputStream list = Bundled.class.getResourceAsStream(FOLDER + "SHA256SUMS")) {
             String text = list == null ? "" : new String(list.readAllBytes(), StandardCharsets.UTF_8);

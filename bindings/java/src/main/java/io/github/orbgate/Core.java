@@ -22,10 +22,10 @@ final class Core {
     /** Counts from one lane to the next: 128 bytes. */
     private static final int APART = 16;
 
-    /** The count of a closed lane is this, and the calls that have not left. */
+    /** The count of a closed lane is this, plus the calls that have not ended. */
     private static final long CLOSED = Long.MIN_VALUE / 2;
 
-    /** And this once the last has left: calls that come too late change it, but never back to the one above. */
+    /** The count is this once the last call has ended: calls that come too late change it, but never back to {@code CLOSED}. */
     private static final long DRAINED = 2 * CLOSED;
 
     final Table table;
@@ -43,7 +43,7 @@ final class Core {
         Reference.reachabilityFence(this);
     }
 
-    /** Becomes one more owner, and says whether: not where there is none any more. */
+    /** Adds an owner, and says whether it could: not if there is none any more. */
     boolean own() {
         return owners.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
     }
