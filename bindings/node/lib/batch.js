@@ -15,7 +15,7 @@ const given = new Struct(BATCH.count);
 const givenToken = new Struct(TOKEN.count);
 
 /**
- * What the structs have addresses of, for as long as the call.
+ * Keeps alive what the structs point to, until the call ends.
  * @type {unknown}
  */
 let held = null;

@@ -195,7 +195,7 @@ class Engine {
       this.#open();
       throw failure(reasonOf(high), "cannot decide");
     }
-    // A batch may be read when its engine is closed: what its rows name has been met.
+    // A batch may be read after its engine is closed: the table has all that its rows name.
     if (this.#pointer !== 0) {
       this.#table.meet(this.#pointer, routeOf(low), scopeOf(high));
     }

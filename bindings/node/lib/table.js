@@ -59,7 +59,7 @@ class Table {
   }
 
   /**
-   * Reads what decisions name that nobody has asked for before.
+   * Reads the route and the scope of a decision, unless an earlier decision had them.
    * @param {number} engine
    * @param {number} route
    * @param {number} scope

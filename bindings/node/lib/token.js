@@ -65,7 +65,7 @@ function scopesOf(token) {
 const SPACE = 0x20;
 
 /**
- * Scopes in one text. One with a space in it is none, and would be two there.
+ * Scopes in one text. An element with a space in it is no scope: it is left out, because it would be two scopes there.
  * @param {Text[]} scopes
  * @returns {Text}
  */

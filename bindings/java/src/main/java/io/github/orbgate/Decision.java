@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** What was decided. A denial is an answer, not an error. Immutable, and good beyond the engine that made it. */
+/** What was decided. A denial is an answer, not an error. Immutable, and still valid after its engine is closed. */
 public final class Decision {
     private final Table table;
     private final long packed;

@@ -95,7 +95,7 @@ public final class Engine implements Policy, AutoCloseable {
         }
     }
 
-    /** Throws what Java has for it where a file is not there or may not be read, as {@link java.nio.file.NoSuchFileException}. */
+    /** Throws Java's own exception if a file is missing or may not be read, as {@link java.nio.file.NoSuchFileException}. */
     private static void checkReadable(Path path) throws IOException {
         path.getFileSystem().provider().checkAccess(path, AccessMode.READ);
     }

@@ -30,7 +30,7 @@ public final class Handle implements Policy {
         replaced.disown();
     }
 
-    /** The engine of now, for several questions to one policy: close it after them. */
+    /** The current engine, for several questions to one policy: close it after them. */
     public Engine load() {
         Core now = core;
         while (!now.own()) {
@@ -39,7 +39,7 @@ public final class Handle implements Policy {
         return new Engine(now);
     }
 
-    /** Decides with the engine of now. */
+    /** Decides with the current engine. */
     @Override
     public Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus) {
         Decision decision;

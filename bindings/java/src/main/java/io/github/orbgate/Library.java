@@ -27,7 +27,7 @@ final class Library {
         return path;
     }
 
-    /** The file where the property, the library path or the jar has it; else its name, for the system to find. */
+    /** The file that the property, the library path or the jar gives; or else its name, for the system to find. */
     private static String find() {
         String stated = System.getProperty(PROPERTY);
         if (stated != null) {
@@ -44,8 +44,8 @@ final class Library {
     }
 
     /**
-     * The way into the library. Where there is none, every call throws the reason. Thrown from here, it would reach its first
-     * caller wrapped in an error of the class loader, and the others not at all.
+     * The way into the library. If there is none, every call throws the reason. An exception thrown from here would reach the first
+     * caller inside an error of the class loader, and the other callers not at all.
      */
     private static Abi load() {
         try {
@@ -86,7 +86,7 @@ final class Library {
         return (Abi) Proxy.newProxyInstance(Library.class.getClassLoader(), abi, refuse);
     }
 
-    /** What was to be loaded; and where it was looked for, unless a file was found. */
+    /** What should be loaded; and where it was searched, unless a file was found. */
     private static String failure() {
         String path = path();
         String what = "cannot load the orbgate library `" + path + "`";
@@ -101,7 +101,7 @@ final class Library {
                 + PROPERTY + "=FILE)";
     }
 
-    /** The better way, where this Java has it. */
+    /** The better way, if this Java has it. */
     private static Abi open() throws ReflectiveOperationException {
         if (!System.getProperty("sun.arch.data.model", "64").equals("64")) {
             throw new OrbgateException("only a 64-bit Java can use the library");

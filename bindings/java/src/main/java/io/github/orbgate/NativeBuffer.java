@@ -10,7 +10,7 @@ final class NativeBuffer {
     final long address;
 
     NativeBuffer(int size) {
-        // Nothing has no address, and a null pointer is refused in some places.
+        // An empty buffer has no address, and the library refuses a null pointer in some places.
         bytes = ByteBuffer.allocateDirect(Math.max(size, 1)).order(ByteOrder.nativeOrder());
         address = Library.ABI.address(bytes);
     }

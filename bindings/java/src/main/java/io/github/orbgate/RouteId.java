@@ -1,7 +1,7 @@
 package io.github.orbgate;
 
 /**
- * A route to ask by: see {@link Engine#findRoute}. One of another policy denies as {@code no_route}.
+ * The id of a route, to decide by: see {@link Engine#findRoute}. An id of another policy denies as {@code no_route}.
  *
  * <p>The same in every process.
  *

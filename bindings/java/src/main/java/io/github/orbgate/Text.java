@@ -12,11 +12,11 @@ final class Text {
 
     /**
      * UTF-8. A lone surrogate has no UTF-8: it becomes a byte that UTF-8 does not have, so that the
-     * engine refuses it. Java's own encoder would make a question mark of it, and that means something in a target.
+     * engine refuses it. Java's own encoder would turn it into a question mark, which has a meaning in a target.
      */
     static byte[] bytes(String text, String name) {
         Objects.requireNonNull(text, name);
-        // Java's is fast. With one byte a character it is right, except that it writes `?` for what it cannot write.
+        // Java's encoder is fast. For text with one byte a character it is right, except that it writes `?` for a lone surrogate.
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (bytes.length != text.length()) {
             return others(text);
@@ -29,7 +29,7 @@ final class Text {
         return bytes;
     }
 
-    /** Scopes in one text. One with a space in it is none, and would be two there. */
+    /** Scopes in one text. An element with a space in it is no scope: it is left out, because it would be two scopes there. */
     static String joined(Collection<String> scopes) {
         Objects.requireNonNull(scopes, "scopes").forEach(scope -> Objects.requireNonNull(scope, "a scope"));
         return scopes.stream().filter(scope -> scope.indexOf(' ') < 0).collect(Collectors.joining(" "));
