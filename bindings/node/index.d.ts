@@ -86,7 +86,7 @@ export interface Charge {
 }
 
 interface Answer {
-  /** The api of the route or scope. */
+  /** The api of the route; asked by scope, that of the scope, the first by name of several. */
   readonly api: string | null;
   /** `METHOD /template`; for `method_not_declared` the template alone. */
   readonly route: string | null;

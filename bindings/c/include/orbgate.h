@@ -796,7 +796,7 @@ typedef struct OrbgateScope {
    */
   struct OrbgateStr name;
   /**
-   * The api.
+   * The api; where several have the scope, the first by name.
    */
   struct OrbgateStr api;
   /**

@@ -274,7 +274,7 @@ func (e engine) table() (*table, Status) {
 		if status := C.orbgate_engine_route(e.pointer, C.uint32_t(index+1), &found); status != C.ORBGATE_STATUS_OK {
 			return nil, Status(status)
 		}
-		read.setRoute(index, copied(found.text), int(found.path_template.len), int(found.scope_number), uint64(found.amount), copied(found.methods))
+		read.setRoute(index, copied(found.text), int(found.path_template.len), copied(found.api), uint64(found.amount), copied(found.methods))
 	}
 	return read, statusOK
 }

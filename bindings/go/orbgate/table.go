@@ -18,16 +18,17 @@ type table struct {
 type route struct {
 	// METHOD /template, and the second half of it.
 	text, template string
-	// Its number.
-	scope  int
-	amount uint64
+	api            string
+	amount         uint64
 	// All methods of the template.
 	methods []string
 }
 
 type scope struct {
-	name, api string
-	amount    uint64
+	name string
+	// The first by name, where several have it.
+	api    string
+	amount uint64
 }
 
 // The route of a decision; nil where it has none.
@@ -50,9 +51,13 @@ func newTable(digest string, hasEndMarker, isSealed bool, routes, scopes int) *t
 	return &table{digest, hasEndMarker, isSealed, make([]route, routes), make([]scope, scopes)}
 }
 
-// Sets a route. The last bytes of its text are the template. The methods are as in GET, POST; a template's methods are kept once.
-func (t *table) setRoute(index int, text string, template, scope int, amount uint64, methods string) {
-	set := route{text, text[len(text)-template:], scope, amount, nil}
+// Sets a route. The last bytes of its text are the template. The methods are as in GET, POST; a template's methods are kept once,
+// and so is an api that the route before has.
+func (t *table) setRoute(index int, text string, template int, api string, amount uint64, methods string) {
+	set := route{text, text[len(text)-template:], api, amount, nil}
+	if index > 0 && t.routes[index-1].api == api {
+		set.api = t.routes[index-1].api
+	}
 	if index > 0 && t.routes[index-1].template == set.template {
 		set.methods = t.routes[index-1].methods
 	} else {

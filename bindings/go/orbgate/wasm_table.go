@@ -175,7 +175,7 @@ func (e engine) table() (*table, Status) {
 			if status := i.describe("orbgate_engine_route", &found, address, uint64(index+1)); status != statusOK {
 				return nil, status
 			}
-			read.setRoute(index, i.text(found.Text), int(found.Template.Len), int(found.ScopeNumber), found.Amount, i.text(found.Methods))
+			read.setRoute(index, i.text(found.Text), int(found.Template.Len), i.text(found.API), found.Amount, i.text(found.Methods))
 		}
 		return read, statusOK
 	})

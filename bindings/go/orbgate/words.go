@@ -12,7 +12,7 @@ type Words struct {
 	Decision string
 	// Reason and Detail are the names of the codes.
 	Reason, Detail string
-	// API of the route or scope.
+	// API of the route; asked by scope, that of the scope, the first by name of several.
 	API string
 	// Route is METHOD /template; for method_not_declared the template alone.
 	Route string
@@ -84,13 +84,12 @@ func (d Decision) Scope() string {
 	return ""
 }
 
-// Of the scope, or of the route where no method was found.
+// Of the route, or of the scope that was asked for.
 func (d Decision) api() string {
-	number := d.ScopeNumber()
-	if route := d.table.route(d.RouteNumber()); route != nil && number == 0 {
-		number = route.scope
+	if route := d.table.route(d.RouteNumber()); route != nil {
+		return route.api
 	}
-	if scope := d.table.scope(number); scope != nil {
+	if scope := d.table.scope(d.ScopeNumber()); scope != nil {
 		return scope.api
 	}
 	return ""

@@ -92,6 +92,7 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
     idHigh: offsetof(Route, "id") + offsetof(RouteId, "high"),
     idLow: offsetof(Route, "id") + offsetof(RouteId, "low"),
     text: offsetof(Route, "text"),
+    api: offsetof(Route, "api"),
     amount: offsetof(Route, "amount"),
     scopeNumber: offsetof(Route, "scope_number"),
   };

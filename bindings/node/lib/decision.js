@@ -49,7 +49,7 @@ class Decision {
     this.reason = reason;
     this.detail = detailOf(low) === 0 ? null : detailName(detailOf(low));
     const named = undeclared || scope !== undefined ? route?.listed : undefined;
-    this.api = scope?.api ?? named?.api ?? null;
+    this.api = named?.api ?? scope?.api ?? null;
     this.route = (undeclared ? named?.template : named?.route) ?? null;
     this.scope = scope?.name ?? null;
     this.charge = charge(chargeOf(low), (route ?? scope)?.amount ?? 0);

@@ -46,6 +46,11 @@ class Table {
    * @type {Map<string, readonly string[]>}
    */
   #methods = new Map();
+  /**
+   * The names of apis, by where they are.
+   * @type {Map<number | bigint, string>}
+   */
+  #apis = new Map();
 
   /** @param {number} engine */
   constructor(engine) {
@@ -113,16 +118,28 @@ class Table {
       high: written.getBigUint64(ROUTE.idHigh, LITTLE),
       low: written.getBigUint64(ROUTE.idLow, LITTLE),
     });
+    const api = this.#api(integer(ROUTE.api, sizes.Pointer), integer(ROUTE.api + sizes.Pointer, sizes.Pointer));
     const amount = integer(ROUTE.amount);
     const scope = written.getUint32(ROUTE.scopeNumber, LITTLE);
     this.meet(engine, 0, scope);
-    const { name, api } = /** @type {Scope} */ (this.#scopes[scope]);
+    const { name } = /** @type {Scope} */ (this.#scopes[scope]);
     const space = route.indexOf(" ");
     const [method, template] = [route.slice(0, space), route.slice(space + 1)];
     const methods = this.#methods.get(template) ?? readMethods(engine, number);
     this.#methods.set(template, methods);
     const listed = Object.freeze({ id, route, method, template, scope: name, api, methods });
     return { listed, amount };
+  }
+
+  /**
+   * The name of an api, which its routes share.
+   * @param {number | bigint} data
+   * @param {number | bigint} len
+   */
+  #api(data, len) {
+    const api = this.#apis.get(data) ?? text(/** @type {any} */ ({ data, len: Number(len) })) ?? "";
+    this.#apis.set(data, api);
+    return api;
   }
 }
 

@@ -28,7 +28,7 @@ pub use crate::least::{
 };
 pub use crate::lint::{Code, Finding, Findings, Level, lint};
 pub use crate::near::{Miss, NearMiss, near_misses, near_scope};
-pub use crate::questions::{TableRow, reach, route_of, table_rows, who_may};
+pub use crate::questions::{TableRow, callable_rows, reach, route_of, table_rows, who_may};
 pub use crate::rules::{RuleState, TargetRule, target_rules};
 pub use crate::shadow::{Disagreeing, Disagreement, Shadowed, shadow};
 pub use crate::spelling::in_order;

@@ -2,25 +2,36 @@
 
 use orbgate::{Allow, Decision, Engine, Request, Route, Scope, Token};
 
-/// A row of the table: a route with its scope, or a scope that has no route.
+/// A row of the table: a route with its scope, or a scope that has no route in its api.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableRow<'e> {
-    /// The scope; it knows its api, orb column and permitted action.
+    /// The scope; it knows its orb column and permitted action.
     pub scope: Scope<'e>,
-    /// The route, `None` where the scope has none.
+    /// The api.
+    pub api: &'e str,
+    /// The route, `None` where the scope has none in this api.
     pub route: Option<Route<'e>>,
 }
 
 /// The table of specification §4.2 as table_rows, in the order of the policy file: one for each route, and
-/// one for each scope that has none.
+/// one for each scope that has none in its api.
 pub fn table_rows(engine: &Engine) -> impl Iterator<Item = TableRow<'_>> {
-    engine.scope_table().flat_map(|scope| {
-        let mut routes = scope.routes().map(Some).peekable();
+    engine.scopes_in_apis().flat_map(|in_api| {
+        let mut routes = in_api.routes().map(Some).peekable();
         let none = routes.peek().is_none().then_some(None);
-        routes
-            .chain(none)
-            .map(move |route| TableRow { scope, route })
+        routes.chain(none).map(move |route| TableRow {
+            scope: in_api.scope(),
+            api: in_api.api(),
+            route,
+        })
     })
+}
+
+/// The rows of the table that can be called: routes, and scopes that have no route in any api, which are asked for by
+/// scope. Such a scope of several apis is one, of [the first](Scope::api).
+pub fn callable_rows(engine: &Engine) -> impl Iterator<Item = TableRow<'_>> {
+    let is_one = |scope: Scope<'_>, api| scope.routes().next().is_none() && scope.api() == api;
+    table_rows(engine).filter(move |row| row.route.is_some() || is_one(row.scope, row.api))
 }
 
 /// The route that a method and target reach, and with it the scope that the call needs.
@@ -43,7 +54,7 @@ pub fn reach<'e, 't>(
     engine: &'e Engine,
     token: Token<'t>,
 ) -> impl Iterator<Item = Allow<'e>> + use<'e, 't> {
-    table_rows(engine).filter_map(move |row| {
+    callable_rows(engine).filter_map(move |row| {
         let decision = match row.route {
             Some(route) => engine.decide_route(route.id(), Some(token), false),
             None => engine.decide_scope(row.scope.name(), Some(token), false),

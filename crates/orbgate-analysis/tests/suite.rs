@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use orbgate::{Engine, Orbs, OrganisationRule, Policy, Request, Token, TokenKind};
-use orbgate_analysis::{Coverage, Suite, table_rows};
+use orbgate_analysis::{Coverage, Suite, callable_rows};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -355,7 +355,7 @@ proptest! {
             }
         }
         let mut expected = 5;
-        for (row, record) in coverage.rows().zip(table_rows(&engine)) {
+        for (row, record) in coverage.rows().zip(callable_rows(&engine)) {
             let name = record.route.map_or_else(|| format!("scope {}", row.name()), |route| route.as_str().to_owned());
             for outcome in &row.outcomes {
                 let times = counted.get(&(name.clone(), outcome.name.to_owned())).copied();

@@ -157,7 +157,8 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<Orbgate
         scope,
     } = Found::of(engine, decision)?;
     // As the core has it: `method_not_declared` names a template and its api, no method and no scope.
-    let api = scope.or_else(|| route.map(|route| route.scope()));
+    let api = route.map(|route| route.api());
+    let api = api.or_else(|| scope.map(|scope| scope.api()));
     let route = route.map(|route| match reason {
         Reason::MethodNotDeclared => route.template(),
         _ => route.as_str(),
@@ -168,7 +169,7 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<Orbgate
         decision: OrbgateStr::optional(effect_name(decision.effect)),
         reason: OrbgateStr::new(reason.as_str()),
         detail: OrbgateStr::optional(detail.map(Detail::as_str)),
-        api: OrbgateStr::optional(api.map(|scope| scope.api())),
+        api: OrbgateStr::optional(api),
         route: OrbgateStr::optional(route),
         scope: OrbgateStr::optional(scope.map(|scope| scope.name())),
         policy: OrbgateStr::new(engine.digest_text()),

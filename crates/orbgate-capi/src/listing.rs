@@ -62,7 +62,7 @@ pub struct OrbgateScope {
     pub number: u32,
     /// The scope token.
     pub name: OrbgateStr,
-    /// The api.
+    /// The api; where several have the scope, the first by name.
     pub api: OrbgateStr,
     /// The permitted action; no text where the policy states none.
     pub permits: OrbgateStr,
@@ -249,7 +249,7 @@ fn describe_route(engine: &OrbgateEngine, route: &Route<'_>) -> OrbgateRoute {
         method: OrbgateStr::new(route.method()),
         path_template: OrbgateStr::new(route.template()),
         scope: OrbgateStr::new(scope.name()),
-        api: OrbgateStr::new(scope.api()),
+        api: OrbgateStr::new(route.api()),
         amount,
         charge: u32::from(charge),
         scope_number: u32::from(scope.index()).saturating_add(1),

@@ -111,12 +111,12 @@ fn write(out: &mut dyn Write, allowed: &[Row<'_>], source: &Source) -> io::Resul
     let consuming = allowed
         .iter()
         .filter(|row| matches!(row.orbs, Some(Orbs::Unstated | Orbs::Amount(_))));
-    let table_rows = orbgate_analysis::table_rows(source.engine()).count();
+    let rows = orbgate_analysis::callable_rows(source.engine()).count();
     writeln!(
         out,
         "{FAINT}{} of {}, {} of them consume orbs, {}{FAINT:#}",
         allowed.len(),
-        count(table_rows, "row"),
+        count(rows, "row"),
         consuming.count(),
         short(source.engine().digest())
     )

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 use csv::{Terminator, WriterBuilder};
-use orbgate::{Engine, Orbs, Scope};
+use orbgate::{Engine, Orbs, Scope, ScopeInApi};
 use orbgate_analysis::shown::{code, prose};
 use orbgate_analysis::{TableRow, table_rows};
 
@@ -49,9 +49,9 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
 }
 
 /// The scopes of each api, in the order of the policy file.
-fn apis(engine: &Engine) -> Vec<(&str, Vec<Scope<'_>>)> {
-    let mut apis: Vec<(&str, Vec<Scope<'_>>)> = Vec::new();
-    for scope in engine.scope_table() {
+fn apis(engine: &Engine) -> Vec<(&str, Vec<ScopeInApi<'_>>)> {
+    let mut apis: Vec<(&str, Vec<ScopeInApi<'_>>)> = Vec::new();
+    for scope in engine.scopes_in_apis() {
         match apis.last_mut() {
             Some((api, scopes)) if *api == scope.api() => scopes.push(scope),
             _ => apis.push((scope.api(), vec![scope])),
@@ -98,25 +98,27 @@ fn text(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
         .unwrap_or(0);
     let width = own.max("SCOPE".len());
     for (api, scopes) in apis(engine) {
-        let token = scopes.first().map(token_rule).unwrap_or_default();
+        let token = scopes.first().map(|first| token_rule(&first.scope()));
         writeln!(
             out,
-            "\napi {STRONG}{}{STRONG:#}, token: {token}",
-            one_line(api)
+            "\napi {STRONG}{}{STRONG:#}, token: {}",
+            one_line(api),
+            token.unwrap_or_default()
         )?;
         writeln!(
             out,
             "  {FAINT}{:width$}  {:10}  PERMITS, ROUTES{FAINT:#}",
             "SCOPE", "ORBS"
         )?;
-        for scope in scopes {
+        for in_api in scopes {
+            let scope = in_api.scope();
             let permits = scope.permits().map_or(Cow::Borrowed("-"), one_line);
             let (name, orbs) = (scope.name(), orb_column(scope.orbs()));
             writeln!(
                 out,
                 "  {STRONG}{name:width$}{STRONG:#}  {orbs:10}  {permits}"
             )?;
-            let mut routes = scope.routes().peekable();
+            let mut routes = in_api.routes().peekable();
             if routes.peek().is_none() {
                 writeln!(out, "  {:width$}  {:10}  {FAINT}no route{FAINT:#}", "", "")?;
             }
@@ -147,9 +149,9 @@ const COLUMNS: [&str; 8] = [
 /// One row for each route, and one for each scope that has none. Each is made when it is asked for: they repeat what a
 /// scope permits.
 fn rows(engine: &Engine) -> impl Iterator<Item = [String; 7]> {
-    let row = |TableRow { scope, route }: TableRow<'_>| {
+    let row = |TableRow { scope, api, route }: TableRow<'_>| {
         [
-            scope.api().to_owned(),
+            api.to_owned(),
             scope.name().to_owned(),
             orb_column(scope.orbs()),
             token_rule(&scope),

@@ -171,12 +171,14 @@ impl Valid {
         };
         let routes = engine.routes();
         let routes = routes.map(|route| name(route.place(), Named::Route(route.index())));
-        let scopes = engine.scope_table();
-        let scopes = scopes.map(|scope| name(scope.place(), Named::Scope(scope.index())));
+        let scopes = engine.scopes_in_apis();
+        let scopes =
+            scopes.map(|in_api| name(in_api.place(), Named::Scope(in_api.scope().index())));
         let mut names: Vec<_> = routes.chain(scopes).collect();
         names.sort_by_key(|name| name.span.start);
-        let spans = names.iter().map(|name| (name.of, name.span.clone()));
-        let spans = spans.collect();
+        // Of a scope that several apis have, the first place.
+        let spans = names.iter().rev();
+        let spans = spans.map(|name| (name.of, name.span.clone())).collect();
         Self {
             engine,
             text,

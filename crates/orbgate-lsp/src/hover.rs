@@ -56,9 +56,11 @@ fn of_route(valid: &Valid, route: Route<'_>, text: &mut String) {
 }
 
 fn of_scope(scope: Scope<'_>, text: &mut String) {
+    let apis: Vec<_> = scope.apis().map(|in_api| span(in_api.api())).collect();
+    let kind = if apis.len() > 1 { "apis" } else { "api" };
     line(
         text,
-        &format!("{} of api {}", span(scope.name()), span(scope.api())),
+        &format!("{} of {kind} {}", span(scope.name()), apis.join(", ")),
     );
     line(text, "");
     if let Some(permits) = scope.permits() {

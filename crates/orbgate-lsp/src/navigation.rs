@@ -3,7 +3,7 @@
 use core::ops::Range as Span;
 
 use gen_lsp_types::{DocumentSymbol, SymbolKind};
-use orbgate::{Route, Scope};
+use orbgate::{Route, ScopeInApi};
 
 use crate::document::{Named, Valid};
 use crate::text::Encoding;
@@ -20,33 +20,34 @@ pub(crate) fn references(valid: &Valid, name: Named, declaration: bool) -> Vec<S
     let Some(scope) = valid.scope_of(name) else {
         return Vec::new();
     };
-    let own = declaration.then(|| span(valid, Named::Scope(scope.index())));
+    let apis = scope.apis().filter(|_| declaration);
+    let own = apis.map(|in_api| valid.text.word(in_api.place()));
     let routes = scope.routes();
     let routes = routes.map(|route| span(valid, Named::Route(route.index())));
-    own.into_iter().chain(routes).collect()
+    own.chain(routes).collect()
 }
 
-/// The scopes in their order, each with its routes.
+/// The scopes of every api in their order, each with its routes.
 pub(crate) fn outline(valid: &Valid, encoding: Encoding) -> Vec<DocumentSymbol> {
-    let scopes = valid.engine.scope_table();
+    let scopes = valid.engine.scopes_in_apis();
     scopes
-        .map(|scope| of_scope(valid, scope, encoding))
+        .map(|in_api| of_scope(valid, in_api, encoding))
         .collect()
 }
 
-fn of_scope(valid: &Valid, scope: Scope<'_>, encoding: Encoding) -> DocumentSymbol {
-    let own = span(valid, Named::Scope(scope.index()));
-    let routes = scope.routes();
+fn of_scope(valid: &Valid, in_api: ScopeInApi<'_>, encoding: Encoding) -> DocumentSymbol {
+    let own = valid.text.word(in_api.place());
+    let routes = in_api.routes();
     let spans = routes.map(|route| span(valid, Named::Route(route.index())));
     let end = spans.map(|span| span.end).fold(own.end, usize::max);
-    let routes = scope.routes();
+    let routes = in_api.routes();
     let routes = routes.map(|route| of_route(valid, route, encoding));
     DocumentSymbol {
         children: Some(routes.collect()),
         ..symbol(
             valid,
-            scope.name(),
-            scope.api(),
+            in_api.scope().name(),
+            in_api.api(),
             SymbolKind::Key,
             (own.clone(), own.start..end),
             encoding,

@@ -40,7 +40,7 @@ impl Names {
             name.clone_ref(py)
         };
         let routes = engine.routes().map(|route| RouteNames {
-            api: share(route.scope().api()),
+            api: share(route.api()),
             route: PyString::new(py, route.as_str()).unbind(),
             template: PyString::new(py, route.template()).unbind(),
             scope: share(route.scope().name()),

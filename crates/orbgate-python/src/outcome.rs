@@ -247,7 +247,7 @@ impl Dictionaries {
             effects: texts([false, true].map(terms::effect)),
             reasons: texts(Reason::ALL.map(Reason::as_str)),
             details: texts(Detail::ALL.map(Detail::as_str)),
-            apis: Names::new(routes().map(|route| route.scope().api())),
+            apis: Names::new(routes().map(|route| route.api())),
             routes: Names::new(routes().map(|route| route.as_str()).chain(templates)),
             scopes: Names::new(routes().map(|route| route.scope().name())),
             policy: digests(engine),

@@ -409,7 +409,9 @@ fn reach_row<'e>(py: Python<'_>, allow: Allow<'e>) -> PyResult<ReachRow<'e>> {
     Ok(ReachRow {
         route: allow.route().map(|route| route.as_str()),
         scope: scope.name(),
-        api: scope.api(),
+        api: allow
+            .route()
+            .map_or_else(|| scope.api(), |route| route.api()),
         reason: terms::reason_member(py, allow.reason())?,
         consumes: charge.map(|charge| charge.consumes),
         amount: charge.and_then(|charge| charge.amount),
@@ -423,7 +425,7 @@ fn route_row(route: Route<'_>) -> RouteRow<'_> {
         method: route.method(),
         template: route.template(),
         scope: scope.name(),
-        api: scope.api(),
+        api: route.api(),
         consumes,
         amount,
         line: place.line,
@@ -431,11 +433,11 @@ fn route_row(route: Route<'_>) -> RouteRow<'_> {
     }
 }
 
-fn listed_row(TableRow { scope, route }: TableRow<'_>) -> ListedRow<'_> {
+fn listed_row(TableRow { scope, api, route }: TableRow<'_>) -> ListedRow<'_> {
     let own = route.map(|route| route.orbs());
     let orbs = own.or_else(|| scope.orbs()).map(orbs);
     ListedRow {
-        api: scope.api(),
+        api,
         scope: scope.name(),
         permits: scope.permits(),
         organisation: scope.organisation().map(|rule| rule.as_str()),

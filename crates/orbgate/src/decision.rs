@@ -255,11 +255,11 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// The api of the route or scope, where one was found.
+    /// The api of the route or, asked by scope, of the scope ([the first](Scope::api) of several), where one was found.
     #[must_use]
     pub fn api(&self) -> Option<&'e str> {
-        let of_route = || self.found().map(|route| route.scope());
-        Some(self.scope().or_else(of_route)?.api())
+        let of_scope = || self.scope().map(|scope| scope.api());
+        self.found().map(|route| route.api()).or_else(of_scope)
     }
 
     /// The route as the interfaces write it: `METHOD /template`, and for `method_not_declared`, where

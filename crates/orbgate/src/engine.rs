@@ -5,7 +5,7 @@ use core::fmt;
 use crate::decide::Need;
 use crate::decision::{Decision, Subject};
 use crate::hash;
-use crate::listing::{Route, Scope};
+use crate::listing::{Route, Scope, ScopeInApi};
 use crate::reason::Reason;
 use crate::request::Request;
 use crate::route_id::RouteId;
@@ -194,12 +194,20 @@ impl Engine {
     }
 
     /// Every scope with its orb column and routes, in the order of the policy file: the table of
-    /// specification §4.2, and the scopes without routes.
+    /// specification §4.2, and the scopes without routes. One that several apis have is one, where it is first.
     pub fn scope_table(&self) -> impl ExactSizeIterator<Item = Scope<'_>> {
         // Scopes first: `zip` stops before the `u16` overflows.
         let ids = self.tables.scopes.iter().zip(0..);
         let mut scopes: Vec<_> = ids.map(|(_, id)| Scope::new(self, id)).collect();
-        scopes.sort_by_key(Scope::place);
+        scopes.sort_by_cached_key(Scope::place);
+        scopes.into_iter()
+    }
+
+    /// Every scope of every api, in the order of the policy file: the scopes of one api stand together.
+    pub fn scopes_in_apis(&self) -> impl ExactSizeIterator<Item = ScopeInApi<'_>> {
+        let rows = self.tables.scopes_in_apis.iter();
+        let mut scopes: Vec<_> = rows.map(|row| ScopeInApi::new(self, row)).collect();
+        scopes.sort_by_key(ScopeInApi::place);
         scopes.into_iter()
     }
 

@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::decision::Decision;
-use crate::listing::{Route, Scope};
+use crate::listing::{Route, ScopeInApi};
 use crate::terms::{Digest, Orbs};
 
 impl Serialize for Decision<'_> {
@@ -23,13 +23,14 @@ impl Serialize for Decision<'_> {
     }
 }
 
-impl Serialize for Scope<'_> {
+impl Serialize for ScopeInApi<'_> {
     /// `{"scope","permits","orbs","place","routes"}`, as in a [`Table`](crate::Table).
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut json = serializer.serialize_struct("Scope", 5)?;
-        json.serialize_field("scope", self.name())?;
-        json.serialize_field("permits", &self.permits())?;
-        json.serialize_field("orbs", &self.orbs())?;
+        let scope = self.scope();
+        let mut json = serializer.serialize_struct("ScopeInApi", 5)?;
+        json.serialize_field("scope", scope.name())?;
+        json.serialize_field("permits", &scope.permits())?;
+        json.serialize_field("orbs", &scope.orbs())?;
         json.serialize_field("place", &self.place())?;
         json.serialize_field("routes", &self.routes().collect::<Vec<_>>())?;
         json.end()

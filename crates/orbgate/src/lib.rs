@@ -43,7 +43,7 @@ pub use crate::batch::Batch;
 pub use crate::decision::{Allow, Charge, Decision, Deny};
 pub use crate::engine::Engine;
 pub use crate::grant::{Grant, MissingStep};
-pub use crate::listing::{Route, Scope};
+pub use crate::listing::{Route, Scope, ScopeInApi};
 #[cfg(feature = "yaml")]
 pub use crate::policy::{Policy, PolicyError};
 #[doc(hidden)]
@@ -78,8 +78,8 @@ pub mod generated {
     pub use crate::hash::{Ends, Method, Methods, PerfectHash, Seed};
     pub use crate::list::{List, Span, Text};
     pub use crate::tables::{
-        ApiRow, Literal, LiteralRow, Prefix, RouteRow, Run, ScopeRow, Spelling, Tables, Template,
-        Terms, Tuple,
+        ApiRow, Literal, LiteralRow, Prefix, RouteRow, Run, ScopeInApiRow, ScopeRow, Spelling,
+        Tables, Template, Terms, Tuple,
     };
     pub use crate::terms::OrganisationRule::{AllowWithoutScope, Deny};
     pub use crate::terms::Place;

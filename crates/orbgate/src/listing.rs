@@ -6,7 +6,9 @@ use crate::engine::Engine;
 use crate::hash::index;
 use crate::list::Span;
 use crate::route_id::RouteId;
-use crate::tables::{ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeRow, Tables, slice};
+use crate::tables::{
+    ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeInApiRow, ScopeRow, Tables, slice,
+};
 use crate::terms::{Orbs, OrganisationRule, Place};
 use crate::token::Scopes;
 
@@ -60,6 +62,12 @@ impl<'e> Route<'e> {
         Scope::new(self.engine, self.row.scope)
     }
 
+    /// The api that the route belongs to.
+    #[must_use]
+    pub fn api(&self) -> &'e str {
+        api_name(self.engine, self.row.api)
+    }
+
     /// What a call consumes: the route's own amount, or else the scope's orb column.
     #[must_use]
     pub fn orbs(&self) -> Orbs {
@@ -95,9 +103,11 @@ fn method(route: &str) -> &str {
 }
 
 impl PartialEq for Route<'_> {
-    /// Equal where method, template and scope are.
+    /// Equal where method, template, scope and api are.
     fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str() && self.scope() == other.scope()
+        self.as_str() == other.as_str()
+            && self.scope().name() == other.scope().name()
+            && self.api() == other.api()
     }
 }
 
@@ -148,13 +158,23 @@ impl<'e> Scope<'e> {
         self.row().map_or("", |row| self.text(row.terms.scope))
     }
 
-    /// The api that the scope belongs to.
+    /// The api that the scope belongs to; where several have it, the first by name. [`Scope::apis`] has them all.
     #[must_use]
     pub fn api(&self) -> &'e str {
-        let apis = &self.engine.tables.apis;
-        let api = self.row().and_then(|row| apis.get(index(row.api)));
-        debug_assert!(api.is_some(), "an api of another table");
-        api.map_or("", |api| self.text(api.name))
+        let first = self.apis().next();
+        debug_assert!(first.is_some(), "a scope of no api");
+        first.map_or("", |first| first.api())
+    }
+
+    /// The scope as each of its apis has it, by the names of the apis. Two versions of an api may have one scope; what
+    /// is said of it is equal in all of them.
+    pub fn apis(&self) -> impl Iterator<Item = ScopeInApi<'e>> + use<'e> {
+        let engine = self.engine;
+        let rows = self
+            .row()
+            .map(|row| slice(&engine.tables.scopes_in_apis, row.apis));
+        let rows = rows.into_iter().flatten();
+        rows.map(|row| ScopeInApi::new(engine, row))
     }
 
     /// Whether these scopes have it (specification §5.3).
@@ -181,27 +201,24 @@ impl<'e> Scope<'e> {
         self.row()?.terms.organisation
     }
 
-    /// The routes that need the scope, in the order of the policy file.
+    /// The routes that need the scope: by the names of its apis, and in each in the order of the policy file.
     pub fn routes(&self) -> impl Iterator<Item = Route<'e>> + use<'e> {
-        let engine = self.engine;
-        let ids = self
-            .row()
-            .map(|row| slice(&engine.tables.scope_routes, row.routes));
-        let ids = ids.into_iter().flatten();
-        ids.filter_map(|id| engine.route(*id))
+        self.apis().flat_map(|in_api| in_api.routes())
     }
 
-    /// Where the scope's name stands in the policy file.
+    /// Where the scope's name stands first in the policy file.
     #[must_use]
     pub fn place(&self) -> Place {
-        self.row().map(|row| row.place).unwrap_or_default()
+        let places = self.apis().map(|in_api| in_api.place());
+        places.min().unwrap_or_default()
     }
 }
 
 impl PartialEq for Scope<'_> {
-    /// Equal where the scope token and the api are.
+    /// Equal where the scope token and the apis are.
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name() && self.api() == other.api()
+        let apis = |scope: &Self| scope.apis().map(|in_api| in_api.api());
+        self.name() == other.name() && apis(self).eq(apis(other))
     }
 }
 
@@ -215,6 +232,60 @@ impl fmt::Debug for Scope<'_> {
             .field("orbs", &self.orbs())
             .finish()
     }
+}
+
+/// A scope as one of its apis has it.
+#[derive(Clone, Copy)]
+pub struct ScopeInApi<'e> {
+    engine: &'e Engine,
+    row: &'e ScopeInApiRow,
+}
+
+impl<'e> ScopeInApi<'e> {
+    pub(crate) const fn new(engine: &'e Engine, row: &'e ScopeInApiRow) -> Self {
+        Self { engine, row }
+    }
+
+    /// The scope.
+    #[must_use]
+    pub const fn scope(&self) -> Scope<'e> {
+        Scope::new(self.engine, self.row.scope)
+    }
+
+    /// The api.
+    #[must_use]
+    pub fn api(&self) -> &'e str {
+        api_name(self.engine, self.row.api)
+    }
+
+    /// The api's routes that need the scope, in the order of the policy file.
+    pub fn routes(&self) -> impl Iterator<Item = Route<'e>> + use<'e> {
+        let engine = self.engine;
+        let ids = slice(&engine.tables.scope_routes, self.row.routes).iter();
+        ids.filter_map(|id| engine.route(*id))
+    }
+
+    /// Where the api writes the scope's name in the policy file.
+    #[must_use]
+    pub const fn place(&self) -> Place {
+        self.row.place
+    }
+}
+
+impl fmt::Debug for ScopeInApi<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopeInApi")
+            .field("scope", &self.scope().name())
+            .field("api", &self.api())
+            .finish()
+    }
+}
+
+/// INVARIANT: ids of apis are of their own engine's tables, so the row is there.
+fn api_name(engine: &Engine, id: u32) -> &str {
+    let api = engine.tables.apis.get(index(id));
+    debug_assert!(api.is_some(), "an api of another table");
+    api.map_or("", |api| engine.tables.text.get(api.name))
 }
 
 /// An orb column as the tables hold it.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::engine::Engine;
-use crate::listing::Scope;
+use crate::listing::ScopeInApi;
 use crate::terms::{Digest, OrganisationRule};
 
 impl Engine {
@@ -26,7 +26,7 @@ impl Engine {
 
 /// The scopes of each api: those of one api stand together.
 fn apis(engine: &Engine) -> Vec<Api<'_>> {
-    let scopes: Vec<_> = engine.scope_table().collect();
+    let scopes: Vec<_> = engine.scopes_in_apis().collect();
     let apis = scopes.chunk_by(|a, b| a.api() == b.api());
     apis.filter_map(Api::new).collect()
 }
@@ -47,14 +47,14 @@ struct Api<'e> {
     /// `user` where the scopes apply only to a user's token.
     token: Option<&'static str>,
     organisation: Option<&'static str>,
-    scopes: Vec<Scope<'e>>,
+    scopes: Vec<ScopeInApi<'e>>,
 }
 
 impl<'e> Api<'e> {
     /// The api that has these scopes.
-    fn new(scopes: &[Scope<'e>]) -> Option<Self> {
+    fn new(scopes: &[ScopeInApi<'e>]) -> Option<Self> {
         let first = scopes.first()?;
-        let rule = first.organisation();
+        let rule = first.scope().organisation();
         Some(Self {
             name: first.api(),
             token: rule.map(|_| "user"),

@@ -50,7 +50,9 @@ pub struct Tables {
     pub scopes: List<ScopeRow>,
     /// Scope ids by name. Looked up once for each scope of a token, not in decisions.
     pub scope_ids: PerfectHash<u16>,
-    /// The ids of the routes of each scope, in the order of the file.
+    /// The scopes as each of their apis has them, sorted by name and by api.
+    pub scopes_in_apis: List<ScopeInApiRow>,
+    /// The ids of the routes of each scope in each api, in the order of the file.
     pub scope_routes: List<u32>,
     /// The apis, sorted by name.
     pub apis: List<ApiRow>,
@@ -212,6 +214,8 @@ pub struct RouteRow {
     pub siblings: Run,
     /// The scope it needs.
     pub scope: u16,
+    /// Its api.
+    pub api: u32,
     /// That scope's terms, except for an amount of the route's own.
     pub terms: Terms,
     /// Where it stands in the policy file.
@@ -236,11 +240,20 @@ pub struct ScopeRow {
     pub terms: Terms,
     /// The permitted action, where the policy states one.
     pub permits: Option<Span>,
-    /// Its api.
+    /// The apis that have it, in [`Tables::scopes_in_apis`]: nearly always one.
+    pub apis: Run,
+}
+
+/// A scope as one api has it.
+#[derive(Clone, Copy, Debug)]
+pub struct ScopeInApiRow {
+    /// The scope.
+    pub scope: u16,
+    /// The api.
     pub api: u32,
-    /// Its routes, in [`Tables::scope_routes`].
+    /// The scope's routes in this api, in [`Tables::scope_routes`].
     pub routes: Run,
-    /// Where its name stands in the policy file.
+    /// Where the scope's name stands in the policy file, in this api.
     pub place: Place,
 }
 

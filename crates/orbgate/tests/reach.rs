@@ -71,6 +71,7 @@ fn everything() -> BTreeSet<String> {
         "a segment of 257 bytes",
         "33 segments",
         "33 segments behind a long prefix",
+        "a route of a scope that several apis have",
     ];
     let rest = rest.map(str::to_owned);
     let all = reasons
@@ -93,6 +94,8 @@ struct Table {
     templates: HashMap<String, (Vec<String>, usize)>,
     mixtures: HashMap<usize, usize>,
     literals: HashSet<String>,
+    /// The scopes that several apis have.
+    shared: HashSet<String>,
 }
 
 impl Table {
@@ -100,6 +103,12 @@ impl Table {
         let mut templates = HashMap::new();
         let mut mixtures: HashMap<_, HashSet<_>> = HashMap::new();
         let mut literals = HashSet::new();
+        let (mut names, mut shared) = (HashSet::new(), HashSet::new());
+        for scope in model.apis.iter().flat_map(|api| &api.scopes) {
+            if !names.insert(&scope.name) {
+                shared.insert(scope.name.clone());
+            }
+        }
         for (api, _, route, full) in model.routes() {
             let mixture: Vec<_> = full.iter().map(|segment| is_parameter(segment)).collect();
             mixtures.entry(full.len()).or_default().insert(mixture);
@@ -124,11 +133,19 @@ impl Table {
             templates,
             mixtures,
             literals,
+            shared,
         }
     }
 
     fn reached(&self, ask: &Ask, answer: &Answer, mark: &mut impl FnMut(String)) {
         mark(answer.reason.to_owned());
+        if answer
+            .scope
+            .as_ref()
+            .is_some_and(|scope| self.shared.contains(scope))
+        {
+            mark("a route of a scope that several apis have".to_owned());
+        }
         let target = &ask.target;
         let segments: Vec<_> = target.split(|byte| *byte == b'/').skip(1).collect();
         if let Some(detail) = answer.detail {

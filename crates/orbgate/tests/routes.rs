@@ -6,11 +6,12 @@ use orbgate::{Decision, Engine, Policy, Reason, Request, RouteId, Token, TokenKi
 
 const AMOUNTS: &str = include_str!("../../../policy/valid/amounts.yaml");
 const INFERENCE: &str = include_str!("../../../policy/valid/inference.yaml");
+const SEVERAL: &str = include_str!("../../../policy/valid/scope-in-several-apis.yaml");
 
 #[test]
 fn by_route_the_answer_is_that_of_a_target() {
     let read = |text| Engine::new(&Policy::from_yaml(text).unwrap());
-    let engines = [read(AMOUNTS), read(INFERENCE)];
+    let engines = [read(AMOUNTS), read(INFERENCE), read(SEVERAL)];
     for engine in engines.iter().chain([Engine::external()]) {
         let all = engine.scope_table().map(|scope| scope.name().to_owned());
         let all = all.collect::<Vec<_>>().join(" ");
@@ -105,7 +106,7 @@ fn a_route_names_every_method_of_its_template() {
 }
 
 #[test]
-fn routes_are_equal_where_method_template_and_scope_are() {
+fn routes_are_equal_where_method_template_scope_and_api_are() {
     let one = engine("a", "read:a", &["GET /x", "GET /y"]);
     let same = engine("a", "read:a", &["GET /x"]);
     assert_eq!(one.route(0), same.route(0));
@@ -161,5 +162,67 @@ fn a_route_is_denied_by_every_small_variation_of_its_policy() {
         let id = other.route(0).unwrap().id();
         assert!(!engine.decide_route(id, token, false).is_allow());
         assert!(ids.insert(id), "two policies gave one id");
+    }
+}
+
+#[test]
+fn a_scope_of_several_apis_is_one() {
+    let engine = Engine::new(&Policy::from_yaml(SEVERAL).unwrap());
+    let scope = engine.find_scope("read:items").unwrap();
+    assert_eq!(engine.scope_count(), 3);
+    assert_eq!(scope.permits(), Some("reads items, in every api"));
+    let apis: Vec<_> = scope.apis().map(|in_api| in_api.api()).collect();
+    assert_eq!(
+        (scope.api(), &*apis),
+        ("photos", &["photos", "v1", "v2"][..])
+    );
+    let lines = scope.apis().map(|in_api| in_api.place().line);
+    assert_eq!(Some(scope.place().line), lines.min());
+    for in_api in scope.apis() {
+        assert_eq!(in_api.scope(), scope);
+        assert!(in_api.routes().all(|route| route.api() == in_api.api()));
+    }
+    let routes: Vec<_> = scope.routes().map(|route| route.as_str()).collect();
+    let expected = [
+        "GET /api/v1/photos",
+        "GET /api/v1/items",
+        "GET /api/v2/items",
+        "GET /api/v2/items/{itemId}",
+    ];
+    assert_eq!(routes, expected);
+    // In the file's order, each api with its own.
+    let listed = engine.scopes_in_apis();
+    let listed: Vec<_> = listed
+        .map(|in_api| (in_api.api(), in_api.scope().name(), in_api.routes().count()))
+        .collect();
+    let expected = [
+        ("v2", "read:items", 2),
+        ("v2", "write:items", 1),
+        ("v1", "read:items", 1),
+        ("v1", "write:items", 1),
+        ("photos", "read:items", 1),
+        ("inference", "read:inference", 0),
+        ("speech", "read:inference", 1),
+    ];
+    assert_eq!(listed, expected);
+}
+
+#[test]
+fn the_order_of_the_apis_of_a_scope_does_not_count() {
+    let (head, apis) = SEVERAL.split_once("apis:\n").unwrap();
+    let (v2, others) = apis.split_once("  v1:\n").unwrap();
+    let others = others.strip_suffix("...\n").unwrap();
+    let turned = format!("{head}apis:\n  v1:\n{others}{v2}...\n");
+    let [one, other] =
+        [SEVERAL, &turned].map(|text| Engine::new(&Policy::from_yaml(text).unwrap()));
+    assert_eq!(one.digest(), other.digest());
+    assert!(one.routes().eq(other.routes()));
+    for scope in one.scope_table() {
+        let token = Some(Token::user(scope.name()));
+        assert_eq!(
+            one.decide_scope(scope.name(), token, false),
+            other.decide_scope(scope.name(), token, false)
+        );
+        assert_eq!(other.find_scope(scope.name()), Some(scope));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use orbgate::{Decision, Engine, Orbs, OrganisationRule, Place, Reason};
 
-use crate::questions::{TableRow, table_rows};
+use crate::questions::{TableRow, callable_rows};
 
 /// How often each outcome of a policy was decided.
 ///
@@ -77,9 +77,9 @@ impl<'e> Coverage<'e> {
         }
     }
 
-    /// The rows of the policy's table, in the order of the file.
+    /// The rows of the policy's table that can be called, in the order of the file.
     pub fn rows(&self) -> impl Iterator<Item = CoveredRow<'e>> + use<'_, 'e> {
-        table_rows(self.engine).map(|row| {
+        callable_rows(self.engine).map(|row| {
             let times = |name| {
                 let route = row.route.map(|route| route.index());
                 let key = (route, row.scope.index(), name);

@@ -286,3 +286,51 @@ fn memory_does_not_grow_with_the_rows() {
         assert!(peak < MOST_KIB, "{format}: {peak} KiB at the peak");
     }
 }
+
+/// Two versions and another api; `read:items` is in three apis, and says what it permits in one of them.
+const SEVERAL: &str = include_str!("../../../../policy/valid/scope-in-several-apis.yaml");
+
+#[test]
+fn a_scope_of_several_apis_is_shown_in_each_with_the_routes_there() {
+    let policy = file("table-several.yaml", SEVERAL);
+    let ran = orbgate(&["check", &policy]);
+    assert!(
+        ran.out.contains(": ok: 3 scopes, 7 routes, "),
+        "{}",
+        ran.out
+    );
+    let table = |format| orbgate(&["table", "--format", format, "--policy", &policy]).out;
+    let csv = table("csv");
+    let rows = csv.lines().filter(|line| line.contains("read:items"));
+    let permits = "\"reads items, in every api\"";
+    assert_eq!(
+        rows.collect::<Vec<_>>(),
+        [
+            format!("v2,read:items,no,any,{permits},GET /api/v2/items,no,"),
+            format!("v2,read:items,no,any,{permits},GET /api/v2/items/{{itemId}},no,"),
+            format!("v1,read:items,no,any,{permits},GET /api/v1/items,no,"),
+            format!("photos,read:items,no,any,{permits},GET /api/v1/photos,no,"),
+        ]
+    );
+    let text = table("text");
+    assert!(text.starts_with("policy scope-in-several-apis: 3 scopes, 7 routes, "));
+    let json: Value = serde_json::from_str(&table("json")).unwrap();
+    let routes = |api: usize| {
+        json["apis"][api]["scopes"][0]["routes"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!([routes(0), routes(1), routes(2)], [2, 1, 1]);
+    assert_eq!(json["apis"][3]["scopes"][0]["routes"], json!([]));
+    assert_eq!(
+        json["apis"][4]["scopes"][0]["routes"][0]["route"],
+        "GET /speech/voices"
+    );
+    // What can be called: each route, and no scope by its name, because each has a route in some api.
+    let scopes = "read:items write:items read:inference";
+    let ran = orbgate(&[
+        "reach", "--token", "user", "--scopes", scopes, "--policy", &policy,
+    ]);
+    assert!(ran.out.contains("7 of 7 rows, "), "{}", ran.out);
+}

@@ -132,6 +132,62 @@ fn a_route_leads_to_its_scope_and_a_scope_to_its_routes() {
     client.end().unwrap();
 }
 
+/// Two apis with one scope, whose first is the second by name.
+const TWO: &str = "orbgate: 1
+apis:
+  b:
+    base_path: /b
+    scopes:
+      read:x: { orbs: false, routes: [GET /x] }
+  a:
+    base_path: /a
+    scopes:
+      read:x: { orbs: false, routes: [GET /x, GET /y] }
+";
+
+#[test]
+fn a_scope_of_two_apis_is_found_in_both() {
+    let mut client = Client::ready(json!({}));
+    client.open(URI, TWO);
+    let at = |line: usize, text: &str| {
+        let character = TWO.lines().nth(line).unwrap().find(text).unwrap();
+        let position = json!({ "line": line, "character": character });
+        json!({ "textDocument": { "uri": URI }, "position": position })
+    };
+    let hover = client.ask("textDocument/hover", at(9, "read:x")).unwrap();
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert!(text.starts_with("`read:x` of apis `a`, `b`\n"), "{text}");
+    let to = client.ask("textDocument/definition", at(9, "GET /y"));
+    assert_eq!(
+        to.unwrap()["range"]["start"],
+        json!({ "line": 5, "character": 6 })
+    );
+    let mut params = at(9, "read:x");
+    params["context"] = json!({ "includeDeclaration": true });
+    let found = client.ask("textDocument/references", params).unwrap();
+    let found = found.as_array().unwrap().iter();
+    let lines: Vec<_> = found
+        .map(|found| &found["range"]["start"]["line"])
+        .collect();
+    assert_eq!(lines, [9, 5, 9, 9, 5]);
+    let outline = client
+        .ask("textDocument/documentSymbol", at(0, "orbgate"))
+        .unwrap();
+    let found = outline.as_array().unwrap().iter().map(|scope| {
+        let routes = scope["children"].as_array().unwrap().len();
+        (&scope["name"], &scope["detail"], routes)
+    });
+    let expected = [("read:x", "b", 1), ("read:x", "a", 2)];
+    assert_eq!(found.len(), expected.len());
+    for (found, (name, api, routes)) in found.zip(expected) {
+        assert_eq!(
+            (found.0, found.1, found.2),
+            (&json!(name), &json!(api), routes)
+        );
+    }
+    client.end().unwrap();
+}
+
 #[test]
 fn a_policy_is_laid_out_and_one_with_faults_is_left_alone() {
     let format = |client: &mut Client| {

@@ -10,10 +10,11 @@ mod templates;
 
 use crate::hash::{PerfectHash, index};
 use crate::list::{Span, Text};
-use crate::policy::{Policy, segments};
+use crate::policy::{Api, Policy, segments};
 use crate::seeded::{RandomSeed, SeededMap};
 use crate::tables::{
-    ApiRow, NO_SCOPE, NONE, ORBS_UNKNOWN, ORBS_UNSTATED, Prefix, Run, ScopeRow, Tables, Terms,
+    ApiRow, NO_SCOPE, NONE, ORBS_UNKNOWN, ORBS_UNSTATED, Prefix, Run, ScopeInApiRow, ScopeRow,
+    Tables, Terms,
 };
 use crate::terms::Orbs;
 
@@ -47,12 +48,8 @@ pub(crate) fn compile(policy: &Policy) -> Result<Tables, Unplaceable> {
 fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
     let mut apis: Vec<_> = policy.apis().iter().collect();
     apis.sort_by_key(|api| api.name());
-    let mut scopes = Vec::new();
-    for (api_id, api) in (0..).zip(&apis) {
-        let rules = api.scopes().iter();
-        scopes.extend(rules.map(|rule| Scope { api_id, api, rule }));
-    }
-    scopes.sort_by_key(|scope| scope.rule.name());
+    let scopes = scopes_in_apis(&apis);
+    let by_name: Vec<_> = scopes.chunk_by(|a, b| a.id == b.id).collect();
 
     let templates = Templates::of(&scopes);
     let mut text = TextPool::with_room(templates.literals.len().saturating_add(scopes.len()));
@@ -60,13 +57,17 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
     let api_rows: Vec<_> = api_names.map(|name| ApiRow { name }).collect();
     let common = templates.common_segments();
     let literals = Literals::of(salt, &templates, common, &mut text);
-    let names = || scopes.iter().map(|scope| scope.rule.name());
+    let names = || {
+        by_name
+            .iter()
+            .filter_map(|apis| Some(apis.first()?.rule.name()))
+    };
     let spans: Vec<_> = names().map(|name| text.span(name)).collect();
     let routes = route_rows(&templates, &spans, &mut text);
     let methods = methods(&templates);
     let by_key = templates_by_key(salt, &templates, &literals, &methods)?;
     let (tuple_runs, tuples) = tuples(&templates, &literals.fields);
-    let scope_rows = scope_rows(&scopes, &spans, &mut text);
+    let scope_rows = scope_rows(&by_name, &spans, &mut text);
     let names: Vec<_> = names().map(str::as_bytes).collect();
 
     Ok(Tables {
@@ -86,6 +87,7 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
         routes: routes.into(),
         scopes: scope_rows.into(),
         scope_ids: scope_ids(salt, &names)?,
+        scopes_in_apis: in_api_rows(&scopes).into(),
         scope_routes: scope_routes(&templates).into(),
         apis: api_rows.into(),
         headings: policy
@@ -96,6 +98,30 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
             .into(),
         text: Text::Owned(text.all.into_boxed_str()),
     })
+}
+
+/// The scopes of these apis, sorted by name and by api.
+fn scopes_in_apis<'p>(apis: &[&'p Api]) -> Vec<Scope<'p>> {
+    let mut scopes = Vec::new();
+    for (api_id, api) in (0..).zip(apis) {
+        let rules = api.scopes().iter();
+        scopes.extend(rules.map(|rule| Scope {
+            id: 0,
+            api_id,
+            api,
+            rule,
+        }));
+    }
+    // Stable: those of one name keep the order of the apis.
+    scopes.sort_by_key(|scope| scope.rule.name());
+    // In this order no id is asked for behind the last of 65,535 scopes.
+    for (apis, id) in scopes
+        .chunk_by_mut(|a, b| a.rule.name() == b.rule.name())
+        .zip(0..)
+    {
+        apis.iter_mut().for_each(|scope| scope.id = id);
+    }
+    scopes
 }
 
 /// What all templates start with. Nothing starts with the prefix of tables whose keys do not say which literals they have, so
@@ -184,16 +210,36 @@ fn terms(scope: Scope<'_>, name: Span, amount: Option<u64>) -> Terms {
     }
 }
 
-fn scope_rows<'t>(scopes: &[Scope<'t>], names: &[Span], text: &mut TextPool<'t>) -> Vec<ScopeRow> {
-    let routes = runs(scopes.iter().map(|scope| scope.rule.routes().len()));
-    let rows = scopes.iter().zip(names).zip(routes);
-    let rows = rows.map(|((scope, name), routes)| ScopeRow {
-        terms: terms(*scope, *name, None),
-        permits: scope.rule.permits().map(|permits| text.span(permits)),
-        api: scope.api_id,
-        routes,
-        place: scope.rule.place(),
+/// The scopes, each as the apis have it. What is said of one is equal in all of them, and one at most says what it permits.
+fn scope_rows<'t>(
+    scopes: &[&[Scope<'t>]],
+    names: &[Span],
+    text: &mut TextPool<'t>,
+) -> Vec<ScopeRow> {
+    let apis = runs(scopes.iter().map(|apis| apis.len()));
+    let rows = scopes.iter().zip(names).zip(apis);
+    let rows = rows.filter_map(|((in_apis, name), apis)| {
+        let permits = in_apis.iter().find_map(|scope| scope.rule.permits());
+        Some(ScopeRow {
+            terms: terms(*in_apis.first()?, *name, None),
+            permits: permits.map(|permits| text.span(permits)),
+            apis,
+        })
     });
+    rows.collect()
+}
+
+fn in_api_rows(scopes: &[Scope<'_>]) -> Vec<ScopeInApiRow> {
+    let routes = runs(scopes.iter().map(|scope| scope.rule.routes().len()));
+    let rows = scopes
+        .iter()
+        .zip(routes)
+        .map(|(scope, routes)| ScopeInApiRow {
+            scope: scope.id,
+            api: scope.api_id,
+            routes,
+            place: scope.rule.place(),
+        });
     rows.collect()
 }
 

@@ -20,7 +20,7 @@ pub(super) fn route_rows(
     let mut rows = Vec::with_capacity(templates.routes.len());
     for siblings in &templates.runs {
         rows.extend(slice(&templates.routes, *siblings).iter().map(|route| {
-            let name = at(names, usize::from(route.scope_id));
+            let name = at(names, usize::from(route.scope.id));
             let method = text.push(&[route.rule.method(), " "]);
             let template = text.push(&route.path);
             RouteRow {
@@ -30,7 +30,8 @@ pub(super) fn route_rows(
                 },
                 template,
                 siblings: *siblings,
-                scope: route.scope_id,
+                scope: route.scope.id,
+                api: route.scope.api_id,
                 terms: terms(route.scope, name, route.rule.orbs()),
                 place: route.rule.place(),
             }
@@ -102,7 +103,7 @@ pub(super) fn templates_by_key(
                 entry.ranks ^= (NO_RANK ^ rank).wrapping_shl(rank_bits(column));
                 // The scope's row does not say an amount of the route's own.
                 if route.rule.orbs().is_none() {
-                    set(&mut entry.scopes, column, route.scope_id);
+                    set(&mut entry.scopes, column, route.scope.id);
                 }
             }
         }

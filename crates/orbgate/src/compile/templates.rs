@@ -8,9 +8,11 @@ use crate::policy::{Api, RouteRule, ScopeRule, common_segments, full_template, s
 use crate::seeded::SeededMap;
 use crate::tables::{Run, slice};
 
-/// A scope of a policy.
+/// A scope of a policy as one api has it.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'p> {
+    /// The same in every api that has it: the place of its name among all, sorted.
+    pub(super) id: u16,
     /// The place of its api among all, sorted by name.
     pub(super) api_id: u32,
     pub(super) api: &'p Api,
@@ -37,7 +39,6 @@ pub(super) struct Templates<'t> {
 pub(super) struct Template<'t> {
     /// Its place among the routes of all scopes, in their order.
     pub(super) place: u32,
-    pub(super) scope_id: u16,
     pub(super) scope: Scope<'t>,
     pub(super) rule: &'t RouteRule,
     /// `/base/path` and `/{parameter}`.
@@ -59,15 +60,13 @@ impl<'t> Templates<'t> {
     pub(super) fn of(scopes: &[Scope<'t>]) -> Self {
         let (mut routes, mut segments) = (Vec::new(), Vec::new());
         let mut literals = Literals::default();
-        // In this order no id is asked for behind the last of 65,535 scopes.
-        for (scope, scope_id) in scopes.iter().zip(0..) {
+        for scope in scopes {
             // An api without a base path has no routes.
             let base_path = scope.api.base_path().unwrap_or_default();
             for rule in scope.rule.routes() {
                 let path = full_template(base_path, rule.template());
                 routes.push(Template {
                     place: id(routes.len()),
-                    scope_id,
                     scope: *scope,
                     rule,
                     path,

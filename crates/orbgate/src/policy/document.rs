@@ -75,7 +75,8 @@ pub(super) struct ApiDocument {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Organisation"))]
     pub(super) organisation: Option<Spanned<Organisation>>,
-    /// The scopes by name (RFC 6749 §3.3): opaque, case-sensitive, no hierarchy.
+    /// The scopes by name (RFC 6749 §3.3): opaque, case-sensitive, no hierarchy. One that several apis have is one scope:
+    /// everything said of it must be equal.
     #[cfg_attr(feature = "schema", schemars(extend("propertyNames" = pattern(SCOPE, MAX_SCOPE))))]
     pub(super) scopes: Entries<ScopeDocument>,
 }

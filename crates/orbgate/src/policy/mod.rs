@@ -4,7 +4,7 @@
 //! `orbgate-yaml`:
 //!
 //! ```text
-//! text ──orbgate-yaml──▶ values with places ──read──▶ document ──rules──▶ policy ──conflicts──▶ valid policy
+//! text ──orbgate-yaml──▶ values with places ──read──▶ document ──rules, shared──▶ policy ──conflicts──▶ valid policy
 //! ```
 
 mod conflicts;
@@ -20,6 +20,7 @@ mod read;
 mod rules;
 #[cfg(feature = "schema")]
 mod schema;
+mod shared;
 mod tuples;
 mod warnings;
 
@@ -66,6 +67,7 @@ impl Policy {
 /// The policy that a document describes, with whatever is wrong with it.
 fn judged(document: &Document, faults: &mut Faults) -> Policy {
     let policy = rules::policy(document, faults);
+    shared::check(document, faults);
     if let Some(routes) = conflicts::full_routes_within_limit(&policy, faults) {
         conflicts::check(&routes, faults);
         tuples::check(&routes, faults);

@@ -105,7 +105,8 @@ impl Api {
     }
 }
 
-/// A scope: one opaque OAuth scope token (RFC 6749 §3.3), what it permits and which routes need it.
+/// A scope in its api: one opaque OAuth scope token (RFC 6749 §3.3), what it permits and which routes need it. One that several
+/// apis have is one scope; one of them at most says what it permits, and the rest is equal.
 #[derive(Clone, Debug)]
 pub struct ScopeRule {
     pub(super) name: String,

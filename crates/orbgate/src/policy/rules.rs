@@ -20,11 +20,9 @@ pub(super) fn policy(document: &Document, faults: &mut Faults) -> Policy {
             grammar::name(name, "the policy's name")
         });
     }
-    let mut seen = HashMap::new();
     let apis = document.apis.0.iter();
     let apis = apis
-        .enumerate()
-        .map(|(index, (name, api))| api_rule(index, name, api, &mut seen, faults))
+        .map(|(name, api)| api_rule(name, api, faults))
         .collect();
     let mut policy = Policy {
         name: document.name.as_ref().map(|name| name.value.clone()),
@@ -68,16 +66,7 @@ fn headings(headings: &[Spanned<String>], faults: &mut Faults) -> Vec<String> {
         .collect()
 }
 
-/// Where each scope name was seen first: in which api, at which place.
-type Seen<'a> = HashMap<&'a str, (usize, Place)>;
-
-fn api_rule<'a>(
-    index: usize,
-    name: &Spanned<String>,
-    api: &'a ApiDocument,
-    seen: &mut Seen<'a>,
-    faults: &mut Faults,
-) -> Api {
+fn api_rule(name: &Spanned<String>, api: &ApiDocument, faults: &mut Faults) -> Api {
     judge(name, faults, |name| grammar::name(name, "the api's name"));
     let shown = quoted(&name.value);
     match (&api.token, &api.organisation) {
@@ -120,21 +109,6 @@ fn api_rule<'a>(
     let mut scopes = Vec::with_capacity(api.scopes.0.len());
     for (name, scope) in &api.scopes.0 {
         judge(name, faults, grammar::scope);
-        match seen.get(name.value.as_str()) {
-            None => {
-                seen.insert(&name.value, (index, name.place));
-            }
-            // Twice in one api is a duplicate key, reported as such.
-            Some((first, _)) if *first == index => {}
-            Some((_, first)) => {
-                let message = format!(
-                    "scope {} belongs to two apis (first on {})",
-                    quoted(&name.value),
-                    first_place(*first, name.place)
-                );
-                faults.push(name.place, message);
-            }
-        }
         scopes.push(scope_rule(name, scope, base_path.as_deref(), faults));
     }
     let organisation = api

@@ -19,11 +19,13 @@ pub fn policies() -> impl Strategy<Value = Model> {
         (1..=i64::MAX.unsigned_abs()).prop_map(Orbs::Amount),
         Just(Orbs::Absent),
     ];
-    let scopes = vec((orbs, any::<Index>()), SCOPES.len());
+    let others = prop_oneof![2 => Just([false; 3]), 1 => any::<[bool; 3]>()];
+    let scopes = vec((orbs, any::<Index>(), others), SCOPES.len());
     (any::<bool>(), apis, scopes, words(), drafts()).prop_map(
         |(encoded_params, apis, scopes, words, drafts)| {
             let api = |(at, (base_path, organisation))| Api {
-                name: format!("api{at}"),
+                // In the file, the last by name comes first.
+                name: format!("api{}", 9 - at),
                 base_path,
                 organisation,
                 scopes: Vec::new(),
@@ -32,12 +34,19 @@ pub fn policies() -> impl Strategy<Value = Model> {
                 encoded_params,
                 apis: apis.into_iter().enumerate().map(api).collect(),
             };
-            for (name, (orbs, api)) in SCOPES.iter().zip(scopes) {
-                api.get_mut(&mut model.apis).scopes.push(Scope {
-                    name: (*name).to_owned(),
-                    orbs,
-                    routes: Vec::new(),
-                });
+            for (name, (orbs, api, others)) in SCOPES.iter().zip(scopes) {
+                let first = api.index(model.apis.len());
+                let rule = model.apis[first].organisation;
+                for (at, api) in model.apis.iter_mut().enumerate() {
+                    // Apis that share a scope say the same of tokens.
+                    if at == first || others[at] && api.organisation == rule {
+                        api.scopes.push(Scope {
+                            name: (*name).to_owned(),
+                            orbs,
+                            routes: Vec::new(),
+                        });
+                    }
+                }
             }
             let mut places = Places::default();
             for draft in drafts {
@@ -194,13 +203,18 @@ impl Draft {
             return;
         }
         let scope = &mut api.scopes[scope];
-        if scope.orbs == Orbs::Absent {
-            scope.orbs = Orbs::Yes;
-        }
         if scope.orbs == Orbs::No {
             route.orbs = None;
         }
         scope.routes.push(route);
+        if scope.orbs == Orbs::Absent {
+            // In every api that has it.
+            let name = scope.name.clone();
+            let scopes = model.apis.iter_mut().flat_map(|api| &mut api.scopes);
+            for scope in scopes.filter(|scope| scope.name == name) {
+                scope.orbs = Orbs::Yes;
+            }
+        }
     }
 }
 

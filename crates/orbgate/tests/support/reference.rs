@@ -119,7 +119,10 @@ pub fn decide_scope(policy: &Model, asked: &[u8], ask: &Ask) -> Answer {
         Some((kind, scopes)) if *kind == "user" || *kind == "organisation" => (*kind, scopes),
         Some(_) => return deny("invalid_token"),
     };
-    for api in &policy.apis {
+    // Where several apis have it, the first by name.
+    let mut apis: Vec<_> = policy.apis.iter().collect();
+    apis.sort_by_key(|api| &api.name);
+    for api in apis {
         for scope in &api.scopes {
             if scope.name.as_bytes() == asked {
                 return by_scope(api, scope, None, kind, held, ask.bonus);

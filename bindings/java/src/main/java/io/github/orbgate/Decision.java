@@ -61,12 +61,12 @@ public final class Decision {
         return route == null ? table.scope(packed).amount() : route.amount();
     }
 
-    /** The api of the route or scope. */
+    /** The api of the route; asked by scope, that of the scope, the first by name of several. */
     public Optional<String> api() {
-        Table.Scope scope = table.scope(packed);
-        boolean isTemplate = reason() == Reason.METHOD_NOT_DECLARED;
-        Optional<Table.Scope> found = isTemplate ? found().map(Table.Route::scope) : Optional.ofNullable(scope);
-        return found.map(Table.Scope::api);
+        return switch (reason()) {
+            case NO_TOKEN, INVALID_TOKEN -> Optional.empty();
+            default -> found().map(Table.Route::api).or(() -> Optional.ofNullable(table.scope(packed)).map(Table.Scope::api));
+        };
     }
 
     /** {@code METHOD /template}; for {@code method_not_declared} the template alone. */

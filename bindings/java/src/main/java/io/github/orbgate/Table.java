@@ -22,12 +22,17 @@ record Table(String digest, Route[] routes, Scope[] scopes) {
      * @param text {@code METHOD /template}
      * @param methods all methods of the template
      */
-    record Route(String text, Scope scope, long amount, List<String> methods) {
+    record Route(String text, String api, long amount, List<String> methods) {
         String template() {
             return text.substring(text.indexOf(' ') + 1);
         }
     }
 
+    /**
+     * A scope.
+     *
+     * @param api the first by name, where several have it
+     */
     record Scope(String name, String api, long amount) {}
 
     /** Null where a decision has none. */
@@ -60,12 +65,13 @@ record Table(String digest, Route[] routes, Scope[] scopes) {
             out.bytes.putInt(Layout.Route.STRUCT_SIZE, Layout.Route.SIZE);
             Core.check(Library.ABI.route(engine, index + 1, out.address));
             String text = out.text(Layout.Route.TEXT);
-            int scope = out.bytes.getInt(Layout.Route.SCOPE_NUMBER);
             long amount = out.bytes.getLong(Layout.Route.AMOUNT);
-            Route route = new Route(text, scopes[scope - 1], amount, List.of());
+            // Routes of one api share its name.
+            String api = out.text(Layout.Route.API).intern();
+            Route route = new Route(text, api, amount, List.of());
             int number = index + 1;
             List<String> declared = methods.computeIfAbsent(route.template(), template -> methods(engine, number, out));
-            routes[index] = new Route(text, route.scope(), amount, declared);
+            routes[index] = new Route(text, api, amount, declared);
         }
         Core.check(Library.ABI.call("orbgate_engine_digest_text", engine, out.address));
         return new Table(out.text(0), routes, scopes);
