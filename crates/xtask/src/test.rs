@@ -43,6 +43,8 @@ enum Step {
     Conformance,
     /// Every published crate compiles with each feature alone and with none
     Features,
+    /// The fuzz targets compile
+    Fuzz,
     /// Every published crate compiles from its own archive
     Package,
     /// The published crates compile with the oldest Rust that they promise
@@ -153,6 +155,7 @@ impl Step {
     /// What it reads but Rust's own files.
     const fn reads(self) -> &'static [&'static str] {
         match self {
+            Self::Fuzz => &["fuzz"],
             // The tests of the pages read everything.
             Self::Tests => &["."],
             Self::Fmt | Self::Clippy | Self::Docs | Self::Tree | Self::Features => &[],
@@ -203,9 +206,20 @@ impl Step {
                     "cargo clippy -p orbgate --no-default-features -- -D warnings",
                 ])
             }),
-            Self::Tests => step(|| all(&["cargo test --workspace --all-features"])),
+            // The examples of the core's README are for its default features, too.
+            Self::Tests => step(|| {
+                all(&[
+                    "cargo test --workspace --all-features",
+                    "cargo test -p orbgate --doc",
+                ])
+            }),
             Self::Docs => step(|| docs(project)),
             Self::Features => step(|| features(project)),
+            // A package of its own outside the workspace, with one folder for what both build.
+            Self::Fuzz => {
+                let check = "cargo check --locked --manifest-path fuzz/Cargo.toml";
+                step(|| all(&[&format!("{check} --target-dir target")]))
+            }
             Self::Tree => step(tree::check),
             Self::Package => package::run(project),
             Self::Msrv => msrv::run(project),

@@ -1,0 +1,146 @@
+//! Any method, target and token: the engine's answer is the reference's, on two policies that have every rule.
+#![no_main]
+
+#[path = "../../crates/orbgate/tests/support/engine.rs"]
+#[allow(dead_code, reason = "batches have a test of their own")]
+mod engine;
+#[path = "../../crates/orbgate/tests/support/model.rs"]
+#[allow(dead_code, reason = "the policies here need a part of it")]
+mod model;
+#[path = "../../crates/orbgate/tests/support/reference.rs"]
+#[allow(dead_code, reason = "asking by scope has a target of its own")]
+mod reference;
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::arbitrary::{self, Arbitrary};
+use libfuzzer_sys::fuzz_target;
+use model::{Api, Model, Orbs, Route, Scope};
+use orbgate::Engine;
+use reference::Ask;
+
+#[derive(Arbitrary, Debug)]
+struct Input {
+    encoded_params: bool,
+    method: Method,
+    target: Vec<u8>,
+    kind: Option<u8>,
+    scopes: Vec<u8>,
+    bonus: bool,
+}
+
+/// Random bytes are rarely a method.
+#[derive(Arbitrary, Debug)]
+enum Method {
+    Get,
+    Post,
+    Other(Vec<u8>),
+}
+
+static POLICIES: LazyLock<[(Model, Engine); 2]> = LazyLock::new(|| {
+    [false, true].map(|encoded_params| {
+        let model = model(encoded_params);
+        let engine = engine::engine(&model);
+        (model, engine)
+    })
+});
+
+fuzz_target!(|input: Input| {
+    let [strict, encoded] = &*POLICIES;
+    let (model, engine) = if input.encoded_params {
+        encoded
+    } else {
+        strict
+    };
+    let kinds = ["user", "organisation", "service"];
+    let ask = Ask {
+        method: match input.method {
+            Method::Get => b"GET".to_vec(),
+            Method::Post => b"POST".to_vec(),
+            Method::Other(method) => method,
+        },
+        target: input.target,
+        token: input
+            .kind
+            .map(|kind| (kinds[usize::from(kind) % kinds.len()], input.scopes)),
+        bonus: input.bonus,
+    };
+    assert_eq!(
+        engine::answer(&engine::ask_engine(engine, &ask)),
+        reference::decide(model, &ask),
+        "{ask:?}"
+    );
+});
+
+/// Templates that overlap, differ in case, have characters that may be escaped, and an api for users.
+fn model(encoded_params: bool) -> Model {
+    let route = |text: &str, orbs| {
+        let (method, path) = text.split_once(" /").unwrap();
+        Route {
+            method: method.to_owned(),
+            segments: path.split('/').map(str::to_owned).collect(),
+            orbs,
+        }
+    };
+    let scope = |name: &str, orbs, routes: &[(&str, Option<u64>)]| Scope {
+        name: name.to_owned(),
+        orbs,
+        routes: routes
+            .iter()
+            .map(|(text, orbs)| route(text, *orbs))
+            .collect(),
+    };
+    let api = |name: &str, base_path: &str, organisation, scopes: Vec<Scope>| Api {
+        name: name.to_owned(),
+        base_path: base_path.to_owned(),
+        organisation,
+        scopes,
+    };
+    Model {
+        encoded_params,
+        apis: vec![
+            api(
+                "one",
+                "/v1",
+                None,
+                vec![
+                    scope(
+                        "r",
+                        Orbs::No,
+                        &[
+                            ("GET /a", None),
+                            ("GET /a/{id}", None),
+                            ("GET /{x}/b", None),
+                            ("GET /a/b", None),
+                        ],
+                    ),
+                    scope(
+                        "w",
+                        Orbs::Yes,
+                        &[
+                            ("POST /a", Some(5)),
+                            ("POST /a/x:y", None),
+                            ("PUT /a/{id}/c-._~d/{more}", None),
+                        ],
+                    ),
+                ],
+            ),
+            api(
+                "two",
+                "/u",
+                Some("deny"),
+                vec![scope(
+                    "z",
+                    Orbs::Amount(3),
+                    &[("GET /{id}", None), ("GET /me", None)],
+                )],
+            ),
+            api(
+                "three",
+                "/u/o",
+                Some("allow_without_scope"),
+                vec![scope("y", Orbs::Yes, &[("GET /{id}", None)])],
+            ),
+        ],
+    }
+}
