@@ -80,24 +80,31 @@ type Charge struct {
 // Charge is what the call consumes. It is not there on a denial, nor where the policy states no orb column: then the service that
 // charges must find out.
 func (d Decision) Charge() (charge Charge, stated bool) {
-	bits := d.packed >> 2 & 15
-	if !d.IsAllow() || bits&chargeStated == 0 {
+	if !d.IsAllow() {
+		return Charge{}, false
+	}
+	return chargeOf(uint32(d.packed>>2&15), d.amount())
+}
+
+// As much as the policy states for the route, or for the scope where there is no route.
+func (d Decision) amount() uint64 {
+	if route := d.table.route(d.RouteNumber()); route != nil {
+		return route.amount
+	}
+	if scope := d.table.scope(d.ScopeNumber()); scope != nil {
+		return scope.amount
+	}
+	return 0
+}
+
+// A charge from its bits. The amount counts only where they say that it is stated.
+func chargeOf(bits uint32, amount uint64) (charge Charge, stated bool) {
+	if bits&chargeStated == 0 {
 		return Charge{}, false
 	}
 	charge = Charge{Consumes: bits&chargeConsumes != 0, BonusAllowed: bits&chargeBonusAllowed != 0}
 	if bits&chargeAmountStated != 0 {
-		charge.Amount, charge.AmountStated = d.amount()
+		charge.Amount, charge.AmountStated = amount, true
 	}
 	return charge, true
-}
-
-// As much as the policy states for the route, or for the scope where there is no route.
-func (d Decision) amount() (amount uint64, stated bool) {
-	if route := d.table.route(d.RouteNumber()); route != nil {
-		return route.amount, true
-	}
-	if scope := d.table.scope(d.ScopeNumber()); scope != nil {
-		return scope.amount, true
-	}
-	return 0, false
 }

@@ -247,11 +247,12 @@ func (e engine) tableJSON() ([]byte, Status) {
 }
 
 func (e engine) table() (*table, Status) {
-	var digest C.OrbgateStr
+	var digest, name C.OrbgateStr
 	var routes, scopes C.uint32_t
 	var marked, sealed C.uint8_t
 	for _, status := range []C.OrbgateStatus{
 		C.orbgate_engine_digest_text(e.pointer, &digest),
+		C.orbgate_engine_name(e.pointer, &name),
 		C.orbgate_engine_route_count(e.pointer, &routes),
 		C.orbgate_engine_scope_count(e.pointer, &scopes),
 		C.orbgate_engine_has_end_marker(e.pointer, &marked),
@@ -261,7 +262,7 @@ func (e engine) table() (*table, Status) {
 			return nil, Status(status)
 		}
 	}
-	read := newTable(copied(digest), marked == 1, sealed == 1, int(routes), int(scopes))
+	read := &table{copied(digest), copied(name), marked == 1, sealed == 1, make([]route, routes), make([]scope, scopes)}
 	for index := range read.scopes {
 		found := C.OrbgateScope{struct_size: C.sizeof_OrbgateScope}
 		if status := C.orbgate_engine_scope(e.pointer, C.uint32_t(index+1), &found); status != C.ORBGATE_STATUS_OK {
@@ -274,7 +275,14 @@ func (e engine) table() (*table, Status) {
 		if status := C.orbgate_engine_route(e.pointer, C.uint32_t(index+1), &found); status != C.ORBGATE_STATUS_OK {
 			return nil, Status(status)
 		}
-		read.setRoute(index, copied(found.text), int(found.path_template.len), copied(found.api), uint64(found.amount), copied(found.methods))
+		read.setRoute(index, route{
+			id:     RouteID{high: uint64(found.id.high), low: uint64(found.id.low)},
+			text:   copied(found.text),
+			api:    copied(found.api),
+			scope:  int(found.scope_number),
+			charge: uint32(found.charge), amount: uint64(found.amount),
+			line: int(found.line), column: int(found.column),
+		}, copied(found.methods))
 	}
 	return read, statusOK
 }

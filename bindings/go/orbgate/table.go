@@ -6,6 +6,8 @@ import "strings"
 // even after their policy is closed.
 type table struct {
 	digest string
+	// What the policy calls itself; empty where it has no name.
+	name string
 	// Whether the policy's text ends in YAML's end marker.
 	hasEndMarker bool
 	// And whether that carries a seal.
@@ -16,12 +18,18 @@ type table struct {
 }
 
 type route struct {
-	// METHOD /template, and the second half of it.
-	text, template string
-	api            string
-	amount         uint64
+	id RouteID
+	// METHOD /template, and both halves of it.
+	text, method, template string
+	api                    string
+	// The number of its scope.
+	scope int
+	// As a decision has it: bits, and the amount that they speak of.
+	charge uint32
+	amount uint64
 	// All methods of the template.
-	methods []string
+	methods      []string
+	line, column int
 }
 
 type scope struct {
@@ -47,15 +55,11 @@ func (t *table) scope(number int) *scope {
 	return &t.scopes[number-1]
 }
 
-func newTable(digest string, hasEndMarker, isSealed bool, routes, scopes int) *table {
-	return &table{digest, hasEndMarker, isSealed, make([]route, routes), make([]scope, scopes)}
-}
-
-// Sets a route. The last bytes of its text are the template. The methods are as in GET, POST; a template's methods are kept once,
+// Sets a route, whose text says its method and template. The methods are as in GET, POST; a template's methods are kept once,
 // and so is an api that the route before has.
-func (t *table) setRoute(index int, text string, template int, api string, amount uint64, methods string) {
-	set := route{text, text[len(text)-template:], api, amount, nil}
-	if index > 0 && t.routes[index-1].api == api {
+func (t *table) setRoute(index int, set route, methods string) {
+	set.method, set.template, _ = strings.Cut(set.text, " ")
+	if index > 0 && t.routes[index-1].api == set.api {
 		set.api = t.routes[index-1].api
 	}
 	if index > 0 && t.routes[index-1].template == set.template {

@@ -162,7 +162,12 @@ func (e engine) table() (*table, Status) {
 			}
 			i.read(one.into)
 		}
-		read := newTable(e.digest, marked == 1, sealed == 1, int(routes), int(scopes))
+		var name wasmText
+		if status := i.status("orbgate_engine_name", address, uint64(i.base)); status != statusOK {
+			return nil, status
+		}
+		i.read(&name)
+		read := &table{e.digest, i.text(name), marked == 1, sealed == 1, make([]route, routes), make([]scope, scopes)}
 		for index := range read.scopes {
 			var found wasmScope
 			if status := i.describe("orbgate_engine_scope", &found, address, uint64(index+1)); status != statusOK {
@@ -175,7 +180,14 @@ func (e engine) table() (*table, Status) {
 			if status := i.describe("orbgate_engine_route", &found, address, uint64(index+1)); status != statusOK {
 				return nil, status
 			}
-			read.setRoute(index, i.text(found.Text), int(found.Template.Len), i.text(found.API), found.Amount, i.text(found.Methods))
+			read.setRoute(index, route{
+				id:     RouteID{high: found.ID[0], low: found.ID[1]},
+				text:   i.text(found.Text),
+				api:    i.text(found.API),
+				scope:  int(found.ScopeNumber),
+				charge: found.Charge, amount: found.Amount,
+				line: int(found.Line), column: int(found.Column),
+			}, i.text(found.Methods))
 		}
 		return read, statusOK
 	})

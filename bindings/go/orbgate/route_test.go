@@ -1,0 +1,113 @@
+package orbgate
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every route of the table, with what the table and decisions say of it.
+func TestRoutesAreThoseOfTheTable(t *testing.T) {
+	for _, text := range []string{string(must(os.ReadFile(filepath.Join("..", "..", "..", "policy", "external.yaml")))(t)), five, empty, shared} {
+		engine := must(FromYAML(text))(t)
+		routes := engine.Routes()
+		var got []string
+		for index, route := range routes {
+			if id := must(engine.FindRoute(route.Method, route.Template))(t); id != route.ID || route.Number != index+1 {
+				t.Errorf("the id or number of %+v", route)
+			}
+			decision := engine.DecideRoute(route.ID, UserToken(route.Scope))
+			words := must(decision.Words())(t)
+			if !decision.IsAllow() || decision.RouteNumber() != route.Number || words.API != route.API || words.Route != route.Method+" "+route.Template {
+				t.Errorf("%+v is decided as %+v", route, words)
+			}
+			charge, stated := route.Charge()
+			if decided, has := decision.Charge(); charge != decided || stated != has {
+				t.Errorf("%+v charges %+v", route, decided)
+			}
+			if !slices.Contains(route.Methods, route.Method) || !slices.IsSorted(route.Methods) {
+				t.Errorf("%+v", route)
+			}
+			line := strings.Split(text, "\n")[route.Line-1]
+			if !strings.Contains(line[route.Column-1:], route.Method+" ") {
+				t.Errorf("%+v is not in %q", route, line)
+			}
+			got = append(got, route.API+" "+route.Scope+" "+route.Method+" "+route.Template)
+		}
+		want, scopes := tableOf(t, engine)
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) || engine.RouteCount() != len(want) || engine.ScopeCount() != scopes {
+			t.Errorf("%d routes and %d scopes, not %d and %d", engine.RouteCount(), engine.ScopeCount(), len(want), scopes)
+		}
+	}
+}
+
+// Two apis with one scope.
+const shared = "orbgate: 1\napis:\n  b:\n    base_path: /b\n    scopes:\n      read:x:\n        orbs: false\n        routes: [GET /x]\n" +
+	"  a:\n    base_path: /a\n    scopes:\n      read:x:\n        orbs: false\n        routes: [GET /x]\n"
+
+// The routes and the number of scopes that the JSON table has.
+func tableOf(t *testing.T, engine *Engine) (routes []string, scopes int) {
+	var table struct {
+		APIs []struct {
+			Name   string
+			Scopes []struct {
+				Scope  string
+				Routes []struct{ Method, Template string }
+			}
+		}
+	}
+	if err := json.Unmarshal(must(engine.TableJSON())(t), &table); err != nil {
+		t.Fatal(err)
+	}
+	names := make(map[string]bool)
+	for _, api := range table.APIs {
+		for _, scope := range api.Scopes {
+			names[scope.Scope] = true
+			for _, route := range scope.Routes {
+				routes = append(routes, api.Name+" "+scope.Scope+" "+route.Method+" "+route.Template)
+			}
+		}
+	}
+	return routes, len(names)
+}
+
+func TestRoutesAreTheCallers(t *testing.T) {
+	engine := mustExternal(t)
+	before, again := engine.Routes(), engine.Routes()
+	clear(before[0].Methods)
+	before[1] = Route{}
+	if again[0].Methods[0] == "" || engine.Routes()[0].Methods[0] == "" || engine.Routes()[1].Number != 2 {
+		t.Error("a change of the answer changed the engine")
+	}
+	engine.Close()
+	if last := again[len(again)-1]; last.Template == "" || last.Scope == "" {
+		t.Error("a route does not outlive its engine")
+	}
+}
+
+func TestAPolicyHasAName(t *testing.T) {
+	for text, name := range map[string]string{
+		empty:                     "",
+		empty + "name: billing\n": "billing",
+		empty + "name: büro\n":    "büro",
+	} {
+		if got := must(FromYAML(text))(t).Name(); got != name {
+			t.Errorf("%q, not %q", got, name)
+		}
+	}
+}
+
+func TestNoPolicyHasNoRoutesAndNoName(t *testing.T) {
+	closed := mustExternal(t)
+	closed.Close()
+	for name, engine := range map[string]*Engine{"closed": closed, "nil": nil, "zero": {}} {
+		if engine.Routes() != nil || engine.RouteCount() != 0 || engine.ScopeCount() != 0 || engine.Name() != "" {
+			t.Errorf("%s has something", name)
+		}
+	}
+}
