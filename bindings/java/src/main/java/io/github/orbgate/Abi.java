@@ -22,9 +22,6 @@ interface Abi {
     /** {@code orbgate_engine_route}: called for every route of a policy. */
     int route(long engine, int number, long out);
 
-    /** {@code orbgate_engine_route_method}. */
-    int routeMethod(long engine, int number, long index, long out);
-
     /** {@code orbgate_abi_version}: the cheapest call there is. */
     int abiVersion();
 

@@ -28,7 +28,7 @@ public final class Batch {
 
     /** Adds a request without a token of its own; the method and the target as they came over the wire. */
     public void add(String method, String target) {
-        add(Text.bytes(method, "method"), Text.bytes(target, "target"));
+        add(Text.ofRequest(method, "method"), Text.ofRequest(target, "target"));
     }
 
     /**
@@ -48,7 +48,7 @@ public final class Batch {
 
     /** Adds a request with a token of its own. */
     public void add(String method, String target, Token token, BonusOrbs bonus) {
-        add(Text.bytes(method, "method"), Text.bytes(target, "target"), token, bonus);
+        add(Text.ofRequest(method, "method"), Text.ofRequest(target, "target"), token, bonus);
     }
 
     /**

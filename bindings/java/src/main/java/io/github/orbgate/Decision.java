@@ -3,7 +3,6 @@ package io.github.orbgate;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
 
 /** What was decided. A denial is an answer, not an error. Immutable, and still valid after its engine is closed. */
 public final class Decision {
@@ -48,24 +47,21 @@ public final class Decision {
 
     /** What the call consumes; none on a denial, and where the policy states no orb column. */
     public Optional<Charge> charge() {
-        int bits = Layout.charge(packed);
-        if (bits == 0) {
-            return Optional.empty();
-        }
-        OptionalLong amount = (bits & Layout.CHARGE_AMOUNT_STATED) == 0 ? OptionalLong.empty() : OptionalLong.of(amount());
-        return Optional.of(new Charge((bits & Layout.CHARGE_CONSUMES) != 0, amount, (bits & Layout.CHARGE_BONUS_ALLOWED) != 0));
+        return isAllow() ? Table.charge(Layout.charge(packed), amount()) : Optional.empty();
     }
 
+    /** As much as the policy states for the route, or for the scope where there is no route. */
     private long amount() {
-        Table.Route route = table.route(packed);
-        return route == null ? table.scope(packed).amount() : route.amount();
+        Table.Row route = table.route(packed);
+        Table.Scope scope = table.scope(packed);
+        return route != null ? route.amount() : scope != null ? scope.amount() : 0;
     }
 
     /** The api of the route; asked by scope, that of the scope, the first by name of several. */
     public Optional<String> api() {
         return switch (reason()) {
             case NO_TOKEN, INVALID_TOKEN -> Optional.empty();
-            default -> found().map(Table.Route::api).or(() -> Optional.ofNullable(table.scope(packed)).map(Table.Scope::api));
+            default -> found().map(Route::api).or(() -> Optional.ofNullable(table.scope(packed)).map(Table.Scope::api));
         };
     }
 
@@ -73,8 +69,8 @@ public final class Decision {
     public Optional<String> route() {
         return switch (reason()) {
             case NO_TOKEN, INVALID_TOKEN -> Optional.empty();
-            case METHOD_NOT_DECLARED -> found().map(Table.Route::template);
-            default -> found().map(Table.Route::text);
+            case METHOD_NOT_DECLARED -> found().map(Route::template);
+            default -> row().map(Table.Row::text);
         };
     }
 
@@ -83,13 +79,16 @@ public final class Decision {
      * called without one. For logs, not for answers. Empty if no route has the path and the method, and if a scope was asked for.
      */
     public Optional<String> about() {
-        return reason() == Reason.METHOD_NOT_DECLARED ? Optional.empty() : found().map(Table.Route::text);
+        return reason() == Reason.METHOD_NOT_DECLARED ? Optional.empty() : row().map(Table.Row::text);
     }
 
     /** The route, or what the request is about where the route may not be named. */
-
-    private Optional<Table.Route> found() {
+    private Optional<Table.Row> row() {
         return Optional.ofNullable(table.route(packed));
+    }
+
+    private Optional<Route> found() {
+        return row().map(Table.Row::route);
     }
 
     /** The scope that the call needs. */
@@ -102,7 +101,7 @@ public final class Decision {
      * every other reason than {@code method_not_declared}.
      */
     public List<String> declaredMethods() {
-        return reason() == Reason.METHOD_NOT_DECLARED ? found().map(Table.Route::methods).orElse(List.of()) : List.of();
+        return reason() == Reason.METHOD_NOT_DECLARED ? found().map(Route::methods).orElse(List.of()) : List.of();
     }
 
     /** The digest of the policy that decided, {@code sha256:…}. */

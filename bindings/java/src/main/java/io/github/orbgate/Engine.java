@@ -6,6 +6,7 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -47,7 +48,7 @@ public final class Engine implements Policy, AutoCloseable {
      * @throws PolicyException if it has faults; it names each with its line and column
      */
     public static Engine fromYaml(String yaml) {
-        return fromYaml(Text.bytes(yaml, "yaml"));
+        return fromYaml(Text.ofPolicy(yaml, "yaml"));
     }
 
     /**
@@ -157,8 +158,8 @@ public final class Engine implements Policy, AutoCloseable {
      * {@code GET} and {@code /api/v1/external/voxies/{voxieId}}: for a server's start.
      */
     public Optional<RouteId> findRoute(String method, String template) {
-        byte[] first = Text.bytes(method, "method");
-        byte[] second = Text.bytes(template, "template");
+        byte[] first = Text.ofRequest(method, "method");
+        byte[] second = Text.ofRequest(template, "template");
         NativeBuffer out = new NativeBuffer(Layout.RouteId.SIZE);
         int status = open().during(engine -> Library.ABI.call(
                 "orbgate_engine_find_route",
@@ -193,7 +194,7 @@ public final class Engine implements Policy, AutoCloseable {
 
     /** Decides by scope, for a service whose routes the policy does not list. */
     public Decision decideScope(String scope, Token token, BonusOrbs bonus) {
-        return made(open().decideScope(Text.bytes(scope, "scope"), token, bonus));
+        return made(open().decideScope(Text.ofRequest(scope, "scope"), token, bonus));
     }
 
     /**
@@ -237,6 +238,11 @@ public final class Engine implements Policy, AutoCloseable {
     /** Interns scopes that come one by one, as from a JSON array. A scope with a space in it is in no policy. */
     public ScopeSet scopeSet(Collection<String> scopes) {
         return scopeSet(Text.joined(scopes));
+    }
+
+    /** Every route of the policy. */
+    public List<Route> routes() {
+        return Arrays.stream(open().table.routes()).map(Table.Row::route).toList();
     }
 
     /** The policy's digest, {@code sha256:} and 64 hexadecimal digits. */

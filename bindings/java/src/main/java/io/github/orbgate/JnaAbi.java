@@ -45,11 +45,6 @@ final class JnaAbi implements Abi {
     }
 
     @Override
-    public int routeMethod(long engine, int number, long index, long out) {
-        return Functions.orbgate_engine_route_method(engine, number, index, out);
-    }
-
-    @Override
     public int abiVersion() {
         return Functions.orbgate_abi_version();
     }
@@ -105,8 +100,6 @@ final class JnaAbi implements Abi {
         static native int orbgate_engine_decide_batch_packed(long engine, long batch, long out, long outLength);
 
         static native int orbgate_engine_route(long engine, int number, long out);
-
-        static native int orbgate_engine_route_method(long engine, int number, long index, long out);
 
         static native int orbgate_abi_version();
     }

@@ -9,9 +9,9 @@ public interface Policy {
     /** Decides a request that is there in bytes. A caller that catches what this throws must deny. */
     Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus);
 
-    /** Decides a request. */
+    /** Decides a request. Of a text of more than 65,536 characters the beginning is read: it is denied for its length. */
     default Decision decide(String method, String target, Token token, BonusOrbs bonus) {
-        return decide(Text.bytes(method, "method"), Text.bytes(target, "target"), token, bonus);
+        return decide(Text.ofRequest(method, "method"), Text.ofRequest(target, "target"), token, bonus);
     }
 
     /** Decides a request without bonus orbs. */

@@ -1,9 +1,11 @@
 package io.github.orbgate;
 
-import java.util.ArrayList;
+import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * What a policy says of its routes and scopes, in Java's memory: so decisions have words for as long as they are kept, even
@@ -12,21 +14,17 @@ import java.util.Map;
  * @param routes by number, from 1
  * @param scopes by number, from 1
  */
-record Table(String digest, Route[] routes, Scope[] scopes) {
+record Table(String digest, Row[] routes, Scope[] scopes) {
     /** The table of no policy. */
-    static final Table NONE = new Table("", new Route[0], new Scope[0]);
+    static final Table NONE = new Table("", new Row[0], new Scope[0]);
 
     /**
-     * A route.
+     * A route, with what decisions need of it.
      *
      * @param text {@code METHOD /template}
-     * @param methods all methods of the template
+     * @param amount what a decision's charge speaks of
      */
-    record Route(String text, String api, long amount, List<String> methods) {
-        String template() {
-            return text.substring(text.indexOf(' ') + 1);
-        }
-    }
+    record Row(Route route, String text, long amount) {}
 
     /**
      * A scope.
@@ -36,7 +34,7 @@ record Table(String digest, Route[] routes, Scope[] scopes) {
     record Scope(String name, String api, long amount) {}
 
     /** Null where a decision has none. */
-    Route route(long packed) {
+    Row route(long packed) {
         int number = Layout.route(packed);
         return number == 0 ? null : routes[number - 1];
     }
@@ -53,7 +51,7 @@ record Table(String digest, Route[] routes, Scope[] scopes) {
         Core.check(Library.ABI.call("orbgate_engine_scope_count", engine, out.address));
         Scope[] scopes = new Scope[out.bytes.getInt(0)];
         Core.check(Library.ABI.call("orbgate_engine_route_count", engine, out.address));
-        Route[] routes = new Route[out.bytes.getInt(0)];
+        Row[] routes = new Row[out.bytes.getInt(0)];
         for (int index = 0; index < scopes.length; index++) {
             out.bytes.putInt(Layout.Scope.STRUCT_SIZE, Layout.Scope.SIZE);
             Core.check(Library.ABI.call("orbgate_engine_scope", engine, index + 1, out.address));
@@ -64,24 +62,43 @@ record Table(String digest, Route[] routes, Scope[] scopes) {
         for (int index = 0; index < routes.length; index++) {
             out.bytes.putInt(Layout.Route.STRUCT_SIZE, Layout.Route.SIZE);
             Core.check(Library.ABI.route(engine, index + 1, out.address));
-            String text = out.text(Layout.Route.TEXT);
-            long amount = out.bytes.getLong(Layout.Route.AMOUNT);
-            // Routes of one api share its name.
-            String api = out.text(Layout.Route.API).intern();
-            Route route = new Route(text, api, amount, List.of());
-            int number = index + 1;
-            List<String> declared = methods.computeIfAbsent(route.template(), template -> methods(engine, number, out));
-            routes[index] = new Route(text, api, amount, declared);
+            routes[index] = row(out, scopes, methods);
         }
         Core.check(Library.ABI.call("orbgate_engine_digest_text", engine, out.address));
         return new Table(out.text(0), routes, scopes);
     }
 
-    private static List<String> methods(long engine, int number, NativeBuffer out) {
-        List<String> methods = new ArrayList<>();
-        while (Library.ABI.routeMethod(engine, number, methods.size(), out.address) == Layout.STATUS_OK) {
-            methods.add(out.text(0));
+    /** A route from the library's struct. A template's methods, which are as in {@code GET, POST}, are kept once. */
+    private static Row row(NativeBuffer struct, Scope[] scopes, Map<String, List<String>> methods) {
+        ByteBuffer fields = struct.bytes;
+        String text = struct.text(Layout.Route.TEXT);
+        int space = text.indexOf(' ');
+        String template = text.substring(space + 1);
+        long amount = fields.getLong(Layout.Route.AMOUNT);
+        Route route = new Route(
+                new RouteId(
+                        fields.getLong(Layout.Route.ID + Layout.RouteId.HIGH),
+                        fields.getLong(Layout.Route.ID + Layout.RouteId.LOW)),
+                text.substring(0, space),
+                template,
+                scopes[fields.getInt(Layout.Route.SCOPE_NUMBER) - 1].name(),
+                struct.text(Layout.Route.API).intern(), // routes of one api share its name
+                methods.computeIfAbsent(template, first -> List.of(struct.text(Layout.Route.METHODS).split(", "))),
+                charge(fields.getInt(Layout.Route.CHARGE), amount),
+                fields.getInt(Layout.Route.LINE),
+                fields.getInt(Layout.Route.COLUMN));
+        return new Row(route, text, amount);
+    }
+
+    /** A charge from its bits. The amount counts only where they say that it is stated. */
+    static Optional<Charge> charge(int bits, long amount) {
+        if ((bits & Layout.CHARGE_STATED) == 0) {
+            return Optional.empty();
         }
-        return List.copyOf(methods);
+        boolean isStated = (bits & Layout.CHARGE_AMOUNT_STATED) != 0;
+        return Optional.of(new Charge(
+                (bits & Layout.CHARGE_CONSUMES) != 0,
+                isStated ? OptionalLong.of(amount) : OptionalLong.empty(),
+                (bits & Layout.CHARGE_BONUS_ALLOWED) != 0));
     }
 }

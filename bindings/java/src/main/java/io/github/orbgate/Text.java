@@ -1,7 +1,6 @@
 package io.github.orbgate;
 
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -10,20 +9,50 @@ import java.util.stream.Collectors;
 final class Text {
     private Text() {}
 
+    /** Each is refused for its length alone if it is longer: a method, a path, a scope; and a policy. */
+    private static final int MOST_OF_A_REQUEST = 1 << 16;
+
+    private static final int MOST_OF_A_POLICY = 1 << 24;
+
+    /** The largest array that every Java can make. */
+    private static final int MOST_BYTES = Integer.MAX_VALUE - 8;
+
     /**
      * UTF-8. A lone surrogate has no UTF-8: it becomes a byte that UTF-8 does not have, so that the
      * engine refuses it. Java's own encoder would turn it into a question mark, which has a meaning in a target.
+     *
+     * @throws IllegalArgumentException if that has more bytes than an array can have
      */
     static byte[] bytes(String text, String name) {
         Objects.requireNonNull(text, name);
+        // Java's encoder makes room for three bytes a character, and does not check that there can be as many.
+        return text.length() <= MOST_BYTES / 3 ? encoded(text, name) : others(text, name);
+    }
+
+    /** A method, target, template or scope. Of a longer one the beginning is enough: it is refused for its length, too. */
+    static byte[] ofRequest(String text, String name) {
+        return bytes(beginning(text, name, MOST_OF_A_REQUEST), name);
+    }
+
+    /** A policy. Of a longer one the beginning is enough: it is refused for its length, too. */
+    static byte[] ofPolicy(String text, String name) {
+        return bytes(beginning(text, name, MOST_OF_A_POLICY), name);
+    }
+
+    private static String beginning(String text, String name, int most) {
+        Objects.requireNonNull(text, name);
+        return text.length() <= most ? text : text.substring(0, most);
+    }
+
+    private static byte[] encoded(String text, String name) {
         // Java's encoder is fast. For text with one byte a character it is right, except that it writes `?` for a lone surrogate.
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (bytes.length != text.length()) {
-            return others(text);
+            return others(text, name);
         }
         for (int at = 0; at < bytes.length; at++) {
             if (bytes[at] == '?' && text.charAt(at) != '?') {
-                return others(text);
+                return others(text, name);
             }
         }
         return bytes;
@@ -35,8 +64,8 @@ final class Text {
         return scopes.stream().filter(scope -> scope.indexOf(' ') < 0).collect(Collectors.joining(" "));
     }
 
-    private static byte[] others(String text) {
-        byte[] bytes = new byte[Math.multiplyExact(text.length(), 3)];
+    private static byte[] others(String text, String name) {
+        byte[] bytes = new byte[checked(size(text), name)];
         int length = 0;
         for (int at = 0; at < text.length(); at += Character.charCount(text.codePointAt(at))) {
             int point = text.codePointAt(at);
@@ -58,6 +87,24 @@ final class Text {
                 bytes[length++] = (byte) (0x80 | point & 0x3f);
             }
         }
-        return Arrays.copyOf(bytes, length);
+        return bytes;
+    }
+
+    /** How many bytes that makes. */
+    private static long size(String text) {
+        long size = 0;
+        for (int at = 0; at < text.length(); at += Character.charCount(text.codePointAt(at))) {
+            int point = text.codePointAt(at);
+            boolean isSingle = point < 0x80 || point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE;
+            size += isSingle ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+        }
+        return size;
+    }
+
+    static int checked(long size, String name) {
+        if (size > MOST_BYTES) {
+            throw new IllegalArgumentException(name + " has more than 2 GiB");
+        }
+        return (int) size;
     }
 }

@@ -56,12 +56,6 @@ final class FfmAbi implements Abi {
                     JAVA_INT);
     private static final MethodHandle ROUTE =
             handle("orbgate_engine_route", List.of(JAVA_LONG, JAVA_INT, JAVA_LONG), JAVA_INT, SHORT);
-    private static final MethodHandle ROUTE_METHOD =
-            handle(
-                    "orbgate_engine_route_method",
-                    List.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG),
-                    JAVA_INT,
-                    SHORT);
     private static final MethodHandle ABI_VERSION = handle("orbgate_abi_version", List.of(), JAVA_INT, SHORT);
 
     /** What the packed calls take. */
@@ -184,15 +178,6 @@ final class FfmAbi implements Abi {
     public int route(long engine, int number, long out) {
         try {
             return (int) ROUTE.invokeExact(engine, number, out);
-        } catch (Throwable problem) {
-            throw impossible(problem);
-        }
-    }
-
-    @Override
-    public int routeMethod(long engine, int number, long index, long out) {
-        try {
-            return (int) ROUTE_METHOD.invokeExact(engine, number, index, out);
         } catch (Throwable problem) {
             throw impossible(problem);
         }

@@ -125,6 +125,46 @@ class EngineTest {
         assertEquals(Reason.NO_ROUTE, engine.decideScope("unheard:of", READER).reason());
     }
 
+    /** The table in JSON has them, too; decisions agree with each. */
+    @Test
+    void everyRouteIsListed() {
+        List<Route> routes = engine.routes();
+        String table = engine.tableJson();
+        assertEquals(table.split("\"template\":", -1).length - 1, routes.size());
+        for (Route route : routes) {
+            assertEquals(Optional.of(route.id()), engine.findRoute(route.method(), route.template()));
+            assertTrue(table.contains("\"" + route.method() + " " + route.template() + "\""), route.toString());
+            Decision decision = engine.decideRoute(route.id(), Token.user(route.scope()));
+            assertTrue(decision.isAllow(), route.toString());
+            assertEquals(Optional.of(route.method() + " " + route.template()), decision.route());
+            assertEquals(Optional.of(route.scope()), decision.scope());
+            assertEquals(Optional.of(route.api()), decision.api());
+            assertEquals(decision.charge(), route.charge());
+            assertTrue(route.methods().contains(route.method()), route.toString());
+            assertEquals(route.methods().stream().sorted().toList(), route.methods());
+            assertThrows(UnsupportedOperationException.class, () -> route.methods().clear());
+        }
+        assertThrows(UnsupportedOperationException.class, routes::clear);
+        Engine closed = Engine.external();
+        closed.close();
+        assertThrows(IllegalStateException.class, closed::routes);
+        assertEquals(List.of(), Engine.fromYaml("orbgate: 1\napis: {}\n").routes());
+    }
+
+    @Test
+    void aRouteHasItsPlaceAndItsCharge() {
+        Engine small = Engine.fromYaml(POLICY);
+        RouteId id = small.findRoute("GET", "/a/a").orElseThrow();
+        Charge charge = new Charge(true, OptionalLong.of(Long.MAX_VALUE), false);
+        Route only = new Route(id, "GET", "/a/a", "read:a", "a", List.of("GET"), Optional.of(charge), 9, 18);
+        assertEquals(List.of(only), small.routes());
+        String api = "{base_path: /%s, scopes: {read:x: {orbs: false, routes: [GET /x]}}}";
+        String shared = "orbgate: 1\napis:\n  b: " + api.formatted("b") + "\n  a: " + api.formatted("a") + "\n";
+        List<Route> routes = Engine.fromYaml(shared).routes();
+        assertEquals(List.of("read:x", "read:x"), routes.stream().map(Route::scope).toList());
+        routes.forEach(route -> assertEquals("/" + route.api() + "/x", route.template()));
+    }
+
     static final String POLICY =
             """
             orbgate: 1

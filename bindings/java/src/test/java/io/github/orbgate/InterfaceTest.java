@@ -125,6 +125,37 @@ class InterfaceTest {
         }
     }
 
+    /** Three bytes for each of these characters would be more than an array can have. */
+    @Test
+    void aTextOfHundredsOfMillionsOfCharactersIsDenied() {
+        String much = "\u00e9".repeat(800_000_000);
+        assertEquals(Optional.of(Detail.LENGTH), engine.decide("GET", much, READER).detail());
+        assertEquals(Optional.of(Detail.METHOD), engine.decide(much, ORBS, READER).detail());
+        assertEquals(Reason.NO_ROUTE, engine.decideScope(much, READER).reason());
+        assertEquals(Optional.empty(), engine.findRoute("GET", much));
+        Batch batch = new Batch();
+        batch.add("GET", much);
+        assertEquals(Optional.of(Detail.LENGTH), engine.decide(batch, READER).get(0).detail());
+        byte[] large = new byte[9 << 20];
+        String says = assertThrows(PolicyException.class, () -> Engine.fromYaml(large)).getMessage();
+        assertEquals(says, assertThrows(PolicyException.class, () -> Engine.fromYaml(much)).getMessage());
+    }
+
+    /** Scopes are never cut: the beginning of one may be another scope. */
+    @Test
+    void scopesAreReadToTheirEnd() {
+        for (int length : new int[] {1 << 16, 1 << 24}) {
+            String padding = "\u20ac".repeat(length - 10) + " ";
+            assertFalse(engine.decide("GET", ORBS, Token.user(padding + "read:orbs\u00e9")).isAllow());
+            assertTrue(engine.decide("GET", ORBS, Token.user(padding + "\ud800 read:orbs")).isAllow());
+            assertTrue(engine.decide("GET", ORBS, Token.user(engine.scopeSet(padding + "read:orbs"))).isAllow());
+        }
+        assertEquals(7, Text.checked(7, "scopes"));
+        long many = 2L << 30;
+        String says = assertThrows(IllegalArgumentException.class, () -> Text.checked(many, "scopes")).getMessage();
+        assertEquals("scopes has more than 2 GiB", says);
+    }
+
     /** Another thread collects while a call looks through a long text, and is done long before it. */
     @Test
     void aLongTextDoesNotStopTheCollector() throws Exception {
