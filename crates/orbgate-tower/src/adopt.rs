@@ -160,6 +160,8 @@ fn and_more(f: &mut fmt::Formatter<'_>, more: usize) -> fmt::Result {
 
 #[cfg(all(test, feature = "watch"))]
 mod tests {
+    use orbgate::{Engine, Policy};
+
     use super::Changes;
 
     #[test]
@@ -180,5 +182,25 @@ mod tests {
             ..Changes::default()
         };
         assert!(!narrower.widen());
+    }
+
+    /// Every template of one policy overlaps every one of the other, and one route fits all their paths.
+    #[test]
+    fn a_comparison_that_is_too_large_is_incomplete() {
+        let policy = |template: fn(usize) -> String| {
+            let routes = (0..2_000).map(|number| format!("'GET {}'", template(number)));
+            let text = format!(
+                "orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ s: {{ orbs: false, routes: [\
+                 'GET /{{a}}/{{b}}', {}] }} }} }} }}\n",
+                routes.collect::<Vec<_>>().join(", ")
+            );
+            Engine::new(&Policy::from_yaml(&text).unwrap())
+        };
+        let old = policy(|number| format!("/{{a}}/{number}"));
+        let new = policy(|number| format!("/{number}/{{b}}"));
+        let changes = Changes::between(&old, &new);
+        assert_eq!((changes.wider, changes.incomplete), (0, true));
+        assert!(changes.widen());
+        assert!(changes.to_string().contains("not all were looked for"));
     }
 }

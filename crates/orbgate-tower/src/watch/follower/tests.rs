@@ -149,10 +149,38 @@ fn a_version_rests_only_from_one_read_to_the_next() {
     follower.unreadable(&Error::from(ErrorKind::NotFound));
     follower.look(text("two"), now);
     assert!(follower.has_in_force("one"), "the file was gone between");
-    follower.look(text("three"), now);
-    assert!(follower.has_in_force("one"));
+    for name in ["three", "two", "three"] {
+        follower.look(text(name), now);
+        assert!(
+            follower.has_in_force("one"),
+            "another was read before {name}"
+        );
+    }
     follower.look(text("three"), now);
     assert!(follower.has_in_force("three"));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_logged_once() {
+    let (log, writer) = std::io::pipe().unwrap();
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(Mutex::new(writer))
+        .finish();
+    let now = Instant::now();
+    let gone = Error::from(ErrorKind::NotFound);
+    tracing::subscriber::with_default(subscriber, || {
+        let mut follower = follower(WatchSettings::every(INTERVAL));
+        for name in ["two", "three"] {
+            for _ in 0..3 {
+                follower.unreadable(&gone);
+            }
+            follower.look(text(name), now);
+            follower.look(text(name), now);
+        }
+        assert!(follower.has_in_force("three"));
+    });
+    let log = std::io::read_to_string(log).unwrap();
+    assert_eq!(log.matches("policy unreadable").count(), 2, "{log}");
 }
 
 #[test]
