@@ -26,6 +26,12 @@ def test_it_exports_what_it_says() -> None:
     assert set(orbgate.__all__) <= set(dir(orbgate))
 
 
+def test_it_is_small() -> None:
+    folder = Path(orbgate.__file__).parent
+    native = sum(path.stat().st_size for path in folder.glob("_native*.so"))
+    assert 0 < native < 4_000_000
+
+
 def test_it_needs_no_library_of_python() -> None:
     """An extension takes Python's symbols from the process that loads it."""
     native = Path(orbgate._native.__file__).read_bytes()
