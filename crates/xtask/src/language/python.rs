@@ -35,7 +35,7 @@ const PROBE: &str = "import sys, sysconfig as c; print(sys.implementation.name, 
 /// The package's tests, in every Python of the machine.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
     step(|| {
-        let build = Build::new(project, Profile::Tests)?;
+        let build = Build::new(project, Profile::Release)?;
         let java = java::for_spark();
         let browser = setup::apt("chromium", "chromium")?;
         let newest = build.newest();
@@ -248,7 +248,7 @@ fn program(directory: &Path, name: &str) -> Program {
     Program::parse("").arg(directory.join(name).display().to_string())
 }
 
-/// Builds the wheel from the source archive, which shows that it can be, in the target directory of all other builds.
+/// Builds the wheel in the target directory of all other builds: that of a release from the source archive, which shows that it can be.
 fn wheel(
     project: &Project,
     profile: Profile,
@@ -261,8 +261,11 @@ fn wheel(
         fs::remove_dir_all(&wheels)?;
     }
     let options = match profile {
-        Profile::Tests => "build --profile dev --sdist",
-        Profile::Release => "build --profile published --sdist",
+        Profile::Tests => "build --profile dev",
+        Profile::Release => {
+            clean(project)?;
+            "build --profile published --sdist"
+        }
     };
     let build = program(tools, "maturin")
         .words(options)
@@ -273,6 +276,15 @@ fn wheel(
     let mut built = built.into_iter().map(|file| file.path());
     let wheel = built.find(|file| file.extension().is_some_and(|end| end == "whl"));
     wheel.context("maturin built no wheel")
+}
+
+/// Forgets what an earlier archive gave: all files of all archives have one time, so cargo would take it for fresh.
+fn clean(project: &Project) -> Result<()> {
+    let clean = Program::parse("cargo clean --quiet --profile published -p orbgate-python");
+    let names = project.published().map(|package| package.name.as_str());
+    names
+        .fold(clean, |clean, name| clean.arg("-p").arg(name))
+        .run()
 }
 
 /// An environment with the wheel installed.
