@@ -118,16 +118,18 @@ constexpr std::underlying_type_t<T> number(T code) noexcept
     return static_cast<std::underlying_type_t<T>>(code);
 }
 
-// A temporary that owns text. A view owns none.
+// Of what a forwarding reference takes: a temporary that owns text. A view owns none.
 template <typename T>
-using IfTemporaryText =
-    std::enable_if_t<std::is_class_v<T> && std::is_convertible_v<T, std::string_view> &&
-                     !std::is_same_v<std::remove_cv_t<T>, std::string_view>, int>;
+constexpr bool is_temporary_text = std::is_class_v<T> && std::is_convertible_v<T, std::string_view> &&
+                                   !std::is_same_v<std::remove_cv_t<T>, std::string_view>;
 
-// Text that somebody owns, or a view. A null pointer is none.
 template <typename T>
-using IfText = std::enable_if_t<std::is_convertible_v<T, std::string_view> && !std::is_same_v<std::remove_reference_t<T>, std::nullptr_t> &&
-                                !(std::is_class_v<T> && !std::is_same_v<std::remove_cv_t<T>, std::string_view>), int>;
+using IfTemporaryText = std::enable_if_t<is_temporary_text<T>, int>;
+
+// Any other text, but no null pointer.
+template <typename T>
+using IfText = std::enable_if_t<std::is_convertible_v<T, std::string_view> && !is_temporary_text<T> &&
+                                    !std::is_same_v<std::remove_cv_t<std::remove_reference_t<T>>, std::nullptr_t>, int>;
 
 } // namespace detail
 
