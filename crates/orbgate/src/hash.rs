@@ -203,3 +203,30 @@ pub(crate) fn text_hash(seed: u64, text: &[u8]) -> u64 {
     let hash = words.fold(seed, |hash, word| mix(hash ^ word, MIXER ^ seed));
     mix(hash ^ text.len() as u64, GOLDEN)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Seeds are odd. With these two, a multiplier of only the mixer's bits, or of all bits, would forget the words.
+    #[test]
+    fn the_hash_of_a_text_depends_on_its_words_their_order_and_its_length() {
+        for seed in [1, GOLDEN, !MIXER | 1, !0] {
+            let pairs = ["read:one", "read:two", "write:to"].map(|a| [a, "read:one"]);
+            let swapped = pairs.map(|[a, b]| [b, a]);
+            let texts = pairs.into_iter().chain(swapped).map(|pair| pair.concat());
+            let texts: BTreeSet<_> = texts.collect();
+            // A text is filled up with zeros: only its length tells it from one that ends in them.
+            let ends = (0..8).map(|zeros| "\0".repeat(zeros));
+            let ends: Vec<_> = ends.collect();
+            let texts = texts
+                .iter()
+                .flat_map(|text| ends.iter().map(move |end| format!("{text}{end}")));
+            let hashes: Vec<_> = texts.map(|text| text_hash(seed, text.as_bytes())).collect();
+            let apart: BTreeSet<_> = hashes.iter().collect();
+            assert_eq!(apart.len(), hashes.len(), "seed {seed:x}");
+        }
+    }
+}

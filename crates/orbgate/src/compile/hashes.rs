@@ -111,6 +111,12 @@ mod tests {
         }
         let taken = table.slots.iter().filter(|key| **key != 0);
         assert_eq!(taken.count(), keys.len());
+        let free = table.slots.len() - keys.len();
+        assert!(
+            free >= keys.len() / 8,
+            "{free} free slots, {} keys",
+            keys.len()
+        );
     }
 
     #[test]
