@@ -16,6 +16,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A library that is missing or does not fit, in a Java process of its own: this process has loaded the library. */
@@ -134,9 +135,10 @@ final class LibraryTest {
         return String.format("%08x", Integer.reverseBytes(number));
     }
 
+    /** Older ones forbid nothing. */
     @Test
+    @EnabledForJreRange(minVersion = 24)
     void aJavaThatForbidsTheLibrarySaysSo() throws Exception {
-        assumeTrue(Runtime.version().feature() >= 24, "this Java forbids nothing");
         Path file = Path.of(Library.path());
         List<String> printed = asked(CLASSES, "-Dorbgate.library=" + file, "--illegal-native-access=deny");
         assertSaid(named(file) + ": java.lang.IllegalCallerException: ", "native access", printed);
