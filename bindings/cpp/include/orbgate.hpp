@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -131,7 +132,37 @@ template <typename T>
 using IfText = std::enable_if_t<std::is_convertible_v<T, std::string_view> && !is_temporary_text<T> &&
                                     !std::is_same_v<std::remove_cv_t<std::remove_reference_t<T>>, std::nullptr_t>, int>;
 
+// The view of a text. A pointer that is null has no text: a view of it alone would read from it.
+template <typename T>
+constexpr std::string_view view_of(T &&text)
+{
+    if constexpr (std::is_pointer_v<std::remove_reference_t<T>>) {
+        return text == nullptr ? std::string_view() : std::string_view(text);
+    } else {
+        return text;
+    }
+}
+
 } // namespace detail
+
+// A text that a function only reads during its call: a literal, a std::string, a view, a pointer to text with a zero at its
+// end, or bytes and their number. A pointer that is null is the empty text, and `nullptr` itself does not compile.
+class Text {
+public:
+    template <typename T, std::enable_if_t<std::is_convertible_v<const T &, std::string_view>, int> = 0>
+    constexpr Text(const T &text) : view_(detail::view_of(text))
+    {
+    }
+    constexpr Text(const char *data, std::size_t size) noexcept : view_(data, size) {}
+    Text(std::nullptr_t) = delete;
+
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return view_; }
+    [[nodiscard]] constexpr const char *data() const noexcept { return view_.data(); }
+    [[nodiscard]] constexpr std::size_t size() const noexcept { return view_.size(); }
+
+private:
+    std::string_view view_;
+};
 
 inline std::string_view name(Status status) noexcept
 {
@@ -155,7 +186,7 @@ inline std::string_view explanation(Detail code) noexcept
 }
 
 // The kind of a name, `user` or `organisation`; any other text is unknown, and unknown denies.
-inline TokenKind token_kind(std::string_view name) noexcept
+inline TokenKind token_kind(Text name) noexcept
 {
     std::uint32_t kind = ORBGATE_TOKEN_KIND_UNKNOWN;
     const OrbgateStatus status = orbgate_token_kind_from_name(name.data(), name.size(), &kind);
@@ -356,7 +387,7 @@ public:
     template <typename T, detail::IfText<T> = 0>
     Token(TokenKind kind, T &&scopes) noexcept : raw_(orbgate_token_init())
     {
-        const std::string_view text = scopes;
+        const std::string_view text = detail::view_of(scopes);
         raw_.kind = detail::number(kind);
         raw_.scopes = text.data();
         raw_.scopes_len = text.size();
@@ -376,7 +407,7 @@ public:
     template <typename T, detail::IfText<T> = 0>
     [[nodiscard]] static Token user(T &&scopes) noexcept
     {
-        return {TokenKind::user, std::string_view(scopes)};
+        return {TokenKind::user, detail::view_of(scopes)};
     }
     [[nodiscard]] static Token user(const ScopeSet &scopes) noexcept
     {
@@ -390,7 +421,7 @@ public:
     template <typename T, detail::IfText<T> = 0>
     [[nodiscard]] static Token organisation(T &&scopes) noexcept
     {
-        return {TokenKind::organisation, std::string_view(scopes)};
+        return {TokenKind::organisation, detail::view_of(scopes)};
     }
     [[nodiscard]] static Token organisation(const ScopeSet &scopes) noexcept
     {
@@ -462,19 +493,19 @@ public:
     ~Batch() = default;
 
     // Adds a request; if that throws, the batch is unchanged. If other rows have tokens, this one has none.
-    void add(std::string_view method, std::string_view target)
+    void add(Text method, Text target)
     {
         if (!kinds_.empty()) {
             add(method, target, Token::none());
             return;
         }
         const std::size_t row = size();
-        methods_.add(row, method);
-        targets_.add(row, target);
+        methods_.add(row, method.view());
+        targets_.add(row, target.view());
     }
 
     // The same with a token of its own: its text is copied, and a set gets one more owner.
-    void add(std::string_view method, std::string_view target, const Token &token,
+    void add(Text method, Text target, const Token &token,
              BonusOrbs bonus = BonusOrbs::refuse)
     {
         const std::size_t row = size();
@@ -485,7 +516,7 @@ public:
             sets_.clear();
             bonus_.clear();
         }
-        methods_.add(row, method);
+        methods_.add(row, method.view());
         scopes_.add(row, std::string_view(raw.scopes, raw.scopes_len));
         own(raw.scope_set);
         put(sets_, row, raw.scope_set);
@@ -493,7 +524,7 @@ public:
         if (kinds_.capacity() <= row) {
             kinds_.reserve(row + row / 2 + 16);
         }
-        targets_.add(row, target);
+        targets_.add(row, target.view());
         // Nothing throws from here: rows have tokens once one of them has.
         if (kinds_.size() != row) {
             kinds_.resize(row, detail::number(TokenKind::none));
@@ -617,7 +648,7 @@ public:
         return made(status, engine, nullptr);
     }
 
-    static Result<Engine> from_yaml(std::string_view yaml)
+    static Result<Engine> from_yaml(Text yaml)
     {
         OrbgateEngine *engine = nullptr;
         OrbgateError *error = nullptr;
@@ -625,6 +656,7 @@ public:
         return made(status, engine, error);
     }
 
+    static Result<Engine> from_file(std::nullptr_t) = delete;
     static Result<Engine> from_file(const std::filesystem::path &path)
     {
         // Bytes where paths are bytes, and UTF-8 elsewhere.
@@ -640,7 +672,7 @@ public:
     [[nodiscard]] Engine share() const noexcept { return Engine(orbgate_engine_retain(engine_.get())); }
 
     // Decides a request. Method and target are the bytes of the request line as they came over the wire.
-    Decision decide(std::string_view method, std::string_view target, const Token &token,
+    Decision decide(Text method, Text target, const Token &token,
                     BonusOrbs bonus = BonusOrbs::refuse) const noexcept
     {
         Decision decision;
@@ -660,7 +692,7 @@ public:
     }
 
     // Decides by scope, without a route.
-    Decision decide_scope(std::string_view scope, const Token &token,
+    Decision decide_scope(Text scope, const Token &token,
                           BonusOrbs bonus = BonusOrbs::refuse) const noexcept
     {
         Decision decision;
@@ -706,27 +738,25 @@ public:
     }
 
     // Interns a token's scopes, separated by spaces.
-    Result<ScopeSet> scopes(std::string_view scopes) const
+    Result<ScopeSet> scopes(Text scopes) const
     {
         OrbgateScopeSet *set = nullptr;
         const OrbgateStatus status = orbgate_scope_set_from_text(engine_.get(), scopes.data(), scopes.size(), &set);
         return made(status, set);
     }
 
-    // Interns scopes that come one by one.
+    // Interns scopes that come one by one: `{first, second}`, or a vector.
+    Result<ScopeSet> scope_set(std::initializer_list<Text> scopes) const
+    {
+        return scope_set_of(scopes);
+    }
     Result<ScopeSet> scope_set(const std::vector<std::string_view> &scopes) const
     {
-        std::vector<OrbgateStr> texts;
-        for (const std::string_view scope : scopes) {
-            texts.push_back({scope.data(), scope.size()});
-        }
-        OrbgateScopeSet *set = nullptr;
-        const OrbgateStatus status = orbgate_scope_set_from_list(engine_.get(), texts.data(), texts.size(), &set);
-        return made(status, set);
+        return scope_set_of(scopes);
     }
 
     // The id of the route that the policy writes with this method and template; none where it has none.
-    [[nodiscard]] std::optional<RouteId> find_route(std::string_view method, std::string_view path_template) const
+    [[nodiscard]] std::optional<RouteId> find_route(Text method, Text path_template) const
         noexcept
     {
         OrbgateRouteId id = {};
@@ -824,6 +854,18 @@ private:
         return made(status, engine, error);
     }
 
+    template <typename List>
+    Result<ScopeSet> scope_set_of(const List &scopes) const
+    {
+        std::vector<OrbgateStr> texts;
+        for (const Text scope : scopes) {
+            texts.push_back({scope.data(), scope.size()});
+        }
+        OrbgateScopeSet *set = nullptr;
+        const OrbgateStatus status = orbgate_scope_set_from_list(engine_.get(), texts.data(), texts.size(), &set);
+        return made(status, set);
+    }
+
     // Decides the columns of a batch, with what `with` adds to them.
     template <typename F>
     Result<std::vector<Decision>> decide_columns(const Batch &batch, F with) const
@@ -903,7 +945,7 @@ public:
     }
 
     // Decides with the current engine.
-    Decision decide(std::string_view method, std::string_view target, const Token &token,
+    Decision decide(Text method, Text target, const Token &token,
                     BonusOrbs bonus = BonusOrbs::refuse) const noexcept
     {
         Decision decision;

@@ -85,6 +85,36 @@ int main()
     const auto token = Token(orbgate::TokenKind::user, nullptr);
 #elif CASE == 26 // deleted
     const auto token = Token::user({engine.scopes(text).value()});
+#elif CASE == 27 // deleted
+    const auto decision = engine.decide(nullptr, "/", Token::none());
+#elif CASE == 28 // deleted
+    const auto decision = engine.decide("GET", nullptr, Token::none());
+#elif CASE == 29 // deleted
+    const auto decision = engine.decide_scope(nullptr, Token::none());
+#elif CASE == 30 // deleted
+    const auto handle = orbgate::Handle::holding(engine).value();
+    const auto decision = handle.decide(nullptr, "/", Token::none());
+#elif CASE == 31 // deleted
+    const auto handle = orbgate::Handle::holding(engine).value();
+    const auto decision = handle.decide("GET", nullptr, Token::none());
+#elif CASE == 32 // deleted
+    const auto set = engine.scopes(nullptr);
+#elif CASE == 33 // deleted
+    const auto set = engine.scope_set({"read:orbs", nullptr});
+#elif CASE == 34 // deleted
+    const auto id = engine.find_route(nullptr, "/");
+#elif CASE == 35 // deleted
+    const auto id = engine.find_route("GET", nullptr);
+#elif CASE == 36 // deleted
+    const auto other = Engine::from_yaml(nullptr);
+#elif CASE == 37 // deleted
+    const auto other = Engine::from_file(nullptr);
+#elif CASE == 38 // deleted
+    batch.add(nullptr, "/");
+#elif CASE == 39 // deleted
+    batch.add("GET", nullptr, Token::none());
+#elif CASE == 40 // deleted
+    const auto kind = orbgate::token_kind(nullptr);
 #endif
     return 0;
 }

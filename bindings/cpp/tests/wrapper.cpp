@@ -58,6 +58,7 @@ static_assert(std::is_trivially_copyable_v<Decision> && std::is_standard_layout_
 static_assert(!std::is_constructible_v<Token, orbgate::TokenKind, ScopeSet &&>, "it would dangle");
 static_assert(!std::is_constructible_v<Token, orbgate::TokenKind, std::string>, "it would dangle");
 static_assert(std::is_constructible_v<Token, orbgate::TokenKind, const std::string &>);
+static_assert(!std::is_constructible_v<orbgate::Text, std::nullptr_t>, "it would be read");
 static_assert(std::is_same_v<decltype(std::declval<const orbgate::Result<Engine> &>().value()), const Engine &>);
 
 constexpr std::string_view orbs = "/api/v1/external/orbs";
@@ -272,6 +273,30 @@ static void without_memory(const Engine &engine)
 }
 #endif
 
+// A pointer that turns out to be null, as that of a header that a request does not have, is the empty text.
+static void null_pointers(const Engine &engine)
+{
+    const char *const text = nullptr;
+    char *const own = nullptr;
+    const auto set = engine.scopes("read:orbs").value();
+    for (const auto &token : {Token::user(text), Token::organisation(own), Token(orbgate::TokenKind::user, text)}) {
+        CHECK(engine.decide("GET", orbs, token).reason() == orbgate::Reason::scope_missing);
+    }
+    CHECK(engine.decide(text, orbs, Token::user(set)).detail() == orbgate::Detail::method);
+    CHECK(engine.decide("GET", own, Token::user(set)).detail() == orbgate::Detail::length);
+    CHECK(engine.decide({text, 0}, {"", 0}, Token::user(set)).detail() == orbgate::Detail::method);
+    CHECK(!engine.decide_scope(text, Token::user(set)) && !engine.find_route(text, own));
+    const auto handle = Handle::holding(engine).value();
+    CHECK(!handle.decide(text, own, Token::user(set)));
+    const auto none = engine.scopes(text).value(), one = engine.scope_set({text, "read:orbs", own}).value();
+    CHECK(!engine.decide("GET", orbs, Token::user(none)) && engine.decide("GET", orbs, Token::user(one)));
+    CHECK(!Engine::from_yaml(text) && orbgate::token_kind(own) == orbgate::TokenKind::unknown);
+    Batch batch;
+    batch.add(text, own);
+    batch.add(text, own, Token::user(set));
+    CHECK(allowed(engine, batch) == "--");
+}
+
 template <typename T>
 static void to_itself(T &object, T &same)
 {
@@ -377,6 +402,7 @@ int main()
     without_memory(other);
 #endif
     moves(external.share());
+    null_pointers(external);
     failures();
     reloads(external, other);
     return 0;

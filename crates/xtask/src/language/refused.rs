@@ -5,6 +5,7 @@ use std::fs;
 use anyhow::{Result, ensure};
 
 use crate::kit::program::Program;
+use crate::kit::skipped;
 use crate::language::native::{INCLUDE_C, INCLUDE_CPP, WARNINGS};
 
 /// The files, and what they are compiled with.
@@ -26,7 +27,7 @@ pub(crate) fn check() -> Result<()> {
         ensure!(!cases.is_empty(), "{file} has no cases");
         for compiler in compilers {
             if !Program::parse(compiler).arg("--version").succeeds() {
-                println!("no {compiler} here");
+                skipped::note(&format!("what `{compiler}` must refuse: it is missing"))?;
                 continue;
             }
             ensure!(
