@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::algorithm::Algorithm;
-use crate::keys::KeyRules;
+use crate::jwk::KeyRules;
 use crate::kind::KindRules;
 use crate::scope::ScopeClaim;
 

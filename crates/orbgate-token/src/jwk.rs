@@ -6,8 +6,22 @@ use serde_json::{Map, Value};
 
 use crate::algorithm::{Algorithm, Family};
 use crate::compact::decode;
-use crate::keys::KeyRules;
 use crate::roca;
+
+/// What a key of a key set must be beyond what this crate demands of every key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyRules {
+    /// The smallest public exponent of an RSA key; 65537 unless an issuer's old keys need 3.
+    pub rsa_exponent_min: u64,
+}
+
+impl Default for KeyRules {
+    fn default() -> Self {
+        Self {
+            rsa_exponent_min: 65_537,
+        }
+    }
+}
 
 /// A key, bound to the algorithms that it may be used with.
 pub(crate) struct Key {

@@ -10,7 +10,7 @@ use crate::algorithm::Algorithm;
 use crate::compact::Compact;
 use crate::error::TokenError;
 use crate::json::{self, JsonFault};
-use crate::jwk::{Key, Material};
+use crate::jwk::{Key, KeyRules, Material};
 
 /// A larger key set is refused unread.
 pub(crate) const KEY_SET_BYTES: usize = 256 * 1024;
@@ -25,21 +25,6 @@ pub struct KeySet {
     /// The place of each in `keys`; `None` where several have the same.
     by_kid: HashMap<String, Option<usize>>,
     warnings: Vec<KeyWarning>,
-}
-
-/// What a key of a key set must be beyond what this crate demands of every key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyRules {
-    /// The smallest public exponent of an RSA key; 65537 unless an issuer's old keys need 3.
-    pub rsa_exponent_min: u64,
-}
-
-impl Default for KeyRules {
-    fn default() -> Self {
-        Self {
-            rsa_exponent_min: 65_537,
-        }
-    }
 }
 
 /// A key that was left out of a [`KeySet`], and why. It quotes nothing of the key.
@@ -319,7 +304,6 @@ impl Keys {
     }
 
     /// How many usable keys of an issuer there are.
-    #[cfg(feature = "fetch")]
     pub(crate) fn count(&self, issuer: &str) -> usize {
         let keys = self.of(issuer);
         keys.map_or(0, |keys| keys.usable(self.revoked(issuer)).count())

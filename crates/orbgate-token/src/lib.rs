@@ -2,10 +2,12 @@
 
 mod algorithm;
 mod bearer;
+mod cache;
 mod check;
 mod claims;
 mod compact;
 mod config;
+mod config_error;
 mod error;
 #[cfg(feature = "fetch")]
 mod fetch;
@@ -24,12 +26,17 @@ mod wycheproof;
 // The public interface is:
 pub use crate::algorithm::Algorithm;
 pub use crate::bearer::{BearerError, bearer};
-pub use crate::config::{ConfigError, ConfigFault};
+pub use crate::cache::{
+    Asked, AttemptId, Fetch, FetchError, FetchSettings, Judged, KeyCache, KeyStatus, Now, Response,
+    SettingsError, Wait,
+};
+pub use crate::config_error::{ConfigError, ConfigFault};
 pub use crate::error::TokenError;
 #[cfg(feature = "fetch")]
-pub use crate::fetch::{FetchError, FetchSettings, KeyFetcher, KeyStatus, SettingsError};
+pub use crate::fetch::KeyFetcher;
 pub use crate::issuer::Issuer;
-pub use crate::keys::{KeyRules, KeySet, KeySetError, KeyWarning, Keys};
+pub use crate::jwk::KeyRules;
+pub use crate::keys::{KeySet, KeySetError, KeyWarning, Keys};
 pub use crate::kind::{ClaimTest, KindRules};
 pub use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
 pub use crate::verified::{Fingerprint, VerifiedToken};

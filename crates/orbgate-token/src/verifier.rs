@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::check;
 use crate::claims::Claims;
 use crate::compact::Compact;
-use crate::config::ConfigError;
+use crate::config_error::ConfigError;
 use crate::error::TokenError;
 use crate::issuer::Issuer;
 use crate::keys::Keys;
@@ -124,7 +124,6 @@ impl Verifier {
     }
 
     /// An issuer and its name, by its place.
-    #[cfg(feature = "fetch")]
     pub(crate) fn issuer(&self, index: usize) -> Option<(&Issuer, &str)> {
         let (issuer, name) = self.issuers.get(index)?;
         Some((issuer, name))
@@ -137,10 +136,6 @@ pub(crate) struct Opened<'a> {
     compact: Compact<'a>,
     claims: Claims,
     /// The place of the issuer that the token says it is from.
-    #[cfg_attr(
-        not(feature = "fetch"),
-        expect(dead_code, reason = "for the fetcher of keys")
-    )]
     pub(crate) index: usize,
     issuer: &'a Issuer,
     name: &'a Arc<str>,
@@ -158,7 +153,6 @@ impl Opened<'_> {
     }
 
     /// The key that the token says it is signed with, as a hash of its `kid`.
-    #[cfg(feature = "fetch")]
     pub(crate) fn kid(&self) -> Option<Fingerprint> {
         let kid = self.compact.header.kid.as_ref()?;
         Some(Fingerprint::of(kid.as_bytes()))

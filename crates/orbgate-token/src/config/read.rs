@@ -16,8 +16,7 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
         what: "the configuration",
         place: root.place,
     };
-    let keys = ["orbgate_token", "issuers"];
-    let [version, issuers] = reader.values.fields(root, &owner, keys, &keys)?;
+    let [version, issuers] = reader.values.fields(root, &owner, ROOT_KEYS, &ROOT_KEYS)?;
     if let Some(node) = version
         && !matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "1")
     {
@@ -31,6 +30,42 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
         issuers: issuers?,
     })
 }
+
+/// Every key of a configuration, wherever it is.
+pub(super) const KEYS: [&str; 26] = {
+    let lists: [&[&str]; 5] = [
+        &ROOT_KEYS,
+        &ISSUER_KEYS,
+        &KIND_KEYS,
+        &TEST_KEYS,
+        &SCOPES_KEYS,
+    ];
+    let mut keys = [""; 26];
+    let (mut rest, mut lists): (&mut [&str], &[&[&str]]) = (&mut keys, &lists);
+    while let [list, others @ ..] = lists {
+        let (here, after) = rest.split_at_mut(list.len());
+        here.copy_from_slice(list);
+        (rest, lists) = (after, others);
+    }
+    assert!(rest.is_empty(), "as many as there are");
+    keys
+};
+
+const ROOT_KEYS: [&str; 2] = ["orbgate_token", "issuers"];
+
+const KIND_KEYS: [&str; 2] = ["user", "organisation"];
+
+/// The keys of a test: the claim, and the five that say what it must be.
+const TEST_KEYS: [&str; 6] = [
+    "claim",
+    "equals",
+    "one_of",
+    "present",
+    "equals_claim",
+    "differs_from_claim",
+];
+
+const SCOPES_KEYS: [&str; 3] = ["claim", "format", "conflict"];
 
 /// Every key of an issuer.
 const ISSUER_KEYS: [&str; 13] = [
@@ -122,9 +157,7 @@ impl Reader<'_> {
             what: "`kind`",
             place: node.place,
         };
-        let fields = self
-            .values
-            .fields(node, &owner, ["user", "organisation"], &[]);
+        let fields = self.values.fields(node, &owner, KIND_KEYS, &[]);
         let Some([user, organisation]) = fields else {
             return stand_in();
         };
@@ -147,16 +180,8 @@ impl Reader<'_> {
             what: "this test",
             place: node.place,
         };
-        let keys = [
-            "claim",
-            "equals",
-            "one_of",
-            "present",
-            "equals_claim",
-            "differs_from_claim",
-        ];
         let [claim, equals, one_of, present, equals_claim, differs] =
-            self.values.fields(node, &owner, keys, &["claim"])?;
+            self.values.fields(node, &owner, TEST_KEYS, &["claim"])?;
         let tests = [equals, one_of, present, equals_claim, differs];
         if tests.into_iter().flatten().count() != 1 {
             let message = "a test needs exactly one of `equals`, `one_of`, `present`, `equals_claim`, `differs_from_claim`";
@@ -186,8 +211,8 @@ impl Reader<'_> {
             what: "`scopes`",
             place: node.place,
         };
-        let keys = ["claim", "format", "conflict"];
-        let Some([claim, format, conflict]) = self.values.fields(node, &owner, keys, &[]) else {
+        let fields = self.values.fields(node, &owner, SCOPES_KEYS, &[]);
+        let Some([claim, format, conflict]) = fields else {
             return spanned(node, ScopesDocument::default());
         };
         let formats = [

@@ -13,7 +13,7 @@ use super::document::{
 use crate::algorithm::Algorithm;
 use crate::check::{self, Key};
 use crate::issuer::Issuer;
-use crate::keys::KeyRules;
+use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules};
 use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
 

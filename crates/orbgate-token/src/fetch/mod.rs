@@ -1,34 +1,27 @@
-//! Fetching keys: who starts a fetch, and which keys verify tokens in the meantime.
+//! Fetching keys with tokio and hyper: drives a [`KeyCache`].
 #![allow(
     clippy::disallowed_methods,
     reason = "fetching keys is I/O with intervals; the time of a token is still an argument"
 )]
 
 mod client;
-mod issuer;
-mod settings;
-mod state;
-mod when;
 
 use core::fmt;
+use core::time::Duration;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use arc_swap::ArcSwap;
 use hyper_rustls::ConfigBuilderExt as _;
 use rustls::ClientConfig;
 use rustls::crypto::aws_lc_rs;
-use tokio::sync::{Mutex, OwnedMutexGuard};
-
-pub use self::client::FetchError;
-pub use self::settings::{FetchSettings, SettingsError};
+use tokio::sync::watch;
 
 use self::client::Client;
-use self::issuer::{Fetched, fetch};
-use self::state::{Snapshot, State};
-use self::when::{Attempts, Cause, Due, Times};
+use crate::cache::{
+    Fetch, FetchSettings, Judged, KeyCache, KeyStatus, Now, Response, SettingsError, Wait,
+};
 use crate::error::TokenError;
-use crate::keys::{KeyWarning, Keys};
+use crate::keys::Keys;
 use crate::verified::VerifiedToken;
 use crate::verifier::Verifier;
 
@@ -49,13 +42,12 @@ pub struct KeyFetcher {
 }
 
 struct Shared {
-    verifier: Verifier,
-    settings: FetchSettings,
+    cache: KeyCache,
     client: Client,
-    /// All that is known at one time: a reader takes it whole.
-    snapshot: ArcSwap<Snapshot>,
-    /// Held during a fetch, one for each issuer.
-    attempts: Vec<Arc<Mutex<Attempts>>>,
+    /// When the cache's time began.
+    start: Instant,
+    /// Changes whenever an attempt is over.
+    ended: watch::Sender<()>,
 }
 
 impl KeyFetcher {
@@ -68,7 +60,7 @@ impl KeyFetcher {
     /// Where the system has no certificates.
     pub fn new(verifier: Verifier) -> std::io::Result<Self> {
         let tls = Self::system_tls()?;
-        Ok(Self::of(verifier, FetchSettings::DEFAULT, tls))
+        Self::with(verifier, FetchSettings::DEFAULT, tls).map_err(std::io::Error::other)
     }
 
     /// TLS that trusts the certificates that the system trusts.
@@ -97,22 +89,14 @@ impl KeyFetcher {
         settings: FetchSettings,
         tls: ClientConfig,
     ) -> Result<Self, SettingsError> {
-        settings.check()?;
-        Ok(Self::of(verifier, settings, tls))
-    }
-
-    fn of(verifier: Verifier, settings: FetchSettings, tls: ClientConfig) -> Self {
-        let count = verifier.issuers().count();
-        let attempts = core::iter::repeat_with(Arc::default).take(count).collect();
-        Self {
+        Ok(Self {
             shared: Arc::new(Shared {
-                verifier,
-                settings,
+                cache: KeyCache::new(verifier, settings)?,
                 client: Client::new(tls),
-                snapshot: ArcSwap::from_pointee(Snapshot::of(count)),
-                attempts,
+                start: Instant::now(),
+                ended: watch::Sender::default(),
             }),
-        }
+        })
     }
 
     /// Verifies a token at this time, with fresh keys where it needs them.
@@ -127,34 +111,30 @@ impl KeyFetcher {
         token: impl AsRef<[u8]>,
         now: SystemTime,
     ) -> Result<VerifiedToken, TokenError> {
-        let (shared, asked) = (&self.shared, Instant::now());
-        let token = shared.verifier.open(token.as_ref())?;
-        let issuer = token.index;
-        let snapshot = self.current(issuer, asked).await;
-        let result = token.judge(&snapshot.keys, now);
-        let (Err(TokenError::KeyUnknown), Some(kid)) = (&result, token.kid()) else {
-            return result;
-        };
-        self.fetch_since(issuer, asked, &snapshot, Cause::UnknownKey(kid))
-            .await;
-        let snapshot = shared.snapshot.load_full();
-        let result = token.judge(&snapshot.keys, now);
-        if result == Err(TokenError::KeyUnknown)
-            && let Some(attempts) = shared.attempts.get(issuer)
-        {
-            let mut attempts = attempts.lock().await;
-            attempts.note_missing(kid, asked, snapshot.times(issuer), &shared.settings);
+        let shared = &self.shared;
+        let mut asked = shared.cache.ask(shared.elapsed());
+        loop {
+            let now = Now {
+                time: now,
+                monotonic: shared.elapsed(),
+            };
+            let judged = shared.cache.judge(token.as_ref(), &mut asked, now);
+            self.start_fetches();
+            match judged {
+                Judged::Verdict(result) => return result,
+                Judged::Wait(wait) => shared.wait_for(wait).await,
+            }
         }
-        result
     }
 
     /// Fetches every issuer's keys now, as far as the settings allow: call it when a server starts, so that
     /// its first request need not wait.
     pub async fn fetch(&self) {
-        let (snapshot, asked) = (self.shared.snapshot.load_full(), Instant::now());
-        for issuer in 0..self.shared.attempts.len() {
-            let cause = snapshot.cause(issuer);
-            self.fetch_since(issuer, asked, &snapshot, cause).await;
+        let shared = &self.shared;
+        let mut asked = shared.cache.ask(shared.elapsed());
+        while let Some(wait) = shared.cache.warm(&mut asked, shared.elapsed()) {
+            self.start_fetches();
+            shared.wait_for(wait).await;
         }
     }
 
@@ -163,11 +143,7 @@ impl KeyFetcher {
     ///
     /// Tokens that name the key are refused as [`TokenError::KeyRevoked`].
     pub fn revoke(&self, issuer: &str, kid: &str) {
-        self.shared.snapshot.rcu(|snapshot| {
-            let mut next = Snapshot::clone(snapshot);
-            next.keys = next.keys.revoke(issuer, kid);
-            next
-        });
+        self.shared.cache.revoke(issuer, kid);
     }
 
     /// Forgets the keys of this issuer: for an issuer that has withdrawn a key before it expired. The next
@@ -176,179 +152,78 @@ impl KeyFetcher {
     ///
     /// Waits for a fetch that is under way, because it may have begun before the issuer's change.
     pub async fn forget(&self, issuer: &str) {
-        let place = self
-            .shared
-            .verifier
-            .issuers()
-            .position(|name| name == issuer);
-        let attempts = place.and_then(|place| Some((place, self.shared.attempts.get(place)?)));
-        if let Some((place, attempts)) = attempts {
-            let mut attempts = attempts.lock().await;
-            self.shared.drop_keys(place, |_| true);
-            attempts.forget();
+        if let Some(wait) = self.shared.cache.forget(issuer) {
+            self.shared.wait_for(wait).await;
         }
     }
 
     /// The keys as they are, without waiting.
     #[must_use]
     pub fn keys(&self) -> Keys {
-        self.shared.snapshot.load().keys.clone()
+        self.shared.cache.keys()
     }
 
     /// The state of each issuer's keys, for logs and health checks.
     #[must_use]
     pub fn status(&self) -> Vec<KeyStatus> {
-        let snapshot = self.shared.snapshot.load();
-        let issuers = self.shared.verifier.issuers().zip(&snapshot.issuers);
-        let status = |(issuer, state): (&str, &State)| {
-            let keys = snapshot.keys.of(issuer);
-            KeyStatus {
-                issuer: issuer.to_owned(),
-                keys: snapshot.keys.count(issuer),
-                fetched: state.times.map(|times| times.fetched),
-                warnings: keys
-                    .map(|keys| keys.warnings().to_vec())
-                    .unwrap_or_default(),
-                failure: state.failure.clone(),
-            }
+        let instant = |fetched| self.shared.start.checked_add(fetched);
+        let status = |status: KeyStatus<Duration>| KeyStatus {
+            issuer: status.issuer,
+            keys: status.keys,
+            fetched: status.fetched.and_then(instant),
+            warnings: status.warnings,
+            failure: status.failure,
         };
-        issuers.map(status).collect()
+        self.shared.cache.status().into_iter().map(status).collect()
     }
 
-    /// The snapshot to verify with: fetches first where an issuer's keys are missing or too old.
-    async fn current(&self, issuer: usize, asked: Instant) -> Arc<Snapshot> {
-        let snapshot = self.shared.snapshot.load_full();
-        let is_failing = snapshot.is_failing(issuer);
-        let due = match snapshot.times(issuer) {
-            None => Due::Now,
-            Some(times) if is_failing => times.due_while_failing(asked),
-            Some(times) => times.due(asked),
-        };
-        if due == Due::Not {
-            return snapshot;
+    /// Fetches in tasks of their own what there is to fetch, so that it goes on when the request that asked for it
+    /// goes away.
+    fn start_fetches(&self) {
+        while let Some(fetch) = self.shared.cache.next_fetch(self.shared.elapsed()) {
+            let shared = Arc::clone(&self.shared);
+            tokio::spawn(async move { shared.fetch(fetch).await });
         }
-        let cause = snapshot.cause(issuer);
-        // If the lock is held, a fetch is under way already. While the issuer fails, no call waits for that.
-        if due == Due::Soon || is_failing {
-            let attempts = self.shared.attempts.get(issuer).map(Arc::clone);
-            if let Some(Ok(attempts)) = attempts.map(Mutex::try_lock_owned)
-                && let Some(task) = self.start(issuer, attempts, cause)
-                && due == Due::Now
-            {
-                let _ = task.await;
-            }
-            if due == Due::Soon {
-                return snapshot;
-            }
-        } else {
-            self.fetch_since(issuer, asked, &snapshot, cause).await;
-        }
-        let over = |times: Times| times.are_over(Instant::now());
-        self.shared.drop_keys(issuer, over);
-        self.shared.snapshot.load_full()
-    }
-
-    /// Fetches, unless another attempt was made since the caller took this snapshot.
-    async fn fetch_since(&self, issuer: usize, asked: Instant, seen: &Snapshot, cause: Cause) {
-        let Some(attempts) = self.shared.attempts.get(issuer) else {
-            return;
-        };
-        let attempts = Arc::clone(attempts).lock_owned().await;
-        let is_same = self.shared.snapshot.load().is_same(seen, issuer);
-        if is_same
-            && !attempts.is_any_since(asked)
-            && let Some(task) = self.start(issuer, attempts, cause)
-        {
-            // An attempt that panicked has changed nothing.
-            let _ = task.await;
-        }
-    }
-
-    /// Starts an attempt in a task of its own, so that it goes on when the request that asked for it
-    /// goes away; unless it is too early for one.
-    fn start(
-        &self,
-        issuer: usize,
-        mut attempts: OwnedMutexGuard<Attempts>,
-        cause: Cause,
-    ) -> Option<tokio::task::JoinHandle<()>> {
-        if !attempts.may(cause, Instant::now(), &self.shared.settings) {
-            return None;
-        }
-        let shared = Arc::clone(&self.shared);
-        Some(tokio::spawn(async move {
-            let Some((rules, name)) = shared.verifier.issuer(issuer) else {
-                return;
-            };
-            let fetched = fetch(&shared.client, rules, &shared.settings).await;
-            shared.publish(issuer, name, fetched);
-            drop(attempts); // only now: callers that wait for the lock must see the new snapshot
-        }))
     }
 }
 
 impl Shared {
-    /// Stores what was fetched; after a failure the keys stay, and the error is noted.
-    fn publish(&self, issuer: usize, name: &str, fetched: Result<Fetched, FetchError>) {
-        let now = Instant::now();
-        let (fetched, failure) = match fetched {
-            Ok(Fetched { keys, ttl }) => {
-                let times = Times::new(now, ttl, &self.settings);
-                (Some((Arc::new(keys), times)), None)
-            }
-            Err(failure) => (None, Some(failure)),
-        };
-        self.snapshot.rcu(|snapshot| {
-            let mut next = Snapshot::clone(snapshot);
-            if let Some((keys, times)) = &fetched {
-                next.keys = next.keys.with(name, Arc::clone(keys));
-                next.set_times(issuer, *times);
-            }
-            next.set_failure(issuer, failure.clone());
-            next
-        });
+    /// The cache's time.
+    fn elapsed(&self) -> Duration {
+        self.start.elapsed()
     }
 
-    /// Stops using an issuer's keys, if their times pass this test.
-    fn drop_keys(&self, issuer: usize, are_so: impl Fn(Times) -> bool) {
-        let is_so = |snapshot: &Snapshot| snapshot.times(issuer).is_some_and(&are_so);
-        if !is_so(&self.snapshot.load()) {
-            return;
+    /// Fetches what an attempt needs, to its end.
+    async fn fetch(&self, first: Fetch) {
+        let mut next = Some(first);
+        while let Some(fetch) = next {
+            let answer = self.client.get(&fetch).await;
+            let response = answer.as_ref().map_err(Clone::clone);
+            let response = response.map(|answer| Response {
+                status: answer.status,
+                cache_control: answer.cache_control.as_deref(),
+                body: &answer.body,
+            });
+            next = self.cache.fetched(fetch.attempt, response, self.elapsed());
         }
-        let Some((_, name)) = self.verifier.issuer(issuer) else {
-            return;
-        };
-        self.snapshot.rcu(|snapshot| {
-            let mut next = Snapshot::clone(snapshot);
-            if is_so(snapshot) {
-                next.keys = next.keys.without(name);
-                next.set_times(issuer, None);
-            }
-            next
-        });
+        self.ended.send_replace(());
+    }
+
+    /// Waits until an attempt is over.
+    async fn wait_for(&self, wait: Wait) {
+        let mut ended = self.ended.subscribe(); // before the first look, so that no end is missed
+        while !self.cache.is_over(&wait, self.elapsed()) {
+            let left = wait.until.saturating_sub(self.elapsed());
+            let _ = tokio::time::timeout(left, ended.changed()).await;
+        }
     }
 }
 
 impl fmt::Debug for KeyFetcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyFetcher")
-            .field("settings", &self.shared.settings)
+            .field("settings", self.shared.cache.settings())
             .field("status", &self.status())
             .finish_non_exhaustive()
     }
-}
-
-/// The state of an issuer's keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyStatus {
-    /// The issuer.
-    pub issuer: String,
-    /// How many keys there are to use.
-    pub keys: usize,
-    /// When they were fetched.
-    pub fetched: Option<Instant>,
-    /// The keys that were left out, and why.
-    pub warnings: Vec<KeyWarning>,
-    /// Why the last attempt failed, if it did.
-    pub failure: Option<FetchError>,
 }

@@ -39,7 +39,7 @@ impl Default for FetchSettings {
 }
 
 impl FetchSettings {
-    pub(super) const DEFAULT: Self = Self {
+    pub(crate) const DEFAULT: Self = Self {
         ttl: Duration::from_secs(600),
         ttl_min: Duration::from_secs(60),
         ttl_max: Duration::from_secs(3600),

@@ -1,8 +1,7 @@
-//! When keys are fetched: a pure function of what is known and the time.
+//! When keys are fetched: a pure function of what is known and the time, which counts from any fixed moment.
 
 use core::time::Duration;
 use std::collections::HashMap;
-use std::time::Instant;
 
 use super::settings::FetchSettings;
 use crate::verified::Fingerprint;
@@ -10,13 +9,13 @@ use crate::verified::Fingerprint;
 /// When an issuer's keys were fetched, and how long they are good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Times {
-    pub(super) fetched: Instant,
+    pub(super) fetched: Duration,
     /// From here on, a token starts a fetch.
-    ahead: Instant,
+    ahead: Duration,
     /// From here on, a token waits for one.
-    stale: Instant,
+    stale: Duration,
     /// From here on, the keys are not used.
-    end: Instant,
+    end: Duration,
 }
 
 /// What a token does about its issuer's keys before it is verified.
@@ -32,7 +31,7 @@ pub(super) enum Due {
 
 impl Times {
     /// `None` where the clock cannot express these times.
-    pub(super) fn new(fetched: Instant, ttl: Duration, settings: &FetchSettings) -> Option<Self> {
+    pub(super) fn new(fetched: Duration, ttl: Duration, settings: &FetchSettings) -> Option<Self> {
         let stale = fetched.checked_add(ttl)?;
         let ahead = ttl
             .checked_mul(u32::from(settings.ahead_percent))?
@@ -46,16 +45,16 @@ impl Times {
     }
 
     /// What to do while the issuer answers.
-    pub(super) fn due(&self, now: Instant) -> Due {
+    pub(super) fn due(&self, now: Duration) -> Due {
         self.due_at(now, self.stale)
     }
 
     /// What to do while the issuer fails: no call waits for it as long as its keys may be used.
-    pub(super) fn due_while_failing(&self, now: Instant) -> Due {
+    pub(super) fn due_while_failing(&self, now: Duration) -> Due {
         self.due_at(now, self.end)
     }
 
-    fn due_at(&self, now: Instant, waits_from: Instant) -> Due {
+    fn due_at(&self, now: Duration, waits_from: Duration) -> Due {
         if now < self.ahead {
             Due::Not
         } else if now < waits_from {
@@ -66,7 +65,7 @@ impl Times {
     }
 
     /// Whether the keys are too old to be used at all.
-    pub(super) fn are_over(&self, now: Instant) -> bool {
+    pub(super) fn are_over(&self, now: Duration) -> bool {
         now >= self.end
     }
 }
@@ -85,11 +84,11 @@ pub(super) enum Cause {
 /// The attempts to fetch an issuer's keys so far.
 #[derive(Debug, Default)]
 pub(super) struct Attempts {
-    last: Option<Instant>,
+    last: Option<Duration>,
     /// When each of the attempts of the budget can be made again.
-    spent: Vec<Instant>,
+    spent: Vec<Duration>,
     /// When the issuer was asked for a `kid` that it did not have.
-    missing: HashMap<Fingerprint, Instant>,
+    missing: HashMap<Fingerprint, Duration>,
 }
 
 /// How many missing `kid`s are remembered at most.
@@ -97,10 +96,10 @@ const MISSING: usize = 1024;
 
 impl Attempts {
     /// Whether an attempt may be made now; if so, it counts as made.
-    pub(super) fn may(&mut self, cause: Cause, now: Instant, settings: &FetchSettings) -> bool {
+    pub(super) fn may(&mut self, cause: Cause, now: Duration, settings: &FetchSettings) -> bool {
         let rested = |pause: Duration| {
             self.last
-                .is_none_or(|last| now.duration_since(last) >= pause)
+                .is_none_or(|last| now.saturating_sub(last) >= pause)
         };
         let may = match cause {
             Cause::NoKeys => rested(settings.retry),
@@ -115,13 +114,8 @@ impl Attempts {
         may
     }
 
-    /// Whether an attempt began after this time.
-    pub(super) fn is_any_since(&self, time: Instant) -> bool {
-        self.last.is_some_and(|last| last >= time)
-    }
-
     /// Takes one attempt from the budget: `burst` of them at once, and as many, evenly, in every cooldown.
-    fn spend(&mut self, now: Instant, settings: &FetchSettings) -> bool {
+    fn spend(&mut self, now: Duration, settings: &FetchSettings) -> bool {
         self.spent.retain(|back| *back > now);
         let burst = usize::try_from(settings.burst).unwrap_or(usize::MAX);
         let latest = self.spent.last().copied().unwrap_or(now);
@@ -138,9 +132,9 @@ impl Attempts {
 
     /// Whether the issuer was asked for this `kid` within a cooldown. It must not be remembered longer,
     /// because the issuer's next key may have this `kid`.
-    fn is_missing(&self, kid: Fingerprint, now: Instant, settings: &FetchSettings) -> bool {
+    fn is_missing(&self, kid: Fingerprint, now: Duration, settings: &FetchSettings) -> bool {
         let asked = self.missing.get(&kid);
-        asked.is_some_and(|asked| now.duration_since(*asked) < settings.cooldown)
+        asked.is_some_and(|asked| now.saturating_sub(*asked) < settings.cooldown)
     }
 
     /// Notes that the issuer was asked for a key after that time, and did not have it. Does so only if the
@@ -149,7 +143,7 @@ impl Attempts {
     pub(super) fn note_missing(
         &mut self,
         kid: Fingerprint,
-        asked: Instant,
+        asked: Duration,
         known: Option<Times>,
         settings: &FetchSettings,
     ) {
@@ -160,7 +154,7 @@ impl Attempts {
             return;
         }
         if self.missing.len() >= MISSING {
-            let age = |at: &Instant| known.fetched.saturating_duration_since(*at);
+            let age = |at: &Duration| known.fetched.saturating_sub(*at);
             self.missing.retain(|_, at| age(at) < settings.cooldown);
         }
         if self.missing.len() < MISSING {
@@ -177,7 +171,6 @@ impl Attempts {
 #[cfg(test)]
 mod tests {
     use core::time::Duration;
-    use std::time::Instant;
 
     use super::{Attempts, Cause, Due, FetchSettings, Fingerprint, MISSING, Times};
 
@@ -186,19 +179,18 @@ mod tests {
         ..FetchSettings::DEFAULT
     };
 
-    struct Clock(Instant);
+    struct Clock(Duration);
 
     impl Clock {
-        #[expect(clippy::disallowed_methods, reason = "some instant to begin with")]
         fn new() -> Self {
-            Self(Instant::now())
+            Self(Duration::from_secs(1_000))
         }
 
-        fn after(&self, time: Duration) -> Instant {
+        fn after(&self, time: Duration) -> Duration {
             self.0.checked_add(time).unwrap()
         }
 
-        fn at(&self, seconds: u64) -> Instant {
+        fn at(&self, seconds: u64) -> Duration {
             self.after(Duration::from_secs(seconds))
         }
     }

@@ -1,0 +1,111 @@
+//! One issuer's attempts: those of before, and the one that is under way.
+
+use core::time::Duration;
+
+use super::discovery::Stage;
+use super::when::Attempts;
+
+/// The name of an attempt: later ones have higher numbers, also across issuers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AttemptId(pub(super) u64);
+
+impl AttemptId {
+    /// The number, for an interface without types.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The attempt of this number. A number that no attempt under way has is harmless.
+    #[must_use]
+    pub const fn of(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+/// One URL to fetch, by `GET`, without following a redirect. Report what came of it to
+/// [`KeyCache::fetched`](crate::KeyCache::fetched), in any case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fetch {
+    /// The attempt that needs it.
+    pub attempt: AttemptId,
+    /// `https`, or an address of this very machine.
+    pub url: String,
+    /// A longer body is [`FetchError::TooLarge`](crate::FetchError::TooLarge); stop reading there.
+    pub max_bytes: usize,
+    /// What is not there after this time is [`FetchError::Timeout`](crate::FetchError::Timeout).
+    pub timeout: Duration,
+}
+
+/// Wait until this attempt is over: see [`KeyCache::is_over`](crate::KeyCache::is_over).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Wait {
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// When it is over even if nobody has reported its end, on the clock of [`Now::monotonic`](crate::Now::monotonic).
+    pub until: Duration,
+}
+
+/// One issuer's attempts.
+#[derive(Debug, Default)]
+pub(super) struct Schedule {
+    pub(super) attempts: Attempts,
+    pub(super) flight: Option<Flight>,
+    /// The latest attempt that is over.
+    pub(super) ended: Option<AttemptId>,
+}
+
+/// An attempt that is under way.
+#[derive(Debug)]
+pub(super) struct Flight {
+    pub(super) id: AttemptId,
+    pub(super) until: Duration,
+    pub(super) stage: Stage,
+    pub(super) url: String,
+    /// Somebody fetches it.
+    pub(super) taken: bool,
+    /// What it brings may be older than the keys that were forgotten.
+    pub(super) discarded: bool,
+}
+
+impl Flight {
+    pub(super) const fn wait(&self) -> Wait {
+        Wait {
+            attempt: self.id,
+            until: self.until,
+        }
+    }
+
+    /// What to fetch now, with the time that is left for it.
+    pub(super) fn fetch(&self, max_bytes: usize, now: Duration) -> Fetch {
+        Fetch {
+            attempt: self.id,
+            url: self.url.clone(),
+            max_bytes,
+            timeout: self.until.saturating_sub(now),
+        }
+    }
+}
+
+impl Schedule {
+    /// Whether an attempt that began after that one is over.
+    pub(super) fn has_ended_since(&self, before: AttemptId) -> bool {
+        self.ended.is_some_and(|ended| ended > before)
+    }
+
+    /// The attempt under way, if it is this one.
+    pub(super) fn flight_of(&mut self, id: AttemptId) -> Option<&mut Flight> {
+        self.flight.as_mut().filter(|flight| flight.id == id)
+    }
+
+    /// The attempt under way is over; what it brought counts unless it is discarded.
+    pub(super) fn end(&mut self) -> bool {
+        let Some(flight) = self.flight.take() else {
+            return false;
+        };
+        self.ended = Some(flight.id);
+        !flight.discarded
+    }
+}

@@ -1,0 +1,486 @@
+//! The issuers' keys, and what to fetch when: no I/O, no clock, no thread. Who drives it fetches, and says what came.
+#![expect(
+    clippy::disallowed_types,
+    reason = "a lock for each issuer's attempts, held for no I/O and no signature; fresh keys are read without it"
+)]
+
+mod attempt;
+mod discovery;
+mod error;
+mod settings;
+mod snapshot;
+mod when;
+
+use core::fmt;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use arc_swap::ArcSwap;
+
+pub use self::attempt::{AttemptId, Fetch, Wait};
+pub use self::discovery::Response;
+pub use self::error::FetchError;
+pub use self::settings::{FetchSettings, SettingsError};
+pub use self::snapshot::KeyStatus;
+
+use self::attempt::{Flight, Schedule};
+use self::discovery::Found;
+use self::snapshot::{Snapshot, State};
+use self::when::{Cause, Due, Times};
+use crate::error::TokenError;
+use crate::keys::{KEY_SET_BYTES, Keys};
+use crate::verified::VerifiedToken;
+use crate::verifier::{Opened, Verifier};
+
+/// A [`Verifier`] with the latest keys of its issuers. It says what to fetch, and does no I/O.
+///
+/// A program in any language drives it: ask [`KeyCache::judge`] about a token. It answers, or says which
+/// attempt to [wait](Wait) for before asking again with the same [`Asked`]. After each call, fetch what
+/// [`KeyCache::next_fetch`] has, and give what came to [`KeyCache::fetched`], which may have another URL to fetch: keys after
+/// their discovery. `KeyFetcher` is this with tokio; its page says when keys are fetched.
+///
+/// A token waits for at most one attempt that began after it asked, and for the one that was under way.
+pub struct KeyCache {
+    verifier: Verifier,
+    settings: FetchSettings,
+    /// All that is known at one time: a reader takes it whole.
+    snapshot: ArcSwap<Snapshot>,
+    schedules: Vec<Mutex<Schedule>>,
+    /// The number of the latest attempt of any issuer.
+    begun: AtomicU64,
+    /// An attempt may have a URL that nobody fetches yet.
+    has_queued: AtomicBool,
+}
+
+/// The time, as two clocks have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "there are these two kinds of clocks"
+)]
+pub struct Now {
+    /// The time of day, which tokens are valid by.
+    pub time: SystemTime,
+    /// The time since any fixed moment, on a clock that nobody sets: keys are fetched by it.
+    pub monotonic: Duration,
+}
+
+/// A question about a token, and how far it is. It belongs to one token and one [`KeyCache`].
+#[derive(Clone, Debug)]
+pub struct Asked {
+    at: Duration,
+    /// The latest attempt that had begun by then.
+    before: AttemptId,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// Are the keys current?
+    Start,
+    /// They are not, and these were seen; of that issuer.
+    Stale { issuer: usize, seen: u64 },
+    /// They are as current as they can be.
+    Current,
+    /// These do not have the token's.
+    Missing { seen: u64 },
+}
+
+/// What is known of a token so far.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
+pub enum Judged {
+    /// The verdict.
+    Verdict(Result<VerifiedToken, TokenError>),
+    /// Ask again when this attempt is over.
+    Wait(Wait),
+}
+
+impl KeyCache {
+    /// Has no keys yet: the first token waits for them.
+    ///
+    /// # Errors
+    ///
+    /// Every setting that is out of range.
+    pub fn new(verifier: Verifier, settings: FetchSettings) -> Result<Self, SettingsError> {
+        settings.check()?;
+        let count = verifier.issuers().count();
+        Ok(Self {
+            verifier,
+            settings,
+            snapshot: ArcSwap::from_pointee(Snapshot::of(count)),
+            schedules: core::iter::repeat_with(Mutex::default)
+                .take(count)
+                .collect(),
+            begun: AtomicU64::new(0),
+            has_queued: AtomicBool::new(false),
+        })
+    }
+
+    /// A new question.
+    #[must_use]
+    pub fn ask(&self, now: Duration) -> Asked {
+        Asked {
+            at: now,
+            before: AttemptId(self.begun.load(Ordering::SeqCst)),
+            phase: Phase::Start,
+        }
+    }
+
+    /// What is known of this token, at this time: a verdict, or what to wait for first.
+    pub fn judge(&self, token: impl AsRef<[u8]>, asked: &mut Asked, now: Now) -> Judged {
+        let token = match self.verifier.open(token.as_ref()) {
+            Ok(token) => token,
+            Err(error) => return Judged::Verdict(Err(error)),
+        };
+        let issuer = token.index;
+        if let Some(wait) = self.refresh(issuer, asked, now.monotonic) {
+            return Judged::Wait(wait);
+        }
+        let snapshot = self.usable(issuer, now.monotonic);
+        let result = token.judge(&snapshot.keys, now.time);
+        let (Err(TokenError::KeyUnknown), Some(kid)) = (&result, token.kid()) else {
+            return Judged::Verdict(result);
+        };
+        let seen = match asked.phase {
+            Phase::Missing { seen } => seen,
+            _ => snapshot.generation(issuer),
+        };
+        asked.phase = Phase::Missing { seen };
+        let cause = Cause::UnknownKey(kid);
+        if let Some(wait) = self.since(issuer, asked.before, seen, cause, now.monotonic) {
+            return Judged::Wait(wait);
+        }
+        Judged::Verdict(self.judge_lastly(&token, asked.at, now))
+    }
+
+    /// The verdict with the keys that there are.
+    fn judge_lastly(
+        &self,
+        token: &Opened<'_>,
+        asked: Duration,
+        now: Now,
+    ) -> Result<VerifiedToken, TokenError> {
+        let snapshot = self.usable(token.index, now.monotonic);
+        let result = token.judge(&snapshot.keys, now.time);
+        if matches!(result, Err(TokenError::KeyUnknown))
+            && let (Some(kid), Some(mut schedule)) = (token.kid(), self.lock(token.index))
+        {
+            let known = snapshot.times(token.index);
+            schedule
+                .attempts
+                .note_missing(kid, asked, known, &self.settings);
+        }
+        result
+    }
+
+    /// Asks for every issuer's keys, as far as the settings allow: for a start, so that the first token need not
+    /// wait. Call it again, with the same question, when what it waits for is over, until there is nothing.
+    pub fn warm(&self, asked: &mut Asked, now: Duration) -> Option<Wait> {
+        let first = match asked.phase {
+            Phase::Stale { issuer, .. } => issuer,
+            _ => 0,
+        };
+        for issuer in first..self.schedules.len() {
+            let snapshot = self.snapshot.load();
+            let seen = match asked.phase {
+                Phase::Stale { issuer: of, seen } if of == issuer => seen,
+                _ => snapshot.generation(issuer),
+            };
+            asked.phase = Phase::Stale { issuer, seen };
+            let cause = snapshot.cause(issuer);
+            let wait = self.since(issuer, asked.before, seen, cause, now);
+            if wait.is_some() {
+                return wait;
+            }
+        }
+        None
+    }
+
+    /// What to fetch next, if there is anything. Fetch it, and say so to [`KeyCache::fetched`].
+    pub fn next_fetch(&self, now: Duration) -> Option<Fetch> {
+        if !self.has_queued.swap(false, Ordering::SeqCst) {
+            return None;
+        }
+        for issuer in 0..self.schedules.len() {
+            let mut schedule = self.lock(issuer)?;
+            self.expire(issuer, &mut schedule, now);
+            let flight = schedule.flight.as_mut();
+            if let Some(flight) = flight.filter(|flight| !flight.taken) {
+                flight.taken = true;
+                self.has_queued.store(true, Ordering::SeqCst);
+                return Some(flight.fetch(KEY_SET_BYTES, now));
+            }
+        }
+        None
+    }
+
+    /// What came of a fetch. Returns what to fetch next for the same attempt; without it the attempt is over, and those
+    /// who wait for it ask again.
+    ///
+    /// A report of an attempt that is over already changes nothing.
+    pub fn fetched(
+        &self,
+        attempt: AttemptId,
+        result: Result<Response<'_>, FetchError>,
+        now: Duration,
+    ) -> Option<Fetch> {
+        let flying = |issuer: &usize| {
+            let mut schedule = self.lock(*issuer)?;
+            Some(schedule.flight_of(attempt)?.stage)
+        };
+        let mut issuers = 0..self.schedules.len();
+        let (issuer, stage) = issuers.find_map(|issuer| Some((issuer, flying(&issuer)?)))?;
+        let (rules, _) = self.verifier.issuer(issuer)?;
+        // Read before the lock is taken: it may be a long text.
+        let found =
+            result.and_then(|response| discovery::read(stage, response, rules, &self.settings));
+        let mut schedule = self.lock(issuer)?;
+        let flight = schedule.flight_of(attempt)?;
+        match found {
+            Ok(Found::Url(url)) => {
+                flight.stage = discovery::Stage::Keys;
+                flight.url = url;
+                let fetch = flight.fetch(KEY_SET_BYTES, now);
+                self.expire(issuer, &mut schedule, now);
+                schedule.flight.is_some().then_some(fetch)
+            }
+            Ok(Found::Keys(keys, ttl)) => {
+                let (keys, times) = (Arc::new(keys), Times::new(now, ttl, &self.settings));
+                if schedule.end() {
+                    self.change(issuer, |next, name| {
+                        next.put(issuer, name, Arc::clone(&keys), times);
+                        next.set_failure(issuer, None);
+                    });
+                }
+                None
+            }
+            Err(failure) => {
+                self.fail(issuer, &mut schedule, &failure);
+                None
+            }
+        }
+    }
+
+    /// Whether nobody need wait for this attempt any more.
+    #[must_use]
+    pub fn is_over(&self, wait: &Wait, now: Duration) -> bool {
+        let is_flying = |issuer| {
+            let schedule = self.lock(issuer);
+            schedule.is_some_and(|mut schedule| schedule.flight_of(wait.attempt).is_some())
+        };
+        now >= wait.until || !(0..self.schedules.len()).any(is_flying)
+    }
+
+    /// Never again uses this issuer's key with this `kid`, even if the issuer still publishes it: for a key
+    /// whose private half was stolen.
+    ///
+    /// Tokens that name the key are refused as [`TokenError::KeyRevoked`].
+    pub fn revoke(&self, issuer: &str, kid: &str) {
+        self.snapshot.rcu(|snapshot| {
+            let mut next = Snapshot::clone(snapshot);
+            next.keys = next.keys.revoke(issuer, kid);
+            next
+        });
+    }
+
+    /// Forgets the keys of this issuer: for an issuer that has withdrawn a key before it expired. The next token
+    /// waits for a fetch; until one succeeds, every token of the issuer is refused.
+    ///
+    /// Returns the attempt that is under way: what it brings is discarded, because it may have begun before the
+    /// issuer's change.
+    pub fn forget(&self, issuer: &str) -> Option<Wait> {
+        let issuer = self.verifier.issuers().position(|name| name == issuer)?;
+        let mut schedule = self.lock(issuer)?;
+        self.drop_keys(issuer, |_| true);
+        schedule.attempts.forget();
+        let flight = schedule.flight.as_mut()?;
+        flight.discarded = true;
+        Some(flight.wait())
+    }
+
+    /// How often and how patiently keys are fetched.
+    #[must_use]
+    pub const fn settings(&self) -> &FetchSettings {
+        &self.settings
+    }
+
+    /// The keys as they are.
+    #[must_use]
+    pub fn keys(&self) -> Keys {
+        self.snapshot.load().keys.clone()
+    }
+
+    /// The state of each issuer's keys, for logs and health checks. Times are those of [`Now::monotonic`].
+    #[must_use]
+    pub fn status(&self) -> Vec<KeyStatus<Duration>> {
+        let snapshot = self.snapshot.load();
+        let issuers = self.verifier.issuers().zip(&snapshot.issuers);
+        let status = |(issuer, state): (&str, &State)| {
+            let warnings = snapshot
+                .keys
+                .of(issuer)
+                .map(|keys| keys.warnings().to_vec());
+            KeyStatus {
+                issuer: issuer.to_owned(),
+                keys: snapshot.keys.count(issuer),
+                fetched: state.times.map(|times| times.fetched),
+                warnings: warnings.unwrap_or_default(),
+                failure: state.failure.clone(),
+            }
+        };
+        issuers.map(status).collect()
+    }
+
+    /// Sees to it that an issuer's keys are current: `None` once they are, or cannot be.
+    fn refresh(&self, issuer: usize, asked: &mut Asked, now: Duration) -> Option<Wait> {
+        let snapshot = self.snapshot.load();
+        let seen = match asked.phase {
+            Phase::Start => snapshot.generation(issuer),
+            Phase::Stale { seen, .. } => seen,
+            Phase::Current | Phase::Missing { .. } => return None,
+        };
+        let cause = snapshot.cause(issuer);
+        if matches!(asked.phase, Phase::Start) {
+            let due = snapshot.due(issuer, now);
+            // The keys may be used, or the issuer fails: nobody waits for the attempt of another.
+            if due != Due::Now || snapshot.is_failing(issuer) {
+                asked.phase = Phase::Current;
+                let mut schedule = (due != Due::Not).then(|| self.lock(issuer)).flatten()?;
+                self.expire(issuer, &mut schedule, now);
+                let is_idle = schedule.flight.is_none();
+                let wait = is_idle.then(|| self.begin(issuer, &mut schedule, cause, now));
+                return wait.flatten().filter(|_| due == Due::Now);
+            }
+        }
+        asked.phase = Phase::Stale { issuer, seen };
+        let wait = self.since(issuer, asked.before, seen, cause, now);
+        if wait.is_none() {
+            asked.phase = Phase::Current;
+        }
+        wait
+    }
+
+    /// What to wait for, unless the keys have changed since they were seen, or an attempt that began after
+    /// `before` is over. Begins an attempt if none is under way.
+    fn since(
+        &self,
+        issuer: usize,
+        before: AttemptId,
+        seen: u64,
+        cause: Cause,
+        now: Duration,
+    ) -> Option<Wait> {
+        let mut schedule = self.lock(issuer)?;
+        self.expire(issuer, &mut schedule, now);
+        let is_new = self.snapshot.load().generation(issuer) != seen;
+        if is_new || schedule.has_ended_since(before) {
+            return None;
+        }
+        match &schedule.flight {
+            Some(flight) => Some(flight.wait()),
+            None => self.begin(issuer, &mut schedule, cause, now),
+        }
+    }
+
+    /// Begins an attempt, unless it is too early for one.
+    fn begin(
+        &self,
+        issuer: usize,
+        schedule: &mut Schedule,
+        cause: Cause,
+        now: Duration,
+    ) -> Option<Wait> {
+        let (rules, _) = self.verifier.issuer(issuer)?;
+        if !schedule.attempts.may(cause, now, &self.settings) {
+            return None;
+        }
+        let number = self.begun.fetch_add(1, Ordering::SeqCst);
+        let first = discovery::first(rules);
+        let (stage, url) = first
+            .clone()
+            .unwrap_or((discovery::Stage::Keys, String::new()));
+        let flight = schedule.flight.insert(Flight {
+            id: AttemptId(number.saturating_add(1)),
+            until: now.saturating_add(self.settings.timeout),
+            stage,
+            url,
+            taken: false,
+            discarded: false,
+        });
+        let wait = flight.wait();
+        if let Err(failure) = first {
+            self.fail(issuer, schedule, &failure);
+            return None;
+        }
+        self.has_queued.store(true, Ordering::SeqCst);
+        Some(wait)
+    }
+
+    /// Ends an attempt whose time is over, and of which nobody has reported anything.
+    fn expire(&self, issuer: usize, schedule: &mut Schedule, now: Duration) {
+        if schedule
+            .flight
+            .as_ref()
+            .is_some_and(|flight| now >= flight.until)
+        {
+            self.fail(issuer, schedule, &FetchError::Timeout);
+        }
+    }
+
+    /// The attempt under way has failed: the keys stay, and the failure is noted.
+    fn fail(&self, issuer: usize, schedule: &mut Schedule, failure: &FetchError) {
+        if schedule.end() {
+            self.change(issuer, |next, _| {
+                next.set_failure(issuer, Some(failure.clone()))
+            });
+        }
+    }
+
+    /// What is known, without the keys of this issuer if they are too old to be used.
+    fn usable(&self, issuer: usize, now: Duration) -> Arc<Snapshot> {
+        self.drop_keys(issuer, |times| times.are_over(now));
+        self.snapshot.load_full()
+    }
+
+    /// Stops using an issuer's keys, if their times pass this test.
+    fn drop_keys(&self, issuer: usize, are_so: impl Fn(Times) -> bool) {
+        let is_so = |snapshot: &Snapshot| snapshot.times(issuer).is_some_and(&are_so);
+        if is_so(&self.snapshot.load()) {
+            self.change(issuer, |next, name| {
+                if is_so(next) {
+                    next.remove(issuer, name);
+                }
+            });
+        }
+    }
+
+    /// Changes what is known.
+    fn change(&self, issuer: usize, change: impl Fn(&mut Snapshot, &str)) {
+        let Some((_, name)) = self.verifier.issuer(issuer) else {
+            return;
+        };
+        self.snapshot.rcu(|snapshot| {
+            let mut next = Snapshot::clone(snapshot);
+            change(&mut next, name);
+            next
+        });
+    }
+
+    /// An issuer's attempts. A thread that panicked has left them whole: each change is one assignment.
+    fn lock(&self, issuer: usize) -> Option<MutexGuard<'_, Schedule>> {
+        let schedule = self.schedules.get(issuer)?;
+        Some(schedule.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl fmt::Debug for KeyCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyCache")
+            .field("settings", &self.settings)
+            .field("status", &self.status())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,111 @@
+//! What is known of every issuer's keys at one time.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use super::error::FetchError;
+use super::when::{Cause, Due, Times};
+use crate::keys::{KeySet, KeyWarning, Keys};
+
+/// All that is known at one time; readers take it whole.
+#[derive(Clone, Default)]
+pub(super) struct Snapshot {
+    pub(super) keys: Keys,
+    pub(super) issuers: Vec<State>,
+}
+
+/// What is known of one issuer's keys.
+#[derive(Clone, Default)]
+pub(super) struct State {
+    pub(super) times: Option<Times>,
+    pub(super) failure: Option<FetchError>,
+    /// Counts the changes of its keys: new ones, or none any more.
+    generation: u64,
+}
+
+impl Snapshot {
+    /// Nothing is known of that many issuers.
+    pub(super) fn of(issuers: usize) -> Self {
+        Self {
+            keys: Keys::new(),
+            issuers: vec![State::default(); issuers],
+        }
+    }
+
+    pub(super) fn times(&self, issuer: usize) -> Option<Times> {
+        self.issuers.get(issuer)?.times
+    }
+
+    pub(super) fn is_failing(&self, issuer: usize) -> bool {
+        let state = self.issuers.get(issuer);
+        state.is_some_and(|state| state.failure.is_some())
+    }
+
+    /// Which keys of the issuer these are.
+    pub(super) fn generation(&self, issuer: usize) -> u64 {
+        self.issuers.get(issuer).map_or(0, |state| state.generation)
+    }
+
+    /// What a token of the issuer does about its keys.
+    pub(super) fn due(&self, issuer: usize, now: Duration) -> Due {
+        match self.times(issuer) {
+            None => Due::Now,
+            Some(times) if self.is_failing(issuer) => times.due_while_failing(now),
+            Some(times) => times.due(now),
+        }
+    }
+
+    /// Why an issuer's keys may have to be fetched, apart from what a token names.
+    pub(super) fn cause(&self, issuer: usize) -> Cause {
+        match self.times(issuer) {
+            None => Cause::NoKeys,
+            Some(_) => Cause::Due,
+        }
+    }
+
+    /// New keys for an issuer.
+    pub(super) fn put(
+        &mut self,
+        issuer: usize,
+        name: &str,
+        keys: Arc<KeySet>,
+        times: Option<Times>,
+    ) {
+        self.keys = core::mem::take(&mut self.keys).with(name, keys);
+        self.change(issuer, times);
+    }
+
+    /// No keys for an issuer.
+    pub(super) fn remove(&mut self, issuer: usize, name: &str) {
+        self.keys = core::mem::take(&mut self.keys).without(name);
+        self.change(issuer, None);
+    }
+
+    fn change(&mut self, issuer: usize, times: Option<Times>) {
+        if let Some(state) = self.issuers.get_mut(issuer) {
+            state.times = times;
+            state.generation = state.generation.saturating_add(1);
+        }
+    }
+
+    pub(super) fn set_failure(&mut self, issuer: usize, failure: Option<FetchError>) {
+        if let Some(state) = self.issuers.get_mut(issuer) {
+            state.failure = failure;
+        }
+    }
+}
+
+/// The state of an issuer's keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyStatus<T = std::time::Instant> {
+    /// The issuer.
+    pub issuer: String,
+    /// How many keys there are to use.
+    pub keys: usize,
+    /// When they were fetched.
+    pub fetched: Option<T>,
+    /// The keys that were left out, and why.
+    pub warnings: Vec<KeyWarning>,
+    /// Why the last attempt failed, if it did.
+    pub failure: Option<FetchError>,
+}
