@@ -612,52 +612,6 @@ typedef struct OrbgateStr {
 } OrbgateStr;
 
 /**
- * A decision in words: those of the JSON interface. A text that is null there has no data here.
- */
-typedef struct OrbgateDecisionText {
-  /**
-   * Set it to `sizeof(OrbgateDecisionText)`.
-   */
-  uint32_t struct_size;
-  /**
-   * 0.
-   */
-  uint32_t reserved;
-  /**
-   * `allow` or `deny`.
-   */
-  struct OrbgateStr decision;
-  /**
-   * The reason's name.
-   */
-  struct OrbgateStr reason;
-  /**
-   * The detail's name.
-   */
-  struct OrbgateStr detail;
-  /**
-   * The api of the route or scope.
-   */
-  struct OrbgateStr api;
-  /**
-   * `METHOD /template`; for `method_not_declared` the template alone.
-   */
-  struct OrbgateStr route;
-  /**
-   * The scope that the call needs.
-   */
-  struct OrbgateStr scope;
-  /**
-   * The policy's digest, `sha256:…`.
-   */
-  struct OrbgateStr policy;
-  /**
-   * The route that the request is about, whatever its token: `METHOD /template`.
-   */
-  struct OrbgateStr about;
-} OrbgateDecisionText;
-
-/**
  * An error as a whole.
  */
 typedef struct OrbgateErrorInfo {
@@ -830,6 +784,52 @@ typedef struct OrbgateScope {
   uint32_t reserved;
 } OrbgateScope;
 
+/**
+ * A decision in words: those of the JSON interface. A text that is null there has no data here.
+ */
+typedef struct OrbgateDecisionText {
+  /**
+   * Set it to `sizeof(OrbgateDecisionText)`.
+   */
+  uint32_t struct_size;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+  /**
+   * `allow` or `deny`.
+   */
+  struct OrbgateStr decision;
+  /**
+   * The reason's name.
+   */
+  struct OrbgateStr reason;
+  /**
+   * The detail's name.
+   */
+  struct OrbgateStr detail;
+  /**
+   * The api of the route or scope.
+   */
+  struct OrbgateStr api;
+  /**
+   * `METHOD /template`; for `method_not_declared` the template alone.
+   */
+  struct OrbgateStr route;
+  /**
+   * The scope that the call needs.
+   */
+  struct OrbgateStr scope;
+  /**
+   * The policy's digest, `sha256:…`.
+   */
+  struct OrbgateStr policy;
+  /**
+   * The route that the request is about, whatever its token: `METHOD /template`.
+   */
+  struct OrbgateStr about;
+} OrbgateDecisionText;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -992,18 +992,6 @@ uint64_t orbgate_engine_decide_scope_packed(const struct OrbgateEngine *engine,
                                             size_t scopes_len,
                                             const struct OrbgateScopeSet *scope_set,
                                             uint32_t flags);
-
-/**
- * Puts a decision into words. One that no engine of this policy can have made is an invalid argument.
- *
- * Ownership: the texts in `out` are static or the engine's and live as long as it.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_decision_text(const struct OrbgateEngine *engine,
-                                           const struct OrbgateDecision *decision,
-                                           struct OrbgateDecisionText *out);
 
 /**
  * The engine of the policy that is compiled into the library: the table of the specification.
@@ -1334,21 +1322,6 @@ OrbgateStatus orbgate_engine_find_route(const struct OrbgateEngine *engine,
                                         struct OrbgateRouteId *out);
 
 /**
- * What the `Allow` header of a 405 lists: the methods that the request's path declares, in alphabetical order, as in
- * `GET, POST`. No text where the reason is not `method_not_declared`: then the answer has no such header.
- *
- * A decision that no engine of this policy can have made is an invalid argument.
- *
- * Ownership: the text is the engine's and lives as long as it.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_declared_methods(const struct OrbgateEngine *engine,
-                                              const struct OrbgateDecision *decision,
-                                              struct OrbgateStr *out);
-
-/**
  * A status's name, as in `invalid_argument`; no text for an unknown number.
  *
  * Ownership: the text is static.
@@ -1423,6 +1396,33 @@ ORBGATE_NODISCARD
 OrbgateStatus orbgate_token_kind_from_name(const char *name,
                                            size_t name_len,
                                            uint32_t *out);
+
+/**
+ * Puts a decision into words. One that no engine of this policy can have made is an invalid argument.
+ *
+ * Ownership: the texts in `out` are static or the engine's and live as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_decision_text(const struct OrbgateEngine *engine,
+                                           const struct OrbgateDecision *decision,
+                                           struct OrbgateDecisionText *out);
+
+/**
+ * What the `Allow` header of a 405 lists: the methods that the request's path declares, in alphabetical order, as in
+ * `GET, POST`. No text where the reason is not `method_not_declared`: then the answer has no such header.
+ *
+ * A decision that no engine of this policy can have made is an invalid argument.
+ *
+ * Ownership: the text is the engine's and lives as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_declared_methods(const struct OrbgateEngine *engine,
+                                              const struct OrbgateDecision *decision,
+                                              struct OrbgateStr *out);
 
 /**
  * Unpacks a decision that an engine of the same policy has made; the amount comes from the policy.

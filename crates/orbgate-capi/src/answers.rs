@@ -3,8 +3,7 @@
 use orbgate::{Decision, Engine, Reason, Token};
 
 use crate::decision::OrbgateDecision;
-use crate::engine::OrbgateEngine;
-use crate::token::Flags;
+use crate::flags::Flags;
 
 /// A form in which a decision is handed over.
 pub(crate) trait Form: Copy + Default {
@@ -46,6 +45,8 @@ impl Form for u64 {
 /// calls have one of these, and to copy it takes less time than to put it together.
 #[derive(Debug)]
 pub(crate) struct Answers {
+    /// What decisions of this policy carry.
+    policy: u64,
     decisions: Box<[OrbgateDecision]>,
     packed: Box<[u64]>,
 }
@@ -59,29 +60,33 @@ impl Answers {
         });
         let decisions: Box<[_]> = decisions.collect();
         let packed = decisions.iter().map(OrbgateDecision::pack).collect();
-        Self { decisions, packed }
+        Self {
+            policy,
+            decisions,
+            packed,
+        }
     }
-}
 
-/// The answer for a decision of this engine about a request with these flags.
-#[inline(always)]
-pub(crate) fn answer<T: Form>(engine: &OrbgateEngine, decision: &Decision<'_>, flags: Flags) -> T {
-    if decision.is_allow()
-        && decision.reason() == Reason::ScopeHeld
-        && !flags.allow_bonus_orbs
-        && let Some(route) = decision.route_index()
-        && let Ok(index) = usize::try_from(route)
-        && let Some(answer) = T::held(engine.answers()).get(index)
-    {
-        return *answer;
+    /// The answer for a decision of this engine about a request with these flags.
+    #[inline(always)]
+    pub(crate) fn of<T: Form>(&self, decision: &Decision<'_>, flags: Flags) -> T {
+        if decision.is_allow()
+            && decision.reason() == Reason::ScopeHeld
+            && !flags.allow_bonus_orbs
+            && let Some(route) = decision.route_index()
+            && let Ok(index) = usize::try_from(route)
+            && let Some(answer) = T::held(self).get(index)
+        {
+            return *answer;
+        }
+        // A copy, so that a decision need not be in memory.
+        let copy = *decision;
+        self.put_together(&copy, flags)
     }
-    // A copy, so that a decision need not be in memory.
-    let copy = *decision;
-    put_together(engine, &copy, flags)
-}
 
-/// The answer for any decision. A call, so that it costs what is common nothing.
-#[inline(never)]
-fn put_together<T: Form>(engine: &OrbgateEngine, decision: &Decision<'_>, flags: Flags) -> T {
-    T::of(&OrbgateDecision::new(engine.policy(), decision), flags)
+    /// The answer for any decision. Kept out of line so that the common path stays small.
+    #[inline(never)]
+    fn put_together<T: Form>(&self, decision: &Decision<'_>, flags: Flags) -> T {
+        T::of(&OrbgateDecision::new(self.policy, decision), flags)
+    }
 }

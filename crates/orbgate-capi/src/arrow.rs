@@ -10,9 +10,10 @@ use crate::arguments::{Out, shared, slice};
 use crate::columns::{Bitmap, Texts};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
+use crate::flags::Flags;
 use crate::rows::{Rows, decide_rows};
 use crate::status::{OrStatus, OrbgateStatus, guard};
-use crate::token::{Flags, OrbgateToken};
+use crate::token::OrbgateToken;
 
 const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
 
@@ -118,45 +119,12 @@ impl<'a> Table<'a> {
             return Err(INVALID);
         }
         let rows = Range::of(array, 0)?;
-        let (mut method, mut target, mut kind, mut scopes, mut allow) =
-            (None, None, None, None, None);
-        let count = usize::try_from(array.n_children).map_err(|_| INVALID)?;
         // SAFETY: the caller's, see the preamble.
-        let (arrays, schemas) = unsafe {
-            (
-                slice(array.children, count)?,
-                slice(schema.children, count)?,
-            )
-        };
-        for (child, schema) in arrays.iter().zip(schemas) {
-            // SAFETY: the caller's, see the preamble.
-            let (child, schema) = unsafe { (shared(*child)?, shared(*schema)?) };
-            if !is_plain(child, schema) {
-                return Err(INVALID);
-            }
-            // SAFETY: the caller's, see the preamble.
-            let place = match unsafe { text(schema.name) }? {
-                b"method" => &mut method,
-                b"target" => &mut target,
-                b"kind" => &mut kind,
-                b"scopes" => &mut scopes,
-                b"allow_bonus_orbs" if allow.is_none() => {
-                    // SAFETY: the caller's, see the preamble.
-                    allow = Some(unsafe { Booleans::read(child, schema, &rows) }?);
-                    continue;
-                }
-                _ => return Err(INVALID),
-            };
-            // SAFETY: the caller's, see the preamble.
-            let strings = unsafe { Strings::read(child, schema, &rows) }?;
-            if place.replace(strings).is_some() {
-                return Err(INVALID);
-            }
-        }
-        let own_token = kind.is_some();
+        let children = unsafe { Children::read(array, schema, &rows) }?;
+        let own_token = children.kind.is_some();
         if (own_token && token.is_some())
-            || (!own_token && scopes.is_some())
-            || (flags.allow_bonus_orbs && allow.is_some())
+            || (!own_token && children.scopes.is_some())
+            || (flags.allow_bonus_orbs && children.allow_bonus_orbs.is_some())
         {
             return Err(INVALID);
         }
@@ -164,11 +132,11 @@ impl<'a> Table<'a> {
             len: rows.len,
             // SAFETY: the caller's, see the preamble.
             validity: unsafe { validity(array, 1, &rows) }?,
-            method: method.ok_or(INVALID)?,
-            target: target.ok_or(INVALID)?,
-            kind,
-            scopes,
-            allow_bonus_orbs: allow,
+            method: children.method.ok_or(INVALID)?,
+            target: children.target.ok_or(INVALID)?,
+            kind: children.kind,
+            scopes: children.scopes,
+            allow_bonus_orbs: children.allow_bonus_orbs,
             token,
             flags,
         })
@@ -230,6 +198,56 @@ impl<'a> Rows<'a> for Table<'a> {
             None => self.flags,
             Some(rows) => self.flags.with_bonus_orbs(rows.of(row)),
         }
+    }
+}
+
+/// The columns of a table by their names, each at most once.
+#[derive(Default)]
+struct Children<'a> {
+    method: Option<Strings<'a>>,
+    target: Option<Strings<'a>>,
+    kind: Option<Strings<'a>>,
+    scopes: Option<Strings<'a>>,
+    allow_bonus_orbs: Option<Booleans<'a>>,
+}
+
+impl<'a> Children<'a> {
+    unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Range) -> OrStatus<Self> {
+        let mut all = Self::default();
+        let count = usize::try_from(array.n_children).map_err(|_| INVALID)?;
+        // SAFETY: the caller's, see the preamble.
+        let (arrays, schemas) = unsafe {
+            (
+                slice(array.children, count)?,
+                slice(schema.children, count)?,
+            )
+        };
+        for (child, schema) in arrays.iter().zip(schemas) {
+            // SAFETY: the caller's, see the preamble.
+            let (child, schema) = unsafe { (shared(*child)?, shared(*schema)?) };
+            if !is_plain(child, schema) {
+                return Err(INVALID);
+            }
+            // SAFETY: the caller's, see the preamble.
+            let place = match unsafe { text(schema.name) }? {
+                b"method" => &mut all.method,
+                b"target" => &mut all.target,
+                b"kind" => &mut all.kind,
+                b"scopes" => &mut all.scopes,
+                b"allow_bonus_orbs" if all.allow_bonus_orbs.is_none() => {
+                    // SAFETY: the caller's, see the preamble.
+                    all.allow_bonus_orbs = Some(unsafe { Booleans::read(child, schema, rows) }?);
+                    continue;
+                }
+                _ => return Err(INVALID),
+            };
+            // SAFETY: the caller's, see the preamble.
+            let strings = unsafe { Strings::read(child, schema, rows) }?;
+            if place.replace(strings).is_some() {
+                return Err(INVALID);
+            }
+        }
+        Ok(all)
     }
 }
 

@@ -7,10 +7,11 @@ use crate::arguments::{Out, Sized32, are_aligned, first_size, read_sized, shared
 use crate::columns::{Bitmap, OrbgateColumn, Texts};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
+use crate::flags::Flags;
 use crate::rows::{Rows, decide_rows};
 use crate::scope_set::OrbgateScopeSet;
 use crate::status::{OrStatus, OrbgateStatus, guard};
-use crate::token::{Flags, OrbgateToken, read_kind};
+use crate::token::{OrbgateToken, read_kind};
 
 /// Requests by columns. All zeros except the size is an empty batch.
 #[derive(Debug)]

@@ -8,15 +8,15 @@ use core::ffi::c_char;
 
 use orbgate::{Decision, Request, Token};
 
-use crate::answers::answer;
 use crate::arguments::{Out, bytes, shared};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
+use crate::flags::Flags;
 use crate::packed::packed;
 use crate::route_id::OrbgateRouteId;
 use crate::scope_set::OrbgateScopeSet;
-use crate::status::{OrbgateStatus, guard};
-use crate::token::{Flags, OrbgateToken, parts};
+use crate::status::{OrStatus, OrbgateStatus, guard};
+use crate::token::{OrbgateToken, parts};
 
 /// Decides a request: which scope it needs, whether the token may make the call, what it consumes, and
 /// why. `method` and `target` are the bytes of the request line as they came over the wire, neither
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_packed(
         };
         let flags = Flags::read(flags)?;
         let decision = decide(engine, method, target, token, flags.allow_bonus_orbs);
-        Ok(answer(engine, &decision, flags))
+        Ok(engine.answers().of(&decision, flags))
     })
 }
 
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_route_packed(
             low: route_id_low,
         };
         let decision = decide_route(engine, route_id, token, flags.allow_bonus_orbs);
-        Ok(answer(engine, &decision, flags))
+        Ok(engine.answers().of(&decision, flags))
     })
 }
 
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope_packed(
         let core = engine.engine();
         let flags = Flags::read(flags)?;
         let decision = core.decide_scope(scope, token, flags.allow_bonus_orbs);
-        Ok(answer(engine, &decision, flags))
+        Ok(engine.answers().of(&decision, flags))
     })
 }
 
@@ -236,4 +236,22 @@ fn decide_route<'e>(
     engine
         .engine()
         .decide_route(route_id.read(), token, allow_bonus_orbs_use)
+}
+
+/// Where a decision goes.
+pub(crate) type DecisionOut = Out<OrbgateDecision>;
+
+impl DecisionOut {
+    /// Writes a decision of this engine about a request with these flags.
+    #[inline(always)]
+    pub(crate) fn decided(
+        self,
+        engine: &OrbgateEngine,
+        decision: &Decision<'_>,
+        flags: Flags,
+    ) -> OrStatus {
+        // SAFETY: the caller's, see the preamble.
+        unsafe { self.write(engine.answers().of(decision, flags)) }
+        Ok(())
+    }
 }

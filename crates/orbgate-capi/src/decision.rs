@@ -1,15 +1,8 @@
-//! A decision as plain data, and its texts.
+//! A decision as plain data.
 
-use orbgate::{Charge, Decision, Detail, Reason};
+use orbgate::{Charge, Decision, Detail, Orbs, Reason};
 
-use crate::answers::answer;
-use crate::arguments::{Out, Sized32, first_size, shared, write_sized};
-use crate::engine::OrbgateEngine;
-use crate::found::Found;
-use crate::names::{OrbgateEffect, effect_name};
-use crate::status::{OrStatus, OrbgateStatus, guard};
-use crate::text::OrbgateStr;
-use crate::token::Flags;
+use crate::names::OrbgateEffect;
 
 /// The HTTP status of a denial that says nothing of its own, such as one that was never made.
 pub const ORBGATE_DEFAULT_HTTP_STATUS: u16 = 403;
@@ -97,100 +90,14 @@ fn charge_bits(charge: Charge) -> (u8, u64) {
     (bits, charge.amount.unwrap_or(0))
 }
 
-/// A decision in words: those of the JSON interface. A text that is null there has no data here.
-#[derive(Debug)]
-#[repr(C)]
-pub struct OrbgateDecisionText {
-    /// Set it to `sizeof(OrbgateDecisionText)`.
-    pub struct_size: u32,
-    /// 0.
-    pub reserved: u32,
-    /// `allow` or `deny`.
-    pub decision: OrbgateStr,
-    /// The reason's name.
-    pub reason: OrbgateStr,
-    /// The detail's name.
-    pub detail: OrbgateStr,
-    /// The api of the route or scope.
-    pub api: OrbgateStr,
-    /// `METHOD /template`; for `method_not_declared` the template alone.
-    pub route: OrbgateStr,
-    /// The scope that the call needs.
-    pub scope: OrbgateStr,
-    /// The policy's digest, `sha256:…`.
-    pub policy: OrbgateStr,
-    /// The route that the request is about, whatever its token: `METHOD /template`.
-    pub about: OrbgateStr,
-}
-
-// SAFETY: integers and texts, the u32 first.
-unsafe impl Sized32 for OrbgateDecisionText {
-    const FIRST_SIZE: usize = first_size(136, 72);
-}
-
-/// Puts a decision into words. One that no engine of this policy can have made is an invalid argument.
-///
-/// Ownership: the texts in `out` are static or the engine's and live as long as it.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_decision_text(
-    engine: *const OrbgateEngine,
-    decision: *const OrbgateDecision,
-    out: *mut OrbgateDecisionText,
-) -> OrbgateStatus {
-    guard(|| {
-        // SAFETY: the caller's, see the preamble.
-        let (engine, decision) = unsafe { (shared(engine)?, shared(decision)?) };
-        let text = words(engine, decision)?;
-        // SAFETY: the caller's, see the preamble.
-        unsafe { write_sized(out, &text) }
-    })
-}
-
-fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<OrbgateDecisionText> {
-    let Found {
-        reason,
-        detail,
-        route,
-        about,
-        scope,
-    } = Found::of(engine, decision)?;
-    // As the core has it: `method_not_declared` names a template and its api, no method and no scope.
-    let api = route.map(|route| route.api());
-    let api = api.or_else(|| scope.map(|scope| scope.api()));
-    let route = route.map(|route| match reason {
-        Reason::MethodNotDeclared => route.template(),
-        _ => route.as_str(),
-    });
-    Ok(OrbgateDecisionText {
-        struct_size: 0,
-        reserved: 0,
-        decision: OrbgateStr::optional(effect_name(decision.effect)),
-        reason: OrbgateStr::new(reason.as_str()),
-        detail: OrbgateStr::optional(detail.map(Detail::as_str)),
-        api: OrbgateStr::optional(api),
-        route: OrbgateStr::optional(route),
-        scope: OrbgateStr::optional(scope.map(|scope| scope.name())),
-        policy: OrbgateStr::new(engine.digest_text()),
-        about: OrbgateStr::optional(about.map(|route| route.as_str())),
-    })
-}
-
-/// Where a decision goes.
-pub(crate) type DecisionOut = Out<OrbgateDecision>;
-
-impl DecisionOut {
-    /// Writes a decision of this engine about a request with these flags.
-    #[inline(always)]
-    pub(crate) fn decided(
-        self,
-        engine: &OrbgateEngine,
-        decision: &Decision<'_>,
-        flags: Flags,
-    ) -> OrStatus {
-        // SAFETY: the caller's, see the preamble.
-        unsafe { self.write(answer(engine, decision, flags)) }
-        Ok(())
+/// An orb column as the bits and the amount of a charge.
+pub(crate) const fn orb_column(orbs: Option<Orbs>) -> (u8, u64) {
+    const STATED: u8 = ORBGATE_CHARGE_STATED;
+    const AMOUNT: u8 = ORBGATE_CHARGE_STATED | ORBGATE_CHARGE_AMOUNT_STATED;
+    match orbs {
+        None => (0, 0),
+        Some(Orbs::Free) => (AMOUNT, 0),
+        Some(Orbs::Unstated) => (STATED | ORBGATE_CHARGE_CONSUMES, 0),
+        Some(Orbs::Amount(amount)) => (AMOUNT | ORBGATE_CHARGE_CONSUMES, amount),
     }
 }

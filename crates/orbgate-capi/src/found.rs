@@ -3,10 +3,9 @@
 use orbgate::{Detail, Named, OrganisationRule, Reason, Route, Scope};
 
 use crate::decision::{
-    ORBGATE_CHARGE_BONUS_ALLOWED, ORBGATE_CHARGE_CONSUMES, OrbgateDecision, effect,
+    ORBGATE_CHARGE_BONUS_ALLOWED, ORBGATE_CHARGE_CONSUMES, OrbgateDecision, effect, orb_column,
 };
 use crate::engine::OrbgateEngine;
-use crate::listing::orb_column;
 use crate::names;
 use crate::status::{OrStatus, OrbgateStatus};
 

@@ -9,9 +9,10 @@ use crate::arguments::{Out, bytes, shared};
 use crate::decide::decide;
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
+use crate::flags::Flags;
 use crate::owners::{release, retain};
 use crate::status::{OrStatus, OrbgateStatus, guard};
-use crate::token::{Flags, OrbgateToken};
+use crate::token::OrbgateToken;
 
 /// A place that holds an engine, for hot reload: readers never wait, and every decision comes from exactly
 /// one engine. Shared by reference counting.

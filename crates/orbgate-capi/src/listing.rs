@@ -2,12 +2,10 @@
 
 use core::ffi::c_char;
 
-use orbgate::{Orbs, Route, Scope};
+use orbgate::{Route, Scope};
 
 use crate::arguments::{Out, Sized32, bytes, first_size, shared, write_sized};
-use crate::decision::{
-    ORBGATE_CHARGE_AMOUNT_STATED, ORBGATE_CHARGE_CONSUMES, ORBGATE_CHARGE_STATED,
-};
+use crate::decision::orb_column;
 use crate::engine::OrbgateEngine;
 use crate::route_id::OrbgateRouteId;
 use crate::status::{OrStatus, OrbgateStatus, guard};
@@ -275,17 +273,5 @@ fn describe_scope(scope: &Scope<'_>) -> OrbgateScope {
         line: place.line,
         column: place.column,
         reserved: 0,
-    }
-}
-
-/// An orb column as the bits and the amount of a charge.
-pub(crate) const fn orb_column(orbs: Option<Orbs>) -> (u8, u64) {
-    const STATED: u8 = ORBGATE_CHARGE_STATED;
-    const AMOUNT: u8 = ORBGATE_CHARGE_STATED | ORBGATE_CHARGE_AMOUNT_STATED;
-    match orbs {
-        None => (0, 0),
-        Some(Orbs::Free) => (AMOUNT, 0),
-        Some(Orbs::Unstated) => (STATED | ORBGATE_CHARGE_CONSUMES, 0),
-        Some(Orbs::Amount(amount)) => (AMOUNT | ORBGATE_CHARGE_CONSUMES, amount),
     }
 }

@@ -4,12 +4,8 @@
 //! No field crosses the middle of the 64 bits and all stay below 2⁵³, so that two 32-bit halves and a
 //! double both carry it exactly.
 
-use crate::arguments::{Out, shared};
 use crate::decision::OrbgateDecision;
-use crate::engine::OrbgateEngine;
-use crate::found::{Found, is_without_token};
-use crate::names;
-use crate::status::{OrStatus, OrbgateStatus, caught, guard};
+use crate::status::{OrStatus, OrbgateStatus, caught};
 
 /// A field: its lowest bit and how many bits it has. The header's preamble draws the same.
 pub(crate) struct Field(pub(crate) u32, pub(crate) u32);
@@ -72,6 +68,23 @@ impl OrbgateDecision {
             _ => self.pack(),
         }
     }
+
+    /// What is in a packed decision, as it was packed or made up; the status of one that has effect 0.
+    pub(crate) fn of_packed(packed: u64) -> OrStatus<Self> {
+        let effect = EFFECT.read(packed)?;
+        if effect == 0 {
+            return Err(status(packed));
+        }
+        Ok(Self {
+            effect,
+            reason: REASON.read(packed)?,
+            detail: DETAIL.read(packed)?,
+            charge: CHARGE.read(packed)?,
+            scope: SCOPE.read(packed)?,
+            route: ROUTE.read(packed)?,
+            ..Self::default()
+        })
+    }
 }
 
 /// Runs a call that gives a packed decision; a failure has effect 0 and its status.
@@ -82,53 +95,6 @@ pub(crate) fn packed(call: impl FnOnce() -> OrStatus<u64>) -> u64 {
         Ok(packed) => packed,
         Err(status) => REASON.put(status as u64),
     }
-}
-
-/// Unpacks a decision that an engine of the same policy has made; the amount comes from the policy.
-///
-/// A value with effect 0 gives its status; one that no engine of this policy can have made is an
-/// invalid argument.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_unpack(
-    engine: *const OrbgateEngine,
-    packed: u64,
-    out: *mut OrbgateDecision,
-) -> OrbgateStatus {
-    guard(|| {
-        // SAFETY: the caller's, see the preamble.
-        let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
-        let decision = unpack(engine, packed)?;
-        // SAFETY: the caller's, see the preamble.
-        unsafe { out.write(decision) }
-        Ok(())
-    })
-}
-
-fn unpack(engine: &OrbgateEngine, packed: u64) -> OrStatus<OrbgateDecision> {
-    let effect = EFFECT.read(packed)?;
-    if effect == 0 {
-        return Err(status(packed));
-    }
-    let mut decision = OrbgateDecision {
-        effect,
-        reason: REASON.read(packed)?,
-        detail: DETAIL.read(packed)?,
-        charge: CHARGE.read(packed)?,
-        scope: SCOPE.read(packed)?,
-        route: ROUTE.read(packed)?,
-        ..OrbgateDecision::default()
-    };
-    if names::reason(decision.reason).is_some_and(is_without_token) {
-        decision.about = core::mem::take(&mut decision.route);
-    }
-    let found = Found::named(engine, &decision);
-    let made = found.and_then(|found| found.decision(engine, &decision));
-    let made = made.filter(|made| made.pack_with_about() == packed);
-    made.ok_or(OrbgateStatus::InvalidArgument)
 }
 
 /// The status of a packed value that is not a decision.

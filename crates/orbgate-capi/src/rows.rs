@@ -2,11 +2,11 @@
 
 use orbgate::{Batch, Decision, Request};
 
-use crate::answers::{Form, answer};
+use crate::answers::Form;
 use crate::arguments::Out;
 use crate::engine::OrbgateEngine;
+use crate::flags::Flags;
 use crate::status::OrStatus;
-use crate::token::Flags;
 
 /// Rows whose columns have been checked.
 ///
@@ -84,7 +84,7 @@ impl<'a, R: Rows<'a>, T: Form> Batch<'a> for Asked<'_, R, T> {
         unsafe {
             let written = match self.rows.is_null(row) {
                 true => T::default(),
-                false => answer(self.engine, &decision, self.rows.flags(row)),
+                false => self.engine.answers().of(&decision, self.rows.flags(row)),
             };
             self.places.at(row).write(written);
         }

@@ -90,7 +90,7 @@ impl Engine {
             }
             for (row, found) in rows.zip(all_found) {
                 let request = batch.request(row);
-                batch.answer(row, self.decide_found(&request, found));
+                batch.answer(row, tables.decide_found(&request, found));
             }
         }
     }

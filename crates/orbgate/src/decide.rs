@@ -1,23 +1,22 @@
 //! The order of a decision.
 
 use crate::decision::{Decision, Subject};
-use crate::engine::Engine;
-use crate::hash::index;
 use crate::inference;
+use crate::list::index;
 use crate::lookup::{self, Found};
 use crate::reason::{Detail, Reason};
 use crate::request::Request;
-use crate::scopes::has_scope;
-use crate::tables::{NONE, RouteRow, ScopeRow, Template, Terms, slice};
+use crate::scopes;
+use crate::tables::{NONE, RouteRow, ScopeRow, Tables, Template, Terms, slice};
 use crate::target;
 use crate::terms::MAX_TARGET_BYTES;
-use crate::token::{Scopes, Token, read_token};
+use crate::token::{Token, read_token};
 
-impl Engine {
-    /// See [`Engine::decide`].
+impl Tables {
+    /// See [`Engine::decide`](crate::Engine::decide).
     #[inline(always)]
-    pub(crate) fn decide_request(&self, request: &Request<'_>) -> Decision<'_> {
-        self.decide_found(request, lookup::find(&self.tables, request.target))
+    pub(crate) fn decide(&self, request: &Request<'_>) -> Decision<'_> {
+        self.decide_found(request, lookup::find(self, request.target))
     }
 
     /// Decides after the fast path has read the target.
@@ -28,7 +27,7 @@ impl Engine {
         found: Found<'e>,
     ) -> Decision<'e> {
         let (Some(column), true) = (
-            self.tables.methods.column(request.method),
+            self.methods.column(request.method),
             request.target.len() <= MAX_TARGET_BYTES,
         ) else {
             return self.decide_rarely(request, found);
@@ -46,7 +45,7 @@ impl Engine {
             return self.decide_method(template, request, token);
         };
         // The scope's row is likelier to be cached than the route's, and has the same terms.
-        let need = match self.tables.scopes.get(usize::from(scope)) {
+        let need = match self.scopes.get(usize::from(scope)) {
             Some(row) => Need {
                 route,
                 scope,
@@ -87,11 +86,11 @@ impl Engine {
         if !is_method(request.method) {
             return Decision::malformed(self, Detail::Method);
         }
-        let path = match target::read(request.target, self.tables.profile) {
+        let path = match target::read(request.target, self.profile) {
             Ok(path) => path,
             Err(detail) => return Decision::malformed(self, detail),
         };
-        let found = lookup::find_exactly(&self.tables, &path);
+        let found = lookup::find_exactly(self, &path);
         let token = match read_token(request.token.as_ref()) {
             Ok(token) => token,
             Err(reason) => return self.deny_token(reason, found.ok().flatten(), request.method),
@@ -147,17 +146,17 @@ impl Engine {
     /// What a route needs.
     #[inline(always)]
     pub(crate) fn need(&self, route: u32) -> Option<Need<'_>> {
-        let row = self.tables.routes.get(index(route))?;
+        let row = self.routes.get(index(route))?;
         Some(Need::route(route, row))
     }
 
     /// The template's route of a method, whether or not it has a column.
     fn find_route_of(&self, template: &Template, method: &[u8]) -> Option<u32> {
         let first = template.first_route;
-        let row = self.tables.routes.get(index(first));
+        let row = self.routes.get(index(first));
         debug_assert!(row.is_some(), "a template of another table");
-        let at = slice(&self.tables.routes, row?.siblings)
-            .binary_search_by(|row| self.tables.method(row).cmp(method))
+        let at = slice(&self.routes, row?.siblings)
+            .binary_search_by(|row| self.method(row).as_bytes().cmp(method))
             .ok()?;
         first.checked_add(u32::try_from(at).ok()?)
     }
@@ -170,7 +169,7 @@ impl Engine {
         token: &Token<'_>,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'e> {
-        let held = self.holds(token.scopes, need.scope, need.terms);
+        let held = scopes::hold(self, token.scopes, need.scope, need.terms);
         let reason = match need.terms.organisation {
             Some(rule) => inference::decide(token.kind, rule, held),
             None if held => Reason::ScopeHeld,
@@ -183,15 +182,6 @@ impl Engine {
             orbs: need.terms.orbs,
         };
         Decision::new(self, reason, subject, allow_bonus_orbs_use)
-    }
-
-    /// Whether the token's scopes include the scope of these terms, whose id this is (specification §5.3).
-    #[inline(always)]
-    pub(crate) fn holds(&self, scopes: Scopes<'_>, scope: u16, terms: &Terms) -> bool {
-        match scopes {
-            Scopes::Set(set) => set.holds(self.policy_id(), scope),
-            Scopes::Text(text) => has_scope(text, self.tables.text.bytes(terms.scope)),
-        }
     }
 
     #[inline(always)]

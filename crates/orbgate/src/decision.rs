@@ -2,10 +2,9 @@
 
 use core::fmt;
 
-use crate::engine::Engine;
 use crate::listing::{Route, Scope};
 use crate::reason::{Detail, Reason};
-use crate::tables::{NO_SCOPE, NONE, ORBS_UNKNOWN};
+use crate::tables::{NO_SCOPE, NONE, ORBS_UNKNOWN, Tables};
 use crate::terms::{Digest, Place};
 
 /// An engine's answer. A denial is an answer, not an error.
@@ -23,7 +22,7 @@ pub enum Decision<'e> {
 /// Leave to make a call, with what it consumes.
 #[derive(Clone, Copy)]
 pub struct Allow<'e> {
-    engine: &'e Engine,
+    tables: &'e Tables,
     /// [`NONE`] where a scope was asked for without a route.
     route: u32,
     scope: u16,
@@ -36,7 +35,7 @@ pub struct Allow<'e> {
 /// A refusal, with its reason.
 #[derive(Clone, Copy)]
 pub struct Deny<'e> {
-    engine: &'e Engine,
+    tables: &'e Tables,
     /// [`NONE`] where no route was found or asked for; for `method_not_declared` a route of the template.
     route: u32,
     /// [`NONE`] where the request is about no route.
@@ -123,13 +122,13 @@ impl<'e> Allow<'e> {
     /// The route, `None` where a scope was asked for without one.
     #[must_use]
     pub fn route(&self) -> Option<Route<'e>> {
-        self.engine.route(self.route)
+        Route::at(self.tables, self.route)
     }
 
     /// The scope that the call needs.
     #[must_use]
     pub const fn scope(&self) -> Scope<'e> {
-        Scope::new(self.engine, self.scope)
+        Scope::new(self.tables, self.scope)
     }
 
     /// What the call consumes, `None` where the policy states no orb column for the scope.
@@ -162,13 +161,13 @@ impl<'e> Deny<'e> {
     /// that have the path's template; [`Route::methods`] lists what it does declare.
     #[must_use]
     pub fn route(&self) -> Option<Route<'e>> {
-        self.engine.route(self.route)
+        Route::at(self.tables, self.route)
     }
 
     /// The scope that the call needs, where one was found.
     #[must_use]
     pub fn scope(&self) -> Option<Scope<'e>> {
-        (self.scope != NO_SCOPE).then_some(Scope::new(self.engine, self.scope))
+        (self.scope != NO_SCOPE).then_some(Scope::new(self.tables, self.scope))
     }
 }
 
@@ -176,7 +175,7 @@ impl<'e> Decision<'e> {
     /// Decides for a reason.
     #[inline(always)]
     pub(crate) const fn new(
-        engine: &'e Engine,
+        tables: &'e Tables,
         reason: Reason,
         subject: Subject,
         allow_bonus_orbs_use: bool,
@@ -189,7 +188,7 @@ impl<'e> Decision<'e> {
         } = subject;
         if reason.is_allow() {
             Self::Allow(Allow {
-                engine,
+                tables,
                 route,
                 scope,
                 reason,
@@ -198,7 +197,7 @@ impl<'e> Decision<'e> {
             })
         } else {
             Self::Deny(Deny {
-                engine,
+                tables,
                 route,
                 about,
                 scope,
@@ -210,9 +209,9 @@ impl<'e> Decision<'e> {
 
     /// Denies a malformed request.
     #[inline(always)]
-    pub(crate) const fn malformed(engine: &'e Engine, detail: Detail) -> Self {
+    pub(crate) const fn malformed(tables: &'e Tables, detail: Detail) -> Self {
         Self::Deny(Deny {
-            engine,
+            tables,
             route: NONE,
             about: NONE,
             scope: NO_SCOPE,
@@ -312,7 +311,7 @@ impl<'e> Decision<'e> {
     pub fn about(&self) -> Option<Route<'e>> {
         match self {
             Self::Allow(allow) => allow.route(),
-            Self::Deny(deny) => deny.engine.route(deny.about),
+            Self::Deny(deny) => Route::at(deny.tables, deny.about),
         }
     }
 
@@ -337,8 +336,8 @@ impl<'e> Decision<'e> {
     #[must_use]
     pub const fn policy(&self) -> Digest {
         match self {
-            Self::Allow(allow) => allow.engine.digest(),
-            Self::Deny(deny) => deny.engine.digest(),
+            Self::Allow(allow) => Digest(allow.tables.digest),
+            Self::Deny(deny) => Digest(deny.tables.digest),
         }
     }
 
@@ -376,7 +375,7 @@ impl PartialEq for Deny<'_> {
         self.reason == other.reason
             && self.detail == other.detail
             && self.route() == other.route()
-            && self.engine.route(self.about) == other.engine.route(other.about)
+            && Route::at(self.tables, self.about) == Route::at(other.tables, other.about)
             && self.scope() == other.scope()
     }
 }

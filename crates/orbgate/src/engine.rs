@@ -4,7 +4,6 @@ use core::fmt;
 
 use crate::decide::Need;
 use crate::decision::{Decision, Subject};
-use crate::hash;
 use crate::listing::{Route, Scope, ScopeInApi};
 use crate::reason::Reason;
 use crate::request::Request;
@@ -36,7 +35,8 @@ impl Engine {
     #[cfg(not(orbgate_bootstrap))]
     #[must_use]
     pub const fn external() -> &'static Self {
-        &crate::external::EXTERNAL
+        static EXTERNAL: Engine = Engine::from_tables(crate::external::EXTERNAL);
+        &EXTERNAL
     }
 
     /// Decides a request: which scope it needs, whether the token may make the call, what it
@@ -55,7 +55,7 @@ impl Engine {
     /// assert_eq!(decision.charge().map(|charge| charge.consumes), Some(true));
     /// ```
     pub fn decide(&self, request: &Request<'_>) -> Decision<'_> {
-        self.decide_request(request)
+        self.tables.decide(request)
     }
 
     /// Decides by route, for a server that knows which route it has matched: no text is read. The
@@ -75,8 +75,8 @@ impl Engine {
         token: Option<Token<'_>>,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'_> {
-        let route = route.index_in(self.policy_id());
-        let need = route.and_then(|route| self.need(route));
+        let route = route.index_in(self.tables.policy_id());
+        let need = route.and_then(|route| self.tables.need(route));
         self.decide_found_need(need, token, allow_bonus_orbs_use)
     }
 
@@ -105,10 +105,10 @@ impl Engine {
         match (read_token(token.as_ref()), need) {
             (Err(reason), need) => {
                 let about = need.map_or(NONE, |need| need.route);
-                self.deny(reason, Subject::about(about))
+                self.tables.deny(reason, Subject::about(about))
             }
-            (Ok(_), None) => self.deny(Reason::NoRoute, Subject::NOTHING),
-            (Ok(token), Some(need)) => self.decide_need(need, token, allow_bonus_orbs_use),
+            (Ok(_), None) => self.tables.deny(Reason::NoRoute, Subject::NOTHING),
+            (Ok(token), Some(need)) => self.tables.decide_need(need, token, allow_bonus_orbs_use),
         }
     }
 
@@ -130,7 +130,7 @@ impl Engine {
     /// it matches nothing.
     #[must_use]
     pub fn scope_set<S: AsRef<[u8]>>(&self, scopes: impl IntoIterator<Item = S>) -> ScopeSet {
-        let mut set = ScopeSet::empty(self.policy_id(), self.tables.scopes.len());
+        let mut set = ScopeSet::empty(self.tables.policy_id(), self.tables.scopes.len());
         for scope in scopes {
             if let Some((id, _)) = self.scope_row(scope.as_ref()) {
                 set.insert(id);
@@ -142,14 +142,13 @@ impl Engine {
     /// Every route. The order is the same for every spelling of the same policy.
     pub fn routes(&self) -> impl ExactSizeIterator<Item = Route<'_>> {
         let rows = self.tables.routes.iter().zip(0..NONE);
-        rows.map(|(row, id)| Route::new(self, id, row))
+        rows.map(|(row, id)| Route::new(&self.tables, id, row))
     }
 
     /// The route at this place of [`Engine::routes`].
     #[must_use]
     pub fn route(&self, index: u32) -> Option<Route<'_>> {
-        let row = self.tables.routes.get(hash::index(index))?;
-        Some(Route::new(self, index, row))
+        Route::at(&self.tables, index)
     }
 
     /// The route that the policy writes with this method and this template, the api's base path
@@ -176,7 +175,7 @@ impl Engine {
     #[must_use]
     pub fn scope(&self, index: u16) -> Option<Scope<'_>> {
         let there = usize::from(index) < self.tables.scopes.len();
-        there.then_some(Scope::new(self, index))
+        there.then_some(Scope::new(&self.tables, index))
     }
 
     /// The scope of this name.
@@ -190,7 +189,7 @@ impl Engine {
     #[must_use]
     pub fn find_scope(&self, name: impl AsRef<[u8]>) -> Option<Scope<'_>> {
         let (id, _) = self.scope_row(name.as_ref())?;
-        Some(Scope::new(self, id))
+        Some(Scope::new(&self.tables, id))
     }
 
     /// Every scope with its orb column and routes, in the order of the policy file: the table of
@@ -198,7 +197,7 @@ impl Engine {
     pub fn scope_table(&self) -> impl ExactSizeIterator<Item = Scope<'_>> {
         // Scopes first: `zip` stops before the `u16` overflows.
         let ids = self.tables.scopes.iter().zip(0..);
-        let mut scopes: Vec<_> = ids.map(|(_, id)| Scope::new(self, id)).collect();
+        let mut scopes: Vec<_> = ids.map(|(_, id)| Scope::new(&self.tables, id)).collect();
         scopes.sort_by_cached_key(Scope::place);
         scopes.into_iter()
     }
@@ -206,7 +205,7 @@ impl Engine {
     /// Every scope of every api, in the order of the policy file: the scopes of one api stand together.
     pub fn scopes_in_apis(&self) -> impl ExactSizeIterator<Item = ScopeInApi<'_>> {
         let rows = self.tables.scopes_in_apis.iter();
-        let mut scopes: Vec<_> = rows.map(|row| ScopeInApi::new(self, row)).collect();
+        let mut scopes: Vec<_> = rows.map(|row| ScopeInApi::new(&self.tables, row)).collect();
         scopes.sort_by_key(ScopeInApi::place);
         scopes.into_iter()
     }
@@ -235,15 +234,6 @@ impl Engine {
     #[must_use]
     pub const fn digest(&self) -> Digest {
         Digest(self.tables.digest)
-    }
-
-    /// The digest's first half: it marks ids and scope sets, to tell which policy they belong to.
-    #[inline(always)]
-    pub(crate) const fn policy_id(&self) -> u128 {
-        match self.tables.digest.first_chunk() {
-            Some(half) => u128::from_ne_bytes(*half),
-            None => 0,
-        }
     }
 
     /// The scope of a scope token.

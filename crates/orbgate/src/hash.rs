@@ -6,8 +6,7 @@
     reason = "a hash is cut into its halves on purpose"
 )]
 
-use crate::list::List;
-use crate::tables::COLUMNS;
+use crate::list::{List, index};
 
 /// Slots for a known set of keys, no two of which share one: hash and displace. Some bits of a hash choose a
 /// displacement; other bits and the displacement choose the slot.
@@ -75,6 +74,9 @@ impl Seed {
         text_hash(seed, text)
     }
 }
+
+/// How many methods have a column in a template. A policy with more is legal; its rarer ones are searched.
+pub(crate) const COLUMNS: usize = 8;
 
 /// The methods that have a column, which one product gives.
 #[derive(Clone, Copy, Debug, Default)]
@@ -185,12 +187,6 @@ impl Ends {
     pub(crate) const fn differ(self, other: Self) -> u64 {
         (self.head ^ other.head) | (self.tail ^ other.tail)
     }
-}
-
-/// An id or a length of the tables as an index: `usize` has 32 bits at least.
-#[inline(always)]
-pub(crate) const fn index(id: u32) -> usize {
-    id as usize
 }
 
 /// The hash of a text of any length.

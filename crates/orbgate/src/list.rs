@@ -3,8 +3,6 @@
 use core::fmt;
 use core::ops::{Deref, Range};
 
-use crate::hash::index;
-
 /// Data that is `static` in an engine compiled into the program and owned in one made at run time.
 ///
 /// Both variants hold pointer and length in the same place, so reading one costs no branch.
@@ -98,6 +96,13 @@ impl Text {
         debug_assert!(bytes.is_some(), "a span of another text");
         bytes.unwrap_or_default()
     }
+}
+
+/// An id or a length of the tables as an index: `usize` has 32 bits at least.
+#[inline(always)]
+#[allow(clippy::as_conversions, reason = "no bits are lost")]
+pub(crate) const fn index(id: u32) -> usize {
+    id as usize
 }
 
 /// A part of an engine's [`Text`], in bytes.

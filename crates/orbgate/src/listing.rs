@@ -2,10 +2,9 @@
 
 use core::fmt;
 
-use crate::engine::Engine;
-use crate::hash::index;
-use crate::list::Span;
+use crate::list::{Span, index};
 use crate::route_id::RouteId;
+use crate::scopes;
 use crate::tables::{
     ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeInApiRow, ScopeRow, Tables, slice,
 };
@@ -15,14 +14,20 @@ use crate::token::Scopes;
 /// A route of an engine: method and path template; needs exactly one scope.
 #[derive(Clone, Copy)]
 pub struct Route<'e> {
-    engine: &'e Engine,
+    tables: &'e Tables,
     id: u32,
     row: &'e RouteRow,
 }
 
 impl<'e> Route<'e> {
-    pub(crate) const fn new(engine: &'e Engine, id: u32, row: &'e RouteRow) -> Self {
-        Self { engine, id, row }
+    pub(crate) const fn new(tables: &'e Tables, id: u32, row: &'e RouteRow) -> Self {
+        Self { tables, id, row }
+    }
+
+    /// The route of an id, if there is one.
+    pub(crate) fn at(tables: &'e Tables, id: u32) -> Option<Self> {
+        let row = tables.routes.get(index(id))?;
+        Some(Self { tables, id, row })
     }
 
     /// Its place in [`Engine::routes`], from 0: for arrays with an entry for each route, as counters.
@@ -35,37 +40,37 @@ impl<'e> Route<'e> {
     /// beyond the engine.
     #[must_use]
     pub const fn id(&self) -> RouteId {
-        RouteId::new(self.engine.policy_id(), self.id)
+        RouteId::new(self.tables.policy_id(), self.id)
     }
 
     /// `METHOD /full/template`, as in `POST /api/v1/external/voxies/{voxieId}/run`.
     #[must_use]
     pub fn as_str(&self) -> &'e str {
-        self.engine.tables.text.get(self.row.text)
+        self.tables.text.get(self.row.text)
     }
 
     /// The method.
     #[must_use]
     pub fn method(&self) -> &'e str {
-        method(self.as_str())
+        self.tables.method(self.row)
     }
 
     /// The path template, the api's base path included.
     #[must_use]
     pub fn template(&self) -> &'e str {
-        self.engine.tables.text.get(self.row.template)
+        self.tables.text.get(self.row.template)
     }
 
     /// The one scope that the route needs (specification §5.3).
     #[must_use]
     pub const fn scope(&self) -> Scope<'e> {
-        Scope::new(self.engine, self.row.scope)
+        Scope::new(self.tables, self.row.scope)
     }
 
     /// The api that the route belongs to.
     #[must_use]
     pub fn api(&self) -> &'e str {
-        api_name(self.engine, self.row.api)
+        api_name(self.tables, self.row.api)
     }
 
     /// What a call consumes: the route's own amount, or else the scope's orb column.
@@ -84,22 +89,10 @@ impl<'e> Route<'e> {
     /// The methods that the route's template declares, its own among them, in alphabetical order:
     /// the `Allow` header of a 405 (RFC 9110 §10.2.1).
     pub fn methods(&self) -> impl Iterator<Item = &'e str> + use<'e> {
-        let tables = &self.engine.tables;
+        let tables = self.tables;
         let rows = slice(&tables.routes, self.row.siblings).iter();
-        rows.map(|row| method(tables.text.get(row.text)))
+        rows.map(|row| tables.method(row))
     }
-}
-
-impl Tables {
-    /// The method of a route, in bytes.
-    pub(crate) fn method(&self, row: &RouteRow) -> &[u8] {
-        method(self.text.get(row.text)).as_bytes()
-    }
-}
-
-/// The method of `METHOD /template`.
-fn method(route: &str) -> &str {
-    route.split_once(' ').map_or("", |(method, _)| method)
 }
 
 impl PartialEq for Route<'_> {
@@ -126,24 +119,24 @@ impl fmt::Debug for Route<'_> {
 /// A scope of an engine: one OAuth scope token (RFC 6749 §3.3).
 #[derive(Clone, Copy)]
 pub struct Scope<'e> {
-    engine: &'e Engine,
+    tables: &'e Tables,
     id: u16,
 }
 
 impl<'e> Scope<'e> {
-    pub(crate) const fn new(engine: &'e Engine, id: u16) -> Self {
-        Self { engine, id }
+    pub(crate) const fn new(tables: &'e Tables, id: u16) -> Self {
+        Self { tables, id }
     }
 
     /// INVARIANT: a scope is made from its own engine's tables, so its row is there.
     fn row(&self) -> Option<&'e ScopeRow> {
-        let row = self.engine.tables.scopes.get(usize::from(self.id));
+        let row = self.tables.scopes.get(usize::from(self.id));
         debug_assert!(row.is_some(), "a scope of another table");
         row
     }
 
     fn text(&self, span: Span) -> &'e str {
-        self.engine.tables.text.get(span)
+        self.tables.text.get(span)
     }
 
     /// Its place among all scopes sorted by name, from 0: for arrays with an entry for each scope.
@@ -169,18 +162,18 @@ impl<'e> Scope<'e> {
     /// The scope as each of its apis has it, by the names of the apis. Two versions of an api may have one scope; what
     /// is said of it is equal in all of them.
     pub fn apis(&self) -> impl Iterator<Item = ScopeInApi<'e>> + use<'e> {
-        let engine = self.engine;
+        let tables = self.tables;
         let rows = self
             .row()
-            .map(|row| slice(&engine.tables.scopes_in_apis, row.apis));
+            .map(|row| slice(&tables.scopes_in_apis, row.apis));
         let rows = rows.into_iter().flatten();
-        rows.map(|row| ScopeInApi::new(engine, row))
+        rows.map(|row| ScopeInApi::new(tables, row))
     }
 
     /// Whether these scopes have it (specification §5.3).
     pub(crate) fn is_among(self, scopes: Scopes<'_>) -> bool {
         let row = self.row();
-        row.is_some_and(|row| self.engine.holds(scopes, self.id, &row.terms))
+        row.is_some_and(|row| scopes::hold(self.tables, scopes, self.id, &row.terms))
     }
 
     /// The permitted action, where the policy states one (specification §4.2).
@@ -237,32 +230,32 @@ impl fmt::Debug for Scope<'_> {
 /// A scope as one of its apis has it.
 #[derive(Clone, Copy)]
 pub struct ScopeInApi<'e> {
-    engine: &'e Engine,
+    tables: &'e Tables,
     row: &'e ScopeInApiRow,
 }
 
 impl<'e> ScopeInApi<'e> {
-    pub(crate) const fn new(engine: &'e Engine, row: &'e ScopeInApiRow) -> Self {
-        Self { engine, row }
+    pub(crate) const fn new(tables: &'e Tables, row: &'e ScopeInApiRow) -> Self {
+        Self { tables, row }
     }
 
     /// The scope.
     #[must_use]
     pub const fn scope(&self) -> Scope<'e> {
-        Scope::new(self.engine, self.row.scope)
+        Scope::new(self.tables, self.row.scope)
     }
 
     /// The api.
     #[must_use]
     pub fn api(&self) -> &'e str {
-        api_name(self.engine, self.row.api)
+        api_name(self.tables, self.row.api)
     }
 
     /// The api's routes that need the scope, in the order of the policy file.
     pub fn routes(&self) -> impl Iterator<Item = Route<'e>> + use<'e> {
-        let engine = self.engine;
-        let ids = slice(&engine.tables.scope_routes, self.row.routes).iter();
-        ids.filter_map(|id| engine.route(*id))
+        let tables = self.tables;
+        let ids = slice(&tables.scope_routes, self.row.routes).iter();
+        ids.filter_map(|id| Route::at(tables, *id))
     }
 
     /// Where the api writes the scope's name in the policy file.
@@ -282,10 +275,10 @@ impl fmt::Debug for ScopeInApi<'_> {
 }
 
 /// INVARIANT: ids of apis are of their own engine's tables, so the row is there.
-fn api_name(engine: &Engine, id: u32) -> &str {
-    let api = engine.tables.apis.get(index(id));
+fn api_name(tables: &Tables, id: u32) -> &str {
+    let api = tables.apis.get(index(id));
     debug_assert!(api.is_some(), "an api of another table");
-    api.map_or("", |api| engine.tables.text.get(api.name))
+    api.map_or("", |api| tables.text.get(api.name))
 }
 
 /// An orb column as the tables hold it.

@@ -15,7 +15,8 @@
 
 use core::hint::select_unpredictable;
 
-use crate::hash::{Ends, PerfectHash, SEEN, index};
+use crate::hash::{Ends, PerfectHash, SEEN};
+use crate::list::index;
 use crate::reason::Detail;
 use crate::tables::{COUNT, Literal, LiteralRow, NONE, Spelling, Tables, Template, Tuple, slice};
 use crate::target::{Decoded, Path, reserved};

@@ -5,12 +5,23 @@
     reason = "positions in a block, as the widths that shifts take"
 )]
 
+use crate::tables::{Tables, Terms};
+use crate::token::Scopes;
 use crate::vector::{BLOCK, Native, Vector, end_in_block, positions_in_block};
+
+/// Whether a token's scopes include the scope of these terms, whose id this is (specification §5.3).
+#[inline(always)]
+pub(crate) fn hold(tables: &Tables, scopes: Scopes<'_>, scope: u16, terms: &Terms) -> bool {
+    match scopes {
+        Scopes::Set(set) => set.holds(tables.policy_id(), scope),
+        Scopes::Text(text) => has_scope(text, tables.text.bytes(terms.scope)),
+    }
+}
 
 /// Whether one of the scopes in a text, separated by spaces, is exactly this one (specification §5.3). A scope is not
 /// empty and has no space.
 #[inline(never)] // so that decisions on scope sets stay small
-pub(crate) fn has_scope(text: &[u8], scope: &[u8]) -> bool {
+fn has_scope(text: &[u8], scope: &[u8]) -> bool {
     has_scope_on::<Native>(text, scope)
 }
 

@@ -3,8 +3,8 @@
 //!
 //! INVARIANT: every id in these tables indexes the table it names. Only `compile` makes them.
 
-use crate::hash::{Ends, Methods, PerfectHash, index};
-use crate::list::{List, Span, Text};
+use crate::hash::{COLUMNS, Ends, Methods, PerfectHash};
+use crate::list::{List, Span, Text, index};
 use crate::terms::{MAX_SEGMENTS, OrganisationRule, Place, Profile};
 
 /// No such id.
@@ -60,6 +60,23 @@ pub struct Tables {
     pub headings: List<Span>,
     /// Names and templates, end to end.
     pub text: Text,
+}
+
+impl Tables {
+    /// The digest's first half: it marks ids and scope sets, to tell which policy they belong to.
+    #[inline(always)]
+    pub(crate) const fn policy_id(&self) -> u128 {
+        match self.digest.first_chunk() {
+            Some(half) => u128::from_ne_bytes(*half),
+            None => 0,
+        }
+    }
+
+    /// The method of a route.
+    pub(crate) fn method(&self, row: &RouteRow) -> &str {
+        let text = self.text.get(row.text);
+        text.split_once(' ').map_or("", |(method, _)| method)
+    }
 }
 
 /// A run of entries of another table.
@@ -152,9 +169,6 @@ pub struct Tuple {
     /// The bits in a key of the literals there.
     pub fields: u64,
 }
-
-/// How many methods have a column in a template. A policy with more is legal; its rarer ones are searched.
-pub(crate) const COLUMNS: usize = 8;
 
 /// A path template, found by its key: what a decision reads, half a line of a cache.
 #[derive(Clone, Copy, Debug)]

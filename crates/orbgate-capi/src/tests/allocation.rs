@@ -11,13 +11,13 @@ use crate::arrow::orbgate_engine_decide_arrow;
 use crate::batch::{OrbgateBatch, orbgate_engine_decide_batch, orbgate_engine_decide_batch_packed};
 use crate::columns::OrbgateColumn;
 use crate::decide::*;
-use crate::decision::{OrbgateDecision, OrbgateDecisionText, orbgate_engine_decision_text};
+use crate::decision::OrbgateDecision;
 use crate::engine::{
     OrbgateEngine, orbgate_engine_digest_text, orbgate_engine_free, orbgate_engine_retain,
 };
 use crate::handle::*;
 use crate::listing::*;
-use crate::packed::orbgate_engine_unpack;
+use crate::readback::{OrbgateDecisionText, orbgate_engine_decision_text, orbgate_engine_unpack};
 use crate::route_id::OrbgateRouteId;
 use crate::scope_set::{OrbgateScopeSet, orbgate_scope_set_free, orbgate_scope_set_retain};
 use crate::text::OrbgateStr;

@@ -3,10 +3,9 @@
 use orbgate::{Decision, Token, TokenKind};
 
 use super::{SHOP, compiled, external};
-use crate::answers::answer;
 use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
-use crate::token::Flags;
+use crate::flags::Flags;
 
 fn check(engine: &OrbgateEngine, decision: &Decision<'_>, bonus: bool) {
     let expected = OrbgateDecision::new(engine.policy(), decision);
@@ -19,8 +18,11 @@ fn check(engine: &OrbgateEngine, decision: &Decision<'_>, bonus: bool) {
             true => expected.pack_with_about(),
             false => expected.pack(),
         };
-        assert_eq!(answer::<OrbgateDecision>(engine, decision, flags), expected);
-        assert_eq!(answer::<u64>(engine, decision, flags), packed);
+        assert_eq!(
+            engine.answers().of::<OrbgateDecision>(decision, flags),
+            expected
+        );
+        assert_eq!(engine.answers().of::<u64>(decision, flags), packed);
     }
 }
 

@@ -10,8 +10,9 @@ use crate::columns::OrbgateColumn;
 use crate::decide::orbgate_engine_decide;
 use crate::decision::OrbgateDecision;
 use crate::engine::orbgate_engine_free;
+use crate::flags::ORBGATE_PACK_ABOUT;
 use crate::scope_set::orbgate_scope_set_free;
-use crate::token::{ORBGATE_PACK_ABOUT, OrbgateToken};
+use crate::token::OrbgateToken;
 
 const METHODS: [&str; 4] = ["GET", "POST", "DELETE", "get\0"];
 const TARGETS: [&str; 6] = [

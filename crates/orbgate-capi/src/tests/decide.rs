@@ -12,11 +12,13 @@ use crate::decide::{
     orbgate_engine_decide_route_packed, orbgate_engine_decide_scope,
     orbgate_engine_decide_scope_packed,
 };
-use crate::decision::{OrbgateDecision, OrbgateDecisionText, orbgate_engine_decision_text};
+use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::listing::orbgate_engine_find_route;
-use crate::methods::orbgate_engine_declared_methods;
-use crate::packed::orbgate_engine_unpack;
+use crate::readback::{
+    OrbgateDecisionText, orbgate_engine_decision_text, orbgate_engine_declared_methods,
+    orbgate_engine_unpack,
+};
 use crate::route_id::OrbgateRouteId;
 use crate::scope_set::{OrbgateScopeSet, orbgate_scope_set_free};
 use crate::status::OrbgateStatus;

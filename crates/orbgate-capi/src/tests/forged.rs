@@ -5,11 +5,13 @@ use std::collections::HashSet;
 use orbgate::{Detail, Named, Reason, Request, Token, TokenKind};
 
 use super::{INVALID, OK, compiled};
-use crate::decision::{OrbgateDecision, OrbgateDecisionText, orbgate_engine_decision_text};
+use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::found::is_without_token;
-use crate::methods::orbgate_engine_declared_methods;
-use crate::packed::orbgate_engine_unpack;
+use crate::readback::{
+    OrbgateDecisionText, orbgate_engine_decision_text, orbgate_engine_declared_methods,
+    orbgate_engine_unpack,
+};
 use crate::text::OrbgateStr;
 
 const POLICY: &str = "

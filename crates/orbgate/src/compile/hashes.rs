@@ -2,8 +2,19 @@
 
 use core::cmp::Reverse;
 
-use super::Unplaceable;
+use super::entries::{id, set};
 use crate::hash::{self, GOLDEN, MIXER, PerfectHash, Seed, mix};
+use crate::list::index;
+
+/// No seed of those that were tried distinguishes the texts of a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unplaceable;
+
+impl core::fmt::Display for Unplaceable {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("no hash was found for the texts of this policy; rename a scope or a segment")
+    }
+}
 
 /// How many seeds are tried. About one in two leads to a layout.
 const SEEDS: u32 = 64;
@@ -62,8 +73,8 @@ fn placed<T: Copy + Default>(
     hashes.sort_unstable_by_key(bucket);
     let mut of_buckets: Vec<_> = hashes.chunk_by(|a, b| bucket(a) == bucket(b)).collect();
     of_buckets.sort_by_key(|of_bucket| Reverse(of_bucket.len()));
-    let mut displacements = vec![0; hash::index(buckets).saturating_add(1)];
-    let mut placed = vec![None; hash::index(slots).saturating_add(1)];
+    let mut displacements = vec![0; index(buckets).saturating_add(1)];
+    let mut placed = vec![None; index(slots).saturating_add(1)];
     for of_bucket in of_buckets {
         let mut tries = 0..=slots;
         let found = tries.find(|displacement| place(&mut placed, of_bucket, *displacement))?;
@@ -88,14 +99,14 @@ fn place<'e, T>(slots: &mut [Option<&'e T>], entries: &[(u64, &'e T)], displacem
         return true;
     }
     for (hash, _) in entries.iter().take(free) {
-        super::set(slots, hash::slot(*hash, displacement, mask), None);
+        set(slots, hash::slot(*hash, displacement, mask), None);
     }
     false
 }
 
 /// What keeps a number below a power of two.
 fn mask(count: usize) -> u32 {
-    super::id(count.saturating_sub(1))
+    id(count.saturating_sub(1))
 }
 
 #[cfg(test)]

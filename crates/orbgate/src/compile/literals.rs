@@ -1,9 +1,10 @@
 //! The literals of all templates at their positions, and what stands for each in a template's key.
 
-use super::hashes::{nth_seed, perfect_hash};
-use super::templates::Templates;
-use super::{TextPool, Unplaceable, at, id, set};
+use super::entries::{TextPool, at, id, set};
+use super::hashes::{Unplaceable, nth_seed, perfect_hash};
+use super::templates::{PARAMETER, Templates};
 use crate::hash::{self, COMPARE_TEXT, Ends, PerfectHash, SEEN};
+use crate::list::index;
 use crate::tables::{COUNT, Literal, LiteralRow, Run, Spelling};
 use crate::terms::MAX_SEGMENTS;
 
@@ -86,7 +87,7 @@ impl Literals {
                 text: text.span(spelt.text),
                 lengths: spelt.lengths,
             });
-            set(&mut self.ids, hash::index(spelt.number), row);
+            set(&mut self.ids, index(spelt.number), row);
         }
         self.rows.push(LiteralRow {
             part: number,
@@ -101,7 +102,7 @@ impl Literals {
             return;
         };
         let count = id(self.rows.len()).saturating_sub(first);
-        if let Some(row) = self.rows.get_mut(hash::index(first)) {
+        if let Some(row) = self.rows.get_mut(index(first)) {
             row.alike = count;
         }
         let mut ends = Ends::of(spelt.text.as_bytes());
@@ -141,7 +142,7 @@ impl Literals {
             };
         }
         for literal in self.at.iter_mut().flatten() {
-            literal.part = at(&self.rows, hash::index(literal.id)).part;
+            literal.part = at(&self.rows, index(literal.id)).part;
         }
     }
 
@@ -152,7 +153,7 @@ impl Literals {
         templates: &Templates<'_>,
     ) -> Result<[PerfectHash<Literal>; MAX_SEGMENTS], Unplaceable> {
         let lengths = templates.routes.iter().map(|route| route.segments.length);
-        let longest = lengths.max().map_or(0, hash::index);
+        let longest = lengths.max().map_or(0, index);
 
         let hash = |seed: hash::Seed, literal: &Literal| seed.literal(literal.ends, literal.length);
         let mut positions = <[PerfectHash<Literal>; MAX_SEGMENTS]>::default();
@@ -168,11 +169,11 @@ impl Literals {
 
     /// The part of a spelling; of a parameter nothing.
     pub(super) fn part_of(&self, number: u32) -> u64 {
-        if number == super::templates::PARAMETER {
+        if number == PARAMETER {
             return 0;
         }
-        let id = at(&self.ids, hash::index(number));
-        at(&self.rows, hash::index(id)).part
+        let id = at(&self.ids, index(number));
+        at(&self.rows, index(id)).part
     }
 }
 

@@ -3,34 +3,23 @@
 //! Everything is numbered in an order that does not depend on the file's, so two spellings of one
 //! policy give equal tables except for the places.
 
+mod entries;
 mod hashes;
 mod literals;
 mod routes;
 mod templates;
 
-use crate::hash::{PerfectHash, index};
-use crate::list::{Span, Text};
+use crate::hash::PerfectHash;
+use crate::list::{Span, Text, index};
 use crate::policy::{Api, Policy, segments};
-use crate::seeded::{RandomSeed, SeededMap};
-use crate::tables::{
-    ApiRow, NO_SCOPE, NONE, ORBS_UNKNOWN, ORBS_UNSTATED, Prefix, Run, ScopeInApiRow, ScopeRow,
-    Tables, Terms,
-};
-use crate::terms::Orbs;
+use crate::tables::{ApiRow, NO_SCOPE, NONE, Prefix, ScopeInApiRow, ScopeRow, Tables};
 
+pub(crate) use hashes::Unplaceable;
+
+use entries::{TextPool, id, runs, set};
 use literals::Literals;
 use routes::{methods, route_rows, templates_by_key, tuples};
-use templates::{Scope, Templates};
-
-/// No seed of those that were tried distinguishes the texts of a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unplaceable;
-
-impl core::fmt::Display for Unplaceable {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("no hash was found for the texts of this policy; rename a scope or a segment")
-    }
-}
+use templates::{Scope, Templates, terms};
 
 /// How often all hashes are tried with other seeds: each time fails by a chance far below one in a million.
 const ROUNDS: u64 = 8;
@@ -159,57 +148,6 @@ fn prefix(
     }
 }
 
-/// Names and templates, end to end; equal names are kept once.
-struct TextPool<'t> {
-    all: String,
-    spans: SeededMap<&'t str, Span>,
-}
-
-impl<'t> TextPool<'t> {
-    /// With room for this number of names.
-    fn with_room(names: usize) -> Self {
-        Self {
-            all: String::new(),
-            spans: SeededMap::with_capacity_and_hasher(names, RandomSeed::default()),
-        }
-    }
-
-    /// A name.
-    fn span(&mut self, name: &'t str) -> Span {
-        let Self { all, spans } = self;
-        *spans.entry(name).or_insert_with(|| push(all, &[name]))
-    }
-
-    /// A text that is no other's, in parts.
-    fn push(&mut self, parts: &[&str]) -> Span {
-        push(&mut self.all, parts)
-    }
-}
-
-fn push(all: &mut String, parts: &[&str]) -> Span {
-    let start = all.len();
-    all.extend(parts.iter().copied());
-    Span {
-        start: id(start),
-        length: id(all.len().saturating_sub(start)),
-    }
-}
-
-/// On which terms a scope's routes are called; one of them may have an amount of its own.
-fn terms(scope: Scope<'_>, name: Span, amount: Option<u64>) -> Terms {
-    Terms {
-        scope: name,
-        organisation: scope.api.organisation(),
-        orbs: match amount.map(Orbs::Amount).or(scope.rule.orbs()) {
-            None => ORBS_UNKNOWN,
-            Some(Orbs::Free) => 0,
-            Some(Orbs::Unstated) => ORBS_UNSTATED,
-            // The reader refuses an amount that does not fit.
-            Some(Orbs::Amount(amount)) => i64::try_from(amount).unwrap_or(ORBS_UNSTATED),
-        },
-    }
-}
-
 /// The scopes, each as the apis have it. What is said of one is equal in all of them, and one at most says what it permits.
 fn scope_rows<'t>(
     scopes: &[&[Scope<'t>]],
@@ -257,41 +195,4 @@ fn scope_routes(templates: &Templates<'_>) -> Vec<u32> {
         set(&mut ids, index(template.place), id);
     }
     ids
-}
-
-/// Where entries stand that lie end to end, by how many there are of each.
-fn runs(lengths: impl Iterator<Item = usize>) -> Vec<Run> {
-    let mut start = 0_u32;
-    let runs = lengths.map(|length| {
-        let run = Run {
-            start,
-            length: id(length),
-        };
-        start = start.saturating_add(run.length);
-        run
-    });
-    runs.collect()
-}
-
-/// A number of entries or bytes as an id. The limits on a policy keep every one far below 2³².
-fn id(count: usize) -> u32 {
-    let id = u32::try_from(count);
-    debug_assert!(id.is_ok(), "{count} is no id");
-    id.unwrap_or(NONE)
-}
-
-/// The entry at a place of these.
-fn at<T: Copy + Default>(entries: &[T], place: usize) -> T {
-    let entry = entries.get(place);
-    debug_assert!(entry.is_some(), "a place of another table");
-    entry.copied().unwrap_or_default()
-}
-
-/// Sets the entry at a place of these.
-fn set<T>(entries: &mut [T], place: usize, value: T) {
-    let entry = entries.get_mut(place);
-    debug_assert!(entry.is_some(), "a place of another table");
-    if let Some(entry) = entry {
-        *entry = value;
-    }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::hashes::{nth_seed, perfect_hash};
+use super::entries::{TextPool, at, id, runs, set};
+use super::hashes::{Unplaceable, nth_seed, perfect_hash};
 use super::literals::Literals;
-use super::templates::{PARAMETER, Templates};
-use super::{TextPool, Unplaceable, at, id, runs, set, terms};
-use crate::hash::{Method, Methods, PerfectHash};
+use super::templates::{PARAMETER, Templates, terms};
+use crate::hash::{COLUMNS, Method, Methods, PerfectHash};
 use crate::list::Span;
-use crate::tables::{COLUMNS, NO_RANK, RouteRow, Run, Template, Tuple, rank_bits, slice};
+use crate::tables::{NO_RANK, RouteRow, Run, Template, Tuple, rank_bits, slice};
 use crate::terms::MAX_SEGMENTS;
 
 /// The route rows, those of one template together.

@@ -2,11 +2,13 @@
 
 use std::collections::hash_map::Entry;
 
-use super::{at, id, runs, set};
-use crate::hash::{Ends, index};
+use super::entries::{at, id, runs, set};
+use crate::hash::Ends;
+use crate::list::{Span, index};
 use crate::policy::{Api, RouteRule, ScopeRule, common_segments, full_template, segments};
 use crate::seeded::SeededMap;
-use crate::tables::{Run, slice};
+use crate::tables::{ORBS_UNKNOWN, ORBS_UNSTATED, Run, Terms, slice};
+use crate::terms::Orbs;
 
 /// A scope of a policy as one api has it.
 #[derive(Clone, Copy)]
@@ -17,6 +19,21 @@ pub(super) struct Scope<'p> {
     pub(super) api_id: u32,
     pub(super) api: &'p Api,
     pub(super) rule: &'p ScopeRule,
+}
+
+/// On which terms a scope's routes are called; one of them may have an amount of its own.
+pub(super) fn terms(scope: Scope<'_>, name: Span, amount: Option<u64>) -> Terms {
+    Terms {
+        scope: name,
+        organisation: scope.api.organisation(),
+        orbs: match amount.map(Orbs::Amount).or(scope.rule.orbs()) {
+            None => ORBS_UNKNOWN,
+            Some(Orbs::Free) => 0,
+            Some(Orbs::Unstated) => ORBS_UNSTATED,
+            // The reader refuses an amount that does not fit.
+            Some(Orbs::Amount(amount)) => i64::try_from(amount).unwrap_or(ORBS_UNSTATED),
+        },
+    }
 }
 
 /// In the segments of a template: a parameter. Literals are numbered from 1.

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::Policy;
+use super::model::Policy;
 
 /// A policy file as it is at one time; [`Policy::from_bytes`] says what is in it.
 ///

@@ -68,44 +68,8 @@ fn headings(headings: &[Spanned<String>], faults: &mut Faults) -> Vec<String> {
 
 fn api_rule(name: &Spanned<String>, api: &ApiDocument, faults: &mut Faults) -> Api {
     judge(name, faults, |name| grammar::name(name, "the api's name"));
-    let shown = quoted(&name.value);
-    match (&api.token, &api.organisation) {
-        (Some(token), None)
-            if !faults.stand_at(token.place) && !faults.is_misspelt(name.place, "organisation") =>
-        {
-            let message = "must say what an organisation's token gets: `organisation: deny` or `organisation: allow_without_scope`";
-            faults.push(
-                token.place,
-                format!("api {shown} has `token: user` and {message}"),
-            );
-        }
-        (None, Some(organisation))
-            if !faults.stand_at(organisation.place) && !faults.is_misspelt(name.place, "token") =>
-        {
-            faults.push(
-                organisation.place,
-                format!("`organisation` needs `token: user` in api {shown}"),
-            );
-        }
-        _ => {}
-    }
-    let has_routes = api
-        .scopes
-        .0
-        .iter()
-        .any(|(_, scope)| !scope.routes.is_empty());
-    let base_path = match &api.base_path {
-        None if has_routes => {
-            let message = format!("api {shown} has routes and lacks the key `base_path`");
-            faults.lacking(name.place, "base_path", message);
-            None
-        }
-        None => None,
-        Some(base_path) => {
-            judge(base_path, faults, grammar::base_path);
-            (!faults.stand_at(base_path.place)).then(|| base_path.value.clone())
-        }
-    };
+    judge_organisation(name, api, faults);
+    let base_path = base_path(name, api, faults);
     let mut scopes = Vec::with_capacity(api.scopes.0.len());
     for (name, scope) in &api.scopes.0 {
         judge(name, faults, grammar::scope);
@@ -127,6 +91,53 @@ fn api_rule(name: &Spanned<String>, api: &ApiDocument, faults: &mut Faults) -> A
             .map_or(name.place, |base_path| base_path.place),
         organisation,
         scopes,
+    }
+}
+
+/// What an organisation's token gets is said where the scopes apply only to a user's token, and only there.
+fn judge_organisation(name: &Spanned<String>, api: &ApiDocument, faults: &mut Faults) {
+    let shown = quoted(&name.value);
+    match (&api.token, &api.organisation) {
+        (Some(token), None)
+            if !faults.stand_at(token.place) && !faults.is_misspelt(name.place, "organisation") =>
+        {
+            let message = "must say what an organisation's token gets: `organisation: deny` or `organisation: allow_without_scope`";
+            faults.push(
+                token.place,
+                format!("api {shown} has `token: user` and {message}"),
+            );
+        }
+        (None, Some(organisation))
+            if !faults.stand_at(organisation.place) && !faults.is_misspelt(name.place, "token") =>
+        {
+            faults.push(
+                organisation.place,
+                format!("`organisation` needs `token: user` in api {shown}"),
+            );
+        }
+        _ => {}
+    }
+}
+
+/// The base path of an api, which one with routes has.
+fn base_path(name: &Spanned<String>, api: &ApiDocument, faults: &mut Faults) -> Option<String> {
+    let has_routes = api
+        .scopes
+        .0
+        .iter()
+        .any(|(_, scope)| !scope.routes.is_empty());
+    match &api.base_path {
+        None if has_routes => {
+            let shown = quoted(&name.value);
+            let message = format!("api {shown} has routes and lacks the key `base_path`");
+            faults.lacking(name.place, "base_path", message);
+            None
+        }
+        None => None,
+        Some(base_path) => {
+            judge(base_path, faults, grammar::base_path);
+            (!faults.stand_at(base_path.place)).then(|| base_path.value.clone())
+        }
     }
 }
 

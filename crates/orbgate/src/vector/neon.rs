@@ -9,7 +9,7 @@ use core::arch::aarch64::{
     vminq_u8, vorrq_u8, vpaddq_u8, vqsubq_u8, vreinterpretq_u16_u8, vsubq_u8,
 };
 
-use super::{Vector, halves};
+use super::register::{Vector, halves};
 
 /// Sixteen bytes.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Eight bytes in a 64-bit integer, for every processor without a file of its own.
 
-use super::Vector;
+use super::register::Vector;
 
 /// Eight bytes, the first one lowest.
 #[derive(Clone, Copy, Debug)]

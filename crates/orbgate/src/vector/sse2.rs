@@ -9,7 +9,7 @@ use core::arch::x86_64::{
     _mm_set1_epi8, _mm_sub_epi8, _mm_subs_epu8,
 };
 
-use super::{Vector, halves};
+use super::register::{Vector, halves};
 
 /// Sixteen bytes.
 #[derive(Clone, Copy, Debug)]

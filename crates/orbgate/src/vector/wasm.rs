@@ -5,7 +5,7 @@ use core::arch::wasm32::{
     v128_any_true, v128_or,
 };
 
-use super::{Vector, halves};
+use super::register::{Vector, halves};
 
 /// Sixteen bytes.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,12 @@
-//! The rooms of xtask are laid out in floors: what a file imports is on a floor below, or in its own room, and no two files import
-//! each other, not over others either.
+//! The rooms of xtask, the core and the C ABI are laid out in floors: what a file imports is on a floor below, or in its own room,
+//! and no two files import each other, not over others either. A room is a folder, or a file that is in none.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// From the top. Rooms of one floor do not know each other.
-const FLOORS: [&[&str]; 5] = [
+/// Those of xtask from the top. Rooms of one floor do not know each other.
+const OF_XTASK: [&[&str]; 5] = [
     &["main"],
     &["test", "short"],
     &["measure", "release"],
@@ -14,40 +14,93 @@ const FLOORS: [&[&str]; 5] = [
     &["kit"],
 ];
 
+/// Each crate, its floors, and how many imports it has at least.
+fn crates() -> [(&'static str, Vec<Vec<String>>, usize); 3] {
+    let of_xtask = OF_XTASK.map(|rooms| rooms.iter().map(|room| (*room).to_owned()).collect());
+    [
+        ("xtask", of_xtask.to_vec(), 100),
+        ("orbgate", of_page(1), 100),
+        ("orbgate-capi", of_page(2), 80),
+    ]
+}
+
+/// The floors in a column of the table in ARCHITECTURE.md.
+fn of_page(column: usize) -> Vec<Vec<String>> {
+    let page = crate::read(&crate::root().join("ARCHITECTURE.md"));
+    let table = page
+        .split("| floor | `orbgate` | `orbgate-capi` |\n")
+        .nth(1);
+    let rows = table.unwrap().lines().skip(1);
+    let rows = rows.take_while(|line| line.starts_with('|'));
+    let cell = |line: &str| line.split('|').nth(column + 1).unwrap().to_owned();
+    rows.map(|line| {
+        let rooms = cell(line);
+        let rooms = rooms.split('`').skip(1).step_by(2);
+        rooms.map(str::to_owned).collect()
+    })
+    .collect()
+}
+
 #[test]
 fn imports_run_down_only() {
-    let mut count = 0;
-    for (file, imports) in imports() {
-        for import in imports {
-            let (from, to) = (room(&file), room(&import));
-            let runs_down = from == to || floor(&from) < floor(&to);
-            assert!(runs_down, "{file} imports {import}, which is not below it");
-            count += 1;
+    for (name, floors, least) in crates() {
+        let floor = |room: &String| {
+            let floor = floors.iter().position(|rooms| rooms.contains(room));
+            floor.unwrap_or_else(|| panic!("{name}: {room} is on no floor"))
+        };
+        let mut count = 0;
+        for (file, imports) in imports(name) {
+            let from = room(&file);
+            floor(&from);
+            for import in imports {
+                let to = room(&import);
+                let runs_down = from == to || floor(&from) < floor(&to);
+                assert!(
+                    runs_down,
+                    "{name}: {file} imports {import}, which is not below it"
+                );
+                count += 1;
+            }
         }
+        assert!(count >= least, "{name}: {count} imports");
     }
-    assert!(count >= 100, "{count} imports");
+}
+
+#[test]
+fn every_room_is_there() {
+    for (name, floors, _) in crates() {
+        let there: BTreeSet<_> = imports(name).keys().map(|file| room(file)).collect();
+        let rooms: Vec<_> = floors.into_iter().flatten().collect();
+        assert_eq!(rooms.len(), there.len(), "{name}: {rooms:?} {there:?}");
+        assert_eq!(BTreeSet::from_iter(rooms), there, "{name}");
+    }
 }
 
 #[test]
 fn no_imports_run_in_a_circle() {
-    let mut left = imports();
-    // What imports nothing that is left is in no circle.
-    while !left.is_empty() {
-        let before = left.len();
-        let files: BTreeSet<_> = left.keys().cloned().collect();
-        left.retain(|_, imports| !imports.is_disjoint(&files));
-        assert!(left.len() < before, "a circle is among {left:#?}");
+    for (name, ..) in crates() {
+        let mut left = imports(name);
+        // What imports nothing that is left is in no circle.
+        while !left.is_empty() {
+            let before = left.len();
+            let files: BTreeSet<_> = left.keys().cloned().collect();
+            left.retain(|_, imports| !imports.is_disjoint(&files));
+            assert!(left.len() < before, "{name}: a circle is among {left:#?}");
+        }
     }
 }
 
-/// Each file, `release/dist/sbom`, and the files of ours that it imports.
-fn imports() -> BTreeMap<String, BTreeSet<String>> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+/// Each file of a crate, `release/dist/sbom`, and the files of ours that it imports. A library's root, which names all, and tests
+/// are left out.
+fn imports(name: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let source = crate::root().join("crates").join(name).join("src");
     let (mut folders, mut files) = (vec![source.clone()], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
+            let is_test = path.file_stem().is_some_and(|stem| stem == "tests");
             match path.is_dir() {
+                _ if is_test || path == source.join("lib.rs") => {}
                 true => folders.push(path),
                 false if path.extension().is_some_and(|end| end == "rs") => files.push(path),
                 false => {}
@@ -68,23 +121,23 @@ fn imports() -> BTreeMap<String, BTreeSet<String>> {
 
 fn of_file(path: &Path, name: &str, known: &BTreeSet<String>) -> BTreeSet<String> {
     let text = fs::read_to_string(path).unwrap();
-    let text = text.split("#[cfg(test)]").next().unwrap();
-    let above = match path.ends_with("mod.rs") {
-        true => name,
-        false => name.rsplit_once('/').map_or("", |(folder, _)| folder),
-    };
-    let uses = text.split("\nuse ").skip(1);
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
+    let above = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let uses = ["\nuse ", "\npub use ", "\npub(crate) use "];
+    let uses = uses.iter().flat_map(|start| text.split(start).skip(1));
     let uses = uses.filter_map(|rest| rest.split(';').next());
     let in_place = text.split("crate::").skip(1).filter_map(|rest| {
         let path = rest.split(|c: char| !c.is_alphanumeric() && !"_:".contains(c));
         Some(format!("crate::{}", path.into_iter().next()?))
     });
     let paths = uses.flat_map(|path| paths("", path)).chain(in_place);
-    let words = paths.filter_map(|path| {
+    let words = paths.map(|path| {
         let path = path.replace("::", "/");
-        match path.strip_prefix("crate/") {
-            Some(path) => Some(path.to_owned()),
-            None => Some(format!("{above}/{}", path.strip_prefix("super/")?)),
+        match (path.strip_prefix("crate/"), path.strip_prefix("super/")) {
+            (Some(path), _) => path.to_owned(),
+            (None, Some(path)) => format!("{above}/{path}"),
+            // A file below this one, or another crate.
+            (None, None) => format!("{name}/{path}"),
         }
     });
     let files = words.filter_map(|path| {
@@ -122,9 +175,4 @@ fn paths(prefix: &str, text: &str) -> Vec<String> {
 
 fn room(file: &str) -> String {
     file.split('/').next().unwrap().to_owned()
-}
-
-fn floor(room: &str) -> usize {
-    let floor = FLOORS.iter().position(|rooms| rooms.contains(&room));
-    floor.unwrap_or_else(|| panic!("{room} is on no floor"))
 }

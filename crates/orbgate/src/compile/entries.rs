@@ -1,0 +1,78 @@
+//! What every part of compiling makes: ids, runs of entries, and the pool of texts.
+
+use crate::list::Span;
+use crate::seeded::{RandomSeed, SeededMap};
+use crate::tables::{NONE, Run};
+
+/// Names and templates, end to end; equal names are kept once.
+pub(super) struct TextPool<'t> {
+    pub(super) all: String,
+    spans: SeededMap<&'t str, Span>,
+}
+
+impl<'t> TextPool<'t> {
+    /// With room for this number of names.
+    pub(super) fn with_room(names: usize) -> Self {
+        Self {
+            all: String::new(),
+            spans: SeededMap::with_capacity_and_hasher(names, RandomSeed::default()),
+        }
+    }
+
+    /// A name.
+    pub(super) fn span(&mut self, name: &'t str) -> Span {
+        let Self { all, spans } = self;
+        *spans.entry(name).or_insert_with(|| push(all, &[name]))
+    }
+
+    /// A text that is no other's, in parts.
+    pub(super) fn push(&mut self, parts: &[&str]) -> Span {
+        push(&mut self.all, parts)
+    }
+}
+
+fn push(all: &mut String, parts: &[&str]) -> Span {
+    let start = all.len();
+    all.extend(parts.iter().copied());
+    Span {
+        start: id(start),
+        length: id(all.len().saturating_sub(start)),
+    }
+}
+
+/// Where entries stand that lie end to end, by how many there are of each.
+pub(super) fn runs(lengths: impl Iterator<Item = usize>) -> Vec<Run> {
+    let mut start = 0_u32;
+    let runs = lengths.map(|length| {
+        let run = Run {
+            start,
+            length: id(length),
+        };
+        start = start.saturating_add(run.length);
+        run
+    });
+    runs.collect()
+}
+
+/// A number of entries or bytes as an id. The limits on a policy keep every one far below 2³².
+pub(super) fn id(count: usize) -> u32 {
+    let id = u32::try_from(count);
+    debug_assert!(id.is_ok(), "{count} is no id");
+    id.unwrap_or(NONE)
+}
+
+/// The entry at a place of these.
+pub(super) fn at<T: Copy + Default>(entries: &[T], place: usize) -> T {
+    let entry = entries.get(place);
+    debug_assert!(entry.is_some(), "a place of another table");
+    entry.copied().unwrap_or_default()
+}
+
+/// Sets the entry at a place of these.
+pub(super) fn set<T>(entries: &mut [T], place: usize, value: T) {
+    let entry = entries.get_mut(place);
+    debug_assert!(entry.is_some(), "a place of another table");
+    if let Some(entry) = entry {
+        *entry = value;
+    }
+}
