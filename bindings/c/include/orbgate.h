@@ -494,7 +494,7 @@ typedef struct OrbgateDecision {
    */
   uint32_t route;
   /**
-   * The number of the route that the request is about, whatever its token: that of `route`, and also where a call without
+   * The number of the route that the request is about, with any token: that of `route`, and also where a call without
    * a valid token may not name it. 0 where no route has the path and the method, and by scope. For logs, not for answers.
    */
   uint32_t about;
@@ -825,7 +825,7 @@ typedef struct OrbgateDecisionText {
    */
   struct OrbgateStr policy;
   /**
-   * The route that the request is about, whatever its token: `METHOD /template`.
+   * The route that the request is about, with any token: `METHOD /template`.
    */
   struct OrbgateStr about;
 } OrbgateDecisionText;
@@ -1040,7 +1040,7 @@ OrbgateStatus orbgate_engine_from_file(const char *path,
 /**
  * Adds an owner to an engine and returns the same pointer; null for null.
  *
- * Ownership: the result is the caller's, to free with `orbgate_engine_free`, whatever becomes of
+ * Ownership: the result is the caller's, to free with `orbgate_engine_free`, no matter what becomes of
  * `engine`.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
@@ -1278,7 +1278,7 @@ OrbgateStatus orbgate_engine_route(const struct OrbgateEngine *engine,
 
 /**
  * One of the methods that a route's template declares, its own among them, in alphabetical order: what
- * the `Allow` header of a 405 lists. `ORBGATE_STATUS_NOT_FOUND` behind the last.
+ * the `Allow` header of a 405 lists. `ORBGATE_STATUS_NOT_FOUND` after the last.
  *
  * Ownership: the text is the engine's and lives as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -1454,7 +1454,7 @@ OrbgateStatus orbgate_scope_set_from_text(const struct OrbgateEngine *engine,
                                           struct OrbgateScopeSet **out);
 
 /**
- * Interns scopes that come one by one, as from a JSON array. Each is one scope as it stands: one with
+ * Interns scopes that come one by one, as from a JSON array. Each is one scope as it is: one with
  * a space in it is in no policy.
  *
  * Ownership: `*out` is the caller's, to free with `orbgate_scope_set_free`; it does not need the

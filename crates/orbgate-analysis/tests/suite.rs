@@ -212,7 +212,7 @@ fn faults_have_places_and_say_what_to_write() {
         ),
         (
             "orbgate_test: 1\npolicy: \"-\"\ncases: [GET /v1 | user | allow]\n",
-            "2:9: `policy` is a file beside this one, and `-` is standard input: a file of that name is `./-`",
+            "2:9: `policy` is a file in this one's folder, and `-` is standard input: a file of that name is `./-`",
         ),
         ("orbgate_test: 1\ncases: []\n", "2:8: there is no case"),
         (
@@ -255,15 +255,15 @@ fn faults_have_places_and_say_what_to_write() {
         ),
         (
             "  - GET /v1 | user | allow deny\n",
-            "3:5: `deny` contradicts what stands before it in `allow deny`",
+            "3:5: `deny` contradicts what comes before it in `allow deny`",
         ),
         (
             "  - GET /v1 | user | scope_missing 5\n",
-            "3:5: `5` contradicts what stands before it in ",
+            "3:5: `5` contradicts what comes before it in ",
         ),
         (
             "  - GET /v1 | user | allow free 5\n",
-            "3:5: `5` contradicts what stands before it in ",
+            "3:5: `5` contradicts what comes before it in ",
         ),
         (
             "  - GET /v1 | user | no_route length\n",

@@ -187,7 +187,7 @@ impl<'a, T: TokenColumn<'a>> Rows<'a> for Columns<'a, T> {
             Request {
                 method: self.method.of(row),
                 target: self.target.of(row),
-                // What stands under a null may be anything, also a set that is gone.
+                // Under a null there may be anything, also a set that is gone.
                 token: match self.is_null(row) {
                     true => None,
                     false => self.tokens.of(row),

@@ -37,7 +37,7 @@ pub struct OrbgateDecision {
     /// The route's number in its engine, from 1; 0 where there is none. For `method_not_declared` it is one
     /// of the routes that share the path's template.
     pub route: u32,
-    /// The number of the route that the request is about, whatever its token: that of `route`, and also where a call without
+    /// The number of the route that the request is about, with any token: that of `route`, and also where a call without
     /// a valid token may not name it. 0 where no route has the path and the method, and by scope. For logs, not for answers.
     pub about: u32,
     /// How many orbs, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.

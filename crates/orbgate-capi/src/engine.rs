@@ -216,7 +216,7 @@ fn native(path: &[u8]) -> io::Result<PathBuf> {
 
 /// Adds an owner to an engine and returns the same pointer; null for null.
 ///
-/// Ownership: the result is the caller's, to free with `orbgate_engine_free`, whatever becomes of
+/// Ownership: the result is the caller's, to free with `orbgate_engine_free`, no matter what becomes of
 /// `engine`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]

@@ -9,7 +9,7 @@ use crate::engine::OrbgateEngine;
 use crate::names;
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// What the numbers of a decision stand for.
+/// What the numbers of a decision mean.
 pub(crate) struct Found<'e> {
     pub(crate) reason: Reason,
     pub(crate) detail: Option<Detail>,
@@ -26,7 +26,7 @@ impl<'e> Found<'e> {
         found.filter(made).ok_or(OrbgateStatus::InvalidArgument)
     }
 
-    /// What the numbers stand for; nothing where one is out of range.
+    /// What the numbers mean; nothing where one is out of range.
     pub(crate) fn named(engine: &'e OrbgateEngine, decision: &OrbgateDecision) -> Option<Self> {
         let core = engine.engine();
         Some(Self {

@@ -146,7 +146,7 @@ pub unsafe extern "C" fn orbgate_engine_route(
 }
 
 /// One of the methods that a route's template declares, its own among them, in alphabetical order: what
-/// the `Allow` header of a 405 lists. `ORBGATE_STATUS_NOT_FOUND` behind the last.
+/// the `Allow` header of a 405 lists. `ORBGATE_STATUS_NOT_FOUND` after the last.
 ///
 /// Ownership: the text is the engine's and lives as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.

@@ -32,7 +32,7 @@ pub struct OrbgateDecisionText {
     pub scope: OrbgateStr,
     /// The policy's digest, `sha256:…`.
     pub policy: OrbgateStr,
-    /// The route that the request is about, whatever its token: `METHOD /template`.
+    /// The route that the request is about, with any token: `METHOD /template`.
     pub about: OrbgateStr,
 }
 

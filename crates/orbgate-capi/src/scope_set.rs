@@ -39,7 +39,7 @@ pub unsafe extern "C" fn orbgate_scope_set_from_text(
     })
 }
 
-/// Interns scopes that come one by one, as from a JSON array. Each is one scope as it stands: one with
+/// Interns scopes that come one by one, as from a JSON array. Each is one scope as it is: one with
 /// a space in it is in no policy.
 ///
 /// Ownership: `*out` is the caller's, to free with `orbgate_scope_set_free`; it does not need the

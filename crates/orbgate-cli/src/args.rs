@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use clap::ValueEnum;
 use orbgate::TokenKind;
 
-/// The file name that stands for standard input.
+/// The file name that means standard input.
 pub(crate) const STANDARD_INPUT: &str = "-";
 
 /// Whose token it is.

@@ -137,7 +137,7 @@ const HELP: &str = "\
 Every fault is printed, as FILE:LINE:COLUMN: message. Lines that start with
 `warning:` tell of routes that overlap under different scopes or orbs, and of
 literals like `:id`: they are legal, and change no exit code. The file of
-`--policy` is checked as well. Behind a fault of YAML's syntax nothing is read.
+`--policy` is checked as well. A fault of YAML's syntax ends the report.
 
 Examples:
   orbgate check policy.yaml

@@ -126,7 +126,7 @@ fn rules(rules: &[TargetRule]) -> Vec<Advice> {
     lines.into_iter().map(Advice::rules).collect()
 }
 
-/// Where a target stops being in order, with a little of what stands on both sides.
+/// Where a target stops being in order, with a little of what is on both sides.
 fn fault_in_target(target: &[u8], in_order: usize) -> Option<Advice> {
     let (before, behind) = target.split_at_checked(in_order)?;
     let before = String::from_utf8_lossy(before);

@@ -147,9 +147,9 @@ struct Answer<'a> {
 }
 
 const HELP: &str = "\
-Two spaces for each level, one behind a `-` and a `:`, no space at the end of
+Two spaces for each level, one after a `-` and a `:`, no space at the end of
 a line, one blank line where there are several. CRLF at the end of a line
-becomes LF. Comments and the order of the file stay; what stands in brackets,
+becomes LF. Comments and the order of the file stay; what is in brackets,
 in quotes or in a block is not touched otherwise. The policy keeps its digest.
 With `--seal` the end marker carries the SHA-256 of all that is before it, so
 that every reader refuses a text that was changed since, or is not whole; a

@@ -1,4 +1,4 @@
-//! A progress bar on standard error, and standard output beside it.
+//! A progress bar on standard error, and standard output next to it.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -31,7 +31,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Standard output beside this bar. Where only the bar is on a terminal, the lines need not mind it.
+    /// Standard output next to this bar. Where only the bar is on a terminal, the lines need not mind it.
     pub(crate) fn beside(bar: &ProgressBar) -> Self {
         Self {
             bar: io::stdout().is_terminal().then(|| bar.clone()),

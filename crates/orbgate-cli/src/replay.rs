@@ -178,7 +178,7 @@ impl Answer<'_> {
     }
 }
 
-/// What stands in place of a line that is not a request.
+/// What is written for a line that is not a request.
 #[derive(Serialize)]
 struct NoRequest<'a> {
     error: BadLine<'a>,
@@ -207,5 +207,5 @@ Examples:
   orbgate replay requests.jsonl --shadow next.yaml | grep disagreement
 
 Exit codes:
-  0  every line was decided, whatever the decisions
+  0  every line was decided, be it allowed or denied
   2  could not run, or a line was no request";

@@ -1,6 +1,6 @@
 //! `orbgate review`: what a new version of a policy changes, costs and breaks, on one page.
 //!
-//! In Markdown, all that comes from files stands as code: it can be no markup, and calls nobody by name.
+//! In Markdown, all that comes from files is code: it can be no markup, and calls nobody by name.
 
 mod args;
 mod baseline;

@@ -176,7 +176,7 @@ impl<'de> Visitor<'de> for RequestVisitor {
             (Some(Text(method)), Some(Text(target)), None) => Subject::Call { method, target },
             (None, None, Some(Text(scope))) => Subject::Scope(scope),
             (_, _, Some(_)) => {
-                return Err(Error::custom("`scope` stands beside `method` or `target`"));
+                return Err(Error::custom("`scope` comes with `method` or `target`"));
             }
             (None, None, None) => {
                 return Err(Error::custom("neither `method` and `target` nor `scope`"));

@@ -277,7 +277,7 @@ nested:
     both: [GET /a, 'GET /b/{c}' , \"\", 12,true]
     more: [ a, ]   # a comment
     flow: {a: b, c: [d, {e: 'f, }'}, [[]]], g:   {},  }
-list: # the dashes may stand right below
+list: # the dashes may be right below
 - item: POST /e
   orbs: 5
 - item: PUT /f

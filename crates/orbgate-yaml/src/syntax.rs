@@ -156,10 +156,10 @@ fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Place, String)> {
     if !inside.contains(['\n', '\r']) {
         let message = match quote {
             '\'' => {
-                "the text goes on behind its closing quote: within `'…'` a quote is written twice, `''`"
+                "the text goes on after its closing quote: within `'…'` a quote is written twice, `''`"
             }
             _ => {
-                "the text goes on behind its closing quote: within `\"…\"` a quote is written `\\\"`"
+                "the text goes on after its closing quote: within `\"…\"` a quote is written `\\\"`"
             }
         };
         return Some((place(at), message.to_owned()));

@@ -275,7 +275,7 @@ const fn most_values(characters: usize) -> usize {
 
 fn too_many_values() -> String {
     format!(
-        "too many values for so short a text: behind the first {FREE_VALUES}, one in {CHARACTERS_A_VALUE} characters is the limit"
+        "too many values for so short a text: after the first {FREE_VALUES}, one in {CHARACTERS_A_VALUE} characters is the limit"
     )
 }
 

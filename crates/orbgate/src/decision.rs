@@ -341,7 +341,7 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// Where the route, or else the scope, stands in the policy file.
+    /// Where the route, or else the scope, is in the policy file.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         let route = self.found().map(|route| route.place());

@@ -202,7 +202,7 @@ impl Engine {
         scopes.into_iter()
     }
 
-    /// Every scope of every api, in the order of the policy file: the scopes of one api stand together.
+    /// Every scope of every api, in the order of the policy file: the scopes of one api come together.
     pub fn scopes_in_apis(&self) -> impl ExactSizeIterator<Item = ScopeInApi<'_>> {
         let rows = self.tables.scopes_in_apis.iter();
         let mut scopes: Vec<_> = rows.map(|row| ScopeInApi::new(&self.tables, row)).collect();

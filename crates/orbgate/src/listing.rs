@@ -80,7 +80,7 @@ impl<'e> Route<'e> {
         orbs(self.row.terms.orbs).unwrap_or(Orbs::Unstated)
     }
 
-    /// Where the route stands in the policy file.
+    /// Where the route is in the policy file.
     #[must_use]
     pub const fn place(&self) -> Place {
         self.row.place
@@ -199,7 +199,7 @@ impl<'e> Scope<'e> {
         self.apis().flat_map(|in_api| in_api.routes())
     }
 
-    /// Where the scope's name stands first in the policy file.
+    /// Where the scope's name first comes in the policy file.
     #[must_use]
     pub fn place(&self) -> Place {
         let places = self.apis().map(|in_api| in_api.place());

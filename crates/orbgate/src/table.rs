@@ -24,7 +24,7 @@ impl Engine {
     }
 }
 
-/// The scopes of each api: those of one api stand together.
+/// The scopes of each api: those of one api are neighbours.
 fn apis(engine: &Engine) -> Vec<Api<'_>> {
     let scopes: Vec<_> = engine.scopes_in_apis().collect();
     let apis = scopes.chunk_by(|a, b| a.api() == b.api());

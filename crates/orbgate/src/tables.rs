@@ -24,7 +24,7 @@ pub struct Tables {
     pub name: Option<Span>,
     /// What all templates start with.
     pub prefix: Prefix,
-    /// By position in a path: the literals there, as interning a segment reads them. From the second position behind the longest
+    /// By position in a path: the literals there, as interning a segment reads them. From the second position after the longest
     /// template on there are no slots: such a path takes the slow way, and a program has fewer pointers to load.
     pub positions: [PerfectHash<Literal>; MAX_SEGMENTS],
     /// The rest about the literals, by their ids.
@@ -38,13 +38,13 @@ pub struct Tables {
     pub fields: List<u64>,
     /// The templates, by their keys.
     pub templates: PerfectHash<Template>,
-    /// By number of segments: where the tuples of that length stand.
+    /// By number of segments: where the tuples of that length are.
     pub tuple_runs: List<Run>,
-    /// The tuples; those of one number of segments stand together, the most specific first (rule P20).
+    /// The tuples; those of one number of segments are neighbours, the most specific first (rule P20).
     pub tuples: List<Tuple>,
     /// The methods that have a column.
     pub methods: Methods,
-    /// The routes; those of one template stand together, sorted by method.
+    /// The routes; those of one template are neighbours, sorted by method.
     pub routes: List<RouteRow>,
     /// The scopes, sorted by name.
     pub scopes: List<ScopeRow>,
@@ -100,7 +100,7 @@ pub(crate) fn slice<T>(items: &[T], run: Run) -> &[T] {
 /// The segments that all templates start with: literals, and as many as there are in common.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prefix {
-    /// `/base/path/`, with the slash behind it.
+    /// `/base/path/`, with the slash after it.
     pub text: Span,
     /// Its first 16 bytes; zeros after its end.
     pub head: u128,
@@ -178,8 +178,8 @@ pub struct Template {
     pub key: u64,
     /// The first of its routes in [`Tables::routes`].
     pub first_route: u32,
-    /// For each column four bits, the lowest ones for the first: how many routes stand before that method's, or
-    /// 15 where none is declared, or too many stand before it.
+    /// For each column four bits, the lowest ones for the first: how many routes come before that method's, or
+    /// 15 where none is declared, or too many come before it.
     pub ranks: u32,
     /// For each column the scope of that method's route; [`u16::MAX`] where there is no route, or one with an amount of orbs
     /// of its own.
@@ -232,7 +232,7 @@ pub struct RouteRow {
     pub api: u32,
     /// That scope's terms, except for an amount of the route's own.
     pub terms: Terms,
-    /// Where it stands in the policy file.
+    /// Where it is in the policy file.
     pub place: Place,
 }
 
@@ -267,7 +267,7 @@ pub struct ScopeInApiRow {
     pub api: u32,
     /// The scope's routes in this api, in [`Tables::scope_routes`].
     pub routes: Run,
-    /// Where the scope's name stands in the policy file, in this api.
+    /// Where the scope's name is in the policy file, in this api.
     pub place: Place,
 }
 

@@ -8,7 +8,7 @@ pub(crate) const MAX_TARGET_BYTES: usize = 8_192;
 /// Most segments of a path and of a template (rule P2).
 pub(crate) const MAX_SEGMENTS: usize = 32;
 
-/// Most bytes of a segment, as it stands in the target or template (rule P2).
+/// Most bytes of a segment, as it is in the target or template (rule P2).
 pub(crate) const MAX_SEGMENT_BYTES: usize = 256;
 
 /// A place in a policy file. Both numbers start at 1; the column counts characters, not bytes.
@@ -57,7 +57,7 @@ impl Profile {
 pub enum OrganisationRule {
     /// Denied: `user_token_required`.
     Deny,
-    /// Allowed, whatever scopes it carries: `scope_not_applicable`.
+    /// Allowed with any scopes: `scope_not_applicable`.
     AllowWithoutScope,
 }
 

@@ -470,7 +470,7 @@ fn charge(operation: &Node<'_>) -> Result<(Option<Orbs>, bool), Problem> {
         (None, _) => Ok((stated, false)),
         (Some(node), Some(Orbs::Amount(_))) if word(node) == Some("true") => Ok((stated, true)),
         (Some(node), _) => {
-            let message = "`x-orbs-own` must be `true`, beside an amount in `x-orbs`";
+            let message = "`x-orbs-own` must be `true`, together with an amount in `x-orbs`";
             Err(Problem::new(Cause::Orbs, place(node), message))
         }
     }

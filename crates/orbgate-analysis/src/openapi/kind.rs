@@ -53,7 +53,7 @@ kinds! {
     Method: "method", "the key of the path is not a method of the format";
     Duplicate: "duplicate", "several operations have one method and, except for the names of parameters, one path";
     Servers: "servers", "it has servers of its own, with another path or a variable";
-    Reference: "reference", "it stands elsewhere: `$ref`";
+    Reference: "reference", "it is written elsewhere: `$ref`";
     Orbs: "orbs", "what a call consumes cannot be said in a policy, or contradicts what is said of its scope";
     Malformed: "malformed", "it is written as the format does not allow, or by an alias of YAML";
     TakesOver: "takes_over", "it would decide calls of an operation that is left out";

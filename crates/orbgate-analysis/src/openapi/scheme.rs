@@ -201,7 +201,7 @@ fn api(node: &Node<'_>, faults: &mut Faults) -> Option<ApiFacts> {
     if token.as_deref().is_some_and(|token| token != "user")
         || token.is_some() != facts.organisation.is_some()
     {
-        let message = "`token` must be `user`, and `organisation` must stand beside it";
+        let message = "`token` must be `user`, together with `organisation`";
         values.wrong_at(node.place, message.to_owned());
     }
     if let Some(rule) = &facts.organisation

@@ -101,7 +101,7 @@ fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
     let policy = policy.map(|node| {
         let policy = values.text(node, "`policy`");
         if policy.value == "-" {
-            let message = "`policy` is a file beside this one, and `-` is standard input: a file of that name is `./-`";
+            let message = "`policy` is a file in this one's folder, and `-` is standard input: a file of that name is `./-`";
             values.faults.push(policy.place, message);
         }
         policy
@@ -331,7 +331,7 @@ fn expected((text, place): (&str, orbgate_yaml::Place), faults: &mut Faults) -> 
         };
         if !said {
             let message = format!(
-                "{} contradicts what stands before it in {}",
+                "{} contradicts what comes before it in {}",
                 quoted(word),
                 quoted(text)
             );

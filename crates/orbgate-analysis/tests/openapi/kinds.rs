@@ -178,7 +178,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ),
     (
         "  /a: { get: { x-orbs-own: true } }",
-        &["11:28: orbs: GET /a: `x-orbs-own` must be `true`, beside an amount in `x-orbs`"],
+        &["11:28: orbs: GET /a: `x-orbs-own` must be `true`, together with an amount in `x-orbs`"],
     ),
     (
         "  /a/{id}: { get: { x-orbs-path: '/a/b' } }",

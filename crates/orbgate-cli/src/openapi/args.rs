@@ -154,7 +154,7 @@ Exit codes:
 
 const EXPORT: &str = "\
 An api becomes a security scheme and a route an operation. What OpenAPI has no
-word for stands in extensions: `x-orbs` (what a call consumes), `x-orbs-api`,
+word for is in extensions: `x-orbs` (what a call consumes), `x-orbs-api`,
 `x-orbs-policy`; import reads them, and gives a policy of the same digest.
 
 Examples:

@@ -52,7 +52,7 @@ impl Arguments {
 const HELP: &str = "\
 One page has what `orbgate diff` says of the two policies, what calls cost
 otherwise, what `orbgate lint` finds in the new one, which findings are newly
-suppressed, and how the cases of --tests end with it, whatever policy they
+suppressed, and how the cases of --tests end with it, no matter which policy they
 name. In Markdown it has at most 60,000 characters. With an old policy that has
 faults, nothing is compared: that passes with --allow-wider only.
 

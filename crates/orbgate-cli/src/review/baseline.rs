@@ -1,4 +1,4 @@
-//! Which findings are new: known is what the old policy has as often, on whatever line.
+//! Which findings are new: known is what the old policy has as often, on any line.
 
 use std::collections::HashMap;
 

@@ -43,7 +43,7 @@ fn percent(text: &str) -> Result<u8, String> {
 const HELP: &str = "\
 A file of cases:
   orbgate_test: 1
-  policy: policy.yaml          # beside this file; absent, the built-in policy
+  policy: policy.yaml          # in this file's folder; absent, the built-in policy
   cases:
     # REQUEST | TOKEN | EXPECTED | ROUTE, which may be absent
     - GET /v1/items | user read:items | allow free

@@ -260,7 +260,7 @@ fn a_line_of_the_wrong_shape() {
     );
     refused(r#"{"method":"GET"}"#, "missing field `target` at column 16");
     refused(r#"{"target":"/é"}"#, "missing field `method` at column 15");
-    let both = "`scope` stands beside `method` or `target`";
+    let both = "`scope` comes with `method` or `target`";
     refused(
         r#"{"scope":"a","method":"GET"}"#,
         &format!("{both} at column 28"),

@@ -40,7 +40,7 @@ fn push(all: &mut String, parts: &[&str]) -> Span {
     }
 }
 
-/// Where entries stand that lie end to end, by how many there are of each.
+/// Where entries begin that lie end to end, by how many there are of each.
 pub(super) fn runs(lengths: impl Iterator<Item = usize>) -> Vec<Run> {
     let mut start = 0_u32;
     let runs = lengths.map(|length| {

@@ -36,7 +36,7 @@ pub(super) fn nth_seed(salt: u64, number: u32) -> Seed {
     ])
 }
 
-/// Lays out entries so that each key's entry stands in the one slot that the key's hash leads to. Slots that no key leads
+/// Lays out entries so that each key's entry is in the one slot that the key's hash leads to. Slots that no key leads
 /// to hold the default entry.
 ///
 /// This is the search of CHD: the buckets with most keys come first, while most slots are free, and displacements are tried

@@ -1,4 +1,4 @@
-//! The literals of all templates at their positions, and what stands for each in a template's key.
+//! The literals of all templates at their positions, and the bits of each in a template's key.
 
 use super::entries::{TextPool, at, id, set};
 use super::hashes::{Unplaceable, nth_seed, perfect_hash};
@@ -19,7 +19,7 @@ pub(super) struct Literals {
     pub(super) is_packed: bool,
     /// As in [`crate::tables::Tables::fields`].
     pub(super) fields: Vec<u64>,
-    /// By position, as they are looked up. Of several that have the same ends the first stands for all.
+    /// By position, as they are looked up. Of several that have the same ends only the first is in it.
     at: Vec<Vec<Literal>>,
     /// By the number of a spelling, from 1: the id of its literal.
     ids: Vec<u32>,
@@ -177,7 +177,7 @@ impl Literals {
     }
 }
 
-/// All spellings: those that the hash sees alike stand together, among them those that differ only in case.
+/// All spellings: those that the hash sees alike are neighbours, among them those that differ only in case.
 fn sorted<'t>(templates: &Templates<'t>) -> Vec<Spelt<'t>> {
     let spelt = (1..).zip(&templates.literals).map(|(number, literal)| {
         let Ends { head, tail } = Ends::of(literal.text.as_bytes());

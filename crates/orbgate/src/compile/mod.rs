@@ -1,4 +1,4 @@
-//! Policy → tables: the one code path behind engines made at run time and at compile time.
+//! Policy → tables: the one way to an engine, at run time and at compile time.
 //!
 //! Everything is numbered in an order that does not depend on the file's, so two spellings of one
 //! policy give equal tables except for the places.
@@ -103,7 +103,7 @@ fn scopes_in_apis<'p>(apis: &[&'p Api]) -> Vec<Scope<'p>> {
     }
     // Stable: those of one name keep the order of the apis.
     scopes.sort_by_key(|scope| scope.rule.name());
-    // In this order no id is asked for behind the last of 65,535 scopes.
+    // In this order no id is asked for after the last of 65,535 scopes.
     for (apis, id) in scopes
         .chunk_by_mut(|a, b| a.rule.name() == b.rule.name())
         .zip(0..)

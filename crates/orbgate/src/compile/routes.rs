@@ -113,7 +113,7 @@ pub(super) fn templates_by_key(
     perfect_hash(salt, &entries, |seed, template| seed.number(template.key))
 }
 
-/// The tuples of all templates, and where those of each number of segments stand.
+/// The tuples of all templates, and where those of each number of segments are.
 pub(super) fn tuples(templates: &Templates<'_>, fields: &[u64]) -> (Vec<Run>, Vec<Tuple>) {
     let mut of_counts = vec![BTreeSet::new(); MAX_SEGMENTS.saturating_add(1)];
     for route in &templates.routes {

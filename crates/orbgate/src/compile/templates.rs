@@ -42,7 +42,7 @@ pub(super) const PARAMETER: u32 = 0;
 /// The routes of all scopes with their full templates, sorted by segments and method.
 pub(super) struct Templates<'t> {
     pub(super) routes: Vec<Template<'t>>,
-    /// Where the routes of each template stand.
+    /// Where the routes of each template are.
     pub(super) runs: Vec<Run>,
     /// The literals of all templates, sorted by position and text; each one's number is its place here,
     /// from 1. So templates compare as their segments do, and a parameter comes before every literal.
@@ -60,7 +60,7 @@ pub(super) struct Template<'t> {
     pub(super) rule: &'t RouteRule,
     /// `/base/path` and `/{parameter}`.
     pub(super) path: [&'t str; 2],
-    /// Where its segments stand in the list of all.
+    /// Where its segments are in the list of all.
     pub(super) segments: Run,
 }
 
@@ -149,7 +149,7 @@ fn sorted<'t>(routes: &[Template<'t>], all: &[u32], literals: usize) -> Vec<Temp
 struct Literals<'t> {
     all: Vec<Literal<'t>>,
     numbers: SeededMap<(u64, &'t str), u32>,
-    /// The template before, and where its segments stand: routes that stand together often start alike.
+    /// The template before, and where its segments are: neighbours often start alike.
     before: ([&'t str; 2], usize),
 }
 

@@ -102,7 +102,7 @@ pub(super) fn full_routes_within_limit<'p>(
     Some(full_routes(policy))
 }
 
-/// Reports routes that cannot stand side by side.
+/// Reports routes that cannot both be in a policy.
 pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
     let mut tree = Tree::default();
     let mut ends: SeededMap<(usize, &str), &FullRoute<'_>> =
@@ -157,8 +157,8 @@ struct Tree<'t> {
     edges: SeededMap<(usize, Cow<'t, str>), Edge<'t>>,
     /// The same by a literal that an edge has in another spelling.
     respelt: SeededMap<(usize, &'t str), usize>,
-    /// The template before, in its two parts, and the node behind each of its segments: routes that stand
-    /// together often start alike.
+    /// The template before, in its two parts, and the node after each of its segments: neighbours
+    /// often start alike.
     before: [&'t str; 2],
     way: Vec<usize>,
 }
@@ -170,7 +170,7 @@ struct Edge<'t> {
     node: usize,
 }
 
-/// Stands for every parameter; no literal has braces.
+/// Means any parameter; no literal has braces.
 const PARAMETER: &str = "{}";
 
 impl<'t> Tree<'t> {
@@ -189,7 +189,7 @@ impl<'t> Tree<'t> {
         node
     }
 
-    /// The node behind a segment.
+    /// The node after a segment.
     fn step(
         &mut self,
         node: usize,

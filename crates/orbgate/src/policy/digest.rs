@@ -14,7 +14,7 @@
 //! ```
 //!
 //! `TEXT` is the number of bytes of the text in decimal, a colon, and the bytes; so `4:deny`, and no
-//! text can pass for another; a line feed in a text stays as it is. `-` stands for what the file does not state, which differs from
+//! text can pass for another; a line feed in a text stays as it is. `-` means what the file does not state, which differs from
 //! the empty text `0:`. Words on a line are separated by one space. Headings, apis, scopes and routes
 //! are sorted by the bytes of their whole line; the lines below a line move with it.
 
@@ -83,7 +83,7 @@ fn push_route(form: &mut String, route: &RouteRule) {
 
 /// Names are unique where blocks are sorted, so sorting whole blocks sorts their first lines.
 fn push_sorted<T>(form: &mut String, items: &[T], push: impl Fn(&mut String, &T)) {
-    // One behind the other in one text, because there are many.
+    // One after the other in one text, because there are many.
     let mut blocks = String::new();
     let places: Vec<_> = items
         .iter()

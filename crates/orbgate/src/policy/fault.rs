@@ -6,11 +6,11 @@ use crate::terms::Place;
 
 /// One thing wrong with a policy, or one thing worth knowing about it.
 ///
-/// Printed as `line:column: message`. Where two places conflict, the fault stands at the second
+/// Printed as `line:column: message`. Where two places conflict, the fault is at the second
 /// and its message names the first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fault {
-    /// Where the fault stands.
+    /// Where the fault is.
     pub place: Place,
     /// What is wrong: lower case, no final period, input in backticks.
     pub message: String,
@@ -65,7 +65,7 @@ impl PolicyError {
         InFile { error: self, file }
     }
 
-    /// The faults, each on its line behind this.
+    /// The faults, each on its line after this.
     fn write(&self, f: &mut fmt::Formatter<'_>, before: fmt::Arguments<'_>) -> fmt::Result {
         for (index, fault) in self.faults.iter().enumerate() {
             let end_of_line = if index > 0 { "\n" } else { "" };

@@ -17,7 +17,7 @@ pub struct PolicyFile {
 }
 
 impl PolicyFile {
-    /// Reads a file, and not on behind [`Policy::MAX_BYTES`] and one more: that shows that it is too large.
+    /// Reads a file, but no more than [`Policy::MAX_BYTES`] and one byte: that shows that it is too large.
     ///
     /// # Errors
     ///

@@ -50,7 +50,7 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
                 None => {}
                 Some(_) => {
                     return Err(format!(
-                        "parameter {} stands twice in {}",
+                        "parameter {} comes twice in {}",
                         quoted(segment),
                         quoted(template)
                     ));
@@ -111,7 +111,7 @@ pub(crate) const fn full_template<'a>(base_path: &'a str, template: &'a str) -> 
     }
 }
 
-/// The segments of a path: what stands behind each of its slashes.
+/// The segments of a path: what comes after each of its slashes.
 pub(crate) fn segments(path: &str) -> impl Iterator<Item = &str> {
     let mut rest = path.strip_prefix('/');
     core::iter::from_fn(move || {
@@ -124,7 +124,7 @@ pub(crate) fn segments(path: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// How many segments two full templates have in common at their start, and what of the second is behind those.
+/// How many segments two full templates have in common at their start, and what of the second comes after those.
 pub(crate) fn common_segments<'t>(
     [base_path, before]: [&str; 2],
     template: [&'t str; 2],

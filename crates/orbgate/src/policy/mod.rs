@@ -49,7 +49,7 @@ impl Policy {
         Self::from_bytes(text.as_bytes())
     }
 
-    /// Reads and checks a policy file whose bytes may not be text. A reader of the file can stop one byte behind
+    /// Reads and checks a policy file whose bytes may not be text. A reader of the file can stop one byte after
     /// [`Policy::MAX_BYTES`].
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Policy {
     }
 }
 
-/// The policy that a document describes, with whatever is wrong with it.
+/// The policy that a document describes, with all that is wrong with it.
 fn judged(document: &Document, faults: &mut Faults) -> Policy {
     let policy = rules::policy(document, faults);
     shared::check(document, faults);

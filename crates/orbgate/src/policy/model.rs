@@ -72,7 +72,7 @@ impl Policy {
 pub struct Api {
     pub(super) name: String,
     pub(super) base_path: Option<String>,
-    /// Where the base path stands in the file.
+    /// Where the base path is in the file.
     pub(super) base_path_place: YamlPlace,
     pub(super) organisation: Option<OrganisationRule>,
     pub(super) scopes: Vec<ScopeRule>,
@@ -141,7 +141,7 @@ impl ScopeRule {
         &self.routes
     }
 
-    /// Where the scope's name stands in the file.
+    /// Where the scope's name is in the file.
     #[must_use]
     pub const fn place(&self) -> Place {
         place(self.place)
@@ -179,7 +179,7 @@ impl RouteRule {
         self.orbs
     }
 
-    /// Where the route stands in the file.
+    /// Where the route is in the file.
     #[must_use]
     pub const fn place(&self) -> Place {
         place(self.place)

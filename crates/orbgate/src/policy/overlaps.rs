@@ -42,7 +42,7 @@ impl Policy {
 
     /// The same in words, as [`warnings`](Self::warnings).
     ///
-    /// Each stands at the route that comes second in the file and names the line of the first. Where some are missing, the last
+    /// Each is at the route that comes second in the file and names the line of the first. Where some are missing, the last
     /// line says so.
     #[must_use]
     pub fn overlaps(&self) -> Vec<Fault> {

@@ -1,7 +1,7 @@
 //! The tree → the document: which keys there are, and what kind of value each takes.
 //!
 //! A value of the wrong kind is reported and replaced by a stand-in, so that everything else in the
-//! file is still judged. A stand-in stands where its fault stands, which is how the later checks
+//! file is still judged. A stand-in is where its fault is, which is how the later checks
 //! know not to judge it (`Faults::stand_at`).
 
 use orbgate_yaml::{

@@ -27,7 +27,7 @@ pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
     }
 }
 
-/// A one, and behind it a bit for each segment: whether it is literal. There are at most 32.
+/// A one, and after it a bit for each segment: whether it is literal. There are at most 32.
 fn tuple(route: &FullRoute<'_>) -> u64 {
     route.segments().fold(1, |tuple, segment| {
         tuple << 1 | u64::from(matches!(segment, Segment::Literal(_)))
