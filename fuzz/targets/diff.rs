@@ -5,7 +5,7 @@ use core::fmt::Write as _;
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use orbgate::{Decision, Engine, Policy, Request, Token, TokenKind};
+use orbgate::{Decision, Engine, Policy, Request, Scopes, Token, TokenKind};
 use orbgate_analysis::diff;
 
 const WORDS: [&str; 4] = ["a", "A", "x:y", "{}"];
@@ -104,74 +104,94 @@ fuzz_target!(|input: Input| {
 
 /// Tries every call of every caller.
 fn widens(old: &Engine, new: &Engine) -> bool {
-    let mut targets = vec!["/".to_owned()];
-    targets.extend(VALUES.iter().map(|one| format!("/{one}")));
-    targets.extend(
-        VALUES
-            .iter()
-            .flat_map(|one| VALUES.iter().map(move |two| format!("/{one}/{two}"))),
-    );
-    let callers = [TokenKind::User, TokenKind::Organisation]
-        .into_iter()
-        .flat_map(|kind| {
-            (0..8_u8).map(move |bits| {
-                let held = SCOPES
-                    .iter()
-                    .enumerate()
-                    .filter(move |(at, _)| bits >> at & 1 == 1);
-                (
-                    kind,
-                    held.map(|(_, scope)| *scope).collect::<Vec<_>>().join(" "),
-                )
-            })
-        });
-    let callers: Vec<_> = callers.collect();
-    callers.iter().any(|(kind, scopes)| {
-        let token = Some(Token {
-            kind: *kind,
-            scopes: scopes.as_bytes().into(),
-        });
-        let by_route = targets.iter().any(|target| {
-            METHODS.iter().any(|method| {
-                let request = Request {
-                    method: method.as_bytes(),
-                    target: target.as_bytes(),
-                    token,
-                    allow_bonus_orbs_use: true,
-                };
-                is_wider(&old.decide(&request), &new.decide(&request))
-            })
-        });
-        let by_scope = || {
-            SCOPES.iter().any(|scope| {
-                is_wider(
-                    &old.decide_scope(scope, token, true),
-                    &new.decide_scope(scope, token, true),
-                )
-            })
-        };
-        by_route || by_scope()
-    })
+    let callers = callers();
+    let is_wider_for = |decide: &dyn Fn(&Engine, Token<'_>) -> Decided| {
+        callers.iter().any(|(kind, scopes)| {
+            let token = Token {
+                kind: *kind,
+                scopes: scopes.as_bytes().into(),
+            };
+            is_wider(decide(old, token), decide(new, token))
+        })
+    };
+    let by_scope = SCOPES.iter().any(|scope| {
+        is_wider_for(&|engine, token| decided(&engine.decide_scope(scope, Some(token), true)))
+    });
+    // Calls that are decided by the same routes are decided alike: one of them is put to every caller.
+    let mut seen = Vec::new();
+    by_scope
+        || calls().any(|(method, target)| {
+            let call = (method, target.as_str());
+            let asked = request(call, ALL);
+            let routes = [old, new].map(|engine| {
+                let decision = engine.decide(&asked);
+                (decision.reason(), decision.route())
+            });
+            if seen.contains(&routes) {
+                return false;
+            }
+            seen.push(routes);
+            is_wider_for(&|engine, token| decided(&engine.decide(&request(call, token))))
+        })
 }
 
+fn request<'r>((method, target): (&'r str, &'r str), token: Token<'r>) -> Request<'r> {
+    Request {
+        method: method.as_bytes(),
+        target: target.as_bytes(),
+        token: Some(token),
+        allow_bonus_orbs_use: true,
+    }
+}
+
+/// A user who holds every scope.
+const ALL: Token<'static> = Token {
+    kind: TokenKind::User,
+    scopes: Scopes::Text(b"r w z"),
+};
+
+/// Each kind of token with each set of scopes.
+fn callers() -> Vec<(TokenKind, String)> {
+    let kinds = [TokenKind::User, TokenKind::Organisation].into_iter();
+    let of_kind = |kind| {
+        (0..8_u8).map(move |bits| {
+            let scopes = SCOPES.iter().enumerate();
+            let held = scopes.filter(|(at, _)| bits >> at & 1 == 1);
+            let held: Vec<_> = held.map(|(_, scope)| *scope).collect();
+            (kind, held.join(" "))
+        })
+    };
+    kinds.flat_map(of_kind).collect()
+}
+
+/// Each method with each target of at most two segments.
+fn calls() -> impl Iterator<Item = (&'static str, String)> {
+    let one = VALUES.iter().map(|one| format!("/{one}"));
+    let two = VALUES
+        .iter()
+        .flat_map(|one| VALUES.iter().map(move |two| format!("/{one}/{two}")));
+    let targets = core::iter::once("/".to_owned()).chain(one).chain(two);
+    targets.flat_map(|target| METHODS.map(|method| (method, target.clone())))
+}
+
+/// What an engine said: nothing where it denies; otherwise what the call consumes, where that is stated.
+type Decided = Option<Option<u64>>;
+
 /// Whether the call is newly allowed, or may consume less than before.
-fn is_wider(old: &Decision<'_>, new: &Decision<'_>) -> bool {
-    if !new.is_allow() {
-        return false;
-    }
-    if !old.is_allow() {
-        return true;
-    }
+fn is_wider(old: Decided, new: Decided) -> bool {
+    let (Some(old), Some(new)) = (old, new) else {
+        return new.is_some();
+    };
     // Where one of the amounts is not stated, it may be less.
-    match (amount(old), amount(new)) {
+    match (old, new) {
         (Some(old), Some(new)) => new < old,
-        (None, None) => false,
-        (Some(0), None) => false,
+        (None, None) | (Some(0), None) => false,
         _ => true,
     }
 }
 
-/// What an allowed call consumes; `None` where it is not stated.
-fn amount(decision: &Decision<'_>) -> Option<u64> {
-    decision.charge().and_then(|charge| charge.amount)
+fn decided(decision: &Decision<'_>) -> Decided {
+    decision
+        .is_allow()
+        .then(|| decision.charge().and_then(|charge| charge.amount))
 }
