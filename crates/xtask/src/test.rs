@@ -14,7 +14,8 @@ use crate::kit::unchanged::Inputs;
 use crate::kit::{process, setup, skipped, watch};
 use crate::language::{c, conformance, go, java, node, python, wasm};
 use crate::measure::{aarch64, instructions, portable};
-use crate::release::{dist, embed, go_module, install, msrv, package, tree};
+use crate::release::dist::{self, Form};
+use crate::release::{install, msrv, tree};
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
@@ -160,13 +161,13 @@ impl Step {
             Self::Tests => &["."],
             Self::Fmt | Self::Clippy | Self::Docs | Self::Tree | Self::Features => &[],
             Self::Instructions | Self::Portable | Self::Aarch64 | Self::Wasm | Self::Msrv => &[],
-            Self::Package | Self::Embed => &["LICENSE-APACHE", "LICENSE-MIT"],
+            Self::Package | Self::Embed => &["dist", "LICENSE-APACHE", "LICENSE-MIT"],
             Self::C => &["bindings/c", "bindings/cpp"],
             Self::Java => &["bindings/c", "bindings/java"],
             Self::Node => &["bindings/c", "bindings/node"],
             Self::Python => &["bindings/python"],
             Self::Conformance | Self::Dist | Self::Install | Self::Go | Self::GoModule => {
-                &["bindings"]
+                &["bindings", "dist"]
             }
         }
     }
@@ -221,9 +222,9 @@ impl Step {
                 step(|| all(&[&format!("{check} --target-dir target")]))
             }
             Self::Tree => step(tree::check),
-            Self::Package => package::run(project),
+            Self::Package => dist::check(project, &[Form::Rust]),
             Self::Msrv => msrv::run(project),
-            Self::Embed => embed::run(project).map(|()| StepResult::Passed),
+            Self::Embed => step(|| all(&["bash crates/xtask/embed/run.sh"])),
             Self::C => c::run(project),
             Self::Install => install::check(project),
             Self::Conformance => conformance::run(project),
@@ -231,9 +232,12 @@ impl Step {
             Self::Java => java::run(project),
             Self::Python => python::run(project),
             Self::Go => go::run(project),
-            Self::GoModule => go_module::run(project),
+            Self::GoModule => dist::check(project, &[Form::Go]),
             Self::Node => node::run(project),
-            Self::Dist => dist::check(project),
+            Self::Dist => {
+                let without_a_build = [Form::Command, Form::C, Form::Node, Form::Java];
+                dist::check(project, &without_a_build)
+            }
             Self::Portable => portable::check(project),
             Self::Aarch64 => aarch64::check(),
             Self::Wasm => wasm::check(project),

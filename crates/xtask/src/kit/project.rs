@@ -1,6 +1,5 @@
 //! What cargo knows of the project.
 
-use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
@@ -45,12 +44,5 @@ impl Project {
         let mut packages = self.metadata.packages.iter();
         let core = packages.find(|package| package.name == "orbgate");
         core.context("no package `orbgate`")
-    }
-    /// The tables of the manifest that say how `cargo build` builds, for workspaces that share what it has built.
-    pub(crate) fn dev_profile(&self) -> Result<String> {
-        let manifest = fs::read_to_string(self.root.join("Cargo.toml"))?;
-        let tables = manifest.split("\n[").skip(1);
-        let dev = tables.filter(|table| table.starts_with("profile.dev"));
-        Ok(dev.map(|table| format!("[{table}\n")).collect())
     }
 }

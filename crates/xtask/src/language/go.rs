@@ -81,16 +81,6 @@ pub(crate) fn conform_with_shared(project: &Project, prefix: &Path) -> Result<St
     Ok(StepResult::Passed)
 }
 
-/// Makes what the package carries for each engine.
-pub(crate) fn set_up(project: &Project) -> Result<StepResult> {
-    step(|| {
-        for engine in [Engine::Wasm, Engine::Cgo] {
-            Go::set_up(project, engine, Profile::Tests)?;
-        }
-        Ok(())
-    })
-}
-
 /// Whether there is Go.
 pub(crate) fn ready(project: &Project) -> Result<StepResult> {
     let go = Go::find(project, Engine::Wasm);

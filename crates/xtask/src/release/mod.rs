@@ -1,12 +1,8 @@
 //! What a release publishes, and what its users do with it.
 
 pub(crate) mod dist;
-pub(crate) mod embed;
-pub(crate) mod go_module;
-pub(crate) mod go_user;
 pub(crate) mod install;
 pub(crate) mod msrv;
-pub(crate) mod package;
 pub(crate) mod promises;
 pub(crate) mod release_check;
 pub(crate) mod tree;

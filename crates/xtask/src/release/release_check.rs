@@ -17,20 +17,30 @@ pub(crate) struct ReleaseCheck {
     quick: bool,
 }
 
-/// Files that state the version, each with the text before it.
-const STATED: [(&str, &str); 6] = [
-    ("Cargo.lock", "name = \"orbgate\"\nversion = \""),
-    ("bindings/node/package.json", "\"version\": \""),
-    ("bindings/node/package-lock.json", "\"version\": \""),
+/// What states the version, or takes it from there, as it is written.
+const STATED: [(&str, &str); 10] = [
+    ("Cargo.lock", "name = \"orbgate\"\nversion = \"@\""),
+    ("CHANGELOG.md", "\n## @ "),
     (
-        "bindings/java/pom.xml",
-        "<artifactId>orbgate</artifactId>\n  <version>",
+        "bindings/c/include/orbgate.h",
+        "#define ORBGATE_VERSION \"@\"",
     ),
     (
         "bindings/java/README.md",
-        "<artifactId>orbgate</artifactId>\n  <version>",
+        "orbgate</artifactId>\n  <version>@<",
     ),
-    ("bindings/c/include/orbgate.h", "#define ORBGATE_VERSION \""),
+    (
+        "bindings/java/pom.xml",
+        "orbgate</artifactId>\n  <version>@<",
+    ),
+    ("bindings/node/package.json", "\n  \"version\": \"@\""),
+    ("bindings/node/package-lock.json", "\n  \"version\": \"@\""),
+    (
+        "bindings/node/package-lock.json",
+        "\"name\": \"orbgate\",\n      \"version\": \"@\"",
+    ),
+    ("bindings/python/pyproject.toml", "dynamic = [\"version\"]"),
+    ("Cargo.toml", "[workspace.package]\nversion = \"@\""),
 ];
 
 /// Guides that name the files of a release.
@@ -93,14 +103,11 @@ impl ReleaseCheck {
 /// The files that state another version.
 fn versions(root: &Path, version: &str) -> Result<Vec<String>> {
     let mut behind = Vec::new();
-    for (file, before) in STATED {
-        let text = fs::read_to_string(root.join(file)).with_context(|| file.to_owned())?;
-        let stated = text.split_once(before).map(|(_, rest)| rest);
-        let stated = stated.and_then(|rest| rest.split(['"', '<']).next());
-        let stated = stated.map(|stated| stated.trim_end_matches(".jar"));
-        if stated != Some(version) {
-            let stated = stated.unwrap_or("none");
-            behind.push(format!("{file} states version {stated}"));
+    for (file, text) in STATED {
+        let text = text.replace('@', version);
+        let stated = fs::read_to_string(root.join(file)).with_context(|| file.to_owned())?;
+        if !stated.contains(&text) {
+            behind.push(format!("{file} does not state {text:?}"));
         }
     }
     for file in GUIDES {
@@ -170,7 +177,7 @@ mod tests {
         let version = version.split('"').next().unwrap();
         assert_eq!(versions(&root, version).unwrap(), Vec::<String>::new());
         let behind = versions(&root, "7.0.0").unwrap();
-        assert_eq!(behind.len(), 17, "{behind:?}");
+        assert_eq!(behind.len(), 20, "{behind:?}");
     }
 
     #[test]

@@ -211,49 +211,6 @@ fn every_guide_says_to_verify_the_token_and_where_the_target_is() {
     }
 }
 
-/// The packages of all languages are released together.
-#[test]
-fn every_package_has_the_version_of_the_workspace() {
-    let workspace = read(&root().join("Cargo.toml"));
-    let (_, rest) = workspace
-        .split_once("[workspace.package]\nversion = \"")
-        .unwrap();
-    let version = rest.split('"').next().unwrap();
-    let places = [
-        ("Cargo.toml", format!("version = \"{version}\""), 8),
-        (
-            "bindings/java/pom.xml",
-            format!("\n  <version>{version}</version>"),
-            1,
-        ),
-        (
-            "bindings/node/package.json",
-            format!("\n  \"version\": \"{version}\""),
-            1,
-        ),
-        (
-            "bindings/node/package-lock.json",
-            format!("\"name\": \"orbgate\",\n      \"version\": \"{version}\""),
-            1,
-        ),
-        (
-            "bindings/node/package-lock.json",
-            format!("\n  \"version\": \"{version}\""),
-            1,
-        ),
-        (
-            "bindings/python/pyproject.toml",
-            "dynamic = [\"version\"]".to_owned(),
-            1,
-        ),
-        ("CHANGELOG.md", format!("\n## {version} "), 1),
-    ];
-    for (file, text, times) in places {
-        let found = read(&root().join(file)).matches(&text).count();
-        assert_eq!(found, times, "{file}: {text:?}");
-    }
-}
-
 /// Each word of the glossary is a word of the interface of its language.
 #[test]
 fn the_glossary_says_the_words_of_each_language() {

@@ -1,37 +1,25 @@
 //! `cargo xtask dist`: everything that a release publishes, in `target/dist`, with its digests and bills of materials.
 //!
-//! cargo-dist and goreleaser make archives of commands. Nobody has the rest: libraries for an old glibc and for musl in the packages of
-//! seven languages, trials without Rust (`--try`), and the same bytes twice (`--verify`).
+//! Here binaries are built; the scripts in `dist/` pack them and try the packages. By hand, because cargo-dist and goreleaser make
+//! archives of commands, and nobody has the rest: libraries for an old glibc and for musl in the packages of seven languages, trials
+//! without Rust (`--try`), and the same bytes twice (`--verify`).
 
-mod artefact;
-mod c;
-mod command;
-mod debian;
-mod go;
-mod java;
-mod linux;
-mod manifest;
-mod node;
-mod platform;
-mod python;
 mod release;
-mod rust;
-mod sbom;
-mod trial;
-mod verify;
+
+use std::fs;
+use std::path::Path;
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 
-use self::artefact::Artefact;
-use self::platform::Arch;
-use self::release::Release;
-use self::trial::Clean;
-use crate::kit::outcome::{StepResult, step};
+use self::release::{ARCHES, HOST, LIBCS, Release};
+use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 use crate::language::c::set_up_compilers;
+use crate::language::java::Kits;
+use crate::language::{go, node, python};
 
 #[derive(Debug, Args)]
 pub(crate) struct Dist {
@@ -49,9 +37,9 @@ pub(crate) struct Dist {
     verify: bool,
 }
 
-/// In the order in which they are built.
+/// In the order in which they are packed, each by the script of its name in `dist/pack`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Form {
+pub(crate) enum Form {
     /// The command: a static binary, manual pages, completions
     Command,
     /// The C library: headers, shared and static library, pkg-config and CMake packages
@@ -74,120 +62,126 @@ enum Form {
 
 impl Dist {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
-        let arches: &[Arch] = match self.host {
-            true => &[Arch::HOST],
-            false => &Arch::ALL,
-        };
+        let arches: &[_] = if self.host { &[HOST] } else { &ARCHES };
         let forms = match self.forms.as_slice() {
             [] => Form::value_variants(),
             some => some,
         };
         let release = Release::new(project, arches, false)?;
-        let status = Program::parse("git status --porcelain").read()?;
-        ensure!(
-            status.is_empty() || !self.verify,
-            "commit first: a clone has what is committed\n{status}"
-        );
-        make(&release, forms, self.attempt, !self.verify)?;
-        match self.verify {
-            true => verify::run(&release, &self.words()),
-            false => Ok(()),
+        if self.verify {
+            let status = Program::parse("git status --porcelain").read()?;
+            let what = "commit first: a clone has what is committed";
+            ensure!(status.is_empty(), "{what}\n{status}");
+            if release.dist.exists() {
+                fs::remove_dir_all(&release.dist)?;
+            }
         }
-    }
-
-    /// What is typed to build the same.
-    fn words(&self) -> Vec<String> {
-        let forms = self.forms.iter().copied().map(Form::name);
-        let host = self.host.then(|| "--host".to_owned());
-        forms.chain(host).collect()
+        make(&release, forms, self.attempt)?;
+        if self.verify {
+            let verify = release.script("verify")?.arg(std::env::current_exe()?);
+            let verify = verify.arg("dist").args(names(&self.forms));
+            verify.args(self.host.then_some("--host")).run()?;
+        }
+        Ok(())
     }
 }
 
-/// The step `dist`: what needs no build of its own, for this machine, is packed, installed and run.
-///
-/// The wheel and the crates are tested as packages by steps of their own.
-pub(crate) fn check(project: &Project) -> Result<StepResult> {
-    let release = Release::new(project, &[Arch::HOST], true)?;
-    let forms = [Form::Command, Form::C, Form::Node, Form::Java];
-    step(|| make(&release, &forms, true, false))
+/// A step: these, for this machine, of what the other steps have built, packed and tried.
+pub(crate) fn check(project: &Project, forms: &[Form]) -> Result<StepResult> {
+    step(|| make(&Release::new(project, &[HOST], true)?, forms, true))
 }
 
-/// Builds forms of artefacts, says what they are, and tries them.
-fn make(release: &Release<'_>, forms: &[Form], attempt: bool, keep: bool) -> Result<()> {
+fn make(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<()> {
+    set_up(release, forms, attempt)?;
+    let (jdks, pythons) = (jdks(forms)?, pythons(forms));
+    build(release, forms)?;
+    let script = |name| {
+        let script = release.script(name)?.args(names(forms));
+        script.env("JDKS", &jdks).env("PYTHONS", &pythons).run()
+    };
+    script("make")?;
+    if attempt { script("try") } else { Ok(()) }
+}
+
+/// A JDK of each way into the library, the newest first.
+fn jdks(forms: &[Form]) -> Result<String> {
+    if !forms.contains(&Form::Java) {
+        return Ok(String::new());
+    }
+    let kits = Kits::find()?.map_err(missing)?;
+    Ok(words(kits.all()))
+}
+
+/// The oldest and the newest Python.
+fn pythons(forms: &[Form]) -> String {
+    let all = forms.contains(&Form::Python).then(python::executables);
+    let all = all.unwrap_or_default();
+    words(all.first().into_iter().chain(all.last()))
+}
+
+fn words(paths: impl Iterator<Item = impl AsRef<Path>>) -> String {
+    let words = paths.map(|path| path.as_ref().display().to_string());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Sets up the programs that packers and trials need, before anything is built.
+fn set_up(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<()> {
+    use Form::{C, Deb, Go, Node, Rpm, Rust};
     release.set_up()?;
-    for form in forms {
-        form.set_up(release, attempt)?;
+    let wants = |some: &[Form]| forms.iter().any(|form| some.contains(form));
+    let mut programs = vec![("tar", "tar"), ("jq", "jq")];
+    if wants(&[Deb]) {
+        programs.push(("dpkg-deb", "dpkg"));
     }
-    let names: Vec<_> = forms.iter().copied().map(Form::name).collect();
-    let kept = manifest::keep(release, if keep { &names } else { &[] })?;
-    let mut artefacts = Vec::new();
-    for form in forms {
-        artefacts.extend(form.build(release)?);
+    if wants(&[Rpm]) {
+        programs.extend([("rpmbuild", "rpm"), ("cpio", "cpio")]);
     }
-    manifest::write(release, &artefacts, kept)?;
-    if attempt {
-        let clean = Clean::new(release.project)?;
-        for form in forms {
-            println!("\n-- {} where there is no Rust", form.name());
-            form.attempt(release, &clean)?;
-        }
+    if attempt && wants(&[C, Deb, Rpm, Go]) {
+        set_up_compilers()?.needed()?;
+        programs.extend([("pkg-config", "pkg-config"), ("cmake", "cmake")]);
+    }
+    if attempt && !release.quick {
+        let cross = "g++-aarch64-linux-gnu libc6-dev-arm64-cross";
+        programs.extend([("aarch64-linux-gnu-g++", cross), ("buildah", "buildah")]);
+        programs.push(("qemu-aarch64", "qemu-user"));
+    }
+    for (program, package) in programs {
+        setup::apt(program, package)?.needed()?;
+    }
+    if wants(&[Node]) {
+        node::missing().map_or(Ok(()), |what| Err(missing(what)))?;
+    }
+    let publish = Program::parse("cargo publish --help").read()?;
+    if wants(&[Rust]) && !publish.contains("--workspace") {
+        let what = "packages that depend on each other need Rust 1.90 or newer: rustup update";
+        return Err(missing(what.to_owned()));
+    }
+    if wants(&[Go]) {
+        go::ready(release.project)?.needed()?;
     }
     Ok(())
 }
 
-impl Form {
-    fn name(self) -> String {
-        self.to_possible_value()
-            .map_or_else(String::new, |value| value.get_name().to_owned())
+/// Builds what is packed.
+fn build(release: &Release<'_>, forms: &[Form]) -> Result<()> {
+    use Form::{C, Command, Deb, Go, Java, Node, Rpm};
+    let wants = |some: &[Form]| forms.iter().any(|form| some.contains(form));
+    let libcs: &[_] = match (wants(&[C, Node, Java]), wants(&[Deb, Rpm, Go])) {
+        (true, _) => &LIBCS,
+        (false, true) => &["gnu"],
+        (false, false) => &[],
+    };
+    release.build_libraries(libcs)?;
+    if wants(&[Command, Deb, Rpm]) {
+        release.build_commands()?;
     }
+    if wants(&[Node, Go]) {
+        release.build_module()?;
+    }
+    Ok(())
+}
 
-    /// Sets up the programs that it needs, before anything is built.
-    fn set_up(self, release: &Release<'_>, attempt: bool) -> Result<()> {
-        match self {
-            Self::Deb | Self::Rpm => linux::set_up()?,
-            Self::Node => node::set_up()?,
-            Self::Java => drop(java::kits()?),
-            Self::Go => crate::language::go::ready(release.project)?.needed()?,
-            Self::Command | Self::C | Self::Python | Self::Rust => {}
-        }
-        if !attempt {
-            return Ok(());
-        }
-        set_up_compilers()?.needed()?;
-        setup::apt("pkg-config", "pkg-config")?.needed()?;
-        if !release.quick {
-            let cross = "g++-aarch64-linux-gnu libc6-dev-arm64-cross";
-            setup::apt("aarch64-linux-gnu-g++", cross)?.needed()?;
-            setup::apt("qemu-aarch64", "qemu-user")?.needed()?;
-            setup::apt("buildah", "buildah")?.needed()?;
-        }
-        Ok(())
-    }
-
-    fn build(self, release: &Release<'_>) -> Result<Vec<Artefact>> {
-        match self {
-            Self::Command => command::build(release),
-            Self::C => c::build(release),
-            Self::Deb => linux::build(release, linux::pack_deb),
-            Self::Rpm => linux::build(release, linux::pack_rpm),
-            Self::Python => python::build(release),
-            Self::Node => node::build(release),
-            Self::Java => java::build(release),
-            Self::Go => go::build(release),
-            Self::Rust => rust::build(release),
-        }
-    }
-
-    fn attempt(self, release: &Release<'_>, clean: &Clean) -> Result<()> {
-        match self {
-            Self::Command => command::attempt(release, clean),
-            Self::C => c::attempt(release, clean),
-            Self::Deb | Self::Rpm => linux::attempt(release, clean, &self.name()),
-            Self::Python => python::attempt(release, clean),
-            Self::Node => node::attempt(release, clean),
-            Self::Java => java::attempt(release, clean),
-            Self::Go => go::attempt(release, clean),
-            Self::Rust => rust::attempt(release),
-        }
-    }
+fn names(forms: &[Form]) -> Vec<String> {
+    let values = forms.iter().filter_map(ValueEnum::to_possible_value);
+    values.map(|value| value.get_name().to_owned()).collect()
 }

@@ -1,15 +1,28 @@
-//! One release: its version and commit, how its binaries are built, and where things are put.
+//! One release: its version and commit, and how its binaries are built.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::Result;
 
-use super::platform::{Arch, GLIBC, Libc, Platform};
+use crate::kit::outcome::missing;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
+use crate::language::cases::{CASES, count_cases};
 use crate::language::library::Built;
+use crate::language::wasm;
+use crate::release::install;
+
+/// The processors, as Rust, rpm and Java say them, and the C libraries.
+pub(super) const ARCHES: [&str; 2] = ["x86_64", "aarch64"];
+pub(super) const LIBCS: [&str; 2] = ["gnu", "musl"];
+
+/// This machine's processor.
+pub(super) const HOST: &str = std::env::consts::ARCH;
+
+/// The oldest glibc that the libraries run with: that of manylinux2014.
+const GLIBC: &str = "2.17";
 
 /// Links for older and other systems than this one: `zig cc` has every glibc and musl in it.
 const TOOLS: &str = "ziglang==0.17.1 cargo-zigbuild==0.24.0 maturin==1.16.0";
@@ -20,28 +33,24 @@ const PROFILE: &str = "published";
 #[derive(Debug)]
 pub(super) struct Release<'a> {
     pub(super) project: &'a Project,
-    pub(super) version: String,
-    pub(super) commit: String,
+    commit: String,
     /// When the commit was made, in seconds: the time of every file in every artefact.
-    pub(super) epoch: String,
+    epoch: String,
     /// Where artefacts go.
     pub(super) dist: PathBuf,
     /// Where they are put together.
-    pub(super) home: PathBuf,
-    pub(super) arches: Vec<Arch>,
+    home: PathBuf,
+    arches: Vec<&'static str>,
     /// Takes what the other steps of `cargo xtask test` have built, which is for this machine alone.
     pub(super) quick: bool,
 }
 
 impl<'a> Release<'a> {
-    pub(super) fn new(project: &'a Project, arches: &[Arch], quick: bool) -> Result<Self> {
-        let stated = |words: &str, without: &str| {
-            let git = Program::parse("git").words(words).within(&project.root);
-            match git.read() {
-                // Sources without their history can be tried, not published.
-                Err(_) if quick => Ok(without.to_owned()),
-                read => read.map(|text| text.trim().to_owned()),
-            }
+    pub(super) fn new(project: &'a Project, arches: &[&'static str], quick: bool) -> Result<Self> {
+        let stated = |words: &str, without: &str| match Program::parse(words).read() {
+            // Sources without their history can be tried, not published.
+            Err(_) if quick => Ok(without.to_owned()),
+            read => read.map(|text| text.trim().to_owned()),
         };
         let home = project.target.join("xtask").join("dist");
         let dist = match quick {
@@ -50,9 +59,8 @@ impl<'a> Release<'a> {
         };
         Ok(Self {
             project,
-            version: project.core()?.version.to_string(),
-            commit: stated("rev-parse HEAD", "unknown")?,
-            epoch: stated("log -1 --format=%ct", "1577836800")?,
+            commit: stated("git rev-parse HEAD", "unknown")?,
+            epoch: stated("git log -1 --format=%ct", "1577836800")?,
             dist,
             home,
             arches: arches.to_vec(),
@@ -62,171 +70,172 @@ impl<'a> Release<'a> {
 
     /// Sets up what builds for other systems.
     pub(super) fn set_up(&self) -> Result<()> {
-        setup::apt("tar", "tar")?.needed()?;
-        setup::apt("sha256sum", "coreutils")?.needed()?;
         if self.quick {
             return Ok(());
         }
         setup::apt("python3 -m venv --help", "python3-venv")?.needed()?;
-        for platform in self.platforms() {
-            let binutils = format!("binutils-{}-linux-gnu", platform.arch.name()).replace('_', "-");
-            setup::target(&platform.target())?.needed()?;
-            setup::apt(&strip(platform), &binutils)?.needed()?;
+        for arch in &self.arches {
+            let binutils = format!("binutils-{arch}-linux-gnu").replace('_', "-");
+            setup::apt(&strip(arch), &binutils)?.needed()?;
+            for libc in LIBCS {
+                setup::target(&target(arch, libc))?.needed()?;
+            }
         }
-        if !self.tool("cargo-zigbuild").arg("--version").succeeds() {
-            Program::parse("python3 -m")
-                .path("venv", &self.tools())
-                .run()?;
-            self.tool("pip")
-                .words("install --quiet")
-                .words(TOOLS)
-                .run()?;
+        if !self.tool("cargo-zigbuild --version").succeeds() {
+            let tools = self.home.join("tools");
+            Program::parse("python3 -m").path("venv", &tools).run()?;
+            self.tool("pip install --quiet").words(TOOLS).run()?;
         }
         Ok(())
     }
 
-    /// Every platform that has a library of its own.
-    pub(super) fn platforms(&self) -> Vec<Platform> {
-        let all = self.arches.iter();
-        let all = all.flat_map(|arch| Libc::ALL.map(|libc| arch.with(libc)));
-        all.filter(|platform| !self.quick || platform.is_host())
-            .collect()
+    /// Builds the C libraries for every processor.
+    pub(super) fn build_libraries(&self, libcs: &[&str]) -> Result<()> {
+        for arch in &self.arches {
+            for libc in libcs {
+                if self.quick && *libc != "gnu" {
+                    continue;
+                }
+                let built = self.libraries(arch, libc)?;
+                install::put(&built, &self.built().join(format!("{arch}-linux-{libc}")))?;
+            }
+        }
+        Ok(())
     }
 
-    /// The processors that are not this machine's.
-    pub(super) fn other_arches(&self) -> impl Iterator<Item = Arch> {
-        let all = self.arches.iter().copied();
-        all.filter(|arch| *arch != Arch::HOST)
-    }
-
-    pub(super) fn tools(&self) -> PathBuf {
-        self.home.join("tools")
-    }
-
-    /// A program of our own environment, which finds the others there.
-    pub(super) fn tool(&self, name: &str) -> Program {
-        let programs = self.tools().join("bin");
-        let path = std::env::var("PATH").unwrap_or_default();
-        self.dated(Program::at(&programs.join(name)))
-            .env("PATH", format!("{}:{path}", programs.display()))
-    }
-
-    /// A program that takes the commit's time for now.
-    pub(super) fn dated(&self, program: Program) -> Program {
-        program.env("SOURCE_DATE_EPOCH", self.epoch.clone())
-    }
-
-    /// cargo for a platform; nothing that it builds names a folder of this machine.
-    pub(super) fn cargo(&self, command: &str, platform: Platform, flags: &str) -> Program {
-        let target = match platform.libc {
-            Libc::Gnu => format!("{}.{GLIBC}", platform.target()),
-            Libc::Musl => platform.target(),
-        };
-        let cargo = self.tool("cargo-zigbuild").words(command);
-        cargo
-            .env("RUSTFLAGS", format!("{}{flags}", self.flags()))
-            .args(["--locked", "--profile", PROFILE, "--target", &target])
-    }
-
-    /// Takes the names of this machine's folders out of what is built.
-    pub(super) fn flags(&self) -> String {
-        let home = std::env::home_dir().unwrap_or_default();
-        let cargo =
-            std::env::var_os("CARGO_HOME").map_or_else(|| home.join(".cargo"), PathBuf::from);
-        let root = self.project.root.display();
-        format!(
-            "--remap-path-prefix={root}=/orbgate --remap-path-prefix={}=/cargo",
-            cargo.display()
-        )
-    }
-
-    /// The C libraries for a platform.
-    pub(super) fn libraries(&self, platform: Platform) -> Result<Built> {
+    fn libraries(&self, arch: &str, libc: &str) -> Result<Built> {
         if self.quick {
             return Built::unoptimised(self.project);
         }
         // By its default musl is linked into programs, and there is no shared library. Its folder is another than the command's: cargo has
         // one name for both, and each would build what the other has built anew.
-        let (flags, target) = match platform.libc {
-            Libc::Gnu => ("", self.project.target.clone()),
-            Libc::Musl => (" -Ctarget-feature=-crt-static", self.home.join("shared")),
+        let (flags, folder) = match libc {
+            "gnu" => ("", self.project.target.clone()),
+            _ => (" -Ctarget-feature=-crt-static", self.home.join("shared")),
         };
-        let cargo = self.cargo("rustc -p orbgate-capi --lib", platform, flags);
-        let cargo = cargo.path("--target-dir", &target);
-        Built::by(cargo, built(&target, platform), strip(platform))
+        let cargo = self.cargo("rustc -p orbgate-capi --lib", arch, libc, flags);
+        let cargo = cargo.path("--target-dir", &folder);
+        let directory = folder.join(target(arch, libc)).join(PROFILE);
+        // This `strip` reads any object of its processor, for every C library.
+        Built::by(cargo, directory, strip(arch))
     }
 
-    /// The command for a processor, with all that it needs in it.
-    pub(super) fn command(&self, arch: Arch) -> Result<PathBuf> {
-        if self.quick {
-            // As the other steps build it.
-            Program::parse("cargo build --workspace --all-features --bin orbgate").run()?;
-            return Ok(self.project.target.join("debug").join("orbgate"));
+    /// Builds the command for every processor, with all that it needs in it.
+    pub(super) fn build_commands(&self) -> Result<()> {
+        for arch in &self.arches {
+            let folder = match self.quick {
+                // As the other steps build it.
+                true => {
+                    Program::parse("cargo build --workspace --all-features --bin orbgate").run()?;
+                    self.project.target.join("debug")
+                }
+                false => {
+                    self.cargo("build -p orbgate-cli", arch, "musl", "").run()?;
+                    let folder = target(arch, "musl");
+                    self.project.target.join(folder).join(PROFILE)
+                }
+            };
+            self.put(&folder.join("orbgate"), arch)?;
         }
-        let platform = arch.with(Libc::Musl);
-        self.cargo("build -p orbgate-cli", platform, "").run()?;
-        Ok(built(&self.project.target, platform).join("orbgate"))
+        Ok(())
     }
 
-    /// A new folder to put an artefact together in.
-    pub(super) fn stage(&self, name: &str) -> Result<PathBuf> {
-        fresh(self.home.join("stage").join(name))
+    /// Builds the WebAssembly module.
+    pub(super) fn build_module(&self) -> Result<()> {
+        self.put(&wasm::build(self.project)?.map_err(missing)?, "")
     }
 
-    /// The folder of a kind's artefacts.
-    pub(super) fn folder(&self, kind: &str) -> Result<PathBuf> {
-        let folder = self.dist.join(kind);
+    /// cargo for a platform; nothing that it builds names a folder of this machine.
+    fn cargo(&self, command: &str, arch: &str, libc: &str, flags: &str) -> Program {
+        let glibc = if libc == "gnu" {
+            format!(".{GLIBC}")
+        } else {
+            String::new()
+        };
+        let cargo = self.tool("cargo-zigbuild").words(command);
+        let cargo = cargo.env("RUSTFLAGS", format!("{}{flags}", self.flags()));
+        cargo
+            .args(["--locked", "--profile", PROFILE, "--target"])
+            .arg(format!("{}{glibc}", target(arch, libc)))
+    }
+
+    /// A program of our own environment, which finds the others there; for it the commit's time is now.
+    fn tool(&self, words: &str) -> Program {
+        let program = format!("{}/{words}", self.programs().display());
+        self.with_tools(Program::parse(&program))
+    }
+
+    fn programs(&self) -> PathBuf {
+        self.home.join("tools").join("bin")
+    }
+
+    fn with_tools(&self, program: Program) -> Program {
+        let path = std::env::var("PATH").unwrap_or_default();
+        program
+            .env("PATH", format!("{}:{path}", self.programs().display()))
+            .env("SOURCE_DATE_EPOCH", self.epoch.clone())
+    }
+
+    /// Takes the names of this machine's folders out of what is built.
+    fn flags(&self) -> String {
+        let home = std::env::home_dir().unwrap_or_default();
+        let cargo =
+            std::env::var_os("CARGO_HOME").map_or_else(|| home.join(".cargo"), PathBuf::from);
+        let root = self.project.root.display();
+        let cargo = cargo.display();
+        format!("--remap-path-prefix={root}=/orbgate --remap-path-prefix={cargo}=/cargo")
+    }
+
+    fn built(&self) -> PathBuf {
+        let name = if self.quick { "built-quick" } else { "built" };
+        self.home.join(name)
+    }
+
+    /// Puts what was built where the packers find it.
+    fn put(&self, file: &Path, folder: &str) -> Result<()> {
+        let folder = self.built().join(folder);
         fs::create_dir_all(&folder)?;
-        Ok(folder)
+        fs::copy(file, folder.join(file.file_name().unwrap_or_default()))?;
+        Ok(())
     }
 
-    /// Packs a folder of a stage: sorted, owned by root, with the commit's time.
-    pub(super) fn tar(&self, stage: &Path, name: &str, archive: &Path) -> Result<()> {
-        Program::parse(
-            "tar --create --format=ustar --sort=name --owner=0 --group=0 --numeric-owner",
-        )
-        .words("--mode=a+rX,u+w,go-w")
-        .arg(format!("--mtime=@{}", self.epoch))
-        // Without a name and a time of its own.
-        .arg("--use-compress-program=gzip -9 -n")
-        .path("--file", archive)
-        .path("--directory", stage)
-        .arg(name)
-        .run()
+    /// A script of `dist/`, with what it is told of this release.
+    pub(super) fn script(&self, name: &str) -> Result<Program> {
+        let libcs = if self.quick { "gnu" } else { "gnu musl" };
+        let crates: Vec<_> = self
+            .project
+            .published()
+            .map(|package| package.name.to_string())
+            .collect();
+        let script = self.with_tools(Program::parse(&format!("bash dist/{name}.sh")));
+        let script = match (self.quick, name) {
+            // maturin builds.
+            (false, "make") => script.env("RUSTFLAGS", self.flags()),
+            _ => script,
+        };
+        Ok(script
+            .env("ROOT", self.project.root.display().to_string())
+            .env("VERSION", self.project.core()?.version.to_string())
+            .env("COMMIT", &self.commit)
+            .env("ARCHES", self.arches.join(" "))
+            .env("LIBCS", libcs)
+            .env("QUICK", if self.quick { "1" } else { "" })
+            .env("BUILT", self.built().display().to_string())
+            .env("DIST", self.dist.display().to_string())
+            .env("HOME_OF_DIST", self.home.display().to_string())
+            .env(
+                "CARGO_TARGET_DIR",
+                self.project.target.display().to_string(),
+            )
+            .env("CRATES", crates.join(" "))
+            .env("COUNT", count_cases(CASES.as_ref())?.to_string()))
     }
 }
 
-/// Where cargo puts what is built for a platform.
-fn built(target: &Path, platform: Platform) -> PathBuf {
-    target.join(platform.target()).join(PROFILE)
+fn target(arch: &str, libc: &str) -> String {
+    format!("{arch}-unknown-linux-{libc}")
 }
 
-/// Makes a folder anew.
-pub(super) fn fresh(folder: PathBuf) -> Result<PathBuf> {
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
-    }
-    fs::create_dir_all(&folder)?;
-    Ok(folder)
-}
-
-/// Copies a file into a folder, which is made, under its name or another.
-pub(super) fn put(file: &Path, folder: &Path, name: &str) -> Result<()> {
-    fs::create_dir_all(folder)?;
-    ensure!(!name.is_empty(), "a file without a name");
-    fs::copy(file, folder.join(name)).with_context(|| file.display().to_string())?;
-    Ok(())
-}
-
-/// The licences, for every artefact.
-pub(super) fn put_licences(project: &Project, folder: &Path) -> Result<()> {
-    for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
-        put(&project.root.join(name), folder, name)?;
-    }
-    Ok(())
-}
-
-fn strip(platform: Platform) -> String {
-    // It reads any object of its processor, for every C library.
-    format!("{}-linux-gnu-strip", platform.arch.name())
+fn strip(arch: &str) -> String {
+    format!("{arch}-linux-gnu-strip")
 }

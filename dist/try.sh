@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Installs and runs what was packed where there is no Rust and no checkout: try.sh KIND…. A trial gets nothing of this environment but the
+# folders of programs without those that have Rust's, the guides, and the runners of the cases.
+set -euo pipefail
+home=$(mktemp --directory "${TMPDIR:-/tmp}/orbgate-try-XXXXXX")
+trap 'chmod -R u+w "$home"; rm -rf "$home"' EXIT
+cp --recursive --dereference --parents bindings/*/{README.md,conformance,example} dist policy crates/orbgate-cli/README.md "$home"
+
+while read -r -d : folder; do
+    for program in cargo rustc rustup maturin; do
+        [ ! -e "$folder/$program" ] || continue 2
+    done
+    path+=$folder:
+done <<< "$PATH:"
+
+environment=(LANG=C.UTF-8 "HOME=$home" "PATH=${path%:}" "CASES=$home/policy/cases")
+for name in VERSION ARCHES LIBCS QUICK DIST HOME_OF_DIST COUNT JDKS PYTHONS; do environment+=("$name=${!name}"); done
+for program in cargo rustc; do
+    ! env -i "${environment[@]}" $program --version 2> /dev/null || { echo "$program is on the path" >&2; exit 1; }
+done
+
+for kind; do
+    printf '\n-- %s where there is no Rust\n' "$kind"
+    if [ "$kind" = rust ]; then
+        bash dist/try/rust.sh # its users have it
+    else
+        (cd "$home" && env -i "${environment[@]}" bash "dist/try/$kind.sh")
+    fi
+done

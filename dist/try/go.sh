@@ -1,0 +1,41 @@
+# Go: what users do, where there is Go and, of all other programs, those that they need.
+. dist/try/common.sh
+module=github.com/orbgate/orbgate/bindings/go guide=bindings/go/README.md
+go=$(go env GOROOT)/bin proxy=file://$DIST/go,$(go env GOPROXY)
+for tool in cargo rustc gcc cc clang pkg-config; do [ ! -e "$go/$tool" ] || { echo "$go has $tool" >&2; exit 1; }; done
+
+# What a user types in the module's folder. The users share what Go has built. The module is not published: no database knows its digest.
+types() {
+    (cd "$user/module" && env -i "PATH=$go:$user/bin" "HOME=$user" "GOPATH=$user/gopath" "GOCACHE=$HOME/cache" GOTOOLCHAIN=local \
+        "GOPROXY=$proxy" "GONOSUMDB=$module" "$@")
+}
+
+# A user with these programs begins a module with the guide's first program, and gets the package as the guide says: that is one line.
+begin() {
+    user=$HOME/$1
+    mkdir -p "$user/bin" "$user/module"
+    for program in "${@:2}"; do ln -s "$(command -v "$program")" "$user/bin"; done
+    first go $guide > "$user/module/main.go"
+    types go mod init example.com/first
+    types $(first sh $guide)
+}
+
+begin go
+answers types go run .
+conforms types go run $module/conformance
+
+# The same with a C compiler and the library that is linked into the program, by the guide's lines; with the modules in `vendor`, too.
+for arch in $ARCHES; do
+    run=$(emulator "$arch") prefix= build=$(grep --max-count=1 '^go build -tags orbgate_cgo' $guide)
+    [ -z "$run" ] || prefix=$arch-linux-gnu- build=$(grep --max-count=1 "^CC=$arch-linux-gnu-gcc " $guide)
+    begin "$arch" "${prefix}gcc" "${prefix}as" "${prefix}ld" ${run%% *}
+    types $build
+    answers types $run ./first
+    types ${build% .} -o conformance $module/conformance
+    conforms types $run ./conformance
+    if [ -z "$run" ]; then
+        types go mod vendor
+        types ${build% .} -o vendored .
+        answers types ./vendored
+    fi
+done

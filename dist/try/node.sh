@@ -1,0 +1,33 @@
+# Node: in a new project, from the packed files; no script runs, and nothing is built. Once more without optional packages, so the library
+# is WebAssembly, as on every other platform; and then for other processors.
+. dist/try/common.sh
+cpu() { case $1 in x86_64) echo x64 ;; aarch64) echo arm64 ;; esac; }
+
+try() { # OPTIONS PACKAGES NODE…
+    local packages=() package
+    for package in $2; do packages+=("$DIST/node/$package-$VERSION.tgz"); done
+    rm -rf project && mkdir project
+    echo '{ "private": true }' > project/package.json
+    (cd project && npm install --ignore-scripts --no-audit --no-fund --prefer-offline $1 "${packages[@]}")
+    first js bindings/node/README.md > project/first.mjs
+    cp bindings/node/conformance/conformance.js project
+    answers "${@:3}" project/first.mjs
+    conforms "${@:3}" project/conformance.js
+}
+
+try "" "orbgate orbgate-linux-$(cpu "$(uname -m)")-gnu" node
+[ -e project/node_modules/koffi ]
+try --omit=optional orbgate node
+[ ! -e project/node_modules/koffi ]
+for arch in ${ARCHES//$(uname -m)/}; do
+    # npm has Node itself for each processor: the oldest that the package is for.
+    folder=$HOME_OF_DIST/node-$(cpu "$arch")
+    if [ ! -e "$folder/package/bin/node" ]; then
+        mkdir -p "$folder"
+        npm pack --silent --pack-destination "$folder" "node-linux-$(cpu "$arch")@20"
+        tar --extract --directory "$folder" --file "$folder"/node-linux-*.tgz
+    fi
+    # Forced, because npm installs a package for another processor only if it is optional.
+    try "--force --os=linux --libc=glibc --cpu=$(cpu "$arch")" "orbgate orbgate-linux-$(cpu "$arch")-gnu" \
+        bash dist/try/debian.sh "$arch" "$folder/package/bin/node"
+done
