@@ -1,4 +1,4 @@
-//! The hot paths, one at a time: what `cargo xtask bench --instructions` counts and `cargo xtask portable` times.
+//! The hot paths, one at a time: what `cargo xtask bench --instructions` counts and `portable.sh` times.
 //!
 //! ```text
 //! paths                the names

@@ -1,4 +1,4 @@
-//! What `cargo xtask load` puts under load: the routes of `service.rs`, behind the layer in several ways, or bare:
+//! What `benches/load.py` puts under load: the routes of `service.rs`, behind the layer in several ways, or bare:
 //!
 //! ```sh
 //! cargo run --release -p orbgate-tower --all-features --example load -- ES256

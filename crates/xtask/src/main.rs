@@ -20,7 +20,7 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcomm
 use crate::kit::outcome::settled;
 use crate::kit::project::Project;
 use crate::language::{conformance, go_engines, java, python, wasm};
-use crate::measure::{aarch64, bench, load, miri, mutants, portable, sanitize, soak};
+use crate::measure::{bench, processors};
 use crate::release::{dist, install, msrv, release_check, tree};
 
 /// The project's own commands.
@@ -41,12 +41,8 @@ Examples:
   cargo xtask codes                    rewrite the codes of every language, and the C header
   cargo xtask install --prefix /usr/local
   cargo xtask dist --try               what a release publishes, installed where there is no Rust
-  cargo xtask soak --lines 1000000
-  cargo xtask load                     what the layer costs a service, and its memory over ten minutes
   cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
   cargo xtask bench --instructions     no hot path has grown, in instructions
-  cargo xtask mutants -- --file '**/target.rs'
-  cargo xtask portable                 the code for other processors: its tests and its speed
   cargo xtask aarch64                  the core's tests under qemu: a quarter of an hour with the build";
 
 #[derive(Debug, Subcommand)]
@@ -63,26 +59,14 @@ enum Command {
     Dist(dist::Dist),
     /// Checks that versions, changelog, lock files and generated files are those of a release
     ReleaseCheck(release_check::ReleaseCheck),
-    /// Runs the command for long and watches its answers and its memory
-    Soak(soak::Soak),
-    /// Puts a service with and without the layer under load and watches its memory
-    Load(load::Load),
     /// Runs orbgate and its peers on the same requests and records the figures in benches/record
     Bench(bench::Bench),
-    /// Runs what has `unsafe`, the core's one module and the C ABI, under Miri
-    Miri,
     /// Builds the Java package and tests it in a Java of each way into the library
     Java,
     /// Builds the Python package and tests it in every Python of the machine
     Python,
     /// Runs the core's tests for aarch64, under qemu
     Aarch64,
-    /// Tests the code for any processor, and compares its speed
-    Portable,
-    /// Reloads under ThreadSanitizer while 8 threads decide
-    Sanitize,
-    /// Puts faults into the code that decides, one at a time: which do the tests not find?
-    Mutants(mutants::Mutants),
     /// Checks the published crates with the oldest Rust that they promise
     Msrv,
     /// Builds the C ABI as a WebAssembly module, for the languages that carry it
@@ -121,16 +105,10 @@ fn run(matches: &ArgMatches) -> Result<()> {
         Command::Conformance(conformance) => conformance.run(&project),
         Command::Dist(dist) => dist.run(&project),
         Command::ReleaseCheck(check) => check.run(&project),
-        Command::Soak(soak) => soak.run(&project),
-        Command::Load(load) => load.run(&project),
         Command::Bench(bench) => bench.run(&project),
-        Command::Miri => miri::run(),
-        Command::Sanitize => sanitize::run(&project),
         Command::Java => settled(java::run(&project)?),
         Command::Python => settled(python::run(&project)?),
-        Command::Aarch64 => settled(aarch64::run()?),
-        Command::Portable => portable::run(&project),
-        Command::Mutants(mutants) => mutants.run(&project),
+        Command::Aarch64 => settled(processors::all_of_aarch64()?),
         Command::Msrv => settled(msrv::run(&project)?),
         Command::Wasm => settled(wasm::run(&project)?),
         Command::Go => settled(go_engines::run(&project)?),

@@ -8,7 +8,7 @@ use crate::kit::project::Project;
 use crate::kit::setup;
 
 /// What is typed, what it does, and what it runs: `cargo-NAME` is set up where it is missing.
-const COMMANDS: [(&str, &str, &[&str]); 5] = [
+const COMMANDS: [(&str, &str, &[&str]); 6] = [
     (
         "schema",
         "Writes the JSON Schemas: of the policy format, of the run request and of the run record",
@@ -33,6 +33,20 @@ const COMMANDS: [(&str, &str, &[&str]); 5] = [
         &["ORBGATE_UPDATE=1 cargo test -p orbgate-capi -- codes header layout"],
     ),
     (
+        "miri",
+        "Runs what has `unsafe`, the core's one module and the C ABI, under Miri",
+        // Few random cases: it is some hundred times slower than the machine. At last what threads share, in many of the orders that
+        // weak memory allows.
+        &[
+            "rustup toolchain install nightly --profile minimal --component miri,rust-src --no-self-update",
+            "PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation \
+             cargo +nightly miri test -p orbgate --no-default-features --lib -- vector scopes",
+            "PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p orbgate-capi --lib",
+            "PROPTEST_CASES=4 MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-many-seeds=0..16' \
+             cargo +nightly miri test -p orbgate-capi --lib every_decision_of_a_handle",
+        ],
+    ),
+    (
         "deny",
         "Checks the licences and sources of every dependency, against deny.toml",
         &["cargo-deny --workspace --all-features check licenses bans sources"],
@@ -55,11 +69,12 @@ pub(crate) fn run(project: &Project, name: &str) -> Option<Result<()>> {
     let (_, _, lines) = COMMANDS.iter().find(|(known, ..)| *known == name)?;
     Some(lines.iter().try_for_each(|line| {
         let program = match line.strip_prefix("cargo-") {
+            // What is quoted is a shell's.
+            None if line.contains('\'') => Program::parse("sh -c").arg(line),
             None => Program::parse(line),
             Some(rest) => {
-                let mut words = rest.split(' ');
-                let tool = setup::subcommand(project, words.next().unwrap_or_default())?;
-                words.fold(tool, Program::arg)
+                let (name, words) = rest.split_once(' ').unwrap_or((rest, ""));
+                setup::subcommand(project, name)?.words(words)
             }
         };
         program.run()

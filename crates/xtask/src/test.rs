@@ -1,6 +1,5 @@
 //! `cargo xtask test`: the checks, step by step. What a change needs, or with `--all` what CI runs.
 
-use core::fmt::Write as _;
 use core::time::Duration;
 use std::time::Instant;
 
@@ -12,8 +11,8 @@ use crate::kit::program::Program;
 use crate::kit::project::{Package, Project};
 use crate::kit::unchanged::Inputs;
 use crate::kit::{process, setup, skipped, watch};
-use crate::language::{c, conformance, go, java, node, python, wasm};
-use crate::measure::{aarch64, instructions, portable};
+use crate::language::{c, conformance, go, java, node, python};
+use crate::measure::{instructions, processors};
 use crate::release::dist::{self, Form};
 use crate::release::{install, msrv, tree};
 
@@ -108,13 +107,13 @@ impl Test {
             }
             let (start, before) = (Instant::now(), process::of_children());
             let result = step.settle(project);
+            let processor = process::of_children().saturating_sub(before);
             let row = Row {
-                time: start.elapsed(),
-                processor: process::of_children().saturating_sub(before),
+                times: [start.elapsed(), processor],
                 result: word(&result),
                 step: name,
             };
-            println!("== {}", row.line().trim_end());
+            println!("== {row}");
             rows.push(row);
             if let (Ok(0), Some(inputs)) = (&result, &inputs) {
                 inputs.note()?;
@@ -228,7 +227,7 @@ impl Step {
             Self::C => c::run(project),
             Self::Install => install::check(project),
             Self::Conformance => conformance::run(project),
-            Self::Instructions => instructions::check(project),
+            Self::Instructions => instructions::check(),
             Self::Java => java::run(project),
             Self::Python => python::run(project),
             Self::Go => go::run(project),
@@ -238,9 +237,9 @@ impl Step {
                 let without_a_build = [Form::Command, Form::C, Form::Node, Form::Java];
                 dist::check(project, &without_a_build)
             }
-            Self::Portable => portable::check(project),
-            Self::Aarch64 => aarch64::check(),
-            Self::Wasm => wasm::check(project),
+            Self::Portable => processors::portable(project),
+            Self::Aarch64 => processors::aarch64(),
+            Self::Wasm => processors::wasm(project),
         }
     }
 }
@@ -288,20 +287,19 @@ fn failure(step: &str, error: &Error) -> Error {
     ))
 }
 
-/// A line of the table at the end.
+/// A line of the table at the end: the time, and the processor time of all programs of the step, which is the same on a busy machine.
 struct Row {
     step: String,
-    time: Duration,
-    /// The processor time of all programs of the step: unlike the time it is the same on a busy machine.
-    processor: Duration,
+    times: [Duration; 2],
     result: String,
 }
 
-impl Row {
-    fn line(&self) -> String {
-        let [time, processor] = [self.time, self.processor].map(|time| time.as_secs_f64());
+impl core::fmt::Display for Row {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { step, result, .. } = self;
-        format!("{step:<12}{time:>9.1} s{processor:>9.1} s of processors  {result}\n")
+        let [time, processor] = self.times.map(|time| time.as_secs_f64());
+        let line = format!("{step:<12}{time:>9.1} s{processor:>9.1} s of processors  {result}");
+        f.write_str(line.trim_end())
     }
 }
 
@@ -314,15 +312,14 @@ fn word(result: &Result<usize>) -> String {
 }
 
 fn table(rows: &[Row]) -> String {
-    let mut text: String = rows.iter().map(Row::line).collect();
+    let sum = |place: usize| rows.iter().filter_map(|row| row.times.get(place)).sum();
     let together = Row {
         step: "together".to_owned(),
-        time: rows.iter().map(|row| row.time).sum(),
-        processor: rows.iter().map(|row| row.processor).sum(),
+        times: [sum(0), sum(1)],
         result: String::new(),
     };
-    let _ = writeln!(text, "{}", together.line().trim_end());
-    text
+    let rows = rows.iter().chain([&together]);
+    rows.map(|row| format!("{row}\n")).collect()
 }
 
 #[cfg(test)]
@@ -335,14 +332,10 @@ mod tests {
     }
 
     #[test]
-    fn all_has_every_step_but_what_others_do() {
+    fn all_has_every_step_but_what_others_do_and_named_ones_run_in_the_usual_order() {
         let every = Step::value_variants().iter().copied();
         let every: Vec<_> = every.filter(|step| *step != Step::Conformance).collect();
         assert_eq!(steps(true, &[]), every);
-    }
-
-    #[test]
-    fn named_steps_run_in_the_usual_order() {
         let some = steps(false, &[Step::Tests, Step::Fmt]);
         assert_eq!(some, [Step::Fmt, Step::Tests]);
     }
@@ -352,31 +345,22 @@ mod tests {
     fn contributing_has_every_step() {
         let page = include_str!("../../../CONTRIBUTING.md");
         let (_, table) = page.split_once("| step | what it shows |").unwrap();
-        let rows = table
-            .lines()
-            .skip(2)
-            .take_while(|line| line.starts_with('|'));
+        let rows = table.lines().skip(2);
+        let rows = rows.take_while(|line| line.starts_with('|'));
         let rows: Vec<Vec<_>> = rows
             .map(|row| row.split('|').map(str::trim).collect())
             .collect();
-        let expected = Step::value_variants().iter().map(|step| {
+        assert_eq!(rows.len(), Step::value_variants().len());
+        for (row, step) in rows.iter().zip(Step::value_variants()) {
             let runs = match step.when() {
                 When::Always => "`test`, `--all`",
                 When::WithoutAll => "`test`",
                 When::WithAll => "`--all`",
             };
-            (format!("`{}`", step.name()), step.about(), runs)
-        });
-        let expected: Vec<_> = expected.collect();
-        assert_eq!(rows.len(), expected.len());
-        for (row, (step, about, runs)) in rows.iter().zip(&expected) {
-            assert_eq!(&row[1..3], [step, about]);
+            let expected = [&format!("`{}`", step.name()), &step.about(), row[3], runs];
+            assert_eq!(row[1..5], expected);
             // A dash until a free machine has measured it.
-            assert!(
-                row[3] == "–" || row[3].parse::<u32>().is_ok(),
-                "{step}: seconds"
-            );
-            assert_eq!(row[4], *runs, "{step}");
+            assert!(row[3] == "–" || row[3].parse::<u32>().is_ok(), "{row:?}");
         }
     }
 
@@ -384,20 +368,17 @@ mod tests {
     fn the_table_has_each_step_and_the_sum() {
         let row = |step: &str, milliseconds, result| Row {
             step: step.to_owned(),
-            time: Duration::from_millis(milliseconds),
-            processor: Duration::from_millis(2 * milliseconds),
+            times: [milliseconds, 2 * milliseconds].map(Duration::from_millis),
             result: word(&result),
         };
         let rows = [
-            row("fmt", 400, Ok(0)),
             row("tests", 9_000, Ok(2)),
             row("clippy", 12_300, Err(Error::msg("a lint"))),
         ];
         let expected = "\
-fmt               0.4 s      0.8 s of processors  passed
 tests             9.0 s     18.0 s of processors  passed, 2 skipped
 clippy           12.3 s     24.6 s of processors  FAILED
-together         21.7 s     43.4 s of processors
+together         21.3 s     42.6 s of processors
 ";
         assert_eq!(table(&rows), expected);
     }

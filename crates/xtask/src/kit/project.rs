@@ -6,12 +6,6 @@ use anyhow::{Context as _, Result};
 pub(crate) use cargo_metadata::Package;
 use cargo_metadata::{Metadata, MetadataCommand};
 
-/// The core's tests that tell one processor's code from another's, in the least time; what comes after is the tests' own.
-pub(crate) const DECISIONS: [&str; 2] = [
-    "cargo test -p orbgate --lib --",
-    "cargo test -p orbgate --test all -- cases:: edges::",
-];
-
 /// The workspace and its packages.
 #[derive(Debug)]
 pub(crate) struct Project {

@@ -11,15 +11,6 @@ use crate::kit::project::Project;
 /// Installs Debian's packages where a program of theirs is missing, if this user may.
 pub(crate) fn apt(program: &str, packages: &str) -> Result<StepResult> {
     let there = || Program::parse(program).arg("--version").succeeds();
-    apt_until(there, program, packages)
-}
-
-/// The same for a program that says otherwise whether it is there.
-pub(crate) fn apt_until(
-    there: impl Fn() -> bool,
-    program: &str,
-    packages: &str,
-) -> Result<StepResult> {
     if there() {
         return Ok(StepResult::Passed);
     }
@@ -42,40 +33,26 @@ pub(crate) fn apt_until(
 
 /// Sets up a part of the toolchain that rustup's minimal profile lacks.
 pub(crate) fn component(command: &str, component: &str) -> Result<StepResult> {
-    let there = || {
-        Program::parse("cargo")
-            .arg(command)
-            .arg("--version")
-            .succeeds()
-    };
-    if there() {
-        return Ok(StepResult::Passed);
-    }
-    if !Program::parse("rustup --version").succeeds() {
-        let what = format!("`cargo {command}` is missing, and rustup, which would install it, too");
-        return Ok(StepResult::Skipped(what));
-    }
-    let installed = Program::parse("rustup component add").arg(component).run();
-    Ok(match installed {
-        Ok(()) if there() => StepResult::Passed,
-        _ => StepResult::Skipped(format!(
-            "`cargo {command}` is missing and could not be installed"
-        )),
-    })
+    let there = || Program::parse(&format!("cargo {command} --version")).succeeds();
+    by_rustup(there, &format!("component add {component}"))
 }
 
 /// Installs the standard library of a target where the compiler in use lacks it.
 pub(crate) fn target(target: &str) -> Result<StepResult> {
-    if has_target("rustc", target) {
-        return Ok(StepResult::Passed);
+    by_rustup(
+        || has_target("rustc", target),
+        &format!("target add {target}"),
+    )
+}
+
+fn by_rustup(there: impl Fn() -> bool, add: &str) -> Result<StepResult> {
+    if !there() && Program::parse("rustup --version").succeeds() {
+        Program::parse(&format!("rustup {add}")).run()?;
     }
-    let what = format!("Rust's standard library for {target} is missing");
-    if !Program::parse("rustup --version").succeeds() {
-        let what = format!("{what}, and rustup, which would install it, too");
-        return Ok(StepResult::Skipped(what));
-    }
-    Program::parse("rustup target add").arg(target).run()?;
-    Ok(StepResult::Passed)
+    Ok(match there() {
+        true => StepResult::Passed,
+        false => StepResult::Skipped(format!("missing, and there is no rustup: rustup {add}")),
+    })
 }
 
 /// Whether a compiler has the standard library of a target.

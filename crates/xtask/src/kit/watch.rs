@@ -1,24 +1,18 @@
-//! A step that hangs is ended, and says what it hung in: Linux alone.
+//! A step that hangs is ended, and says what it hung in: where there is `ps`.
 
 use core::time::Duration;
-use std::collections::HashMap;
-use std::fs;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Instant;
 
-use crate::kit::process::parent;
 use crate::kit::program::Program;
 
 /// Does the work. If that takes longer than the limit, shows every process below this one, down to where each of its
 /// threads is, and ends them, so that the work fails.
 pub(crate) fn within<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
     let late = || {
-        eprintln!(
-            "\nerror: not through after {} s; what runs:",
-            limit.as_secs()
-        );
-        end(below(std::process::id()));
+        let seconds = limit.as_secs();
+        eprintln!("\nerror: not through after {seconds} s; what runs:");
+        end(&below(std::process::id()));
     };
     or_late(limit, late, work)
 }
@@ -38,69 +32,44 @@ fn or_late<T>(limit: Duration, late: impl FnOnce() + Send, work: impl FnOnce() -
 }
 
 /// Shows these processes, and then ends them.
-fn end(processes: Vec<u32>) {
-    let start = Instant::now();
-    for &process in &processes {
-        eprint!("{}", describe(process));
-        // Where it is in its own code, if a debugger is there; this may take two minutes.
-        let left = Duration::from_secs(120).saturating_sub(start.elapsed());
-        let stacks = format!("timeout {} gdb -batch -nx -p {process} -ex", left.as_secs());
-        if left.as_secs() > 0
-            && let Ok(stacks) = Program::parse(&stacks).arg("thread apply all bt 30").read()
-        {
-            eprintln!("{stacks}");
-        }
-    }
+fn end(processes: &[String]) {
+    eprintln!("{}", describe(processes));
     for process in processes {
-        // One that has ended in the meantime is not a fault.
-        let _ = Program::parse(&format!("kill -KILL {process}")).output();
+        // Where it is in its own code, if a debugger is there.
+        let stacks = format!("timeout 20 gdb -batch -nx -p {process} -ex");
+        let stacks = Program::parse(&stacks).arg("thread apply all bt 30");
+        eprintln!("{}", stacks.read().unwrap_or_default());
     }
+    // One that has ended in the meantime is not a fault.
+    let _ = Program::parse("kill -KILL").args(processes).output();
 }
 
 /// The processes that this one has started, and theirs.
-fn below(process: u32) -> Vec<u32> {
-    let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for number in numbers {
-        if let Some(parent) = parent(number) {
-            children.entry(parent).or_default().push(number);
-        }
-    }
-    let mut found = children.remove(&process).unwrap_or_default();
+fn below(process: u32) -> Vec<String> {
+    let all = Program::parse("ps -e -o pid=,ppid=").read();
+    let all = all.unwrap_or_default();
+    let mut found = vec![process.to_string()];
     let mut next = 0;
-    while let Some(process) = found.get(next) {
-        let theirs = children.remove(process).unwrap_or_default();
-        found.extend(theirs);
+    while let Some(parent) = found.get(next).cloned() {
+        let pairs = all.lines().map(|line| line.split_whitespace());
+        let children = pairs.filter_map(|mut pair| Some((pair.next()?, pair.next()?)));
+        let children = children.filter(|(_, of)| *of == parent);
+        found.extend(children.map(|(child, _)| child.to_owned()));
         next = next.saturating_add(1);
     }
-    found
+    found.split_off(1)
 }
 
-/// Its command, and for each of its threads the name, the state and the place in the kernel where it waits.
-fn describe(process: u32) -> String {
-    let read = |path: String| fs::read_to_string(path).unwrap_or_default();
-    let command = read(format!("/proc/{process}/cmdline")).replace('\0', " ");
-    let mut text = format!("{process}: {}\n", command.trim());
-    let threads = fs::read_dir(format!("/proc/{process}/task"));
-    for thread in threads.into_iter().flatten().flatten() {
-        let folder = thread.path().display().to_string();
-        let stat = read(format!("{folder}/stat"));
-        let state = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
-        let name = read(format!("{folder}/comm"));
-        let place = read(format!("{folder}/wchan"));
-        text.push_str(&format!(
-            "    {}, {}, {place}\n",
-            name.trim(),
-            state.get(..1).unwrap_or("ended")
-        ));
-    }
-    text
+/// Each of their threads with its state, the place in the kernel where it waits, its name and the command.
+fn describe(processes: &[String]) -> String {
+    let ps = Program::parse("ps -L -o pid,lwp,stat,wchan:20,comm,args -p");
+    ps.arg(processes.join(",")).read().unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
     #[test]
     fn what_hangs_is_described_and_ended() {
@@ -109,20 +78,16 @@ mod tests {
         let start = Instant::now();
         let sleeping = loop {
             let processes = below(shell.id());
-            let text: String = processes.iter().copied().map(describe).collect();
-            if text.contains(": sleep 1000\n    sleep, S, ") {
+            let text = describe(&processes);
+            if text.contains("sleep 1000") {
                 break processes;
             }
             assert!(start.elapsed() < Duration::from_secs(60), "{text}");
-            thread::yield_now();
         };
         assert_eq!(sleeping.len(), 1);
-        assert!(below(std::process::id()).contains(&shell.id()));
-        end(sleeping);
-        assert!(
-            shell.wait().unwrap().success(),
-            "it had to wait for nothing but that"
-        );
+        assert!(below(std::process::id()).contains(&shell.id().to_string()));
+        end(&sleeping);
+        assert!(shell.wait().unwrap().success(), "it waited for that alone");
     }
 
     #[test]
@@ -130,9 +95,7 @@ mod tests {
         let (late, wait) = mpsc::channel();
         let soon = Duration::from_millis(1);
         or_late(soon, || late.send(()).unwrap(), || wait.recv().unwrap());
-        assert_eq!(
-            or_late(Duration::from_secs(1000), || panic!("too early"), || 7),
-            7
-        );
+        let long = Duration::from_secs(1000);
+        assert_eq!(or_late(long, || panic!("too early"), || 7), 7);
     }
 }

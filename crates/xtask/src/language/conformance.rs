@@ -13,14 +13,10 @@ use clap::{Args, ValueEnum};
 use crate::kit::outcome::{StepResult, settled, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::language::c;
 use crate::language::cases::conform;
-use crate::language::go;
-use crate::language::java;
 use crate::language::library::{Library, Profile};
 use crate::language::native::Compiler;
-use crate::language::node;
-use crate::language::python;
+use crate::language::{c, go, java, node, python};
 
 #[derive(Debug, Args)]
 pub(crate) struct Conformance {
@@ -89,15 +85,16 @@ impl Language {
 
     /// A program that takes the folder of the cases as its next argument.
     fn runner(self, project: &Project, library: &Library) -> Result<Program> {
+        let tests = Profile::Tests;
         match self {
             Self::C => c::runner(project, library, Compiler::C),
             Self::Cpp => c::runner(project, library, Compiler::Cpp),
             Self::Java => java::runner(project, library),
-            Self::Python => python::runner(project),
-            Self::Go => go::runner(project, go::Engine::Wasm),
-            Self::GoCgo => go::runner(project, go::Engine::Cgo),
-            Self::Node => node::runner(project, Some(library)),
-            Self::NodeWasm => node::runner(project, None),
+            Self::Python => python::script(project, tests, python::CONFORMANCE),
+            Self::Go => go::program(project, go::Engine::Wasm, tests, "conformance"),
+            Self::GoCgo => go::program(project, go::Engine::Cgo, tests, "conformance"),
+            Self::Node => node::program(project, Some(library), node::CONFORMANCE),
+            Self::NodeWasm => node::program(project, None, node::CONFORMANCE),
         }
     }
 }

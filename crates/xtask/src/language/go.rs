@@ -1,4 +1,6 @@
 //! The step `go`: the Go package over each of its engines, WebAssembly and the C library; and its conformance runners.
+//!
+//! Go has no runner of tasks: what is more than `go test` is a row of [`Go::test`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,9 +18,6 @@ use crate::language::native::Compiler;
 use crate::language::wasm;
 
 pub(crate) const MODULE: &str = "github.com/orbgate/orbgate/bindings/go";
-
-/// An installed shared library instead of the static one that the package carries.
-const SHARED: &str = "-tags=orbgate_cgo,orbgate_shared";
 
 /// Systems and processors that programs are built for without a C compiler: one that wazero compiles for, each system of note, and
 /// one whose bytes are the other way around.
@@ -58,93 +57,63 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     })
 }
 
-/// The cases, with a shared library that is installed below a prefix.
+/// The cases, with a shared library that is installed below a prefix, instead of the static one that the package carries.
 pub(crate) fn conform_with_shared(project: &Project, prefix: &Path) -> Result<StepResult> {
-    let go = match Go::find(project, Engine::Cgo) {
-        Ok(go) => go,
-        Err(missing) => return Ok(StepResult::Skipped(missing)),
-    };
-    let lib = prefix.join("lib");
-    let program = go.home.join("shared");
-    go.go("build")
-        .arg(SHARED)
-        .path("-o", &program)
-        .arg("./conformance")
-        .env(
-            "PKG_CONFIG_PATH",
-            lib.join("pkgconfig").display().to_string(),
-        )
-        .run()?;
-    Linking::Shared.check(&program)?;
-    let run = Program::at(&program).env("LD_LIBRARY_PATH", lib.display().to_string());
-    conform("go, with an installed library", run)?;
-    Ok(StepResult::Passed)
+    step(|| {
+        let go = Go::find(project, Engine::Cgo)?;
+        let lib = prefix.join("lib").display().to_string();
+        let program = go.home.join("shared");
+        let build = go.go("build -tags=orbgate_cgo,orbgate_shared ./conformance");
+        let build = build.env("PKG_CONFIG_PATH", format!("{lib}/pkgconfig"));
+        build.path("-o", &program).run()?;
+        Linking::Shared.check(&program)?;
+        let run = Program::at(&program).env("LD_LIBRARY_PATH", lib);
+        conform("go, with an installed library", run)
+    })
 }
 
 /// Whether there is Go.
 pub(crate) fn ready(project: &Project) -> Result<StepResult> {
-    let go = Go::find(project, Engine::Wasm);
-    Ok(go.map_or_else(StepResult::Skipped, |_| StepResult::Passed))
+    step(|| Go::find(project, Engine::Wasm).map(|_| ()))
 }
 
-/// What `cargo xtask conformance go` and `go-cgo` run.
-pub(crate) fn runner(project: &Project, engine: Engine) -> Result<Program> {
-    Go::set_up(project, engine, Profile::Tests)?.build("conformance", engine.name())
-}
-
-/// The programs of `cargo xtask bench --bindings`.
-pub(crate) fn benchmarks(project: &Project) -> Result<Vec<(&'static str, Program)>> {
-    let ways = [("go", Engine::Wasm), ("go-cgo", Engine::Cgo)].into_iter();
-    let programs = ways.map(|(language, engine)| {
-        let go = Go::set_up(project, engine, Profile::Release)?;
-        let name = format!("bench-{}", engine.name());
-        Ok((language, go.build("bench", &name)?))
-    });
-    programs.collect()
-}
-
-impl Engine {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Wasm => "wasm",
-            Self::Cgo => "cgo",
-        }
-    }
-
-    /// What a build says for it.
-    const fn tags(self) -> &'static str {
-        match self {
-            Self::Wasm => "-tags=",
-            Self::Cgo => "-tags=orbgate_cgo",
-        }
-    }
+/// A command of the package that takes one more argument: the runner of the cases, or what measures.
+pub(crate) fn program(
+    project: &Project,
+    engine: Engine,
+    profile: Profile,
+    command: &str,
+) -> Result<Program> {
+    let go = Go::set_up(project, engine, profile)?;
+    go.build(command).map(|program| Program::at(&program))
 }
 
 impl Go {
-    /// Go alone, unless it is missing.
-    fn find(project: &Project, engine: Engine) -> Result<Self, String> {
+    /// Go alone. In the module's folder, so that a Go that is older than it asks for is one that fails.
+    fn find(project: &Project, engine: Engine) -> Result<Self> {
         let go = Self {
             engine,
             module: project.root.join("bindings").join("go"),
             home: project.target.join("xtask").join("go"),
             link: String::new(),
         };
-        // In the module's folder, so that a Go that is older than it asks for is one that fails.
-        match go.go("version").succeeds() && go.go("list -m").succeeds() {
+        match go.go("list -m").succeeds() {
             true => Ok(go),
-            false => Err("Go 1.24 or newer is missing: https://go.dev/dl".to_owned()),
+            false => {
+                let what = "Go 1.24 or newer is missing: https://go.dev/dl";
+                Err(missing(what.to_owned()))
+            }
         }
     }
 
     /// What is needed.
     fn set_up(project: &Project, engine: Engine, profile: Profile) -> Result<Self> {
-        let go = Self::find(project, engine).map_err(missing)?;
+        let go = Self::find(project, engine)?;
         if engine == Engine::Wasm {
             return wasm::build(project)?.map(|_| go).map_err(missing);
         }
         let library = go_engines::build_library(project, profile)?.map_err(missing)?;
-        let sum = Program::parse("sha256sum").arg(library.display().to_string());
-        let sum = sum.read()?;
+        let sum = Program::parse("sha256sum").arg(library).read()?;
         let digest = sum.split(' ').next().unwrap_or_default();
         // Sets a variable that is not there, so it changes what Go compares and nothing else.
         let link = format!("-ldflags=-X={MODULE}/orbgate.library={digest}");
@@ -157,17 +126,15 @@ impl Go {
             Engine::Wasm => "0",
             Engine::Cgo => "1",
         };
-        Program::parse(&format!("GOWORK=off go {command}"))
-            .env("CGO_ENABLED", cgo)
-            .within(&self.module)
+        let go = Program::parse(&format!("GOWORK=off CGO_ENABLED={cgo} go {command}"));
+        go.within(&self.module)
     }
 
     /// One that builds, with the engine.
     fn with_engine(&self, command: &str) -> Program {
-        let build = self.go(command).arg(self.engine.tags());
         match self.engine {
-            Engine::Wasm => build,
-            Engine::Cgo => build.arg(&self.link),
+            Engine::Wasm => self.go(command),
+            Engine::Cgo => self.go(command).arg("-tags=orbgate_cgo").arg(&self.link),
         }
     }
 
@@ -184,44 +151,31 @@ impl Go {
             race.arg("./orbgate").run()?;
         }
         self.guide()?;
-        match self.engine {
-            Engine::Wasm => {
-                conform("go", self.build("conformance", "wasm")?)?;
-                self.elsewhere()
-            }
-            Engine::Cgo => self.linked(),
+        let runner = self.build("conformance")?;
+        if self.engine == Engine::Cgo {
+            Linking::Static.check(&runner)?;
+            return conform("go-cgo", Program::at(&runner));
         }
-    }
-
-    /// Builds for other systems and processors than this machine's.
-    fn elsewhere(&self) -> Result<()> {
+        conform("go", Program::at(&runner))?;
         OTHERS.iter().try_for_each(|(system, processor)| {
             let build = self.with_engine("build").env("GOOS", *system);
             build.env("GOARCH", *processor).arg("./...").run()
         })
     }
 
-    /// The cases; the program has the library in it.
-    fn linked(&self) -> Result<()> {
-        let runner = self.build("conformance", Linking::Static.name())?;
-        Linking::Static.check(&self.home.join(Linking::Static.name()))?;
-        conform("go-cgo", runner)
-    }
-
-    /// Builds a command of the module under a name.
-    fn build(&self, command: &str, name: &str) -> Result<Program> {
-        let program = self.home.join(name);
+    /// Builds a command of the module.
+    fn build(&self, command: &str) -> Result<PathBuf> {
+        let program = self.home.join(format!("{command}-{:?}", self.engine));
         let build = self.with_engine("build").path("-o", &program);
         build.arg(format!("./{command}")).run()?;
-        Ok(Program::at(&program))
+        Ok(program)
     }
 
     /// Every program in the guide builds and runs, in a module made as the guide says.
     fn guide(&self) -> Result<()> {
         let text = fs::read_to_string(self.module.join("README.md"))?;
         let programs = guide::blocks(&text, "go");
-        let count = programs.len();
-        ensure!(count == 4, "the guide has {count} programs");
+        ensure!(programs.len() == 4, "{} programs", programs.len());
         let home = self.home.join("guide");
         if home.exists() {
             fs::remove_dir_all(&home)?;
@@ -231,12 +185,12 @@ impl Go {
             fs::create_dir_all(&folder)?;
             fs::write(folder.join("main.go"), program)?;
         }
-        let go = |command: &str| self.go(command).within(&home);
-        go("mod init guide").run()?;
+        self.go("mod init guide").within(&home).run()?;
         let replace = format!("-replace={MODULE}={}", self.module.display());
-        go("mod edit").arg(replace).run()?;
-        go("mod tidy").run()?;
-        for number in 0..count {
+        let edit = self.go("mod edit").within(&home);
+        edit.arg(replace).run()?;
+        self.go("mod tidy").within(&home).run()?;
+        for number in 0..programs.len() {
             let run = self.with_engine("run").within(&home);
             run.arg(format!("./{number}")).run()?;
         }

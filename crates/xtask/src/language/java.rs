@@ -44,13 +44,11 @@ pub(crate) fn benchmarks(
 ) -> Result<Vec<(&'static str, Program)>> {
     let kits = Kits::find()?.map_err(missing)?;
     kits.maven(project, library, "package -DskipTests").run()?;
-    let file = library.directory.join(shared());
-    let ways = [("java", &kits.foreign), ("java-jna", &kits.older)];
-    let there = ways.into_iter().filter_map(|(way, home)| {
-        let java = kits.java(home.as_ref()?, project, &file);
-        Some(java.map(|java| (way, java.arg(BENCHMARK))))
-    });
-    there.collect()
+    let ways = [("java", &kits.foreign), ("java-jna", &kits.older)].into_iter();
+    let there = ways.filter_map(|(way, home)| Some((way, home.as_ref()?)));
+    there
+        .map(|(way, home)| Ok((way, kits.java(home, project, library)?.arg(BENCHMARK))))
+        .collect()
 }
 
 /// The newest JDK that Spark runs in as it is: it is not made for 22 and newer ones.
@@ -95,16 +93,12 @@ impl Kits {
     }
 
     fn left_out(&self) -> Option<String> {
-        match (&self.foreign, &self.older) {
-            (None, _) => Some(format!(
-                "Java's own way into the library needs a JDK from {FOREIGN} on"
-            )),
-            (_, None) => Some(format!(
-                "the way by JNA needs a JDK from {OLDEST} to {}",
-                FOREIGN.saturating_sub(1)
-            )),
-            _ => None,
-        }
+        let what = match (&self.foreign, &self.older) {
+            (Some(_), Some(_)) => return None,
+            (None, _) => format!("Java's own way into the library needs a JDK from {FOREIGN} on"),
+            (_, None) => format!("the way by JNA needs a JDK from {OLDEST} to 21"),
+        };
+        Some(what)
     }
 
     /// Maven for the package, its output in the target directory of everything else.
@@ -122,8 +116,8 @@ impl Kits {
     pub(crate) fn build(&self, project: &Project, output: &Path, goals: &str) -> Program {
         let pom = project.root.join("bindings/java/pom.xml");
         let maven = Program::parse("mvn --quiet --batch-mode").path("--file", &pom);
-        let maven = goals.split(' ').fold(maven, Program::arg);
         maven
+            .words(goals)
             .env("JAVA_HOME", self.newest().display().to_string())
             .arg(format!("-Doutput={}", output.display()))
     }
@@ -140,23 +134,22 @@ impl Kits {
     }
 
     fn conformance(&self, project: &Project, library: &Library) -> Result<Program> {
-        let file = library.directory.join(shared());
-        Ok(self.java(self.newest(), project, &file)?.arg(CONFORMANCE))
+        Ok(self.java(self.newest(), project, library)?.arg(CONFORMANCE))
     }
 
     /// A Java with the package's jar, as users have it.
-    fn java(&self, home: &Path, project: &Project, library: &Path) -> Result<Program> {
+    fn java(&self, home: &Path, project: &Project, library: &Library) -> Result<Program> {
         let output = output(project);
         let jar = format!("orbgate-{}.jar", project.core()?.version);
-        let parts = [&jar, "lib/*", "test-classes"];
-        let path = parts.map(|part| output.join(part).display().to_string());
+        let path = [&jar, "lib/*", "test-classes"].map(|part| output.join(part));
+        let path = path.map(|part| part.display().to_string()).join(":");
+        let file = library.directory.join(shared());
         let java = Program::at(&home.join("bin").join("java"));
-        let java = java.arg(format!("-Dorbgate.library={}", library.display()));
-        let java = match self.is_foreign(home) {
-            true => java.arg("--enable-native-access=ALL-UNNAMED"),
-            false => java,
-        };
-        Ok(java.arg("--class-path").arg(path.join(":")))
+        let java = java.arg(format!("-Dorbgate.library={}", file.display()));
+        let native = self
+            .is_foreign(home)
+            .then_some("--enable-native-access=ALL-UNNAMED");
+        Ok(java.args(native).arg("--class-path").arg(path))
     }
 }
 
@@ -167,22 +160,22 @@ fn output(project: &Project) -> PathBuf {
 /// The JDKs of the machine, one for each version: from `JAVA_HOME`, and from where Linux and macOS have them.
 fn homes() -> BTreeMap<u32, PathBuf> {
     let stated = std::env::var_os("JAVA_HOME").map(PathBuf::from);
-    let linux = children("/usr/lib/jvm");
-    let mac = children("/Library/Java/JavaVirtualMachines");
-    let mac = mac.map(|kit| kit.join("Contents").join("Home"));
+    let folders = ["/usr/lib/jvm", "/Library/Java/JavaVirtualMachines"];
+    let kits = folders
+        .into_iter()
+        .flat_map(fs::read_dir)
+        .flatten()
+        .flatten();
+    let kits = kits.map(|kit| kit.path());
+    let kits = kits.flat_map(|kit| [kit.join("Contents").join("Home"), kit]);
     let mut homes = BTreeMap::new();
-    for home in stated.into_iter().chain(linux).chain(mac) {
+    for home in stated.into_iter().chain(kits) {
         let release = fs::read_to_string(home.join("release")).unwrap_or_default();
         if let (Some(version), true) = (version(&release), home.join("bin/javac").exists()) {
             homes.entry(version).or_insert(home);
         }
     }
     homes
-}
-
-fn children(directory: &str) -> impl Iterator<Item = PathBuf> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path())
 }
 
 /// The feature version in a JDK's file `release`, as in `JAVA_VERSION="17.0.15"`.

@@ -10,10 +10,6 @@ use crate::kit::program::Program;
 use crate::kit::setup;
 use crate::language::library::Library;
 
-/// Where the headers are, as compilers take it.
-pub(crate) const INCLUDE_C: &str = "-Ibindings/c/include";
-pub(crate) const INCLUDE_CPP: &str = "-Ibindings/cpp/include";
-
 /// A compiler of C or C++, and how strictly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compiler {
@@ -42,7 +38,7 @@ impl Compiler {
             Self::Cpp => "-std=c++17",
         };
         let program = Program::parse(self.names()).arg(standard);
-        WARNINGS.iter().copied().fold(program, Program::arg)
+        program.words("-Wall -Wextra -Wpedantic -Werror")
     }
 
     /// Compiles sources and links them with the shared library.
@@ -56,11 +52,11 @@ impl Compiler {
         if let Some(parent) = output.parent() {
             fs::create_dir_all(parent)?;
         }
-        let words = ["-g", "-O1", INCLUDE_C, INCLUDE_CPP].iter();
-        let words = words.chain(options).chain(sources).copied();
-        let program = words.fold(self.program(), Program::arg);
         let directory = library.directory.display();
-        program
+        self.program()
+            .words("-g -O1 -Ibindings/c/include -Ibindings/cpp/include")
+            .args(options)
+            .args(sources)
             .arg(format!("-L{directory}"))
             .arg(format!("-Wl,-rpath,{directory}"))
             .arg("-lorbgate")
@@ -69,6 +65,3 @@ impl Compiler {
             .run()
     }
 }
-
-/// Warnings that are errors, for every compiler.
-pub(crate) const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];

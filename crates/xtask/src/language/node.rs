@@ -19,7 +19,7 @@ const OLDEST: u32 = 20;
 pub(crate) const MODULE: &str = "orbgate.wasm";
 
 /// The package's runner of the cases.
-const CONFORMANCE: &str = "conformance/conformance.js";
+pub(crate) const CONFORMANCE: &str = "conformance/conformance.js";
 
 /// Where npm puts dependencies: next to the package's files, so it is not in the tree.
 const INSTALLED: &str = "node_modules";
@@ -30,45 +30,37 @@ struct Node {
     library: PathBuf,
 }
 
-/// The step.
+/// The step: `npm run types` and `npm test` of the package.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
     step(|| {
         wasm::build(project)?.map_err(outcome::missing)?;
         let library = Library::build(project, Profile::Tests)?;
         let node = Node::set_up(project, Some(&library))?;
-        for project in [".", "tests/es2022"] {
-            let types = format!("node_modules/typescript/bin/tsc --project {project}");
-            node.node(&types).within(&node.package).run()?;
-        }
-        // Before Node 21 a pattern is not understood, and since then a folder is not.
+        let npm = |library: &Path, command: &str| {
+            let npm = Program::parse(&format!("npm --silent {command}"));
+            let npm = npm.env("ORBGATE_LIBRARY", library.display().to_string());
+            npm.within(&node.package)
+        };
+        npm(&node.library, "run types").run()?;
         let layout = project.root.join("crates/orbgate-capi/layout.tsv");
         for library in [&node.library, &node.package.join(MODULE)] {
-            let tests = node.over(library, "--test").within(&node.package);
-            let tests = tests.env("ORBGATE_LAYOUT", layout.display().to_string());
-            tests.args(node.tests()?).run()?;
-            conform(
-                "node",
-                node.over(library, "").arg(node.package.join(CONFORMANCE)),
-            )?;
+            let tests = npm(library, "test");
+            let layout = layout.display().to_string();
+            tests.env("ORBGATE_LAYOUT", layout).run()?;
+            let runner = Node::over(library).arg(node.package.join(CONFORMANCE));
+            conform("node", runner)?;
         }
         Ok(())
     })
 }
 
-/// What `cargo xtask conformance` runs: over a shared library, or else over WebAssembly.
-pub(crate) fn runner(project: &Project, library: Option<&Library>) -> Result<Program> {
+/// A program of the package over a shared library, or else over WebAssembly: the runner of the cases, or what measures.
+pub(crate) fn program(project: &Project, library: Option<&Library>, path: &str) -> Result<Program> {
     if library.is_none() {
         wasm::build(project)?.map_err(outcome::missing)?;
     }
     let node = Node::set_up(project, library)?;
-    Ok(node.node("").arg(node.package.join(CONFORMANCE)))
-}
-
-/// The program of `cargo xtask bench --bindings`.
-pub(crate) fn benchmark(project: &Project, library: &Library) -> Result<(&'static str, Program)> {
-    let node = Node::set_up(project, Some(library))?;
-    let program = node.package.join("bench/bench.js");
-    Ok(("node", node.node("").arg(program)))
+    Ok(Node::over(&node.library).arg(node.package.join(path)))
 }
 
 /// Which tool is missing, and what to do.
@@ -108,28 +100,8 @@ impl Node {
         Ok(Self { package, library })
     }
 
-    /// Node with our library, and arguments separated by spaces.
-    fn node(&self, words: &str) -> Program {
-        self.over(&self.library, words)
-    }
-
-    fn over(&self, library: &Path, words: &str) -> Program {
-        let library = library.display().to_string();
-        let node = Program::parse("node").env("ORBGATE_LIBRARY", library);
-        words.split_whitespace().fold(node, Program::arg)
-    }
-
-    /// The files of tests, as Node takes them.
-    fn tests(&self) -> Result<Vec<String>> {
-        let mut tests = Vec::new();
-        for entry in fs::read_dir(self.package.join("tests"))? {
-            let name = entry?.file_name().to_string_lossy().into_owned();
-            if name.ends_with(".test.js") {
-                tests.push(format!("tests/{name}"));
-            }
-        }
-        tests.sort();
-        Ok(tests)
+    fn over(library: &Path) -> Program {
+        Program::parse("node").env("ORBGATE_LIBRARY", library.display().to_string())
     }
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask wasm`: the C ABI as a WebAssembly module, for the languages that carry it, and the core's tests as one.
+//! `cargo xtask wasm`: the C ABI as a WebAssembly module, for the languages that carry it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,18 +7,11 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
-use crate::kit::project::DECISIONS;
 use crate::kit::project::Project;
 use crate::kit::setup;
 
 /// No system and no imports.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
-
-/// For tests, which print and ask for the time.
-const TARGET_OF_TESTS: &str = "wasm32-wasip1";
-
-/// Runs them. The version is that of bindings/go/go.mod, so it is the same compiler.
-const WAZERO: &str = "github.com/tetratelabs/wazero/cmd/wazero@v1.11.0";
 
 /// What every engine of today has.
 const VECTORS: &str = "-Ctarget-feature=+simd128";
@@ -64,20 +57,12 @@ pub(crate) fn build(project: &Project) -> Result<Result<PathBuf, String>> {
         .arg(TARGET)
         .env("RUSTFLAGS", flags(project)?)
         .run()?;
-    let built = project
-        .target
-        .join(TARGET)
-        .join("wasm")
-        .join("orbgate.wasm");
+    let built = project.target.join(TARGET).join("wasm/orbgate.wasm");
     let (seen, module) = (home.join("built.wasm"), home.join("orbgate.wasm"));
     if !module.exists() || fs::read(&seen).ok() != Some(fs::read(&built)?) {
-        let optimise = Program::at(&optimiser).arg("-O3");
-        let optimise = FEATURES.split_whitespace().fold(optimise, Program::arg);
-        optimise
-            .arg("--strip-producers")
-            .arg(built.display().to_string())
-            .path("-o", &module)
-            .run()?;
+        let optimise = Program::at(&optimiser).words("-O3 --strip-producers");
+        let optimise = optimise.words(FEATURES).arg(&built);
+        optimise.path("-o", &module).run()?;
         fs::copy(&built, &seen)?;
     }
     for place in PLACES {
@@ -112,32 +97,4 @@ fn optimiser(home: &Path) -> Result<Option<PathBuf>> {
         bail!("{PACKAGE} has no `wasm-opt` that runs");
     }
     Ok(Some(program))
-}
-
-/// The step: the core's tests of decisions as WebAssembly with its vectors, compiled as for Go.
-pub(crate) fn check(project: &Project) -> Result<StepResult> {
-    step(|| {
-        setup::target(TARGET_OF_TESTS)?.needed()?;
-        let home = project.target.join("xtask").join("wasm");
-        fs::create_dir_all(&home)?;
-        let wazero = home.join("wazero");
-        if !Program::at(&wazero).arg("version").succeeds() {
-            if !Program::parse("go version").succeeds() {
-                let what = "Go is missing, which brings wazero: https://go.dev/dl";
-                return Err(missing(what.to_owned()));
-            }
-            let install = Program::parse("go install").arg(WAZERO);
-            install.env("GOBIN", home.display().to_string()).run()?;
-        }
-        let root = project.root.display();
-        let runner = format!("{} run -mount={root}:{root}", wazero.display());
-        DECISIONS.iter().try_for_each(|tests| {
-            Program::parse(tests)
-                .env("CARGO_BUILD_TARGET", TARGET_OF_TESTS)
-                .env("RUSTFLAGS", VECTORS)
-                .env("PROPTEST_CASES", "64")
-                .env("CARGO_TARGET_WASM32_WASIP1_RUNNER", &runner)
-                .run()
-        })
-    })
 }

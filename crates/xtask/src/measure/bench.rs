@@ -1,13 +1,11 @@
-//! `cargo xtask bench`: orbgate and its peers, recorded in benches/record; or their instructions.
+//! `cargo xtask bench`: orbgate and its peers, recorded in benches/record; or their instructions, or the languages.
 
 use anyhow::Result;
 use clap::Args;
 
 use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::measure::bench_bindings;
-use crate::measure::instructions;
-use crate::measure::record;
+use crate::measure::{bench_bindings, instructions};
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
@@ -27,9 +25,6 @@ pub(crate) struct Bench {
     /// What a decision takes from each language, compared with the Rust call
     #[arg(long, conflicts_with_all = ["quick", "filter", "repeats", "instructions"])]
     bindings: bool,
-    /// Writes the figures of the languages into benches/record; the comparison with peers always does
-    #[arg(long, requires = "bindings")]
-    record: bool,
     /// Rewrites these lists
     #[arg(long, requires = "instructions")]
     update: bool,
@@ -37,66 +32,41 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
-        match (self.instructions, self.update) {
-            (_, true) => instructions::update(project),
-            (true, false) => instructions::check(project)?.needed(),
-            (false, false) if self.bindings => self.languages(project),
-            (false, false) => self.compare(project),
+        match (self.instructions, self.update, self.bindings) {
+            (_, true, _) => instructions::update(),
+            (true, ..) => instructions::check()?.needed(),
+            (.., true) => bench_bindings::run(project),
+            _ => self.compare(project),
         }
-    }
-
-    fn languages(&self, project: &Project) -> Result<()> {
-        let measured = bench_bindings::measure(project)?;
-        let table = measured.table();
-        println!("\n{table}");
-        if self.record {
-            record::write("bindings", "A decision from each language", &table)?;
-        }
-        measured.judge()
     }
 
     fn compare(&self, project: &Project) -> Result<()> {
         // The policy engines take minutes to build.
-        let features = if self.quick {
-            "routers"
-        } else {
-            "routers,engines"
+        let features = match self.quick {
+            true => "routers",
+            false => "routers,engines",
         };
         // A directory of its own: the package has its own lock file and profile.
         let target = project.target.join("bench");
         let cargo = |command: &str| {
             let package = "--locked --release --manifest-path benches/Cargo.toml --features";
-            let cargo = Program::parse(&format!("{command} {package}")).arg(features);
+            let cargo = Program::parse(&format!("cargo {command} {package} {features}"));
             cargo.path("--target-dir", &target)
         };
         // The comparison starts another program, which counts allocations.
-        cargo("cargo build --bin compare --bin allocations").run()?;
-        let run = cargo("cargo run --quiet").arg("--");
-        self.options().into_iter().fold(run, Program::arg).run()
-    }
-
-    fn options(&self) -> Vec<String> {
-        let mut options = Vec::new();
+        cargo("build --bin compare --bin allocations").run()?;
+        let mut run = cargo("run --quiet").arg("--");
         if self.quick {
-            options.push("--quick".to_owned());
+            run = run.arg("--quick");
         }
         if let Some(repeats) = self.repeats {
             let command = format!("cargo xtask bench --repeats {repeats}");
-            let repeats = repeats.to_string();
-            options.extend([
-                "--repeats".to_owned(),
-                repeats,
-                "--command".to_owned(),
-                command,
-            ]);
+            run = run.words(&format!("--repeats {repeats} --command"));
+            run = run.arg(command);
         }
         if let Some(filter) = &self.filter {
-            options.extend([
-                "--no-record".to_owned(),
-                "--filter".to_owned(),
-                filter.clone(),
-            ]);
+            run = run.words("--no-record --filter").arg(filter);
         }
-        options
+        run.run()
     }
 }

@@ -228,3 +228,52 @@ fn numbers_are_grouped_as_pages_show_them() {
         assert_eq!(grouped(digits), shown);
     }
 }
+
+/// The table of instructions in docs/speed.md has what the committed lists have.
+#[test]
+fn the_page_says_what_the_lists_of_instructions_say() {
+    let root = crate::root();
+    let page = crate::read(&root.join("docs/speed.md"));
+    for (processor, list) in [("x86-64", ""), ("aarch64", "-aarch64")] {
+        let list = crate::read(&root.join(format!("benches/instructions{list}.tsv")));
+        let least = |stream: &str, who: &[&str]| {
+            let counts = list.lines().filter_map(|line| line.split_once('\t'));
+            let of = |name: &str| {
+                who.iter()
+                    .any(|who| name.starts_with(&format!("{stream}{who}")))
+            };
+            let counts = counts.filter(|(name, _)| of(name));
+            let counts = counts.map(|(_, count)| count.parse::<f64>().unwrap());
+            counts.fold(f64::INFINITY, f64::min)
+        };
+        let cells = ["external/hits/", "github/hits/"].map(|stream| {
+            let (own, router) = (
+                least(stream, &["orbgate-set"]),
+                least(stream, &["matchit", "wayfind"]),
+            );
+            format!("{own:.0} | {router:.0}")
+        });
+        let row = format!("| {processor} | {} |", cells.join(" | "));
+        assert!(page.contains(&row), "docs/speed.md has no row {row}");
+    }
+}
+
+/// The goals of other languages are those that bindings/README.md promises.
+#[test]
+fn the_page_of_the_bindings_says_their_goals() {
+    let page = crate::read(&crate::root().join("bindings/README.md")).replace("\n  ", " ");
+    let goals = crate::read(&crate::root().join("benches/bindings.py"));
+    let goals = goals.lines().filter(|line| line.starts_with("    (\""));
+    let goals: Vec<_> = goals
+        .map(|line| line.split(['"', ':', ',']).collect::<Vec<_>>())
+        .collect();
+    assert_eq!(goals.len(), 5);
+    for goal in goals {
+        let most = goal[6].trim();
+        let promise = match (goal[1], goal[4]) {
+            ("c", "single") => format!("a call from C takes over {most} times the Rust call"),
+            (_, call) => format!("a decision in a {call} of 256 over {most} times"),
+        };
+        assert!(page.contains(&promise), "bindings/README.md: {promise}");
+    }
+}

@@ -10,6 +10,7 @@
 )]
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,6 +21,8 @@ mod floors;
 #[path = "../../src/kit/guide.rs"]
 mod guide;
 mod programs;
+
+const LANGUAGES: [&str; 6] = ["c", "cpp", "go", "java", "node", "python"];
 
 /// Where whole addresses of our own begin.
 const OWN: &str = "https://github.com/orbgate/orbgate/";
@@ -62,18 +65,11 @@ fn examples_in_rust_are_tested_ones() {
         "crates/orbgate/src/grant.rs",
         "crates/orbgate-analysis/src/suite/mod.rs",
     ];
-    let tested: Vec<_> = sources
-        .iter()
-        .map(|source| {
-            read(&root().join(source))
-                .replace("/// ", "")
-                .replace("///\n", "\n")
-        })
-        .collect();
+    let plain = |text: String| text.replace("/// ", "").replace("///\n", "\n");
+    let tested = sources.map(|source| plain(read(&root().join(source))));
+    let own = ["crates", "bindings"].map(|folder| root().join(folder));
     let mut count = 0;
-    for page in pages().filter(|page| {
-        !page.starts_with(root().join("crates")) && !page.starts_with(root().join("bindings"))
-    }) {
+    for page in pages().filter(|page| !own.iter().any(|own| page.starts_with(own))) {
         for example in guide::blocks(&read(&page), "rust") {
             let is_tested = tested.iter().any(|text| text.contains(example));
             assert!(is_tested, "{}: not tested:\n{example}", page.display());
@@ -115,25 +111,13 @@ fn rules_are_where_the_table_says() {
 /// Instead of tables of files: each file says what it knows.
 #[test]
 fn every_file_says_what_it_knows() {
-    let crates = fs::read_dir(root().join("crates")).unwrap();
-    let mut files: Vec<_> = crates
-        .map(|entry| entry.unwrap().path().join("src"))
-        .collect();
-    files.push(root().join("benches/src"));
+    let sources = ["crates/*/src/**.rs", "benches/src/**.rs"];
     let mut count = 0;
-    while let Some(path) = files.pop() {
-        if path.is_dir() {
-            files.extend(
-                fs::read_dir(path)
-                    .unwrap()
-                    .map(|entry| entry.unwrap().path()),
-            );
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = read(&path);
-            let says = text.starts_with("//!") || text.starts_with("#![doc = include_str!");
-            assert!(says, "{} says nothing of itself", path.display());
-            count += 1;
-        }
+    for file in files(&sources) {
+        let text = read(&root().join(&file));
+        let says = text.starts_with("//!") || text.starts_with("#![doc = include_str!");
+        assert!(says, "{file} says nothing of itself");
+        count += 1;
     }
     assert!(count >= 200, "{count} files");
 }
@@ -162,33 +146,13 @@ fn every_list_has_the_fields_of_an_access_log() {
 /// The parts that bindings/README.md promises.
 #[test]
 fn every_binding_has_the_same_parts() {
-    for (language, parts) in [
-        (
-            "c",
-            ["README.md", "example", "conformance", "tests", "bench"].as_slice(),
-        ),
-        (
-            "cpp",
-            &["README.md", "example", "conformance", "tests", "bench"],
-        ),
-        (
-            "go",
-            &["README.md", "example", "conformance", "orbgate", "bench"],
-        ),
-        (
-            "java",
-            &["README.md", "example", "conformance", "src/test", "bench"],
-        ),
-        (
-            "node",
-            &["README.md", "example", "conformance", "tests", "bench"],
-        ),
-        (
-            "python",
-            &["README.md", "example", "conformance", "tests", "bench"],
-        ),
-    ] {
-        for part in parts {
+    for language in LANGUAGES {
+        let tests = match language {
+            "go" => "orbgate",
+            "java" => "src/test",
+            _ => "tests",
+        };
+        for part in ["README.md", "example", "conformance", "bench", tests] {
             let path = root().join("bindings").join(language).join(part);
             assert!(path.exists(), "{} is missing", path.display());
         }
@@ -198,7 +162,7 @@ fn every_binding_has_the_same_parts() {
 /// The two mistakes that are easy in a call by hand come before the first example that decides.
 #[test]
 fn every_guide_says_to_verify_the_token_and_where_the_target_is() {
-    for language in ["c", "cpp", "go", "java", "node", "python"] {
+    for language in LANGUAGES {
         let guide = read(&root().join("bindings").join(language).join("README.md"));
         let (before, _) = guide.split_once("\n## A first decision").unwrap();
         assert!(before.contains("**Verify the token first.**"), "{language}");
@@ -229,31 +193,23 @@ fn the_glossary_says_the_words_of_each_language() {
         ),
         ("JSON", &["crates/orbgate-cli/README.md"]),
     ];
-    let page = read(&root().join("bindings/README.md"));
-    let mut rows = page
-        .lines()
-        .skip_while(|line| !line.starts_with("| idea |"));
-    let heads: Vec<_> = rows.next().unwrap().split('|').map(str::trim).collect();
-    let rows: Vec<Vec<_>> = rows
-        .skip(1)
-        .take_while(|line| line.starts_with('|'))
-        .map(|line| line.split('|').collect())
-        .collect();
+    let rows = table("bindings/README.md", "| idea |");
     assert!(rows.len() >= 12, "{} words", rows.len());
     for (language, paths) in interfaces {
-        let column = heads.iter().position(|head| *head == language).unwrap();
+        let column = rows[0].iter().position(|head| head == language).unwrap();
         let text: String = paths
             .iter()
             .map(|path| read_all(&root().join(path)))
             .collect();
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let words: BTreeSet<_> = text.split(|c| !is_word(c)).collect();
-        for row in &rows {
+        let words: BTreeSet<_> = text
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .collect();
+        for row in &rows[1..] {
             for word in row[column].split('`').skip(1).step_by(2) {
                 assert!(
                     words.contains(word),
                     "{language} has no `{word}`: {}",
-                    row[1]
+                    row[0]
                 );
             }
         }
@@ -263,63 +219,32 @@ fn the_glossary_says_the_words_of_each_language() {
 /// The words of bindings/README.md that mean one thing: each is the name of a type in those files and in no others.
 #[test]
 fn one_idea_has_a_word() {
-    let page = read(&root().join("bindings/README.md"));
-    let rows = page
-        .lines()
-        .skip_while(|line| !line.starts_with("| word |"))
-        .skip(2)
-        .take_while(|line| line.starts_with('|'));
-    let mut homes: Vec<(String, BTreeSet<String>)> = rows
-        .map(|row| {
-            let cells: Vec<_> = row.split('|').map(str::trim).collect();
-            let (first, rest) = cells[1].split_at(1);
-            let files = cells[3].split('`').skip(1).step_by(2);
-            let word = format!("{}{rest}", first.to_uppercase());
-            (word, files.map(str::to_owned).collect())
-        })
-        .collect();
+    let rows = table("bindings/README.md", "| word |");
+    let homes = rows.iter().skip(1).map(|row| {
+        let (first, rest) = row[0].split_at(1);
+        let files = row[2].split('`').skip(1).step_by(2);
+        let files: BTreeSet<_> = files.map(str::to_owned).collect();
+        (format!("{}{rest}", first.to_uppercase()), files)
+    });
+    let mut homes: Vec<_> = homes.collect();
     assert!(homes.len() >= 9, "{} words", homes.len());
-    let mut files = vec![
-        root().join("crates"),
-        root().join("bindings"),
-        root().join("benches/src"),
-    ];
-    while let Some(path) = files.pop() {
-        let name = path.file_name().unwrap().to_string_lossy();
-        // The header that is linked into another folder is there once.
-        if path.is_symlink() {
-            continue;
-        }
-        if path.is_dir() {
-            let is_ours = path != root().join("crates/orbgate")
-                && !["node_modules", "target", "embed"].contains(&&*name);
-            if is_ours {
-                let entries = fs::read_dir(path).unwrap();
-                files.extend(entries.map(|entry| entry.unwrap().path()));
-            }
-            continue;
-        }
-        let known = ["rs", "py", "go", "java", "js", "ts", "hpp"];
-        if !known
-            .iter()
-            .any(|end| path.extension() == Some(end.as_ref()))
-        {
-            continue;
-        }
-        let (text, file) = (read(&path), path.strip_prefix(root()).unwrap());
-        let file = file.to_string_lossy();
+    let ends = ["rs", "py", "go", "java", "js", "ts", "hpp"];
+    let sources = ["crates", "bindings", "benches/src"].iter();
+    let sources = sources.flat_map(|folder| ends.map(|end| format!("{folder}/**.{end}")));
+    let sources: Vec<_> = sources.collect();
+    let ours = files(&sources)
+        .into_iter()
+        .filter(|file| !file.starts_with("crates/orbgate/") && !file.contains("/embed/"));
+    for file in ours {
+        let text = read(&root().join(&file));
+        let words: Vec<_> = text
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .collect();
+        let kinds = ["struct", "enum", "trait", "class", "type"];
         for (word, known) in &mut homes {
-            let defines = ["struct", "enum", "trait", "class", "type"]
-                .iter()
-                .any(|kind| {
-                    let definition = format!("{kind} {word}");
-                    text.match_indices(&definition).any(|(at, name)| {
-                        !text[at + name.len()..]
-                            .starts_with(|c: char| c.is_alphanumeric() || c == '_')
-                    })
-                });
-            if defines {
-                assert!(known.remove(&*file), "{file} has another `{word}`");
+            let defines = |pair: &[&str]| kinds.contains(&pair[0]) && pair[1] == word.as_str();
+            if words.windows(2).any(defines) {
+                assert!(known.remove(&file), "{file} has another `{word}`");
             }
         }
     }
@@ -337,32 +262,40 @@ fn no_file_has_a_word_that_slows_a_reader() {
     let (_, list) = list.split_once(": ").unwrap();
     let words: Vec<_> = list.split('*').skip(1).step_by(2).collect();
     assert!(words.len() >= 8, "{words:?}");
-    let mut list = Command::new("git");
-    let files = list.arg("ls-files").current_dir(root()).output().unwrap();
-    let files = String::from_utf8(files.stdout).unwrap();
     let mut found = Vec::new();
-    for file in files.lines() {
+    for file in files(&["."]) {
         let is_frozen = file.starts_with("benches/record/")
-            || ["CHANGELOG.md", "CONTRIBUTING.md"].contains(&file);
+            || ["CHANGELOG.md", "CONTRIBUTING.md"].contains(&file.as_str());
         // What is deleted and not yet committed, a picture, or a link to a folder has no text.
-        let Ok(text) = fs::read_to_string(root().join(file)) else {
-            continue;
-        };
-        if is_frozen {
-            continue;
-        }
+        let text = fs::read_to_string(root().join(&file)).unwrap_or_default();
         for (number, line) in text.to_lowercase().lines().enumerate() {
             let spaced = line.replace(|c: char| !c.is_alphanumeric(), " ");
             let has = |word: &&&str| format!(" {spaced} ").contains(&format!(" {word} "));
-            found.extend(
-                words
-                    .iter()
-                    .find(has)
-                    .map(|word| format!("{file}:{}: {word}", number + 1)),
-            );
+            if let Some(word) = words.iter().find(has).filter(|_| !is_frozen) {
+                found.push(format!("{file}:{}: {word}", number + 1));
+            }
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// A reason of `.cargo/mutants.toml` hides the mutants of one function. One for a function that was renamed hides none, or another's.
+#[test]
+fn every_mutant_with_a_reason_is_of_a_function_that_exists() {
+    let list = read(&root().join(".cargo/mutants.toml"));
+    let (_, list) = list.split_once("\nexclude_re = [").unwrap();
+    let lines = list.lines().map(|line| line.trim().trim_end_matches(','));
+    let mut count = 0;
+    for line in lines.filter(|line| line.starts_with('\'')) {
+        let (file, what) = line.trim_matches('\'').split_once(r":\S+").expect(line);
+        let code = read(&root().join("crates").join(file.replace('\\', "")));
+        let (_, function) = what.rsplit_once(" in ").expect(line);
+        let name = function.trim_end_matches('$').rsplit("::").next().unwrap();
+        let is_there = ['(', '<'].map(|end| code.contains(&format!("fn {name}{end}")));
+        assert!(is_there.contains(&true), "{line}: no such function");
+        count += 1;
+    }
+    assert!(count > 25, "{count} reasons");
 }
 
 /// A file, or the files of a folder that are written in the language: others are made, the engines of the Go package.
@@ -399,6 +332,38 @@ fn every_command_is_in_contributing() {
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().unwrap()
+}
+
+/// The files that git has of these, and new ones; a link to a file that is there already is none.
+fn files(of: &[impl AsRef<OsStr>]) -> Vec<String> {
+    let mut list = Command::new("git");
+    list.args([
+        "ls-files",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+        "--",
+    ]);
+    let output = list.args(of).current_dir(root()).output().unwrap();
+    let files = String::from_utf8(output.stdout).unwrap();
+    let files = files.lines().filter(|file| root().join(file).is_file());
+    let files = files.filter(|file| !root().join(file).is_symlink());
+    files.map(str::to_owned).collect()
+}
+
+/// The cells of a page's table, its head first: the one whose first line begins so.
+fn table(page: &str, head: &str) -> Vec<Vec<String>> {
+    let page = read(&root().join(page));
+    let lines = page.lines().skip_while(|line| !line.starts_with(head));
+    let rows = lines.take_while(|line| line.starts_with('|'));
+    let rows = rows.filter(|line| !line.starts_with("|---"));
+    let cells = |row: &str| {
+        row.trim_matches('|')
+            .split('|')
+            .map(|cell| cell.trim().to_owned())
+            .collect()
+    };
+    rows.map(cells).collect()
 }
 
 fn read(path: &Path) -> String {

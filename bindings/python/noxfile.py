@@ -1,0 +1,89 @@
+"""The tests of the package, installed as its users have it. `cargo xtask python` sets up what this needs and runs it.
+
+By hand, in this folder: `pip install -r tools.txt`, `nox -s wheel`, then `nox -s tests-3.12` or `nox -s everything`.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+import nox
+
+PYTHONS = ["3.10", "3.11", "3.12", "3.13", "3.14", "3.15"]
+HERE = [version for version in PYTHONS if shutil.which(f"python{version}")]
+NEWEST = HERE[-1] if HERE else PYTHONS[0]
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", "../../target")).resolve()
+WHEELS = TARGET / "xtask" / "python" / "wheels"
+CHECKED = "tests", "conformance", "example", "bench"
+
+nox.options.default_venv_backend = "uv"
+nox.options.error_on_missing_interpreters = False
+
+
+@nox.session(venv_backend="none")
+def wheel(session: nox.Session) -> None:
+    """Builds it from the source archive, as of a release, or as these arguments of maturin's say."""
+    shutil.rmtree(WHEELS, ignore_errors=True)
+    options = session.posargs or ["--profile", "published", "--sdist"]
+    session.run("maturin", "build", *options, "--out", WHEELS, "--target-dir", TARGET, external=True)
+
+
+@nox.session(python=NEWEST)
+def installed(session: nox.Session) -> None:
+    """An environment with the wheel and nothing else."""
+    wheel, *_ = WHEELS.glob("*.whl")
+    session.install("--no-deps", "--reinstall", wheel)
+    session.run("python", "-c", "import orbgate; print('imported', orbgate.__version__, orbgate.Policy.external())")
+
+
+def pytest(session: nox.Session, *options: str, **environment: str) -> None:
+    """The tests and the examples of the documentation."""
+    session.install("--only-binary", ":all:", "-r", "tests/requirements.txt")
+    tests = "-m", "pytest", "--quiet", "-p", "no:cacheprovider", "--doctest-modules", "--pyargs", "orbgate", "tests"
+    session.run("python", *tests, *options, env={"PYTHONDONTWRITEBYTECODE": "1", **environment})
+
+
+@nox.session(python=[version for version in PYTHONS if version != NEWEST])
+def tests(session: nox.Session) -> None:
+    """What comes only with the newest is not skipped here but tested there."""
+    installed(session)
+    pytest(session, "-m", "not once", ORBGATE_SKIPPED="")
+
+
+@nox.session(python=NEWEST)
+def everything(session: nox.Session) -> None:
+    """All tests, with these options of pytest's, then memory and types."""
+    installed(session)
+    # Spark comes as a source archive, which holds what is compiled for Java.
+    session.install("--only-binary", ":all:", "--no-binary", "pyspark", "-r", "tests/requirements-once.txt")
+    pytest(session, *session.posargs)
+    if shutil.which("valgrind"):
+        memory(session)
+    types(session)
+
+
+def memory(session: nox.Session) -> None:
+    """Arrow data crosses to the native module and back under valgrind, which sees every access outside its bounds and every leak.
+    What Python and pyarrow do among themselves is theirs, and what a module makes once, when it is imported, it keeps."""
+    found = Path(session.create_tmp()) / "valgrind.xml"
+    valgrind = "valgrind --quiet --fair-sched=yes --leak-check=full --show-leak-kinds=definite --num-callers=40 --xml=yes"
+    plain = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONMALLOC": "malloc", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+    python = Path(session.bin) / "python"
+    session.run(*valgrind.split(), f"--xml-file={found}", python, "tests/arrow_memory.py", env=plain, external=True)
+    for error in found.read_text().split("<error>")[1:]:
+        is_kept = "<kind>Leak_" in error and "<fn>PyModule_ExecDef</fn>" in error
+        if "/orbgate/_native." in error and not is_kept:
+            session.error(error)
+
+
+def types(session: nox.Session) -> None:
+    """The stubs against the module; the types of package, tests, runner, example and benchmark."""
+    session.install("-r", "types.txt")
+    session.run("python", "-m", "mypy.stubtest", "orbgate", "--allowlist", "stubtest-allowlist.txt")
+    mypy = "python", "-m", "mypy", "--strict", "--cache-dir=/dev/null"
+    session.run(*mypy, *CHECKED)
+    session.run("pyright", *CHECKED)
+    # In a folder without sources, mypy and pyright see the installed package.
+    with session.chdir(session.bin):
+        session.run(*mypy, "-p", "orbgate")
+        session.run("pyright", "--ignoreexternal", "--verifytypes", "orbgate")

@@ -1,0 +1,102 @@
+//! The core's tests with the code for other processors than this one: any processor, aarch64 under qemu, WebAssembly under wazero.
+
+use std::fs;
+
+use anyhow::Result;
+
+use crate::kit::outcome::{StepResult, missing, step};
+use crate::kit::program::Program;
+use crate::kit::project::Project;
+use crate::kit::setup;
+
+/// The tests that tell one processor's code from another's, in the least time; what comes after is the tests' own.
+const DECISIONS: [&str; 2] = [
+    "cargo test -p orbgate --lib --",
+    "cargo test -p orbgate --test all -- cases:: edges::",
+];
+
+/// All of the core's.
+const ALL: [&str; 1] = ["cargo test -p orbgate --all-features --tests --"];
+
+/// For tests, which print and ask for the time.
+const WASI: &str = "wasm32-wasip1";
+
+/// Runs them. The version is that of bindings/go/go.mod, so it is the same compiler.
+const WAZERO: &str = "github.com/tetratelabs/wazero/cmd/wazero@v1.11.0";
+
+/// The step `portable`. The compiler is wrapped, because `RUSTFLAGS` would build everybody else's crates again, too.
+pub(crate) fn portable(project: &Project) -> Result<StepResult> {
+    step(|| {
+        if !cfg!(unix) {
+            let what = "the code for any processor: the compiler is wrapped by a shell";
+            return Err(missing(what.to_owned()));
+        }
+        let wrapper = project.root.join("crates/xtask/src/measure/portable.sh");
+        let wrapper = wrapper.display().to_string();
+        test(&DECISIONS, &[("RUSTC_WORKSPACE_WRAPPER", &wrapper)], "")
+    })
+}
+
+/// The step `aarch64`. It leaves out the tests of tables, which every processor reads with the same code.
+pub(crate) fn aarch64() -> Result<StepResult> {
+    under_qemu(&DECISIONS, "--skip templates::every_")
+}
+
+/// `cargo xtask aarch64`.
+pub(crate) fn all_of_aarch64() -> Result<StepResult> {
+    under_qemu(&ALL, "")
+}
+
+fn under_qemu(tests: &[&str], arguments: &str) -> Result<StepResult> {
+    const TARGET: &str = "aarch64-unknown-linux-gnu";
+    const LINKER: &str = "aarch64-linux-gnu-gcc";
+    const RUNNER: &str = "qemu-aarch64 -L /usr/aarch64-linux-gnu";
+    step(|| {
+        setup::target(TARGET)?.needed()?;
+        setup::apt(LINKER, "gcc-aarch64-linux-gnu libc6-dev-arm64-cross")?.needed()?;
+        setup::apt("qemu-aarch64", "qemu-user")?.needed()?;
+        let variables = [
+            ("CARGO_BUILD_TARGET", TARGET),
+            ("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", LINKER),
+            ("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", RUNNER),
+            // qemu is some ten times slower than the machine.
+            ("PROPTEST_CASES", "64"),
+        ];
+        test(tests, &variables, arguments)
+    })
+}
+
+/// The step `wasm`: compiled as for Go, with its vectors.
+pub(crate) fn wasm(project: &Project) -> Result<StepResult> {
+    step(|| {
+        setup::target(WASI)?.needed()?;
+        let home = project.target.join("xtask").join("wasm");
+        fs::create_dir_all(&home)?;
+        let wazero = home.join("wazero");
+        if !Program::at(&wazero).arg("version").succeeds() {
+            if !Program::parse("go version").succeeds() {
+                let what = "Go is missing, which brings wazero: https://go.dev/dl";
+                return Err(missing(what.to_owned()));
+            }
+            let install = Program::parse("go install").arg(WAZERO);
+            install.env("GOBIN", home.display().to_string()).run()?;
+        }
+        let root = project.root.display();
+        let runner = format!("{} run -mount={root}:{root}", wazero.display());
+        let variables = [
+            ("CARGO_BUILD_TARGET", WASI),
+            ("CARGO_TARGET_WASM32_WASIP1_RUNNER", runner.as_str()),
+            ("RUSTFLAGS", "-Ctarget-feature=+simd128"),
+            ("PROPTEST_CASES", "64"),
+        ];
+        test(&DECISIONS, &variables, "")
+    })
+}
+
+fn test(tests: &[&str], variables: &[(&str, &str)], arguments: &str) -> Result<()> {
+    tests.iter().try_for_each(|tests| {
+        let tests = Program::parse(tests).words(arguments);
+        let run = |tests: Program, (name, value): &(&str, &str)| tests.env(name, *value);
+        variables.iter().fold(tests, run).run()
+    })
+}
