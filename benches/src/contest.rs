@@ -30,7 +30,9 @@ impl Answer {
             Self::Route(route) => malformed || route == table.route_of(method, ask.target),
             Self::Allowed(allowed) => allowed == (ask.expected == Expected::Allow),
             Self::Decided(reason, route) => {
-                let template = table.template_of(ask.target).filter(|_| !malformed);
+                // Only orbgate is given queries.
+                let path = ask.target.split('?').next().unwrap_or_default();
+                let template = table.template_of(path).filter(|_| !malformed);
                 let right = template.and_then(|template| table.declared(template, method));
                 reason == ask.expected && (route == right || reason == Expected::MethodNotDeclared)
             }

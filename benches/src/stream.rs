@@ -56,6 +56,10 @@ pub enum Mix {
     Words,
     /// Parameters of 60 to 250 bytes.
     Long,
+    /// Hits with a query of this many bytes, its `?` included.
+    Query(usize),
+    /// Hits of which a literal has one letter of the other case.
+    Case,
     /// 85 % hits, 5 % hits without the scope, 5 % misses, 5 % malformed.
     Mixed,
 }
@@ -104,6 +108,23 @@ pub fn plans(table: &str) -> Vec<Plan> {
         ],
         _ => vec![hits],
     }
+}
+
+/// More streams of a table, which only orbgate answers: routers are given paths without queries, and take the case of letters as it
+/// is.
+pub fn own_plans() -> Vec<Plan> {
+    let plan = |name, kind| Plan {
+        name,
+        kind,
+        scopes: FEW,
+        routes: None,
+    };
+    vec![
+        plan("query-4", Mix::Query(4)),
+        plan("query-20", Mix::Query(20)),
+        plan("query-1000", Mix::Query(1_000)),
+        plan("case", Mix::Case),
+    ]
 }
 
 /// Makes the requests of a plan, each with another target or method than all before it. A table in which nearly every
@@ -173,6 +194,8 @@ struct Maker<'t> {
     table: &'t Table,
     plan: Plan,
     numbers: Numbers,
+    /// Those of queries, so that their paths are the same as without.
+    query: Numbers,
     routes: Vec<usize>,
     words: Vec<&'t str>,
     tokens: Tokens,
@@ -197,6 +220,7 @@ impl<'t> Maker<'t> {
             table,
             plan,
             numbers,
+            query: Numbers::new(11),
             routes,
             words: table.literals(),
             tokens,
@@ -222,6 +246,7 @@ impl<'t> Maker<'t> {
         match kind {
             Mix::Misses => self.lose(&mut target),
             Mix::Malformed => self.spoil(&mut target, &mut method),
+            Mix::Case => self.change_case(row.template, &mut target)?,
             _ => {}
         }
         let token = match lacks_scope {
@@ -238,6 +263,8 @@ impl<'t> Maker<'t> {
         let route = template.and_then(|template| self.table.declared(template, row.method));
         let expected = match (template, route) {
             _ if kind == Mix::Malformed => Expected::Malformed,
+            // The route's own template is more specific than any that still fits.
+            (Some(_), _) if kind == Mix::Case => Expected::Malformed,
             (None, _) => Expected::NoRoute,
             (_, None) => Expected::MethodNotDeclared,
             (_, Some(route)) if self.tokens.all[token].has(self.table.rows[route].scope) => {
@@ -245,13 +272,16 @@ impl<'t> Maker<'t> {
             }
             _ => Expected::ScopeMissing,
         };
-        if matches!(kind, Mix::Hits | Mix::Uuids) {
+        if matches!(kind, Mix::Hits | Mix::Uuids | Mix::Query(_)) {
             let right = if lacks_scope {
                 Expected::ScopeMissing
             } else {
                 Expected::Allow
             };
             assert_eq!(expected, right, "{target}");
+        }
+        if let Mix::Query(length) = kind {
+            target.push_str(&self.query(length));
         }
         Some(Draft {
             target,
@@ -281,6 +311,43 @@ impl<'t> Maker<'t> {
             }
         }
         target
+    }
+
+    /// A query of this many bytes, as lists have it.
+    fn query(&mut self, length: usize) -> String {
+        let page = 1 + self.query.below(9);
+        let mut query = format!("?page={page}&per_page=100");
+        if length < query.len() {
+            query = format!("?p={page}");
+        }
+        while query.len() < length {
+            query.push_str(&format!("&filter={:x}%20and+x", self.query.step()));
+        }
+        query.truncate(length);
+        query
+    }
+
+    /// Changes the case of a letter of a literal; nothing if there is none.
+    fn change_case(&mut self, template: &str, target: &mut String) -> Option<()> {
+        let segments = template.split('/').zip(target.split('/')).skip(1);
+        let mut start = 0;
+        let mut places = Vec::new();
+        for (own, segment) in segments {
+            start += 1;
+            if !own.starts_with('{') {
+                let letters = segment.bytes().enumerate();
+                let letters = letters.filter(|(_, byte)| byte.is_ascii_alphabetic());
+                places.extend(letters.map(|(at, _)| start + at));
+            }
+            start += segment.len();
+        }
+        if places.is_empty() {
+            return None;
+        }
+        let place = places[self.numbers.below(places.len())];
+        let other = char::from(target.as_bytes()[place] ^ 0x20);
+        target.replace_range(place..=place, &other.to_string());
+        Some(())
     }
 
     /// Makes a path that no route has.
@@ -448,7 +515,7 @@ mod tests {
     fn no_two_requests_are_alike() {
         for name in ["external", "github", "1000"] {
             let table = Table::named(name);
-            for plan in plans(name) {
+            for plan in plans(name).into_iter().chain(own_plans()) {
                 let stream = stream(&table, plan, 16_384);
                 let different: HashSet<_> = stream
                     .asks

@@ -26,7 +26,7 @@ const TIMED: usize = 16_384;
 const ROUNDS: usize = 25;
 
 /// The streams that are counted of each table, and the contestants that answer them.
-const STREAMS: [(&str, &str); 17] = [
+const STREAMS: [(&str, &str); 22] = [
     ("hits", "orbgate-set"),
     ("hits", "orbgate-batch"),
     ("hits", "orbgate-text"),
@@ -36,6 +36,11 @@ const STREAMS: [(&str, &str); 17] = [
     ("words", "orbgate-set"),
     ("long", "orbgate-set"),
     ("uuids", "orbgate-set"),
+    ("query-4", "orbgate-set"),
+    ("query-20", "orbgate-set"),
+    ("query-20", "orbgate-batch"),
+    ("query-1000", "orbgate-set"),
+    ("case", "orbgate-set"),
     // The same requests as above, by contestants that only route.
     ("hits", "matchit-paths"),
     ("hits", "matchit-methods"),
@@ -238,7 +243,8 @@ fn compile() -> Work {
 }
 
 fn plan(table: &str, stream: &str) -> Plan {
-    let mut plans = stream::plans(table).into_iter();
+    let plans = stream::plans(table).into_iter();
+    let mut plans = plans.chain(stream::own_plans());
     plans
         .find(|plan| plan.name == stream)
         .expect("a stream of the table")

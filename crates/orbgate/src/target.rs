@@ -25,6 +25,12 @@ pub(crate) fn reserved<V: Vector>(bytes: V) -> V {
     no_letter.and(no_digit).and(no_underscore)
 }
 
+/// Zero where a byte may be anywhere in a target: from 0x21 to 0x7E and not `#`.
+#[inline(always)]
+pub(crate) fn refused<V: Vector>(bytes: V) -> V {
+    bytes.outside(b'!', b'"').and(bytes.outside(b'$', b'~'))
+}
+
 /// An accepted path, cut into segments.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Path<'t> {

@@ -90,6 +90,26 @@ proptest! {
     }
 
     #[test]
+    fn queries_of_any_bytes_are_judged_as_the_reference_does(
+        (model, asks) in policy_and_asks(64),
+        query in vec(b'!'..=b'~', 0..200),
+        changes in vec((any::<prop::sample::Index>(), any::<u8>()), 0..2),
+    ) {
+        let engine = engine(&model);
+        for (at, ask) in asks.iter().enumerate() {
+            let mut ask = ask.clone();
+            ask.target.push(b'?');
+            // Another length and other bytes for each.
+            ask.target.extend(query.iter().cycle().skip(at).take(query.len() * at / 64));
+            for (place, byte) in &changes {
+                let place = place.index(ask.target.len());
+                ask.target[place] = *byte;
+            }
+            prop_assert_eq!(answer(&ask_engine(&engine, &ask)), reference::decide(&model, &ask), "{:?}", ask);
+        }
+    }
+
+    #[test]
     fn the_kind_of_token_changes_nothing_but_on_an_api_for_users((model, asks) in policy_and_asks(64)) {
         let engine = engine(&model);
         for ask in &asks {

@@ -3,6 +3,7 @@
 
 mod answers;
 mod paths;
+mod queries;
 mod scopes;
 mod templates;
 
