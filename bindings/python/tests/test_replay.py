@@ -111,7 +111,8 @@ def test_what_is_counted(capsys: pytest.CaptureFixture[str], log: Path) -> None:
     for row in found["routes"]:
         route = row["route"]
         counts = {"calls": calls[route], "allowed": allowed[route], "denied": calls[route] - allowed[route]}
-        assert row == {"route": route, **counts, "consuming": consuming[route]}
+        amounts = {"stated_amount": 0, "calls_without_stated_amount": consuming[route]}
+        assert row == {"route": route, **counts, "consuming": consuming[route], **amounts}
     assert found["orbs"] == {
         "calls": consuming.total(),
         "stated_amount": 0,
@@ -230,9 +231,9 @@ by reason:
   2  scope_held
 
 by route:
-  calls  allowed  denied  consuming  route
-      3        2       1          2  GET /api/v1/external/orbs
-      1        0       1          0  (none)
+  calls  allowed  denied  consuming  orbs  unstated  route
+      3        2       1          2    10         0  GET /api/v1/external/orbs
+      1        0       1          0     0         0  (none)
 
 orbs:
   2  calls consume orbs

@@ -185,7 +185,8 @@ def test_figures_do_not_depend_on_the_batches(found: figures.Figures, monkeypatc
     monkeypatch.setattr(counts, "WAITING_ROWS", 64)
     assert count(TABLE) == found
     renamed = TABLE.rename_columns([f"their {name}" for name in TABLE.column_names])
-    assert count(renamed, columns=dict(zip(NAMES, renamed.column_names))) == found
+    same = count(renamed, columns=dict(zip(NAMES, renamed.column_names)))
+    assert same._replace(arguments=found.arguments) == found and same.arguments["columns"] == dict(zip(NAMES, renamed.column_names))
 
 
 def test_many_different_times_are_counted_by_longer_units(

@@ -149,7 +149,9 @@ def test_the_command_writes_the_page(capsys: pytest.CaptureFixture[str], tmp_pat
         check=True,
     )
     # Standard input has no name, and the same bytes.
-    assert b"1,500 denied" in again.stdout and out.read_text(encoding="utf-8") == same.html.replace("access.log <", "standard input <")
+    assert b"1,500 denied" in again.stdout and out.read_text(encoding="utf-8") == same.html.replace(
+        "access.log <", "standard input <"
+    ).replace("<code>columns=", "<code>format=access, columns=")
 
 
 def test_the_command_says_what_went_wrong(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ def test_the_same_log_makes_the_same_page() -> None:
         (
             "no kinds",
             TABLE.drop_columns(["kind"]),
-            "No call has a token: say `kind=`, or which column has it, if the callers had one.",
+            "No row has a kind, so every call was decided as one without a token: say `kind`, or which column has it.",
         ),
     ],
 )
@@ -188,7 +188,7 @@ def test_the_page_says_that_all_is_well() -> None:
         "No call was denied because it lacked a scope.",
     ):
         assert sentence in texts
-    assert "None: 1 granted scope, all of them used." in texts
+    assert "Used by somebody: 1 granted scope, all of them. Held by a caller and never used by it: 0 scopes, by 0 of 1 caller." in texts
 
 
 def test_the_policy_names_amounts() -> None:
@@ -203,7 +203,7 @@ def test_an_axis_has_one_unit() -> None:
     from orbgate._report.spans import Span
 
     start = datetime(2026, 11, 20)
-    spans = [Span(start + timedelta(days=day), start + timedelta(days=day + 1), 0, 0, 0) for day in range(3)]
+    spans = [Span(start + timedelta(days=day), start + timedelta(days=day + 1), 0, 0, 0, 0, 0) for day in range(3)]
     for most, unit in ((30, False), (9_000, False), (12_000, True), (80_000, True)):
         [wide, _] = charts.timeline(spans, [[most], [most // 2], [1]], [charts.Series("calls", "ink")], "%d")
         labels = re.findall(r">([^<>]+)</text>", wide)[len(spans) + 1 :]

@@ -14,7 +14,7 @@ use crate::questions::call;
 pub struct LeastScopes<'e> {
     /// The scopes, in the order of the calls that first need them.
     pub needs: Vec<Need<'e>>,
-    /// The calls that no scope would allow, in their order.
+    /// The calls that no scope would allow, grouped by their denials, in the order of the first call of each.
     pub refusals: Vec<Refusal<'e>>,
     /// The position of each scope in `needs`.
     places: HashMap<&'e str, usize>,
@@ -32,14 +32,16 @@ pub struct Need<'e> {
     pub calls: usize,
 }
 
-/// A call that no scope would allow.
+/// Calls that no scope would allow, all denied alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal<'e> {
-    /// The position of the call.
+    /// The position of the first of them.
     pub call: usize,
     /// Why.
     pub deny: Deny<'e>,
+    /// How many there are.
+    pub calls: usize,
 }
 
 /// Finds the least set of scopes for calls, each a method and a target, made with a token of this kind.
@@ -57,7 +59,7 @@ pub struct Refusal<'e> {
 /// let least = orbgate_analysis::least_scopes(Engine::external(), TokenKind::User, calls);
 /// let needs: Vec<_> = least.needs.iter().map(|need| (need.scope.name(), need.evidence, need.calls)).collect();
 /// assert_eq!(needs, [("read:voxies", 0, 2), ("write:voxies", 2, 1)]);
-/// assert_eq!(least.refusals[0].call, 3);
+/// assert_eq!((least.refusals[0].call, least.refusals[0].calls), (3, 1));
 /// ```
 pub fn least_scopes<M: AsRef<[u8]>, T: AsRef<[u8]>>(
     engine: &Engine,
@@ -88,7 +90,7 @@ impl<'e> LeastScopes<'e> {
         let scope = match needed(engine.decide(&request)) {
             Ok(Some(scope)) => scope,
             Ok(None) => return,
-            Err(deny) => return self.refusals.push(Refusal { call: at, deny }),
+            Err(deny) => return self.refuse(at, deny),
         };
         let place = *self.places.entry(scope.name()).or_insert(self.needs.len());
         match self.needs.get_mut(place) {
@@ -96,6 +98,22 @@ impl<'e> LeastScopes<'e> {
             None => self.needs.push(Need {
                 scope,
                 evidence: at,
+                calls: 1,
+            }),
+        }
+    }
+
+    /// There are few different denials: one for each route and reason.
+    fn refuse(&mut self, at: usize, deny: Deny<'e>) {
+        match self
+            .refusals
+            .iter_mut()
+            .find(|refusal| refusal.deny == deny)
+        {
+            Some(refusal) => refusal.calls = refusal.calls.saturating_add(1),
+            None => self.refusals.push(Refusal {
+                call: at,
+                deny,
                 calls: 1,
             }),
         }

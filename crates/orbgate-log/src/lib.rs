@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod access_line;
+mod delimited;
 mod escape;
 mod request_line;
 
@@ -12,4 +13,5 @@ pub const TOO_LONG: &str = "longer than 16 MiB";
 
 // The public interface is:
 pub use crate::access_line::{AccessLine, Call, Field};
+pub use crate::delimited::{DelimitedRow, Fault, MOST_LINES};
 pub use crate::request_line::{RequestLine, ScopeTexts, Subject, TokenObject};

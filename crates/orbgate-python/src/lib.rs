@@ -51,8 +51,12 @@ mod _native {
     #[pymodule_export]
     const LINE_LIMIT: usize = orbgate_log::LINE_LIMIT;
 
+    /// Most lines of a value in quotes.
     #[pymodule_export]
-    use super::lines::{read_access, read_requests};
+    const MOST_LINES: usize = orbgate_log::MOST_LINES;
+
+    #[pymodule_export]
+    use super::lines::{read_access, read_delimited, read_requests};
     #[pymodule_export]
     use super::openapi::{openapi_check, openapi_export, openapi_import};
     #[pymodule_export]

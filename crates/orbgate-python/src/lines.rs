@@ -1,12 +1,15 @@
 //! Lines of logs as columns, each line a row.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder, StringBuilder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
 use arrow_schema::ArrowError;
-use orbgate_log::{AccessLine, Field, LINE_LIMIT, RequestLine, ScopeTexts, Subject, TOO_LONG};
+use orbgate_log::{
+    AccessLine, DelimitedRow, Field, LINE_LIMIT, RequestLine, ScopeTexts, Subject, TOO_LONG,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
@@ -52,6 +55,37 @@ pub(crate) fn read_access<'py>(
             each_line(text).for_each(|line| columns.append(line));
             columns.finish()
         })
+    })
+}
+
+/// Reads rows of values between delimiters from whole lines into a stream of Arrow's C interface: the values at these places under
+/// these names, all of them bytes, and what is wrong with a row. Also how many bytes and lines that is; the lines after them are a
+/// row that needs more lines. `width` is how many values a row has, `line` the number of the first line.
+#[pyfunction]
+pub(crate) fn read_delimited<'py>(
+    lines: &Bound<'py, PyBytes>,
+    delimiter: u8,
+    fields: Vec<(String, usize)>,
+    width: usize,
+    line: usize,
+    is_end: bool,
+) -> PyResult<(Bound<'py, PyCapsule>, usize, usize)> {
+    guarded(|| {
+        let text = lines.as_bytes();
+        let mut columns = DelimitedColumns::new(fields, width);
+        let (mut bytes, mut next) = (0_usize, line);
+        let stream = stream(lines.py(), || {
+            let mut values = Vec::new();
+            let mut rest = text;
+            while let Some(row) = DelimitedRow::parse(rest, delimiter, is_end, &mut values) {
+                columns.append(&row, &values, next);
+                bytes = bytes.saturating_add(row.bytes);
+                next = next.saturating_add(row.lines);
+                rest = text.get(bytes..).unwrap_or_default();
+            }
+            columns.finish()
+        })?;
+        Ok((stream, bytes, next))
     })
 }
 
@@ -200,6 +234,57 @@ impl AccessColumns {
         let columns = columns
             .into_iter()
             .map(|(name, column)| (name, column, true));
+        RecordBatch::try_from_iter_with_nullable(columns)
+    }
+}
+
+/// The columns of rows of values.
+#[derive(Debug)]
+struct DelimitedColumns {
+    width: usize,
+    fields: Vec<(String, usize, BinaryBuilder)>,
+    error: StringBuilder,
+}
+
+impl DelimitedColumns {
+    fn new(fields: Vec<(String, usize)>, width: usize) -> Self {
+        let fields = fields.into_iter();
+        Self {
+            width,
+            fields: fields
+                .map(|(column, place)| (column, place, BinaryBuilder::new()))
+                .collect(),
+            error: StringBuilder::new(),
+        }
+    }
+
+    /// A blank line is a row in which every value is empty.
+    fn append(&mut self, row: &DelimitedRow, values: &[Cow<'_, [u8]>], line: usize) {
+        let is_blank = values.len() == 1 && values.iter().all(|value| value.is_empty());
+        let error = match row.fault {
+            Some((fault, at)) => Some(fault.message(line.saturating_add(at).saturating_sub(1))),
+            None if values.len() == self.width || is_blank => None,
+            None => Some(match values.len() {
+                1 => format!("1 value where the header has {}", self.width),
+                more => format!("{more} values where the header has {}", self.width),
+            }),
+        };
+        for (_, place, column) in &mut self.fields {
+            match (&error, values.get(*place)) {
+                (Some(_), _) => column.append_null(),
+                (None, value) => column.append_value(value.map_or(&[][..], AsRef::as_ref)),
+            }
+        }
+        self.error.append_option(error);
+    }
+
+    fn finish(mut self) -> Result<RecordBatch, ArrowError> {
+        let error: ArrayRef = Arc::new(self.error.finish());
+        let fields = self.fields.into_iter().map(|(name, _, mut column)| {
+            let column: ArrayRef = Arc::new(column.finish());
+            (name, column, true)
+        });
+        let columns = fields.chain([("error".to_owned(), error, true)]);
         RecordBatch::try_from_iter_with_nullable(columns)
     }
 }

@@ -84,7 +84,7 @@ pub(crate) struct UseRow {
 type NeedRow<'e> = (&'e str, usize, usize);
 
 /// The position of a refused call, and its denial.
-type RefusalRow = (usize, Decision);
+type RefusalRow = (usize, Decision, usize);
 
 /// Every scope, in the order of the policy file.
 #[pyfunction]
@@ -174,7 +174,7 @@ pub(crate) fn least_scopes<'a>(
         let refusals = least.refusals.into_iter().map(|refusal| {
             let denial = Answer::Deny(refusal.deny);
             let denial = Decision::of(policy.py(), &policy.get().names, &denial);
-            (refusal.call, denial)
+            (refusal.call, denial, refusal.calls)
         });
         Ok((needs.collect(), refusals.collect()))
     })
@@ -279,7 +279,7 @@ pub(crate) fn least_scopes_of_table<'a>(
             let refusals = least.refusals.iter().map(|refusal| {
                 let (method, target) = shown(refusal.call);
                 let denial = Decision::of(policy.py(), names, &Answer::Deny(refusal.deny));
-                (method, target, denial)
+                (method, target, denial, refusal.calls)
             });
             (text(by.as_deref()), needs.collect(), refusals.collect())
         });
@@ -293,11 +293,12 @@ type By = Option<String>;
 /// The least scopes of some rows, and the calls that show them.
 type Least<'e> = (LeastScopes<'e>, Vec<(Vec<u8>, Vec<u8>)>);
 
-/// The text that the rows share; each scope with its evidence's method and target and its calls; each refused call.
+/// The text that the rows share; each scope with its evidence's method and target and its calls; the calls that are refused alike,
+/// with the first of them and how many they are.
 type LeastRow<'e> = (
     By,
     Vec<(&'e str, String, String, usize)>,
-    Vec<(String, String, Decision)>,
+    Vec<(String, String, Decision, usize)>,
 );
 
 /// A row of a table.

@@ -219,8 +219,9 @@ impl DecisionTable {
         polars.call_method1("DataFrame", (slf,))
     }
 
-    /// The decisions as a DataFrame of pandas; it and pyarrow must be installed.
+    /// The decisions as a DataFrame of pandas, with its nullable types; it and pyarrow must be installed.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::to_pyarrow(slf)?.call_method0("to_pandas")
+        let frames = slf.py().import("orbgate._frames")?;
+        frames.call_method1("of_decisions", (slf,))
     }
 }

@@ -10,7 +10,8 @@ use crate::text::Text;
 
 /// A verified bearer token: whose it is, and the scopes that it carries.
 ///
-/// `kind` is "user" or "organisation"; any other text is an unknown kind, which every decision denies.
+/// `kind` is "user" or "organisation"; any other text is an unknown kind, which every decision denies. It is kept as it was said,
+/// for people who read the token.
 /// `scopes` is text with spaces between the scopes, as in the token's `scope` claim, or the scopes one by
 /// one; a scope with a space in it matches nothing.
 ///
@@ -20,6 +21,8 @@ use crate::text::Text;
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Token {
     kind: TokenKind,
+    /// What was said of its kind: a kind that is unknown keeps its word.
+    word: Box<str>,
     scopes: Box<[Box<[u8]>]>,
     /// What the engine searches: the scopes that can match at all, separated by spaces.
     text: Box<[u8]>,
@@ -33,12 +36,14 @@ impl Token {
 
     #[new]
     fn new(kind: &str, scopes: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let word = kind.into();
         let kind = TokenKind::from_name(kind);
         if let Ok(Text(text)) = scopes.extract() {
             let pieces = text.split(|byte| *byte == b' ');
             let scopes = pieces.filter(|piece| !piece.is_empty()).map(Box::from);
             return Ok(Self {
                 kind,
+                word,
                 scopes: scopes.collect(),
                 text: text.into(),
             });
@@ -57,6 +62,7 @@ impl Token {
         let text = whole.map(AsRef::as_ref).collect::<Vec<&[u8]>>().join(&b' ');
         Ok(Self {
             kind,
+            word,
             scopes,
             text: text.into(),
         })
@@ -81,8 +87,8 @@ impl Token {
         let scopes: Vec<_> = scopes
             .map(|one| Ok(scope(one)?.to_string()))
             .collect::<PyResult<_>>()?;
-        let kind = self.kind.as_str();
-        Ok(format!("Token('{kind}', [{}])", scopes.join(", ")))
+        let kind = PyString::new(py, &self.word).repr()?;
+        Ok(format!("Token({kind}, [{}])", scopes.join(", ")))
     }
 
     fn __reduce__<'py>(
@@ -92,7 +98,7 @@ impl Token {
         let scopes = token.scopes.iter();
         // Bytes, so that nothing is lost.
         let scopes: Vec<_> = scopes.map(|scope| PyBytes::new(slf.py(), scope)).collect();
-        let arguments = (token.kind.as_str(), scopes);
+        let arguments = (&*token.word, scopes);
         Ok((slf.get_type(), arguments.into_pyobject(slf.py())?))
     }
 }

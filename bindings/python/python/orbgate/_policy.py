@@ -218,7 +218,7 @@ class Policy(_native.Policy):
         asked = [(_shown(method), _shown(target)) for method, target in listed]
         needs, refusals = _native.least_scopes(self, kind_of(kind) or TokenKind.USER, listed)
         return least_of(
-            [(scope, *asked[at], count) for scope, at, count in needs], [(*asked[at], denial) for at, denial in refusals]
+            [(scope, *asked[at], count) for scope, at, count in needs], [(*asked[at], denial, count) for at, denial, count in refusals]
         )
 
     @overload

@@ -94,15 +94,16 @@ class Need(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A call that no scope allows, and why."""
+    """Calls that no scope allows and that are denied alike: the first of them, why, and how many they are."""
 
     method: str
     target: str
     decision: Decision
+    calls: int
 
 
 class LeastScopes(NamedTuple):
-    """The least set of scopes for some calls, and the calls that no scope allows."""
+    """The least set of scopes for some calls, and the calls that no scope allows, grouped by their denials."""
 
     needs: Rows[Need]
     refusals: Rows[Refusal]
@@ -114,7 +115,7 @@ class LeastScopes(NamedTuple):
 
 
 def least_of(
-    needs: Iterable[tuple[str, str, str, int]], refusals: Iterable[tuple[str, str, Decision]]
+    needs: Iterable[tuple[str, str, str, int]], refusals: Iterable[tuple[str, str, Decision, int]]
 ) -> LeastScopes:
     """The least set of scopes, from tuples."""
     from ._rows import Rows

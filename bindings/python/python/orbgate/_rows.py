@@ -69,10 +69,10 @@ class Rows(list[Row]):
         return [dict(zip(self.columns, row)) for row in self]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a DataFrame of pandas, which must be installed."""
-        import pandas
+        """The rows as a DataFrame of pandas, which must be installed; whole numbers and flags stay so where some are missing."""
+        from ._frames import of_rows
 
-        return pandas.DataFrame.from_records(list(self), columns=list(self.columns))
+        return of_rows(self, self.columns)
 
     def to_polars(self) -> polars.DataFrame:
         """The rows as a DataFrame of polars, which must be installed."""

@@ -84,6 +84,7 @@ def add_log_to(parser: argparse.ArgumentParser) -> None:
         "--allow-bonus-orbs", action="store_true", default=None, help="all requests let the call use bonus orbs"
     )
     parser.add_argument("--time-unit", choices=UNITS, help="what a time counts since 1970 where it is a number")
+    parser.add_argument("--time-zone", metavar="ZONE", help="zone of times that name none, as +02:00 or Europe/Berlin; UTC if not said")
     parser.add_argument(
         "--tolerate",
         type=_share,
@@ -103,6 +104,7 @@ def open_log(options: argparse.Namespace) -> Reader:
         scopes=options.scopes,
         allow_bonus_orbs_use=options.allow_bonus_orbs,
         time_unit=options.time_unit,
+        time_zone=options.time_zone,
     )
 
 

@@ -61,6 +61,7 @@ def report(
     scopes: str | None = None,
     allow_bonus_orbs_use: bool | None = None,
     time_unit: str | None = None,
+    time_zone: str | None = None,
 ) -> Report:
     """Decides a log, and shows the decisions on one HTML page; `path` is where to write the page.
 
@@ -83,7 +84,7 @@ def report(
     check_needs()
     from .. import logs
 
-    said: dict[str, Any] = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit}
+    said: dict[str, Any] = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone}
     said["allow_bonus_orbs_use"] = allow_bonus_orbs_use
     if not isinstance(log, logs.Reader):
         made = make(logs.read(log, **said), policy, title, top, base=base)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # How many scopes that the policy does not have are counted each by itself.
 UNKNOWN_SCOPES = 10_000
+# How many callers have their scopes counted, each caller by itself.
+CALLERS = 10_000
 
 
 class Outcome(NamedTuple):
@@ -51,13 +53,18 @@ class ReasonCount(NamedTuple):
 
 
 class RouteCount(NamedTuple):
-    """The calls of a route, and why most of its denials were; `route` is None for calls that reached none."""
+    """The calls of a route, and why most of its denials were; `route` is None for calls that reached none.
+
+    `orbs` are those that the policy states, `unstated` the calls that consume some and for which it states nothing.
+    """
 
     route: str | None
     scope: str | None
     allowed: int
     denied: int
     consuming: int
+    orbs: int
+    unstated: int
     denied_for: Reason | None
 
 
@@ -84,6 +91,15 @@ class UnknownScope(NamedTuple):
     scope: str
     granted: int
     is_exact: bool
+
+
+class CallerScope(NamedTuple):
+    """A scope of the policy that a caller's tokens carried in `granted` calls, of which `used` were allowed because of it."""
+
+    caller: str
+    scope: str
+    granted: int
+    used: int
 
 
 class CallerCount(NamedTuple):
@@ -140,23 +156,26 @@ class UnreadRow(NamedTuple):
 
 
 class LogFile(NamedTuple):
-    """A file of the log, and the SHA-256 of its bytes as they were read."""
+    """A file of the log, and the SHA-256 of the whole file; None where it was not read to its end."""
 
     name: str
-    sha256: str
+    sha256: str | None
 
 
 class Figures(NamedTuple):
     """What the page is made of; each list starts with what there is most of, `times` with the first.
 
     `scopes` are those of the policy, `unknown` the others. A log may have more callers and unknown scopes than can be told
-    apart: then the lists have those with most denials or calls, and the numbers of all are lower bounds.
+    apart: then the lists have those with most denials or calls, and the numbers of all are lower bounds. `caller_scopes` has the
+    callers whose every call was counted, and `caller_scopes_is_exact` says whether that is all of them.
     """
 
     outcomes: Rows[Outcome]
     reasons: Rows[ReasonCount]
     routes: Rows[RouteCount]
     scopes: Rows[ScopeUse]
+    caller_scopes: Rows[CallerScope]
+    caller_scopes_is_exact: bool
     unknown: Rows[UnknownScope]
     unknown_scopes: int
     unknown_is_exact: bool
@@ -177,6 +196,8 @@ class Figures(NamedTuple):
     first_unread: Rows[UnreadRow]
     broken: str | None
     files: Rows[LogFile]
+    warnings: tuple[str, ...]
+    arguments: dict[str, object]
 
     @property
     def calls(self) -> int:
@@ -220,14 +241,19 @@ class Figures(NamedTuple):
 
     @property
     def unused(self) -> Rows[ScopeUse]:
-        """The scopes of the policy that were granted and never used."""
+        """The scopes of the policy that were granted and that nobody ever used."""
         return self.scopes.where(lambda use: not use.used)
+
+    @property
+    def unused_by_caller(self) -> Rows[CallerScope]:
+        """The scopes of the policy that a caller held and never used itself."""
+        return self.caller_scopes.where(lambda use: not use.used)
 
 
 def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
     """Counts the decisions of a log; `base` is the policy that the log compares with."""
     keys = Outcome._fields[: Outcome._fields.index("calls")]
-    outcomes, times = Counts(keys, first=("method", "target")), Times(("decision", "consumes"))
+    outcomes, times = Counts(keys, first=("method", "target")), Times(("decision", "consumes", "amount"))
     usage, callers = Usage(), Callers()
     for calls, decided, at_end in log.parts():
         columns = {name: decided[name] for name in keys}
@@ -241,6 +267,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
             callers.denials.settle()
             callers.by_route.settle()
             usage.unknown.settle()
+            usage.callers.settle()
     found = _outcomes(outcomes)
     timed = [row for row in times.rows() if row["time"] is not None]
     by_time, unit = spans(timed)
@@ -249,6 +276,8 @@ def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
         reasons=_reasons(found),
         routes=_routes(found, policy),
         scopes=usage.rows(),
+        caller_scopes=usage.caller_rows(),
+        caller_scopes_is_exact=usage.callers.is_exact,
         unknown=usage.unknown_rows(),
         unknown_scopes=len(usage.unknown),
         unknown_is_exact=usage.unknown.is_exact,
@@ -269,6 +298,8 @@ def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
         first_unread=Rows(UnreadRow, (UnreadRow(*row) for row in log.first_unread)),
         broken=log.broken,
         files=Rows(LogFile, (LogFile(*file) for file in log.files())),
+        warnings=tuple(log.warnings),
+        arguments=log.arguments,
     )
 
 
@@ -277,19 +308,23 @@ class Usage:
 
     def __init__(self) -> None:
         self.unknown = Heavy(UNKNOWN_SCOPES)
+        self.callers = Heavy(CALLERS)
         self._scopes: dict[str, ScopeUse] = {}
 
     def add(self, policy: Policy, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions."""
-        for use in policy.scope_usage(calls):
+        place = calls.column_names.index("caller")
+        calls = calls.set_column(place, "caller", _texts(calls["caller"]))
+        for use in policy.scope_usage(calls, by="caller"):
             if use.in_policy:
-                self._add(use)
+                self._add(ScopeUse(use.scope, use.granted, use.used, in_policy=True), use.by)
             else:
                 self.unknown.add(use.scope, use.granted)
         # The audit looks at routes. A call that asks by scope uses the scope that allows it.
         is_held = pc.and_(pc.is_valid(calls["by_scope"]), pc.equal(decided["reason"], Reason.SCOPE_HELD.value))
-        for used in decided["scope"].filter(is_held).value_counts().to_pylist():
-            self._add(ScopeUse(used["values"], 0, used["counts"], in_policy=True))
+        held = pa.table({"caller": calls["caller"], "scope": decided["scope"]}).filter(is_held)
+        for row in held.group_by(["caller", "scope"]).aggregate([([], "count_all")]).to_pylist():
+            self._add(ScopeUse(row["scope"], 0, row["count_all"], in_policy=True), row["caller"])
 
     def rows(self) -> Rows[ScopeUse]:
         """The scopes of the policy, first what was granted most."""
@@ -300,7 +335,20 @@ class Usage:
         found = self.unknown.first(len(self.unknown))
         return Rows(UnknownScope, (UnknownScope(scope, entry.count, entry.is_exact) for scope, entry in found))
 
-    def _add(self, use: ScopeUse) -> None:
+    def caller_rows(self) -> Rows[CallerScope]:
+        """What each caller held and used, of the callers whose every call was counted."""
+        rows = []
+        for caller, entry in self.callers:
+            if entry.is_exact:
+                scopes = {scope for scope, _ in entry.parts}
+                rows += [CallerScope(caller, scope, entry.parts[scope, False], entry.parts[scope, True]) for scope in scopes]
+        return Rows(CallerScope, sorted(rows, key=lambda use: (-use.granted, use.caller, use.scope)))
+
+    def _add(self, use: ScopeUse, caller: str | None) -> None:
+        if caller is not None:
+            entry = self.callers.add(caller, use.granted)
+            entry.parts[use.scope, False] += use.granted
+            entry.parts[use.scope, True] += use.used
         before = self._scopes.get(use.scope)
         if before is not None:
             use = use._replace(granted=use.granted + before.granted, used=use.used + before.used)
@@ -382,7 +430,9 @@ def _routes(outcomes: Rows[Outcome], policy: Policy) -> Rows[RouteCount]:
             denials[outcome.reason] += outcome.calls if outcome.decision == Effect.DENY else 0
         allowed = sum(outcome.calls for outcome in of_route) - denials.total()
         consuming = sum(outcome.calls for outcome in of_route if outcome.consumes)
-        rows.append(RouteCount(route, scope, allowed, denials.total(), consuming, _most(denials)))
+        orbs = sum(outcome.calls * (outcome.amount or 0) for outcome in of_route)
+        unstated = sum(outcome.calls for outcome in of_route if outcome.consumes and outcome.amount is None)
+        rows.append(RouteCount(route, scope, allowed, denials.total(), consuming, orbs, unstated, _most(denials)))
     return Rows(RouteCount, sorted(rows, key=lambda row: (-row.allowed - row.denied, row.route or "")))
 
 
@@ -431,6 +481,14 @@ def _most(reasons: Counter[Reason]) -> Reason | None:
     """The reason with the most calls; of several, the one that is tried first."""
     found = {reason: calls for reason, calls in reasons.items() if calls}
     return min(found, key=lambda reason: (-found[reason], reason.number), default=None)
+
+
+def _texts(names: Any) -> Any:
+    """A column of names as texts."""
+    try:
+        return names.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array([None if name is None else _text(name) for name in names.to_pylist()], pa.string())
 
 
 def _text(name: bytes) -> str:

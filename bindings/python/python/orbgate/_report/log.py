@@ -11,6 +11,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from .._errors import TableError
 from ..logs._decide import Decider
 from ..logs._heavy import ROWS_AT_ONCE
+from ..logs._notes import NoColumnError
 from ..logs._tally import Changes
 
 if TYPE_CHECKING:
@@ -42,8 +43,18 @@ class Decided:
         """How many times could not be read."""
         return self._log.unread_times
 
-    def files(self) -> list[tuple[str, str]]:
-        """The files that were read to their ends, and the SHA-256 of each."""
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be known of the log before its numbers are believed."""
+        return self._log.warnings
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """How the log was said to be read."""
+        return self._log.arguments
+
+    def files(self) -> list[tuple[str, str | None]]:
+        """The files, and the SHA-256 of each that was read to its end."""
         return self._log.digests()
 
     def parts(self) -> Iterator[tuple[Any, Any, bool]]:
@@ -65,7 +76,7 @@ class Decided:
                     self._watch()
         except TableError as error:
             # Of the rows before, something can be said.
-            if not any_rows:
+            if not any_rows or isinstance(error, NoColumnError):
                 raise
             self.broken = str(error)
 

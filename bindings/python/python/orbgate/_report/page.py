@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from .._native import VERSION
+from ..logs._text import argument
 from .sections import sections
 from .numbers import bound, number, period, share, shown
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # A log may have more files than anybody reads.
 MOST_FILES = 10
+# A warning may name a column of any length.
+MOST_OF_A_WARNING = 400
 
 
 class Tile(NamedTuple):
@@ -54,17 +57,29 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         routes=number(len(policy.routes()), "route"),
         period=period(found.first, found.last),
         files=[file._replace(name=shown(file.name)) for file in found.files[:MOST_FILES]],
+        more_files=max(0, len(found.files) - MOST_FILES),
+        arguments=_arguments(found),
+        warnings=[shown(said, MOST_OF_A_WARNING) for said in found.warnings],
         version=VERSION,
         tiles=_tiles(found),
         sections=sections(found, policy, top),
     )
 
 
+def _arguments(found: Figures) -> str:
+    """How the log was said to be read, as it can be said again."""
+    said = [f"{name}={argument(value)}" for name, value in found.arguments.items() if value is not None]
+    return ", ".join(map(shown, said))
+
+
 def _tiles(found: Figures) -> Sequence[Tile]:
     orbs = f"{share(found.consuming, found.calls)} of all"
     if found.amount:
         orbs = f"{number(found.amount, 'orb')} stated"
-    granted, unused = len(found.scopes), len(found.unused)
+        orbs += f", {number(found.without_amount, 'call')} unstated" if found.without_amount else ""
+    unused, about = len(found.unused), f"of {number(len(found.scopes))} of the policy granted"
+    if found.callers:
+        unused, about = len(found.unused_by_caller), f"by callers who hold them; {number(unused)} by nobody"
     denied = sum(caller.denied > 0 for caller in found.callers)
     callers = "the log names none"
     if found.callers:
@@ -76,7 +91,7 @@ def _tiles(found: Figures) -> Sequence[Tile]:
         Tile("Allowed", number(found.allowed), f"{share(found.allowed, found.calls)} of all"),
         Tile("Denied", number(found.denied), f"{share(found.denied, found.calls)} of all"),
         Tile("Consume orbs", number(found.consuming), orbs),
-        Tile("Scopes unused", number(unused), f"of {number(granted)} of the policy granted"),
+        Tile("Scopes unused", bound(unused, found.caller_scopes_is_exact), about),
         Tile("Scopes missing", number(len(found.missing)), "in denied calls"),
         Tile("Callers", bound(found.different_callers, found.callers_is_exact), callers),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +14,8 @@ from .numbers import bound, number, routes, share, shown
 
 if TYPE_CHECKING:
     from .._policy import Policy
-    from .figures import CallerCount, Changes, Figures, Outcome, RouteCount
+    from .figures import CallerCount, CallerScope, Changes, Figures, Outcome, RouteCount
+    from .spans import Unit
 
 NO_ROUTE = "(no route)"
 # What a column has: words, names that are not broken, code of any length, numbers.
@@ -101,9 +103,6 @@ def _reasons(found: Figures) -> Section:
     if denials:
         of_all = f"{number(found.denied)} of {number(found.calls, 'call')}, {share(found.denied, found.calls)}"
         finding = f"Denied: {of_all}; most often because {denials[0].reason.explanation}."
-    without = {Reason.NO_TOKEN, Reason.MALFORMED_REQUEST}
-    if {row.reason for row in found.reasons} <= without:
-        finding += " No call has a token: say `kind=`, or which column has it, if the callers had one."
     drawn = []
     rows = []
     for row in found.reasons:
@@ -138,12 +137,14 @@ def _routes(found: Figures, policy: Policy, top: int) -> Section:
             number(row.denied),
             share(row.denied, row.allowed + row.denied),
             number(row.consuming),
+            number(row.orbs),
+            number(row.unstated),
             str(row.denied_for or "–"),
         )
         for row in found.routes
     ]
     columns = {"route": CODE, "scope": CODE, "policy line": NUMBER, "allowed": NUMBER, "denied": NUMBER, "share denied": NUMBER}
-    columns |= {"consume orbs": NUMBER, "denied mostly for": NAME}
+    columns |= {"consume orbs": NUMBER, "orbs stated": NUMBER, "calls unstated": NUMBER, "denied mostly for": NAME}
     name = "Calls by route"
     charts = [_bars(name, drawn, ALLOWED, DENIED)]
     consuming = sorted((row for row in found.routes if row.consuming), key=lambda row: -row.consuming)[:MOST_BARS]
@@ -158,18 +159,11 @@ def _times(found: Figures) -> Section:
     name = "Over time"
     if found.unit is None:
         nothing = "The log has no times, so nothing can be said of when calls were made."
-        return Section(name, nothing + _unread_times(found), [], [])
-    most = max(found.times, key=lambda span: span.consuming)
+        return Section(name, nothing, [], [])
     finding = f"Each bar: {found.unit.name}, in UTC."
-    if most.consuming:
-        finding += (
-            f" Orbs were consumed most from {found.unit.label(most.start)} on, by {number(most.consuming, 'call')}."
-        )
-    else:
-        finding += " No call consumed orbs."
+    finding += f" {_most_orbs(found, found.unit)}"
     if found.without_time:
         finding += f" Left out, because they have no time: {number(found.without_time, 'call')}."
-    finding += _unread_times(found)
     form = found.unit.ticks
     orbs = timeline(found.times, [(span.consuming,) for span in found.times], [CONSUMING], form)
     calls = timeline(found.times, [(span.allowed, span.denied) for span in found.times], [ALLOWED, DENIED], form)
@@ -178,34 +172,64 @@ def _times(found: Figures) -> Section:
         _chart("Calls allowed and denied, over time", calls, ALLOWED, DENIED),
     ]
     rows = [
-        (found.unit.label(span.start), number(span.allowed), number(span.denied), number(span.consuming))
+        (found.unit.label(span.start), *map(number, (span.allowed, span.denied, span.consuming, span.orbs, span.unstated)))
         for span in found.times
     ]
     columns = {"from (UTC)": NAME, "allowed": NUMBER, "denied": NUMBER, "consume orbs": NUMBER}
+    columns |= {"orbs stated": NUMBER, "calls unstated": NUMBER}
     return Section(name, finding, charts, [_table("Calls over time", columns, rows, len(rows))])
 
 
-def _unread_times(found: Figures) -> str:
-    """Times that were there and were none that can be read; what a number counts is not guessed."""
-    if not found.unread_times:
-        return ""
-    return f" Could not be read: {number(found.unread_times, 'time')}; what a number counts must be said."
+def _most_orbs(found: Figures, unit: Unit) -> str:
+    """When most orbs were consumed. A sum of orbs never goes without the calls that are not in it."""
+    most = max(found.times, key=lambda span: (span.orbs, span.consuming))
+    start = unit.label(most.start)
+    if most.orbs:
+        rest = f", without {number(most.unstated, 'call')} for which the policy states no amount" if most.unstated else ""
+        return f"Orbs were consumed most from {start} on: {number(most.orbs, 'orb')}{rest}."
+    if most.consuming:
+        return f"Most calls that consume orbs were made from {start} on: {number(most.consuming)}; the policy states no amount for any."
+    return "No call consumed orbs."
 
 
 def _unused(found: Figures, policy: Policy, top: int) -> Section:
     name = "Unused scopes"
     if not found.scopes:
         return Section(name, "No token of the log carries a scope of the policy.", [], [])
+    tables = _unused_by_caller(found, top)
+    pairs = found.unused_by_caller
+    by_caller = ""
+    if found.callers:
+        holders = len({use.caller for use in pairs})
+        held = bound(len(pairs), found.caller_scopes_is_exact, "scope")
+        of_all = bound(found.different_callers, found.callers_is_exact, "caller")
+        by_caller = f" Held by a caller and never used by it: {held}, by {number(holders)} of {of_all}."
     if not found.unused:
-        return Section(name, f"None: {number(len(found.scopes), 'granted scope')}, all of them used.", [], [])
+        finding = f"Used by somebody: {number(len(found.scopes), 'granted scope')}, all of them.{by_caller}"
+        return Section(name, finding, [], tables)
     of_all = f"{number(len(found.unused))} of {number(len(found.scopes), 'scope')} of the policy"
-    finding = f"Granted and never used: {of_all}. Without them, every call of this log would have been decided alike."
+    finding = f"Granted and used by nobody: {of_all}. Without them, every call of this log would have been decided alike.{by_caller}"
     permits = {scope.scope: scope.permits or "–" for scope in policy.scopes()}
     drawn = [Bar(shown(use.scope), f"in {number(use.granted, 'call')}", (use.granted,)) for use in found.unused]
     rows = [(shown(use.scope), permits[use.scope], number(use.granted)) for use in found.unused]
     columns = {"scope": CODE, "permits": WORDS, "granted in calls": NUMBER}
     chart = _bars("Calls whose token carries an unused scope", drawn, UNUSED)
-    return Section(name, finding, [chart], [_table("Scopes granted and never used", columns, rows, top)])
+    return Section(name, finding, [chart], [_table("Scopes granted and used by nobody", columns, rows, top), *tables])
+
+
+def _unused_by_caller(found: Figures, top: int) -> list[Table]:
+    """The callers who hold most that they never use."""
+    held: defaultdict[str, list[CallerScope]] = defaultdict(list)
+    for use in found.caller_scopes:
+        held[use.caller].append(use)
+    unused = {caller: [use.scope for use in uses if not use.used] for caller, uses in held.items()}
+    callers = sorted((caller for caller in held if unused[caller]), key=lambda caller: (-len(unused[caller]), caller))
+    rows = [
+        (shown(caller), number(len(held[caller])), number(len(unused[caller])), _some(sorted(map(shown, unused[caller]))))
+        for caller in callers[:top]
+    ]
+    columns = {"caller": CODE, "scopes held": NUMBER, "never used": NUMBER, "which": CODE}
+    return [_table("Scopes that callers hold and never use", columns, rows, top, len(callers))] if rows else []
 
 
 def _unknown(found: Figures, top: int) -> Section:

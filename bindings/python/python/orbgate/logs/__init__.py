@@ -30,6 +30,7 @@ from ._columns import Layout, Normaliser
 from ._files import FORMATS, files, format_of
 from ._heavy import ROWS_AT_ONCE
 from ._input import STANDARD_INPUT, Input
+from ._notes import number
 from ._replay import Summary, replay
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def read(
     scopes: str | None = None,
     allow_bonus_orbs_use: bool | None = None,
     time_unit: str | None = None,
+    time_zone: str | None = None,
 ) -> Reader:
     """Reads a log of any format: batches of pyarrow with the same columns, in constant memory.
 
@@ -67,16 +69,17 @@ def read(
     a structure. An access log has the fields `vhost`, `host`, `identity`, `user`, `time`, `status`, `size`, `referer`,
     `agent`, and after them `extra1`, `extra2` and so on; `caller` is its `host` unless you say otherwise. `kind`, `scopes` and
     `allow_bonus_orbs_use` are one value for all requests, for logs that do not have them. `time_unit` is the unit of times that are
-    numbers: `s`, `ms`, `us` or `ns`.
+    numbers: `s`, `ms`, `us` or `ns`. `time_zone` is the zone of times that name none, an offset as `+02:00` or a name as
+    `Europe/Berlin`, by default UTC; a time that was there twice or never, because clocks were changed, is absent and counted.
 
     The batches have the columns above, with `time` as an instant in UTC, and two more. `row` counts from 1. `error` says why a
     row cannot be read: the row is still there. Without a kind, a request has no token. A request that asks by scope has neither
     method nor target: `replay` decides it, `Policy.decide_table` denies it.
 
     Raises `OSError` where there is no such file, `ValueError` where the arguments do not fit, and `TableError` where a
-    column is missing or there twice and, after all rows before it, where the log breaks off.
+    column is missing or there twice and, after all rows, where the log breaks off and where no row has a column that was named.
     """
-    return Reader(log, format, Layout(columns or {}, kind, scopes, allow_bonus_orbs_use, time_unit))
+    return Reader(log, format, Layout(columns or {}, kind, scopes, allow_bonus_orbs_use, time_unit, time_zone))
 
 
 class Reader(Iterator["_pa.RecordBatch"]):
@@ -89,6 +92,8 @@ class Reader(Iterator["_pa.RecordBatch"]):
         self._normaliser = Normaliser(layout)
         self._inputs: list[Input] = []
         self._is_read = False
+        self._layout = layout
+        self._said_format = format
         if is_table(log) or not (isinstance(log, (str, os.PathLike)) or _are_paths(log)):
             if format is not None:
                 raise ValueError(f"a table has no format, so it is not `{format}`")
@@ -133,19 +138,38 @@ class Reader(Iterator["_pa.RecordBatch"]):
 
     @property
     def unread_times(self) -> int:
-        """How many times could not be read so far."""
+        """How many times could not be read so far, of rows that could be."""
         return self._normaliser.times.unread
+
+    @property
+    def zoneless_times(self) -> int:
+        """How many times named no zone so far."""
+        return self._normaliser.times.zoneless
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """What was said of how to read the log, under the names of the arguments of `read`; None for what was not said."""
+        return {"format": self._said_format, **self._layout.arguments}
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be known before numbers about the log are believed, as far as it was read: a sentence each."""
+        said = self._layout.notes.warnings()
+        if self.unread_times:
+            said.append(f"Could not be read: {number(self.unread_times, 'time')}; what a number counts must be said.")
+        if self.zoneless_times:
+            zone = self._layout.time_zone
+            said.append(f"Without a zone: {number(self.zoneless_times, 'time')}, taken for times of {zone or 'UTC, because no zone was said'}.")
+        return said
 
     def digest_files(self) -> None:
         """Has the SHA-256 of each file taken while it is read."""
         for log in self._inputs:
             log.sha256 = hashlib.sha256()
 
-    def digests(self) -> list[tuple[str, str]]:
-        """The names of the files, without their folders, and their SHA-256 as far as they were read."""
-        return [
-            ("standard input" if log.path == STANDARD_INPUT else os.path.basename(log.path), log.sha256.hexdigest()) for log in self._inputs if log.sha256 is not None
-        ]
+    def digests(self) -> list[tuple[str, str | None]]:
+        """The names of the files, without their folders, and their SHA-256; none of a file that was not read to its end."""
+        return [("standard input" if log.path == STANDARD_INPUT else os.path.basename(log.path), log.digest) for log in self._inputs]
 
     def exact(self) -> Iterator[_pa.RecordBatch]:
         """The batches for the engine, with the exact bytes of the log; other batches show bytes that are not UTF-8 as U+FFFD.
@@ -170,7 +194,7 @@ class Reader(Iterator["_pa.RecordBatch"]):
         reader = needs("pyarrow", "logs").RecordBatchReader.from_batches(self.schema, batches)
         return reader.__arrow_c_stream__(requested_schema)
 
-    def _read(self, parts: Iterator[_tables.Columns]) -> Iterator[Any]:
+    def _read(self, parts: Iterator[_lines.Columns]) -> Iterator[Any]:
         for columns in parts:
             rows = len(next(iter(columns.values())))
             batch = self._normaliser.batch(columns, rows)
@@ -180,20 +204,30 @@ class Reader(Iterator["_pa.RecordBatch"]):
                 stop = min(rows, start + ROWS_AT_ONCE - (batch["row"][start].as_py() - 1) % ROWS_AT_ONCE)
                 yield batch.slice(start, stop - start)
                 start = stop
+        self._layout.notes.check()
 
-    def _of_files(self, layout: Layout) -> Iterator[_tables.Columns]:
+    def _of_files(self, layout: Layout) -> Iterator[_lines.Columns]:
+        any_rows = False
         for log in self._inputs:
             row = 0
             with log:
-                for columns in _columns(log, layout):
-                    yield columns if len(self._inputs) == 1 else _placed(columns, log, row)
-                    row += len(next(iter(columns.values())))
+                try:
+                    for columns in _columns(log, layout):
+                        yield columns if len(self._inputs) == 1 else _placed(columns, log, row)
+                        row += len(next(iter(columns.values())))
+                except TableError:
+                    # The digest of a log that breaks off is of the whole file, too. Without any row, nobody is told of it.
+                    if any_rows or row:
+                        log.read_on()
+                    raise
+                any_rows = any_rows or bool(row)
+                log.read_on()
 
-    def _of_tables(self, log: Any, layout: Layout) -> Iterator[_tables.Columns]:
+    def _of_tables(self, log: Any, layout: Layout) -> Iterator[_lines.Columns]:
         return _tables.of_tables(log, layout)
 
 
-def _columns(log: Input, layout: Layout) -> Iterator[_tables.Columns]:
+def _columns(log: Input, layout: Layout) -> Iterator[_lines.Columns]:
     if log.format == "parquet":
         return _tables.parquet(log, layout)
     if log.format in ("csv", "tsv"):
@@ -203,7 +237,7 @@ def _columns(log: Input, layout: Layout) -> Iterator[_tables.Columns]:
     return _lines.requests(log) if log.format == "requests" else _lines.flat(log, layout)
 
 
-def _placed(columns: _tables.Columns, log: Input, before: int) -> _tables.Columns:
+def _placed(columns: _lines.Columns, log: Input, before: int) -> _lines.Columns:
     """Says of rows that cannot be read in which file they are, and where."""
     error = columns.get("error")
     if error is None or error.null_count == len(error):

@@ -10,6 +10,7 @@ from .._columns import NAMES, check, kind_of
 from .._errors import TableError
 from .._extras import needs
 from .._terms import TokenKind
+from ._notes import Notes
 from ._times import Times
 
 TEXTS = ("method", "target", "kind", "scopes", "caller", "by_scope")
@@ -30,16 +31,30 @@ class Layout:
     scopes: str | None = None
     allow_bonus_orbs_use: bool | None = None
     time_unit: str | None = None
+    time_zone: str | None = None
 
     def __post_init__(self) -> None:
         values = {"kind": self.kind, "scopes": self.scopes, "allow_bonus_orbs_use": self.allow_bonus_orbs_use}
         self.columns = check(self.columns, values)
         self.kind = kind_of(self.kind)
+        self.notes = Notes(self.columns, {**values, "kind": self.kind})
 
     @property
     def is_given(self) -> bool:
         """Whether anything was said."""
-        return self != Layout(time_unit=self.time_unit)
+        return self != Layout(time_unit=self.time_unit, time_zone=self.time_zone)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What was said, in the words in which it can be said again."""
+        return {
+            "columns": dict(self.columns) or None,
+            "kind": self.kind,
+            "scopes": self.scopes,
+            "allow_bonus_orbs_use": self.allow_bonus_orbs_use,
+            "time_unit": self.time_unit,
+            "time_zone": self.time_zone,
+        }
 
     def name(self, column: str) -> str:
         """What the log calls a column."""
@@ -66,6 +81,7 @@ class Layout:
                 found[column] = name
             elif column in self.columns or (column in ("method", "target") and "by_scope" not in self.columns):
                 raise TableError(f"there is no column `{name}` for `{column}`; {_listed(known)}")
+        self.notes.has(known, found)
         return found
 
 
@@ -78,7 +94,7 @@ class Normaliser:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.times = Times(layout.time_unit)
+        self.times = Times(layout.time_unit, layout.time_zone)
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
         self._rows = 0
@@ -110,12 +126,14 @@ class Normaliser:
         error = found.get("error", nothing).cast(pa.string())
         bonus, error = self._flags(found.get("allow_bonus_orbs_use", nothing), error)
         error = self._missing(texts, error)
+        is_decided = self._pc.is_null(error)
+        self.layout.notes.count(texts, is_decided)
         first = self._rows + 1
         self._rows += rows
         columns = {
             **texts,
             "allow_bonus_orbs_use": bonus,
-            "time": self.times.column(found.get("time", nothing)),
+            "time": self.times.column(found.get("time", nothing), is_decided),
             "row": self._pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), rows), first - 1),
             "error": error,
         }

@@ -40,9 +40,11 @@ class Input(io.RawIOBase):
         if path != STANDARD_INPUT:
             self.name = f"`{path}`"
             self.size = os.stat(path).st_size or None
-        # Of what was read so far, if it is wanted.
+        # Of the bytes so far, if it is wanted.
         self.sha256: hashlib._Hash | None = None
+        self._is_whole = False
         self._file: IO[bytes] | None = None
+        self._stream: Any = None
         self._start = b""
 
     def __enter__(self) -> Input:
@@ -58,12 +60,26 @@ class Input(io.RawIOBase):
         found = self._start or self._file.read1(len(buffer))  # type: ignore[attr-defined]
         found, self._start = found[: len(buffer)], self._start[len(buffer) :]
         buffer[: len(found)] = found
-        self.position += len(found)
+        # Of Parquet, pyarrow reads the parts that are wanted, and this only the digest.
+        self.position += 0 if self.format == "parquet" else len(found)
+        self._is_whole = not found
         if self.sha256 is not None:
             self.sha256.update(found)
         return len(found)
 
+    def read_on(self) -> None:
+        """Reads to the file's end if a digest is wanted: one of a part would be nobody's."""
+        rest = bytearray(PIECE)
+        while self.sha256 is not None and self.readinto(rest):
+            pass
+
+    @property
+    def digest(self) -> str | None:
+        """The SHA-256 of the whole file, if it was wanted and the file was read to its end."""
+        return self.sha256.hexdigest() if self.sha256 is not None and self._is_whole else None
+
     def close(self) -> None:
+        self._stream = None
         # Also called where the file was never opened.
         file = getattr(self, "_file", None)
         if file is not None and self.path != STANDARD_INPUT:
@@ -77,14 +93,7 @@ class Input(io.RawIOBase):
         """
         pieces: list[bytes] = []
         kept = 0
-        stream = self._decompressed()
-        while True:
-            try:
-                piece = stream.read1(PIECE)
-            except BROKEN as error:
-                raise TableError(f"cannot read {self.name}: {error}") from error
-            if not piece:
-                break
+        for piece in self._pieces():
             end = piece.rfind(b"\n") + 1
             if end:
                 yield b"".join([*pieces, piece[:end]])
@@ -94,6 +103,27 @@ class Input(io.RawIOBase):
             kept += len(rest)
         if kept:
             yield b"".join(pieces)
+
+    def _pieces(self) -> Iterator[bytes]:
+        """The decompressed bytes, in large pieces: of gzip, older Pythons read 8 KiB at once."""
+        # Kept, because it closes the file where it is forgotten.
+        self._stream = self._decompressed()
+        parts: list[bytes] = []
+        size, broken = 0, None
+        while True:
+            try:
+                part = self._stream.read1(PIECE)
+            except BROKEN as error:
+                part, broken = b"", TableError(f"cannot read {self.name}: {error}")
+            parts.append(part)
+            size += len(part)
+            if size >= PIECE or not part:
+                yield b"".join(parts)
+                parts, size = [], 0
+            if broken is not None:
+                raise broken
+            if not part:
+                return
 
     def _decompressed(self) -> Any:
         if self._start.startswith(GZIP):
@@ -112,26 +142,3 @@ class _Arrow:
     def read1(self, size: int) -> bytes:
         found: bytes = self._stream.read(size)
         return found
-
-
-class Lines(io.RawIOBase):
-    """Blocks of lines as a file. It ends where the log breaks off; `broken` says so afterwards."""
-
-    def __init__(self, blocks: Iterator[bytes]) -> None:
-        self._blocks = blocks
-        self._block = memoryview(b"")
-        self.broken: TableError | None = None
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._block:
-            try:
-                self._block = memoryview(next(self._blocks, b""))
-            except TableError as error:
-                self.broken = error
-        found = self._block[: len(buffer)]
-        buffer[: len(found)] = found
-        self._block = self._block[len(found) :]
-        return len(found)

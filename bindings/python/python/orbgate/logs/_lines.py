@@ -16,11 +16,14 @@ from ._input import Input
 
 Columns = dict[str, Any]
 
+# The fields of an access log that no line can lack.
+EVERY_LINE = ("host", "identity", "user", "time", "status", "size")
+
 
 def requests(log: Input) -> Iterator[Columns]:
     """Requests as `orbgate replay` reads them, each a JSON object."""
     for block in log.blocks():
-        columns = _columns(read_requests(block))
+        columns = from_capsule(read_requests(block))
         yield {**columns, "error": _with_hint(columns["error"])}
 
 
@@ -40,7 +43,12 @@ def access(log: Input, layout: Layout) -> Iterator[Columns]:
             raise TableError(f"an access log has its `{name}` in the request, and in no other field")
     fields = {"time": "time", "caller": "host", **layout.columns}
     for block in log.blocks():
-        yield _columns(read_access(block, list(fields.items())))
+        columns = from_capsule(read_access(block, list(fields.items())))
+        for name in fields:
+            # Every line has the other fields, if only as `-`.
+            if fields[name] in EVERY_LINE or columns[name].null_count < len(columns[name]):
+                layout.notes.see(name)
+        yield columns
 
 
 class _Stream:
@@ -51,7 +59,8 @@ class _Stream:
         return self._capsule
 
 
-def _columns(capsule: object) -> Columns:
+def from_capsule(capsule: object) -> Columns:
+    """The columns of a stream of Arrow's C interface that has one batch."""
     batch = needs("pyarrow", "logs").RecordBatchReader.from_stream(_Stream(capsule)).read_next_batch()
     return dict(zip(batch.schema.names, batch.columns))
 
@@ -60,14 +69,21 @@ def flat(log: Input, layout: Layout) -> Iterator[Columns]:
     """JSON objects that have what a request is made of among their members, also in objects in them."""
     pa = needs("pyarrow", "logs")
     members = [(name, layout.name(name)) for name in NAMES if not layout.has_constant(name)]
+    notes = layout.notes
     nothing = [None] * len(members)
     for block in log.blocks():
         rows: list[list[Any]] = []
         errors: list[str | None] = []
         for line in block.removesuffix(b"\n").split(b"\n"):
             try:
-                rows.append(_object(line, members))
+                record = _record(line)
+                rows.append([_member(record, name, member) for name, member in members])
                 errors.append(None)
+                if len(errors) == 1:
+                    notes.has(record, {name: member for name, member in members if _has(record, member)})
+                for name, member in [*notes.unseen.items()]:
+                    if _has(record, member):
+                        notes.see(name)
             except ValueError as error:
                 rows.append(nothing)
                 errors.append(str(error))
@@ -75,8 +91,8 @@ def flat(log: Input, layout: Layout) -> Iterator[Columns]:
         yield {**columns, "error": pa.array(errors, pa.string())}
 
 
-def _object(line: bytes, members: list[tuple[str, str]]) -> list[Any]:
-    """What a line says, member by member; raises `ValueError`, which says what is wrong with it."""
+def _record(line: bytes) -> dict[str, Any]:
+    """The object of a line; raises `ValueError`, which says what is wrong with it."""
     if len(line) > LINE_LIMIT:
         raise ValueError("longer than 16 MiB")
     if not line.strip():
@@ -91,14 +107,16 @@ def _object(line: bytes, members: list[tuple[str, str]]) -> list[Any]:
         raise ValueError("not JSON: nested too deep") from None
     if not isinstance(record, dict):
         raise ValueError("not a JSON object")
-    found = []
-    for name, member in members:
-        value = record.get(member)
-        # Most members are plain text, or absent.
-        if not (isinstance(value, str) and value.isascii()) and (value is not None or "." in member):
-            value = _value(name, member, _find(record, member))
-        found.append(value)
-    return found
+    return record
+
+
+def _member(record: dict[str, Any], name: str, member: str) -> Any:
+    """What an object says of a column."""
+    value = record.get(member)
+    # Most members are plain text, or absent.
+    if not (isinstance(value, str) and value.isascii()) and (value is not None or "." in member):
+        value = _value(name, member, _find(record, member))
+    return value
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -117,6 +135,14 @@ def _find(record: dict[str, Any], path: str) -> Any:
     name, _, rest = path.partition(".")
     inner = record.get(name) if rest else None
     return _find(inner, rest) if isinstance(inner, dict) else None
+
+
+def _has(record: Any, path: str) -> bool:
+    """Whether there is such a member, with any value."""
+    if not isinstance(record, dict) or path in record:
+        return isinstance(record, dict)
+    name, _, rest = path.partition(".")
+    return bool(rest) and _has(record.get(name), rest)
 
 
 def _value(name: str, member: str, value: Any) -> Any:

@@ -13,6 +13,7 @@ from .._extras import needs
 from .._policy import Policy
 from .._terms import Reason
 from ._decide import Decider
+from ._notes import NoColumnError
 from ._tally import Changes, Tally
 
 TYPE_CHECKING = False
@@ -62,12 +63,15 @@ class Summary:
         summary = {
             "log": self.log.path,
             "format": self.log.format,
+            "arguments": self.log.arguments,
+            "warnings": self.log.warnings,
             "policy": self.policy.digest,
             "rows": tally.rows,
             "allowed": sum(count for row, count in rows if row["status"] is None),
             "denied": sum(count for row, count in rows if row["status"] is not None),
             "errors": tally.errors,
             "unread_times": self.log.unread_times,
+            "zoneless_times": self.log.zoneless_times,
             "first_time": tally.first_time and tally.first_time.isoformat(),
             "last_time": tally.last_time and tally.last_time.isoformat(),
             "reasons": self._reasons(rows),
@@ -104,6 +108,10 @@ class Summary:
         calls = sums(lambda row: True)
         allowed = sums(lambda row: row["status"] is None)
         consuming = sums(lambda row: bool(row["consumes"]))
+        unstated = sums(lambda row: bool(row["consumes"]) and row["amount"] is None)
+        stated: Counter[Any] = Counter()
+        for row, count in rows:
+            stated[row["route"] or ""] += (row["amount"] or 0) * count if row["consumes"] else 0
         routes = sorted(calls, key=lambda route: (-calls[route], route))
         return [
             {
@@ -112,6 +120,8 @@ class Summary:
                 "allowed": allowed[route],
                 "denied": calls[route] - allowed[route],
                 "consuming": consuming[route],
+                "stated_amount": stated[route],
+                "calls_without_stated_amount": unstated[route],
             }
             for route in routes
         ]
@@ -187,7 +197,7 @@ def replay(
                 if watch:
                     watch()
         except TableError as error:
-            if not summary.rows:
+            if not summary.rows or isinstance(error, NoColumnError):
                 raise
             summary.broken = error
         if write and not summary.rows:

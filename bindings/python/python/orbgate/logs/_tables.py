@@ -11,51 +11,43 @@ from typing import Any
 from .._columns import is_frame, is_table, select
 from .._errors import TableError
 from .._extras import needs
+from .._native import read_delimited
 from ._columns import Layout
-from ._input import PIECE, Input, Lines
+from ._input import Input
+from ._lines import Columns, from_capsule
 from ._heavy import ROWS_AT_ONCE
-
-Columns = dict[str, Any]
 
 
 def delimited(log: Input, layout: Layout, delimiter: str) -> Iterator[Columns]:
-    """Rows of values with a header (RFC 4180). One that has more or fewer values than it is an error in its place."""
-    pa, reader = needs("pyarrow", "logs"), needs("pyarrow.csv", "logs")
+    """Rows of values with a header (RFC 4180). One that has more or fewer values than it is an error in its place, and so is one
+    with a quote that does not close.
+    """
     blocks = log.blocks()
     first = next(blocks, b"")
     if not first:
         raise TableError(f"cannot read {log.name}: it has no header")
     header = _header(first, delimiter)
     found = layout.find(header)
-    broken = BrokenRows()
-    lines = Lines(_as_text(first, blocks))
-    try:
-        batches = reader.open_csv(
-            pa.PythonFile(lines, "r"),
-            # Several threads do not say which row is broken.
-            read_options=reader.ReadOptions(use_threads=False, column_names=header, skip_rows=1, block_size=1 << 21),
-            parse_options=reader.ParseOptions(
-                delimiter=delimiter,
-                newlines_in_values=True,
-                ignore_empty_lines=False,
-                invalid_row_handler=broken.add,
-            ),
-            convert_options=reader.ConvertOptions(
-                column_types=dict.fromkeys(header, pa.binary()),
-                include_columns=list(dict.fromkeys(found.values())),
-                strings_can_be_null=False,
-            ),
-        )
-        for batch in batches:
-            columns = {name: _as_bytes(batch.column(column)) for name, column in found.items()}
-            yield broken.among(_present(columns), batch.num_rows)
-    except pa.ArrowInvalid as error:
-        raise TableError(f"cannot read {log.name}: {error}") from error
-    rest = broken.among({name: pa.array([], pa.binary()) for name in found}, 0, at_end=True)
-    if len(rest["error"]):
-        yield rest
-    if lines.broken:
-        raise lines.broken
+    for name, column in found.items():
+        if column not in header:
+            raise TableError(f"there is no column `{column}` for `{name}`: values between delimiters have no members")
+    fields = [(name, header.index(column)) for name, column in found.items()]
+    line, kept, broken = 2, first.partition(b"\n")[2], None
+    while True:
+        # A row in quotes may go on in the next lines.
+        capsule, taken, line = read_delimited(kept, ord(delimiter), fields, len(header), line, is_end=False)
+        yield _present(from_capsule(capsule))
+        try:
+            more = next(blocks, None)
+        except TableError as error:
+            more, broken = None, error
+        kept = kept[taken:] + (more or b"")
+        if more is None:
+            break
+    capsule, _, _ = read_delimited(kept, ord(delimiter), fields, len(header), line, is_end=True)
+    yield _present(from_capsule(capsule))
+    if broken is not None:
+        raise broken
 
 
 def _header(block: bytes, delimiter: str) -> list[str]:
@@ -75,6 +67,7 @@ def _header(block: bytes, delimiter: str) -> list[str]:
 
 def _present(columns: Columns) -> Columns:
     """Makes empty texts null where empty means absent; a method and a target may really be empty."""
+    error = columns.pop("error")
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
     null = pa.scalar(None, pa.binary())
     empty = {name: pc.equal(pc.binary_length(column), 0) for name, column in columns.items()}
@@ -84,52 +77,7 @@ def _present(columns: Columns) -> Columns:
     for name in empty.keys() & {"method", "target"}:
         absent = pc.and_(empty[name], pc.is_valid(columns["by_scope"])) if "by_scope" in columns else nothing
         columns[name] = pc.if_else(pc.or_(absent, nothing), null, columns[name])
-    return columns
-
-
-def _as_text(first: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Makes one character of each byte: pyarrow cannot tell of a broken row that is not text."""
-    for block in itertools.chain([first], blocks):
-        yield block if block.isascii() else block.decode("latin-1").encode()
-
-
-def _as_bytes(column: Any) -> Any:
-    """Takes that back."""
-    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
-    text = column.cast(pa.string())
-    if pc.all(pc.string_is_ascii(text), min_count=0).as_py():
-        return column
-    return pa.array([value.encode("latin-1") for value in text.to_pylist()], pa.binary())
-
-
-class BrokenRows:
-    """The rows that are none, by their places among all rows."""
-
-    def __init__(self) -> None:
-        self._messages: dict[int, str] = {}
-        self._next = 0
-
-    def add(self, row: Any) -> str:
-        """Notes a row with another number of values than the header has."""
-        found = "1 value" if row.actual_columns == 1 else f"{row.actual_columns} values"
-        self._messages[row.number - 2] = f"{found} where the header has {row.expected_columns}"
-        return "skip"
-
-    def among(self, columns: Columns, rows: int, at_end: bool = False) -> Columns:
-        """Puts rows without values in their places among these, which are not broken."""
-        pa = needs("pyarrow", "logs")
-        places: list[int | None] = []
-        errors: list[str | None] = []
-        taken = 0
-        while taken < rows or (at_end and self._messages):
-            message = self._messages.pop(self._next, None)
-            places.append(taken if message is None else None)
-            errors.append(message)
-            taken += message is None
-            self._next += 1
-        if any(errors):
-            columns = {name: column.take(pa.array(places, pa.int64())) for name, column in columns.items()}
-        return {**columns, "error": pa.array(errors, pa.string())}
+    return {**columns, "error": error}
 
 
 def of_tables(log: Any, layout: Layout) -> Iterator[Columns]:
@@ -190,11 +138,6 @@ def parquet(log: Input, layout: Layout) -> Iterator[Columns]:
         for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=columns):
             log.position += round(batch.num_rows / file.metadata.num_rows * (log.size or 0))
             yield {name: _inside(pc, batch, path) for name, path in found.items()}
-        if log.sha256 is not None:
-            # pyarrow reads its parts in another order.
-            with open(log.path, "rb") as whole:
-                for piece in iter(functools.partial(whole.read, PIECE), b""):
-                    log.sha256.update(piece)
     except (pa.ArrowInvalid, OSError) as error:
         raise TableError(f"cannot read {log.name}: {error}") from error
 

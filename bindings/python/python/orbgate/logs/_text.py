@@ -22,6 +22,10 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     lines = [f"{_number(rows)} {'row' if rows == 1 else 'rows'} of {log}, {summary['policy'][:19]}"]
     if summary["first_time"]:
         lines.append(f"from {summary['first_time']} to {summary['last_time']}")
+    lines += [f"warning: {shown(said)}" for said in summary["warnings"]]
+    said = {name: value for name, value in summary["arguments"].items() if value is not None}
+    if said:
+        lines.append(f"read with {', '.join(shown(f'{name}={argument(value)}') for name, value in said.items())}")
     lines += _table([[_number(summary[name]), name] for name in ("allowed", "denied", "errors")])
     lines += _section("by reason", [[_number(row["count"]), row["reason"]] for row in summary["reasons"]])
     lines += _routes(summary["routes"])
@@ -33,9 +37,14 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     if "changes" in summary:
         lines += _changes(summary["changes"])
     lines += _section("rows that could not be read, the first", [[f"row {row['row']}:", shown(row["message"])] for row in summary["first_errors"]])
-    if unread := summary["unread_times"]:
-        lines += ["", f"{_number(unread)} times could not be read; of a number, --time-unit says what it counts"]
     return lines
+
+
+def argument(value: object) -> str:
+    """A value as it was said, and the columns of a log with their names."""
+    if isinstance(value, dict):
+        return " ".join(f"{column}={name}" for column, name in value.items())
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _count(row: dict[str, Any]) -> str:
@@ -44,8 +53,9 @@ def _count(row: dict[str, Any]) -> str:
 
 
 def _routes(routes: list[dict[str, Any]]) -> list[str]:
-    columns = ("calls", "allowed", "denied", "consuming")
-    rows = [[*(_number(row[name]) for name in columns), shown(row["route"] or "(none)")] for row in routes[:SHOWN_ROUTES]]
+    columns = {"calls": "calls", "allowed": "allowed", "denied": "denied", "consuming": "consuming"}
+    columns |= {"orbs": "stated_amount", "unstated": "calls_without_stated_amount"}
+    rows = [[*(_number(row[name]) for name in columns.values()), shown(row["route"] or "(none)")] for row in routes[:SHOWN_ROUTES]]
     lines = _section("by route", [[*columns, "route"], *rows] if rows else [])
     return lines + _more(len(routes) - SHOWN_ROUTES, "routes")
 

@@ -1,71 +1,130 @@
-"""When a request was made, however a log writes it: instants in UTC."""
+"""When a request was made, however a log writes it: instants in UTC.
+
+What a time is does not depend on the times next to it, nor on the version of Python: the forms are those below. Arrow reads whole
+columns of the most common ones, and a test holds both to one table.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import re
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any
 
 from .._extras import needs
 
-UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
+UNITS: dict[str, float] = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
+
+# Microseconds in what Arrow counts dates and times in, but for nanoseconds.
+FACTORS = {"day": 86_400_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-ACCESS = re.compile(r"(\d\d)/(\w{3})/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)", re.ASCII)
+START = datetime(1970, 1, 1)
 MONTHS = {name: at for at, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
-FRACTION = re.compile(r"[.,](\d+)", re.ASCII)
 
 # Microseconds of the years that Python knows.
 FIRST, LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
+
+_ZONE = r"(?P<zone>[Zz]|[+-]\d\d(?::?\d\d)?)?"
+_DATE = r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
+# ISO 8601: a date, and a time with any sign between them; or both without signs in them.
+FORMS = tuple(
+    re.compile(form, re.ASCII | re.DOTALL)
+    for form in (
+        rf"{_DATE}(?:.(?P<hour>\d\d)(?::(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<part>\d+))?)?)? ?{_ZONE})?",
+        rf"(?P<year>\d{{4}})(?P<month>\d\d)(?P<day>\d\d)[Tt](?P<hour>\d\d)(?P<minute>\d\d)(?:(?P<second>\d\d)(?:[.,](?P<part>\d+))?)?{_ZONE}",
+        r"(?P<day>\d\d)/(?P<name>\w{3})/(?P<year>\d{4}):(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<zone>[+-]\d\d\d\d)",
+    )
+)
+_OFFSET = re.compile(r"([+-])(\d\d)(?::?(\d\d))?", re.ASCII)
+
+# What Arrow reads as we do, where all texts of a column are so.
+_ZONED = r"\A\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)\z"
+_LOCAL = r"\A\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6})?\z"
+_ACCESS = r"\A\d\d/[A-Z][a-z][a-z]/\d{4}:\d\d:\d\d:\d\d [+-]([01]\d|2[0-3])[0-5]\d\z"
 
 
 class Times:
     """Reads times. One that cannot be read is absent and counted, and takes nothing from its request."""
 
-    def __init__(self, unit: str | None) -> None:
+    def __init__(self, unit: str | None, zone: str | None = None) -> None:
         if unit is not None and unit not in UNITS:
             raise ValueError(f"the unit of time is `{unit}`, not one of {', '.join(UNITS)}")
         self.unread = 0
+        self.zoneless = 0
         self._unit = unit
+        self._zone = zone_of(zone)
+        self._pa = needs("pyarrow", "logs")
+        self._pc = needs("pyarrow.compute", "logs")
 
-    def column(self, found: Any) -> Any:
-        """A column of times."""
-        pa = needs("pyarrow", "logs")
-        types = pa.types
-        if types.is_boolean(found.type):
-            # Python would count them.
-            self.unread += len(found) - found.null_count
-            return pa.nulls(len(found), pa.timestamp("us", "UTC"))
-        if types.is_timestamp(found.type) or types.is_date(found.type) or types.is_null(found.type):
-            # Without a zone it is in UTC; nanoseconds are dropped.
-            times = _known_to_calendars(found.cast(pa.timestamp("us", "UTC"), safe=False))
-        else:
-            coded = found if types.is_dictionary(found.type) else found.dictionary_encode()
-            times = self._different(coded.dictionary).take(coded.indices)
-        self.unread += times.null_count - found.null_count
-        return times
+    def column(self, found: Any, is_decided: Any) -> Any:
+        """A column of times. Of the rows that are decided it counts those that cannot be read, and those without a zone."""
+        pa, pc = self._pa, self._pc
+        if pa.types.is_dictionary(found.type):
+            found = _decoded(pa, found)
+        counts, is_local = self._read(found)
+        is_known = pc.and_(pc.greater_equal(counts, FIRST), pc.less_equal(counts, LAST))
+        counts = pc.if_else(is_known, counts, None)
+        is_unread = pc.and_(pc.is_valid(found), pc.is_null(counts))
+        self.unread += _count(pc, pc.and_(is_unread, is_decided))
+        self.zoneless += _count(pc, pc.and_(pc.and_(pc.is_valid(counts), is_local), is_decided))
+        return counts.cast(pa.timestamp("us", "UTC"))
 
-    def _different(self, found: Any) -> Any:
+    def _read(self, found: Any) -> tuple[Any, Any]:
+        """Microseconds since 1970, and which times had no zone."""
+        pa, types = self._pa, self._pa.types
+        if types.is_timestamp(found.type) or types.is_date(found.type):
+            counts = self._of_calendar(found)
+            is_local = types.is_date(found.type) or found.type.tz is None
+            return self._instants(counts) if is_local else counts, pa.scalar(is_local)
+        if types.is_null(found.type) or types.is_boolean(found.type):
+            # Python would count flags.
+            return pa.nulls(len(found), pa.int64()), pa.scalar(False)
+        coded = found.dictionary_encode()
+        counts, is_local = self._different(coded.dictionary)
+        return counts.take(coded.indices), is_local.take(coded.indices)
+
+    def _of_calendar(self, found: Any) -> Any:
+        """Microseconds of Arrow's own dates and times: a product that is too large would be another time. Nanoseconds are dropped."""
+        pa, pc = self._pa, self._pc
+        is_days = pa.types.is_date32(found.type)
+        counts = (found.cast(pa.int32()) if is_days else found).cast(pa.int64())
+        unit = "day" if is_days else "ms" if pa.types.is_date64(found.type) else found.type.unit
+        if unit == "ns":
+            # Down, as with all others.
+            return pc.divide(pc.subtract(counts, pc.if_else(pc.less(counts, 0), 999, 0)), 1_000)
+        factor = FACTORS[unit]
+        fits = pc.and_(pc.greater_equal(counts, FIRST // factor), pc.less_equal(counts, LAST // factor))
+        return pc.multiply(pc.if_else(fits, counts, None), factor)
+
+    def _different(self, found: Any) -> tuple[Any, Any]:
         """Times that are different: all at once where they are alike, as in most logs, or one by one."""
-        pa = needs("pyarrow", "logs")
-        instant = pa.timestamp("us", "UTC")
+        pa, pc = self._pa, self._pc
         if pa.types.is_string(found.type) or pa.types.is_binary(found.type):
-            for read in (_iso, _access):
-                with contextlib.suppress(pa.ArrowInvalid):
-                    return read(found.cast(pa.string())).cast(instant)
-        return pa.array([self._read(value) for value in found.to_pylist()], pa.int64()).cast(instant)
+            try:
+                text = found.cast(pa.string())
+                for form, read in ((_ZONED, _zoned), (_LOCAL, _local), (_ACCESS, _access)):
+                    if pc.all(pc.match_substring_regex(text, form), min_count=0).as_py():
+                        counts, is_local = read(pa, pc, text), form == _LOCAL
+                        counts = self._instants(counts) if is_local else counts
+                        return counts, pa.repeat(pa.scalar(is_local), len(found))
+            except pa.ArrowInvalid:
+                # A day that no month has, or bytes that are no text.
+                pass
+        read_one = [self._one(value) for value in found.to_pylist()]
+        counts = pa.array([count for count, _ in read_one], pa.int64())
+        return counts, pa.array([is_local for _, is_local in read_one], pa.bool_())
 
-    def _read(self, value: Any) -> int | None:
+    def _one(self, value: Any) -> tuple[int | None, bool]:
         if isinstance(value, bytes):
             value = value.decode("utf-8", "replace")
         try:
-            if isinstance(value, str):
-                number = _number(value)
-                return _text(value) if number is None else self._count(number)
-            return self._count(value)
-        except (OverflowError, TypeError, ValueError):
-            return None
+            number = _number(value) if isinstance(value, str) else value
+            if number is not None:
+                return self._count(number), False
+            count, is_local = _text(value.strip())
+            return self._instant(count) if is_local else count, is_local
+        except (AttributeError, OverflowError, TypeError, ValueError):
+            return None, False
 
     def _count(self, number: float) -> int | None:
         """What a number counts is not guessed."""
@@ -74,59 +133,99 @@ class Times:
         count = round(number * UNITS[self._unit])
         return count if FIRST <= count <= LAST else None
 
+    def _instants(self, counts: Any) -> Any:
+        """The instants of local times."""
+        if self._zone is timezone.utc:
+            return counts
+        coded = counts.dictionary_encode()
+        instants = [None if count is None else self._instant(count) for count in coded.dictionary.to_pylist()]
+        return self._pa.array(instants, self._pa.int64()).take(coded.indices)
 
-def _known_to_calendars(found: Any) -> Any:
-    """Years beyond 9999 are no times of a log."""
-    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
-    count = found.cast(pa.int64())
-    return pc.if_else(pc.and_(pc.greater_equal(count, FIRST), pc.less_equal(count, LAST)), found, None)
+    def _instant(self, count: int) -> int | None:
+        """None where clocks were changed, and the time was there twice or never."""
+        if not FIRST <= count <= LAST:
+            return None
+        local = START + timedelta(microseconds=count)
+        first, second = (self._zone.utcoffset(local.replace(fold=fold)) for fold in (0, 1))
+        return None if first is None or first != second else count - first // timedelta(microseconds=1)
 
 
-def _iso(found: Any) -> Any:
-    """Texts in ISO 8601, all with a zone or all without one."""
-    pa = needs("pyarrow", "logs")
-    with contextlib.suppress(pa.ArrowInvalid):
-        return found.cast(pa.timestamp("us", "UTC"))
-    return found.cast(pa.timestamp("us"))
+def zone_of(name: str | None) -> tzinfo:
+    """The zone of times that name none, by default UTC.
+
+    >>> zone_of("+05:30"), zone_of(None)
+    (datetime.timezone(datetime.timedelta(seconds=19800)), datetime.timezone.utc)
+    """
+    if name is None or name == "UTC":
+        return timezone.utc
+    try:
+        if _OFFSET.fullmatch(name):
+            return timezone(timedelta(microseconds=_offset(name)))
+        from zoneinfo import ZoneInfo
+
+        return ZoneInfo(name)
+    # Names that are no paths, paths that are folders, and machines without any zone.
+    except (LookupError, OSError, TypeError, ValueError):
+        raise ValueError(f"`{name}` is no time zone here: say an offset, as +02:00, or a name, as Europe/Berlin") from None
 
 
-def _access(found: Any) -> Any:
+def _text(text: str) -> tuple[int, bool]:
+    """Microseconds since 1970 of a time in ISO 8601 or as access logs have it, and whether it has no zone."""
+    found = next((found for form in FORMS if (found := form.fullmatch(text))), None)
+    if found is None:
+        raise ValueError(text)
+    parts = found.groupdict()
+    month = MONTHS[parts["name"]] if parts.get("name") in MONTHS else int(parts.get("month") or 0)
+    hour, minute, second = (int(parts[name] or 0) for name in ("hour", "minute", "second"))
+    when = datetime(int(parts["year"]), month, int(parts["day"]), hour, minute, second)
+    part = int(f"{(parts.get('part') or '0')[:6]:0<6}")
+    count = (when - START) // timedelta(microseconds=1) + part
+    return (count, True) if parts["zone"] is None else (count - _offset(parts["zone"]), False)
+
+
+def _offset(zone: str) -> int:
+    """How far a zone is ahead, in microseconds."""
+    found = _OFFSET.fullmatch(zone)
+    if found is None:
+        return 0
+    sign, hours, minutes = found.groups("0")
+    if int(hours) > 23 or int(minutes) > 59:
+        raise ValueError(zone)
+    return (int(hours) * 60 + int(minutes)) * (60_000_000 if sign == "+" else -60_000_000)
+
+
+def _zoned(pa: Any, pc: Any, text: Any) -> Any:
+    return text.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+
+
+def _local(pa: Any, pc: Any, text: Any) -> Any:
+    return text.cast(pa.timestamp("us")).cast(pa.int64())
+
+
+def _access(pa: Any, pc: Any, text: Any) -> Any:
     """Texts as access logs have them, `20/Nov/2026:13:05:00 +0000`."""
-    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
     day, month, year, time, zone = (
-        pc.utf8_slice_codeunits(found, start, stop) for start, stop in ((0, 2), (3, 6), (7, 11), (12, 20), (21, 26))
+        pc.utf8_slice_codeunits(text, start, stop) for start, stop in ((0, 2), (3, 6), (7, 11), (12, 20), (21, 26))
     )
     number = pa.array([f"-{at:02}-" for at in MONTHS.values()]).take(pc.index_in(month, pa.array(list(MONTHS))))
     # A month of another name is null, and so is its time.
-    texts = pc.binary_join_element_wise(year, number, day, "T", time, zone, "")
-    alike = pc.all(pc.match_like(found, "__/___/____:__:__:__ _____"), min_count=0).as_py()
-    if texts.null_count > found.null_count or not alike:
-        raise pa.ArrowInvalid("not all as in access logs")
-    return texts.cast(pa.timestamp("us", "UTC"))
+    return _zoned(pa, pc, pc.binary_join_element_wise(year, number, day, "T", time, zone, ""))
 
 
 def _number(text: str) -> float | None:
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            pass
+    return None
 
 
-def _text(text: str) -> int | None:
-    """ISO 8601, where a time without a zone is in UTC, or as access logs have it."""
-    if found := ACCESS.fullmatch(text):
-        day, month, year, hour, minute, second, sign, hours, minutes = found.groups()
-        ahead = timedelta(hours=int(hours), minutes=int(minutes)) * (1 if sign == "+" else -1)
-        zone = timezone(ahead)
-        when = datetime(int(year), MONTHS.get(month, 0), int(day), int(hour), int(minute), int(second), tzinfo=zone)
-    else:
-        # Python 3.10 reads neither `Z` nor nanoseconds.
-        text = FRACTION.sub(lambda digits: f".{digits[1][:6]:0<6}", text.strip())
-        when = datetime.fromisoformat(re.sub("[Zz]$", "+00:00", text))
-        if when.tzinfo is None:
-            when = when.replace(tzinfo=timezone.utc)
-    return (when - EPOCH) // timedelta(microseconds=1)
+def _decoded(pa: Any, found: Any) -> Any:
+    # `dictionary_decode` knows no views.
+    values = found.dictionary
+    return (values.cast(pa.string()) if pa.types.is_string_view(values.type) else values).take(found.indices)
+
+
+def _count(pc: Any, flags: Any) -> int:
+    return pc.sum(flags).as_py() or 0

@@ -1,0 +1,99 @@
+"""What is to be known of a log before its numbers are believed: columns that are there and not read, and those that no row has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .._columns import NAMES
+from .._errors import TableError
+from .._extras import needs
+
+
+class NoColumnError(TableError):
+    """A column that was named, and that no row has: what was decided without it is no answer."""
+
+
+class Notes:
+    """Taken while a log is read."""
+
+    def __init__(self, columns: Mapping[str, str], values: Mapping[str, object]) -> None:
+        self._unseen = dict(columns)
+        self._values = {name: value for name, value in values.items() if value is not None}
+        self._overruled: dict[str, str] = {}
+        self._alike: dict[str, str] = {}
+        self._members: list[str] = []
+        self._rows = self._kinds = self._scopes = self._scopes_alone = 0
+        self._pc = needs("pyarrow.compute", "logs")
+
+    @property
+    def unseen(self) -> dict[str, str]:
+        """The columns that were named and that no row had so far."""
+        return self._unseen
+
+    def see(self, column: str) -> None:
+        """A column is there."""
+        self._unseen.pop(column, None)
+
+    def has(self, known: Iterable[str], found: Mapping[str, str]) -> None:
+        """The log has these columns, of which some are read."""
+        known = list(known)
+        self._members = self._members or known
+        for name in found:
+            self.see(name)
+        for name in self._values:
+            if name in known:
+                self._overruled[name] = name
+        used = {name.partition(".")[0] for name in found.values()} | {*found.values(), *self._values}
+        for name in NAMES:
+            if name not in found and name not in self._values:
+                alike = (other for other in known if other not in used and _plain(other) == _plain(name))
+                if (other := next(alike, None)) is not None:
+                    self._alike[name] = other
+
+    def count(self, texts: Mapping[str, Any], is_decided: Any) -> None:
+        """Counts rows that are decided, with and without the columns of a token."""
+        pc = self._pc
+        kinds = pc.and_(pc.is_valid(texts["kind"]), is_decided)
+        scopes = pc.greater(pc.binary_length(texts["scopes"]), 0).fill_null(False)
+        scopes = pc.and_(scopes, is_decided)
+        self._rows += pc.sum(is_decided).as_py() or 0
+        self._kinds += pc.sum(kinds).as_py() or 0
+        self._scopes += pc.sum(scopes).as_py() or 0
+        self._scopes_alone += pc.sum(pc.and_not(scopes, kinds)).as_py() or 0
+
+    def check(self) -> None:
+        """Raises `NoColumnError` where a column was named that no row of the log had."""
+        for column, name in self._unseen.items():
+            if self._rows:
+                there = f"; the first has `{'`, `'.join(self._members)}`" if self._members else ""
+                raise NoColumnError(f"no row has `{name}`, which was named for `{column}`{there}")
+
+    def warnings(self) -> list[str]:
+        """Sentences, the gravest first."""
+        said = []
+        if self._rows and not self._kinds:
+            said.append("No row has a kind, so every call was decided as one without a token: say `kind`, or which column has it.")
+        elif self._scopes_alone:
+            said.append(f"With scopes and no kind, or an empty one, and so decided as without a token: {number(self._scopes_alone, 'call')}.")
+        if self._kinds and not self._scopes:
+            said.append("No row has scopes, so every token was decided as one without any: say `scopes`, or which column has them.")
+        for name, other in self._alike.items():
+            said.append(f"The log has a column `{other}`, which was not read: for `{name}`, say `{name}={other}`.")
+        for name in self._overruled:
+            said.append(f"The log's own column `{name}` was not read: `{name}` is {_quoted(self._values[name])} for all calls.")
+        return said
+
+
+def number(count: int, noun: str) -> str:
+    """How many things there are."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _plain(name: str) -> str:
+    """A name without what people misspell: case, signs between words, the ending of a plural."""
+    return "".join(filter(str.isalnum, name)).casefold().removesuffix("s")
+
+
+def _quoted(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"`{value}`"
