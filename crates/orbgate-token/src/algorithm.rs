@@ -1,9 +1,5 @@
 //! The signature algorithms, and which keys each one is for.
 
-use aws_lc_rs::hmac;
-use aws_lc_rs::rsa::PublicKeyComponents;
-use aws_lc_rs::signature::{self, ParsedPublicKey, RsaParameters, VerificationAlgorithm};
-
 /// A signature algorithm of RFC 7518 §3.1, RFC 8037 or RFC 9864.
 ///
 /// There is no `none`, and no way to add it.
@@ -113,43 +109,13 @@ impl Algorithm {
         }
     }
 
-    /// An RSA key for this algorithm; both numbers are without leading zeros.
-    pub(crate) fn rsa_key(self, n: &[u8], e: &[u8]) -> Option<ParsedPublicKey> {
-        let parameters: &'static RsaParameters = match self {
-            Self::Rs256 => &signature::RSA_PKCS1_2048_8192_SHA256,
-            Self::Rs384 => &signature::RSA_PKCS1_2048_8192_SHA384,
-            Self::Rs512 => &signature::RSA_PKCS1_2048_8192_SHA512,
-            Self::Ps256 => &signature::RSA_PSS_2048_8192_SHA256,
-            Self::Ps384 => &signature::RSA_PSS_2048_8192_SHA384,
-            Self::Ps512 => &signature::RSA_PSS_2048_8192_SHA512,
-            _ => return None,
-        };
-        PublicKeyComponents { n, e }
-            .to_parsed_public_key(parameters)
-            .ok()
-    }
-
-    /// A key on a curve for this algorithm: an uncompressed point, or an Ed25519 key.
-    pub(crate) fn curve_key(self, point: &[u8]) -> Option<ParsedPublicKey> {
-        let algorithm: &'static dyn VerificationAlgorithm = match self {
-            Self::Es256 => &signature::ECDSA_P256_SHA256_FIXED,
-            Self::Es384 => &signature::ECDSA_P384_SHA384_FIXED,
-            Self::Es512 => &signature::ECDSA_P521_SHA512_FIXED,
-            Self::EdDsa | Self::Ed25519 => &signature::ED25519,
-            _ => return None,
-        };
-        ParsedPublicKey::new(algorithm, point).ok()
-    }
-
-    /// A secret for this algorithm, at least as long as its hash (RFC 7518 §3.2).
-    pub(crate) fn secret_key(self, secret: &[u8]) -> Option<hmac::Key> {
-        let algorithm = match self {
-            Self::Hs256 => hmac::HMAC_SHA256,
-            Self::Hs384 => hmac::HMAC_SHA384,
-            Self::Hs512 => hmac::HMAC_SHA512,
-            _ => return None,
-        };
-        let enough = secret.len() >= algorithm.digest_algorithm().output_len();
-        enough.then(|| hmac::Key::new(algorithm, secret))
+    /// How many bytes the hash of an HMAC has; 0 for the others.
+    pub(crate) const fn hash_bytes(self) -> usize {
+        match self {
+            Self::Hs256 => 32,
+            Self::Hs384 => 48,
+            Self::Hs512 => 64,
+            _ => 0,
+        }
     }
 }

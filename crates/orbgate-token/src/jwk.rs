@@ -1,11 +1,14 @@
 //! One public key of a key set (RFC 7517, RFC 7518 §6): accepted whole, or left out with a reason.
 
-use aws_lc_rs::hmac;
-use aws_lc_rs::signature::ParsedPublicKey;
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::algorithm::{Algorithm, Family};
 use crate::compact::decode;
+#[cfg(feature = "aws-lc-rs")]
+use crate::material::Material;
+use crate::parts::Parts;
 use crate::roca;
 
 /// What a key of a key set must be beyond what this crate demands of every key.
@@ -26,23 +29,33 @@ impl Default for KeyRules {
 /// A key, bound to the algorithms that it may be used with.
 pub(crate) struct Key {
     pub(crate) kid: Option<String>,
-    /// One verifier for each algorithm.
-    pub(crate) uses: Vec<(Algorithm, Material)>,
+    /// The key as RFC 7638 writes it.
+    pub(crate) text: Arc<str>,
+    /// One for each algorithm.
+    pub(crate) uses: Vec<Use>,
 }
 
-/// What checks a signature: a public key or a secret.
-pub(crate) enum Material {
-    Public(ParsedPublicKey),
-    Secret(Box<hmac::Key>),
+/// A key for one algorithm.
+pub(crate) struct Use {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) signature_bytes: usize,
+    #[cfg(feature = "aws-lc-rs")]
+    pub(crate) material: Material,
 }
 
-impl Material {
-    /// Whether the signature is of this message.
-    pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
-        match self {
-            Self::Public(key) => key.verify_sig(message, signature).is_ok(),
-            Self::Secret(key) => hmac::verify(key, message, signature).is_ok(),
-        }
+impl Use {
+    /// `None` where the numbers are no key for the algorithm.
+    #[cfg_attr(
+        not(feature = "aws-lc-rs"),
+        expect(clippy::missing_const_for_fn, reason = "the library is not const")
+    )]
+    fn new(algorithm: Algorithm, parts: &Parts<'_>) -> Option<Self> {
+        Some(Self {
+            algorithm,
+            signature_bytes: parts.signature_bytes(algorithm),
+            #[cfg(feature = "aws-lc-rs")]
+            material: Material::new(algorithm, parts)?,
+        })
     }
 }
 
@@ -60,7 +73,7 @@ impl Key {
             return Err("a private key does not belong in a public key set");
         }
         jwk.is_for_signatures()?;
-        let uses = match kind {
+        let (text, uses) = match kind {
             "RSA" => jwk.rsa(rules)?,
             "EC" => jwk.curve()?,
             "OKP" => jwk.edwards()?,
@@ -68,12 +81,30 @@ impl Key {
         };
         Ok(Self {
             kid: jwk.text("kid")?.map(str::to_owned),
+            text,
             uses,
+        })
+    }
+
+    /// A secret for an algorithm, at least as long as its hash (RFC 7518 §3.2).
+    pub(crate) fn from_secret(
+        kid: &str,
+        algorithm: Algorithm,
+        secret: &[u8],
+    ) -> Result<Self, &'static str> {
+        let parts = Parts::Secret(secret);
+        let fits = algorithm.family() == Family::Secret && secret.len() >= algorithm.hash_bytes();
+        let usage = fits.then(|| Use::new(algorithm, &parts)).flatten();
+        let usage = usage.ok_or("it is too short, or its algorithm is not HMAC")?;
+        Ok(Self {
+            kid: Some(kid.to_owned()),
+            text: parts.jwk(Family::Secret).into(),
+            uses: vec![usage],
         })
     }
 }
 
-type Uses = Vec<(Algorithm, Material)>;
+type Uses = (Arc<str>, Vec<Use>);
 
 struct Jwk<'a>(&'a Map<String, Value>);
 
@@ -101,7 +132,7 @@ impl Jwk<'_> {
         if roca::has_fingerprint(&n) {
             return Err("it is from a faulty generator (CVE-2017-15361)");
         }
-        self.uses(Family::Rsa, |algorithm| algorithm.rsa_key(&n, &e))
+        self.uses(Family::Rsa, &Parts::Rsa { n: &n, e: &e })
     }
 
     fn curve(&self) -> Result<Uses, &'static str> {
@@ -111,14 +142,11 @@ impl Jwk<'_> {
             Some("P-521") => (Family::P521, 66),
             _ => return Err("its `crv` is not P-256, P-384 or P-521"),
         };
-        let mut point = vec![4]; // uncompressed
-        for coordinate in [self.bytes("x")?, self.bytes("y")?] {
-            if coordinate.len() != length {
-                return Err("a coordinate has not the length of its curve's");
-            }
-            point.extend(coordinate);
+        let (x, y) = (self.bytes("x")?, self.bytes("y")?);
+        if x.len() != length || y.len() != length {
+            return Err("a coordinate has not the length of its curve's");
         }
-        self.uses(family, |algorithm| algorithm.curve_key(&point))
+        self.uses(family, &Parts::Point { x: &x, y: &y })
     }
 
     fn edwards(&self) -> Result<Uses, &'static str> {
@@ -129,28 +157,24 @@ impl Jwk<'_> {
         if point.len() != 32 {
             return Err("a coordinate has not the length of its curve's");
         }
-        self.uses(Family::Ed25519, |algorithm| algorithm.curve_key(&point))
+        self.uses(Family::Ed25519, &Parts::Edwards(&point))
     }
 
     /// The key for its own `alg`, or else for every algorithm of its family.
-    fn uses(
-        &self,
-        family: Family,
-        key: impl Fn(Algorithm) -> Option<ParsedPublicKey>,
-    ) -> Result<Uses, &'static str> {
+    fn uses(&self, family: Family, parts: &Parts<'_>) -> Result<Uses, &'static str> {
         let named = self.text("alg")?;
         let mut uses = Vec::new();
         for algorithm in Algorithm::ALL {
             if algorithm.family() == family && named.is_none_or(|named| named == algorithm.as_str())
             {
-                let key = key(algorithm).ok_or("it is not a point of its curve, or no key")?;
-                uses.push((algorithm, Material::Public(key)));
+                let usage = Use::new(algorithm, parts);
+                uses.push(usage.ok_or("it is not a point of its curve, or no key")?);
             }
         }
         if uses.is_empty() {
             return Err("its `alg` is not for signatures by such a key");
         }
-        Ok(uses)
+        Ok((parts.jwk(family).into(), uses))
     }
 
     fn is_for_signatures(&self) -> Result<(), &'static str> {

@@ -10,7 +10,7 @@ use crate::algorithm::Algorithm;
 use crate::compact::Compact;
 use crate::error::TokenError;
 use crate::json::{self, JsonFault};
-use crate::jwk::{Key, KeyRules, Material};
+use crate::jwk::{Key, KeyRules, Use};
 
 /// A larger key set is refused unread.
 pub(crate) const KEY_SET_BYTES: usize = 256 * 1024;
@@ -89,15 +89,11 @@ impl KeySet {
     pub fn from_secrets<'a>(
         secrets: impl IntoIterator<Item = (&'a str, Algorithm, &'a [u8])>,
     ) -> Result<Self, KeySetError> {
-        Self::collect(secrets.into_iter().map(|(kid, algorithm, secret)| {
-            let key = algorithm
-                .secret_key(secret)
-                .ok_or("it is too short, or its algorithm is not HMAC")?;
-            Ok(Key {
-                kid: Some(kid.to_owned()),
-                uses: vec![(algorithm, Material::Secret(Box::new(key)))],
-            })
-        }))
+        Self::collect(
+            secrets
+                .into_iter()
+                .map(|(kid, algorithm, secret)| Key::from_secret(kid, algorithm, secret)),
+        )
     }
 
     fn collect(keys: impl Iterator<Item = Result<Key, &'static str>>) -> Result<Self, KeySetError> {
@@ -166,49 +162,52 @@ impl KeySet {
         })
     }
 
-    /// Checks the signature with the only key that can have made it.
-    pub(crate) fn verify(
+    /// The only key that can have made the token's signature, for the token's algorithm.
+    pub(crate) fn choose(
         &self,
         token: &Compact<'_>,
         allowed: &[Algorithm],
         revoked: Option<&HashSet<String>>,
-    ) -> Result<(), TokenError> {
+    ) -> Result<Chosen<'_>, TokenError> {
         let algorithm = token.header.algorithm;
         let algorithm = algorithm
             .filter(|algorithm| allowed.contains(algorithm))
             .ok_or(TokenError::Algorithm)?;
-        let material = match &token.header.kid {
+        match &token.header.kid {
             Some(kid) if revoked.is_some_and(|revoked| revoked.contains(kid)) => {
-                return Err(TokenError::KeyRevoked);
+                Err(TokenError::KeyRevoked)
             }
             Some(kid) => {
                 let place = self.by_kid.get(kid).ok_or(TokenError::KeyUnknown)?;
                 let key = place.and_then(|place| self.keys.get(place));
                 let key = key.ok_or(TokenError::KeyAmbiguous)?;
-                key.material(algorithm).ok_or(TokenError::KeyMismatch)?
+                key.fit(algorithm).ok_or(TokenError::KeyMismatch)
             }
             None => {
-                let mut fitting = self
-                    .usable(revoked)
-                    .filter_map(|key| key.material(algorithm));
+                let mut fitting = self.usable(revoked).filter_map(|key| key.fit(algorithm));
                 match (fitting.next(), fitting.next()) {
-                    (Some(material), None) => material,
-                    _ => return Err(TokenError::KeyIdMissing),
+                    (Some(chosen), None) => Ok(chosen),
+                    _ => Err(TokenError::KeyIdMissing),
                 }
             }
-        };
-        if material.verify(token.signed, &token.signature) {
-            Ok(())
-        } else {
-            Err(TokenError::Signature)
         }
     }
 }
 
+/// A key, for the algorithm of a token.
+pub(crate) struct Chosen<'k> {
+    pub(crate) text: &'k Arc<str>,
+    pub(crate) usage: &'k Use,
+}
+
 impl Key {
-    fn material(&self, algorithm: Algorithm) -> Option<&Material> {
-        let found = self.uses.iter().find(|(usage, _)| *usage == algorithm);
-        found.map(|(_, material)| material)
+    fn fit(&self, algorithm: Algorithm) -> Option<Chosen<'_>> {
+        let usage = self
+            .uses
+            .iter()
+            .find(|usage| usage.algorithm == algorithm)?;
+        let text = &self.text;
+        Some(Chosen { text, usage })
     }
 }
 

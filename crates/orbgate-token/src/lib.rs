@@ -16,11 +16,16 @@ mod json;
 mod jwk;
 mod keys;
 mod kind;
+#[cfg(feature = "aws-lc-rs")]
+mod material;
+mod parts;
 mod roca;
 mod scope;
+mod signature;
 mod verified;
 mod verifier;
 #[cfg(test)]
+#[cfg(feature = "aws-lc-rs")]
 mod wycheproof;
 
 // The public interface is:
@@ -39,6 +44,7 @@ pub use crate::jwk::KeyRules;
 pub use crate::keys::{KeySet, KeySetError, KeyWarning, Keys};
 pub use crate::kind::{ClaimTest, KindRules};
 pub use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
+pub use crate::signature::SignatureCheck;
 pub use crate::verified::{Fingerprint, VerifiedToken};
 pub use crate::verifier::Verifier;
 #[cfg(feature = "fetch")]

@@ -4,8 +4,8 @@ use core::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use aws_lc_rs::digest;
 use orbgate::{Token, TokenKind};
+use sha2::{Digest as _, Sha256};
 
 /// A token whose signature, issuer, audience, times and type are right.
 ///
@@ -106,8 +106,8 @@ pub struct Fingerprint([u8; 8]);
 
 impl Fingerprint {
     pub(crate) fn of(token: &[u8]) -> Self {
-        let hash = digest::digest(&digest::SHA256, token);
-        Self(hash.as_ref().first_chunk().copied().unwrap_or_default())
+        let hash: [u8; 32] = Sha256::digest(token).into();
+        Self(hash.first_chunk().copied().unwrap_or_default())
     }
 }
 

@@ -10,7 +10,8 @@ use crate::compact::Compact;
 use crate::config_error::ConfigError;
 use crate::error::TokenError;
 use crate::issuer::Issuer;
-use crate::keys::Keys;
+use crate::keys::{Chosen, Keys};
+use crate::signature::{SignatureCheck, can_be};
 use crate::verified::{Fingerprint, VerifiedToken};
 
 /// Verifies access tokens of the configured issuers.
@@ -60,6 +61,7 @@ impl Verifier {
     /// # Errors
     ///
     /// The first rule that the token breaks. [`TokenError::KeyUnknown`] may go away with fresh keys.
+    #[cfg(feature = "aws-lc-rs")]
     pub fn verify(
         &self,
         token: impl AsRef<[u8]>,
@@ -67,6 +69,21 @@ impl Verifier {
         now: SystemTime,
     ) -> Result<VerifiedToken, TokenError> {
         self.open(token.as_ref())?.judge(keys, now)
+    }
+
+    /// The signature of this token to check, if everything else that comes before it is right under these keys. For a
+    /// program that checks signatures itself; no C library is needed.
+    ///
+    /// # Errors
+    ///
+    /// The first rule that the token breaks. [`TokenError::KeyUnknown`] may go away with fresh keys.
+    pub fn check(
+        &self,
+        token: impl AsRef<[u8]>,
+        keys: &Keys,
+        now: SystemTime,
+    ) -> Result<SignatureCheck, TokenError> {
+        self.open(token.as_ref())?.check(keys, now)
     }
 
     /// What is known of an opaque token from the answer of its issuer's introspection endpoint (RFC 7662),
@@ -105,6 +122,7 @@ impl Verifier {
         let (index, issuer, name) = self.issuer_of(&claims)?;
         issuer.check_type(compact.header.typ.as_deref())?;
         Ok(Opened {
+            verifier: self,
             token,
             compact,
             claims,
@@ -124,7 +142,7 @@ impl Verifier {
     }
 
     /// An issuer and its name, by its place.
-    pub(crate) fn issuer(&self, index: usize) -> Option<(&Issuer, &str)> {
+    pub(crate) fn named(&self, index: usize) -> Option<(&Issuer, &Arc<str>)> {
         let (issuer, name) = self.issuers.get(index)?;
         Some((issuer, name))
     }
@@ -132,6 +150,7 @@ impl Verifier {
 
 /// A token taken apart: nothing in it can be trusted yet.
 pub(crate) struct Opened<'a> {
+    verifier: &'a Verifier,
     token: &'a [u8],
     compact: Compact<'a>,
     claims: Claims,
@@ -143,13 +162,50 @@ pub(crate) struct Opened<'a> {
 
 impl Opened<'_> {
     /// What is known of the token, if it is right at this time under these keys.
+    #[cfg(feature = "aws-lc-rs")]
     pub(crate) fn judge(&self, keys: &Keys, now: SystemTime) -> Result<VerifiedToken, TokenError> {
         let now = since_epoch(now)?;
-        let revoked = keys.revoked(self.name);
-        let keys = keys.of(self.name).ok_or(TokenError::NoKeys)?;
-        keys.verify(&self.compact, &self.issuer.algorithms, revoked)?;
+        let key = self.key(keys)?;
+        let compact = &self.compact;
+        if !key
+            .usage
+            .material
+            .verify(compact.signed, &compact.signature)
+        {
+            return Err(TokenError::Signature);
+        }
         let fingerprint = Fingerprint::of(self.token);
         self.issuer.judge(&self.claims, self.name, fingerprint, now)
+    }
+
+    /// The check of the signature, if everything that comes before it is right.
+    pub(crate) fn check(&self, keys: &Keys, now: SystemTime) -> Result<SignatureCheck, TokenError> {
+        since_epoch(now)?;
+        let Chosen { text, usage } = self.key(keys)?;
+        if !can_be(
+            usage.algorithm,
+            &self.compact.signature,
+            usage.signature_bytes,
+        ) {
+            return Err(TokenError::Signature);
+        }
+        Ok(SignatureCheck {
+            algorithm: usage.algorithm,
+            key: Arc::clone(text),
+            message: self.compact.signed.into(),
+            signature: self.compact.signature.as_slice().into(),
+            verifier: self.verifier.clone(),
+            issuer: self.index,
+            claims: self.claims.clone(),
+            fingerprint: Fingerprint::of(self.token),
+        })
+    }
+
+    /// The key that the signature must be by.
+    fn key<'k>(&self, keys: &'k Keys) -> Result<Chosen<'k>, TokenError> {
+        let revoked = keys.revoked(self.name);
+        let keys = keys.of(self.name).ok_or(TokenError::NoKeys)?;
+        keys.choose(&self.compact, &self.issuer.algorithms, revoked)
     }
 
     /// The key that the token says it is signed with, as a hash of its `kid`.
@@ -159,7 +215,7 @@ impl Opened<'_> {
     }
 }
 
-fn since_epoch(now: SystemTime) -> Result<Duration, TokenError> {
+pub(crate) fn since_epoch(now: SystemTime) -> Result<Duration, TokenError> {
     now.duration_since(UNIX_EPOCH)
         .map_err(|_| TokenError::Clock)
 }
@@ -179,7 +235,7 @@ impl Issuer {
     }
 
     /// All checks of the claims, once the signature is right.
-    fn judge(
+    pub(crate) fn judge(
         &self,
         claims: &Claims,
         name: &Arc<str>,

@@ -10,10 +10,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate::{Decision, TokenKind};
 use orbgate_analysis::{Disagreeing, Shadowed};
+use orbgate_gate::Credentials;
 use serde::Serialize;
 
 use crate::observe;
-use crate::verify::Refused;
+use crate::verify::Verified;
 
 /// Writes a line of JSON for each decision. Cheap to clone; the clones write to one place.
 ///
@@ -117,11 +118,25 @@ impl AuditLog {
 #[derive(Serialize)]
 pub(crate) struct TokenFacts {
     #[serde(rename = "token_kind", serialize_with = "kind")]
-    pub(crate) kind: Option<TokenKind>,
+    kind: Option<TokenKind>,
     #[serde(rename = "token")]
-    pub(crate) fingerprint: Option<String>,
-    #[serde(rename = "token_refused", serialize_with = "code")]
-    pub(crate) refused: Option<Refused>,
+    fingerprint: Option<String>,
+    #[serde(rename = "token_refused")]
+    refused: Option<&'static str>,
+}
+
+impl TokenFacts {
+    pub(crate) fn of<T: Verified>(credentials: &Credentials<T>) -> Self {
+        let (kind, fingerprint) = match credentials {
+            Credentials::Token(token) => (Some(token.token().kind), token.fingerprint()),
+            _ => (None, None),
+        };
+        Self {
+            kind,
+            fingerprint,
+            refused: credentials.refused(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -138,10 +153,6 @@ struct AuditLine<'a> {
 
 fn kind<S: serde::Serializer>(kind: &Option<TokenKind>, to: S) -> Result<S::Ok, S::Error> {
     kind.map(TokenKind::as_str).serialize(to)
-}
-
-fn code<S: serde::Serializer>(refused: &Option<Refused>, to: S) -> Result<S::Ok, S::Error> {
-    refused.map(Refused::code).serialize(to)
 }
 
 fn write(waiting: &Receiver<Entry>, writer: impl Write, losing: &AtomicBool) {

@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
-use serde::Deserialize;
+use orbgate_gate::allows_bonus_orbs;
 
 /// A request's body after the layer: first what the layer has read of it, then the rest.
 ///
@@ -63,27 +63,13 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
         this
     }
 
-    /// Whether the whole body is a JSON object that says `"allowBonusOrbsUse": true` (specification §2.1).
-    /// False if it is absent, of another type, given twice, beyond the limit or not UTF-8.
+    /// Whether the whole body allows bonus orbs; false if it goes beyond the limit.
     pub(crate) fn allows_bonus_orbs(&self) -> bool {
         if self.rest.is_some() || self.failure.is_some() {
             return false;
         }
-        // As text, because JSON is UTF-8: given bytes, the reader would not check the texts that it skips.
-        let Ok(text) = str::from_utf8(&self.read) else {
-            return false;
-        };
-        // Serde would read a list as an object, with its elements as the members in their order.
-        let is_object = text.trim_ascii_start().starts_with('{');
-        is_object && serde_json::from_str::<Flag>(text).is_ok_and(|flag| flag.allow_bonus_orbs_use)
+        allows_bonus_orbs(&self.read)
     }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Flag {
-    #[serde(default)]
-    allow_bonus_orbs_use: bool,
 }
 
 impl<B: Body<Data = Bytes> + Unpin> Body for RequestBody<B>

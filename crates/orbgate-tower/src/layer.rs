@@ -4,11 +4,11 @@ use core::fmt;
 use core::marker::PhantomData;
 use std::sync::Arc;
 
+use orbgate_gate::Challenge;
 use tower_layer::Layer;
 
 #[cfg(feature = "audit")]
 use crate::audit::AuditLog;
-use crate::challenge::Challenge;
 use crate::engines::Engines;
 use crate::service::Gate;
 use crate::settings::Settings;
@@ -94,7 +94,7 @@ impl<V, W> GateLayer<V, W> {
     /// What a denied caller is told in `WWW-Authenticate`: [`Challenge::Minimal`] unless it is set.
     #[must_use]
     pub fn challenge(self, challenge: Challenge) -> Self {
-        self.with(|settings| settings.challenge = challenge)
+        self.with(|settings| settings.rules.challenge = challenge)
     }
 
     /// Answers every denial with 403. So a caller cannot tell an unknown route from a missing scope.
@@ -102,7 +102,7 @@ impl<V, W> GateLayer<V, W> {
     /// [`Challenge::None`] does so by itself; a full challenge would still name the error.
     #[must_use]
     pub fn flat_403(self) -> Self {
-        self.with(|settings| settings.flat_403 = true)
+        self.with(|settings| settings.rules.flat_403 = true)
     }
 
     /// Decides on a `POST` by its own method, even if `X-HTTP-Method-Override` or a similar header names another one.
@@ -111,7 +111,7 @@ impl<V, W> GateLayer<V, W> {
     /// layer may follow the header. Set it if none of them does, but clients still send the header.
     #[must_use]
     pub fn ignore_method_override(self) -> Self {
-        self.with(|settings| settings.ignore_method_override = true)
+        self.with(|settings| settings.rules.ignore_method_override = true)
     }
 
     /// Reads `allowBonusOrbsUse` in the bodies of this route's allowed requests, up to `limit` bytes; the

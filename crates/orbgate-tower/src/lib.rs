@@ -5,8 +5,6 @@ mod allowed;
 #[cfg(feature = "audit")]
 mod audit;
 mod body;
-mod challenge;
-mod credentials;
 mod engines;
 mod layer;
 mod load_error;
@@ -24,14 +22,13 @@ pub use crate::allowed::Allowed;
 #[cfg(feature = "audit")]
 pub use crate::audit::AuditLog;
 pub use crate::body::RequestBody;
-pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
 pub use crate::engines::Engines;
 #[cfg(feature = "axum")]
 pub use crate::layer::InAxum;
 pub use crate::layer::{GateLayer, Outermost, UnknownRoute};
 pub use crate::load_error::LoadError;
-pub use crate::routes::{RoutesDiffer, Undeclared};
 pub use crate::service::{Gate, GateFuture};
 pub use crate::verify::{KeyHolder, Refused, Verified, VerifyToken};
 #[cfg(feature = "watch")]
 pub use crate::watch::{Watch, WatchSettings};
+pub use orbgate_gate::{Challenge, ChallengeError, FullChallenge, RoutesDiffer, Undeclared};

@@ -11,8 +11,6 @@ use orbgate_analysis::Shadowed;
 use tracing::Span;
 use tracing::field::{Empty, display};
 
-use crate::verify::Refused;
-
 /// The span of a decision, from the header to the answer.
 pub(crate) fn span() -> Span {
     tracing::info_span!(
@@ -29,7 +27,7 @@ pub(crate) fn span() -> Span {
 }
 
 /// Counts a decision, and notes it in its span.
-pub(crate) fn decided(decision: &Decision<'_>, refused: Option<Refused>, span: &Span) {
+pub(crate) fn decided(decision: &Decision<'_>, refused: Option<&'static str>, span: &Span) {
     let outcome = effect(decision);
     let (reason, route) = (decision.reason().as_str(), decision.route());
     let labels = [
@@ -38,7 +36,7 @@ pub(crate) fn decided(decision: &Decision<'_>, refused: Option<Refused>, span: &
         ("route", route.unwrap_or_default().to_owned().into()),
     ];
     count("orbgate_decisions_total", labels, 1);
-    if let Some(code) = refused.map(Refused::code) {
+    if let Some(code) = refused {
         count("orbgate_tokens_refused_total", [("reason", code.into())], 1);
         span.record("token_refused", code);
     }

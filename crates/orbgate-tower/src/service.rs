@@ -4,26 +4,27 @@ use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{ALLOW, AUTHORIZATION, WWW_AUTHENTICATE};
+use http::header::{ALLOW, AUTHORIZATION, HeaderName, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
-use orbgate::{Decision, Deny, Engine, Reason};
+use orbgate::{Decision, Engine};
 use orbgate_analysis::Shadowed;
+use orbgate_gate::{Credentials, Decided, Denial, Matched, Rules};
 use tower_service::Service;
 use tracing::{Instrument as _, Span};
 
 use crate::allowed::Allowed;
+#[cfg(feature = "audit")]
+use crate::audit::TokenFacts;
 use crate::body::RequestBody;
-use crate::challenge::{Challenge, Refusal};
-use crate::credentials::Credentials;
 use crate::engines::Engines;
 use crate::observe;
 use crate::settings::Settings;
-use crate::target::{Taken, method_unless_overridden};
 use crate::verify::{Verified, VerifyToken};
 
 /// A service inside a [`GateLayer`](crate::GateLayer).
@@ -85,55 +86,67 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let (parts, body) = request.into_parts();
-    let credentials = Credentials::read(&*settings.verifier, &parts.headers).await;
+    let credentials = credentials(&*settings.verifier, &parts).await;
     // One engine for the whole decision, even if another is swapped in meanwhile.
     let engine = settings.engines.load();
     let target = settings.source.target(&parts);
+    let names = parts.headers.keys().map(HeaderName::as_str);
     let mut question = Question {
         asked: orbgate::Request {
-            method: settings.method(&parts).as_bytes(),
+            method: settings
+                .rules
+                .method(parts.method.as_str().as_bytes(), names),
             target: target.as_bytes(),
-            token: credentials.token(),
+            token: credentials.token(V::Verified::token),
             allow_bonus_orbs_use: false,
         },
-        taken: settings.source.taken(&parts),
+        matched: settings.source.matched(&parts),
     };
-    let mut decision = question.put_to(&engine, |decision, taken| {
-        observe::misrouted(decision, taken, span);
-    });
+    let Decided {
+        mut decision,
+        misrouted,
+    } = question.put_to(&engine);
+    if let Some(misrouted) = misrouted {
+        observe::misrouted(&misrouted.allowed, misrouted.matched, span);
+    }
     let body = settings.read_as_far_as_needed(body, &decision).await;
     if body.allows_bonus_orbs() {
         question.asked.allow_bonus_orbs_use = true;
-        decision = engine.decide(&question.asked);
+        decision = question.put_to(&engine).decision;
     }
     settings.note(&question, &decision, &credentials, span);
-    let allowed = match &decision {
-        Decision::Deny(deny) => return Err(settings.denial(deny, &decision, &credentials)),
-        Decision::Allow(allow) => Allowed::new(&engine, allow),
+    let denial = settings.rules.denial(&decision, credentials.is_readable());
+    match (&decision, denial) {
+        (Decision::Allow(allow), None) => {
+            let allowed = Allowed::new(&engine, allow);
+            Ok(admitted(parts, body, allowed, credentials))
+        }
+        (_, denial) => Err(response(denial)),
+    }
+}
+
+/// What a request says of its caller.
+async fn credentials<V: VerifyToken>(verifier: &V, parts: &Parts) -> Credentials<V::Verified> {
+    let values = parts.headers.get_all(AUTHORIZATION);
+    let token = match Credentials::bearer(values.iter().map(HeaderValue::as_bytes)) {
+        Ok(token) => token,
+        Err(known) => return known,
     };
-    Ok(admitted(parts, body, allowed, credentials))
+    match verifier.verify(token).await {
+        Ok(token) => Credentials::Token(token),
+        Err(refused) => Credentials::Refused(refused.code()),
+    }
 }
 
 /// What the engines are asked about a request, and the route that a router has already chosen for it.
 struct Question<'q> {
     asked: orbgate::Request<'q>,
-    taken: Taken<'q>,
+    matched: Matched<'q>,
 }
 
-impl Question<'_> {
-    /// An engine's answer. If it allows a call by another route than the router's, the call is denied as one
-    /// without a route. The allowed decision and the router's template go to `misrouted`.
-    fn put_to<'e>(
-        &self,
-        engine: &'e Engine,
-        misrouted: impl FnOnce(&Decision<'e>, &str),
-    ) -> Decision<'e> {
-        let decision = engine.decide(&self.asked);
-        let Some(taken) = self.taken.instead_of(&decision) else {
-            return decision;
-        };
-        misrouted(&decision, taken);
-        engine.decide_scope("", self.asked.token, false)
+impl<'q> Question<'q> {
+    fn put_to<'e>(&self, engine: &'e Engine) -> Decided<'e, 'q> {
+        Rules::decide(engine, &self.asked, self.matched)
     }
 }
 
@@ -156,15 +169,6 @@ fn admitted<B: Body, T: Verified>(
 }
 
 impl<V> Settings<V> {
-    /// The method that an engine is asked about.
-    fn method<'p>(&self, parts: &'p Parts) -> &'p str {
-        if self.ignore_method_override {
-            parts.method.as_str()
-        } else {
-            method_unless_overridden(parts)
-        }
-    }
-
     /// Reads the body for `allowBonusOrbsUse`, if the settings say so for the allowed route.
     async fn read_as_far_as_needed<B>(&self, body: B, decision: &Decision<'_>) -> RequestBody<B>
     where
@@ -189,49 +193,35 @@ impl<V> Settings<V> {
         let candidate = self.shadow.as_ref().map(Engines::load);
         let shadowed = candidate.as_ref().map(|candidate| Shadowed {
             enforced: *decision,
-            candidate: question.put_to(candidate, |_, _| {}),
+            candidate: question.put_to(candidate).decision,
         });
         if let Some(shadowed) = &shadowed {
             observe::shadowed(shadowed, span);
         }
         #[cfg(feature = "audit")]
         if let Some(audit) = &self.audit {
-            audit.write_down(decision, shadowed.as_ref(), credentials.facts());
+            audit.write_down(decision, shadowed.as_ref(), TokenFacts::of(credentials));
         }
     }
+}
 
-    /// The answer to a denied request: a status, at most two headers, no body and no content type.
-    fn denial<T>(
-        &self,
-        deny: &Deny<'_>,
-        decision: &Decision<'_>,
-        credentials: &Credentials<T>,
-    ) -> Response<()> {
-        let flat = self.flat_403 || self.challenge == Challenge::None;
-        let status = match flat {
-            true => Reason::DEFAULT_STATUS,
-            false => deny.status(),
-        };
-        let refusal = match credentials {
-            Credentials::Unreadable(_) if deny.reason() == Reason::InvalidToken => Refusal::Header,
-            _ => Refusal::Decision(decision),
-        };
-        let mut response = Response::new(());
-        *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::FORBIDDEN);
-        if let Some(challenge) = self.challenge.value(status, refusal) {
-            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-        }
-        if status == 405 {
-            let methods = deny
-                .route()
-                .map(|route| route.methods().collect::<Vec<_>>().join(", "));
-            let allow = HeaderValue::try_from(methods.unwrap_or_default());
-            if let Ok(allow) = allow {
-                response.headers_mut().insert(ALLOW, allow);
-            }
-        }
-        response
+/// A denial as HTTP. Without one, which cannot be, it is the bare 403.
+fn response(denial: Option<Denial>) -> Response<()> {
+    let mut response = Response::new(());
+    *response.status_mut() = StatusCode::FORBIDDEN;
+    let Some(denial) = denial else {
+        return response;
+    };
+    if let Ok(status) = StatusCode::from_u16(denial.status) {
+        *response.status_mut() = status;
     }
+    let challenge = denial.www_authenticate.map(Cow::into_owned);
+    for (name, value) in [(WWW_AUTHENTICATE, challenge), (ALLOW, denial.allow)] {
+        if let Some(Ok(value)) = value.map(HeaderValue::try_from) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
 }
 
 // Written by hand: a derive would require that the verifier is `Clone`.

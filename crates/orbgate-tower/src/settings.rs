@@ -4,9 +4,10 @@ use core::fmt;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use orbgate_gate::Rules;
+
 #[cfg(feature = "audit")]
 use crate::audit::AuditLog;
-use crate::challenge::Challenge;
 use crate::engines::Engines;
 use crate::target::WireUri;
 
@@ -14,9 +15,7 @@ pub(crate) struct Settings<V> {
     pub(crate) source: WireUri,
     pub(crate) engines: Engines,
     pub(crate) verifier: Arc<V>,
-    pub(crate) challenge: Challenge,
-    pub(crate) flat_403: bool,
-    pub(crate) ignore_method_override: bool,
+    pub(crate) rules: Rules,
     /// How many bytes to read for `allowBonusOrbsUse`, by route.
     pub(crate) bonus: HashMap<String, u64>,
     pub(crate) shadow: Option<Engines>,
@@ -30,9 +29,7 @@ impl<V> Settings<V> {
             source,
             engines,
             verifier: Arc::new(verifier),
-            challenge: Challenge::default(),
-            flat_403: false,
-            ignore_method_override: false,
+            rules: Rules::new(),
             bonus: HashMap::new(),
             shadow: None,
             #[cfg(feature = "audit")]
@@ -48,9 +45,7 @@ impl<V> Clone for Settings<V> {
             source: self.source,
             engines: self.engines.clone(),
             verifier: Arc::clone(&self.verifier),
-            challenge: self.challenge.clone(),
-            flat_403: self.flat_403,
-            ignore_method_override: self.ignore_method_override,
+            rules: self.rules.clone(),
             bonus: self.bonus.clone(),
             shadow: self.shadow.clone(),
             #[cfg(feature = "audit")]
@@ -65,9 +60,7 @@ impl<V> fmt::Debug for Settings<V> {
         fields
             .field("source", &self.source)
             .field("engines", &self.engines)
-            .field("challenge", &self.challenge)
-            .field("flat_403", &self.flat_403)
-            .field("ignore_method_override", &self.ignore_method_override)
+            .field("rules", &self.rules)
             .field("bonus", &self.bonus)
             .field("shadow", &self.shadow);
         #[cfg(feature = "audit")]

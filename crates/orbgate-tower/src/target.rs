@@ -1,33 +1,10 @@
-//! Method and target as they came over the wire.
+//! The target as it came over the wire, and the route that a router has taken.
 
 use std::sync::Once;
 
 use http::request::Parts;
-use http::{Method, Uri, Version};
-use orbgate::Decision;
-
-use crate::routes::same_template;
-
-/// Headers with which frameworks let a `POST` be another method.
-const METHOD_OVERRIDES: [&str; 3] = [
-    "x-http-method-override",
-    "x-http-method",
-    "x-method-override",
-];
-
-/// The request's method; empty where a `POST` names another one in a header.
-pub(crate) fn method_unless_overridden(parts: &Parts) -> &str {
-    // Many servers read `X_HTTP_METHOD` and `X-HTTP-Method` alike (CGI, WSGI).
-    let overrides = |name: &str| METHOD_OVERRIDES.contains(&name.replace('_', "-").as_str());
-    let overridden = || parts.headers.keys().any(|name| overrides(name.as_str()));
-    if parts.method == Method::POST && overridden() {
-        // The service may follow either of the two, so the engine gets an invalid method, which it denies
-        // (P1).
-        ""
-    } else {
-        parts.method.as_str()
-    }
-}
+use http::{Uri, Version};
+use orbgate_gate::Matched;
 
 /// Where a layer finds the URI of the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,18 +58,18 @@ impl WireUri {
 
     /// What a router outside the layer has chosen.
     #[cfg(feature = "axum")]
-    pub(crate) fn taken(self, parts: &Parts) -> Taken<'_> {
+    pub(crate) fn matched(self, parts: &Parts) -> Matched<'_> {
         match (self, parts.extensions.get::<axum::extract::MatchedPath>()) {
             // A request that came through a router is refused.
-            (Self::Outermost, _) => Taken::Nothing,
-            (Self::OriginalUri, Some(matched)) => Taken::Template(matched.as_str()),
-            (Self::OriginalUri, None) => Taken::Unknown,
+            (Self::Outermost, _) => Matched::Nothing,
+            (Self::OriginalUri, Some(matched)) => Matched::Template(matched.as_str()),
+            (Self::OriginalUri, None) => Matched::Unknown,
         }
     }
 
     #[cfg(not(feature = "axum"))]
-    pub(crate) const fn taken(self, _: &Parts) -> Taken<'_> {
-        Taken::Nothing
+    pub(crate) const fn matched(self, _: &Parts) -> Matched<'_> {
+        Matched::Nothing
     }
 
     const fn misplaced(self) -> &'static str {
@@ -104,36 +81,6 @@ impl WireUri {
             Self::OriginalUri => {
                 "the layer is outside every axum router; make it with `GateLayer::outermost`"
             }
-        }
-    }
-}
-
-/// The route that a router outside the layer has taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(feature = "axum"),
-    expect(dead_code, reason = "only the router of axum says what it has taken")
-)]
-pub(crate) enum Taken<'p> {
-    /// No router is outside the layer.
-    Nothing,
-    /// The route of this template.
-    Template(&'p str),
-    /// The router does not say: a fallback, or a service below a prefix.
-    Unknown,
-}
-
-impl<'p> Taken<'p> {
-    /// The router's template if the decision allows the request by another one; empty where it is not known.
-    pub(crate) fn instead_of(self, decision: &Decision<'_>) -> Option<&'p str> {
-        let Decision::Allow(allow) = decision else {
-            return None;
-        };
-        let template = allow.route().map_or("", |route| route.template());
-        match self {
-            Self::Nothing => None,
-            Self::Template(taken) => (!same_template(taken, template)).then_some(taken),
-            Self::Unknown => Some(""),
         }
     }
 }

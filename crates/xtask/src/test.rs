@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Error, Result, ensure};
 use clap::{Args, ValueEnum};
 
-use crate::kit::outcome::{StepResult, in_ci, settle, step};
+use crate::kit::outcome::{StepResult, in_ci, missing, settle, step};
 use crate::kit::program::Program;
 use crate::kit::project::{Package, Project};
 use crate::kit::unchanged::Inputs;
@@ -278,7 +278,12 @@ fn features(project: &Project) -> Result<()> {
             alone.arg("--features").arg(feature).run()?;
         }
     }
-    Ok(())
+    // Where programs check signatures, nothing needs C.
+    if let StepResult::Skipped(what) = setup::target(wasm::TARGET)? {
+        return Err(missing(what));
+    }
+    let check = Program::parse("cargo check --no-default-features -p orbgate-gate --target");
+    check.arg(wasm::TARGET).run()
 }
 
 fn failure(step: &str, error: &Error) -> Error {

@@ -31,6 +31,7 @@ use self::snapshot::{Snapshot, State};
 use self::when::{Cause, Due, Times};
 use crate::error::TokenError;
 use crate::keys::{KEY_SET_BYTES, Keys};
+use crate::signature::SignatureCheck;
 use crate::verified::VerifiedToken;
 use crate::verifier::{Opened, Verifier};
 
@@ -52,6 +53,8 @@ pub struct KeyCache {
     begun: AtomicU64,
     /// An attempt may have a URL that nobody fetches yet.
     has_queued: AtomicBool,
+    /// Signatures are checked by the program.
+    outside: bool,
 }
 
 /// The time, as two clocks have it.
@@ -96,6 +99,14 @@ pub enum Judged {
     Verdict(Result<VerifiedToken, TokenError>),
     /// Ask again when this attempt is over.
     Wait(Wait),
+    /// Check this signature, and [finish](SignatureCheck::finish).
+    CheckSignature(SignatureCheck),
+}
+
+impl Judged {
+    const fn lacks_key(&self) -> bool {
+        matches!(self, Self::Verdict(Err(TokenError::KeyUnknown)))
+    }
 }
 
 impl KeyCache {
@@ -116,7 +127,15 @@ impl KeyCache {
                 .collect(),
             begun: AtomicU64::new(0),
             has_queued: AtomicBool::new(false),
+            outside: !cfg!(feature = "aws-lc-rs"),
         })
+    }
+
+    /// Has the program check signatures: see [`Judged::CheckSignature`]. Without the feature `aws-lc-rs` it always does.
+    #[must_use]
+    pub const fn signatures_outside(mut self) -> Self {
+        self.outside = true;
+        self
     }
 
     /// A new question.
@@ -140,9 +159,9 @@ impl KeyCache {
             return Judged::Wait(wait);
         }
         let snapshot = self.usable(issuer, now.monotonic);
-        let result = token.judge(&snapshot.keys, now.time);
-        let (Err(TokenError::KeyUnknown), Some(kid)) = (&result, token.kid()) else {
-            return Judged::Verdict(result);
+        let judged = self.judge_with(&token, &snapshot.keys, now.time);
+        let (true, Some(kid)) = (judged.lacks_key(), token.kid()) else {
+            return judged;
         };
         let seen = match asked.phase {
             Phase::Missing { seen } => seen,
@@ -153,19 +172,14 @@ impl KeyCache {
         if let Some(wait) = self.since(issuer, asked.before, seen, cause, now.monotonic) {
             return Judged::Wait(wait);
         }
-        Judged::Verdict(self.judge_lastly(&token, asked.at, now))
+        self.judge_lastly(&token, asked.at, now)
     }
 
-    /// The verdict with the keys that there are.
-    fn judge_lastly(
-        &self,
-        token: &Opened<'_>,
-        asked: Duration,
-        now: Now,
-    ) -> Result<VerifiedToken, TokenError> {
+    /// What is known with the keys that there are.
+    fn judge_lastly(&self, token: &Opened<'_>, asked: Duration, now: Now) -> Judged {
         let snapshot = self.usable(token.index, now.monotonic);
-        let result = token.judge(&snapshot.keys, now.time);
-        if matches!(result, Err(TokenError::KeyUnknown))
+        let judged = self.judge_with(token, &snapshot.keys, now.time);
+        if judged.lacks_key()
             && let (Some(kid), Some(mut schedule)) = (token.kid(), self.lock(token.index))
         {
             let known = snapshot.times(token.index);
@@ -173,7 +187,19 @@ impl KeyCache {
                 .attempts
                 .note_missing(kid, asked, known, &self.settings);
         }
-        result
+        judged
+    }
+
+    /// What is known with these keys.
+    fn judge_with(&self, token: &Opened<'_>, keys: &Keys, now: SystemTime) -> Judged {
+        #[cfg(feature = "aws-lc-rs")]
+        if !self.outside {
+            return Judged::Verdict(token.judge(keys, now));
+        }
+        match token.check(keys, now) {
+            Ok(check) => Judged::CheckSignature(check),
+            Err(error) => Judged::Verdict(Err(error)),
+        }
     }
 
     /// Asks for every issuer's keys, as far as the settings allow: for a start, so that the first token need not
@@ -220,7 +246,7 @@ impl KeyCache {
     /// What came of a fetch. Returns what to fetch next for the same attempt; without it the attempt is over, and those
     /// who wait for it ask again.
     ///
-    /// A report of an attempt that is over already changes nothing.
+    /// A report of an attempt that is over changes nothing, and it is over when its time is.
     pub fn fetched(
         &self,
         attempt: AttemptId,
@@ -229,11 +255,12 @@ impl KeyCache {
     ) -> Option<Fetch> {
         let flying = |issuer: &usize| {
             let mut schedule = self.lock(*issuer)?;
+            self.expire(*issuer, &mut schedule, now);
             Some(schedule.flight_of(attempt)?.stage)
         };
         let mut issuers = 0..self.schedules.len();
         let (issuer, stage) = issuers.find_map(|issuer| Some((issuer, flying(&issuer)?)))?;
-        let (rules, _) = self.verifier.issuer(issuer)?;
+        let (rules, _) = self.verifier.named(issuer)?;
         // Read before the lock is taken: it may be a long text.
         let found =
             result.and_then(|response| discovery::read(stage, response, rules, &self.settings));
@@ -243,9 +270,7 @@ impl KeyCache {
             Ok(Found::Url(url)) => {
                 flight.stage = discovery::Stage::Keys;
                 flight.url = url;
-                let fetch = flight.fetch(KEY_SET_BYTES, now);
-                self.expire(issuer, &mut schedule, now);
-                schedule.flight.is_some().then_some(fetch)
+                Some(flight.fetch(KEY_SET_BYTES, now))
             }
             Ok(Found::Keys(keys, ttl)) => {
                 let (keys, times) = (Arc::new(keys), Times::new(now, ttl, &self.settings));
@@ -393,7 +418,7 @@ impl KeyCache {
         cause: Cause,
         now: Duration,
     ) -> Option<Wait> {
-        let (rules, _) = self.verifier.issuer(issuer)?;
+        let (rules, _) = self.verifier.named(issuer)?;
         if !schedule.attempts.may(cause, now, &self.settings) {
             return None;
         }
@@ -459,7 +484,7 @@ impl KeyCache {
 
     /// Changes what is known.
     fn change(&self, issuer: usize, change: impl Fn(&mut Snapshot, &str)) {
-        let Some((_, name)) = self.verifier.issuer(issuer) else {
+        let Some((_, name)) = self.verifier.named(issuer) else {
             return;
         };
         self.snapshot.rcu(|snapshot| {

@@ -1,8 +1,8 @@
 //! The `WWW-Authenticate` of a denial (RFC 6750 §3).
 
 use core::fmt;
+use std::borrow::Cow;
 
-use http::HeaderValue;
 use orbgate::{Decision, Reason};
 
 /// What a denied caller is told in `WWW-Authenticate`.
@@ -51,9 +51,7 @@ impl FullChallenge {
     ///
     /// Where it is not an absolute `https` URL, or has a character as in [`FullChallenge::realm`].
     pub fn resource_metadata(self, url: &str) -> Result<Self, ChallengeError> {
-        let uri: Option<http::Uri> = url.parse().ok();
-        let absolute = uri.is_some_and(|uri| uri.scheme_str() == Some("https"));
-        if !absolute {
+        if !is_https_url(url) {
             return Err(ChallengeError);
         }
         let resource_metadata = Some(quotable(url)?);
@@ -63,7 +61,7 @@ impl FullChallenge {
         })
     }
 
-    fn value(&self, refusal: Refusal<'_>) -> Option<HeaderValue> {
+    fn value(&self, refusal: Refusal<'_>) -> String {
         let (error, scope) = match refusal {
             Refusal::Header => (Some("invalid_request"), None),
             Refusal::Decision(decision) => match decision.reason() {
@@ -85,7 +83,7 @@ impl FullChallenge {
             .iter()
             .filter_map(|(name, value)| Some(format!("{name}=\"{}\"", (*value)?)));
         let text = format!("Bearer {}", stated.collect::<Vec<_>>().join(", "));
-        HeaderValue::from_str(text.trim_end()).ok()
+        text.trim_end().to_owned()
     }
 }
 
@@ -100,14 +98,14 @@ pub(crate) enum Refusal<'a> {
 
 impl Challenge {
     /// The header of a denial with this status.
-    pub(crate) fn value(&self, status: u16, refusal: Refusal<'_>) -> Option<HeaderValue> {
+    pub(crate) fn value(&self, status: u16, refusal: Refusal<'_>) -> Option<Cow<'static, str>> {
         if !matches!(status, 401 | 403) {
             return None;
         }
         match self {
             Self::None => None,
-            Self::Minimal => Some(HeaderValue::from_static("Bearer")),
-            Self::Full(full) => full.value(refusal),
+            Self::Minimal => Some(Cow::Borrowed("Bearer")),
+            Self::Full(full) => Some(Cow::Owned(full.value(refusal))),
         }
     }
 }
@@ -120,6 +118,17 @@ fn quotable(text: &str) -> Result<String, ChallengeError> {
     } else {
         Err(ChallengeError)
     }
+}
+
+/// Whether a text is an absolute `https` URL, in the characters of RFC 3986.
+fn is_https_url(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return false;
+    };
+    let is_of_url =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    scheme.eq_ignore_ascii_case("https") && !host.is_empty() && rest.bytes().all(is_of_url)
 }
 
 /// A text that a challenge cannot hold.
@@ -150,7 +159,7 @@ mod tests {
             allow_bonus_orbs_use: false,
         });
         let value = challenge.value(decision.status()?, Refusal::Decision(&decision))?;
-        Some(value.to_str().unwrap().to_owned())
+        Some(value.into_owned())
     }
 
     #[test]
@@ -198,6 +207,9 @@ mod tests {
             "/metadata",
             "http://a.example/m",
             "https://a.example/\"m",
+            "https://a.example/a b",
+            "https:///m",
+            "https:",
             "",
         ] {
             let refused = FullChallenge::new().resource_metadata(url);
@@ -205,12 +217,7 @@ mod tests {
         }
         let url = "https://a.example/.well-known/oauth-protected-resource";
         let value = FullChallenge::new().resource_metadata(url).unwrap();
-        let value = value.value(Refusal::Header).unwrap();
-        assert!(
-            value
-                .to_str()
-                .unwrap()
-                .ends_with(&format!("resource_metadata=\"{url}\""))
-        );
+        let value = value.value(Refusal::Header);
+        assert!(value.ends_with(&format!("resource_metadata=\"{url}\"")));
     }
 }

@@ -1,0 +1,187 @@
+//! The gate: rules and keys, asked about one request after another.
+
+use core::time::Duration;
+
+use orbgate::Engine;
+use orbgate_token::{
+    Asked, AttemptId, Fetch, FetchError, Judged, KeyCache, Now, Response, TokenError,
+    VerifiedToken, Wait,
+};
+
+use crate::answer::Answer;
+use crate::credentials::Credentials;
+use crate::matched::Matched;
+use crate::request::Request;
+use crate::rules::{Decided, Rules};
+use crate::step::{Checking, Held, Step, Waiting};
+
+/// Rules and keys: from a request as it came to its answer, without I/O and without a clock.
+///
+/// One for all threads: `Send + Sync`, and no call waits for I/O or for a signature. The [crate's page](crate) shows the loop
+/// that drives it.
+#[derive(Debug)]
+pub struct Gate {
+    rules: Rules,
+    keys: KeyCache,
+}
+
+impl Gate {
+    /// Answers by these rules, with the tokens that these keys verify.
+    #[must_use]
+    pub const fn new(rules: Rules, keys: KeyCache) -> Self {
+        Self { rules, keys }
+    }
+
+    /// Asks about a request, to be decided by this engine.
+    ///
+    /// The engine that the answer comes from decides: [`Gate::resume`] may be given a later one.
+    pub fn ask<'e>(&self, engine: &'e Engine, request: &Request<'_>, now: Now) -> Step<'e> {
+        let credentials = Credentials::bearer(request.authorization.iter().copied());
+        let token = match credentials {
+            Ok(token) => token,
+            Err(credentials) => return Step::Answer(self.decide(engine, request, credentials)),
+        };
+        let mut asked = self.keys.ask(now.monotonic);
+        match self.keys.judge(token, &mut asked, now) {
+            Judged::Verdict(verdict) => Step::Answer(self.decide(engine, request, verdict.into())),
+            Judged::Wait(wait) => Step::Wait(Waiting {
+                held: self.hold(request, token),
+                asked,
+                wait,
+            }),
+            Judged::CheckSignature(check) => Step::CheckSignature(Checking {
+                held: self.hold(request, token),
+                check,
+            }),
+        }
+    }
+
+    /// Asks again about a request whose wait is over.
+    pub fn resume<'e>(&self, engine: &'e Engine, waiting: Waiting, now: Now) -> Step<'e> {
+        let Waiting {
+            held, mut asked, ..
+        } = waiting;
+        match self.keys.judge(&*held.token, &mut asked, now) {
+            Judged::Verdict(verdict) => Step::Answer(self.decide_held(engine, &held, verdict)),
+            Judged::Wait(wait) => Step::Wait(Waiting { held, asked, wait }),
+            Judged::CheckSignature(check) => Step::CheckSignature(Checking { held, check }),
+        }
+    }
+
+    /// The answer, once the program has checked a signature.
+    pub fn checked<'e>(
+        &self,
+        engine: &'e Engine,
+        checking: Checking,
+        is_right: bool,
+        now: Now,
+    ) -> Answer<'e> {
+        let verdict = checking.check.finish(is_right, now.time);
+        self.decide_held(engine, &checking.held, verdict)
+    }
+
+    /// The answer to a request with credentials that are judged already, by this gate or by another verifier.
+    ///
+    /// Pure. Ask it again with [`Request::allow_bonus_orbs_use`] once the body of an allowed request is read.
+    pub fn decide<'e>(
+        &self,
+        engine: &'e Engine,
+        request: &Request<'_>,
+        credentials: Credentials<VerifiedToken>,
+    ) -> Answer<'e> {
+        let method = self.rules.method(request.method, request.header_names);
+        let asked = orbgate::Request {
+            method,
+            target: request.target,
+            token: None,
+            allow_bonus_orbs_use: request.allow_bonus_orbs_use,
+        };
+        self.answer(engine, asked, request.matched, credentials)
+    }
+
+    fn decide_held<'e>(
+        &self,
+        engine: &'e Engine,
+        held: &Held,
+        verdict: Result<VerifiedToken, TokenError>,
+    ) -> Answer<'e> {
+        let asked = orbgate::Request {
+            method: &held.method,
+            target: &held.target,
+            token: None,
+            allow_bonus_orbs_use: held.allow_bonus_orbs_use,
+        };
+        self.answer(engine, asked, held.matched(), verdict.into())
+    }
+
+    /// The answer to a request, whose token is that of the credentials.
+    fn answer<'e>(
+        &self,
+        engine: &'e Engine,
+        asked: orbgate::Request<'_>,
+        matched: Matched<'_>,
+        credentials: Credentials<VerifiedToken>,
+    ) -> Answer<'e> {
+        let asked = orbgate::Request {
+            token: credentials.token(VerifiedToken::token),
+            ..asked
+        };
+        let Decided {
+            decision,
+            misrouted,
+        } = Rules::decide(engine, &asked, matched);
+        Answer {
+            decision,
+            denial: self.rules.denial(&decision, credentials.is_readable()),
+            refused: credentials.refused(),
+            misrouted: misrouted.map(|misrouted| misrouted.matched.to_owned()),
+            token: match credentials {
+                Credentials::Token(token) => Some(token),
+                _ => None,
+            },
+        }
+    }
+
+    fn hold(&self, request: &Request<'_>, token: &str) -> Held {
+        let method = self.rules.method(request.method, request.header_names);
+        Held::new(request, method, token)
+    }
+
+    /// What to fetch next, if there is anything: ask after each call. See [`KeyCache::next_fetch`].
+    pub fn next_fetch(&self, now: Duration) -> Option<Fetch> {
+        self.keys.next_fetch(now)
+    }
+
+    /// What came of a fetch; returns what to fetch next for it. See [`KeyCache::fetched`].
+    pub fn fetched(
+        &self,
+        attempt: AttemptId,
+        result: Result<Response<'_>, FetchError>,
+        now: Duration,
+    ) -> Option<Fetch> {
+        self.keys.fetched(attempt, result, now)
+    }
+
+    /// Whether what a request waits for is over.
+    #[must_use]
+    pub fn is_over(&self, wait: &Wait, now: Duration) -> bool {
+        self.keys.is_over(wait, now)
+    }
+
+    /// Asks for every issuer's keys, at a start. See [`KeyCache::warm`].
+    pub fn warm(&self, asked: &mut Asked, now: Duration) -> Option<Wait> {
+        self.keys.warm(asked, now)
+    }
+
+    /// The rules.
+    #[must_use]
+    pub const fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The keys: to revoke one, to forget an issuer's, and for health checks.
+    #[must_use]
+    pub const fn keys(&self) -> &KeyCache {
+        &self.keys
+    }
+}

@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+
+mod answer;
+mod bonus;
+mod challenge;
+mod credentials;
+mod gate;
+mod matched;
+mod method;
+mod request;
+mod routes;
+mod rules;
+mod step;
+
+// The public interface is:
+pub use crate::answer::{Answer, Denial};
+pub use crate::bonus::allows_bonus_orbs;
+pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
+pub use crate::credentials::Credentials;
+pub use crate::gate::Gate;
+pub use crate::matched::{Matched, Misrouted, same_template};
+pub use crate::request::Request;
+pub use crate::routes::{RoutesDiffer, Undeclared, check_routes};
+pub use crate::rules::{Decided, Rules};
+pub use crate::step::{Checking, Step, Waiting};

@@ -1,0 +1,99 @@
+//! The route that a router has taken, against the one that was decided.
+
+use orbgate::Decision;
+
+/// Whether two templates match the same paths: they may differ only in the names of their parameters.
+///
+/// Parameters are written `{name}`. A wildcard (`{*rest}`) is not a parameter: it matches more than a policy's template
+/// can.
+#[must_use]
+pub fn same_template(one: &str, two: &str) -> bool {
+    let (mut one, mut two) = (one.split('/'), two.split('/'));
+    loop {
+        match (one.next(), two.next()) {
+            (None, None) => return true,
+            (Some(one), Some(two)) if one == two && !one.starts_with("{*") => {}
+            (Some(one), Some(two)) if is_parameter(one) && is_parameter(two) => {}
+            _ => return false,
+        }
+    }
+}
+
+/// Whether a segment of a template takes any value.
+pub(crate) fn is_parameter(segment: &str) -> bool {
+    let name = segment
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'));
+    name.is_some_and(|name| !name.starts_with(['*', '{']))
+}
+
+/// The route that a router has taken before the gate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a router has routed, or not, or does not say"
+)]
+pub enum Matched<'r> {
+    /// No router is outside the gate.
+    #[default]
+    Nothing,
+    /// The route of this template, written as a policy has it, with its prefix: `/users/{id}`.
+    Template(&'r str),
+    /// The router does not say: a fallback, or a service below a prefix. What would be allowed is denied.
+    Unknown,
+}
+
+/// A request that would be allowed by one route, and has gone to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "both sides of a comparison")]
+pub struct Misrouted<'e, 'r> {
+    /// The allowed decision, which does not count.
+    pub allowed: Decision<'e>,
+    /// The router's template; empty where it is not known.
+    pub matched: &'r str,
+}
+
+impl<'r> Matched<'r> {
+    /// How the router and an allowed decision disagree.
+    pub(crate) fn instead_of<'e>(self, decision: &Decision<'e>) -> Option<Misrouted<'e, 'r>> {
+        let Decision::Allow(allow) = decision else {
+            return None;
+        };
+        let template = allow.route().map_or("", |route| route.template());
+        let matched = match self {
+            Self::Nothing => return None,
+            Self::Template(taken) if same_template(taken, template) => return None,
+            Self::Template(taken) => taken,
+            Self::Unknown => "",
+        };
+        Some(Misrouted {
+            allowed: *decision,
+            matched,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::same_template;
+
+    #[test]
+    fn templates_are_the_same_but_for_the_names_of_parameters() {
+        let table = [
+            ("/users/{id}", "/users/{id}", true),
+            ("/users/{id}", "/users/{user}", true),
+            ("/users/{id}", "/users/export", false),
+            ("/users/export", "/users/{id}", false),
+            ("/users/{id}", "/users/{id}/all", false),
+            ("/users/{id}", "/users/{*id}", false),
+            ("/users/{*id}", "/users/{*id}", false),
+            ("/users/{id}", "/users/{{id}}", false),
+            ("/users/{id}", "/users/", false),
+            ("/users/{id}", "/users", false),
+            ("/", "/", true),
+        ];
+        for (one, two, same) in table {
+            assert_eq!(same_template(one, two), same, "{one} {two}");
+        }
+    }
+}

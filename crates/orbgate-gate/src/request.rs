@@ -1,0 +1,22 @@
+//! A request as it came.
+
+use crate::matched::Matched;
+
+/// A request as it came over the wire. Nothing of it is decoded, stripped or joined by who asks.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "what an adapter must give")]
+pub struct Request<'a> {
+    /// The method.
+    pub method: &'a [u8],
+    /// The target: path and query, in the bytes of the request line or of `:path`.
+    pub target: &'a [u8],
+    /// Every value of `Authorization`, one item a line of the header.
+    pub authorization: &'a [&'a [u8]],
+    /// The names of all headers, or at least of those with `method` in them in any case: some let a `POST` be another
+    /// method.
+    pub header_names: &'a [&'a [u8]],
+    /// What a router outside the gate has chosen.
+    pub matched: Matched<'a>,
+    /// Whether the request allows bonus orbs: see [`allows_bonus_orbs`](crate::allows_bonus_orbs).
+    pub allow_bonus_orbs_use: bool,
+}

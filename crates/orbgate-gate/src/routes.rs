@@ -1,0 +1,157 @@
+//! The routes of a service, compared with those of its policy.
+
+use core::fmt;
+use std::collections::HashSet;
+
+use orbgate::{Engine, Request, Token};
+
+use crate::matched::is_parameter;
+
+/// Compares the routes of a service, each a method and a template, with those of a policy: call it when a service
+/// starts, and in its tests. Parameters are written `{name}`, wildcards `{*name}`.
+///
+/// No gate protects a route that the policy lacks: a policy with `GET /users/{id}` lets
+/// callers of that route call `GET /users/export`. Names of parameters need not agree.
+///
+/// ```
+/// use orbgate::Engine;
+///
+/// let engine = Engine::external();
+/// let error = orbgate_gate::check_routes(engine, [("GET", "/api/v1/external/voxies/export")]).unwrap_err();
+/// let export = &error.undeclared()[0];
+/// assert_eq!(export.route, "GET /api/v1/external/voxies/export");
+/// assert_eq!(export.decided_as.as_deref(), Some("GET /api/v1/external/voxies/{voxieId}"));
+/// assert_eq!(error.unserved().len(), engine.routes().len());
+/// ```
+///
+/// # Errors
+///
+/// Every route that only the service has, and every route that only the policy has.
+pub fn check_routes<'a>(
+    engine: &Engine,
+    routes: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<(), RoutesDiffer> {
+    let routes: Vec<_> = routes.into_iter().collect();
+    let value = value(engine);
+    let declared = engine
+        .routes()
+        .map(|route| (route.method(), key(route.template())));
+    let declared: HashSet<_> = declared.collect();
+    let undeclared = routes
+        .iter()
+        .filter(|(method, template)| !declared.contains(&(*method, key(template))));
+    let undeclared = undeclared.map(|(method, template)| {
+        // A wildcard gets one value, too.
+        let target = filled(&template.replace("{*", "{"), &value);
+        let decision = engine.decide(&Request {
+            method: method.as_bytes(),
+            target: target.as_bytes(),
+            token: Some(Token::user("")),
+            allow_bonus_orbs_use: false,
+        });
+        let decided_as = decision.about();
+        Undeclared {
+            route: format!("{method} {template}"),
+            decided_as: decided_as.map(|route| route.as_str().to_owned()),
+        }
+    });
+    let served = routes
+        .iter()
+        .map(|(method, template)| (*method, key(template)));
+    let served: HashSet<_> = served.collect();
+    let unserved = engine
+        .routes()
+        .filter(|route| !served.contains(&(route.method(), key(route.template()))));
+    let differ = RoutesDiffer {
+        undeclared: undeclared.collect(),
+        unserved: unserved.map(|route| route.as_str().to_owned()).collect(),
+    };
+    if differ.undeclared.is_empty() && differ.unserved.is_empty() {
+        Ok(())
+    } else {
+        Err(differ)
+    }
+}
+
+/// A template without the names of its parameters.
+fn key(template: &str) -> String {
+    filled(template, "{}")
+}
+
+/// A template with this value for each parameter.
+fn filled(template: &str, value: &str) -> String {
+    let segments = template.split('/');
+    let filled = segments.map(|segment| {
+        if is_parameter(segment) {
+            value
+        } else {
+            segment
+        }
+    });
+    filled.collect::<Vec<_>>().join("/")
+}
+
+/// A value that is not a literal of the policy.
+fn value(engine: &Engine) -> String {
+    let segments = engine
+        .routes()
+        .flat_map(|route| route.template().split('/'));
+    let taken: HashSet<_> = segments.collect();
+    let mut values = (1..=u64::MAX).map(|number| number.to_string());
+    let value = values.find(|value| !taken.contains(value.as_str()));
+    value.unwrap_or_default()
+}
+
+/// A service and its policy do not have the same routes.
+///
+/// Its text has a line for each difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoutesDiffer {
+    undeclared: Vec<Undeclared>,
+    unserved: Vec<String>,
+}
+
+/// A route that the policy does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Undeclared {
+    /// The route, as `GET /users/export`.
+    pub route: String,
+    /// The policy's route that decides its requests; `None` where they are denied.
+    pub decided_as: Option<String>,
+}
+
+impl RoutesDiffer {
+    /// The routes that only the service has.
+    #[must_use]
+    pub fn undeclared(&self) -> &[Undeclared] {
+        &self.undeclared
+    }
+
+    /// The routes that only the policy has, which is harmless where several services share a policy.
+    #[must_use]
+    pub fn unserved(&self) -> &[String] {
+        &self.unserved
+    }
+}
+
+impl fmt::Display for RoutesDiffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the service and its policy have different routes")?;
+        for Undeclared { route, decided_as } in &self.undeclared {
+            match decided_as {
+                Some(other) => write!(
+                    f,
+                    "\nthe policy has no `{route}`, and decides it as `{other}`"
+                ),
+                None => write!(f, "\nthe policy has no `{route}`"),
+            }?;
+        }
+        for route in &self.unserved {
+            write!(f, "\nthe service has no `{route}`")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for RoutesDiffer {}

@@ -1,0 +1,108 @@
+//! What is decided of a request, and what its caller is told: pure functions.
+
+use orbgate::{Decision, Engine, Reason};
+
+use crate::answer::Denial;
+use crate::challenge::{Challenge, Refusal};
+use crate::matched::{Matched, Misrouted};
+use crate::method::unless_overridden;
+
+/// How a gate decides and answers; the defaults are the strict ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rules {
+    /// What a denied caller is told in `WWW-Authenticate`.
+    pub challenge: Challenge,
+    /// Answers every denial with 403, so that a caller cannot tell an unknown route from a missing scope.
+    /// [`Challenge::None`] does so by itself.
+    pub flat_403: bool,
+    /// Decides on a `POST` by its own method even if a header names another one. Only where nothing follows such headers.
+    pub ignore_method_override: bool,
+}
+
+/// A decision, and how the router disagrees with what would have been allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "two results of one function")]
+pub struct Decided<'e, 'r> {
+    /// The decision.
+    pub decision: Decision<'e>,
+    /// What was allowed, but by another route than the router's.
+    pub misrouted: Option<Misrouted<'e, 'r>>,
+}
+
+impl Rules {
+    /// The strict ones.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            challenge: Challenge::Minimal,
+            flat_403: false,
+            ignore_method_override: false,
+        }
+    }
+
+    /// The method to decide on; empty, which an engine denies, where a `POST` has a header that names another one.
+    pub fn method<'m, N: AsRef<[u8]>>(
+        &self,
+        method: &'m [u8],
+        header_names: impl IntoIterator<Item = N>,
+    ) -> &'m [u8] {
+        match self.ignore_method_override {
+            true => method,
+            false => unless_overridden(method, header_names),
+        }
+    }
+
+    /// An engine's decision. If it allows a request by another route than the router's, the request is denied as one
+    /// without a route.
+    pub fn decide<'e, 'r>(
+        engine: &'e Engine,
+        asked: &orbgate::Request<'_>,
+        matched: Matched<'r>,
+    ) -> Decided<'e, 'r> {
+        let decision = engine.decide(asked);
+        match matched.instead_of(&decision) {
+            None => Decided {
+                decision,
+                misrouted: None,
+            },
+            misrouted => Decided {
+                decision: engine.decide_scope("", asked.token, false),
+                misrouted,
+            },
+        }
+    }
+
+    /// What the caller of a denied request is told; `None` for an allow.
+    ///
+    /// An `Authorization` that could not be read is said to be so: `credentials_are_readable` is false for
+    /// [`Credentials::Unreadable`](crate::Credentials::Unreadable).
+    #[must_use]
+    pub fn denial(
+        &self,
+        decision: &Decision<'_>,
+        credentials_are_readable: bool,
+    ) -> Option<Denial> {
+        let Decision::Deny(deny) = decision else {
+            return None;
+        };
+        let flat = self.flat_403 || self.challenge == Challenge::None;
+        let status = match flat {
+            true => Reason::DEFAULT_STATUS,
+            false => deny.status(),
+        };
+        let refusal = match credentials_are_readable || deny.reason() != Reason::InvalidToken {
+            true => Refusal::Decision(decision),
+            false => Refusal::Header,
+        };
+        let methods = || {
+            let route = deny.route();
+            route.map(|route| route.methods().collect::<Vec<_>>().join(", "))
+        };
+        Some(Denial {
+            status,
+            www_authenticate: self.challenge.value(status, refusal),
+            allow: (status == 405).then(|| methods().unwrap_or_default()),
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! What comes of a question: an answer, or what the program must do first.
+
+use core::fmt;
+
+use orbgate_token::{Asked, SignatureCheck, Wait};
+
+use crate::answer::Answer;
+use crate::matched::Matched;
+use crate::request::Request;
+
+/// What comes of a question to a [`Gate`](crate::Gate).
+#[derive(Debug)]
+#[must_use = "a request that is not answered is not protected"]
+#[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
+pub enum Step<'e> {
+    /// The answer.
+    Answer(Answer<'e>),
+    /// Keys must come first. Fetch what [`Gate::next_fetch`](crate::Gate::next_fetch) has, or wait for those who do, and then
+    /// [resume](crate::Gate::resume).
+    Wait(Waiting),
+    /// Check this signature, and [say](crate::Gate::checked) whether it is right.
+    CheckSignature(Checking),
+}
+
+/// A request that waits for keys. It is a value: dropping it leaves nothing.
+pub struct Waiting {
+    pub(crate) held: Held,
+    pub(crate) asked: Asked,
+    pub(crate) wait: Wait,
+}
+
+impl Waiting {
+    /// Until when: ask [`Gate::is_over`](crate::Gate::is_over) after each report of a fetch.
+    #[must_use]
+    pub const fn wait(&self) -> &Wait {
+        &self.wait
+    }
+}
+
+/// A request whose signature is to be checked by the program.
+pub struct Checking {
+    pub(crate) held: Held,
+    pub(crate) check: SignatureCheck,
+}
+
+impl Checking {
+    /// What to check.
+    #[must_use]
+    pub const fn check(&self) -> &SignatureCheck {
+        &self.check
+    }
+}
+
+/// What is kept of a request until its answer.
+pub(crate) struct Held {
+    /// As it is decided on: empty where a header overrides it.
+    pub(crate) method: Box<[u8]>,
+    pub(crate) target: Box<[u8]>,
+    pub(crate) token: Box<str>,
+    matched: HeldMatch,
+    pub(crate) allow_bonus_orbs_use: bool,
+}
+
+enum HeldMatch {
+    Nothing,
+    Template(Box<str>),
+    Unknown,
+}
+
+impl Held {
+    /// Keeps a request with this method and token.
+    pub(crate) fn new(request: &Request<'_>, method: &[u8], token: &str) -> Self {
+        Self {
+            method: method.into(),
+            target: request.target.into(),
+            token: token.into(),
+            matched: match request.matched {
+                Matched::Nothing => HeldMatch::Nothing,
+                Matched::Template(template) => HeldMatch::Template(template.into()),
+                Matched::Unknown => HeldMatch::Unknown,
+            },
+            allow_bonus_orbs_use: request.allow_bonus_orbs_use,
+        }
+    }
+
+    pub(crate) fn matched(&self) -> Matched<'_> {
+        match &self.matched {
+            HeldMatch::Nothing => Matched::Nothing,
+            HeldMatch::Template(template) => Matched::Template(template),
+            HeldMatch::Unknown => Matched::Unknown,
+        }
+    }
+}
+
+// Written by hand: neither shows the token.
+impl fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Waiting")
+            .field("wait", &self.wait)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Checking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checking")
+            .field("check", &self.check)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,400 @@
+//! From requests as they came to their answers.
+
+use core::time::Duration;
+
+use orbgate::{Engine, Policy, Reason};
+use orbgate_gate::{
+    Answer, Challenge, Credentials, FullChallenge, Gate, Matched, Request, Rules, Step,
+};
+use orbgate_testing::signer::{AUDIENCE, ISSUER, Signer, claims, header, now, with};
+use orbgate_token::{
+    Algorithm, FetchError, FetchSettings, Issuer, KeyCache, KindRules, Now, Response, Verifier,
+};
+use serde_json::json;
+
+const ORBS: &[u8] = b"/api/v1/external/orbs";
+
+pub(crate) fn verifier() -> Verifier {
+    let kind = KindRules::named_by("token_kind", "user", "organisation");
+    let algorithms = Algorithm::ALL;
+    let issuer = Issuer::new(ISSUER, AUDIENCE, kind).algorithms(algorithms);
+    Verifier::new([issuer]).unwrap()
+}
+
+fn at(seconds: u64) -> Now {
+    Now {
+        time: now(),
+        monotonic: Duration::from_secs(seconds),
+    }
+}
+
+struct World {
+    gate: Gate,
+    signer: Signer,
+}
+
+impl World {
+    fn new(rules: Rules) -> Self {
+        let keys = KeyCache::new(verifier(), FetchSettings::default()).unwrap();
+        let world = Self {
+            gate: Gate::new(rules, keys),
+            signer: Signer::p256(),
+        };
+        let mut asked = world.gate.keys().ask(at(0).monotonic);
+        assert!(world.gate.warm(&mut asked, at(0).monotonic).is_some());
+        world.serve();
+        assert_eq!(world.gate.warm(&mut asked, at(0).monotonic), None);
+        world
+    }
+
+    /// The issuer answers everything that is asked.
+    fn serve(&self) -> Vec<String> {
+        let discovery = json!({"issuer": ISSUER, "jwks_uri": format!("{ISSUER}/jwks")});
+        let jwks = json!({"keys": [self.signer.jwk("key-1")]});
+        let mut urls = Vec::new();
+        let mut next = self.gate.next_fetch(at(0).monotonic);
+        while let Some(fetch) = next {
+            let document = if fetch.url.ends_with("/jwks") {
+                &jwks
+            } else {
+                &discovery
+            };
+            let body = document.to_string();
+            let response = Response {
+                status: 200,
+                cache_control: None,
+                body: body.as_bytes(),
+            };
+            next = self
+                .gate
+                .fetched(fetch.attempt, Ok(response), at(0).monotonic);
+            urls.push(fetch.url);
+        }
+        urls
+    }
+
+    fn bearer(&self, scope: &str) -> String {
+        let token = self
+            .signer
+            .token(&header(), &with(claims(), "scope", scope));
+        format!("Bearer {token}")
+    }
+
+    fn ask(&self, request: &Request<'_>) -> Answer<'static> {
+        match self.gate.ask(Engine::external(), request, at(1)) {
+            Step::Answer(answer) => answer,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn get<'a>(authorization: &'a [&'a [u8]]) -> Request<'a> {
+    Request {
+        method: b"GET",
+        target: ORBS,
+        authorization,
+        ..Request::default()
+    }
+}
+
+/// Status, `WWW-Authenticate`, `Allow`, the code of a refused token.
+type Told = (u16, Option<String>, Option<String>, Option<&'static str>);
+
+fn told(answer: &Answer<'_>) -> Told {
+    let denial = answer.denial.clone();
+    assert_eq!(denial.is_none(), answer.decision.is_allow());
+    let (status, challenge, allow) = denial.map_or((200, None, None), |denial| {
+        (denial.status, denial.www_authenticate, denial.allow)
+    });
+    (status, challenge.map(Into::into), allow, answer.refused)
+}
+
+fn expected(status: u16, challenge: &str, allow: &str, refused: &'static str) -> Told {
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    (
+        status,
+        text(challenge),
+        text(allow),
+        Some(refused).filter(|code| !code.is_empty()),
+    )
+}
+
+#[test]
+fn a_request_gets_its_status_and_headers() {
+    let world = World::new(Rules::new());
+    let (right, wrong) = (world.bearer("read:orbs"), world.bearer("read:account"));
+    let (right, wrong) = (right.as_bytes(), wrong.as_bytes());
+    let forged = "Bearer a.b.c".as_bytes();
+    let (allowed, missing, twice) = ([right], [wrong], [right, right]);
+    let forged: [&[u8]; 1] = [forged];
+    let right = get(&allowed);
+    let table: [(&str, Request<'_>, Told); 14] = [
+        ("allowed", right, expected(200, "", "", "")),
+        ("no scope", get(&missing), expected(403, "Bearer", "", "")),
+        ("no token", get(&[]), expected(401, "Bearer", "", "")),
+        (
+            "another scheme",
+            get(&[b"Basic YTpi"]),
+            expected(401, "Bearer", "", ""),
+        ),
+        (
+            "no JWS",
+            get(&forged),
+            expected(401, "Bearer", "", "bad_encoding"),
+        ),
+        (
+            "two values",
+            get(&twice),
+            expected(401, "Bearer", "", "authorization_header"),
+        ),
+        (
+            "malformed",
+            get(&[b"Bearer  x"]),
+            expected(401, "Bearer", "", "authorization_header"),
+        ),
+        (
+            "no route",
+            Request {
+                target: b"/nowhere",
+                ..right
+            },
+            expected(404, "", "", ""),
+        ),
+        (
+            "method",
+            Request {
+                method: b"DELETE",
+                ..right
+            },
+            expected(405, "", "GET", ""),
+        ),
+        (
+            "target",
+            Request {
+                target: b"/api//v1",
+                ..right
+            },
+            expected(400, "", "", ""),
+        ),
+        (
+            "header",
+            Request {
+                header_names: &[b"X-HTTP-Method-Override"],
+                ..right
+            },
+            expected(200, "", "", ""),
+        ),
+        (
+            "override",
+            Request {
+                method: b"POST",
+                header_names: &[b"x_http_method"],
+                ..right
+            },
+            expected(400, "", "", ""),
+        ),
+        (
+            "as routed",
+            Request {
+                matched: Matched::Template("/api/v1/external/orbs"),
+                ..right
+            },
+            expected(200, "", "", ""),
+        ),
+        (
+            "unknown",
+            Request {
+                matched: Matched::Unknown,
+                ..right
+            },
+            expected(404, "", "", ""),
+        ),
+    ];
+    for (name, request, expected) in table {
+        assert_eq!(told(&world.ask(&request)), expected, "{name}");
+    }
+}
+
+#[test]
+fn an_allow_has_the_token_and_the_charge() {
+    let world = World::new(Rules::new());
+    let bearer = world.bearer("read:orbs write:voxies");
+    let authorization: &[&[u8]] = &[bearer.as_bytes()];
+    let request = Request {
+        method: b"POST",
+        target: b"/api/v1/external/voxies",
+        ..get(authorization)
+    };
+    let answer = world.ask(&request);
+    let token = answer.token.unwrap();
+    assert_eq!(token.scopes(), "read:orbs write:voxies");
+    assert!(!answer.decision.charge().unwrap().bonus_allowed);
+    // The body is read once the call is allowed, and the token is not verified again.
+    let request = Request {
+        allow_bonus_orbs_use: true,
+        ..request
+    };
+    let again = world
+        .gate
+        .decide(Engine::external(), &request, Credentials::Token(token));
+    assert!(again.decision.charge().unwrap().bonus_allowed);
+    assert_eq!(again.denial, None);
+}
+
+#[test]
+fn a_router_that_goes_elsewhere_is_not_followed() {
+    let world = World::new(Rules::new());
+    let policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { read:a: { orbs: false, \
+        routes: ['GET /users/{id}'] } } } }\n";
+    let engine = Engine::new(&Policy::from_yaml(policy).unwrap());
+    let bearer = world.bearer("read:a");
+    let authorization: &[&[u8]] = &[bearer.as_bytes()];
+    let ask = |matched, target| {
+        let request = Request {
+            target,
+            matched,
+            ..get(authorization)
+        };
+        match world.gate.ask(&engine, &request, at(1)) {
+            Step::Answer(answer) => (answer.decision.reason(), answer.misrouted),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (held, none) = (Reason::ScopeHeld, Reason::NoRoute);
+    assert_eq!(
+        ask(Matched::Template("/users/{user}"), b"/users/1"),
+        (held, None)
+    );
+    let elsewhere = ask(Matched::Template("/users/export"), b"/users/export");
+    assert_eq!(elsewhere, (none, Some("/users/export".to_owned())));
+    assert_eq!(
+        ask(Matched::Unknown, b"/users/1"),
+        (none, Some(String::new()))
+    );
+    // What is denied anyway is not called misrouted.
+    assert_eq!(ask(Matched::Unknown, b"/nowhere"), (none, None));
+}
+
+#[test]
+fn a_flat_answer_tells_nothing_apart() {
+    let rules = |change: fn(&mut Rules)| {
+        let mut rules = Rules::new();
+        change(&mut rules);
+        rules
+    };
+    let full = Challenge::Full(FullChallenge::new().realm("orbs").unwrap());
+    let mut with_full = Rules::new();
+    with_full.challenge = full;
+    let table = [
+        (
+            rules(|rules| rules.flat_403 = true),
+            (403, Some("Bearer")),
+            (403, Some("Bearer")),
+        ),
+        (
+            rules(|rules| rules.challenge = Challenge::None),
+            (403, None),
+            (403, None),
+        ),
+        (
+            with_full,
+            (404, None),
+            (
+                401,
+                Some("Bearer realm=\"orbs\", error=\"invalid_request\""),
+            ),
+        ),
+    ];
+    for (rules, nowhere, unreadable) in table {
+        let world = World::new(rules);
+        let told = |request: &Request<'_>| {
+            let denial = world.ask(request).denial.unwrap();
+            (denial.status, denial.www_authenticate)
+        };
+        let expected =
+            |(status, challenge): (u16, Option<&'static str>)| (status, challenge.map(Into::into));
+        let request = Request {
+            target: b"/nowhere",
+            ..get(&[])
+        };
+        let bearer = world.bearer("read:orbs");
+        let known: &[&[u8]] = &[bearer.as_bytes()];
+        assert_eq!(
+            told(&Request {
+                authorization: known,
+                ..request
+            }),
+            expected(nowhere)
+        );
+        assert_eq!(told(&get(&[b"Bearer"])), expected(unreadable));
+    }
+}
+
+#[test]
+fn the_first_request_waits_for_keys_and_the_next_does_not() {
+    let keys = KeyCache::new(verifier(), FetchSettings::default()).unwrap();
+    let world = World {
+        gate: Gate::new(Rules::new(), keys),
+        signer: Signer::p256(),
+    };
+    let bearer = world.bearer("read:orbs");
+    let authorization: &[&[u8]] = &[bearer.as_bytes()];
+    let mut waiting = Vec::new();
+    for _ in 0..2 {
+        let Step::Wait(wait) = world
+            .gate
+            .ask(Engine::external(), &get(authorization), at(0))
+        else {
+            panic!("there are no keys yet");
+        };
+        assert!(!format!("{wait:?}").contains(&bearer[7..40]));
+        waiting.push(wait);
+    }
+    assert_eq!(
+        waiting[0].wait(),
+        waiting[1].wait(),
+        "both wait for one attempt"
+    );
+    let urls = world.serve();
+    assert_eq!(
+        urls,
+        [
+            format!("{ISSUER}/.well-known/openid-configuration"),
+            format!("{ISSUER}/jwks")
+        ]
+    );
+    for waiting in waiting {
+        assert!(world.gate.is_over(waiting.wait(), at(0).monotonic));
+        let Step::Answer(answer) = world.gate.resume(Engine::external(), waiting, at(0)) else {
+            panic!("the keys are there");
+        };
+        assert_eq!(told(&answer), expected(200, "", "", ""));
+    }
+    assert!(world.serve().is_empty());
+}
+
+#[test]
+fn an_issuer_that_is_down_makes_no_5xx() {
+    let keys = KeyCache::new(verifier(), FetchSettings::default()).unwrap();
+    let world = World {
+        gate: Gate::new(Rules::new(), keys),
+        signer: Signer::p256(),
+    };
+    let bearer = world.bearer("read:orbs");
+    let authorization: &[&[u8]] = &[bearer.as_bytes()];
+    let Step::Wait(waiting) = world
+        .gate
+        .ask(Engine::external(), &get(authorization), at(0))
+    else {
+        panic!("there are no keys yet");
+    };
+    let fetch = world.gate.next_fetch(Duration::ZERO).unwrap();
+    let next = world
+        .gate
+        .fetched(fetch.attempt, Err(FetchError::Unreachable), Duration::ZERO);
+    assert_eq!(next, None);
+    let Step::Answer(answer) = world.gate.resume(Engine::external(), waiting, at(0)) else {
+        panic!("nothing to wait for");
+    };
+    assert_eq!(told(&answer), expected(401, "Bearer", "", "no_keys"));
+}

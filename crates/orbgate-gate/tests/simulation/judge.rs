@@ -1,0 +1,128 @@
+//! The table of `orbgate-token`'s README, written a second time: what may be fetched, used and refused.
+
+use core::time::Duration;
+
+use orbgate_gate::Answer;
+use orbgate_token::TokenError;
+
+use super::server::Server;
+use super::{Held, World};
+
+impl World {
+    /// The key of a token is used: it must be known, of the issuer, and not past its end.
+    pub(super) fn judge_key(&mut self, issuer: usize, kid: u64) {
+        let end = |held: &Held| held.since + held.ttl + self.settings.max_stale;
+        let known = &self.issuers[issuer];
+        let held = known.held.as_ref().unwrap();
+        assert!(
+            held.kids.contains(&kid),
+            "{kid} is not among {:?}",
+            held.kids
+        );
+        assert!(self.monotonic < end(held), "a key past its end");
+        assert!(!known.revoked.contains(&kid));
+        let stale = self.monotonic >= held.since + held.ttl;
+        self.meet(if stale { "stale" } else { "fresh" });
+    }
+
+    pub(super) fn judge_answer(&mut self, answer: &Answer<'_>, is_right: bool, expires: u64) {
+        let valid = self.wall < expires + 60;
+        assert_eq!(answer.denial.is_none(), is_right && valid);
+        let code = answer.refused;
+        match (is_right, valid) {
+            (false, _) => assert_eq!(code, Some(TokenError::Signature.as_str())),
+            (true, false) => assert_eq!(code, Some(TokenError::Expired.as_str())),
+            (true, true) => assert_eq!(code, None),
+        }
+        self.meet(if answer.denial.is_none() {
+            "allowed"
+        } else {
+            "denied"
+        });
+    }
+
+    /// A token is refused for its key: that must be true, too.
+    pub(super) fn judge_refusal(
+        &mut self,
+        issuer: usize,
+        kid: u64,
+        reason: &str,
+        had_own_attempt: bool,
+    ) {
+        let known = &self.issuers[issuer];
+        let held = known
+            .held
+            .as_ref()
+            .filter(|held| self.monotonic < held.since + held.ttl + self.settings.max_stale);
+        match reason {
+            "no_keys" => assert!(held.is_none(), "there are keys"),
+            "key_revoked" => assert!(known.revoked.contains(&kid)),
+            "key_unknown" => assert!(!held.unwrap().kids.contains(&kid)),
+            other => panic!("{other}"),
+        }
+        let last = known.begun.last().map(|(at, _)| *at);
+        let said = held
+            .map(|held| held.since)
+            .filter(|since| last.is_some_and(|last| *since >= last));
+        // After an attempt of its own that was good, a good token is never refused.
+        let is_good = had_own_attempt
+            && known.server == Server::Good
+            && known.flight.is_none()
+            && held
+                .is_some_and(|held| held.kids == known.published && held.since == self.monotonic);
+        assert!(!(is_good && known.published.contains(&kid) && reason != "key_revoked"));
+        if let (true, "key_unknown", Some(said)) = (had_own_attempt, reason, said) {
+            self.issuers[issuer].missing.insert(kid, said);
+        }
+        self.meet(if reason == "no_keys" {
+            "no keys"
+        } else {
+            "unknown"
+        });
+    }
+
+    /// Whether the README's table allows an attempt now.
+    pub(super) fn judge_attempt(&mut self, issuer: usize, kid: u64) {
+        let (now, settings) = (self.monotonic, self.settings);
+        let known = &mut self.issuers[issuer];
+        let last = known.begun.last().map(|(at, _)| *at);
+        let rested = |pause: Duration| last.is_none_or(|last| now >= last + pause);
+        let held = known
+            .held
+            .as_ref()
+            .filter(|held| now < held.since + held.ttl + settings.max_stale);
+        let is_unknown = held.is_some_and(|held| !held.kids.contains(&kid));
+        let is_due = held.is_some_and(|held| now >= held.since + held.ttl * 8 / 10);
+        let why = match held {
+            None => rested(settings.retry).then_some("without keys"),
+            Some(_) if is_due && rested(settings.cooldown) => Some("due"),
+            Some(_) => is_unknown.then_some("for an unknown key"),
+        };
+        let why = why.unwrap_or_else(|| panic!("fetched too often: {now:?} after {last:?}"));
+        let unknown = (why == "for an unknown key").then_some(kid);
+        known.begun.push((now, unknown));
+        if unknown.is_some() {
+            let asked = known.missing.get(&kid);
+            assert!(
+                asked.is_none_or(|asked| now >= *asked + settings.cooldown),
+                "asked again for {kid}"
+            );
+            // Four at once and then one every 7.5 s: in any span, no more than that.
+            let of_unknown: Vec<_> = known
+                .begun
+                .iter()
+                .filter(|(_, kid)| kid.is_some())
+                .collect();
+            for (place, (first, _)) in of_unknown.iter().enumerate() {
+                let count = of_unknown.len() - place;
+                let refilled = usize::try_from((now - *first).as_millis() / 7_500).unwrap();
+                assert!(
+                    count <= 4 + refilled,
+                    "{count} attempts in {:?}",
+                    now - *first
+                );
+            }
+        }
+        self.meet(why);
+    }
+}
