@@ -6,12 +6,12 @@ use std::time::Instant;
 use anyhow::{Error, Result, ensure};
 use clap::{Args, ValueEnum};
 
-use crate::kit::outcome::{StepResult, in_ci, missing, settle, step};
+use crate::kit::outcome::{StepResult, in_ci, settle, step};
 use crate::kit::program::Program;
 use crate::kit::project::{Package, Project};
 use crate::kit::unchanged::Inputs;
 use crate::kit::{process, setup, skipped, watch};
-use crate::language::{c, conformance, go, java, node, python};
+use crate::language::{c, conformance, go, java, node, python, wasm};
 use crate::measure::{instructions, processors};
 use crate::release::dist::{self, Form};
 use crate::release::{install, msrv, tree};
@@ -279,9 +279,7 @@ fn features(project: &Project) -> Result<()> {
         }
     }
     // Where programs check signatures, nothing needs C.
-    if let StepResult::Skipped(what) = setup::target(wasm::TARGET)? {
-        return Err(missing(what));
-    }
+    setup::target(wasm::TARGET)?.needed()?;
     let check = Program::parse("cargo check --no-default-features -p orbgate-gate --target");
     check.arg(wasm::TARGET).run()
 }

@@ -227,7 +227,9 @@ impl KeyCache {
 
     /// What to fetch next, if there is anything. Fetch it, and say so to [`KeyCache::fetched`].
     pub fn next_fetch(&self, now: Duration) -> Option<Fetch> {
-        if !self.has_queued.swap(false, Ordering::SeqCst) {
+        // Read first: nearly always there is nothing, and then no thread takes the flag from another.
+        let queued = &self.has_queued;
+        if !queued.load(Ordering::SeqCst) || !queued.swap(false, Ordering::SeqCst) {
             return None;
         }
         for issuer in 0..self.schedules.len() {
