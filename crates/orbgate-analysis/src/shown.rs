@@ -124,6 +124,22 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// JSON, or YAML in quotes, for the same place. It starts no line with `::`; a `##[` in one of its texts is shown as an escape,
+/// which means the same.
+///
+/// ```
+/// use orbgate_analysis::shown::json;
+///
+/// assert_eq!(json("[\"##[group]x\"]"), "[\"\\u0023#[group]x\"]");
+/// ```
+#[must_use]
+pub fn json(text: &str) -> Cow<'_, str> {
+    match text.contains("##[") {
+        true => Cow::Owned(text.replace("##[", "\\u0023#[")),
+        false => Cow::Borrowed(text),
+    }
+}
+
 /// A line without the blanks and the ANSI styles at its start.
 fn without_styles(mut line: &str) -> &str {
     loop {

@@ -9,9 +9,8 @@ use orbgate::policy::Fault;
 use orbgate::{Digest, Engine, Policy};
 use serde::Serialize;
 
-use crate::decide::print_json;
 use crate::lint::FaultAnswer;
-use crate::output::{self, Exit, Stop, WARNING, one_line};
+use crate::output::{self, Exit, Stop, WARNING, one_line, print_json};
 use crate::policy_file;
 
 /// The command as people type it.

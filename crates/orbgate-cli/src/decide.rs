@@ -4,7 +4,6 @@ use std::ffi::OsString;
 
 use clap::Args;
 use orbgate::{Decision, Engine, Request, Scopes, Token, TokenKind};
-use serde::Serialize;
 
 use crate::answer;
 use crate::args::{Kind, bytes, given};
@@ -75,7 +74,7 @@ impl Question {
 pub(crate) fn run(question: &Question, source: &Source) -> Result<Exit, Stop> {
     let decision = decide(question, question.scopes(), source.engine());
     if question.json {
-        print_json(&decision)?;
+        output::print_json(&decision)?;
     } else {
         let advice: Vec<_> = answer::advice(question, &decision, source)
             .into_iter()
@@ -92,14 +91,6 @@ pub(crate) const fn exit(decision: &Decision<'_>) -> Exit {
     } else {
         Exit::Findings
     }
-}
-
-/// Prints an answer as one line of JSON.
-pub(crate) fn print_json(answer: &impl Serialize) -> Result<(), Stop> {
-    output::print_raw(|out| {
-        serde_json::to_writer(&mut *out, answer)?;
-        out.write_all(b"\n")
-    })
 }
 
 /// Asks the engine, with the very bytes of the command line.

@@ -12,10 +12,9 @@ use orbgate_analysis::{Asked, Caller, Change, Cost, Diff, Rule, Verdict};
 use serde::Serialize;
 
 use crate::answer::short;
-use crate::decide::print_json;
 use crate::fail_on::FailOn;
 use crate::git;
-use crate::output::{self, ALLOW, DENY, Exit, FAINT, STRONG, Stop, WARNING, one_line};
+use crate::output::{self, ALLOW, DENY, Exit, FAINT, STRONG, Stop, WARNING, one_line, print_json};
 use crate::policy_file::{self, Source, in_file};
 
 /// The command as people type it.
@@ -80,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         print_json(&compared)?;
     } else if arguments.markdown {
         let page = markdown(&compared, MOST_MARKDOWN);
-        output::print_raw(|out| out.write_all(page.as_bytes()))?;
+        output::print_page(|out| out.write_all(page.as_bytes()))?;
     } else {
         output::print(|out| text(out, &compared, &old, &new))?;
     }

@@ -57,7 +57,7 @@ pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let explained = explained(question, scopes, &grant, engine);
     let decision = &explained.decision;
     if question.json {
-        decide::print_json(&explained)?;
+        output::print_json(&explained)?;
     } else {
         let at = explained.in_order;
         let advice: Vec<_> = (explained

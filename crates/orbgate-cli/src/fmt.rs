@@ -9,9 +9,8 @@ use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::args::STANDARD_INPUT;
-use crate::decide::print_json;
 use crate::input;
-use crate::output::{self, Exit, Stop, WARNING, one_line};
+use crate::output::{self, Exit, Stop, WARNING, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT, in_file};
 
 /// The command as people type it.
@@ -107,7 +106,7 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
                 err,
                 "{file}: the seal is of another text, and is taken off: `--seal` writes a new one"
             )
-        })?;
+        });
     }
     let changed = new != text;
     if path == Path::new(STANDARD_INPUT) {
@@ -154,7 +153,8 @@ in quotes or in a block is not touched otherwise. The policy keeps its digest.
 With `--seal` the end marker carries the SHA-256 of all that is before it, so
 that every reader refuses a text that was changed since, or is not whole; a
 seal of another text is taken off. A file is replaced whole: nobody sees a part
-of it.
+of it. What comes from standard input is written as it is: do not print a text
+that you do not trust to a log whose lines a machine obeys.
 
 Examples:
   orbgate fmt policy.yaml

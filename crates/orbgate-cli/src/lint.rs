@@ -12,9 +12,8 @@ use orbgate_analysis::{Code, Finding, Level};
 use serde::Serialize;
 
 use crate::check::count;
-use crate::decide::print_json;
 use crate::input;
-use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, one_line};
+use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT};
 
 /// The command as people type it.

@@ -9,9 +9,8 @@ use orbgate_analysis::openapi::{self, Drift, DriftKind, Imported, MAX_BYTES, Opt
 use serde::Serialize;
 
 use crate::check::count;
-use crate::decide::print_json;
 use crate::input;
-use crate::output::{self, ALLOW, DENY, Exit, Stop, WARNING, one_line};
+use crate::output::{self, ALLOW, DENY, Exit, Stop, WARNING, one_line, print_json};
 use crate::policy_file::{self, in_file};
 
 use args::{Action, Check, Export, Import, Open};
@@ -36,7 +35,7 @@ fn import(import: &Import) -> Result<Exit, Stop> {
         print_json(&ImportAnswer::new(&file, &imported))?;
     } else {
         output::print_raw(|out| out.write_all(imported.policy.as_bytes()))?;
-        report(&file, &imported)?;
+        report(&file, &imported);
     }
     Ok(
         match imported.left_out.is_empty() || import.allow_left_out {
@@ -47,7 +46,7 @@ fn import(import: &Import) -> Result<Exit, Stop> {
 }
 
 /// Says on standard error what is left out: standard output has the policy.
-fn report(file: &str, imported: &Imported) -> Result<(), Stop> {
+fn report(file: &str, imported: &Imported) {
     let file = one_line(file);
     output::explain(|out| {
         for left in &imported.left_out {
@@ -64,7 +63,7 @@ fn report(file: &str, imported: &Imported) -> Result<(), Stop> {
             0 => writeln!(out, "{file}: {ALLOW}ok{ALLOW:#}: {operations}"),
             left => writeln!(out, "{file}: {operations}, {DENY}{left} left out{DENY:#}"),
         }
-    })
+    });
 }
 
 fn export(export: &Export) -> Result<Exit, Stop> {

@@ -5,8 +5,11 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use orbgate_analysis::shown::lines;
 pub(crate) use orbgate_analysis::shown::one_line;
+use orbgate_analysis::shown::{json, lines};
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
 
 /// How the command ended, when it could run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,20 +108,46 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
     stream(Harmless::new(anstream::stdout().lock()), write)
 }
 
-/// Writes to standard error, all at once, what explains an answer on standard output.
-pub(crate) fn explain(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
-    let mut text = Vec::new();
-    write(&mut text)?;
+/// Writes to standard error, as it comes, what explains an answer on standard output.
+pub(crate) fn explain(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     // Where standard error is closed, nobody wants to know.
-    let _ = anstream::stderr()
-        .lock()
-        .write_all(harmless(&text).as_bytes());
-    Ok(())
+    let _ = stream(Harmless::new(anstream::stderr().lock()), write);
 }
 
-/// Writes to standard output as it comes, for programs: no styles to keep or to strip.
+/// Writes lines to standard output as they come, for a page or a spreadsheet: they have no styles, which take long to look
+/// for.
+pub(crate) fn print_page(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
+    stream(Harmless::new(io::stdout().lock()), write)
+}
+
+/// Writes to standard output byte by byte as it comes: a text of the user's own, or one that is harmless by itself.
 pub(crate) fn print_raw(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
     stream(io::stdout().lock(), write)
+}
+
+/// Prints an answer as one line of JSON.
+pub(crate) fn print_json(answer: &impl Serialize) -> Result<(), Stop> {
+    print_raw(|out| {
+        write_json(&mut *out, answer)?;
+        out.write_all(b"\n")
+    })
+}
+
+/// Writes JSON on one line, which is no command to a machine that reads the log.
+pub(crate) fn write_json(out: impl Write, answer: &impl Serialize) -> serde_json::Result<()> {
+    answer.serialize(&mut Serializer::with_formatter(out, HarmlessJson))
+}
+
+/// JSON starts no line with `::`; but GitHub's runner obeys `##[name]` anywhere.
+struct HarmlessJson;
+
+impl Formatter for HarmlessJson {
+    fn write_string_fragment<W>(&mut self, out: &mut W, fragment: &str) -> io::Result<()>
+    where
+        W: ?Sized + Write,
+    {
+        out.write_all(json(fragment).as_bytes())
+    }
 }
 
 /// A writer that passes lines on when they are whole, and harmless.

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::args::STANDARD_INPUT;
 use crate::log::{BUFFER, Length, Log};
-use crate::output::{Exit, Stop};
+use crate::output::{self, Exit, Stop};
 use crate::policy_file::Source;
 use crate::progress::Screen;
 use crate::tally::Tally;
@@ -141,7 +141,7 @@ fn decide_all(
                     line: tally.lines,
                     message,
                 };
-                serde_json::to_writer(&mut answer, &NoRequest { error })
+                output::write_json(&mut answer, &NoRequest { error })
             }
         };
         written.map_err(io::Error::from)?;
@@ -172,8 +172,8 @@ impl Answer<'_> {
     /// As the decision alone, which takes less time, where nothing else is asked for.
     fn write(&self, to: &mut Vec<u8>) -> serde_json::Result<()> {
         match (self.about, self.shadow) {
-            (None, None) => serde_json::to_writer(to, self.decision),
-            _ => serde_json::to_writer(to, self),
+            (None, None) => output::write_json(to, self.decision),
+            _ => output::write_json(to, self),
         }
     }
 }

@@ -13,11 +13,10 @@ use orbgate_analysis::{Change, Cost, Finding, Level};
 use serde::Serialize;
 
 use crate::check::count;
-use crate::decide::print_json;
 use crate::diff::{self, Compared};
 use crate::input;
 use crate::lint::{self, Linted};
-use crate::output::{self, Exit, Stop, WARNING, one_line};
+use crate::output::{self, Exit, Stop, WARNING, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT, Source};
 use crate::table::orb_column;
 use crate::test::{self, Report, Tested};
@@ -67,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         })?;
     } else if arguments.markdown {
         let page = page.markdown();
-        output::print_raw(|out| out.write_all(page.as_bytes()))?;
+        output::print_page(|out| out.write_all(page.as_bytes()))?;
     } else {
         output::print(|out| {
             match &compared {
@@ -148,7 +147,7 @@ fn faulty(arguments: &Arguments, linted: &Linted) -> Result<(), Stop> {
     } else if arguments.markdown {
         let mut page = "### Policy: invalid\n\n".to_owned();
         push_faults(&mut page, linted);
-        output::print_raw(|out| out.write_all(page.as_bytes()))
+        output::print_page(|out| out.write_all(page.as_bytes()))
     } else {
         output::print(|out| linted.write(out))
     }

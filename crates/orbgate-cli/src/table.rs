@@ -11,7 +11,6 @@ use orbgate_analysis::{TableRow, table_rows};
 
 use crate::answer::short;
 use crate::check::count;
-use crate::decide;
 use crate::output::{self, Exit, FAINT, STRONG, Stop, one_line};
 use crate::policy_file::Source;
 
@@ -41,9 +40,9 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     let engine = source.engine();
     match arguments.format {
         Format::Text => output::print(|out| text(out, engine))?,
-        Format::Markdown => output::print_raw(|out| markdown(out, engine))?,
-        Format::Csv => output::print_raw(|out| csv(out, engine))?,
-        Format::Json => decide::print_json(&engine.table())?,
+        Format::Markdown => output::print_page(|out| markdown(out, engine))?,
+        Format::Csv => output::print_page(|out| csv(out, engine))?,
+        Format::Json => output::print_json(&engine.table())?,
     }
     Ok(Exit::Fine)
 }

@@ -11,9 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::bytes;
 use crate::calls::Unusable;
-use crate::decide::print_json;
 use crate::log::{Length, Log};
-use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, one_line};
+use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, one_line, print_json};
 use crate::policy_file::Source;
 
 /// The command as people type it.

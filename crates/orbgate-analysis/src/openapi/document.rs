@@ -10,6 +10,7 @@ use super::kind::{Cause, Problem};
 use super::node::{at, entries, get, is_visible, malformed, orbs, place, text, word};
 use super::scheme::{Schemes, fault, place_of};
 use super::{security, servers, sheet, template, tree};
+use crate::shown::{lines, one_line};
 
 /// Most operations of a document: as many as a policy may have routes.
 const OPERATIONS: usize = 200_000;
@@ -431,19 +432,29 @@ const NOTE: usize = 100;
 fn note(operation: &Node<'_>) -> Option<String> {
     let says = |key| {
         let text = get(operation, key).and_then(word)?;
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        // Text of the document must not become a comment that `lint` obeys.
-        let is_plain = !text.is_empty() && is_visible(&text) && !text.contains("orbgate");
-        is_plain.then_some(text)
+        let words: Vec<_> = text.split_whitespace().collect();
+        (!words.is_empty()).then(|| words.join(" "))
     };
-    let id = says("operationId");
-    let texts: Vec<_> = id.into_iter().chain(says("summary")).collect();
-    let mut note: String = texts.join(": ").chars().take(NOTE).collect();
+    let texts: Vec<_> = says("operationId")
+        .into_iter()
+        .chain(says("summary"))
+        .collect();
+    // Text of the document must not become a comment that `lint` obeys.
+    let text = one_line(&texts.join(": ")).replace("orbgate-lint:", "orbgate-lint :");
+    let mut note = cut(&lines(&text));
     if get(operation, "deprecated").and_then(word) == Some("true") {
         let space = if note.is_empty() { "" } else { " " };
         note.extend([space, "(deprecated)"]);
     }
     (!note.is_empty()).then_some(note)
+}
+
+/// The text, or as much of it as a note has room for.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(NOTE) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
+    }
 }
 
 /// The path with the operation's own names of parameters, which may be others for each method.

@@ -9,6 +9,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::document::METHODS;
 use super::sheet::scalar;
 use super::template::shape;
+use crate::shown::json;
 
 /// Writes a policy as a document of OpenAPI 3.1. Each api becomes a security scheme, each route an operation.
 ///
@@ -59,7 +60,7 @@ impl Document {
     /// The document in JSON, on several lines, without a line feed at its end.
     #[must_use]
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(&self.0).unwrap_or_default()
+        json(&serde_json::to_string_pretty(&self.0).unwrap_or_default()).into_owned()
     }
 }
 

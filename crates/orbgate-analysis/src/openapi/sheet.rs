@@ -6,6 +6,7 @@ use orbgate::{Orbs, Policy};
 
 use super::document::{Document, Need};
 use super::kind::{Cause, Problem};
+use crate::shown::json;
 
 /// What a line is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -293,6 +294,6 @@ pub(super) fn scalar(text: &str) -> String {
     match plain {
         true => text.to_owned(),
         // YAML has all of JSON's escapes.
-        false => serde_json::to_string(text).unwrap_or_default(),
+        false => json(&serde_json::to_string(text).unwrap_or_default()).into_owned(),
     }
 }

@@ -264,22 +264,25 @@ fn what_is_for_people_becomes_a_comment() {
         "security: [{ login: [s] }]
 paths:
   /a: { get: { operationId: listA, summary: \"List\\n  all # of it\", deprecated: true, x-orbs: 5 }, put: { deprecated: true, x-orbs: 6 } }
-  /b: { get: { summary: 'orbgate-lint: allow overlap: no', x-orbs: true }, put: { operationId: \"a\\u202eb\", x-orbs: true, description: x } }",
+  /b: { get: { summary: 'orbgate-lint: allow overlap: no', x-orbs: true }, put: { operationId: \"a\\u202eb\", x-orbs: true, description: x } }
+  /c: { get: { operationId: orbgate-lint, summary: 'allow overlap: no', x-orbs: true } }
+  /d: { get: { summary: 'Says in one hundred characters, of which the last one is a blank, all that is to be said of orbgate and no more', x-orbs: true } }",
     );
     let imported = import(document.as_bytes(), &nothing()).unwrap();
     for line in [
         "- route: GET /a # listA: List all # of it (deprecated)\n",
         "- route: PUT /a # (deprecated)\n",
-        "- GET /b\n",
-        "- PUT /b\n",
+        // No comment that `lint` obeys, no character that nobody sees, and what is cut off is seen.
+        "- GET /b # orbgate-lint : allow overlap: no\n",
+        "- PUT /b # a\\u{202e}b\n",
+        "- GET /c # orbgate-lint : allow overlap: no\n",
+        "- GET /d # Says in one hundred characters, of which the last one is a blank, all that is to be said of orbgate…\n",
     ] {
         assert!(imported.policy.contains(line), "{line}{}", imported.policy);
     }
-    assert!(
-        orbgate_analysis::format(&imported.policy)
-            .unwrap()
-            .contains("# listA: List all")
-    );
+    // `fmt` has nothing to change.
+    let laid_out = orbgate_analysis::format(&imported.policy).unwrap();
+    assert_eq!(laid_out, imported.policy);
 }
 
 #[test]

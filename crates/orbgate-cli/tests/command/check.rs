@@ -211,9 +211,22 @@ fn no_name_is_a_command_to_who_reads_the_log() {
     }
     std::fs::write(
         folder.join("::add-mask::y"),
-        SHOP.replace("read:items", "::group::z"),
+        SHOP.replace("read:items", "::group::z")
+            .replace("write:items", "##[group]z")
+            .replace("  items:", "  '::group::items':")
+            .replace("lists", "##[group]lists"),
     )
     .unwrap();
+    std::fs::write(folder.join("shop.yaml"), SHOP).unwrap();
+    let document = "openapi: 3.0.0
+paths: { /a: { get: { operationId: '::a ##[group]b', security: [{ '::group::l': ['::group::s'] }, ], x-orbs: false } } }
+components: { securitySchemes: { '::group::l': { type: http } } }
+";
+    std::fs::write(folder.join("document.yaml"), document).unwrap();
+    let calls = r###"{"method":"POST","target":"/v1/items","token":{"kind":"user"}}
+{"##[group]a":1}
+"###;
+    std::fs::write(folder.join("calls.jsonl"), calls).unwrap();
     for arguments in [
         &["check", "::stop-commands::x", "::add-mask::y"][..],
         &["lint", "::stop-commands::x", "::add-mask::y"],
@@ -221,6 +234,34 @@ fn no_name_is_a_command_to_who_reads_the_log() {
         &["table", "--policy", "::add-mask::y"],
         &["fmt", "--check", "::add-mask::y", "::stop-commands::x"],
         &["validate", "run-request", "::add-mask::y"],
+        &["check", "--json", "::stop-commands::x", "::add-mask::y"],
+        &["diff", "shop.yaml", "::add-mask::y"],
+        &["diff", "shop.yaml", "::add-mask::y", "--markdown"],
+        &["diff", "shop.yaml", "::add-mask::y", "--json"],
+        &["review", "shop.yaml", "::add-mask::y", "--markdown"],
+        &["table", "--policy", "::add-mask::y", "--format", "csv"],
+        &["table", "--policy", "::add-mask::y", "--format", "markdown"],
+        &["table", "--policy", "::add-mask::y", "--format", "json"],
+        &[
+            "decide",
+            "--policy",
+            "::add-mask::y",
+            "POST",
+            "/v1/items",
+            "--token",
+            "user",
+            "--json",
+        ],
+        &["replay", "--policy", "::add-mask::y", "calls.jsonl"],
+        &["openapi", "export", "::add-mask::y"],
+        &["openapi", "export", "::add-mask::y", "--json"],
+        &[
+            "openapi",
+            "import",
+            "document.yaml",
+            "--scheme",
+            "::group::l",
+        ],
     ] {
         for colour in [None, Some("1")] {
             let mut command = crate::command(arguments);
@@ -233,10 +274,8 @@ fn no_name_is_a_command_to_who_reads_the_log() {
             let lines: Vec<_> = lines.map(|line| line.replace("\u{1b}[1m", "")).collect();
             assert!(!lines.is_empty(), "{arguments:?}");
             for line in lines {
-                assert!(
-                    !line.trim_start().starts_with("::"),
-                    "{arguments:?}: {line}"
-                );
+                let is_command = line.trim_start().starts_with("::") || line.contains("##[");
+                assert!(!is_command, "{arguments:?}: {line}");
             }
         }
     }
