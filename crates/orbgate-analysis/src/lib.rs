@@ -20,7 +20,7 @@ mod usage;
 
 // The public interface is:
 pub use crate::beside::{Beside, routes_beside};
-pub use crate::diff::{Asked, Caller, Change, Cost, Diff, Rule, Verdict, diff};
+pub use crate::diff::{Asked, Caller, Change, Cost, Counts, Diff, Rule, Verdict, diff};
 pub use crate::explain::{Explanation, explain, explain_scope};
 pub use crate::format::{format, format_and_seal, is_sealed};
 pub use crate::least::{

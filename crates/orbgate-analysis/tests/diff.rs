@@ -186,6 +186,9 @@ fn a_long_base_path_makes_no_list_without_bounds() {
         );
     }
     // What is left out counts, too.
+    let counts = found.counts();
+    let counted = [counts.widening, counts.narrowing, counts.vanished];
+    assert_eq!(counted, [4_000; 3]);
     let (old, new) = (policy(&["a", "b"]), policy(&["a"]));
     let found = diff(&old, &new);
     assert_eq!(

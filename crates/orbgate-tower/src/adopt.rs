@@ -3,7 +3,7 @@
 use core::fmt;
 
 use orbgate::{Digest, Engine, Policy, PolicyError};
-use orbgate_analysis::{Change, Cost, diff};
+use orbgate_analysis::diff;
 
 use crate::observe;
 
@@ -55,6 +55,9 @@ pub(crate) struct Changes {
     vanished: u64,
     /// Some changes may be missing, because too many templates overlap.
     incomplete: bool,
+    /// Whether something is wider, or may be.
+    #[cfg(feature = "watch")]
+    widens: bool,
     /// The first changes: first those that widen, then the others.
     lines: Vec<String>,
     /// How many more there are.
@@ -90,31 +93,29 @@ impl Changes {
             return Self::default();
         }
         let diff = diff(old, new);
-        let count = |is_so: fn(&Change<'_, '_>) -> bool| {
-            let count = diff.changes.iter().filter(|change| is_so(change)).count();
-            u64::try_from(count).unwrap_or(u64::MAX)
-        };
+        let number = |count| u64::try_from(count).unwrap_or(u64::MAX);
+        let counts = diff.counts();
         let mut changes: Vec<_> = diff.changes.iter().collect();
         changes.sort_by_key(|change| !change.widens());
+        let lines = changes.iter().take(LINES).map(ToString::to_string);
         Self {
-            wider: count(|change| change.widens()),
-            narrower: count(|change| {
-                change.narrower.is_some() || matches!(change.cost, Some(Cost::More | Cost::Unknown))
-            }),
-            vanished: count(|change| change.vanished),
+            wider: number(counts.widening),
+            narrower: number(counts.narrowing),
+            vanished: number(counts.vanished),
             incomplete: !diff.complete,
-            lines: changes
-                .iter()
-                .take(LINES)
-                .map(ToString::to_string)
-                .collect(),
-            more: changes.len().saturating_sub(LINES),
+            #[cfg(feature = "watch")]
+            widens: diff.widens(),
+            lines: lines.collect(),
+            more: changes
+                .len()
+                .saturating_add(diff.left_out)
+                .saturating_sub(LINES),
         }
     }
 
     #[cfg(feature = "watch")]
     pub(crate) const fn widen(&self) -> bool {
-        self.wider > 0 || self.incomplete
+        self.widens
     }
 
     /// Logs and counts what the version with this digest changes.
@@ -164,24 +165,31 @@ mod tests {
 
     use super::Changes;
 
+    /// A policy of routes that differ in a number, below a path that is long: few of its changes fit a list.
+    fn numbered(prefix: &str, orbs: u32) -> Engine {
+        let base = format!("/{}", "b".repeat(249)).repeat(30);
+        let routes = (0..4_000).map(|number| format!("GET /{prefix}{number}"));
+        let text = format!(
+            "orbgate: 1\napis: {{ a: {{ base_path: {base}, scopes: {{ s: {{ orbs: {orbs}, routes: [{}] }} }} }} }}\n",
+            routes.collect::<Vec<_>>().join(", ")
+        );
+        Engine::new(&Policy::from_yaml(&text).unwrap())
+    }
+
     #[test]
-    fn what_was_not_looked_for_to_the_end_may_widen() {
-        let incomplete = Changes {
-            incomplete: true,
-            ..Changes::default()
+    fn changes_that_are_not_listed_count() {
+        let counts = |old: &Engine, new: &Engine| {
+            let changes = Changes::between(old, new);
+            assert_eq!(changes.lines.len(), 20);
+            let counts = [changes.wider, changes.narrower, changes.vanished];
+            (counts, changes.more, changes.widen())
         };
-        assert!(incomplete.widen());
-        let wider = Changes {
-            wider: 1,
-            ..Changes::default()
-        };
-        assert!(wider.widen());
-        let narrower = Changes {
-            narrower: 1,
-            vanished: 1,
-            ..Changes::default()
-        };
-        assert!(!narrower.widen());
+        let (old, new) = (numbered("a", 1), numbered("b", 1));
+        assert_eq!(counts(&old, &new), ([4_000; 3], 7_980, true));
+        let (dear, cheap) = (numbered("a", 2), old);
+        // Asked by its name, the scope costs something else, too.
+        assert_eq!(counts(&cheap, &dear), ([0, 4_001, 0], 3_981, false));
+        assert_eq!(counts(&dear, &cheap), ([4_001, 0, 0], 3_981, true));
     }
 
     /// Every template of one policy overlaps every one of the other, and one route fits all their paths.

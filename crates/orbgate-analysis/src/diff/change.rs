@@ -132,6 +132,12 @@ impl Change<'_, '_> {
         self.wider.is_some() || matches!(self.cost, Some(Cost::Less | Cost::Unknown))
     }
 
+    /// Whether the new policy denies this to a caller that the old one allows, or allows it for more.
+    #[must_use]
+    pub const fn narrows(&self) -> bool {
+        self.narrower.is_some() || matches!(self.cost, Some(Cost::More | Cost::Unknown))
+    }
+
     /// What the change is, in words: `wider`, `narrower`, a cost, `vanished`.
     pub fn labels(&self) -> impl Iterator<Item = &'static str> + use<> {
         let words = [

@@ -37,7 +37,32 @@ pub struct Diff<'o, 'n> {
 struct Effects {
     wider: bool,
     narrower: bool,
-    widens: bool,
+    counts: Counts,
+}
+
+/// How many changes were found, listed or not. A change can be of several kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Those that [widen](Change::widens) something.
+    pub widening: usize,
+    /// Those that [narrow](Change::narrows) something.
+    pub narrowing: usize,
+    /// Those whose route or scope is gone.
+    pub vanished: usize,
+}
+
+impl Counts {
+    fn add(&mut self, change: &Change<'_, '_>) {
+        let counts = [
+            (&mut self.widening, change.widens()),
+            (&mut self.narrowing, change.narrows()),
+            (&mut self.vanished, change.vanished),
+        ];
+        for (count, is_so) in counts {
+            *count = count.saturating_add(usize::from(is_so));
+        }
+    }
 }
 
 /// How what callers may do under the new policy compares with the old one. Costs do not count.
@@ -85,7 +110,13 @@ impl Diff<'_, '_> {
     /// not everything was compared.
     #[must_use]
     pub const fn widens(&self) -> bool {
-        !self.complete || self.found.widens
+        !self.complete || self.found.counts.widening > 0
+    }
+
+    /// How many changes were found, listed or not. There may be more where not everything was compared.
+    #[must_use]
+    pub const fn counts(&self) -> Counts {
+        self.found.counts
     }
 }
 
@@ -342,7 +373,7 @@ impl<'o, 'n> Search<'o, 'n> {
     fn keep(&mut self, change: Change<'o, 'n>) {
         self.found.wider |= change.wider.is_some();
         self.found.narrower |= change.narrower.is_some();
-        self.found.widens |= change.widens();
+        self.found.counts.add(&change);
         let [other, widening] = &mut self.room;
         let room = if change.widens() { widening } else { other };
         match room.checked_sub(change.bytes()) {
