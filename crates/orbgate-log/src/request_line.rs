@@ -345,6 +345,23 @@ mod tests {
     }
 
     #[test]
+    fn a_value_of_another_type_says_what_is_expected() {
+        for (line, expected) in [
+            ("7", "a request object"),
+            (r#"{"token":7}"#, "a token object or null"),
+            (r#"{"method":7}"#, "a string"),
+            (
+                r#"{"token":{"scopes":7}}"#,
+                "a string or an array of strings",
+            ),
+        ] {
+            let error = decided(line.as_bytes()).unwrap_err();
+            let expected = format!("expected {expected} at column ");
+            assert!(error.contains(&expected), "{line}: {error}");
+        }
+    }
+
+    #[test]
     fn a_field_that_comes_twice_is_an_error() {
         for (fields, token, name) in [
             (r#","method":"GET""#, "", "method"),

@@ -289,7 +289,11 @@ fn every_mutant_with_a_reason_is_of_a_function_that_exists() {
     for line in lines.filter(|line| line.starts_with('\'')) {
         let (file, what) = line.trim_matches('\'').split_once(r":\S+").expect(line);
         let code = read(&root().join("crates").join(file.replace('\\', "")));
-        let (_, function) = what.rsplit_once(" in ").expect(line);
+        // `replace FUNCTION -> TYPE with VALUE` is of a whole body.
+        let function = match what.split_once(" -> ") {
+            Some((function, _)) => function,
+            None => what.rsplit_once(" in ").expect(line).1,
+        };
         let name = function.trim_end_matches('$').rsplit("::").next().unwrap();
         let is_there = ['(', '<'].map(|end| code.contains(&format!("fn {name}{end}")));
         assert!(is_there.contains(&true), "{line}: no such function");
