@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # What a decision follows from, and what else a log can say of a call.
 DECIDED = ("method", "target", "kind", "scopes", "allow_bonus_orbs_use")
-NAMES = (*DECIDED, "time", "caller", "by_scope")
+NAMES = (*DECIDED, "time", "caller", "by_scope", "served_status")
 # What may be one value for all rows, besides the kind.
 VALUES = {"scopes": str, "allow_bonus_orbs_use": bool}
 

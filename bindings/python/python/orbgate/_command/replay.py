@@ -28,7 +28,7 @@ formats, by the file's name unless --format says otherwise; text may be compress
 columns, which --column finds under another name, as in --column target=path or --column kind=token.kind:
   {", ".join(NAMES[:4])},
   {", ".join(NAMES[4:])}
-An access log has method and target in its request, and the fields vhost, host, identity, user, time, status,
+An access log has method and target in its request, its status as served_status, and the fields vhost, host, identity, user, time, status,
 size, referer, agent, and after them extra1, extra2 and so on. Without a kind, a request has no token.
 
 examples:

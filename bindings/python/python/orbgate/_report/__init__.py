@@ -65,9 +65,9 @@ def report(
 ) -> Report:
     """Decides a log, and shows the decisions on one HTML page; `path` is where to write the page.
 
-    On it are the calls that were allowed and denied, by reason and by route; the calls that consumed orbs, over
-    time; the scopes that were granted and never used, and those that denied calls lacked; and the callers who were
-    denied most.
+    On it are the calls that the server served though the policy denies them, or refused though it allows them, where the log has
+    statuses; the calls that were allowed and denied, by reason and by route; the calls that consumed orbs, over time; the scopes
+    that were granted and never used, and those that denied calls lacked; and the callers who were denied most.
 
     `log` is anything that `orbgate.logs.read` takes, files or tables, and the arguments from `format` on are those of
     `orbgate.logs.read`. Or `log` is a reader, which has all of them. `top` is how many rows a table of the page has at most.

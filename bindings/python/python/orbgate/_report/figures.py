@@ -16,6 +16,7 @@ from .._terms import Detail, Effect, Reason
 from ..logs._heavy import Heavy
 from .counts import Counts, Times
 from .log import Decided
+from .served import Served, ServedCounts
 from .spans import Span, Unit, spans
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ class Figures(NamedTuple):
     callers whose every call was counted, and `caller_scopes_is_exact` says whether that is all of them.
     """
 
+    served: Served
     outcomes: Rows[Outcome]
     reasons: Rows[ReasonCount]
     routes: Rows[RouteCount]
@@ -254,7 +256,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
     """Counts the decisions of a log; `base` is the policy that the log compares with."""
     keys = Outcome._fields[: Outcome._fields.index("calls")]
     outcomes, times = Counts(keys, first=("method", "target")), Times(("decision", "consumes", "amount"))
-    usage, callers = Usage(), Callers()
+    usage, callers, served = Usage(), Callers(), ServedCounts()
     for calls, decided, at_end in log.parts():
         columns = {name: decided[name] for name in keys}
         columns |= {name: calls[name] for name in ("method", "target", "caller", "time")}
@@ -263,15 +265,18 @@ def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
         times.add(counted)
         callers.add(counted)
         usage.add(policy, calls, counted)
+        served.add(calls, decided)
         if at_end:
             callers.denials.settle()
             callers.by_route.settle()
             usage.unknown.settle()
             usage.callers.settle()
+            served.callers.settle()
     found = _outcomes(outcomes)
     timed = [row for row in times.rows() if row["time"] is not None]
     by_time, unit = spans(timed)
     return Figures(
+        served=served.figures(unit),
         outcomes=found,
         reasons=_reasons(found),
         routes=_routes(found, policy),

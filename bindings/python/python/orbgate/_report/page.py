@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
@@ -9,7 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from .._native import VERSION
 from ..logs._text import argument
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 MOST_FILES = 10
 # A warning may name a column of any length.
 MOST_OF_A_WARNING = 400
+
+
+LONG = re.compile(r"\d{1,3}(?:,\d{3}){3,}")
 
 
 class Tile(NamedTuple):
@@ -61,7 +65,7 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         arguments=_arguments(found),
         warnings=[shown(said, MOST_OF_A_WARNING) for said in found.warnings],
         version=VERSION,
-        tiles=_tiles(found),
+        tiles=[tile._replace(figure=_breakable(tile.figure), note=_breakable(tile.note)) for tile in _tiles(found)],
         sections=sections(found, policy, top),
     )
 
@@ -70,6 +74,12 @@ def _arguments(found: Figures) -> str:
     """How the log was said to be read, as it can be said again."""
     said = [f"{name}={argument(value)}" for name, value in found.arguments.items() if value is not None]
     return ", ".join(map(shown, said))
+
+
+def _breakable(text: str) -> Markup:
+    """A text of the page's own, in which a number that is too long for a tile may go on in the next line, after a comma."""
+    whole = escape(text)
+    return Markup(LONG.sub(lambda number: number[0].replace(",", ",<wbr>"), whole))
 
 
 def _tiles(found: Figures) -> Sequence[Tile]:

@@ -10,11 +10,13 @@ from markupsafe import Markup
 
 from .._terms import Effect, Reason
 from .charts import MOST_BARS, Bar, Series, bars, timeline
+from ..logs._served import REFUSALS, REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
 from .numbers import bound, number, routes, share, shown
 
 if TYPE_CHECKING:
     from .._policy import Policy
     from .figures import CallerCount, CallerScope, Changes, Figures, Outcome, RouteCount
+    from .served import Served
     from .spans import Unit
 
 NO_ROUTE = "(no route)"
@@ -58,6 +60,7 @@ def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
         return [*unread, Section("No calls", nothing, [], [])]
     return [
         *unread,
+        *([_served(found.served, found.unit, top)] if found.served.calls else []),
         *([] if found.changes is None else [_changes(found.changes, found.calls, top)]),
         _reasons(found),
         _routes(found, policy, top),
@@ -79,6 +82,40 @@ def _unread(found: Figures) -> Section:
     more = found.unread - len(rows)
     table = Table("The first rows that could not be read", {"row": NUMBER, "why": WORDS}, rows, more)
     return Section("Unread rows", finding, [], [table] if rows else [])
+
+
+def _served(found: Served, unit: Unit | None, top: int) -> Section:
+    name = "Served against decided"
+    denied, allowed = found.of(SERVED_THOUGH_DENIED), found.of(REFUSED_THOUGH_ALLOWED)
+    finding = (
+        f"Of {number(found.calls, 'call')} with a status: served though the policy denies them {number(denied)}, refused "
+        f"though it allows them {number(allowed)}. A status below 400 is served; {', '.join(map(str, REFUSALS))} are refused; any other says neither."
+    )
+    if found.without_status:
+        finding += f" Without a status: {number(found.without_status, 'call')}."
+    grid = [(row.served, str(row.decision), number(row.calls), share(row.calls, found.calls)) for row in found.counts]
+    columns = {"server": NAME, "policy": NAME, "calls": NUMBER, "share": NUMBER}
+    tables = [_table("What the server did, and what the policy decides", columns, grid, len(grid))]
+    rows = [
+        (row.what, number(row.status), str(row.reason), row.route or NO_ROUTE, number(row.calls), number(row.row), shown(row.caller), _call(row.method, row.target))
+        for row in found.mismatches[:top]
+    ]
+    columns = {"what": WORDS, "status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "first row": NUMBER, "its caller": CODE, "its call": CODE}
+    callers = [
+        (shown(row.caller), bound(row.served_though_denied, row.is_exact), bound(row.refused_though_allowed, row.is_exact))
+        for row in found.callers[:top]
+    ]
+    both = {SERVED_THOUGH_DENIED: NUMBER, REFUSED_THOUGH_ALLOWED: NUMBER}
+    times = [
+        (unit.label(row.start), number(row.served_though_denied), number(row.refused_though_allowed)) for row in found.times if unit
+    ]
+    if rows:
+        tables.append(_table("Calls that were served or refused otherwise, by route", columns, rows, top, len(found.mismatches)))
+    if callers:
+        tables.append(_table("The same by caller", {"caller": CODE, **both}, callers, top, len(found.callers)))
+    if times:
+        tables.append(_table("The same over time", {"from (UTC)": NAME, **both}, times, len(times)))
+    return Section(name, finding, [], tables)
 
 
 def _changes(found: Changes, calls: int, top: int) -> Section:

@@ -65,14 +65,15 @@ def read(
     `log` is a file, also compressed with gzip or zstd if it is text, or `-` for standard input; or several files: a list of them,
     a pattern like `logs/*.gz`, or a folder. Or it is a table as for `Policy.decide_table`, or batches of one. `format` is one
     of `FORMATS`, by default what a file's name says. `columns` are the names that the log has for `method`, `target`, `kind`,
-    `scopes`, `allow_bonus_orbs_use`, `time`, `caller` and `by_scope`, by default these names; `token.kind` is a member of
+    `scopes`, `allow_bonus_orbs_use`, `time`, `caller`, `by_scope` and `served_status`, by default these names; `token.kind` is a member of
     a structure. An access log has the fields `vhost`, `host`, `identity`, `user`, `time`, `status`, `size`, `referer`,
-    `agent`, and after them `extra1`, `extra2` and so on; `caller` is its `host` unless you say otherwise. `kind`, `scopes` and
+    `agent`, and after them `extra1`, `extra2` and so on; `caller` is its `host` and `served_status` its `status` unless you say otherwise. `kind`, `scopes` and
     `allow_bonus_orbs_use` are one value for all requests, for logs that do not have them. `time_unit` is the unit of times that are
     numbers: `s`, `ms`, `us` or `ns`. `time_zone` is the zone of times that name none, an offset as `+02:00` or a name as
     `Europe/Berlin`, by default UTC; a time that was there twice or never, because clocks were changed, is absent and counted.
 
-    The batches have the columns above, with `time` as an instant in UTC, and two more. `row` counts from 1. `error` says why a
+    The batches have the columns above, with `time` as an instant in UTC and `served_status`, the HTTP status with which the call was
+    answered, as a number; and two more. `row` counts from 1. `error` says why a
     row cannot be read: the row is still there. Without a kind, a request has no token. A request that asks by scope has neither
     method nor target: `replay` decides it, `Policy.decide_table` denies it.
 
@@ -157,6 +158,8 @@ class Reader(Iterator["_pa.RecordBatch"]):
         said = self._layout.notes.warnings()
         if self.unread_times:
             said.append(f"Could not be read: {number(self.unread_times, 'time')}; what a number counts must be said.")
+        if unread := self._normaliser.unread_statuses:
+            said.append(f"No status of HTTP: {number(unread, 'value')} of `{self._layout.name('served_status')}`.")
         if self.zoneless_times:
             zone = self._layout.time_zone
             said.append(f"Without a zone: {number(self.zoneless_times, 'time')}, taken for times of {zone or 'UTC, because no zone was said'}.")

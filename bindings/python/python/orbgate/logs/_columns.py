@@ -11,6 +11,7 @@ from .._errors import TableError
 from .._extras import needs
 from .._terms import TokenKind
 from ._notes import Notes
+from ._served import statuses
 from ._times import Times
 
 TEXTS = ("method", "target", "kind", "scopes", "caller", "by_scope")
@@ -97,6 +98,7 @@ class Normaliser:
         self.times = Times(layout.time_unit, layout.time_zone)
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
+        self.unread_statuses = 0
         self._rows = 0
 
     def schema(self, text: Any = None) -> Any:
@@ -113,6 +115,7 @@ class Normaliser:
                 ("time", pa.timestamp("us", "UTC")),
                 ("caller", text),
                 ("by_scope", text),
+                ("served_status", pa.int64()),
                 ("row", pa.int64()),
                 ("error", pa.string()),
             ]
@@ -134,6 +137,7 @@ class Normaliser:
             **texts,
             "allow_bonus_orbs_use": bonus,
             "time": self.times.column(found.get("time", nothing), is_decided),
+            "served_status": self._statuses(found.get("served_status", nothing), is_decided),
             "row": self._pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), rows), first - 1),
             "error": error,
         }
@@ -172,6 +176,14 @@ class Normaliser:
             return found
         # In every format, an empty name is no caller.
         return self._pc.if_else(self._pc.equal(self._pc.binary_length(found), 0), None, found)
+
+    def _statuses(self, found: Any, is_decided: Any) -> Any:
+        """The statuses of the log; of rows that are decided, those that are none are counted."""
+        pc = self._pc
+        read = statuses(found)
+        is_unread = pc.and_(pc.and_(pc.is_valid(found), pc.is_null(read)), is_decided)
+        self.unread_statuses += pc.sum(is_unread).as_py() or 0
+        return read
 
     def _joined(self, found: Any) -> Any:
         """Lists of scopes as texts of scopes; other columns stay as they are."""

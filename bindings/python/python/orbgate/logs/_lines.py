@@ -41,7 +41,7 @@ def access(log: Input, layout: Layout) -> Iterator[Columns]:
     for name in ("method", "target", "by_scope"):
         if name in layout.columns:
             raise TableError(f"an access log has its `{name}` in the request, and in no other field")
-    fields = {"time": "time", "caller": "host", **layout.columns}
+    fields = {"time": "time", "caller": "host", "served_status": "status", **layout.columns}
     for block in log.blocks():
         columns = from_capsule(read_access(block, list(fields.items())))
         for name in fields:
@@ -157,7 +157,7 @@ def _value(name: str, member: str, value: Any) -> Any:
         return joined(value)
     if name == "allow_bonus_orbs_use" and isinstance(value, bool):
         return str(value)
-    if name in ("caller", "time") and isinstance(value, (int, float)):
+    if name in ("caller", "time", "served_status") and isinstance(value, (int, float)):
         return str(value)
     raise ValueError(f"`{member}` is {_KINDS.get(type(value), 'a number')}, not text")
 

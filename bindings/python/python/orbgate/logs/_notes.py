@@ -47,7 +47,9 @@ class Notes:
         used = {name.partition(".")[0] for name in found.values()} | {*found.values(), *self._values}
         for name in NAMES:
             if name not in found and name not in self._values:
-                alike = (other for other in known if other not in used and _plain(other) == _plain(name))
+                # A `status` may be the log's own, or what an engine decided: that is not guessed.
+                plain = "status" if name == "served_status" else _plain(name)
+                alike = (other for other in known if other not in used and plain in (other, _plain(other)))
                 if (other := next(alike, None)) is not None:
                     self._alike[name] = other
 

@@ -14,6 +14,7 @@ from .._policy import Policy
 from .._terms import Reason
 from ._decide import Decider
 from ._notes import NoColumnError
+from ._served import REFUSED, SERVED, UNCLEAR
 from ._tally import Changes, Tally
 
 TYPE_CHECKING = False
@@ -74,6 +75,7 @@ class Summary:
             "zoneless_times": self.log.zoneless_times,
             "first_time": tally.first_time and tally.first_time.isoformat(),
             "last_time": tally.last_time and tally.last_time.isoformat(),
+            "served": self._served(),
             "reasons": self._reasons(rows),
             "routes": self._routes(rows),
             "orbs": self._orbs(rows),
@@ -96,6 +98,18 @@ class Summary:
         from ._text import text
 
         return text(self.to_dict())
+
+    def _served(self) -> dict[str, Any]:
+        """What the log's own statuses say against the decisions."""
+        found = self._tally.served
+        return {
+            "calls_with_status": found.total(),
+            "served_though_denied": found[SERVED, False],
+            "refused_though_allowed": found[REFUSED, True],
+            "served_and_allowed": found[SERVED, True],
+            "refused_and_denied": found[REFUSED, False],
+            "unclear": found[UNCLEAR, True] + found[UNCLEAR, False],
+        }
 
     def _reasons(self, rows: list[tuple[dict[str, Any], int]]) -> list[dict[str, Any]]:
         counts = _sums(rows, lambda row: row["reason"])

@@ -9,6 +9,7 @@ from typing import Any
 from .._extras import needs
 from ._decide import FOLLOWERS, KEY
 from ._heavy import ROWS_AT_ONCE, Heavy
+from ._served import served
 from ._times import EPOCH
 
 class Tally:
@@ -21,6 +22,8 @@ class Tally:
         self.first_time: datetime | None = None
         self.last_time: datetime | None = None
         self.outcomes: Counter[tuple[Any, ...]] = Counter()
+        # By what the status of the log says, and whether the policy allows the call.
+        self.served: Counter[tuple[str, bool]] = Counter()
         self.calls = Heavy()
         self.callers = Heavy()
         self._shown_errors = shown_errors
@@ -39,6 +42,7 @@ class Tally:
             if row["reason"] is not None:
                 names = (*KEY, *(f"{name}_first" for name in FOLLOWERS))
                 self.outcomes[tuple(row[name] for name in names)] += row["count_all"]
+        self._count_served(batch["served_status"], decided)
         self._count_denied(batch, decided)
         if batch["row"][-1].as_py() % ROWS_AT_ONCE == 0:
             self.calls.settle()
@@ -65,6 +69,13 @@ class Tally:
             first, last = (EPOCH + timedelta(microseconds=found[end].as_py()) for end in ("min", "max"))
             self.first_time = first if self.first_time is None else min(self.first_time, first)
             self.last_time = last if self.last_time is None else max(self.last_time, last)
+
+    def _count_served(self, status: Any, decided: Any) -> None:
+        pc = self._pc
+        is_judged = pc.and_(pc.is_valid(status), pc.is_valid(decided["reason"]))
+        found = self._pa.table({"said": served(status), "is_allowed": pc.is_null(decided["status"])}).filter(is_judged)
+        for row in found.group_by(["said", "is_allowed"]).aggregate([([], "count_all")]).to_pylist():
+            self.served[row["said"], row["is_allowed"]] += row["count_all"]
 
     def _count_denied(self, batch: Any, decided: Any) -> None:
         pa, pc = self._pa, self._pc

@@ -27,6 +27,7 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     if said:
         lines.append(f"read with {', '.join(shown(f'{name}={argument(value)}') for name, value in said.items())}")
     lines += _table([[_number(summary[name]), name] for name in ("allowed", "denied", "errors")])
+    lines += _served(summary["served"])
     lines += _section("by reason", [[_number(row["count"]), row["reason"]] for row in summary["reasons"]])
     lines += _routes(summary["routes"])
     lines += _orbs(summary["orbs"])
@@ -38,6 +39,12 @@ def _lines(summary: dict[str, Any]) -> list[str]:
         lines += _changes(summary["changes"])
     lines += _section("rows that could not be read, the first", [[f"row {row['row']}:", shown(row["message"])] for row in summary["first_errors"]])
     return lines
+
+
+def _served(served: dict[str, Any]) -> list[str]:
+    names = ("served_though_denied", "refused_though_allowed", "served_and_allowed", "refused_and_denied", "unclear")
+    rows = [[_number(served[name]), name.replace("_", " ")] for name in names]
+    return _section("what the server did, by its status", rows if served["calls_with_status"] else [])
 
 
 def argument(value: object) -> str:

@@ -1,0 +1,164 @@
+"""The calls of a log by what its server answered, against what the policy decides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from .._rows import Rows
+from .._terms import Effect, Reason
+from ..logs._heavy import Heavy
+from ..logs._served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED, mismatch, served
+from .counts import Counts, Times
+
+if TYPE_CHECKING:
+    from .spans import Unit
+
+PLACE = ("what", "served_status", "reason", "place", "scope")
+
+
+class ServedCount(NamedTuple):
+    """Calls by what the server's status says, `served`, `refused` or `unclear`, and by the policy's decision."""
+
+    served: str
+    decision: Effect
+    calls: int
+
+
+class Mismatch(NamedTuple):
+    """Calls that the server served though the policy denies them, or refused though it allows them; and the first of them.
+
+    `row` is its number in the log, counted from 1. Queries of targets are left out.
+    """
+
+    what: str
+    status: int
+    reason: Reason
+    route: str | None
+    scope: str | None
+    calls: int
+    row: int
+    caller: str | None
+    method: str | None
+    target: str | None
+
+
+class MismatchedCaller(NamedTuple):
+    """A caller's calls of both kinds; lower bounds where they are not exact."""
+
+    caller: str
+    served_though_denied: int
+    refused_though_allowed: int
+    is_exact: bool
+
+
+class MismatchedSpan(NamedTuple):
+    """The calls of both kinds from `start` on."""
+
+    start: datetime
+    served_though_denied: int
+    refused_though_allowed: int
+
+
+class Served(NamedTuple):
+    """What a log's own statuses say against the decisions. Calls without a status are not judged."""
+
+    counts: Rows[ServedCount]
+    mismatches: Rows[Mismatch]
+    callers: Rows[MismatchedCaller]
+    times: Rows[MismatchedSpan]
+    without_status: int
+
+    @property
+    def calls(self) -> int:
+        """How many calls have a status."""
+        return sum(row.calls for row in self.counts)
+
+    def of(self, what: str) -> int:
+        """How many calls there are of a kind of mismatch."""
+        return sum(row.calls for row in self.mismatches if row.what == what)
+
+
+class ServedCounts:
+    """Counts calls by their statuses and decisions."""
+
+    def __init__(self) -> None:
+        self.callers = Heavy()
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._places = Counts(PLACE, first=("row", "caller", "method", "target"))
+        self._times = Times(("what",))
+        self._without = 0
+
+    def add(self, calls: Any, decided: Any) -> None:
+        """Counts calls with their decisions, row by row."""
+        status = calls["served_status"]
+        self._without += status.null_count
+        if status.null_count == len(status):
+            return
+        said = served(status)
+        rows = pa.table({"said": said, "decision": decided["decision"]}).filter(pc.is_valid(said))
+        for row in rows.group_by(["said", "decision"]).aggregate([([], "count_all")]).to_pylist():
+            self._counts[row["said"], row["decision"]] += row["count_all"]
+        what = mismatch(said, pc.equal(decided["decision"], Effect.ALLOW.value))
+        columns = {name: calls[name] for name in ("served_status", "row", "caller", "method", "target", "time")}
+        columns |= {"what": what, "reason": decided["reason"], "scope": decided["scope"]}
+        place = pc.coalesce(decided["route"], decided["about"])
+        found = pa.table({**columns, "place": place}).filter(pc.is_valid(what))
+        if not found.num_rows:
+            return
+        self._places.add(found)
+        self._times.add(found)
+        for row in found.group_by(["caller", "what"]).aggregate([([], "count_all")]).to_pylist():
+            if row["caller"] is not None:
+                self.callers.add(row["caller"], row["count_all"]).parts[row["what"]] += row["count_all"]
+
+    def figures(self, unit: Unit | None) -> Served:
+        """What was counted; times in the spans of the page."""
+        counts = (ServedCount(said, Effect(decision), calls) for (said, decision), calls in self._counts.items())
+        mismatches = Rows(Mismatch, (_mismatch(row) for row in self._places.rows()))
+        callers = (
+            MismatchedCaller(_text(caller) or "", entry.parts[SERVED_THOUGH_DENIED], entry.parts[REFUSED_THOUGH_ALLOWED], entry.is_exact)
+            for caller, entry in self.callers
+        )
+        return Served(
+            Rows(ServedCount, sorted(counts, key=lambda row: (-row.calls, row.served, row.decision))),
+            mismatches.sorted(lambda row: (row.what != SERVED_THOUGH_DENIED, -row.calls, row.row)),
+            Rows(MismatchedCaller, sorted(callers, key=lambda row: (-row.served_though_denied, -row.refused_though_allowed, row.caller))),
+            self._spans(unit),
+            self._without,
+        )
+
+    def _spans(self, unit: Unit | None) -> Rows[MismatchedSpan]:
+        found: dict[datetime, Counter[str]] = {}
+        for row in self._times.rows():
+            if row["time"] is not None and unit is not None:
+                found.setdefault(unit.floor(row["time"]), Counter())[row["what"]] += row["calls"]
+        return Rows(
+            MismatchedSpan,
+            (MismatchedSpan(start, found[start][SERVED_THOUGH_DENIED], found[start][REFUSED_THOUGH_ALLOWED]) for start in sorted(found)),
+        )
+
+
+def _mismatch(row: dict[str, Any]) -> Mismatch:
+    target = _text(row["target"])
+    return Mismatch(
+        row["what"],
+        row["served_status"],
+        Reason(row["reason"]),
+        row["place"],
+        row["scope"],
+        row["calls"],
+        row["row"],
+        _text(row["caller"]),
+        _text(row["method"]),
+        # A query may carry what nobody should read in a report.
+        None if target is None else target.partition("#")[0].partition("?")[0],
+    )
+
+
+def _text(name: bytes | None) -> str | None:
+    return None if name is None else name.decode("utf-8", "backslashreplace")

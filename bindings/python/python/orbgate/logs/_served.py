@@ -1,0 +1,52 @@
+"""What a server answered, against what the policy decides: the statuses that say that it served a call, and those that say that it refused one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._extras import needs
+from .._terms import Reason
+
+# Of any other status, as 409 or 500, nobody knows: the server may have let the call in before it failed.
+REFUSALS = tuple(sorted({reason.status for reason in Reason if reason.status is not None}))
+SERVED, REFUSED, UNCLEAR = "served", "refused", "unclear"
+SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED = "served though denied", "refused though allowed"
+
+
+def statuses(found: Any) -> Any:
+    """A column of statuses as numbers; what is none is null."""
+    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
+    if pa.types.is_dictionary(found.type):
+        found = found.dictionary.take(found.indices)
+    if pa.types.is_null(found.type):
+        return pa.nulls(len(found), pa.int64())
+    if pa.types.is_integer(found.type) or pa.types.is_floating(found.type):
+        # pandas has floats where one is missing.
+        found = found.cast(pa.float64(), safe=False)
+        whole = pc.equal(pc.floor(found), found)
+        found = pc.if_else(whole, found, None)
+        found = pc.if_else(pc.and_(pc.greater_equal(found, 100), pc.less(found, 600)), found, None)
+        return found.cast(pa.int64())
+    try:
+        text = found.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        texts = (value.decode("latin-1") if isinstance(value, bytes) else None for value in found.to_pylist())
+        text = pa.array(texts, pa.string())
+    is_status = pc.match_substring_regex(text, r"\A[1-5]\d\d\z")
+    return pc.if_else(is_status, text, None).cast(pa.int64())
+
+
+def served(status: Any) -> Any:
+    """What statuses say of their calls: `served`, `refused`, `unclear`, null where there is none."""
+    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
+    is_refused = pc.is_in(status, pa.array(REFUSALS, pa.int64()))
+    said = pc.if_else(pc.less(status, 400), SERVED, pc.if_else(is_refused, REFUSED, UNCLEAR))
+    return pc.if_else(pc.is_valid(status), said, None)
+
+
+def mismatch(said: Any, is_allowed: Any) -> Any:
+    """Where the server did otherwise than the policy decides; null elsewhere."""
+    pc = needs("pyarrow.compute", "logs")
+    denied = pc.and_(pc.equal(said, SERVED), pc.invert(is_allowed))
+    allowed = pc.and_(pc.equal(said, REFUSED), is_allowed)
+    return pc.if_else(denied.fill_null(False), SERVED_THOUGH_DENIED, pc.if_else(allowed.fill_null(False), REFUSED_THOUGH_ALLOWED, None))

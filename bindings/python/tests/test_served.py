@@ -1,0 +1,128 @@
+"""What a server answered against what the policy decides, by brute force over `decide`."""
+
+from __future__ import annotations
+
+import html
+import json
+import random
+from collections import Counter
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orbgate import Token, logs, report
+from orbgate.__main__ import main
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("vl_convert")
+
+from made_up_calls import POLICY, Page, check_harmless, rows, table  # noqa: E402
+from orbgate.logs import _served  # noqa: E402
+
+STATUSES = [200, 204, 302, 400, 401, 403, 404, 405, 409, 500, 503, None]
+CALLS = [row for row in rows(4_000, seed=8) if row["method"] is not None and row["target"] is not None]
+ANSWERED = random.Random(8).choices(STATUSES, k=len(CALLS))
+TABLE = table(CALLS).append_column("status", pa.array(ANSWERED, pa.int64()))
+NAMED = {"served_status": "status"}
+
+
+def expected() -> list[tuple[Any, ...]]:
+    """For each call with a status: what it is, its status, its decision and its row."""
+    found = []
+    for number, (row, status) in enumerate(zip(CALLS, ANSWERED), start=1):
+        token = None if row["kind"] is None else Token(row["kind"], row["scopes"] or "")
+        decision = POLICY.decide(row["method"], row["target"], token, allow_bonus_orbs_use=bool(row["allow_bonus_orbs_use"]))
+        if status is not None:
+            said = "served" if status < 400 else "refused" if status in (400, 401, 403, 404, 405) else "unclear"
+            what = {("served", False): "served though denied", ("refused", True): "refused though allowed"}.get((said, bool(decision)))
+            found.append((what, said, status, decision, number, row))
+    return found
+
+
+def test_statuses_that_refuse_are_those_of_the_reasons() -> None:
+    assert _served.REFUSALS == (400, 401, 403, 404, 405)
+
+
+def test_counts_are_those_of_decide() -> None:
+    calls = expected()
+    made = report(TABLE, POLICY, columns=NAMED, top=10_000)
+    found = made.figures.served
+    assert {row[:2]: row.calls for row in found.counts} == Counter((said, str(d.decision)) for _, said, _, d, _, _ in calls)
+    assert (found.calls, found.without_status) == (len(calls), len(CALLS) - len(calls))
+    groups: dict[Any, list[Any]] = {}
+    for what, _, status, d, number, row in calls:
+        if what is not None:
+            groups.setdefault((what, status, d.reason, d.route or d.about, d.scope), []).append((number, row))
+    assert {row[:5]: (row.calls, row.row) for row in found.mismatches} == {key: (len(of), of[0][0]) for key, of in groups.items()}
+    for one in found.mismatches:
+        first = groups[one[:5]][0][1]
+        assert (one.caller, one.method, one.target) == (first["caller"], first["method"], first["target"].partition("?")[0])
+    wrong = Counter((row["caller"], what) for what, _, _, _, _, row in calls if what is not None and row["caller"] is not None)
+    callers = {(one.caller, what): calls for one in found.callers for what, calls in zip(("served though denied", "refused though allowed"), one[1:3])}
+    assert +Counter(callers) == wrong and all(one.is_exact for one in found.callers)
+    timed = [what for what, _, _, _, _, row in calls if what is not None and row["time"] is not None]
+    assert sum(span.served_though_denied for span in found.times) == timed.count("served though denied") > 0
+    assert sum(span.refused_though_allowed for span in found.times) == timed.count("refused though allowed") > 0
+    page = check_harmless(made.html)
+    texts = " ".join(html.unescape(" ".join(page.texts)).split())
+    denied = sum(what == "served though denied" for what, *_ in calls)
+    assert f"Of {len(calls):,} calls with a status: served though the policy denies them {denied:,}, refused though it allows them" in texts
+    # The first of all sections, and nothing of a query on the page.
+    headings = [text for text in page.texts if text in ("Served against decided", "Allowed and denied")]
+    assert headings == ["Served against decided", "Allowed and denied"] and "hidden" not in texts
+
+
+def test_the_summary_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counted = Counter(what for what, *_ in expected())
+    path = tmp_path / "calls.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(TABLE, path)
+    arguments = ["replay", str(path), "--column", "served_status=status"]
+    out = tmp_path / "out.parquet"
+    assert main([*arguments, "--json", "--out", str(out)]) == 0
+    found = json.loads(capsys.readouterr().out)["served"]
+    assert (found["served_though_denied"], found["refused_though_allowed"]) == (counted["served though denied"], counted["refused though allowed"])
+    parts = ("served_though_denied", "refused_though_allowed", "served_and_allowed", "refused_and_denied", "unclear")
+    assert sum(found[name] for name in parts) == found["calls_with_status"] == len(expected())
+    assert main(arguments) == 0
+    assert f"  {counted['served though denied']:,}  served though denied\n" in capsys.readouterr().out
+    # The log's status is written next to the engine's.
+    written = pytest.importorskip("pyarrow.parquet").read_table(out)
+    assert written["served_status"].to_pylist() == ANSWERED and set(written["status"].to_pylist()) <= {None, *_served.REFUSALS}
+
+
+def test_an_access_log_has_a_status(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    line = '::1 - ann [20/Nov/2026:13:05:00 +0000] "GET /api/v1/external/keys?key=hidden HTTP/1.1" {} 17\n'
+    path.write_text("".join(line.format(status) for status in ("200", "403", "200", "-", "999")))
+    reader = logs.read(path, kind="user", scopes="read:orbs")
+    made = report(reader, POLICY)
+    [one] = made.figures.served.mismatches
+    assert one[:6] == ("served though denied", 200, "scope_missing", "GET /api/v1/external/keys", "read:keys", 2)
+    assert one[6:] == (1, "::1", "GET", "/api/v1/external/keys")
+    assert made.figures.warnings == ("No status of HTTP: 1 value of `served_status`.",)
+
+
+def test_statuses_of_every_type() -> None:
+    calls = pa.table({"method": ["GET"] * 4, "target": ["/"] * 4})
+    start = datetime(2026, 11, 2, tzinfo=timezone.utc)
+    for column, wanted, unread in (
+        (pa.array([200, 404, None, 99]), [200, 404, None, None], 1),
+        (pa.array([200.0, 404.5, None, 1e300]), [200, None, None, None], 2),
+        (pa.array([200, 2**62, -1, 600]), [200, None, None, None], 3),
+        (pa.array(["200", "404 ", "", None]), [200, None, None, None], 2),
+        (pa.array(["200", "404", "200", None]).dictionary_encode(), [200, 404, 200, None], 0),
+        (pa.array([b"200", b"\xff", b"500", None]), [200, None, 500, None], 1),
+        (pa.array([start, start + timedelta(1), None, None]), [None] * 4, 2),
+    ):
+        reader = logs.read(calls.append_column("status", column), columns=NAMED)
+        assert pa.table(reader)["served_status"].to_pylist() == wanted
+        assert [said for said in reader.warnings if "status" in said] == (
+            [f"No status of HTTP: {unread} value{'s' if unread > 1 else ''} of `status`."] if unread else []
+        )
+
+
+def test_a_status_that_was_not_read_is_named() -> None:
+    """It may be an engine's decision, so it is not guessed to be the server's."""
+    assert report(TABLE, POLICY).figures.warnings[-1] == "The log has a column `status`, which was not read: for `served_status`, say `served_status=status`."
+    assert "Served against decided" not in Page(report(TABLE, POLICY).html).texts
