@@ -5,7 +5,6 @@ use core::time::Duration;
 use orbgate_gate::Answer;
 use orbgate_token::TokenError;
 
-use super::server::Server;
 use super::{Held, World};
 
 impl World {
@@ -41,14 +40,26 @@ impl World {
         });
     }
 
+    /// Whether nobody has asked the issuer for a minute: then a key that it publishes is asked for, and waited for.
+    pub(super) fn has_rested(&self, issuer: usize) -> bool {
+        let known = &self.issuers[issuer];
+        let last = known.begun.last().map(|(at, _)| *at);
+        // While an issuer fails, nobody waits for the attempt of another.
+        known.flight.is_none()
+            && last.is_none_or(|last| self.monotonic >= last + Duration::from_secs(60))
+    }
+
     /// A token is refused for its key: that must be true, too.
     pub(super) fn judge_refusal(
         &mut self,
         issuer: usize,
         kid: u64,
         reason: &str,
-        had_own_attempt: bool,
+        before: u64,
+        waits: &[u64],
+        rested: bool,
     ) {
+        let had_own_attempt = waits.iter().any(|attempt| *attempt > before);
         let known = &self.issuers[issuer];
         let held = known
             .held
@@ -64,13 +75,11 @@ impl World {
         let said = held
             .map(|held| held.since)
             .filter(|since| last.is_some_and(|last| *since >= last));
-        // After an attempt of its own that was good, a good token is never refused.
-        let is_good = had_own_attempt
-            && known.server == Server::Good
-            && known.flight.is_none()
-            && held
-                .is_some_and(|held| held.kids == known.published && held.since == self.monotonic);
-        assert!(!(is_good && known.published.contains(&kid) && reason != "key_revoked"));
+        let is_ours = reason != "key_revoked" && known.published.contains(&kid);
+        assert!(
+            !(rested && is_ours && waits.is_empty()),
+            "{reason} without a wait"
+        );
         if let (true, "key_unknown", Some(said)) = (had_own_attempt, reason, said) {
             self.issuers[issuer].missing.insert(kid, said);
         }

@@ -310,6 +310,7 @@ impl World {
         expires: u64,
     ) {
         self.see_expiry(issuer);
+        let rested = self.has_rested(issuer);
         self.start_fetches(issuer, kid);
         match step {
             Step::Wait(waiting) => {
@@ -347,12 +348,7 @@ impl World {
                     "no token is right without its signature"
                 );
                 let reason = answer.refused.unwrap();
-                self.judge_refusal(
-                    issuer,
-                    kid,
-                    reason,
-                    waits.iter().any(|attempt| *attempt > before),
-                );
+                self.judge_refusal(issuer, kid, reason, before, &waits, rested);
             }
         }
     }
