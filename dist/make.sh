@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Packs kinds of artefacts into DIST, and says what they are: make.sh KIND…. Each gets a bill of materials; all are in manifest.json and
-# SHA256SUMS. What the other kinds have made of the same commit stays. `cargo xtask dist` calls it, after it has built what they need.
+# SHA256SUMS. What the other kinds have made of the same commit stays. `cargo xtask dist` calls it, after it has built what
+# they need, and written the file RELEASE.
 set -euo pipefail
+. "$RELEASE"
 export MADE=$HOME_OF_DIST/made
 manifest=$DIST/manifest.json
 [ "$(jq --raw-output .commit "$manifest" 2> /dev/null)" = "$COMMIT" ] || rm -rf "$DIST"

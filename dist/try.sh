@@ -2,6 +2,14 @@
 # Installs and runs what was packed where there is no Rust and no checkout: try.sh KIND…. A trial gets nothing of this environment but the
 # folders of programs without those that have Rust's, the guides, and the runners of the cases.
 set -euo pipefail
+. "$RELEASE"
+
+# What the release says of its files is so, and a bill of materials names what its file was built from.
+(cd "$DIST" && sha256sum --quiet --check SHA256SUMS)
+jq --raw-output '.files[] | select(.crate != "") | .crate + " " + .sbom' "$DIST/manifest.json" | while read -r crate bill; do
+    jq --exit-status --arg crate "$crate" '.components | any(.name == $crate)' "$DIST/$bill" > /dev/null || { echo "$bill" >&2; exit 1; }
+done
+
 home=$(mktemp --directory "${TMPDIR:-/tmp}/orbgate-try-XXXXXX")
 trap 'chmod -R u+w "$home"; rm -rf "$home"' EXIT
 cp --recursive --dereference --parents bindings/*/{README.md,conformance,example} dist policy crates/orbgate-cli/README.md "$home"

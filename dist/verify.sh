@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The same commit built once more, from a clone in another folder, gives the same bytes: verify.sh XTASK WORD…, what is typed after it.
 set -euo pipefail
+. "$RELEASE"
 clone=$(mktemp --directory "${TMPDIR:-/tmp}/orbgate-clone-XXXXXX")
 git clone --quiet . "$clone"
 git -C "$clone" checkout --quiet --detach "$COMMIT"

@@ -1,6 +1,6 @@
-# What the packers share. Each is given: VERSION; ARCHES and LIBCS, the platforms; BUILT, what was built for each; OUT, the folder of its
-# artefacts; STAGE, an empty folder to put them together in; MADE, the list of what is made; QUICK, in the tests' step, which takes what
-# other steps have built.
+# What the packers share. Each is told, by the file RELEASE and by `make.sh`: VERSION; ARCHES and LIBCS, the platforms; BUILT, what was built
+# for each; OUT, the folder of its artefacts; STAGE, an empty folder to put them together in; MADE, the list of what is made; QUICK, in the
+# tests' steps, which take what other steps have built.
 set -euo pipefail
 
 # Debian's and Go's name of a processor.

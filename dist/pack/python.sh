@@ -1,5 +1,6 @@
 # Python: a wheel for each processor, for every CPython from 3.10 on, and the source archive.
 . dist/pack/common.sh
+export RUSTFLAGS=$FLAGS
 cd bindings/python
 for arch in $ARCHES; do
     maturin build --profile published --zig --compatibility manylinux_2_17 --locked --target "$(target "$arch" gnu)" --out "$OUT"

@@ -78,7 +78,7 @@ impl Dist {
         }
         make(&release, forms, self.attempt)?;
         if self.verify {
-            let verify = release.script("verify")?.arg(std::env::current_exe()?);
+            let verify = release.script("verify").arg(std::env::current_exe()?);
             let verify = verify.arg("dist").args(names(&self.forms));
             verify.args(self.host.then_some("--host")).run()?;
         }
@@ -93,12 +93,9 @@ pub(crate) fn check(project: &Project, forms: &[Form]) -> Result<StepResult> {
 
 fn make(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<()> {
     set_up(release, forms, attempt)?;
-    let (jdks, pythons) = (jdks(forms)?, pythons(forms));
+    release.tell(&[("JDKS", jdks(forms)?), ("PYTHONS", pythons(forms))])?;
     build(release, forms)?;
-    let script = |name| {
-        let script = release.script(name)?.args(names(forms));
-        script.env("JDKS", &jdks).env("PYTHONS", &pythons).run()
-    };
+    let script = |name| release.script(name).args(names(forms)).run();
     script("make")?;
     if attempt { script("try") } else { Ok(()) }
 }

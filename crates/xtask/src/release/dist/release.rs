@@ -161,19 +161,15 @@ impl<'a> Release<'a> {
 
     /// A program of our own environment, which finds the others there; for it the commit's time is now.
     fn tool(&self, words: &str) -> Program {
-        let program = format!("{}/{words}", self.programs().display());
-        self.with_tools(Program::parse(&program))
+        let programs = self.programs().display().to_string();
+        let path = std::env::var("PATH").unwrap_or_default();
+        Program::parse(&format!("{programs}/{words}"))
+            .env("PATH", format!("{programs}:{path}"))
+            .env("SOURCE_DATE_EPOCH", &self.epoch)
     }
 
     fn programs(&self) -> PathBuf {
         self.home.join("tools").join("bin")
-    }
-
-    fn with_tools(&self, program: Program) -> Program {
-        let path = std::env::var("PATH").unwrap_or_default();
-        program
-            .env("PATH", format!("{}:{path}", self.programs().display()))
-            .env("SOURCE_DATE_EPOCH", self.epoch.clone())
     }
 
     /// Takes the names of this machine's folders out of what is built.
@@ -199,36 +195,50 @@ impl<'a> Release<'a> {
         Ok(())
     }
 
-    /// A script of `dist/`, with what it is told of this release.
-    pub(super) fn script(&self, name: &str) -> Result<Program> {
-        let libcs = if self.quick { "gnu" } else { "gnu musl" };
-        let crates: Vec<_> = self
-            .project
-            .published()
-            .map(|package| package.name.to_string())
-            .collect();
-        let script = self.with_tools(Program::parse(&format!("bash dist/{name}.sh")));
-        let script = match (self.quick, name) {
-            // maturin builds.
-            (false, "make") => script.env("RUSTFLAGS", self.flags()),
-            _ => script,
+    /// A script of `dist/`. What it is told of this release is in a file, so that a person can run it again.
+    pub(super) fn script(&self, name: &str) -> Program {
+        let script = Program::parse(&format!("bash dist/{name}.sh"));
+        script.env("RELEASE", self.told().display().to_string())
+    }
+
+    fn told(&self) -> PathBuf {
+        let name = if self.quick {
+            "quick.env"
+        } else {
+            "release.env"
         };
-        Ok(script
-            .env("ROOT", self.project.root.display().to_string())
-            .env("VERSION", self.project.core()?.version.to_string())
-            .env("COMMIT", &self.commit)
-            .env("ARCHES", self.arches.join(" "))
-            .env("LIBCS", libcs)
-            .env("QUICK", if self.quick { "1" } else { "" })
-            .env("BUILT", self.built().display().to_string())
-            .env("DIST", self.dist.display().to_string())
-            .env("HOME_OF_DIST", self.home.display().to_string())
-            .env(
-                "CARGO_TARGET_DIR",
-                self.project.target.display().to_string(),
-            )
-            .env("CRATES", crates.join(" "))
-            .env("COUNT", count_cases(CASES.as_ref())?.to_string()))
+        self.home.join(name)
+    }
+
+    /// Writes what the scripts are told, and these as well.
+    pub(super) fn tell(&self, others: &[(&str, String)]) -> Result<()> {
+        let shown = |path: &Path| path.display().to_string();
+        let crates = self.project.published().map(|package| &**package.name);
+        let path = std::env::var("PATH").unwrap_or_default();
+        let told = [
+            ("ROOT", shown(&self.project.root)),
+            ("CARGO_TARGET_DIR", shown(&self.project.target)),
+            ("HOME_OF_DIST", shown(&self.home)),
+            ("BUILT", shown(&self.built())),
+            ("DIST", shown(&self.dist)),
+            ("PATH", format!("{}:{path}", shown(&self.programs()))),
+            ("VERSION", self.project.core()?.version.to_string()),
+            ("COMMIT", self.commit.clone()),
+            ("SOURCE_DATE_EPOCH", self.epoch.clone()),
+            ("ARCHES", self.arches.join(" ")),
+            (
+                "LIBCS",
+                if self.quick { "gnu" } else { "gnu musl" }.to_owned(),
+            ),
+            ("QUICK", if self.quick { "1" } else { "" }.to_owned()),
+            ("FLAGS", self.flags()),
+            ("CRATES", crates.collect::<Vec<_>>().join(" ")),
+            ("COUNT", count_cases(CASES.as_ref())?.to_string()),
+        ];
+        let line = |(name, value): &(&str, String)| format!("export {name}='{value}'\n");
+        let text: String = told.iter().chain(others).map(line).collect();
+        fs::create_dir_all(&self.home)?;
+        Ok(fs::write(self.told(), text)?)
     }
 }
 
