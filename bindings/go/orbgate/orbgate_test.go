@@ -307,8 +307,12 @@ func TestRoutes(t *testing.T) {
 	if byRoute != byTarget || !byRoute.IsAllow() || byRoute.RouteNumber() == 0 || byRoute.ScopeNumber() == 0 {
 		t.Errorf("%+v, %+v", byRoute, byTarget)
 	}
-	if _, err := engine.FindRoute("POST", "/api/v1/external/voxies/7/run"); !errors.Is(err, StatusNotFound) {
-		t.Error(err)
+	none, err := engine.FindRoute("POST", "/api/v1/external/voxies/7/run")
+	if !errors.Is(err, StatusNotFound) || none != (RouteID{}) {
+		t.Error(none, err)
+	}
+	if decision := engine.DecideRoute(none, UserToken("write:voxies")); decision.IsAllow() {
+		t.Error(decision)
 	}
 	if other := must(FromYAML(five))(t).DecideRoute(route, UserToken("write:voxies call:five")); other.Reason() != ReasonNoRoute {
 		t.Error(other.Reason())

@@ -73,7 +73,7 @@ func (i *instance) static(name string, arguments ...uint64) string {
 	return i.text(text)
 }
 
-// Asks one of the instances.
+// Asks one of the instances. Only an answer that is OK is read: otherwise the room holds what an earlier call left there.
 func asked[T any](e engine, room int, question func(*instance) (T, Status)) (answer T, status Status) {
 	i := e.take(room)
 	if i == nil {
@@ -83,6 +83,10 @@ func asked[T any](e engine, room int, question func(*instance) (T, Status)) (ans
 		i.close()
 	} else {
 		e.put(i)
+	}
+	if status != statusOK {
+		var none T
+		return none, status
 	}
 	return answer, status
 }
