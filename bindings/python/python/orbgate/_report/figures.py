@@ -319,7 +319,7 @@ class Usage:
     def add(self, policy: Policy, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions."""
         place = calls.column_names.index("caller")
-        calls = calls.set_column(place, "caller", _texts(calls["caller"]))
+        calls = calls.set_column(place, "caller", texts(calls["caller"]))
         for use in policy.scope_usage(calls, by="caller"):
             if use.in_policy:
                 self._add(ScopeUse(use.scope, use.granted, use.used, in_policy=True), use.by)
@@ -488,7 +488,7 @@ def _most(reasons: Counter[Reason]) -> Reason | None:
     return min(found, key=lambda reason: (-found[reason], reason.number), default=None)
 
 
-def _texts(names: Any) -> Any:
+def texts(names: Any) -> Any:
     """A column of names as texts."""
     try:
         return names.cast(pa.string())

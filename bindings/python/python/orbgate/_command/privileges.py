@@ -1,0 +1,97 @@
+"""`python -m orbgate privileges`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from typing import Any
+
+from .. import audit
+from .._extras import needs
+from .._policy import Policy
+from ..logs._notes import number
+from ..logs._text import shown
+from .replay import add_log_to, exit_code, is_log, open_log, progress
+
+DESCRIPTION = "Say which scopes each caller of a log holds and never uses, and what it needs at least."
+
+EPILOG = """\
+A caller uses a scope where it allowed at least one of its calls. What a caller uses is the least that it needs for the calls that were
+allowed. The proposal is JSON: the `client_id` and `scope` of each client that holds too much, as in client metadata (RFC 7591).
+
+examples:
+  python -m orbgate privileges requests.parquet --column caller=client_id --proposal less.json
+  python -m orbgate privileges calls.csv --most-unused 2 --top 50
+
+exit codes:
+  0  no caller holds more scopes that it never uses than --most-unused says
+  1  some caller does
+  2  could not run, or some call was not counted: rows that could not be read, beyond --tolerate, or calls without a caller
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Adds the command to a parser."""
+    parser = commands.add_parser(
+        "privileges",
+        help="say what each caller holds and never uses",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_log_to(parser)
+    parser.add_argument("--policy", metavar="FILE", help="policy to decide with, instead of the built-in one")
+    parser.add_argument("--most-unused", type=_count, default=0, metavar="N", help="how many scopes a caller may hold and never use")
+    parser.add_argument("--proposal", metavar="FILE", help="write what each client needs as JSON")
+    parser.add_argument("--top", type=_count, default=20, metavar="N", help="show the N callers who hold most that they never use")
+    parser.set_defaults(run=run, parser=parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Finds the scopes of all callers and prints what is too much."""
+    needs("pyarrow", "logs")
+    policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
+    log = open_log(options)
+    if options.proposal and (is_log(options.proposal, log) or _is_same(options.proposal, options.policy)):
+        options.parser.error("--proposal is the log or the policy itself")
+    with progress(log) as watch:
+        made = audit.check(log, policy, most_unused=options.most_unused, watch=watch)
+    found = made.found
+    if options.proposal:
+        with open(options.proposal, "w", encoding="utf-8", newline="\n") as file:
+            json.dump(found.proposal(), file, indent=2, ensure_ascii=False)
+            file.write("\n")
+    print(_text(made, options.most_unused, options.top), end="")
+    calls = sum(row.calls for row in found.rows) + found.left_out + found.without_caller
+    unread = exit_code(options, found.unread, calls + found.unread, found.broken)
+    if unread or found.left_out or found.without_caller:
+        return 2
+    return 1 if made.over else 0
+
+
+def _text(made: audit.Check, most: int, top: int) -> str:
+    found = made.found
+    lines = [f"warning: {shown(said)}" for said in found.warnings]
+    lines.append(f"{number(len(made.over), 'caller')} of {len(found.rows):,} with more than {number(most, 'scope')} held and never used")
+    for name, calls in (("without a caller", found.without_caller), ("of callers for whom there was no room", found.left_out)):
+        if calls:
+            lines.append(f"not counted: {number(calls, 'call')} {name}")
+    for row in made.over[:top]:
+        lines += ["", f"{shown(row.caller)}: {number(row.calls, 'call')}, {row.allowed:,} allowed"]
+        lines += [f"  never used: {shown(scope)}" for scope in row.unused]
+        for scope, last in row.last_used.items():
+            lines.append(f"  used:       {shown(scope)}" + ("" if last is None else f", last at {last.isoformat()}Z"))
+    if len(made.over) > top:
+        lines += ["", f"and {number(len(made.over) - top, 'caller')} more"]
+    return "\n".join(lines) + "\n"
+
+
+def _is_same(path: str, other: str | None) -> bool:
+    return other is not None and os.path.exists(path) and os.path.samefile(path, other)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number")
+    return int(text)

@@ -1,0 +1,220 @@
+"""What the tokens of each caller carry and never use, by a log: evidence, a proposal for those who issue tokens, and a check for CI.
+
+>>> from orbgate import Policy, audit
+>>> import pyarrow as pa
+>>> calls = {"method": ["GET"], "target": ["/api/v1/external/orbs"], "kind": ["user"], "scopes": ["read:orbs read:keys"], "caller": ["ann"]}
+>>> found = audit.privileges(pa.table(calls), Policy.external())
+>>> [(row.caller, row.used, row.unused) for row in found.rows]
+[('ann', ('read:orbs',), ('read:keys',))]
+>>> audit.check(pa.table(calls), Policy.external(), most_unused=1).passed
+True
+
+It needs pyarrow: ``pip install pyarrow tqdm``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ._extras import needs
+from ._rows import Rows
+
+if TYPE_CHECKING:
+    from . import logs
+    from ._policy import Policy
+    from ._terms import TokenKind
+    from .logs import Log
+
+__all__ = ["Check", "Privilege", "Privileges", "check", "privileges"]
+
+# Each caller is counted whole or not at all: with more, the callers that come first in the log.
+MOST_CALLERS = 100_000
+
+
+class Privilege(NamedTuple):
+    """The scopes of a caller, each in the order of their names.
+
+    `held` are the scopes of the policy that its tokens carried, `used` those that allowed at least one of its calls, `unused` the others,
+    and `last_used` says of each used one when that was last, as far as the log has times, in UTC. `used` is the least set: with it, every
+    call that was allowed still is, and without any one of them, one is not. `missing` are scopes that its denied calls lacked,
+    `unknown` those that it carried and the policy does not have.
+    """
+
+    caller: str
+    calls: int
+    allowed: int
+    held: tuple[str, ...]
+    used: tuple[str, ...]
+    unused: tuple[str, ...]
+    last_used: dict[str, datetime | None]
+    missing: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+class Privileges(NamedTuple):
+    """The scopes of all callers, first who holds most that it never uses.
+
+    `left_out` counts calls of callers for whom there was no room, `without_caller` those that name none. `unread` rows were not decided, and
+    `broken` says where the log breaks off.
+    """
+
+    rows: Rows[Privilege]
+    policy: str
+    left_out: int
+    without_caller: int
+    unread: int
+    broken: str | None
+    files: tuple[tuple[str, str | None], ...]
+    warnings: tuple[str, ...]
+    arguments: dict[str, object]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every call of the log was counted, and for its caller."""
+        return not (self.left_out or self.without_caller or self.unread or self.broken)
+
+    def proposal(self) -> dict[str, Any]:
+        """What each caller needs for the calls that were allowed, as JSON has it, and what it was drawn from.
+
+        `clients` have the members `client_id` and `scope` of client metadata (RFC 7591, section 2), and `remove` says which scopes that
+        takes away. Only callers from whom something is taken are in it.
+        """
+        clients = (
+            {"client_id": row.caller, "scope": " ".join(row.used), "remove": " ".join(sorted([*row.unused, *row.unknown]))}
+            for row in sorted(self.rows, key=lambda row: row.caller)
+            if row.unused or row.unknown
+        )
+        return {
+            "policy": self.policy,
+            "log": [{"name": name, "sha256": sha256} for name, sha256 in self.files],
+            "arguments": self.arguments,
+            "is_complete": self.is_complete,
+            "warnings": list(self.warnings),
+            "clients": list(clients),
+        }
+
+
+class Check(NamedTuple):
+    """Whether no caller holds more scopes that it never uses than it may; `over` are those who do."""
+
+    passed: bool
+    over: Rows[Privilege]
+    found: Privileges
+
+
+def privileges(
+    log: Log | logs.Reader,
+    policy: Policy,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    kind: TokenKind | str | None = None,
+    scopes: str | None = None,
+    time_unit: str | None = None,
+    time_zone: str | None = None,
+    watch: Callable[[], None] | None = None,
+) -> Privileges:
+    """Finds what each caller holds, uses and never uses.
+
+    `log` and the arguments from `format` on are those of `orbgate.logs.read`, or `log` is a reader, which has all of them; `watch` is called
+    after each part. Raises what `orbgate.logs.read` raises.
+    """
+    needs("pyarrow", "logs")
+    from . import logs
+    from ._report.log import Decided
+
+    said = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone}
+    if not isinstance(log, logs.Reader):
+        options: Any = said
+        log = logs.read(log, **options)
+    elif given := [name for name, value in said.items() if value is not None]:
+        raise ValueError(f"a reader knows what it reads: `{given[0]}` must be said where it is made")
+    decided, callers = Decided(log, policy, watch), _Callers(policy)
+    for calls, decisions, _ in decided.parts():
+        callers.add(calls, decisions)
+    return Privileges(
+        callers.rows(), policy.digest, callers.left_out, callers.without_caller, decided.unread, decided.broken,
+        tuple(decided.files()), tuple(decided.warnings), decided.arguments,
+    )
+
+
+def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, **said: Any) -> Check:
+    """Checks that no caller holds more than `most_unused` scopes of the policy that it never uses; the other arguments are those of `privileges`.
+
+    A log that was not counted whole does not pass: what was left out may be what is sought.
+    """
+    if most_unused < 0:
+        raise ValueError(f"`most_unused` must not be negative, and is {most_unused}")
+    found = privileges(log, policy, **said)
+    over = found.rows.where(lambda row: len(row.unused) > most_unused)
+    return Check(not over and found.is_complete, over, found)
+
+
+class _Caller:
+    """What was counted of a caller."""
+
+    def __init__(self) -> None:
+        self.calls = self.allowed = 0
+        self.held: set[str] = set()
+        self.unknown: set[str] = set()
+        self.missing: set[str] = set()
+        self.used: dict[str, datetime | None] = {}
+
+
+class _Callers:
+    """Counts the calls of callers."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.left_out = self.without_caller = 0
+        self._policy = policy
+        self._found: dict[str, _Caller] = {}
+
+    def add(self, calls: Any, decided: Any) -> None:
+        """Counts calls with their decisions, row by row."""
+        from ._report.figures import texts
+
+        pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
+        calls = calls.set_column(calls.column_names.index("caller"), "caller", texts(calls["caller"]))
+        table = pa.table({**{name: calls[name] for name in ("caller", "time")}, **{name: decided[name] for name in ("decision", "reason", "scope")}})
+        self.without_caller += table["caller"].null_count
+        table = table.filter(pc.is_valid(table["caller"]))
+        calls = calls.filter(pc.is_valid(calls["caller"]))
+        groups = table.group_by(["caller", "decision", "reason", "scope"]).aggregate([([], "count_all"), ("time", "max")])
+        # Those who come first have room, whatever the parts are.
+        for caller in pc.unique(table["caller"]).to_pylist():
+            if len(self._found) < MOST_CALLERS:
+                self._found.setdefault(caller, _Caller())
+        for row in groups.to_pylist():
+            self._count(row)
+        for use in self._policy.scope_usage(calls, by="caller"):
+            if use.by is not None and (found := self._found.get(use.by)) is not None:
+                (found.held if use.in_policy else found.unknown).add(use.scope)
+
+    def _count(self, row: dict[str, Any]) -> None:
+        found = self._found.get(row["caller"])
+        if found is None:
+            self.left_out += row["count_all"]
+            return
+        found.calls += row["count_all"]
+        found.allowed += row["count_all"] if row["decision"] == "allow" else 0
+        if row["reason"] == "scope_missing" and row["scope"] is not None:
+            found.missing.add(row["scope"])
+        if row["reason"] == "scope_held":
+            times = [time for time in (found.used.get(row["scope"]), row["time_max"]) if time is not None]
+            found.used[row["scope"]] = max(times, default=None)
+
+    def rows(self) -> Rows[Privilege]:
+        """The callers, first who holds most that it never uses."""
+        rows = []
+        for caller, of in self._found.items():
+            used = tuple(sorted(of.used))
+            unused = tuple(sorted(of.held - of.used.keys()))
+            last_used = {scope: of.used[scope] for scope in used}
+            held = tuple(sorted(of.held | of.used.keys()))
+            rows.append(
+                Privilege(caller, of.calls, of.allowed, held, used, unused, last_used, tuple(sorted(of.missing)), tuple(sorted(of.unknown)))
+            )
+        return Rows(Privilege, sorted(rows, key=lambda row: (-len(row.unused), -row.calls, row.caller)))

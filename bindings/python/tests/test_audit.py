@@ -1,0 +1,146 @@
+"""What callers hold and never use, by brute force over `decide`."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orbgate import Token, audit, logs
+from orbgate.__main__ import main
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+from made_up_calls import POLICY  # noqa: E402
+
+START = datetime(2026, 11, 2)
+KNOWN = [scope.scope for scope in POLICY.scopes()]
+
+
+def calls(count: int, seed: int) -> list[dict[str, Any]]:
+    choose = random.Random(seed)
+    held = {f"app {at}": choose.sample([*KNOWN, "made:up"], 6) for at in range(25)}
+    found = []
+    for _ in range(count):
+        caller, route = choose.choice(list(held)), choose.choice(POLICY.routes())
+        path = "/".join("7" if part.startswith("{") else part for part in route.template.split("/"))
+        time = choose.choice([*[START + timedelta(minutes=choose.randrange(10_000))] * 4, None])
+        kind, scopes = choose.choice(["user", "organisation", "service", None]), " ".join(choose.sample(held[caller], 4))
+        found.append({"method": route.method, "target": path, "kind": kind, "scopes": scopes, "caller": caller, "time": time})
+    return found
+
+
+def table(rows: list[dict[str, Any]]) -> Any:
+    return pa.Table.from_pylist(rows)
+
+
+ROWS = calls(3_000, 1)
+
+
+def test_scopes_are_those_of_decide() -> None:
+    held, used, missing = (defaultdict[str, set[str]](set) for _ in range(3))
+    last: dict[tuple[str, str], Any] = {}
+    for row in ROWS:
+        token = Token(row["kind"], row["scopes"]) if row["kind"] else None
+        decision = POLICY.decide(row["method"], row["target"], token)
+        held[row["caller"]] |= set(row["scopes"].split()) if token else set()
+        if decision.reason == "scope_held" and decision.scope:
+            used[row["caller"]].add(decision.scope)
+            times = [time for time in (last.get((row["caller"], decision.scope)), row["time"]) if time]
+            last[row["caller"], decision.scope] = max(times, default=None)
+        if decision.reason == "scope_missing" and decision.scope:
+            missing[row["caller"]].add(decision.scope)
+    found = audit.privileges(table(ROWS), POLICY)
+    assert len(found.rows) == 25 and found.is_complete
+    for one in found.rows:
+        assert set(one.held) == held[one.caller] & set(KNOWN) and set(one.unknown) == held[one.caller] - set(KNOWN)
+        assert set(one.used) == used[one.caller] and set(one.unused) == set(one.held) - set(one.used) and set(one.missing) == missing[one.caller]
+        assert one.last_used == {scope: last[one.caller, scope] for scope in one.used}
+    assert sum(row.calls for row in found.rows) == len(ROWS)
+    unused = [len(row.unused) for row in found.rows]
+    assert unused == sorted(unused, reverse=True) and unused[0] > unused[-1]
+
+
+def test_what_is_proposed_changes_no_allowed_call() -> None:
+    """And with any one scope less, a call that was allowed is denied."""
+    least = {row.caller: set(row.used) for row in audit.privileges(table(ROWS), POLICY).rows}
+    lost: dict[tuple[str, str], int] = defaultdict(int)
+    for row in ROWS:
+        if row["kind"] is None:
+            continue
+        carried = set(row["scopes"].split())
+        before, kept = POLICY.decide(row["method"], row["target"], Token(row["kind"], carried)), carried & least[row["caller"]]
+        assert bool(POLICY.decide(row["method"], row["target"], Token(row["kind"], kept))) == bool(before)
+        for scope in kept:
+            lost[row["caller"], scope] += bool(before) and not POLICY.decide(row["method"], row["target"], Token(row["kind"], kept - {scope}))
+    assert lost.keys() == {(caller, scope) for caller, scopes in least.items() for scope in scopes} and all(lost.values())
+
+
+def test_it_does_not_matter_how_a_log_is_cut() -> None:
+    whole = audit.privileges(table(ROWS), POLICY)
+    for rows in (1_000, 77):
+        assert audit.privileges(table(ROWS).to_reader(max_chunksize=rows), POLICY) == whole
+    with pytest.raises(ValueError, match="`kind` must be said where it is made"):
+        audit.privileges(logs.read(table(ROWS)), POLICY, kind="user")
+
+
+def test_callers_beyond_the_bound_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "MOST_CALLERS", 10)
+    made = audit.check(table(ROWS), POLICY, most_unused=100)
+    first = list(dict.fromkeys(row["caller"] for row in ROWS))[:10]
+    assert {row.caller for row in made.found.rows} == set(first)
+    assert made.found.left_out == sum(row["caller"] not in first for row in ROWS) > 0
+    # Nobody holds too much, and still it does not pass.
+    assert not made.over and not made.passed
+
+
+def test_a_check_passes_where_nobody_holds_too_much() -> None:
+    most = max(len(row.unused) for row in audit.privileges(table(ROWS), POLICY).rows)
+    assert audit.check(table(ROWS), POLICY, most_unused=most).passed
+    made = audit.check(table(ROWS), POLICY, most_unused=most - 1)
+    assert not made.passed and made.over and all(len(row.unused) == most for row in made.over)
+    with pytest.raises(ValueError, match="must not be negative"):
+        audit.check(table(ROWS), POLICY, most_unused=-1)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, proposal = tmp_path / "calls.parquet", tmp_path / "less.json"
+    parquet.write_table(table(ROWS), log)
+    found = audit.privileges(log, POLICY)
+    most = len(found.rows[0].unused)
+    assert main(["privileges", str(log), "--most-unused", str(most)]) == 0
+    assert f"0 callers of 25 with more than {most} scopes held and never used" in capsys.readouterr().out
+    assert main(["privileges", str(log), "--proposal", str(proposal), "--top", "1"]) == 1
+    out = capsys.readouterr().out
+    assert f"\n{found.rows[0].caller}: {found.rows[0].calls:,} calls, " in out and "  never used: " in out and "callers more\n" in out
+    written = json.loads(proposal.read_text())
+    assert written == json.loads(json.dumps(found.proposal())) and written["policy"] == POLICY.digest and written["is_complete"]
+    least = {row.caller: row for row in found.rows}
+    assert [client["client_id"] for client in written["clients"]] == sorted(row.caller for row in found.rows if row.unused or row.unknown)
+    for client in written["clients"]:
+        one = least[client["client_id"]]
+        assert tuple(client["scope"].split()) == one.used and set(client["remove"].split()) == {*one.unused, *one.unknown}
+    with pytest.raises(SystemExit):
+        main(["privileges", str(log), "--proposal", str(log)])
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("GET,/api/v1/external/orbs,user,read:orbs,ann\n", 0, "0 callers of 1 with"),
+        ("GET,/api/v1/external/orbs,user,read:orbs,\n", 2, "not counted: 1 call without a caller"),
+        ("GET,/api/v1/external/orbs,user,read:orbs,ann\nGET\n", 2, "0 callers of 1 with"),
+        ("GET,/api/v1/external/orbs,user,read:orbs read:keys,ann\n", 1, "  never used: read:keys\n  used:       read:orbs\n"),
+        ("GET,/,,read:keys,ann\n", 0, "warning: No row has a kind"),
+    ],
+)
+def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, code: int, said: str) -> None:
+    path = tmp_path / "calls.csv"
+    path.write_text(f"method,target,kind,scopes,caller\n{text}")
+    assert main(["privileges", str(path)]) == code
+    assert said in capsys.readouterr().out
