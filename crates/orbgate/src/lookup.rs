@@ -19,7 +19,7 @@ use crate::hash::{Ends, PerfectHash, SEEN};
 use crate::list::index;
 use crate::reason::Detail;
 use crate::tables::{COUNT, Literal, LiteralRow, NONE, Spelling, Tables, Template, Tuple, slice};
-use crate::target::{Decoded, Path, refused, reserved};
+use crate::target::{Decoded, Path, is_clear, refused, reserved};
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES};
 use crate::vector::{BLOCK, Native, Pair, Vector, Words, end_in_block, positions_in_block};
 
@@ -299,13 +299,9 @@ fn before_query<V: Vector>(
         return None;
     }
     let end = base.wrapping_add(index(starts.trailing_zeros()));
-    let last = bytes.len().checked_sub(V::BYTES)?;
-    let mut all = V::splat(0);
-    // A read that would pass the end is moved back: the path's own bytes may be in a target, too.
-    for at in (end..bytes.len()).step_by(V::BYTES) {
-        all = all.or(refused(V::load(bytes, at.min(last))?));
-    }
-    all.is_zero().then_some(end)
+    // From a register's length before the end of the text, if the query is shorter: the path's own bytes may be in a target, too.
+    let from = end.min(bytes.len().saturating_sub(V::BYTES));
+    is_clear(bytes.get(from..)?, refused::<V>).then_some(end)
 }
 
 /// Compares a segment with a literal whose ends are the same, except perhaps for the case of letters. `None` unless the
@@ -373,6 +369,9 @@ impl Tables {
             let spelling = slice(&self.spellings, row.spellings).first();
             spelling.map_or(&[][..], |spelling| self.text.bytes(spelling.text))
         };
+        if let [row] = rows {
+            return text(row).eq_ignore_ascii_case(segment).then_some(row);
+        }
         let at =
             rows.binary_search_by(|row| in_small_letters(text(row)).cmp(in_small_letters(segment)));
         rows.get(at.ok()?)
@@ -395,7 +394,7 @@ pub(crate) fn find_exactly<'e>(
     let mut parts = [0_u64; MAX_SEGMENTS];
     let mut literals = 0_u32;
     for ((position, segment), part) in (0..).zip(segments).zip(&mut parts) {
-        let decoded = Decoded::of(segment);
+        let decoded = path.decoded(segment);
         let text = decoded.as_ref().map_or(*segment, Decoded::as_bytes);
         let Some(row) = tables.literal(position, text) else {
             continue;
@@ -414,12 +413,14 @@ pub(crate) fn find_exactly<'e>(
     let tuples = tables.tuples_of(count).iter();
     for tuple in tuples.filter(|tuple| tuple.literals & !literals == 0) {
         let own = |position: u32| tuple.literals.wrapping_shr(position) & 1 == 1;
-        let parts = (0..).zip(&parts).filter(|(position, _)| own(*position));
+        let parts = (0..count)
+            .zip(&parts)
+            .filter(|(position, _)| own(*position));
         let key = parts.fold(u64::from(count), |key, (_, part)| key.wrapping_add(*part));
         let Some(template) = tables.template(key) else {
             continue;
         };
-        match fit(tables, template, tuple, segments, is_ambiguous) {
+        match fit(tables, template, tuple, path, is_ambiguous) {
             Fit::Exact if is_ambiguous => return Err(Detail::AmbiguousCase),
             Fit::Exact => return Ok(Some(template)),
             Fit::ButForCase => is_ambiguous = true,
@@ -439,11 +440,11 @@ enum Fit {
 
 /// Compares a path with the text of a template of as many segments, which has this tuple. Once one fits except for its
 /// case, the others count only if they fit exactly: so the comparison of their texts ends at the first difference.
-fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &[&[u8]], exactly: bool) -> Fit {
+fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &Path<'_>, exactly: bool) -> Fit {
     let route = tables.routes.get(index(template.first_route));
     let mut rest = route.map_or(&[][..], |route| tables.text.bytes(route.template));
     let mut fit = Fit::Exact;
-    for (position, segment) in (0..).zip(path) {
+    for (position, segment) in (0..).zip(path.segments()) {
         let Some((b'/', own)) = rest.split_first() else {
             return Fit::Not;
         };
@@ -455,7 +456,7 @@ fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &[&[u8]], exac
             }
             continue;
         }
-        let decoded = if exactly { None } else { Decoded::of(segment) };
+        let decoded = if exactly { None } else { path.decoded(segment) };
         let decoded = decoded.as_ref().map_or(*segment, Decoded::as_bytes);
         let Some((own, after)) = own.split_at_checked(decoded.len()) else {
             return Fit::Not;
@@ -472,7 +473,7 @@ fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &[&[u8]], exac
     // The root has a slash and no segment.
     match rest {
         [] => fit,
-        [b'/'] if path.is_empty() => fit,
+        [b'/'] if path.segments().is_empty() => fit,
         _ => Fit::Not,
     }
 }

@@ -12,7 +12,7 @@
 
 use crate::reason::Detail;
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, Profile};
-use crate::vector::Vector;
+use crate::vector::{Native, Vector};
 
 /// Zero where a byte is a slash, or a letter, a digit or one of `-._`. No rule is about these, except about a dot at
 /// the start of a segment. Other bytes may be valid, too.
@@ -31,24 +31,53 @@ pub(crate) fn refused<V: Vector>(bytes: V) -> V {
     bytes.outside(b'!', b'"').and(bytes.outside(b'$', b'~'))
 }
 
+/// Whether this is zero for every byte of a text; `false` for a text too short for a register.
+#[inline(always)]
+pub(crate) fn is_clear<V: Vector>(bytes: &[u8], of: impl Fn(V) -> V) -> bool {
+    let mut all = V::splat(0);
+    let Some(last) = bytes.len().checked_sub(V::BYTES) else {
+        return false;
+    };
+    for at in (0..bytes.len()).step_by(V::BYTES) {
+        // A read that would pass the end is moved back.
+        match V::load(bytes, at.min(last)) {
+            Some(bytes) => all = all.or(of(bytes)),
+            None => return false,
+        }
+    }
+    all.is_zero()
+}
+
 /// An accepted path, cut into segments.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Path<'t> {
     segments: [&'t [u8]; MAX_SEGMENTS],
     count: usize,
+    has_escapes: bool,
 }
 
 impl<'t> Path<'t> {
+    /// A segment's decoding, where it has escapes; one without is its own decoding.
+    #[inline(always)]
+    pub(crate) fn decoded(&self, segment: &[u8]) -> Option<Decoded> {
+        match self.has_escapes && segment.contains(&b'%') {
+            true => Some(Decoded::of(segment)),
+            false => None,
+        }
+    }
+
     /// The segments; `/` alone has none.
     pub(crate) fn segments(&self) -> &[&'t [u8]] {
         self.segments.get(..self.count).unwrap_or(&self.segments)
     }
 
     /// Cuts a path that starts with a slash (P10, P11 and the limits of P2).
-    fn cut(path: &'t [u8]) -> Result<Self, Detail> {
+    #[inline(always)]
+    fn cut(path: &'t [u8], has_escapes: bool) -> Result<Self, Detail> {
         let mut cut = Self {
             segments: [&[]; MAX_SEGMENTS],
             count: 0,
+            has_escapes,
         };
         let Some(segments) = path.get(1..).filter(|segments| !segments.is_empty()) else {
             return Ok(cut);
@@ -74,14 +103,19 @@ impl<'t> Path<'t> {
 
 /// Cuts a target into segments, or names the first rule that it breaks: P2 to P5, P7, then the path's bytes from left
 /// to right, then P10, P11 and the limits on segments.
+#[inline(always)]
 pub(crate) fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
     let path = path(target)?;
     if path.first() != Some(&b'/') {
         return Err(Detail::Form);
     }
+    if is_clear(path, reserved::<Native>) {
+        return Path::cut(path, false);
+    }
     if path.contains(&b'\\') {
         return Err(Detail::Backslash);
     }
+    let mut has_escapes = false;
     let mut rest = path;
     while let Some(at) = rest.iter().position(|byte| HAS_RULE[usize::from(*byte)]) {
         let Some((from_here, (byte, after))) = rest
@@ -93,12 +127,15 @@ pub(crate) fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> 
         match byte {
             b';' => return Err(Detail::MatrixParam),
             b'%' if profile == Profile::Strict => return Err(Detail::Percent),
-            b'%' => read_escape(path, from_here)?,
+            b'%' => {
+                read_escape(path, from_here)?;
+                has_escapes = true;
+            }
             _ => return Err(Detail::PathChar),
         }
         rest = after;
     }
-    Path::cut(path)
+    Path::cut(path, has_escapes)
 }
 
 /// The bytes that P8, P9 and P12 to P18 are about.
@@ -183,11 +220,8 @@ pub(crate) struct Decoded {
 }
 
 impl Decoded {
-    /// Decodes a segment that has escapes; `None` for one that has none, which is its own decoding.
-    pub(crate) fn of(segment: &[u8]) -> Option<Self> {
-        if !segment.contains(&b'%') {
-            return None;
-        }
+    /// Decodes a segment.
+    fn of(segment: &[u8]) -> Self {
         let mut decoded = Self {
             bytes: [0; MAX_SEGMENT_BYTES],
             length: 0,
@@ -203,7 +237,7 @@ impl Decoded {
             rest = after;
             decoded.length = decoded.length.saturating_add(1);
         }
-        Some(decoded)
+        decoded
     }
 
     /// The decoded bytes.
@@ -215,7 +249,6 @@ impl Decoded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vector::Native;
 
     /// A byte that is not reserved is accepted at every place.
     #[test]

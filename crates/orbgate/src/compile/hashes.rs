@@ -122,7 +122,7 @@ mod tests {
         }
         let taken = table.slots.iter().filter(|key| **key != 0);
         assert_eq!(taken.count(), keys.len());
-        let free = table.slots.len() - keys.len();
+        let free = table.slots.len().saturating_sub(keys.len());
         assert!(
             free >= keys.len() / 8,
             "{free} free slots, {} keys",

@@ -112,3 +112,47 @@ fn the_longest_queries() {
         }
     }
 }
+
+/// Random targets with queries of any bytes, of lengths around blocks: 20,000, or as many as `ORBGATE_DECISIONS` says.
+#[test]
+fn a_stream_of_queries() {
+    let templates = ["/a/{a}", "/a/{a}/b", "/{a}/b", "/{a}/{b}/c/{d}"];
+    let tables = ["", "/api/v1", "/a/very/long/base/path/of/this/api"];
+    let tables = tables.map(|base| (base, Table::new(base, templates)));
+    let count = std::env::var("ORBGATE_DECISIONS").ok();
+    let count: u32 = count.map_or(20_000, |count| count.parse().unwrap());
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut below = |limit: usize| {
+        // Xorshift: the same stream each time.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 33).unwrap() % limit
+    };
+    for _ in 0..count {
+        let (base, table) = &tables[below(3)];
+        let mut target = base.as_bytes().to_vec();
+        for _ in 0..=below(4) {
+            let segment = match below(4) {
+                0 => "a".to_owned(),
+                1 => "b".to_owned(),
+                2 => "c".to_owned(),
+                _ => "v".repeat(below(70)),
+            };
+            target.extend(format!("/{segment}").bytes());
+        }
+        target.push(b'?');
+        for _ in 0..below(140) {
+            target.push(b'!' + u8::try_from(below(94)).unwrap());
+        }
+        // Two of three have no `#`; one of two has any byte at some place.
+        if below(3) != 0 {
+            target.retain(|byte| *byte != b'#');
+        }
+        if below(2) == 0 {
+            let at = below(target.len());
+            target[at] = u8::try_from(below(256)).unwrap();
+        }
+        table.get(&target);
+    }
+}
