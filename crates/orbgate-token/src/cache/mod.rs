@@ -7,6 +7,7 @@
 mod attempt;
 mod discovery;
 mod error;
+mod progress;
 mod settings;
 mod snapshot;
 mod when;
@@ -14,7 +15,7 @@ mod when;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
@@ -25,10 +26,10 @@ pub use self::error::FetchError;
 pub use self::settings::{FetchSettings, SettingsError};
 pub use self::snapshot::KeyStatus;
 
-use self::attempt::{Flight, Schedule};
-use self::discovery::Found;
+use self::attempt::Schedule;
+use self::discovery::{Found, Stage};
 use self::snapshot::{Snapshot, State};
-use self::when::{Cause, Due, Times};
+use self::when::{Cause, Times};
 use crate::error::TokenError;
 use crate::keys::{KEY_SET_BYTES, Keys};
 use crate::signature::SignatureCheck;
@@ -270,7 +271,7 @@ impl KeyCache {
         let flight = schedule.flight_of(attempt)?;
         match found {
             Ok(Found::Url(url)) => {
-                flight.stage = discovery::Stage::Keys;
+                flight.stage = Stage::Keys;
                 flight.url = url;
                 Some(flight.fetch(KEY_SET_BYTES, now))
             }
@@ -359,147 +360,6 @@ impl KeyCache {
             }
         };
         issuers.map(status).collect()
-    }
-
-    /// Sees to it that an issuer's keys are current: `None` once they are, or cannot be.
-    fn refresh(&self, issuer: usize, asked: &mut Asked, now: Duration) -> Option<Wait> {
-        let snapshot = self.snapshot.load();
-        let seen = match asked.phase {
-            Phase::Start => snapshot.generation(issuer),
-            Phase::Stale { seen, .. } => seen,
-            Phase::Current | Phase::Missing { .. } => return None,
-        };
-        let cause = snapshot.cause(issuer);
-        if matches!(asked.phase, Phase::Start) {
-            let due = snapshot.due(issuer, now);
-            // The keys may be used, or the issuer fails: nobody waits for the attempt of another.
-            if due != Due::Now || snapshot.is_failing(issuer) {
-                asked.phase = Phase::Current;
-                let mut schedule = (due != Due::Not).then(|| self.lock(issuer)).flatten()?;
-                self.expire(issuer, &mut schedule, now);
-                let is_idle = schedule.flight.is_none();
-                let wait = is_idle.then(|| self.begin(issuer, &mut schedule, cause, now));
-                return wait.flatten().filter(|_| due == Due::Now);
-            }
-        }
-        asked.phase = Phase::Stale { issuer, seen };
-        let wait = self.since(issuer, asked.before, seen, cause, now);
-        if wait.is_none() {
-            asked.phase = Phase::Current;
-        }
-        wait
-    }
-
-    /// What to wait for, unless the keys have changed since they were seen, or an attempt that began after
-    /// `before` is over. Begins an attempt if none is under way.
-    fn since(
-        &self,
-        issuer: usize,
-        before: AttemptId,
-        seen: u64,
-        cause: Cause,
-        now: Duration,
-    ) -> Option<Wait> {
-        let mut schedule = self.lock(issuer)?;
-        self.expire(issuer, &mut schedule, now);
-        let is_new = self.snapshot.load().generation(issuer) != seen;
-        if is_new || schedule.has_ended_since(before) {
-            return None;
-        }
-        match &schedule.flight {
-            Some(flight) => Some(flight.wait()),
-            None => self.begin(issuer, &mut schedule, cause, now),
-        }
-    }
-
-    /// Begins an attempt, unless it is too early for one.
-    fn begin(
-        &self,
-        issuer: usize,
-        schedule: &mut Schedule,
-        cause: Cause,
-        now: Duration,
-    ) -> Option<Wait> {
-        let (rules, _) = self.verifier.named(issuer)?;
-        if !schedule.attempts.may(cause, now, &self.settings) {
-            return None;
-        }
-        let number = self.begun.fetch_add(1, Ordering::SeqCst);
-        let first = discovery::first(rules);
-        let (stage, url) = first
-            .clone()
-            .unwrap_or((discovery::Stage::Keys, String::new()));
-        let flight = schedule.flight.insert(Flight {
-            id: AttemptId(number.saturating_add(1)),
-            until: now.saturating_add(self.settings.timeout),
-            stage,
-            url,
-            taken: false,
-            discarded: false,
-        });
-        let wait = flight.wait();
-        if let Err(failure) = first {
-            self.fail(issuer, schedule, &failure);
-            return None;
-        }
-        self.has_queued.store(true, Ordering::SeqCst);
-        Some(wait)
-    }
-
-    /// Ends an attempt whose time is over, and of which nobody has reported anything.
-    fn expire(&self, issuer: usize, schedule: &mut Schedule, now: Duration) {
-        if schedule
-            .flight
-            .as_ref()
-            .is_some_and(|flight| now >= flight.until)
-        {
-            self.fail(issuer, schedule, &FetchError::Timeout);
-        }
-    }
-
-    /// The attempt under way has failed: the keys stay, and the failure is noted.
-    fn fail(&self, issuer: usize, schedule: &mut Schedule, failure: &FetchError) {
-        if schedule.end() {
-            self.change(issuer, |next, _| {
-                next.set_failure(issuer, Some(failure.clone()))
-            });
-        }
-    }
-
-    /// What is known, without the keys of this issuer if they are too old to be used.
-    fn usable(&self, issuer: usize, now: Duration) -> Arc<Snapshot> {
-        self.drop_keys(issuer, |times| times.are_over(now));
-        self.snapshot.load_full()
-    }
-
-    /// Stops using an issuer's keys, if their times pass this test.
-    fn drop_keys(&self, issuer: usize, are_so: impl Fn(Times) -> bool) {
-        let is_so = |snapshot: &Snapshot| snapshot.times(issuer).is_some_and(&are_so);
-        if is_so(&self.snapshot.load()) {
-            self.change(issuer, |next, name| {
-                if is_so(next) {
-                    next.remove(issuer, name);
-                }
-            });
-        }
-    }
-
-    /// Changes what is known.
-    fn change(&self, issuer: usize, change: impl Fn(&mut Snapshot, &str)) {
-        let Some((_, name)) = self.verifier.named(issuer) else {
-            return;
-        };
-        self.snapshot.rcu(|snapshot| {
-            let mut next = Snapshot::clone(snapshot);
-            change(&mut next, name);
-            next
-        });
-    }
-
-    /// An issuer's attempts. A thread that panicked has left them whole: each change is one assignment.
-    fn lock(&self, issuer: usize) -> Option<MutexGuard<'_, Schedule>> {
-        let schedule = self.schedules.get(issuer)?;
-        Some(schedule.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
