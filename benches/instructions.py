@@ -14,6 +14,7 @@ import os
 import pathlib
 import platform
 import re
+import shlex
 import subprocess
 import sys
 
@@ -36,7 +37,7 @@ ROOM = 3.0
 
 def run(*command: str | pathlib.Path, **environment: str) -> subprocess.CompletedProcess:
     done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
-    return done if done.returncode == 0 else sys.exit(f"{command} failed:\n{done.stderr}")
+    return done if done.returncode == 0 else sys.exit(f"`{shlex.join(map(str, command))}` failed:\n{done.stderr}")
 
 
 def compiler() -> str:

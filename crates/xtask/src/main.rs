@@ -19,7 +19,7 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcomm
 
 use crate::kit::outcome::settled;
 use crate::kit::project::Project;
-use crate::language::{conformance, go_engines, java, python, wasm};
+use crate::language::{conformance, go, java, python, wasm};
 use crate::measure::{bench, processors};
 use crate::release::{dist, install, msrv, release_check, tree};
 
@@ -37,13 +37,9 @@ Examples:
   cargo xtask test --all               every check; what CI runs
   cargo xtask test clippy tests        these steps only
   cargo xtask conformance c node       the cases through these languages
-  cargo xtask schema                   rewrite the JSON Schemas
-  cargo xtask codes                    rewrite the codes of every language, and the C header
   cargo xtask install --prefix /usr/local
   cargo xtask dist --try               what a release publishes, installed where there is no Rust
-  cargo xtask bench                    orbgate beside its peers, recorded: 10 minutes and a long build
-  cargo xtask bench --instructions     no hot path has grown, in instructions
-  cargo xtask aarch64                  the core's tests under qemu: a quarter of an hour with the build";
+  cargo xtask bench --instructions     no hot path has grown, in instructions";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -95,7 +91,7 @@ fn run(matches: &ArgMatches) -> Result<()> {
     // Every command below is one that a person can type at the root.
     std::env::set_current_dir(&project.root)?;
     let name = matches.subcommand_name().unwrap_or_default();
-    if let Some(result) = short::run(&project, name) {
+    if let Some(result) = short::run(name) {
         return result;
     }
     match &Arguments::from_arg_matches(matches)?.command {
@@ -111,7 +107,7 @@ fn run(matches: &ArgMatches) -> Result<()> {
         Command::Aarch64 => settled(processors::all_of_aarch64()?),
         Command::Msrv => settled(msrv::run(&project)?),
         Command::Wasm => settled(wasm::run(&project)?),
-        Command::Go => settled(go_engines::run(&project)?),
+        Command::Go => settled(go::engines(&project)?),
     }
 }
 

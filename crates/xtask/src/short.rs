@@ -4,11 +4,9 @@ use anyhow::Result;
 use clap::Command;
 
 use crate::kit::program::Program;
-use crate::kit::project::Project;
-use crate::kit::setup;
 
-/// What is typed, what it does, and what it runs: `cargo-NAME` is set up where it is missing.
-const COMMANDS: [(&str, &str, &[&str]); 6] = [
+/// What is typed, what it does, and what it runs.
+const COMMANDS: [(&str, &str, &[&str]); 4] = [
     (
         "schema",
         "Writes the JSON Schemas: of the policy format, of the run request and of the run record",
@@ -46,16 +44,6 @@ const COMMANDS: [(&str, &str, &[&str]); 6] = [
              cargo +nightly miri test -p orbgate-capi --lib every_decision_of_a_handle",
         ],
     ),
-    (
-        "deny",
-        "Checks the licences and sources of every dependency, against deny.toml",
-        &["cargo-deny --workspace --all-features check licenses bans sources"],
-    ),
-    (
-        "advisories",
-        "Asks the RustSec database for known faults of every dependency; fetches it from the network",
-        &["cargo-deny --workspace --all-features check advisories"],
-    ),
 ];
 
 /// The commands as clap takes them.
@@ -65,18 +53,11 @@ pub(crate) fn commands() -> impl Iterator<Item = Command> {
 }
 
 /// Runs a command of this name; none, if it is not one of these.
-pub(crate) fn run(project: &Project, name: &str) -> Option<Result<()>> {
+pub(crate) fn run(name: &str) -> Option<Result<()>> {
     let (_, _, lines) = COMMANDS.iter().find(|(known, ..)| *known == name)?;
-    Some(lines.iter().try_for_each(|line| {
-        let program = match line.strip_prefix("cargo-") {
-            // What is quoted is a shell's.
-            None if line.contains('\'') => Program::parse("sh -c").arg(line),
-            None => Program::parse(line),
-            Some(rest) => {
-                let (name, words) = rest.split_once(' ').unwrap_or((rest, ""));
-                setup::subcommand(project, name)?.words(words)
-            }
-        };
-        program.run()
+    Some(lines.iter().try_for_each(|line| match line.contains('\'') {
+        // What is quoted is a shell's.
+        true => Program::parse("sh -c").arg(line).run(),
+        false => Program::parse(line).run(),
     }))
 }

@@ -172,15 +172,14 @@ impl Step {
     }
 
     fn name(self) -> String {
-        self.to_possible_value()
-            .map_or_else(String::new, |value| value.get_name().to_owned())
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     fn about(self) -> String {
         let value = self.to_possible_value();
-        value
-            .and_then(|value| value.get_help().map(ToString::to_string))
-            .unwrap_or_default()
+        let help = value.and_then(|value| value.get_help().map(ToString::to_string));
+        help.unwrap_or_default()
     }
 
     /// Runs it, and gives how many of its tests were skipped.

@@ -1,6 +1,5 @@
 //! What every command needs: programs, set-up, outcomes.
 
-pub(crate) mod guide;
 pub(crate) mod outcome;
 pub(crate) mod process;
 pub(crate) mod program;

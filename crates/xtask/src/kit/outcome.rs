@@ -12,8 +12,8 @@ pub(crate) enum StepResult {
     Skipped(String),
 }
 
-/// The error that ends a step which lacks a tool.
-#[derive(Debug, PartialEq, Eq)]
+/// What ends a step which lacks a tool, as an error.
+#[derive(Debug)]
 struct Missing(String);
 
 impl core::fmt::Display for Missing {
@@ -21,8 +21,6 @@ impl core::fmt::Display for Missing {
         f.write_str(&self.0)
     }
 }
-
-impl core::error::Error for Missing {}
 
 impl StepResult {
     /// Goes on where nothing is missing. An error else, which [`step`] knows.
@@ -36,7 +34,7 @@ impl StepResult {
 
 /// The error that says which tool is missing, and what to do.
 pub(crate) fn missing(what: String) -> Error {
-    Missing(what).into()
+    Error::msg(Missing(what))
 }
 
 /// A step that ends at the first tool that it lacks.
@@ -78,13 +76,10 @@ mod tests {
 
     #[test]
     fn a_missing_tool_skips_a_step_and_a_fault_fails_it() {
-        let skipped = StepResult::Skipped("no npm".to_owned());
-        let lacking = step(|| StepResult::Skipped("no npm".to_owned()).needed());
-        assert_eq!(lacking.unwrap(), skipped);
-        assert_eq!(
-            step(|| StepResult::Passed.needed()).unwrap(),
-            StepResult::Passed
-        );
+        let skipped = || StepResult::Skipped("no npm".to_owned());
+        assert_eq!(step(|| skipped().needed()).unwrap(), skipped());
+        let passed = step(|| StepResult::Passed.needed());
+        assert_eq!(passed.unwrap(), StepResult::Passed);
         assert!(step(|| Err(Error::msg("a fault"))).is_err());
     }
 

@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, ensure};
 
 use crate::kit::skipped;
 
@@ -22,21 +22,16 @@ pub(crate) struct Program {
 impl Program {
     /// A program as it is typed, words separated by spaces: `NAME=value cargo test --workspace`.
     pub(crate) fn parse(line: &str) -> Self {
-        let mut variables = Vec::new();
-        let mut words = Vec::new();
-        for word in line.split_whitespace() {
-            match word.split_once('=') {
-                Some((name, value)) if words.is_empty() => {
-                    variables.push((name.to_owned(), value.to_owned()));
-                }
-                _ => words.push(word.to_owned()),
-            }
-        }
-        Self {
-            variables,
-            words,
+        let empty = Self {
+            variables: Vec::new(),
+            words: Vec::new(),
             directory: None,
-        }
+        };
+        let words = line.split_whitespace();
+        words.fold(empty, |program, word| match word.split_once('=') {
+            Some((name, value)) if program.words.is_empty() => program.env(name, value),
+            _ => program.arg(word),
+        })
     }
 
     /// A program by its path, which may contain spaces.
@@ -81,36 +76,28 @@ impl Program {
     /// Prints the command and runs it; its output is seen as it comes.
     pub(crate) fn run(&self) -> Result<()> {
         println!("$ {self}");
-        let status = self
-            .command()?
-            .status()
-            .with_context(|| self.not_started())?;
-        if !status.success() {
-            bail!("`{self}` failed ({status})");
-        }
+        let status = self.command()?.status();
+        let status = status.with_context(|| self.not_started())?;
+        ensure!(status.success(), "`{self}` failed ({status})");
         Ok(())
     }
 
     /// Runs quietly and gives the standard output.
     pub(crate) fn read(&self) -> Result<String> {
         let output = self.output()?;
-        if !output.success {
-            bail!("`{self}` failed:\n{}", output.stderr);
-        }
+        ensure!(output.success, "`{self}` failed:\n{}", output.stderr);
         Ok(output.stdout)
     }
 
     /// Runs quietly and gives all there is to know, also of a failure.
     pub(crate) fn output(&self) -> Result<Output> {
-        let mut command = self.command()?;
-        let output = command
-            .stdin(Stdio::null())
-            .output()
-            .with_context(|| self.not_started())?;
+        let output = self.command()?.stdin(Stdio::null()).output();
+        let output = output.with_context(|| self.not_started())?;
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ok(Output {
             success: output.status.success(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
         })
     }
 
@@ -121,9 +108,7 @@ impl Program {
 
     /// The command for what the functions above do not offer.
     pub(crate) fn command(&self) -> Result<Command> {
-        let Some((program, arguments)) = self.words.split_first() else {
-            bail!("a program without a name");
-        };
+        let (program, arguments) = self.words.split_first().context("no program")?;
         let mut command = Command::new(program);
         command.args(arguments);
         if let Some(libraries) = library_path() {
@@ -195,29 +180,18 @@ mod tests {
     fn a_program_prints_as_it_is_typed() {
         let line = "RUSTDOCFLAGS=-Dwarnings cargo doc --config build.jobs=2";
         let program = Program::parse(line);
-        assert_eq!(
-            program.variables.len(),
-            1,
-            "an `=` after the program's name is an argument"
-        );
+        // An `=` after the program's name is an argument's.
+        assert_eq!(program.variables.len(), 1);
         assert_eq!(program.to_string(), line);
-        let program = Program::parse("cargo tree")
-            .arg("{p} it's")
-            .within("/a b".as_ref());
-        assert_eq!(
-            program.to_string(),
-            r"cd '/a b' && cargo tree '{p} it'\''s'"
-        );
+        let program = Program::parse("cargo tree").arg("{p} it's");
+        let program = program.within("/a b".as_ref()).to_string();
+        assert_eq!(program, r"cd '/a b' && cargo tree '{p} it'\''s'");
     }
 
     #[test]
     fn a_missing_program_is_named() {
-        let program = Program::parse("no-such-program-here --version");
-        assert!(!program.succeeds());
-        let error = program.read().unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "`no-such-program-here --version` could not be started"
-        );
+        let error = Program::parse("no-such-program --version").read();
+        let error = error.unwrap_err().to_string();
+        assert_eq!(error, "`no-such-program --version` could not be started");
     }
 }

@@ -10,7 +10,7 @@
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::kit::outcome::{StepResult, settled, step};
+use crate::kit::outcome::{StepResult, missing, settled, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::language::cases::conform;
@@ -62,18 +62,17 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
 
 fn in_each(project: &Project, languages: &[Language]) -> Result<StepResult> {
     let library = Library::build(project, Profile::Tests)?;
-    let mut missing = Vec::new();
+    let mut lacking = Vec::new();
     for language in languages {
         let name = language.name();
         let outcome = step(|| conform(&name, language.runner(project, &library)?))?;
         if let StepResult::Skipped(what) = outcome {
-            println!("{name}: skipped: {what}");
-            missing.push(format!("{name}: {what}"));
+            lacking.push(format!("{name}: {what}"));
         }
     }
-    Ok(match missing.as_slice() {
-        [] => StepResult::Passed,
-        missing => StepResult::Skipped(missing.join("; ")),
+    step(|| match lacking.is_empty() {
+        true => Ok(()),
+        false => Err(missing(lacking.join("; "))),
     })
 }
 

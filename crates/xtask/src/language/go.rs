@@ -1,4 +1,5 @@
-//! The step `go`: the Go package over each of its engines, WebAssembly and the C library; and its conformance runners.
+//! The step `go`: the Go package over each of its engines, WebAssembly and the C library; and `cargo xtask go`, which makes what the
+//! package carries of them and git does not have.
 //!
 //! Go has no runner of tasks: what is more than `go test` is a row of [`Go::test`].
 
@@ -7,17 +8,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
-use crate::kit::guide;
 use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::language::cases::conform;
-use crate::language::go_engines;
-use crate::language::library::{Linking, Profile};
+use crate::language::library::{Built, Profile, SONAME};
 use crate::language::native::Compiler;
 use crate::language::wasm;
 
 pub(crate) const MODULE: &str = "github.com/orbgate/orbgate/bindings/go";
+
+/// The package's own folder, and none below it: `go mod vendor` copies only the folder that has the code.
+const PACKAGE: &str = "bindings/go/orbgate";
 
 /// Systems and processors that programs are built for without a C compiler: one that wazero compiles for, each system of note, and
 /// one whose bytes are the other way around.
@@ -66,15 +68,15 @@ pub(crate) fn conform_with_shared(project: &Project, prefix: &Path) -> Result<St
         let build = go.go("build -tags=orbgate_cgo,orbgate_shared ./conformance");
         let build = build.env("PKG_CONFIG_PATH", format!("{lib}/pkgconfig"));
         build.path("-o", &program).run()?;
-        Linking::Shared.check(&program)?;
+        ensure!(has_shared(&program)?, "not linked with the library");
         let run = Program::at(&program).env("LD_LIBRARY_PATH", lib);
         conform("go, with an installed library", run)
     })
 }
 
 /// Whether there is Go.
-pub(crate) fn ready(project: &Project) -> Result<StepResult> {
-    step(|| Go::find(project, Engine::Wasm).map(|_| ()))
+pub(crate) fn ready(project: &Project) -> Result<()> {
+    Go::find(project, Engine::Wasm).map(|_| ())
 }
 
 /// A command of the package that takes one more argument: the runner of the cases, or what measures.
@@ -86,6 +88,42 @@ pub(crate) fn program(
 ) -> Result<Program> {
     let go = Go::set_up(project, engine, profile)?;
     go.build(command).map(|program| Program::at(&program))
+}
+
+/// `cargo xtask go`: makes both engines and says how large they are.
+pub(crate) fn engines(project: &Project) -> Result<StepResult> {
+    step(|| {
+        wasm::build(project)?;
+        let library = build_library(project, Profile::Release)?;
+        for file in [&project.root.join(PACKAGE).join("orbgate.wasm"), &library] {
+            println!("{}: {} bytes", file.display(), fs::metadata(file)?.len());
+        }
+        Ok(())
+    })
+}
+
+/// The package's library for this machine, and the header.
+fn build_library(project: &Project, profile: Profile) -> Result<PathBuf> {
+    let processor = match std::env::consts::ARCH {
+        "x86_64" if cfg!(target_os = "linux") => "amd64",
+        "aarch64" if cfg!(target_os = "linux") => "arm64",
+        _ => {
+            let what = "the Go package has the C library for Linux on amd64 and arm64 alone";
+            return Err(missing(what.to_owned()));
+        }
+    };
+    Compiler::C.set_up()?.needed()?;
+    let package = project.root.join(PACKAGE);
+    fs::copy("bindings/c/include/orbgate.h", package.join("orbgate.h"))?;
+    let library = package.join(format!("liborbgate_linux_{processor}.a"));
+    Built::of(project, profile)?.put_static(&library)?;
+    Ok(library)
+}
+
+/// Whether a program looks for the shared library when it starts.
+fn has_shared(program: &Path) -> Result<bool> {
+    let dynamic = Program::parse("readelf --dynamic --wide").arg(program);
+    Ok(dynamic.read()?.contains(&format!("[{SONAME}]")))
 }
 
 impl Go {
@@ -110,9 +148,9 @@ impl Go {
     fn set_up(project: &Project, engine: Engine, profile: Profile) -> Result<Self> {
         let go = Self::find(project, engine)?;
         if engine == Engine::Wasm {
-            return wasm::build(project)?.map(|_| go).map_err(missing);
+            return wasm::build(project).map(|_| go);
         }
-        let library = go_engines::build_library(project, profile)?.map_err(missing)?;
+        let library = build_library(project, profile)?;
         let sum = Program::parse("sha256sum").arg(library).read()?;
         let digest = sum.split(' ').next().unwrap_or_default();
         // Sets a variable that is not there, so it changes what Go compares and nothing else.
@@ -122,19 +160,27 @@ impl Go {
 
     /// A command of Go in the package's folder.
     fn go(&self, command: &str) -> Program {
-        let cgo = match self.engine {
-            Engine::Wasm => "0",
-            Engine::Cgo => "1",
-        };
-        let go = Program::parse(&format!("GOWORK=off CGO_ENABLED={cgo} go {command}"));
-        go.within(&self.module)
+        self.set(Program::parse("go").words(command))
     }
 
     /// One that builds, with the engine.
     fn with_engine(&self, command: &str) -> Program {
+        self.with(Program::parse("go").words(command))
+    }
+
+    fn set(&self, program: Program) -> Program {
+        let cgo = match self.engine {
+            Engine::Wasm => "0",
+            Engine::Cgo => "1",
+        };
+        let program = program.env("GOWORK", "off").env("CGO_ENABLED", cgo);
+        program.within(&self.module)
+    }
+
+    fn with(&self, program: Program) -> Program {
         match self.engine {
-            Engine::Wasm => self.go(command),
-            Engine::Cgo => self.go(command).arg("-tags=orbgate_cgo").arg(&self.link),
+            Engine::Wasm => self.set(program),
+            Engine::Cgo => self.set(program).arg("-tags=orbgate_cgo").arg(&self.link),
         }
     }
 
@@ -150,10 +196,11 @@ impl Go {
             let race = self.with_engine("test -race").env("CGO_ENABLED", "1");
             race.arg("./orbgate").run()?;
         }
-        self.guide()?;
+        let guide = Program::parse("./guide.sh").arg(self.home.join("guide"));
+        self.with(guide).run()?;
         let runner = self.build("conformance")?;
         if self.engine == Engine::Cgo {
-            Linking::Static.check(&runner)?;
+            ensure!(!has_shared(&runner)?, "the program has no library in it");
             return conform("go-cgo", Program::at(&runner));
         }
         conform("go", Program::at(&runner))?;
@@ -170,30 +217,19 @@ impl Go {
         build.arg(format!("./{command}")).run()?;
         Ok(program)
     }
+}
 
-    /// Every program in the guide builds and runs, in a module made as the guide says.
-    fn guide(&self) -> Result<()> {
-        let text = fs::read_to_string(self.module.join("README.md"))?;
-        let programs = guide::blocks(&text, "go");
-        ensure!(programs.len() == 4, "{} programs", programs.len());
-        let home = self.home.join("guide");
-        if home.exists() {
-            fs::remove_dir_all(&home)?;
-        }
-        for (number, program) in programs.iter().enumerate() {
-            let folder = home.join(number.to_string());
-            fs::create_dir_all(&folder)?;
-            fs::write(folder.join("main.go"), program)?;
-        }
-        self.go("mod init guide").within(&home).run()?;
-        let replace = format!("-replace={MODULE}={}", self.module.display());
-        let edit = self.go("mod edit").within(&home);
-        edit.arg(replace).run()?;
-        self.go("mod tidy").within(&home).run()?;
-        for number in 0..programs.len() {
-            let run = self.with_engine("run").within(&home);
-            run.arg(format!("./{number}")).run()?;
-        }
-        Ok(())
+#[cfg(test)]
+mod tests {
+    use crate::language::library::SYSTEM_LIBRARIES;
+
+    /// What Rust says that the library needs: Go's linker adds the C library, and the unwinder has the name that is there for
+    /// programs that are all static, too.
+    #[test]
+    fn the_package_links_what_the_library_needs() {
+        let code = include_str!("../../../../bindings/go/orbgate/link_static.go");
+        let needed = SYSTEM_LIBRARIES.replace("-lgcc_s", "-lgcc_eh");
+        let needed = needed.strip_suffix(" -lc").unwrap();
+        assert!(code.contains(&format!("#cgo LDFLAGS: {needed}\n")));
     }
 }

@@ -1,4 +1,5 @@
-//! The step `java`: the Java package, built once and tested in a Java of each way into the library.
+//! The step `java`: the Java package, built once and tested in a Java of each way into the library. Maven does it, with
+//! `bindings/java/pom.xml`; here is what finds the JDKs, which Maven's own discovery would look for in more than this machine's folders.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +15,7 @@ use crate::language::cases::conform;
 use crate::language::library::{Library, Profile, shared};
 
 /// The first Java that the package is for, and the first with the Foreign Function and Memory API.
-pub(crate) const OLDEST: u32 = 17;
+const OLDEST: u32 = 17;
 const FOREIGN: u32 = 22;
 
 const BENCHMARK: &str = "io.github.orbgate.benchmark.Benchmark";
@@ -22,19 +23,27 @@ const CONFORMANCE: &str = "io.github.orbgate.conformance.Conformance";
 
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
     step(|| {
-        let kits = Kits::find()?.map_err(missing)?;
+        let kits = Kits::find()?;
         let library = Library::build(project, Profile::Tests)?;
         kits.maven(project, &library, "verify").run()?;
-        conform("java", kits.conformance(project, &library)?)?;
-        kits.left_out().map_or(Ok(()), |what| Err(missing(what)))
+        conform(
+            "java",
+            kits.java(kits.newest(), project, &library, CONFORMANCE)?,
+        )?;
+        let what = match (&kits.foreign, &kits.older) {
+            (Some(_), Some(_)) => return Ok(()),
+            (None, _) => format!("Java's own way into the library needs a JDK from {FOREIGN} on"),
+            (_, None) => format!("the way by JNA needs a JDK from {OLDEST} to 21"),
+        };
+        Err(missing(what))
     })
 }
 
 /// The conformance runner, in the newest Java.
 pub(crate) fn runner(project: &Project, library: &Library) -> Result<Program> {
-    let kits = Kits::find()?.map_err(missing)?;
+    let kits = Kits::find()?;
     kits.maven(project, library, "package -DskipTests").run()?;
-    kits.conformance(project, library)
+    kits.java(kits.newest(), project, library, CONFORMANCE)
 }
 
 /// The programs that measure, each with the name of its way.
@@ -42,20 +51,18 @@ pub(crate) fn benchmarks(
     project: &Project,
     library: &Library,
 ) -> Result<Vec<(&'static str, Program)>> {
-    let kits = Kits::find()?.map_err(missing)?;
+    let kits = Kits::find()?;
     kits.maven(project, library, "package -DskipTests").run()?;
     let ways = [("java", &kits.foreign), ("java-jna", &kits.older)].into_iter();
     let there = ways.filter_map(|(way, home)| Some((way, home.as_ref()?)));
-    there
-        .map(|(way, home)| Ok((way, kits.java(home, project, library)?.arg(BENCHMARK))))
-        .collect()
+    let program = |home: &Path| kits.java(home, project, library, BENCHMARK);
+    there.map(|(way, home)| Ok((way, program(home)?))).collect()
 }
 
 /// The newest JDK that Spark runs in as it is: it is not made for 22 and newer ones.
 pub(crate) fn for_spark() -> Option<PathBuf> {
-    let homes = homes();
-    let newest = homes.range(OLDEST..FOREIGN).next_back();
-    newest.map(|(_, home)| home.clone())
+    let newest = homes().range(OLDEST..FOREIGN).next_back()?.1.clone();
+    Some(newest)
 }
 
 /// The JDKs to build with and to test in: at least one of them.
@@ -68,43 +75,37 @@ pub(crate) struct Kits {
 }
 
 impl Kits {
-    /// Finds them, and Maven; or says what is missing.
-    pub(crate) fn find() -> Result<Result<Self, String>> {
+    /// Finds them, and Maven.
+    pub(crate) fn find() -> Result<Self> {
         let homes = homes();
         let foreign = homes.range(FOREIGN..).next_back();
         let older = homes.range(OLDEST..FOREIGN).next();
-        let kits = Self {
-            foreign: foreign.map(|(_, home)| home.clone()),
-            older: older.map(|(_, home)| home.clone()),
-        };
-        if kits.foreign.is_none() && kits.older.is_none() {
-            return Ok(Err(format!("no JDK from {OLDEST} on")));
+        let [foreign, older] = [foreign, older].map(|kit| kit.map(|(_, home)| home.clone()));
+        if foreign.is_none() && older.is_none() {
+            return Err(missing(format!("no JDK from {OLDEST} on")));
         }
-        Ok(match setup::apt("mvn", "maven")? {
-            StepResult::Passed => Ok(kits),
-            StepResult::Skipped(what) => Err(what),
-        })
+        setup::apt("mvn", "maven")?.needed()?;
+        Ok(Self { foreign, older })
     }
 
-    /// The one that can build most.
-    pub(crate) fn newest(&self) -> &Path {
-        let newest = self.foreign.as_ref().or(self.older.as_ref());
-        newest.map_or_else(|| Path::new(""), PathBuf::as_path)
+    /// Both, as far as they are there; the first can build most.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Path> {
+        let both = self.foreign.iter().chain(&self.older);
+        both.map(PathBuf::as_path)
     }
 
-    fn left_out(&self) -> Option<String> {
-        let what = match (&self.foreign, &self.older) {
-            (Some(_), Some(_)) => return None,
-            (None, _) => format!("Java's own way into the library needs a JDK from {FOREIGN} on"),
-            (_, None) => format!("the way by JNA needs a JDK from {OLDEST} to 21"),
-        };
-        Some(what)
+    fn newest(&self) -> &Path {
+        self.all().next().unwrap_or_else(|| Path::new(""))
     }
 
     /// Maven for the package, its output in the target directory of everything else.
     fn maven(&self, project: &Project, library: &Library, goals: &str) -> Program {
         let file = library.directory.join(shared());
-        let maven = self.build(project, &output(project), goals);
+        let pom = project.root.join("bindings/java/pom.xml");
+        let maven = Program::parse("mvn --quiet --batch-mode").path("--file", &pom);
+        let maven = maven.env("JAVA_HOME", self.newest().display().to_string());
+        let maven = maven.words(goals);
+        let maven = maven.arg(format!("-Doutput={}", output(project).display()));
         let maven = maven.arg(format!("-Dorbgate.library={}", file.display()));
         match (&self.foreign, &self.older) {
             (Some(_), Some(older)) => maven.arg(format!("-Djava17.home={}", older.display())),
@@ -112,44 +113,24 @@ impl Kits {
         }
     }
 
-    /// Maven for the package, its output in a folder.
-    pub(crate) fn build(&self, project: &Project, output: &Path, goals: &str) -> Program {
-        let pom = project.root.join("bindings/java/pom.xml");
-        let maven = Program::parse("mvn --quiet --batch-mode").path("--file", &pom);
-        maven
-            .words(goals)
-            .env("JAVA_HOME", self.newest().display().to_string())
-            .arg(format!("-Doutput={}", output.display()))
-    }
-
-    /// Both, as far as they are there.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Path> {
-        let both = self.foreign.iter().chain(&self.older);
-        both.map(PathBuf::as_path)
-    }
-
-    /// Whether a kit has the Foreign Function and Memory API.
-    pub(crate) fn is_foreign(&self, home: &Path) -> bool {
-        self.foreign.as_deref() == Some(home)
-    }
-
-    fn conformance(&self, project: &Project, library: &Library) -> Result<Program> {
-        Ok(self.java(self.newest(), project, library)?.arg(CONFORMANCE))
-    }
-
-    /// A Java with the package's jar, as users have it.
-    fn java(&self, home: &Path, project: &Project, library: &Library) -> Result<Program> {
+    /// A program in a Java with the package's jar, as users have it.
+    fn java(
+        &self,
+        home: &Path,
+        project: &Project,
+        library: &Library,
+        main: &str,
+    ) -> Result<Program> {
         let output = output(project);
         let jar = format!("orbgate-{}.jar", project.core()?.version);
         let path = [&jar, "lib/*", "test-classes"].map(|part| output.join(part));
         let path = path.map(|part| part.display().to_string()).join(":");
         let file = library.directory.join(shared());
+        let is_foreign = self.foreign.as_deref() == Some(home);
         let java = Program::at(&home.join("bin").join("java"));
         let java = java.arg(format!("-Dorbgate.library={}", file.display()));
-        let native = self
-            .is_foreign(home)
-            .then_some("--enable-native-access=ALL-UNNAMED");
-        Ok(java.args(native).arg("--class-path").arg(path))
+        let java = java.args(is_foreign.then_some("--enable-native-access=ALL-UNNAMED"));
+        Ok(java.arg("--class-path").arg(path).arg(main))
     }
 }
 
@@ -180,10 +161,8 @@ fn homes() -> BTreeMap<u32, PathBuf> {
 
 /// The feature version in a JDK's file `release`, as in `JAVA_VERSION="17.0.15"`.
 fn version(release: &str) -> Option<u32> {
-    let line = release
-        .lines()
-        .find_map(|line| line.strip_prefix("JAVA_VERSION=\""))?;
-    line.split(['.', '"', '-', '+']).next()?.parse().ok()
+    let (_, version) = release.split_once("JAVA_VERSION=\"")?;
+    version.split(['.', '"', '-', '+']).next()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -195,7 +174,6 @@ mod tests {
         let release = "IMPLEMENTOR=\"Debian\"\nJAVA_VERSION=\"17.0.15\"\n";
         assert_eq!(version(release), Some(17));
         assert_eq!(version("JAVA_VERSION=\"25\"\n"), Some(25));
-        assert_eq!(version("JAVA_VERSION=\"1.8.0_402\"\n"), Some(1));
         assert_eq!(version("JAVA_RUNTIME_VERSION=\"25\"\n"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The C library as users get it: built for a platform, and in a program.
+//! The C library as users get it, built for a platform.
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::fs;
@@ -11,8 +11,6 @@ use crate::kit::project::Project;
 
 /// The shared library's name for programs, with the ABI's first number: it stays while old clients work.
 pub(crate) const SONAME: &str = "liborbgate.so.1";
-
-pub(crate) const HEADER: &str = "bindings/c/include/orbgate.h";
 
 /// What the static library needs of the system on Linux. The compiler is asked each time; this is what it is
 /// known to answer.
@@ -79,16 +77,6 @@ pub(crate) struct Built {
 }
 
 impl Built {
-    /// Builds the release for this machine.
-    pub(crate) fn here(project: &Project) -> Result<Self> {
-        Self::of(project, Profile::Release)
-    }
-
-    /// The same without optimising, which takes seconds: to test how it is installed and packed.
-    pub(crate) fn unoptimised(project: &Project) -> Result<Self> {
-        Self::of(project, Profile::Tests)
-    }
-
     /// Builds it for this machine.
     pub(crate) fn of(project: &Project, profile: Profile) -> Result<Self> {
         Self::variant(project, profile, "")
@@ -154,34 +142,6 @@ pub(crate) fn strip(program: &str, library: &Path) -> Result<()> {
     match Program::parse(program).arg("--version").succeeds() {
         true => strip.arg(library.display().to_string()).run(),
         false => Ok(()),
-    }
-}
-
-/// Which of the two libraries a program has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Linking {
-    Static,
-    Shared,
-}
-
-impl Linking {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Static => "static",
-            Self::Shared => "shared",
-        }
-    }
-
-    /// Fails where a program has the other one.
-    pub(crate) fn check(self, program: &Path) -> Result<()> {
-        let dynamic = Program::parse("readelf --dynamic --wide").arg(program.display().to_string());
-        let found = match dynamic.read()?.contains(&format!("[{SONAME}]")) {
-            true => Self::Shared,
-            false => Self::Static,
-        };
-        let (program, found) = (program.display(), found.name());
-        ensure!(found == self.name(), "{program} has the {found} library");
-        Ok(())
     }
 }
 

@@ -4,7 +4,6 @@ pub(crate) mod c;
 pub(crate) mod cases;
 pub(crate) mod conformance;
 pub(crate) mod go;
-pub(crate) mod go_engines;
 pub(crate) mod java;
 pub(crate) mod library;
 pub(crate) mod native;

@@ -1,11 +1,11 @@
-//! The step `node`: the Node package, set up as from a registry and tested over the shared library and over WebAssembly.
+//! The step `node`: the Node package, set up as npm does and tested by its own `npm run types` and `npm test`, over the shared library and
+//! over WebAssembly.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::kit::outcome::{self, StepResult, step};
+use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::language::cases::conform;
@@ -15,40 +15,28 @@ use crate::language::wasm;
 /// The oldest Node that the package is for.
 const OLDEST: u32 = 20;
 
-/// The library as WebAssembly, in the package.
-pub(crate) const MODULE: &str = "orbgate.wasm";
-
 /// The package's runner of the cases.
 pub(crate) const CONFORMANCE: &str = "conformance/conformance.js";
 
-/// Where npm puts dependencies: next to the package's files, so it is not in the tree.
-const INSTALLED: &str = "node_modules";
-
-/// A copy of the package with its dependencies, and the library that it loads.
+/// The package with its dependencies.
 struct Node {
     package: PathBuf,
-    library: PathBuf,
 }
 
-/// The step: `npm run types` and `npm test` of the package.
+/// The step.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
     step(|| {
-        wasm::build(project)?.map_err(outcome::missing)?;
+        let module = wasm::build(project)?;
         let library = Library::build(project, Profile::Tests)?;
-        let node = Node::set_up(project, Some(&library))?;
-        let npm = |library: &Path, command: &str| {
-            let npm = Program::parse(&format!("npm --silent {command}"));
-            let npm = npm.env("ORBGATE_LIBRARY", library.display().to_string());
-            npm.within(&node.package)
-        };
-        npm(&node.library, "run types").run()?;
-        let layout = project.root.join("crates/orbgate-capi/layout.tsv");
-        for library in [&node.library, &node.package.join(MODULE)] {
-            let tests = npm(library, "test");
+        let library = library.directory.join(shared());
+        let node = Node::set_up(project)?;
+        node.over(&library, "npm --silent run types").run()?;
+        for library in [&library, &module] {
+            let layout = project.root.join("crates/orbgate-capi/layout.tsv");
+            let tests = node.over(library, "npm --silent test");
             let layout = layout.display().to_string();
             tests.env("ORBGATE_LAYOUT", layout).run()?;
-            let runner = Node::over(library).arg(node.package.join(CONFORMANCE));
-            conform("node", runner)?;
+            conform("node", node.script(library, CONFORMANCE))?;
         }
         Ok(())
     })
@@ -56,70 +44,54 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
 
 /// A program of the package over a shared library, or else over WebAssembly: the runner of the cases, or what measures.
 pub(crate) fn program(project: &Project, library: Option<&Library>, path: &str) -> Result<Program> {
-    if library.is_none() {
-        wasm::build(project)?.map_err(outcome::missing)?;
-    }
-    let node = Node::set_up(project, library)?;
-    Ok(Node::over(&node.library).arg(node.package.join(path)))
+    let library = match library {
+        Some(library) => library.directory.join(shared()),
+        None => wasm::build(project)?,
+    };
+    Ok(Node::set_up(project)?.script(&library, path))
 }
 
-/// Which tool is missing, and what to do.
-pub(crate) fn missing() -> Option<String> {
+/// Whether Node and npm are there.
+pub(crate) fn ready() -> Result<()> {
     let version = Program::parse("node --version").read().unwrap_or_default();
-    if major(&version).is_none_or(|major| major < OLDEST) {
-        let what = format!("Node {OLDEST} or newer is missing: https://nodejs.org");
-        return Some(what);
+    let is_new = major(&version).is_some_and(|major| major >= OLDEST);
+    match is_new && Program::parse("npm --version").succeeds() {
+        true => Ok(()),
+        false => {
+            let what = format!("Node {OLDEST} or newer with npm is missing: https://nodejs.org");
+            Err(missing(what))
+        }
     }
-    let npm = Program::parse("npm --version").succeeds();
-    (!npm).then(|| "`npm` is missing, which comes with Node".to_owned())
 }
 
 /// `v20.20.2`
 fn major(version: &str) -> Option<u32> {
-    version
-        .trim()
-        .strip_prefix('v')?
-        .split('.')
-        .next()?
-        .parse()
-        .ok()
+    let (_, version) = version.split_once('v')?;
+    version.split('.').next()?.parse().ok()
 }
 
 impl Node {
-    fn set_up(project: &Project, library: Option<&Library>) -> Result<Self> {
-        missing().map_or(Ok(()), |what| Err(outcome::missing(what)))?;
-        let package = project.target.join("xtask").join("node");
-        if package.exists() {
-            fs::remove_dir_all(&package)?;
-        }
-        copy(&project.root.join("bindings").join("node"), &package)?;
+    fn set_up(project: &Project) -> Result<Self> {
+        ready()?;
+        let package = project.root.join("bindings").join("node");
         let install = "npm ci --prefer-offline --ignore-scripts --no-audit --no-fund";
         Program::parse(install).within(&package).run()?;
-        let library = library.map(|library| library.directory.join(shared()));
-        let library = library.unwrap_or_else(|| package.join(MODULE));
-        Ok(Self { package, library })
+        Ok(Self { package })
     }
 
-    fn over(library: &Path) -> Program {
-        Program::parse("node").env("ORBGATE_LIBRARY", library.display().to_string())
+    /// A command in the package's folder.
+    fn over(&self, library: &Path, command: &str) -> Program {
+        let library = library.display().to_string();
+        let command = Program::parse(command).env("ORBGATE_LIBRARY", library);
+        command.within(&self.package)
     }
-}
 
-/// Copies a folder without what npm has installed in it.
-pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (path, copied) = (entry.path(), to.join(entry.file_name()));
-        if entry.file_type()?.is_dir() {
-            if entry.file_name() != INSTALLED {
-                copy(&path, &copied)?;
-            }
-        } else {
-            fs::copy(&path, &copied)?;
-        }
+    /// A program of the package, started at the root.
+    fn script(&self, library: &Path, path: &str) -> Program {
+        let library = library.display().to_string();
+        let node = Program::parse("node").env("ORBGATE_LIBRARY", library);
+        node.arg(self.package.join(path))
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
@@ -19,6 +19,9 @@ const VECTORS: &str = "-Ctarget-feature=+simd128";
 /// The stack is small, because each instance has one. What would pass its end traps.
 const STACK: &str = "-Clink-arg=-zstack-size=262144";
 
+/// Binaryen's, which npm carries for every system.
+const OPTIMISER: &str = "npx --yes --package=binaryen@132.0.0 -- wasm-opt -O3 --strip-producers";
+
 /// What the optimiser may use: what the engines have that are asked to run it.
 const FEATURES: &str = "--enable-simd --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext --enable-mutable-globals \
      --enable-multivalue --enable-reference-types --enable-bulk-memory-opt --enable-call-indirect-overlong";
@@ -32,7 +35,7 @@ const PLACES: [&str; 2] = [
 /// Builds the module, puts it where it belongs and says how large it is.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
     step(|| {
-        let module = build(project)?.map_err(missing)?;
+        let module = build(project)?;
         for place in PLACES {
             let size = fs::metadata(project.root.join(place))?.len();
             println!("{place}: {size} bytes");
@@ -44,15 +47,14 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     })
 }
 
-/// The module, or what is missing to build it. It is built again if the sources are newer, and optimised if it differs.
-pub(crate) fn build(project: &Project) -> Result<Result<PathBuf, String>> {
-    if let StepResult::Skipped(what) = setup::target(TARGET)? {
-        return Ok(Err(what));
+/// The module. It is built again if the sources are newer, and optimised if it differs.
+pub(crate) fn build(project: &Project) -> Result<PathBuf> {
+    setup::target(TARGET)?.needed()?;
+    if !Program::parse("npm --version").succeeds() {
+        return Err(missing("npm is missing, which brings wasm-opt".to_owned()));
     }
     let home = project.target.join("xtask").join("wasm");
-    let Some(optimiser) = optimiser(&home)? else {
-        return Ok(Err("npm is missing, which brings wasm-opt".to_owned()));
-    };
+    fs::create_dir_all(&home)?;
     Program::parse("cargo build -p orbgate-capi --profile wasm --target")
         .arg(TARGET)
         .env("RUSTFLAGS", flags(project)?)
@@ -60,7 +62,7 @@ pub(crate) fn build(project: &Project) -> Result<Result<PathBuf, String>> {
     let built = project.target.join(TARGET).join("wasm/orbgate.wasm");
     let (seen, module) = (home.join("built.wasm"), home.join("orbgate.wasm"));
     if !module.exists() || fs::read(&seen).ok() != Some(fs::read(&built)?) {
-        let optimise = Program::at(&optimiser).words("-O3 --strip-producers");
+        let optimise = Program::parse(OPTIMISER);
         let optimise = optimise.words(FEATURES).arg(&built);
         optimise.path("-o", &module).run()?;
         fs::copy(&built, &seen)?;
@@ -68,7 +70,7 @@ pub(crate) fn build(project: &Project) -> Result<Result<PathBuf, String>> {
     for place in PLACES {
         fs::copy(&module, project.root.join(place))?;
     }
-    Ok(Ok(module))
+    Ok(module)
 }
 
 /// The compiler's options. Messages of panics name no path of this machine, and the module is the same wherever it is built.
@@ -79,22 +81,4 @@ fn flags(project: &Project) -> Result<String> {
     let remap = |from: &Path, to| format!("--remap-path-prefix={}={to}", from.display());
     let (root, packages) = (remap(&project.root, "/orbgate"), remap(&cargo, "/cargo"));
     Ok([VECTORS, STACK, &root, &packages].join(" "))
-}
-
-/// Binaryen's optimiser, which npm carries for every system. None without npm.
-fn optimiser(home: &Path) -> Result<Option<PathBuf>> {
-    const PACKAGE: &str = "binaryen@132.0.0";
-    let program = home.join("node_modules").join(".bin").join("wasm-opt");
-    fs::create_dir_all(home)?;
-    if !Program::at(&program).arg("--version").succeeds() {
-        if !Program::parse("npm --version").succeeds() {
-            return Ok(None);
-        }
-        let install = Program::parse("npm install --no-audit --no-fund --no-save --prefix");
-        install.arg(home.display().to_string()).arg(PACKAGE).run()?;
-    }
-    if !Program::at(&program).arg("--version").succeeds() {
-        bail!("{PACKAGE} has no `wasm-opt` that runs");
-    }
-    Ok(Some(program))
 }

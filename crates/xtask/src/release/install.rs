@@ -15,7 +15,7 @@ use crate::kit::project::Project;
 use crate::kit::setup;
 use crate::language::c::{check_example, set_up_compilers};
 use crate::language::go;
-use crate::language::library::{Built, STATIC, SYSTEM_LIBRARIES, put_file, strip};
+use crate::language::library::{Built, Profile, STATIC, SYSTEM_LIBRARIES, put_file, strip};
 
 #[derive(Debug, Args)]
 pub(crate) struct Install {
@@ -30,7 +30,11 @@ impl Install {
             cfg!(target_os = "linux"),
             "only Linux's layout is known here; elsewhere build with `cargo build --profile published -p orbgate-capi`"
         );
-        install(project, &Built::here(project)?, &self.prefix)?;
+        install(
+            project,
+            &Built::of(project, Profile::Release)?,
+            &self.prefix,
+        )?;
         let prefix = self.prefix.display();
         println!("installed; to build against it:");
         println!("  export PKG_CONFIG_PATH={prefix}/lib/pkgconfig");
@@ -86,7 +90,7 @@ fn programs(project: &Project) -> Result<()> {
         fs::remove_dir_all(&home)?;
     }
     let (first, moved) = (home.join("first"), home.join("moved"));
-    install(project, &Built::unoptimised(project)?, &first)?;
+    install(project, &Built::of(project, Profile::Tests)?, &first)?;
     let system = fs::read_to_string(first.join("lib/pkgconfig/orbgate.pc"))?;
     let pinned = format!("Libs.private: {SYSTEM_LIBRARIES}\n");
     ensure!(

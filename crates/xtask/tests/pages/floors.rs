@@ -2,8 +2,6 @@
 //! and no two files import each other, not over others either. A room is a folder, or a file that is in none.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
 
 /// Those of xtask from the top. Rooms of one floor do not know each other.
 const OF_XTASK: [&[&str]; 5] = [
@@ -93,34 +91,24 @@ fn no_imports_run_in_a_circle() {
 /// Each file of a crate, `release/dist/sbom`, and the files of ours that it imports. A library's root, which names all, and tests
 /// are left out.
 fn imports(name: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let source = crate::root().join("crates").join(name).join("src");
-    let (mut folders, mut files) = (vec![source.clone()], Vec::new());
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let is_test = path.file_stem().is_some_and(|stem| stem == "tests");
-            match path.is_dir() {
-                _ if is_test || path == source.join("lib.rs") => {}
-                true => folders.push(path),
-                false if path.extension().is_some_and(|end| end == "rs") => files.push(path),
-                false => {}
-            }
-        }
-    }
-    let name = |path: &PathBuf| {
-        let path = path.strip_prefix(&source).unwrap().with_extension("");
-        let name = path.display().to_string().replace('\\', "/");
-        name.trim_end_matches("/mod").to_owned()
+    let source = format!("crates/{name}/src/");
+    let is_code = |path: &String| {
+        let path = path.trim_start_matches(&source);
+        path != "lib.rs" && !path.split(['/', '.']).any(|part| part == "tests")
+    };
+    let files = crate::files(&[format!("{source}**.rs")]);
+    let files: Vec<_> = files.into_iter().filter(is_code).collect();
+    let name = |path: &String| {
+        let path = path.trim_start_matches(&source).trim_end_matches(".rs");
+        path.trim_end_matches("/mod").to_owned()
     };
     let known: BTreeSet<_> = files.iter().map(name).collect();
-    files
-        .iter()
-        .map(|path| (name(path), of_file(path, &name(path), &known)))
-        .collect()
+    let of_file = |path| (name(path), of_file(path, &name(path), &known));
+    files.iter().map(of_file).collect()
 }
 
-fn of_file(path: &Path, name: &str, known: &BTreeSet<String>) -> BTreeSet<String> {
-    let text = fs::read_to_string(path).unwrap();
+fn of_file(path: &str, name: &str, known: &BTreeSet<String>) -> BTreeSet<String> {
+    let text = crate::read(&crate::root().join(path));
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
     let above = name.rsplit_once('/').map_or("", |(folder, _)| folder);
     let uses = ["\nuse ", "\npub use ", "\npub(crate) use "];

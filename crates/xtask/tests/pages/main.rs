@@ -17,9 +17,6 @@ use std::process::Command;
 
 mod figures;
 mod floors;
-// A binary has no library: this file is what the pages' tests share with it.
-#[path = "../../src/kit/guide.rs"]
-mod guide;
 mod programs;
 
 const LANGUAGES: [&str; 6] = ["c", "cpp", "go", "java", "node", "python"];
@@ -42,11 +39,10 @@ fn links_lead_somewhere() {
             };
             let shown = path.display().to_string();
             let (file, heading) = shown.split_once('#').unwrap_or((&shown, ""));
-            let file = file.split('?').next().unwrap();
             // `#heading` is on the page itself.
             let file = match link.starts_with('#') {
                 true => page.clone(),
-                false => PathBuf::from(file),
+                false => PathBuf::from(file.split('?').next().unwrap()),
             };
             assert!(file.exists(), "{}: {link} leads nowhere", page.display());
             let is_there = heading.is_empty() || anchors(&read(&file)).any(|id| id == heading);
@@ -70,7 +66,8 @@ fn examples_in_rust_are_tested_ones() {
     let own = ["crates", "bindings"].map(|folder| root().join(folder));
     let mut count = 0;
     for page in pages().filter(|page| !own.iter().any(|own| page.starts_with(own))) {
-        for example in guide::blocks(&read(&page), "rust") {
+        for example in read(&page).split("```rust\n").skip(1) {
+            let example = example.split("```").next().unwrap();
             let is_tested = tested.iter().any(|text| text.contains(example));
             assert!(is_tested, "{}: not tested:\n{example}", page.display());
             count += 1;
@@ -93,19 +90,24 @@ fn rules_are_where_the_table_says() {
             };
             let path = format!("crates/orbgate/src/{}", file.trim_matches('`'));
             let source = read(&root().join(&path));
-            for function in functions
-                .split('`')
-                .filter(|name| name.starts_with(char::is_alphabetic))
-            {
-                let is_there = source.contains(&format!("fn {function}("))
-                    || source.contains(&format!("fn {function}<"));
-                assert!(is_there, "{path} has no function {function}: {row}");
+            let functions = functions.split('`');
+            for function in functions.filter(|name| name.starts_with(char::is_alphabetic)) {
+                assert!(
+                    has_function(&source, function),
+                    "{path} has no function {function}: {row}"
+                );
             }
         }
     }
     rules.dedup();
     let expected: Vec<_> = (1..=22).map(|number| format!("P{number}")).collect();
     assert_eq!(rules, expected);
+}
+
+fn has_function(code: &str, name: &str) -> bool {
+    ["(", "<"]
+        .iter()
+        .any(|end| code.contains(&format!("fn {name}{end}")))
 }
 
 /// Instead of tables of files: each file says what it knows.
@@ -295,8 +297,7 @@ fn every_mutant_with_a_reason_is_of_a_function_that_exists() {
             None => what.rsplit_once(" in ").expect(line).1,
         };
         let name = function.trim_end_matches('$').rsplit("::").next().unwrap();
-        let is_there = ['(', '<'].map(|end| code.contains(&format!("fn {name}{end}")));
-        assert!(is_there.contains(&true), "{line}: no such function");
+        assert!(has_function(&code, name), "{line}: no such function");
         count += 1;
     }
     assert!(count > 25, "{count} reasons");
@@ -376,22 +377,18 @@ fn read(path: &Path) -> String {
 
 /// The pages at the root, in docs/, policy/, benches/, and in each crate and binding.
 pub(crate) fn pages() -> impl Iterator<Item = PathBuf> {
-    let mut folders: Vec<_> = ["", "docs", "policy", "policy/cases", "benches", "bindings"]
-        .map(|folder| root().join(folder))
-        .into();
-    for parent in ["crates", "bindings"] {
-        let inside = fs::read_dir(root().join(parent)).unwrap();
-        folders.extend(
-            inside
-                .map(|entry| entry.unwrap().path())
-                .filter(|path| path.is_dir()),
-        );
-    }
-    let files = folders
-        .into_iter()
-        .flat_map(|folder| fs::read_dir(folder).unwrap());
-    let files = files.map(|entry| entry.unwrap().path());
-    files.filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+    let folders = [
+        "",
+        "docs/",
+        "policy/",
+        "policy/cases/",
+        "benches/",
+        "bindings/",
+    ];
+    let inside = ["crates/*/", "bindings/*/"];
+    let pages = folders.into_iter().chain(inside);
+    let pages: Vec<_> = pages.map(|folder| format!(":(glob){folder}*.md")).collect();
+    files(&pages).into_iter().map(|file| root().join(file))
 }
 
 /// What `](…)` and `[name]: …` lead to, outside code.

@@ -105,7 +105,7 @@ fn jdks(forms: &[Form]) -> Result<String> {
     if !forms.contains(&Form::Java) {
         return Ok(String::new());
     }
-    let kits = Kits::find()?.map_err(missing)?;
+    let kits = Kits::find()?;
     Ok(words(kits.all()))
 }
 
@@ -146,7 +146,7 @@ fn set_up(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<()> {
         setup::apt(program, package)?.needed()?;
     }
     if wants(&[Node]) {
-        node::missing().map_or(Ok(()), |what| Err(missing(what)))?;
+        node::ready()?;
     }
     let publish = Program::parse("cargo publish --help").read()?;
     if wants(&[Rust]) && !publish.contains("--workspace") {
@@ -154,7 +154,7 @@ fn set_up(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<()> {
         return Err(missing(what.to_owned()));
     }
     if wants(&[Go]) {
-        go::ready(release.project)?.needed()?;
+        go::ready(release.project)?;
     }
     Ok(())
 }

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::kit::outcome::missing;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 use crate::language::cases::{CASES, count_cases};
-use crate::language::library::Built;
+use crate::language::library::{Built, Profile};
 use crate::language::wasm;
 use crate::release::install;
 
@@ -105,7 +104,7 @@ impl<'a> Release<'a> {
 
     fn libraries(&self, arch: &str, libc: &str) -> Result<Built> {
         if self.quick {
-            return Built::unoptimised(self.project);
+            return Built::of(self.project, Profile::Tests);
         }
         // By its default musl is linked into programs, and there is no shared library. Its folder is another than the command's: cargo has
         // one name for both, and each would build what the other has built anew.
@@ -142,7 +141,7 @@ impl<'a> Release<'a> {
 
     /// Builds the WebAssembly module.
     pub(super) fn build_module(&self) -> Result<()> {
-        self.put(&wasm::build(self.project)?.map_err(missing)?, "")
+        self.put(&wasm::build(self.project)?, "")
     }
 
     /// cargo for a platform; nothing that it builds names a folder of this machine.
