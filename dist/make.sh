@@ -4,12 +4,13 @@
 # they need, and written the file RELEASE.
 set -euo pipefail
 . "$RELEASE"
-export MADE=$HOME_OF_DIST/made
+MADE=$(mktemp)
+export MADE
+trap 'rm "$MADE"' EXIT
 manifest=$DIST/manifest.json
 [ "$(jq --raw-output .commit "$manifest" 2> /dev/null)" = "$COMMIT" ] || rm -rf "$DIST"
 mkdir -p "$DIST"
 [ -f "$manifest" ] || echo '{"files": []}' > "$manifest"
-: > "$MADE"
 for kind; do
     export OUT=$DIST/$kind STAGE=$HOME_OF_DIST/stage/$kind
     rm -rf "$OUT" "$STAGE" "$STAGE-built"
