@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from .._native import VERSION
 from ..logs._text import argument
+from . import TOP
 from .sections import sections
 from .numbers import bound, number, period, share, shown
 
@@ -62,7 +63,7 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         period=period(found.first, found.last),
         files=[file._replace(name=shown(file.name)) for file in found.files[:MOST_FILES]],
         more_files=max(0, len(found.files) - MOST_FILES),
-        arguments=_arguments(found),
+        arguments=_arguments(found, top),
         warnings=[shown(said, MOST_OF_A_WARNING) for said in found.warnings],
         version=VERSION,
         tiles=[tile._replace(figure=_breakable(tile.figure), note=_breakable(tile.note)) for tile in _tiles(found)],
@@ -70,9 +71,11 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
     )
 
 
-def _arguments(found: Figures) -> str:
-    """How the log was said to be read, as it can be said again."""
-    said = [f"{name}={argument(value)}" for name, value in found.arguments.items() if value is not None]
+def _arguments(found: Figures, top: int) -> str:
+    """How the log was said to be read and shown, as it can be said again."""
+    shown_rows = None if top == TOP else top
+    given = {**found.arguments, "top": shown_rows}
+    said = [f"{name}={argument(value)}" for name, value in given.items() if value is not None]
     return ", ".join(map(shown, said))
 
 
