@@ -155,7 +155,7 @@ def read_times(texts: list[str], zone: str | None = None) -> tuple[list[str | No
 
 
 def test_a_time_that_cannot_be_told_is_absent_and_counted() -> None:
-    """Whatever stands next to it, and in every Python."""
+    """With any times next to it, and in every Python."""
     for written, expected in FORMS:
         for others in ([], [FORMS[0]], [("yesterday", None)], [("20/Nov/2026:13:05:00 +0000", INSTANT)]):
             chosen = [(written, expected), *others]

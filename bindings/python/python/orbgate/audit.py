@@ -183,7 +183,7 @@ class _Callers:
         table = table.filter(pc.is_valid(table["caller"]))
         calls = calls.filter(pc.is_valid(calls["caller"]))
         groups = table.group_by(["caller", "decision", "reason", "scope"]).aggregate([([], "count_all"), ("time", "max")])
-        # Those who come first have room, whatever the parts are.
+        # Those who come first have room, however the log is cut.
         for caller in pc.unique(table["caller"]).to_pylist():
             if len(self._found) < MOST_CALLERS:
                 self._found.setdefault(caller, _Caller())
