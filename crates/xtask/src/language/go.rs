@@ -65,9 +65,9 @@ pub(crate) fn conform_with_shared(project: &Project, prefix: &Path) -> Result<St
         let go = Go::find(project, Engine::Cgo)?;
         let lib = prefix.join("lib").display().to_string();
         let program = go.home.join("shared");
-        let build = go.go("build -tags=orbgate_cgo,orbgate_shared ./conformance");
+        let build = go.go("build -tags=orbgate_cgo,orbgate_shared");
         let build = build.env("PKG_CONFIG_PATH", format!("{lib}/pkgconfig"));
-        build.path("-o", &program).run()?;
+        build.path("-o", &program).arg("./conformance").run()?;
         ensure!(has_shared(&program)?, "not linked with the library");
         let run = Program::at(&program).env("LD_LIBRARY_PATH", lib);
         conform("go, with an installed library", run)
