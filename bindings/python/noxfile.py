@@ -18,6 +18,8 @@ CHECKED = "tests", "conformance", "example", "bench"
 
 nox.options.default_venv_backend = "uv"
 nox.options.error_on_missing_interpreters = False
+# The Pythons of the machine, and no others.
+nox.options.download_python = "never"
 
 
 @nox.session(venv_backend="none")
