@@ -38,7 +38,7 @@ class Layout:
         values = {"kind": self.kind, "scopes": self.scopes, "allow_bonus_orbs_use": self.allow_bonus_orbs_use}
         self.columns = check(self.columns, values)
         self.kind = kind_of(self.kind)
-        self.notes = Notes(self.columns, {**values, "kind": self.kind})
+        self.notes: Notes = Notes(self.columns, {**values, "kind": self.kind})
 
     @property
     def is_given(self) -> bool:
