@@ -11,11 +11,11 @@ for turn in 1 2 3 4 5; do
     target/portable/release/paths time | sed 's/^/portable\t/'
 done | awk -F '\t' '
     !(($1, $2) in best) || $3 < best[$1, $2] { best[$1, $2] = $3 }
-    { names[$2] }
+    { names[$2] = 1 }
     END {
         for (name in names) {
             ratio = best["portable", name] / best["usual", name]
-            printf "%-46s%8.2f%s\n", name, ratio, ratio > 1.5 ? "  TOO SLOW" : ""
+            printf "%-46s%8.2f%s\n", name, ratio, (ratio > 1.5 ? "  TOO SLOW" : "")
             slow += ratio > 1.5
         }
         exit slow > 0
