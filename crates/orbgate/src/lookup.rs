@@ -567,7 +567,7 @@ mod tests {
                 for query in [
                     "?",
                     "?page=2&per_page=100",
-                    "?a=/../b?%zz;[]|",
+                    "?a=\"/../b!?%zz;[]|~",
                     &format!("?{long}"),
                 ] {
                     let asked = format!("{path}{query}");
