@@ -98,15 +98,18 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
         orbgate_analysis::format(&text)
     };
     let new = new.map_err(|found| faults(&policy_file::faults_of(text.as_bytes(), &found)))?;
-    let unsealed = orbgate_analysis::is_sealed(&text) && !orbgate_analysis::is_sealed(&new);
-    if unsealed {
+    let was_sealed = orbgate_analysis::is_sealed(&text);
+    let unsealed = was_sealed && !orbgate_analysis::is_sealed(&new);
+    // What was laid out is valid, so what a reader refuses in the old text is its seal.
+    let is_of_another = || was_sealed && policy_file::parse(text.as_bytes()).is_err();
+    if unsealed || is_of_another() {
+        let then = match (unsealed, arguments.check) {
+            (true, _) => "and is taken off: `--seal` writes a new one",
+            (false, true) => "and a new one would be written: somebody has changed the text",
+            (false, false) => "and a new one is written: somebody had changed the text",
+        };
         let file = one_line(&file);
-        output::explain(|err| {
-            writeln!(
-                err,
-                "{file}: the seal is of another text, and is taken off: `--seal` writes a new one"
-            )
-        });
+        output::explain(|err| writeln!(err, "{file}: the seal is of another text, {then}"));
     }
     let changed = new != text;
     if path == Path::new(STANDARD_INPUT) {

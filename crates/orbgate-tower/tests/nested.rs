@@ -5,7 +5,8 @@ use axum::Router;
 use axum::extract::OriginalUri;
 use axum::routing::{any, any_service, get};
 use bytes::Bytes;
-use http::Request;
+use http::header::ALLOW;
+use http::{Request, StatusCode};
 use http_body_util::Full;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate::{Engine, Policy};
@@ -65,6 +66,32 @@ impl World {
 
     async fn status(&self, app: &Router, target: &str) -> u16 {
         self.get(app, target).await.0
+    }
+}
+
+#[tokio::test]
+async fn only_inside_a_router_a_denial_says_which_paths_the_router_has() {
+    let world = World::new();
+    let app = Router::new().route("/users", get(async || "list"));
+    let inside = app.clone().layer(world.axum());
+    let outside = world.outermost().layer(app);
+    for (target, is_served) in [("/users", true), ("/nothing", false)] {
+        let request = || {
+            let request = Request::delete(target).body(axum::body::Body::empty());
+            request.unwrap()
+        };
+        let from_inside = inside.clone().oneshot(request()).await.unwrap();
+        let from_outside = outside.clone().oneshot(request()).await.unwrap();
+        assert_eq!(
+            (from_inside.status(), from_outside.status()),
+            (StatusCode::UNAUTHORIZED, StatusCode::UNAUTHORIZED)
+        );
+        assert_eq!(
+            from_inside.headers().contains_key(ALLOW),
+            is_served,
+            "{target}"
+        );
+        assert!(!from_outside.headers().contains_key(ALLOW), "{target}");
     }
 }
 

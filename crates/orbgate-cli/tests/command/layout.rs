@@ -77,9 +77,23 @@ fn a_seal_is_written_kept_and_taken_off() {
         LAID_OUT.replace("the only one", "the last one") + "...\n"
     );
     fs::write(&sealed, &changed).unwrap();
-    let ran = seal(&["--seal"]);
-    assert_eq!((ran.code, &*ran.err), (0, ""));
+    // A text that somebody has changed is not sealed again without a word.
+    for (flags, code, verb) in [
+        (&["--seal", "--check"][..], 1, "would be"),
+        (&["--seal"], 0, "is"),
+    ] {
+        let ran = seal(flags);
+        let said = format!(
+            "{sealed}: the seal is of another text, and a new one {verb} written: somebody "
+        );
+        assert!(
+            ran.code == code && ran.err.starts_with(&said),
+            "{}",
+            ran.err
+        );
+    }
     assert_eq!(orbgate(&["check", &sealed]).code, 0);
+    assert_eq!(seal(&["--seal"]).err, "");
 }
 
 #[test]
