@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use orbgate::{Charge, Decision, Digest, Scope};
 
-use crate::decide::Question;
 use crate::hint::hint;
 use crate::output::{ALLOW, DENY, FAINT, one_line};
 use crate::policy_file::Source;
+use crate::question::Question;
 
 /// What a person may do about an answer.
 #[derive(Debug)]

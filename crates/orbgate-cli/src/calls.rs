@@ -6,9 +6,8 @@ use std::path::Path;
 use orbgate::TokenKind;
 use orbgate_log::{AccessLine, Field, RequestLine, ScopeTexts, Subject, TOO_LONG};
 
-use crate::check::count;
 use crate::log::{Length, Log};
-use crate::output::{self, Stop};
+use crate::output::{self, Stop, count};
 
 /// A call of a log.
 pub(crate) struct Call<'l> {

@@ -10,7 +10,7 @@ use orbgate::{Digest, Engine, Policy};
 use serde::Serialize;
 
 use crate::lint::FaultAnswer;
-use crate::output::{self, Exit, Stop, WARNING, one_line, print_json};
+use crate::output::{self, Exit, Stop, WARNING, count, one_line, print_json};
 use crate::policy_file;
 
 /// The command as people type it.
@@ -122,14 +122,6 @@ fn fine(out: &mut dyn Write, name: &str, policy: &Policy) -> io::Result<()> {
         count(scopes, "scope"),
         count(routes, "route")
     )
-}
-
-/// `1 scope`, `2 scopes`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
-        _ => format!("{number} {noun}s"),
-    }
 }
 
 const HELP: &str = "\

@@ -1,74 +1,11 @@
 //! `orbgate decide`: one question, one answer.
 
-use std::ffi::OsString;
-
-use clap::Args;
-use orbgate::{Decision, Engine, Request, Scopes, Token, TokenKind};
+use orbgate::Decision;
 
 use crate::answer;
-use crate::args::{Kind, bytes, given};
 use crate::output::{self, Exit, Stop};
 use crate::policy_file::Source;
-
-/// The command as people type it; `explain` asks the same.
-#[derive(Debug, Args)]
-#[command(after_help = HELP, override_usage = USAGE)]
-pub(crate) struct Question {
-    /// Method of the request, in capital letters
-    #[arg(required_unless_present = "scope", requires = "target")]
-    pub(crate) method: Option<OsString>,
-
-    /// Target of the request: path and query, as on the wire
-    #[arg(required_unless_present = "scope")]
-    pub(crate) target: Option<OsString>,
-
-    /// Ask by scope instead of by method and target
-    #[arg(long, conflicts_with_all = ["method", "target"])]
-    pub(crate) scope: Option<OsString>,
-
-    /// Whose token it is
-    ///
-    /// Without it, the request carries no token.
-    #[arg(long, value_name = "KIND")]
-    pub(crate) token: Option<Kind>,
-
-    /// Scopes that the token carries, separated by spaces
-    #[arg(long, requires = "token")]
-    pub(crate) scopes: Option<OsString>,
-
-    /// The request lets the call use bonus orbs
-    #[arg(long)]
-    pub(crate) allow_bonus_orbs: bool,
-
-    /// Answer as one line of JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-impl Question {
-    /// The scopes that the token carries, if any.
-    pub(crate) fn scopes(&self) -> Scopes<'_> {
-        given(&self.scopes).into()
-    }
-
-    /// The token that carries these scopes, if there is one.
-    pub(crate) fn token<'s>(&self, scopes: Scopes<'s>) -> Option<Token<'s>> {
-        self.token.map(|kind| Token {
-            kind: TokenKind::from(kind),
-            scopes,
-        })
-    }
-
-    /// The call, where one is asked about.
-    pub(crate) fn request<'q>(&'q self, token: Option<Token<'q>>) -> Request<'q> {
-        Request {
-            method: given(&self.method),
-            target: given(&self.target),
-            token,
-            allow_bonus_orbs_use: self.allow_bonus_orbs,
-        }
-    }
-}
+use crate::question::{Question, decide};
 
 /// Decides and prints the answer.
 pub(crate) fn run(question: &Question, source: &Source) -> Result<Exit, Stop> {
@@ -92,33 +29,3 @@ pub(crate) const fn exit(decision: &Decision<'_>) -> Exit {
         Exit::Findings
     }
 }
-
-/// Asks the engine, with the very bytes of the command line.
-pub(crate) fn decide<'e>(
-    question: &Question,
-    scopes: Scopes<'_>,
-    engine: &'e Engine,
-) -> Decision<'e> {
-    let token = question.token(scopes);
-    match &question.scope {
-        Some(scope) => engine.decide_scope(bytes(scope), token, question.allow_bonus_orbs),
-        None => engine.decide(&question.request(token)),
-    }
-}
-
-const USAGE: &str = "\
-orbgate decide [OPTIONS] <METHOD> <TARGET>
-       orbgate decide [OPTIONS] --scope <SCOPE>";
-
-const HELP: &str = "\
-Examples:
-  orbgate decide GET /api/v1/external/orbs --token user --scopes 'read:orbs read:vox'
-  orbgate decide POST /api/v1/external/voxies/prompt/run \\
-      --token organisation --scopes write:voxies --allow-bonus-orbs --json
-  orbgate decide --scope read:inference --token user --scopes read:inference
-  orbgate decide GET /v1/items --policy policy.yaml
-
-Exit codes:
-  0  allowed
-  1  denied
-  2  could not run: bad usage, bad or unreadable policy";

@@ -11,9 +11,10 @@ use orbgate_analysis::{
 
 use crate::answer::{self, Advice};
 use crate::args::{bytes, given};
-use crate::decide::{self, Question};
+use crate::decide;
 use crate::output::{self, Exit, Stop};
 use crate::policy_file::Source;
+use crate::question::Question;
 
 /// The command as people type it.
 #[derive(Debug, Args)]

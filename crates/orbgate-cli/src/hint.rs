@@ -2,9 +2,9 @@
 
 use orbgate::{Deny, Detail, Engine, Profile, Reason};
 
-use crate::decide::Question;
 use crate::output::one_line;
 use crate::policy_file::Source;
+use crate::question::Question;
 
 /// The hint for a person.
 pub(crate) fn hint(question: &Question, deny: &Deny<'_>, source: &Source) -> Option<String> {

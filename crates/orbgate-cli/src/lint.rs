@@ -11,9 +11,8 @@ use orbgate::{Digest, Place};
 use orbgate_analysis::{Code, Finding, Level};
 use serde::Serialize;
 
-use crate::check::count;
 use crate::input;
-use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, one_line, print_json};
+use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, count, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT};
 
 /// The command as people type it.

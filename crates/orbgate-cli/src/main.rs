@@ -27,6 +27,7 @@ mod openapi;
 mod output;
 mod policy_file;
 mod progress;
+mod question;
 mod reach;
 mod replay;
 mod review;
@@ -65,7 +66,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Decide one request: allow or deny, why, and what it consumes
-    Decide(decide::Question),
+    Decide(question::Question),
     /// Explain a denial: which step to the scope is missing, which route was meant
     Explain(explain::Arguments),
     /// Decide a log of requests line by line: JSON Lines in, JSON Lines out

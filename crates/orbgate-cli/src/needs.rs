@@ -13,8 +13,7 @@ use serde::Serialize;
 use crate::answer::short;
 use crate::args::{Kind, bytes};
 use crate::calls::{self, Asked, Tokens};
-use crate::check::count;
-use crate::output::{self, DENY, Exit, FAINT, STRONG, Stop, one_line, print_json};
+use crate::output::{self, DENY, Exit, FAINT, STRONG, Stop, count, one_line, print_json};
 use crate::policy_file::Source;
 
 /// The command as people type it.

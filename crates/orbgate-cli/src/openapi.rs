@@ -8,9 +8,8 @@ use orbgate::{Digest, Place, Policy};
 use orbgate_analysis::openapi::{self, Drift, DriftKind, Imported, MAX_BYTES, Options};
 use serde::Serialize;
 
-use crate::check::count;
 use crate::input;
-use crate::output::{self, ALLOW, DENY, Exit, Stop, WARNING, one_line, print_json};
+use crate::output::{self, ALLOW, DENY, Exit, Stop, WARNING, count, one_line, print_json};
 use crate::policy_file::{self, in_file};
 
 use args::{Action, Check, Export, Import, Open};

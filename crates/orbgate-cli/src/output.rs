@@ -184,6 +184,14 @@ impl<W: Write> Write for Harmless<W> {
 /// Output is written in pieces of this size, in bytes.
 const PIECE: usize = 64 * 1024;
 
+/// `1 scope`, `2 scopes`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    }
+}
+
 fn stream(
     out: impl Write,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

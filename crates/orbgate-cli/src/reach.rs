@@ -9,8 +9,7 @@ use serde::Serialize;
 
 use crate::answer::short;
 use crate::args::{Kind, given};
-use crate::check::count;
-use crate::output::{self, Exit, FAINT, STRONG, Stop, one_line, print_json};
+use crate::output::{self, Exit, FAINT, STRONG, Stop, count, one_line, print_json};
 use crate::policy_file::Source;
 use crate::table::orb_column;
 

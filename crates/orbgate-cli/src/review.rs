@@ -12,11 +12,10 @@ use orbgate_analysis::shown::{code, span};
 use orbgate_analysis::{Change, Cost, Finding, Level};
 use serde::Serialize;
 
-use crate::check::count;
 use crate::diff::{self, Compared};
 use crate::input;
 use crate::lint::{self, Linted};
-use crate::output::{self, Exit, Stop, WARNING, one_line, print_json};
+use crate::output::{self, Exit, Stop, WARNING, count, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT, Source};
 use crate::table::orb_column;
 use crate::test::{self, Report, Tested};

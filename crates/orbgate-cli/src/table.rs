@@ -10,8 +10,7 @@ use orbgate_analysis::shown::{code, prose};
 use orbgate_analysis::{TableRow, table_rows};
 
 use crate::answer::short;
-use crate::check::count;
-use crate::output::{self, Exit, FAINT, STRONG, Stop, one_line};
+use crate::output::{self, Exit, FAINT, STRONG, Stop, count, one_line};
 use crate::policy_file::Source;
 
 /// The command as people type it.

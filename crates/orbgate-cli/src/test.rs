@@ -13,9 +13,8 @@ use orbgate::{Decision, Digest, Place};
 use orbgate_analysis::{Coverage, Difference, Outcome, Suite, Tried};
 use serde::Serialize;
 
-use crate::check::count;
 use crate::input;
-use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, one_line, print_json};
+use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, count, one_line, print_json};
 use crate::policy_file::{READ_LIMIT, Source, in_file};
 
 pub(crate) use self::arguments::Arguments;

@@ -12,8 +12,7 @@ use serde::Serialize;
 
 use crate::args::Kind;
 use crate::calls::{self, Asked, Tokens};
-use crate::check::count;
-use crate::output::{self, DENY, Exit, FAINT, STRONG, Stop, one_line, print_json};
+use crate::output::{self, DENY, Exit, FAINT, STRONG, Stop, count, one_line, print_json};
 use crate::policy_file::Source;
 
 /// The command as people type it.

@@ -8,9 +8,8 @@ use indicatif::ProgressBar;
 use orbgate_analysis::shown::lines;
 use orbgate_contract::{Checker, Contract, Finding, Mode};
 
-use crate::check::count;
 use crate::input::{Input, cannot_read};
-use crate::output::{self, Exit, Stop, one_line};
+use crate::output::{self, Exit, Stop, count, one_line};
 use crate::progress::{self, Screen};
 
 /// The command as people type it.

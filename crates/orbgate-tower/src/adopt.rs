@@ -165,19 +165,19 @@ mod tests {
 
     use super::Changes;
 
-    /// A policy of routes that differ in a number, below a path that is long: few of its changes fit a list.
-    fn numbered(prefix: &str, orbs: u32) -> Engine {
-        let base = format!("/{}", "b".repeat(249)).repeat(30);
-        let routes = (0..4_000).map(|number| format!("GET /{prefix}{number}"));
-        let text = format!(
-            "orbgate: 1\napis: {{ a: {{ base_path: {base}, scopes: {{ s: {{ orbs: {orbs}, routes: [{}] }} }} }} }}\n",
-            routes.collect::<Vec<_>>().join(", ")
-        );
-        Engine::new(&Policy::from_yaml(&text).unwrap())
-    }
-
     #[test]
     fn changes_that_are_not_listed_count() {
+        /// A policy of routes that differ in a number, below a path that is long: few of its changes fit a list.
+        fn numbered(prefix: &str, orbs: u32) -> Engine {
+            let base = format!("/{}", "b".repeat(249)).repeat(30);
+            let routes = (0..4_000).map(|number| format!("GET /{prefix}{number}"));
+            let text = format!(
+                "orbgate: 1\napis: {{ a: {{ base_path: {base}, scopes: {{ s: {{ orbs: {orbs}, routes: [{}] }} }} }} }}\n",
+                routes.collect::<Vec<_>>().join(", ")
+            );
+            Engine::new(&Policy::from_yaml(&text).unwrap())
+        }
+
         let counts = |old: &Engine, new: &Engine| {
             let changes = Changes::between(old, new);
             assert_eq!(changes.lines.len(), 20);

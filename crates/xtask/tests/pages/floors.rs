@@ -1,5 +1,5 @@
-//! The rooms of xtask, the core and the C ABI are laid out in floors: what a file imports is on a floor below, or in its own room,
-//! and no two files import each other, not over others either. A room is a folder, or a file that is in none.
+//! The rooms of xtask, the core, the C ABI, the layer and the command are laid out in floors: what a file imports is on a floor below,
+//! or in its own room, and no two files import each other, not over others either. A room is a folder, or a file that is in none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,21 +13,22 @@ const OF_XTASK: [&[&str]; 5] = [
 ];
 
 /// Each crate, its floors, and how many imports it has at least.
-fn crates() -> [(&'static str, Vec<Vec<String>>, usize); 3] {
+fn crates() -> [(&'static str, Vec<Vec<String>>, usize); 5] {
     let of_xtask = OF_XTASK.map(|rooms| rooms.iter().map(|room| (*room).to_owned()).collect());
     [
         ("xtask", of_xtask.to_vec(), 100),
         ("orbgate", of_page(1), 100),
         ("orbgate-capi", of_page(2), 80),
+        ("orbgate-tower", of_page(3), 30),
+        ("orbgate-cli", of_page(4), 80),
     ]
 }
 
 /// The floors in a column of the table in ARCHITECTURE.md.
 fn of_page(column: usize) -> Vec<Vec<String>> {
     let page = crate::read(&crate::root().join("ARCHITECTURE.md"));
-    let table = page
-        .split("| floor | `orbgate` | `orbgate-capi` |\n")
-        .nth(1);
+    let header = "| floor | `orbgate` | `orbgate-capi` | `orbgate-tower` | `orbgate-cli` |\n";
+    let table = page.split(header).nth(1);
     let rows = table.unwrap().lines().skip(1);
     let rows = rows.take_while(|line| line.starts_with('|'));
     let cell = |line: &str| line.split('|').nth(column + 1).unwrap().to_owned();
