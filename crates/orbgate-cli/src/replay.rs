@@ -116,25 +116,7 @@ fn decide_all(
         };
         answer.clear();
         let written = match &request {
-            Ok(request) => {
-                let decision = request.decide(policies.enforced);
-                tally.count(&decision);
-                let shadowed = policies.candidate.map(|candidate| Shadowed {
-                    enforced: decision,
-                    candidate: request.decide(candidate),
-                });
-                if let Some(shadowed) = &shadowed {
-                    tally.count_shadowed(shadowed);
-                }
-                let line = Answer {
-                    decision: &decision,
-                    about: arguments
-                        .about
-                        .then(|| decision.about().map(|route| route.as_str())),
-                    shadow: shadowed.as_ref().map(Shadowed::disagreeing),
-                };
-                line.write(&mut answer)
-            }
+            Ok(request) => policies.decide(request, arguments.about, tally, &mut answer),
             Err(message) => {
                 tally.errors = tally.errors.saturating_add(1);
                 let error = BadLine {
@@ -155,6 +137,33 @@ fn decide_all(
 struct Policies<'e> {
     enforced: &'e Engine,
     candidate: Option<&'e Engine>,
+}
+
+impl Policies<'_> {
+    /// Decides a request, counts it, and writes the answer, with `about` if that is asked for.
+    fn decide(
+        &self,
+        request: &RequestLine<'_>,
+        about: bool,
+        tally: &mut Tally,
+        to: &mut Vec<u8>,
+    ) -> serde_json::Result<()> {
+        let decision = request.decide(self.enforced);
+        tally.count(&decision);
+        let shadowed = self.candidate.map(|candidate| Shadowed {
+            enforced: decision,
+            candidate: request.decide(candidate),
+        });
+        if let Some(shadowed) = &shadowed {
+            tally.count_shadowed(shadowed);
+        }
+        let answer = Answer {
+            decision: &decision,
+            about: about.then(|| decision.about().map(|route| route.as_str())),
+            shadow: shadowed.as_ref().map(Shadowed::disagreeing),
+        };
+        answer.write(to)
+    }
 }
 
 /// What a line says; what was not asked for is left out.

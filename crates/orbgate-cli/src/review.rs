@@ -6,6 +6,7 @@ mod args;
 mod baseline;
 
 use core::fmt::Write as _;
+use std::io::{self, Write};
 use std::path::Path;
 
 use orbgate_analysis::shown::{code, span};
@@ -51,18 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         coverage: &coverage,
     };
     if arguments.json {
-        print_json(&Answer {
-            old_faults: before
-                .linted
-                .faults
-                .iter()
-                .map(lint::FaultAnswer::new)
-                .collect(),
-            diff: page.compared,
-            lint: lint::FileAnswer::new(page.linted),
-            tests: tested.iter().map(test::FileAnswer::new).collect(),
-            coverage: coverage.iter().map(test::CoverageAnswer::new).collect(),
-        })?;
+        print_json(&page.answer())?;
     } else if arguments.markdown {
         let page = page.markdown();
         output::print_page(|out| out.write_all(page.as_bytes()))?;
@@ -75,17 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
                     writeln!(out, "{WARNING}not compared{WARNING:#}: {FAULTY}")?;
                 }
             }
-            writeln!(out)?;
-            page.linted.write(out)?;
-            for (finding, reason) in page.newly_suppressed() {
-                let (code, line) = (finding.code, finding.place.line);
-                let text = one_line(&format!("{}: {reason}", finding.message)).into_owned();
-                writeln!(out, "newly suppressed: {code}, line {line}: {text}")?;
-            }
-            tested
-                .iter()
-                .try_for_each(|tested| test::results(out, tested))?;
-            coverage.iter().try_for_each(|report| report.sum_up(out))
+            page.text_after_the_comparison(out)
         })?;
     }
     if let Some(compared) = page.compared {
@@ -95,18 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         let message = "too many findings of lint: not everything is listed";
         return Err(Stop::Error(message.to_owned()));
     }
-    let changed = match page.compared {
-        Some(compared) => arguments.fail_on.finds(&compared.diff),
-        None => arguments.fail_on.minds_wider(),
-    };
-    let complains = match arguments.only_new {
-        true => baseline::new(page.before.open(), page.linted.open())
-            .iter()
-            .any(|finding| finding.level > Level::Note),
-        false => page.linted.complains(),
-    };
-    let failed = tested.iter().any(|tested| tested.failed().next().is_some());
-    Ok(match changed || failed || complains {
+    Ok(match page.fails(arguments) {
         true => Exit::Findings,
         false => Exit::Fine,
     })
@@ -170,6 +139,53 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
+    fn answer(&self) -> Answer<'_> {
+        let old_faults = self.before.faults.iter();
+        Answer {
+            old_faults: old_faults.map(lint::FaultAnswer::new).collect(),
+            diff: self.compared,
+            lint: lint::FileAnswer::new(self.linted),
+            tests: self.tested.iter().map(test::FileAnswer::new).collect(),
+            coverage: self
+                .coverage
+                .iter()
+                .map(test::CoverageAnswer::new)
+                .collect(),
+        }
+    }
+
+    fn text_after_the_comparison(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out)?;
+        self.linted.write(out)?;
+        for (finding, reason) in self.newly_suppressed() {
+            let (code, line) = (finding.code, finding.place.line);
+            let text = one_line(&format!("{}: {reason}", finding.message)).into_owned();
+            writeln!(out, "newly suppressed: {code}, line {line}: {text}")?;
+        }
+        for tested in self.tested {
+            test::results(out, tested)?;
+        }
+        self.coverage
+            .iter()
+            .try_for_each(|report| report.sum_up(out))
+    }
+
+    /// Whether a change, a finding or a case is one that the arguments fail for.
+    fn fails(&self, arguments: &Arguments) -> bool {
+        let changed = match self.compared {
+            Some(compared) => arguments.fail_on.finds(&compared.diff),
+            None => arguments.fail_on.minds_wider(),
+        };
+        let complains = match arguments.only_new {
+            true => baseline::new(self.before.open(), self.linted.open())
+                .iter()
+                .any(|finding| finding.level > Level::Note),
+            false => self.linted.complains(),
+        };
+        let mut tested = self.tested.iter();
+        changed || complains || tested.any(|tested| tested.failed().next().is_some())
+    }
+
     fn markdown(&self) -> String {
         let mut page = match self.compared {
             Some(compared) => diff::markdown(compared, MOST_DIFF),

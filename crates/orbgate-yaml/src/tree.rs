@@ -95,39 +95,12 @@ struct Builder<'a> {
 impl<'a> Builder<'a> {
     fn take(&mut self, event: Event<'a>, span: Span, faults: &mut Faults) -> ControlFlow<()> {
         let place = place(&span.start);
-        if matches!(
-            event,
-            Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..)
-        ) {
-            self.values = self.values.saturating_add(1);
-            if self.values > most_values(span.start.index()) {
-                faults.push(place, too_many_values());
-                return ControlFlow::Break(());
-            }
-        }
+        self.count(&event, &span, faults)?;
         match event {
-            Event::DocumentStart(_) => {
-                self.documents = self.documents.saturating_add(1);
-                if self.documents > 1 {
-                    faults.push(
-                        place,
-                        format!(
-                            "a second document starts here: {} is one document",
-                            self.format.file
-                        ),
-                    );
-                    return ControlFlow::Break(());
-                }
-            }
             Event::Alias(_) => {
                 refuse_alias(place, faults);
-                return self.close(
-                    Node {
-                        place,
-                        kind: Content::Refused,
-                    },
-                    faults,
-                );
+                let kind = Content::Refused;
+                self.close(Node { place, kind }, faults)
             }
             Event::Scalar(text, style, anchor, tag) => {
                 refuse_properties(place, anchor, tag.is_some(), faults);
@@ -136,46 +109,68 @@ impl<'a> Builder<'a> {
                 if plain && !text.is_empty() {
                     self.last_plain = Some(span);
                 }
-                return self.close(
-                    Node {
-                        place,
-                        kind: Content::Scalar(Scalar { text, plain }),
-                    },
-                    faults,
-                );
+                let kind = Content::Scalar(Scalar { text, plain });
+                self.close(Node { place, kind }, faults)
             }
             Event::SequenceStart(anchor, tag) => {
                 refuse_properties(place, anchor, tag.is_some(), faults);
-                return self.start(&span, SoFar::Sequence(Vec::new()), faults);
+                self.start(&span, SoFar::Sequence(Vec::new()), faults)
             }
             Event::MappingStart(anchor, tag) => {
                 refuse_properties(place, anchor, tag.is_some(), faults);
-                return self.start(&span, SoFar::Mapping(Vec::new(), None), faults);
+                self.start(&span, SoFar::Mapping(Vec::new(), None), faults)
             }
-            Event::SequenceEnd | Event::MappingEnd => {
-                let Some(open) = self.open.pop() else {
+            Event::SequenceEnd | Event::MappingEnd => self.end(faults),
+            Event::DocumentStart(_)
+            | Event::DocumentEnd
+            | Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Counts values and documents, and ends where one is too many.
+    fn count(&mut self, event: &Event<'_>, span: &Span, faults: &mut Faults) -> ControlFlow<()> {
+        let place = place(&span.start);
+        match event {
+            Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..) => {
+                self.values = self.values.saturating_add(1);
+                if self.values > most_values(span.start.index()) {
+                    faults.push(place, too_many_values());
                     return ControlFlow::Break(());
-                };
-                let kind = match open.so_far {
-                    SoFar::Sequence(mut items) => {
-                        items.shrink_to_fit();
-                        Content::Sequence(items)
-                    }
-                    SoFar::Mapping(mut entries, _) => {
-                        entries.shrink_to_fit();
-                        refuse_duplicates(&entries, faults);
-                        Content::Mapping(entries)
-                    }
-                };
-                let node = Node {
-                    place: open.place,
-                    kind,
-                };
-                return self.close(node, faults);
+                }
             }
-            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+            Event::DocumentStart(_) => {
+                self.documents = self.documents.saturating_add(1);
+                if self.documents > 1 {
+                    let file = self.format.file;
+                    let message = format!("a second document starts here: {file} is one document");
+                    faults.push(place, message);
+                    return ControlFlow::Break(());
+                }
+            }
+            _ => {}
         }
         ControlFlow::Continue(())
+    }
+
+    /// The end of the innermost collection: it is complete.
+    fn end(&mut self, faults: &mut Faults) -> ControlFlow<()> {
+        let Some(Open { place, so_far, .. }) = self.open.pop() else {
+            return ControlFlow::Break(());
+        };
+        let kind = match so_far {
+            SoFar::Sequence(mut items) => {
+                items.shrink_to_fit();
+                Content::Sequence(items)
+            }
+            SoFar::Mapping(mut entries, _) => {
+                entries.shrink_to_fit();
+                refuse_duplicates(&entries, faults);
+                Content::Mapping(entries)
+            }
+        };
+        self.close(Node { place, kind }, faults)
     }
 
     fn too_many_marks(&self) -> String {

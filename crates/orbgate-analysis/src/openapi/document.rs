@@ -124,14 +124,13 @@ fn document(root: &Node<'_>, options: &Options, faults: &mut Faults) -> Option<D
     if let Some(wrong) = schemes.fault() {
         push(faults, wrong.place, &wrong.message);
     }
-    let base_path = match &options.base_path {
-        Some(base_path) => base_path.clone(),
-        None => servers::base_path(get(root, "servers")).unwrap_or_else(|problem| {
+    let base_path = options.base_path.clone().unwrap_or_else(|| {
+        servers::base_path(get(root, "servers")).unwrap_or_else(|problem| {
             let message = format!("{}: set the option for the base path", problem.message);
             push(faults, problem.place, &message);
             String::new()
-        }),
-    };
+        })
+    });
     let mut reader = Reader {
         options,
         schemes: &schemes,
@@ -139,20 +138,9 @@ fn document(root: &Node<'_>, options: &Options, faults: &mut Faults) -> Option<D
         base_path: &base_path,
         operations: Vec::new(),
     };
-    // OpenAPI 3.1 lets a document have none.
-    if let Some(paths) = get(root, "paths") {
-        let Some(paths) = entries(paths) else {
-            push(faults, place(paths), "`paths` must be a mapping");
-            return None;
-        };
-        for entry in paths.iter().filter(|entry| !is_extension(&entry.key.text)) {
-            reader.path_item(entry);
-            if reader.operations.len() > OPERATIONS {
-                let message = format!("over {OPERATIONS} operations, which is the limit");
-                push(faults, at(entry.key_place), &message);
-                return None;
-            }
-        }
+    if let Err((place, message)) = reader.paths(root) {
+        push(faults, place, &message);
+        return None;
     }
     let operations = reader.operations;
     Some(Document {
@@ -245,6 +233,25 @@ pub(super) const METHODS: [(&str, &str); 8] = [
 ];
 
 impl Reader<'_> {
+    /// Every path of the document.
+    fn paths(&mut self, root: &Node<'_>) -> Result<(), (Place, String)> {
+        // OpenAPI 3.1 lets a document have none.
+        let Some(paths) = get(root, "paths") else {
+            return Ok(());
+        };
+        let Some(items) = entries(paths) else {
+            return Err((place(paths), "`paths` must be a mapping".to_owned()));
+        };
+        for entry in items.iter().filter(|entry| !is_extension(&entry.key.text)) {
+            self.path_item(entry);
+            if self.operations.len() > OPERATIONS {
+                let message = format!("over {OPERATIONS} operations, which is the limit");
+                return Err((at(entry.key_place), message));
+            }
+        }
+        Ok(())
+    }
+
     fn path_item(&mut self, entry: &Entry<'_>) {
         let path = entry.key.text.as_ref();
         let item = &entry.value;

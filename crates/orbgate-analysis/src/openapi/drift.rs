@@ -7,7 +7,7 @@ use orbgate::policy::{Api, Fault, RouteRule, ScopeRule};
 use orbgate::{Orbs, OrganisationRule, Place, Policy};
 use orbgate_yaml::quoted;
 
-use super::document::{self, Document, Need};
+use super::document::{self, Document, Need, Operation};
 use super::template::shape;
 use super::{Options, left_out, settled};
 
@@ -103,51 +103,15 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
             Some(_) => routes.get_mut(&key),
             None => None,
         };
-        let mut push = |kind, policy, message| {
-            drift.push(Drift {
-                kind,
-                operation: operation.name(),
-                document: Some(operation.place),
-                policy,
-                message,
-            });
-        };
         let place = route.as_ref().map(|route| route.rule.place());
-        match (&operation.need, route) {
-            (Err(problem), None) => {
-                let message = format!("{} [{}]", problem.message, problem.kind);
-                push(DriftKind::Unclear, None, message);
-            }
-            (Err(problem), Some(route)) => {
-                route.seen = true;
-                let scope = quoted(route.scope.name());
-                let message = format!(
-                    "the policy says scope {scope}, and no policy can say what the document does: {} [{}]",
-                    problem.message, problem.kind
-                );
-                push(DriftKind::Unequal, place, message);
-                // Report what differs anyway, if the operation itself says only one thing.
-                for (kind, message) in said
-                    .iter()
-                    .flat_map(|need| route.differences(need, &document))
-                {
-                    push(kind, place, message);
-                }
-            }
-            (Ok(need), None) => {
-                let scope = quoted(&need.scope);
-                let message =
-                    format!("the policy has no such route; the document says scope {scope}");
-                push(DriftKind::Missing, None, message);
-            }
-            (Ok(need), Some(route)) => {
-                route.seen = true;
-                let need = said.as_ref().unwrap_or(need);
-                for (kind, message) in route.differences(need, &document) {
-                    push(kind, place, message);
-                }
-            }
-        }
+        let found = compared(operation, said.as_ref(), route, &document);
+        drift.extend(found.into_iter().map(|(kind, message)| Drift {
+            kind,
+            operation: operation.name(),
+            document: Some(operation.place),
+            policy: place,
+            message,
+        }));
     }
     let mut extra: Vec<_> = routes.into_values().filter(|route| !route.seen).collect();
     extra.sort_by_key(|route| route.rule.place());
@@ -162,6 +126,42 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
         ),
     }));
     Ok(drift)
+}
+
+/// How an operation and the policy's route for it differ. `said` is what the operation says by itself.
+fn compared(
+    operation: &Operation,
+    said: Option<&Need>,
+    route: Option<&mut Route<'_>>,
+    document: &Document,
+) -> Vec<(DriftKind, String)> {
+    match (&operation.need, route) {
+        (Err(problem), None) => {
+            let message = format!("{} [{}]", problem.message, problem.kind);
+            vec![(DriftKind::Unclear, message)]
+        }
+        (Err(problem), Some(route)) => {
+            route.seen = true;
+            let scope = quoted(route.scope.name());
+            let message = format!(
+                "the policy says scope {scope}, and no policy can say what the document does: {} [{}]",
+                problem.message, problem.kind
+            );
+            // What differs counts anyway, if the operation itself says only one thing.
+            let differences = said.map(|need| route.differences(need, document));
+            let unequal = core::iter::once((DriftKind::Unequal, message));
+            unequal.chain(differences.into_iter().flatten()).collect()
+        }
+        (Ok(need), None) => {
+            let scope = quoted(&need.scope);
+            let message = format!("the policy has no such route; the document says scope {scope}");
+            vec![(DriftKind::Missing, message)]
+        }
+        (Ok(need), Some(route)) => {
+            route.seen = true;
+            route.differences(said.unwrap_or(need), document)
+        }
+    }
 }
 
 /// Makes the document say one thing of what all operations consume: a policy must do so, but a document need not.

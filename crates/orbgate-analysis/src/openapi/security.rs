@@ -33,47 +33,11 @@ pub(super) fn needed(
         });
     };
     let problem = |kind, message: String| Problem::new(kind, place(node), message);
-    let mut requirements = read(node)?;
-    if requirements.is_empty() {
-        let message = "`security: []`: everybody may call it";
-        return Err(problem(Cause::Open, message.to_owned()));
-    }
-    if requirements.iter().any(Vec::is_empty) {
-        let message = "one way to be allowed is `{}`: security is optional";
-        return Err(problem(Cause::Optional, message.to_owned()));
-    }
-    if let Some(asked) = &schemes.asked {
-        // The policy is not for callers of other schemes: it allows them nothing.
-        let names = |requirement: &Requirement| requirement.iter().any(|(name, _)| name == asked);
-        if !requirements.iter().any(names) {
-            let message = format!("no way to be allowed is by {}", quoted(asked));
-            return Err(problem(Cause::OtherScheme, message));
-        }
-        requirements.retain(names);
-    }
-    let requirement = match requirements.as_slice() {
-        [one] => one,
-        several => {
-            let ways: Vec<_> = several.iter().take(SHOWN).map(shown).collect();
-            let more = if several.len() > SHOWN { " or …" } else { "" };
-            let message = format!("there are several ways: {}{more}", ways.join(" or "));
-            let advice = match schemes.only() {
-                Some((_, scheme)) if schemes.asked.is_none() => {
-                    let named = several
-                        .iter()
-                        .filter(|way| way.iter().any(|(name, _)| *name == scheme.name));
-                    match named.count() {
-                        1 => format!("; with `--scheme {}` only that one counts", scheme.name),
-                        _ => String::new(),
-                    }
-                }
-                _ => String::new(),
-            };
-            return Err(problem(Cause::Alternatives, message + &advice));
-        }
-    };
+    let requirements = read(node)?;
+    let requirement =
+        the_one(requirements, schemes).map_err(|(kind, message)| problem(kind, message))?;
     let [(name, scopes)] = requirement.as_slice() else {
-        let message = format!("all of this is needed: {}", shown(requirement));
+        let message = format!("all of this is needed: {}", shown(&requirement));
         return Err(problem(Cause::SeveralSchemes, message));
     };
     let shown_name = quoted(name);
@@ -81,15 +45,7 @@ pub(super) fn needed(
         let message = format!("scheme {shown_name} is not declared");
         return Err(problem(Cause::UnknownScheme, message));
     };
-    let flavour = match &declared.flavour {
-        Flavour::Scopes => None,
-        Flavour::Other(flavour) => Some(flavour.clone()),
-        Flavour::Http if scopes.is_empty() => Some("of the type `http`".to_owned()),
-        Flavour::Http => Some(format!(
-            "of the type `http`; with `--scheme {name}` its roles count as scopes"
-        )),
-    };
-    if let Some(flavour) = flavour {
+    if let Some(flavour) = without_scopes(&declared.flavour, name, scopes) {
         let message = format!("scheme {shown_name} has no scopes: it is {flavour}");
         return Err(problem(Cause::OtherScheme, message));
     }
@@ -110,6 +66,64 @@ pub(super) fn needed(
             let message = format!("all of these scopes are needed: {}", list(scopes));
             Err(problem(Cause::SeveralScopes, message))
         }
+    }
+}
+
+/// The one way to be allowed; otherwise what is wrong.
+fn the_one(
+    mut requirements: Vec<Requirement>,
+    schemes: &Schemes,
+) -> Result<Requirement, (Cause, String)> {
+    if requirements.is_empty() {
+        let message = "`security: []`: everybody may call it";
+        return Err((Cause::Open, message.to_owned()));
+    }
+    if requirements.iter().any(Vec::is_empty) {
+        let message = "one way to be allowed is `{}`: security is optional";
+        return Err((Cause::Optional, message.to_owned()));
+    }
+    if let Some(asked) = &schemes.asked {
+        // The policy is not for callers of other schemes: it allows them nothing.
+        requirements.retain(|requirement| requirement.iter().any(|(name, _)| name == asked));
+        if requirements.is_empty() {
+            let message = format!("no way to be allowed is by {}", quoted(asked));
+            return Err((Cause::OtherScheme, message));
+        }
+    }
+    if requirements.len() == 1 {
+        return Ok(requirements.remove(0));
+    }
+    let ways: Vec<_> = requirements.iter().take(SHOWN).map(shown).collect();
+    let more = if requirements.len() > SHOWN {
+        " or …"
+    } else {
+        ""
+    };
+    let message = format!("there are several ways: {}{more}", ways.join(" or "));
+    let advice = match schemes.only() {
+        Some((_, scheme)) if schemes.asked.is_none() => {
+            let named = requirements
+                .iter()
+                .filter(|way| way.iter().any(|(name, _)| *name == scheme.name));
+            match named.count() {
+                1 => format!("; with `--scheme {}` only that one counts", scheme.name),
+                _ => String::new(),
+            }
+        }
+        _ => String::new(),
+    };
+    Err((Cause::Alternatives, message + &advice))
+}
+
+/// What a scheme is whose requirements name no scopes.
+fn without_scopes(flavour: &Flavour, name: &str, scopes: &[String]) -> Option<String> {
+    match flavour {
+        Flavour::Scopes => None,
+        Flavour::Other(flavour) => Some(flavour.clone()),
+        Flavour::Http if scopes.is_empty() => Some("of the type `http`".to_owned()),
+        Flavour::Http => Some(format!(
+            "of the type `http`; with `--scheme {name}` its roles count as scopes"
+        )),
     }
 }
 
