@@ -30,13 +30,13 @@ impl<'e> Route<'e> {
         Some(Self { tables, id, row })
     }
 
-    /// Its place in [`Engine::routes`], from 0: for arrays with an entry for each route, as counters.
+    /// Its place in [`Engine::routes`](crate::Engine::routes), from 0: for arrays with an entry for each route, as counters.
     #[must_use]
     pub const fn index(&self) -> u32 {
         self.id
     }
 
-    /// What [`Engine::decide_route`] knows it by. It also says of which policy it is, and may be kept
+    /// What [`Engine::decide_route`](crate::Engine::decide_route) knows it by. It also says of which policy it is, and may be kept
     /// beyond the engine.
     #[must_use]
     pub const fn id(&self) -> RouteId {
