@@ -11,8 +11,11 @@ use orbgate_analysis::diff;
 const WORDS: [&str; 4] = ["a", "A", "x:y", "{}"];
 const SCOPES: [&str; 3] = ["r", "w", "z"];
 const METHODS: [&str; 2] = ["GET", "PUT"];
-/// What a segment of a request may be: each literal, with each of its letter cases and escapes, and one that is no literal.
-const VALUES: [&str; 9] = ["a", "A", "x:y", "X:y", "x:Y", "X:Y", "x%3Ay", "X%3Ay", "q"];
+/// What a segment of a request may be: each literal, with each of its letter cases and escapes, and two that are no literals, one
+/// of them with an escape.
+const VALUES: [&str; 10] = [
+    "a", "A", "x:y", "X:y", "x:Y", "X:Y", "x%3Ay", "X%3Ay", "q", "q%20q",
+];
 
 #[derive(Arbitrary, Debug)]
 struct Input {
