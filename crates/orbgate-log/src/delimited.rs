@@ -1,4 +1,7 @@
 //! Rows of values between delimiters (RFC 4180), where a quote that does not close takes no other row with it.
+//!
+//! By hand, because the crate `csv` reads every text without an error: what a stray quote opens it takes as one value, up to the
+//! next quote or the end.
 
 use std::borrow::Cow;
 
