@@ -18,7 +18,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 pytest.importorskip("jinja2")
 
-from orbgate._report import figures, log  # noqa: E402
+from orbgate._report import counting, figures, log  # noqa: E402
 
 POLICY = Policy.external()
 NAMES = ("method", "target", "kind", "scopes", "allow_bonus_orbs_use", "time", "caller")
@@ -61,7 +61,7 @@ REQUESTS = [row for row in ROWS if row["method"] is not None and row["target"] i
 
 
 def count(calls: Any, **said: Any) -> figures.Figures:
-    return figures.count(log.Decided(logs.read(calls, **said), POLICY), POLICY)
+    return counting.count(log.Decided(logs.read(calls, **said), POLICY), POLICY)
 
 
 def made_up(count: int, names: str, **columns: Any) -> Any:

@@ -232,5 +232,5 @@ def test_spans_reach_to_both_ends_of_the_calendar() -> None:
 
 def test_names_of_routes_are_short_and_still_differ() -> None:
     names = [str(route) for route in POLICY.routes()]
-    assert numbers.routes(names)[0] == "GET …/account" and len(set(numbers.routes(names))) == len(names)
-    assert numbers.routes(["GET /", "(no route)"]) == ["GET /", "(no route)"]
+    assert numbers.short_routes(names)[0] == "GET …/account" and len(set(numbers.short_routes(names))) == len(names)
+    assert numbers.short_routes(["GET /", "(no route)"]) == ["GET /", "(no route)"]

@@ -174,7 +174,7 @@ class _Callers:
 
     def add(self, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions, row by row."""
-        from ._report.figures import texts
+        from ._report.counting import texts
 
         pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
         calls = calls.set_column(calls.column_names.index("caller"), "caller", texts(calls["caller"]))

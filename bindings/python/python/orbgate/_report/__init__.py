@@ -109,10 +109,10 @@ def make(
     if top < 1:
         raise ValueError(f"`top` must be at least 1, not {top}")
     check_needs()
-    from . import figures, page
+    from . import counting, page
     from .log import Decided
 
-    found = figures.count(Decided(log, policy, watch, base), policy, base)
+    found = counting.count(Decided(log, policy, watch, base), policy, base)
     return Report(page.render(found, policy, title, top), found)
 
 

@@ -63,10 +63,10 @@ def shown(text: str | None, most: int = MOST_CHARACTERS) -> str:
     return "".join(_escape(char) if unicodedata.category(char) in UNSEEN else char for char in text)
 
 
-def routes(names: Sequence[str]) -> list[str]:
+def short_routes(names: Sequence[str]) -> list[str]:
     """Names of routes that are short enough for a chart: without the folders that all have in common.
 
-    >>> routes(["GET /api/v1/keys", "POST /api/v1/keys/agent"]), routes(["GET /a", "GET /b"])
+    >>> short_routes(["GET /api/v1/keys", "POST /api/v1/keys/agent"]), short_routes(["GET /a", "GET /b"])
     (['GET …/keys', 'POST …/keys/agent'], ['GET /a', 'GET /b'])
     """
     paths = [name[name.find("/") :].split("/") for name in names if "/" in name]

@@ -1,0 +1,292 @@
+"""The engine's decisions of a log, counted."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from .._questions import ScopeUse
+from .._rows import Rows
+from .._terms import Detail, Effect, Reason
+from ..logs._heavy import Heavy
+from .counts import Counts, Times
+from .figures import (
+    CallerCount,
+    CallerDenial,
+    CallerScope,
+    Change,
+    Changes,
+    Figures,
+    LogFile,
+    MissingScope,
+    Outcome,
+    ProbedRoute,
+    ReasonCount,
+    RouteCount,
+    UnknownScope,
+    UnreadRow,
+)
+from .log import Decided
+from .served import ServedCounts
+from .spans import spans
+
+if TYPE_CHECKING:
+    from .._policy import Policy
+
+# How many scopes that the policy does not have are counted each by itself.
+UNKNOWN_SCOPES = 10_000
+# How many callers have their scopes counted, each caller by itself.
+CALLERS = 10_000
+
+
+def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
+    """Counts the decisions of a log; `base` is the policy that the log compares with."""
+    keys = Outcome._fields[: Outcome._fields.index("calls")]
+    outcomes, times = Counts(keys, first=("method", "target")), Times(("decision", "consumes", "amount"))
+    usage, callers, served = Usage(), Callers(), ServedCounts()
+    for calls, decided, at_end in log.parts():
+        columns = {name: decided[name] for name in keys}
+        columns |= {name: calls[name] for name in ("method", "target", "caller", "time")}
+        counted = pa.table(columns)
+        outcomes.add(counted)
+        times.add(counted)
+        callers.add(counted)
+        usage.add(policy, calls, counted)
+        served.add(calls, decided)
+        if at_end:
+            callers.denials.settle()
+            callers.by_route.settle()
+            usage.unknown.settle()
+            usage.callers.settle()
+            served.callers.settle()
+    found = _outcomes(outcomes)
+    timed = [row for row in times.rows() if row["time"] is not None]
+    by_time, unit = spans(timed)
+    return Figures(
+        served=served.figures(unit),
+        outcomes=found,
+        reasons=_reasons(found),
+        routes=_routes(found, policy),
+        scopes=usage.rows(),
+        caller_scopes=usage.caller_rows(),
+        caller_scopes_is_exact=usage.callers.is_exact,
+        unknown=usage.unknown_rows(),
+        unknown_scopes=len(usage.unknown),
+        unknown_is_exact=usage.unknown.is_exact,
+        missing=_missing(found),
+        probed=_probed(found),
+        changes=None if base is None else _changes(log, base),
+        callers=callers.rows(),
+        caller_denials=callers.denial_rows(),
+        different_callers=len(callers.denials),
+        callers_is_exact=callers.denials.is_exact,
+        times=by_time,
+        unit=unit,
+        first=min((row["time"] for row in timed), default=None),
+        last=max((row["time"] for row in timed), default=None),
+        without_caller=callers.without,
+        unread_times=log.unread_times,
+        unread=log.unread,
+        first_unread=Rows(UnreadRow, (UnreadRow(*row) for row in log.first_unread)),
+        broken=log.broken,
+        files=Rows(LogFile, (LogFile(*file) for file in log.files())),
+        warnings=tuple(log.warnings),
+        arguments=log.arguments,
+    )
+
+
+class Usage:
+    """How often the scopes of tokens were granted and used: all scopes of the policy, and the most frequent of the others."""
+
+    def __init__(self) -> None:
+        self.unknown = Heavy(UNKNOWN_SCOPES)
+        self.callers = Heavy(CALLERS)
+        self._scopes: dict[str, ScopeUse] = {}
+
+    def add(self, policy: Policy, calls: Any, decided: Any) -> None:
+        """Counts calls with their decisions."""
+        place = calls.column_names.index("caller")
+        calls = calls.set_column(place, "caller", texts(calls["caller"]))
+        for use in policy.scope_usage(calls, by="caller"):
+            if use.in_policy:
+                self._add(ScopeUse(use.scope, use.granted, use.used, in_policy=True), use.by)
+            else:
+                self.unknown.add(use.scope, use.granted)
+        # The audit looks at routes. A call that asks by scope uses the scope that allows it.
+        is_held = pc.and_(pc.is_valid(calls["by_scope"]), pc.equal(decided["reason"], Reason.SCOPE_HELD.value))
+        held = pa.table({"caller": calls["caller"], "scope": decided["scope"]}).filter(is_held)
+        for row in held.group_by(["caller", "scope"]).aggregate([([], "count_all")]).to_pylist():
+            self._add(ScopeUse(row["scope"], 0, row["count_all"], in_policy=True), row["caller"])
+
+    def rows(self) -> Rows[ScopeUse]:
+        """The scopes of the policy, first what was granted most."""
+        return Rows(ScopeUse, sorted(self._scopes.values(), key=lambda use: (-use.granted, use.scope)))
+
+    def unknown_rows(self) -> Rows[UnknownScope]:
+        """The other scopes, first what was granted most."""
+        found = self.unknown.first(len(self.unknown))
+        return Rows(UnknownScope, (UnknownScope(scope, entry.count, entry.is_exact) for scope, entry in found))
+
+    def caller_rows(self) -> Rows[CallerScope]:
+        """What each caller held and used, of the callers whose every call was counted."""
+        rows = []
+        for caller, entry in self.callers:
+            if entry.is_exact:
+                scopes = {scope for scope, _ in entry.parts}
+                rows += [CallerScope(caller, scope, entry.parts[scope, False], entry.parts[scope, True]) for scope in scopes]
+        return Rows(CallerScope, sorted(rows, key=lambda use: (-use.granted, use.caller, use.scope)))
+
+    def _add(self, use: ScopeUse, caller: str | None) -> None:
+        if caller is not None:
+            entry = self.callers.add(caller, use.granted)
+            entry.parts[use.scope, False] += use.granted
+            entry.parts[use.scope, True] += use.used
+        before = self._scopes.get(use.scope)
+        if before is not None:
+            use = use._replace(granted=use.granted + before.granted, used=use.used + before.used)
+        self._scopes[use.scope] = use
+
+
+class Callers:
+    """The calls of callers; of too many callers, of those with most denials."""
+
+    def __init__(self) -> None:
+        self.denials = Heavy()
+        self.by_route = Heavy()
+        self.without = 0
+
+    def add(self, decided: Any) -> None:
+        """Counts calls with their decisions."""
+        keys = ["caller", "decision", "reason", "route", "about", "scope"]
+        groups = decided.group_by(keys).aggregate([([], "count_all")])
+        for row in groups.to_pylist():
+            calls = row["count_all"]
+            if row["caller"] is None:
+                self.without += calls
+                continue
+            is_denied = row["decision"] == Effect.DENY
+            entry = self.denials.add(row["caller"], calls if is_denied else 0)
+            entry.parts[row["reason"] if is_denied else None] += calls
+            if is_denied:
+                self.by_route.add((row["caller"], row["route"] or row["about"], row["scope"], row["reason"]), calls)
+
+    def denial_rows(self) -> Rows[CallerDenial]:
+        """Who was denied what, most often first."""
+        rows = [
+            CallerDenial(_text(caller), route, scope, Reason(reason), entry.count, entry.is_exact)
+            for (caller, route, scope, reason), entry in self.by_route
+        ]
+        return Rows(CallerDenial, sorted(rows, key=lambda row: (-row.denied, row.caller, row.route or "", row.reason.number)))
+
+    def rows(self) -> Rows[CallerCount]:
+        """The callers, first who was denied most."""
+        rows = []
+        for caller, entry in self.denials:
+            allowed = entry.parts[None]
+            reasons = Counter({Reason(reason): calls for reason, calls in entry.parts.items() if reason is not None})
+            rows.append(CallerCount(_text(caller), allowed, entry.count, _most(reasons), entry.is_exact))
+        return Rows(CallerCount, sorted(rows, key=lambda row: (-row.denied, -row.allowed, row.caller)))
+
+
+def _outcomes(counts: Counts) -> Rows[Outcome]:
+    outcomes = []
+    for row in counts.rows():
+        row["decision"], row["reason"] = Effect(row["decision"]), Reason(row["reason"])
+        row["detail"] = None if row["detail"] is None else Detail(row["detail"])
+        row["target"] = _without_query(None if row["target"] is None else _text(row["target"]))
+        row["method"] = None if row["method"] is None else _text(row["method"])
+        outcomes.append(Outcome(**row))
+    return Rows(Outcome, sorted(outcomes, key=lambda row: (-row.calls, row.reason.number, repr(row))))
+
+
+def _reasons(outcomes: Rows[Outcome]) -> Rows[ReasonCount]:
+    calls: Counter[Reason] = Counter()
+    for outcome in outcomes:
+        calls[outcome.reason] += outcome.calls
+    ordered = sorted(calls.items(), key=lambda item: (-item[1], item[0].number))
+    effect = {outcome.reason: outcome.decision for outcome in outcomes}
+    return Rows(ReasonCount, (ReasonCount(reason, effect[reason], count) for reason, count in ordered))
+
+
+def _routes(outcomes: Rows[Outcome], policy: Policy) -> Rows[RouteCount]:
+    by_route: defaultdict[tuple[str | None, str | None], list[Outcome]] = defaultdict(list)
+    scopes = {str(route): route.scope for route in policy.routes()}
+    for outcome in outcomes:
+        # A call without a valid token is one of the route that it is about.
+        route = outcome.route or outcome.about
+        by_route[route, outcome.scope or scopes.get(route or "")].append(outcome)
+    rows = []
+    for (route, scope), of_route in by_route.items():
+        denials: Counter[Reason] = Counter()
+        for outcome in of_route:
+            denials[outcome.reason] += outcome.calls if outcome.decision == Effect.DENY else 0
+        allowed = sum(outcome.calls for outcome in of_route) - denials.total()
+        consuming = sum(outcome.calls for outcome in of_route if outcome.consumes)
+        orbs = sum(outcome.calls * (outcome.amount or 0) for outcome in of_route)
+        unstated = sum(outcome.calls for outcome in of_route if outcome.consumes and outcome.amount is None)
+        rows.append(RouteCount(route, scope, allowed, denials.total(), consuming, orbs, unstated, _most(denials)))
+    return Rows(RouteCount, sorted(rows, key=lambda row: (-row.allowed - row.denied, row.route or "")))
+
+
+def _missing(outcomes: Rows[Outcome]) -> Rows[MissingScope]:
+    by_scope: defaultdict[str, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        if outcome.reason == Reason.SCOPE_MISSING and outcome.scope is not None:
+            by_scope[outcome.scope].append(outcome)
+    rows = []
+    for scope, of_scope in by_scope.items():
+        routes = dict.fromkeys(outcome.route for outcome in of_scope if outcome.route is not None)
+        rows.append(MissingScope(scope, sum(outcome.calls for outcome in of_scope), tuple(routes)))
+    return Rows(MissingScope, sorted(rows, key=lambda row: (-row.calls, row.scope)))
+
+
+def _probed(outcomes: Rows[Outcome]) -> Rows[ProbedRoute]:
+    by_route: defaultdict[str, Counter[Reason]] = defaultdict(Counter)
+    for outcome in outcomes:
+        if outcome.reason in (Reason.NO_TOKEN, Reason.INVALID_TOKEN) and outcome.about is not None:
+            by_route[outcome.about][outcome.reason] += outcome.calls
+    rows = [
+        ProbedRoute(route, calls.total(), calls[Reason.NO_TOKEN], calls[Reason.INVALID_TOKEN])
+        for route, calls in by_route.items()
+    ]
+    return Rows(ProbedRoute, sorted(rows, key=lambda row: (-row.calls, row.route)))
+
+
+def _changes(log: Decided, base: Policy) -> Changes | None:
+    found = log.changes
+    if found is None:
+        return None
+    rows = []
+    for (before, after, route), calls in found.counts.items():
+        first = found.examples[before, after, route][0]
+        rows.append(Change(before, after, route, calls, first["method"], _without_query(first["target"])))
+    rows.sort(key=lambda row: (-row.calls, row.route or "", row.before, row.after))
+    return Changes(base.digest, found.newly_allowed, found.newly_denied, Rows(Change, rows))
+
+
+def _without_query(target: str | None) -> str | None:
+    """A query may carry what nobody should read in a report."""
+    return None if target is None else re.split("[?#]", target, maxsplit=1)[0]
+
+
+def _most(reasons: Counter[Reason]) -> Reason | None:
+    """The reason with the most calls; of several, the one that is tried first."""
+    found = {reason: calls for reason, calls in reasons.items() if calls}
+    return min(found, key=lambda reason: (-found[reason], reason.number), default=None)
+
+
+def texts(names: Any) -> Any:
+    """A column of names as texts."""
+    try:
+        return names.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array([None if name is None else _text(name) for name in names.to_pylist()], pa.string())
+
+
+def _text(name: bytes) -> str:
+    """A name as text; bytes that are none are written out."""
+    return name.decode("utf-8", "backslashreplace")

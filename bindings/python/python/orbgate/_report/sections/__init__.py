@@ -1,0 +1,46 @@
+"""The sections of a report, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..numbers import number, shown
+from . import callers, calls, scopes
+from .parts import NUMBER, WORDS, Section, Table
+
+if TYPE_CHECKING:
+    from ..._policy import Policy
+    from ..figures import Figures
+
+
+def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
+    """The sections, in their order; each table has at most `top` rows."""
+    unread = [_unread(found)] if found.unread or found.broken else []
+    if not found.calls:
+        nothing = "The log has no calls, so there is nothing to decide, to draw or to list."
+        return [*unread, Section("No calls", nothing, [], [])]
+    return [
+        *unread,
+        *([calls.served(found.served, found.unit, top)] if found.served.calls else []),
+        *([] if found.changes is None else [calls.changes(found.changes, found.calls, top)]),
+        calls.reasons(found),
+        calls.routes(found, policy, top),
+        calls.times(found),
+        scopes.unused(found, policy, top),
+        scopes.unknown(found, top),
+        scopes.missing(found, top),
+        scopes.probed(found, top),
+        callers.callers(found, top),
+        calls.denials(found, top),
+    ]
+
+
+def _unread(found: Figures) -> Section:
+    finding = f"Not decided, and not counted below: {number(found.unread, 'row')}."
+    if found.broken:
+        finding += f" After the rows before, the log breaks off: {shown(found.broken)}."
+    rows = [(number(row.row), shown(row.why)) for row in found.first_unread]
+    more = found.unread - len(rows)
+    table = Table("The first rows that could not be read", {"row": NUMBER, "why": WORDS}, rows, more)
+    return Section("Unread rows", finding, [], [table] if rows else [])

@@ -1,0 +1,58 @@
+"""Callers who were denied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..charts import MOST_BARS, Bar
+from ..numbers import bound, number, share, shown
+from . import parts
+from .parts import CODE, DENIED, NAME, NO_ROUTE, NUMBER, Section
+
+if TYPE_CHECKING:
+    from ..figures import CallerCount, Figures
+
+
+def callers(found: Figures, top: int) -> Section:
+    name = "Denied callers"
+    if not found.callers:
+        return Section(name, "The log does not say who called.", [], [])
+    denied = [row for row in found.callers if row.denied]
+    callers = bound(found.different_callers, found.callers_is_exact, "caller")
+    if not denied:
+        return Section(name, f"None of {callers}.", [], [])
+    finding = f"Denied at least once: {bound(len(denied), found.callers_is_exact)} of {callers}."
+    if len(denied) > MOST_BARS and found.callers_is_exact:
+        first = sum(row.denied for row in denied[:MOST_BARS])
+        finding += f" The first {MOST_BARS} have {share(first, sum(row.denied for row in denied))} of these denials."
+    if not found.callers_is_exact:
+        finding += " There are too many to tell all of them apart: here are those with most denials."
+    if found.without_caller:
+        finding += f" Left out, because they name no caller: {number(found.without_caller, 'call')}."
+    drawn = [Bar(shown(row.caller), " of ".join(_counts(row)), (row.denied,)) for row in denied[:MOST_BARS]]
+    rows = [
+        (
+            shown(row.caller),
+            *_counts(row),
+            share(row.denied, row.allowed + row.denied) if row.is_exact else "–",
+            str(row.denied_for),
+        )
+        for row in denied[:top]
+    ]
+    columns = {"caller": CODE, "denied": NUMBER, "calls": NUMBER, "share denied": NUMBER, "mostly for": NAME}
+    chart = parts.bars("Callers denied most: denied calls", drawn, DENIED)
+    by_route = [
+        (shown(row.caller), row.route or NO_ROUTE, row.scope or "–", bound(row.denied, row.is_exact), str(row.reason))
+        for row in found.caller_denials[:top]
+    ]
+    what = {"caller": CODE, "route": CODE, "scope": CODE, "denied": NUMBER, "for": NAME}
+    tables = [
+        parts.table("Callers denied most", columns, rows, top, len(denied)),
+        parts.table("Callers denied most, by route and scope", what, by_route, top, len(found.caller_denials)),
+    ]
+    return Section(name, finding, [chart], tables)
+
+
+def _counts(row: CallerCount) -> tuple[str, str]:
+    """A caller's denied calls and all of them."""
+    return bound(row.denied, row.is_exact), bound(row.allowed + row.denied, row.is_exact)

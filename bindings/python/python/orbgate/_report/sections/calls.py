@@ -1,0 +1,188 @@
+"""Calls: what was served, changed, allowed and denied, by route and over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...logs._served import REFUSALS, REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
+from ..._terms import Effect
+from ..charts import MOST_BARS, Bar, timeline
+from ..numbers import bound, number, short_routes, share, shown
+from . import parts
+from .parts import ALLOWED, CODE, CONSUMING, DENIED, NAME, NO_ROUTE, NUMBER, WORDS, Section
+
+if TYPE_CHECKING:
+    from ..._policy import Policy
+    from ..figures import Changes, Figures, Outcome
+    from ..served import Served
+    from ..spans import Unit
+
+
+def served(found: Served, unit: Unit | None, top: int) -> Section:
+    name = "Served against decided"
+    denied, allowed = found.of(SERVED_THOUGH_DENIED), found.of(REFUSED_THOUGH_ALLOWED)
+    finding = (
+        f"Of {number(found.calls, 'call')} with a status: served though the policy denies them {number(denied)}, refused "
+        f"though it allows them {number(allowed)}. A status below 400 is served; {', '.join(map(str, REFUSALS))} are refused; any other says neither."
+    )
+    if found.without_status:
+        finding += f" Without a status: {number(found.without_status, 'call')}."
+    grid = [(row.served, str(row.decision), number(row.calls), share(row.calls, found.calls)) for row in found.counts]
+    columns = {"server": NAME, "policy": NAME, "calls": NUMBER, "share": NUMBER}
+    tables = [parts.table("What the server did, and what the policy decides", columns, grid, len(grid))]
+    rows = [
+        (row.what, number(row.status), str(row.reason), row.route or NO_ROUTE, number(row.calls), number(row.row), shown(row.caller), parts.call(row.method, row.target))
+        for row in found.mismatches[:top]
+    ]
+    columns = {"what": WORDS, "status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "first row": NUMBER, "its caller": CODE, "its call": CODE}
+    callers = [
+        (shown(row.caller), bound(row.served_though_denied, row.is_exact), bound(row.refused_though_allowed, row.is_exact))
+        for row in found.callers[:top]
+    ]
+    both = {SERVED_THOUGH_DENIED: NUMBER, REFUSED_THOUGH_ALLOWED: NUMBER}
+    times = [
+        (unit.label(row.start), number(row.served_though_denied), number(row.refused_though_allowed)) for row in found.times if unit
+    ]
+    if rows:
+        tables.append(parts.table("Calls that were served or refused otherwise, by route", columns, rows, top, len(found.mismatches)))
+    if callers:
+        tables.append(parts.table("The same by caller", {"caller": CODE, **both}, callers, top, len(found.callers)))
+    if times:
+        tables.append(parts.table("The same over time", {"from (UTC)": NAME, **both}, times, len(times)))
+    return Section(name, finding, [], tables)
+
+
+def changes(found: Changes, calls: int, top: int) -> Section:
+    name = "Against the other policy"
+    if not found.rows:
+        return Section(name, f"Decided alike by {found.base}: {number(calls, 'call')}, all of them.", [], [])
+    finding = (
+        f"Decided otherwise than by {found.base}: {number(found.calls)} of {number(calls, 'call')}, "
+        f"{share(found.calls, calls)}; newly allowed {number(found.newly_allowed)}, newly denied {number(found.newly_denied)}."
+    )
+    rows = [
+        (row.before, row.after, row.route or NO_ROUTE, number(row.calls), parts.call(row.method, row.target))
+        for row in found.rows
+    ]
+    columns = {"before": NAME, "now": NAME, "route": CODE, "calls": NUMBER, "for example": CODE}
+    return Section(name, finding, [], [parts.table("Calls decided otherwise", columns, rows, top)])
+
+
+def reasons(found: Figures) -> Section:
+    denials = [row for row in found.reasons if row.decision == Effect.DENY]
+    finding = "Every call was allowed."
+    if denials:
+        of_all = f"{number(found.denied)} of {number(found.calls, 'call')}, {share(found.denied, found.calls)}"
+        finding = f"Denied: {of_all}; most often because {denials[0].reason.explanation}."
+    drawn = []
+    rows = []
+    for row in found.reasons:
+        calls, part = number(row.calls), share(row.calls, found.calls)
+        numbers = (row.calls, 0) if row.decision == Effect.ALLOW else (0, row.calls)
+        drawn.append(Bar(str(row.reason), f"{calls} · {part}", numbers))
+        rows.append((str(row.reason), row.reason.explanation, str(row.decision), calls, part))
+    columns = {"reason": NAME, "meaning": WORDS, "decision": NAME, "calls": NUMBER, "share": NUMBER}
+    name = "Calls by reason"
+    return Section(
+        "Allowed and denied", finding, [parts.bars(name, drawn, ALLOWED, DENIED)], [parts.table(name, columns, rows, len(rows))]
+    )
+
+
+def routes(found: Figures, policy: Policy, top: int) -> Section:
+    called = {row.route for row in found.routes if row.route is not None and row.scope is not None}
+    finding = f"Called: {number(len(called))} of the policy's {number(len(policy.routes()), 'route')}."
+    nowhere = sum(row.denied for row in found.routes if row.route is None and row.scope is None)
+    if nowhere:
+        finding += f" Denied before a route was known: {number(nowhere, 'call')}."
+    # Scanners send many calls that reach no route. With a bar for these, the bars of the routes would be too short to compare.
+    reached = [row for row in found.routes if row.route is not None or row.scope is not None] or found.routes
+    names = short_routes([parts.place(row) for row in reached[:MOST_BARS]])
+    drawn = [Bar(name, parts.denied(row.allowed, row.denied), (row.allowed, row.denied)) for name, row in zip(names, reached)]
+    lines = {str(route): number(route.line) for route in policy.routes()}
+    rows = [
+        (
+            parts.place(row),
+            row.scope or "–",
+            lines.get(row.route or "", "–"),
+            number(row.allowed),
+            number(row.denied),
+            share(row.denied, row.allowed + row.denied),
+            number(row.consuming),
+            number(row.orbs),
+            number(row.unstated),
+            str(row.denied_for or "–"),
+        )
+        for row in found.routes
+    ]
+    columns = {"route": CODE, "scope": CODE, "policy line": NUMBER, "allowed": NUMBER, "denied": NUMBER, "share denied": NUMBER}
+    columns |= {"consume orbs": NUMBER, "orbs stated": NUMBER, "calls unstated": NUMBER, "denied mostly for": NAME}
+    name = "Calls by route"
+    charts = [parts.bars(name, drawn, ALLOWED, DENIED)]
+    consuming = sorted((row for row in found.routes if row.consuming), key=lambda row: -row.consuming)[:MOST_BARS]
+    if consuming:
+        names = short_routes([parts.place(row) for row in consuming])
+        orbs = [Bar(name, number(row.consuming), (row.consuming,)) for name, row in zip(names, consuming)]
+        charts.append(parts.bars("Calls that consume orbs, by route", orbs, CONSUMING))
+    return Section("Routes", finding, charts, [parts.table(name, columns, rows, top)])
+
+
+def times(found: Figures) -> Section:
+    name = "Over time"
+    if found.unit is None:
+        nothing = "The log has no times, so nothing can be said of when calls were made."
+        return Section(name, nothing, [], [])
+    finding = f"Each bar: {found.unit.name}, in UTC."
+    finding += f" {_most_orbs(found, found.unit)}"
+    if found.without_time:
+        finding += f" Left out, because they have no time: {number(found.without_time, 'call')}."
+    form = found.unit.ticks
+    orbs = timeline(found.times, [(span.consuming,) for span in found.times], [CONSUMING], form)
+    calls = timeline(found.times, [(span.allowed, span.denied) for span in found.times], [ALLOWED, DENIED], form)
+    charts = [
+        parts.chart("Calls that consume orbs, over time", orbs, CONSUMING),
+        parts.chart("Calls allowed and denied, over time", calls, ALLOWED, DENIED),
+    ]
+    rows = [
+        (found.unit.label(span.start), *map(number, (span.allowed, span.denied, span.consuming, span.orbs, span.unstated)))
+        for span in found.times
+    ]
+    columns = {"from (UTC)": NAME, "allowed": NUMBER, "denied": NUMBER, "consume orbs": NUMBER}
+    columns |= {"orbs stated": NUMBER, "calls unstated": NUMBER}
+    return Section(name, finding, charts, [parts.table("Calls over time", columns, rows, len(rows))])
+
+
+def _most_orbs(found: Figures, unit: Unit) -> str:
+    """When most orbs were consumed. A sum of orbs never goes without the calls that are not in it."""
+    most = max(found.times, key=lambda span: (span.orbs, span.consuming))
+    start = unit.label(most.start)
+    if most.orbs:
+        rest = f", without {number(most.unstated, 'call')} for which the policy states no amount" if most.unstated else ""
+        return f"Orbs were consumed most from {start} on: {number(most.orbs, 'orb')}{rest}."
+    if most.consuming:
+        return f"Most calls that consume orbs were made from {start} on: {number(most.consuming)}; the policy states no amount for any."
+    return "No call consumed orbs."
+
+
+def denials(found: Figures, top: int) -> Section:
+    name = "Denials"
+    denials = [row for row in found.outcomes if row.decision == Effect.DENY]
+    if not denials:
+        return Section(name, "No call was denied.", [], [])
+    finding = "Denied calls by reason and route, each with its first call as an example; queries are left out."
+    rows = [
+        (
+            str(row.reason) if row.detail is None else f"{row.reason}: {row.detail}",
+            parts.place(row),
+            number(row.calls),
+            _example(row),
+        )
+        for row in denials
+    ]
+    columns = {"reason": NAME, "route": CODE, "calls": NUMBER, "for example": CODE}
+    return Section(name, finding, [], [parts.table("Denied calls by reason and route", columns, rows, top)])
+
+
+def _example(denial: Outcome) -> str:
+    if denial.detail is not None:
+        return f"{shown(denial.method)} {shown(denial.target)}"
+    return parts.call(denial.method, denial.target)

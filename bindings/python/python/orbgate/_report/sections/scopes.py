@@ -1,0 +1,99 @@
+"""Scopes: held and never used, unknown, missing; and calls without a token."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from ..charts import MOST_BARS, Bar
+from ..numbers import bound, number, short_routes, shown
+from . import parts
+from .parts import CODE, DENIED, NUMBER, UNUSED, WORDS, Section, Table
+
+if TYPE_CHECKING:
+    from ..._policy import Policy
+    from ..figures import CallerScope, Figures
+
+
+def unused(found: Figures, policy: Policy, top: int) -> Section:
+    name = "Unused scopes"
+    if not found.scopes:
+        return Section(name, "No token of the log carries a scope of the policy.", [], [])
+    tables = _unused_by_caller(found, top)
+    pairs = found.unused_by_caller
+    by_caller = ""
+    if found.callers:
+        holders = len({use.caller for use in pairs})
+        held = bound(len(pairs), found.caller_scopes_is_exact, "scope")
+        of_all = bound(found.different_callers, found.callers_is_exact, "caller")
+        by_caller = f" Held by a caller and never used by it: {held}, by {number(holders)} of {of_all}."
+    if not found.unused:
+        finding = f"Used by somebody: {number(len(found.scopes), 'granted scope')}, all of them.{by_caller}"
+        return Section(name, finding, [], tables)
+    of_all = f"{number(len(found.unused))} of {number(len(found.scopes), 'scope')} of the policy"
+    finding = f"Granted and used by nobody: {of_all}. Without them, every call of this log would have been decided alike.{by_caller}"
+    permits = {scope.scope: scope.permits or "–" for scope in policy.scopes()}
+    drawn = [Bar(shown(use.scope), f"in {number(use.granted, 'call')}", (use.granted,)) for use in found.unused]
+    rows = [(shown(use.scope), permits[use.scope], number(use.granted)) for use in found.unused]
+    columns = {"scope": CODE, "permits": WORDS, "granted in calls": NUMBER}
+    chart = parts.bars("Calls whose token carries an unused scope", drawn, UNUSED)
+    return Section(name, finding, [chart], [parts.table("Scopes granted and used by nobody", columns, rows, top), *tables])
+
+
+def _unused_by_caller(found: Figures, top: int) -> list[Table]:
+    """The callers who hold most that they never use."""
+    held: defaultdict[str, list[CallerScope]] = defaultdict(list)
+    for use in found.caller_scopes:
+        held[use.caller].append(use)
+    unused = {caller: [use.scope for use in uses if not use.used] for caller, uses in held.items()}
+    callers = sorted((caller for caller in held if unused[caller]), key=lambda caller: (-len(unused[caller]), caller))
+    rows = [
+        (shown(caller), number(len(held[caller])), number(len(unused[caller])), parts.some(sorted(map(shown, unused[caller]))))
+        for caller in callers[:top]
+    ]
+    columns = {"caller": CODE, "scopes held": NUMBER, "never used": NUMBER, "which": CODE}
+    return [parts.table("Scopes that callers hold and never use", columns, rows, top, len(callers))] if rows else []
+
+
+def unknown(found: Figures, top: int) -> Section:
+    name = "Unknown scopes"
+    if not found.unknown:
+        return Section(name, "Tokens carry no scope that the policy does not have.", [], [])
+    scopes = bound(found.unknown_scopes, found.unknown_is_exact, "scope")
+    finding = f"Tokens carry {scopes} that the policy does not have. They permit nothing, and may be misspelt."
+    first = found.unknown[: max(top, MOST_BARS)]
+    counts = [(shown(row.scope), bound(row.granted, row.is_exact), row.granted) for row in first]
+    drawn = [Bar(scope, f"{calls} calls", (granted,)) for scope, calls, granted in counts]
+    rows = [(scope, calls) for scope, calls, _ in counts]
+    chart = parts.bars("Calls whose token carries an unknown scope", drawn, UNUSED)
+    table = parts.table("Scopes that the policy does not have", {"scope": CODE, "granted in calls": NUMBER}, rows, top, found.unknown_scopes)
+    return Section(name, finding, [chart], [table])
+
+
+def missing(found: Figures, top: int) -> Section:
+    name = "Missing scopes"
+    if not found.missing:
+        return Section(name, "No call was denied because it lacked a scope.", [], [])
+    calls = sum(row.calls for row in found.missing)
+    lacked = number(len(found.missing), "scope")
+    finding = f"Denied for nothing but the want of a scope: {number(calls, 'call')}, which lacked {lacked}."
+    drawn = [Bar(row.scope, number(row.calls, "denied call"), (row.calls,)) for row in found.missing]
+    short = iter(short_routes([route for row in found.missing for route in row.routes]))
+    rows = [(row.scope, number(row.calls), parts.some([next(short) for _ in row.routes])) for row in found.missing]
+    columns = {"scope": CODE, "denied calls": NUMBER, "routes that were called": CODE}
+    chart = parts.bars("Denied calls by the scope that they lacked", drawn, DENIED)
+    return Section(name, finding, [chart], [parts.table("Scopes that denied calls lacked", columns, rows, top)])
+
+
+def probed(found: Figures, top: int) -> Section:
+    name = "Without a token"
+    if not found.probed:
+        return Section(name, "No route was called without a valid token.", [], [])
+    calls = sum(row.calls for row in found.probed)
+    finding = f"Called without a valid token: {number(len(found.probed), 'route')}, by {number(calls, 'call')}."
+    names = short_routes([row.route for row in found.probed[:MOST_BARS]])
+    drawn = [Bar(name, number(row.calls, "call"), (row.calls,)) for name, row in zip(names, found.probed)]
+    rows = [(row.route, number(row.calls), number(row.no_token), number(row.invalid_token)) for row in found.probed]
+    columns = {"route": CODE, "calls": NUMBER, "no token": NUMBER, "invalid token": NUMBER}
+    chart = parts.bars("Calls without a valid token, by route", drawn, DENIED)
+    return Section(name, finding, [chart], [parts.table("Routes called without a valid token", columns, rows, top)])
