@@ -21,8 +21,10 @@ done
 
 while IFS='|' read -r file crate targets needs; do
     name=${file#"$DIST/"} digest=$(sha256sum "$file" | cut -d ' ' -f 1) size=$(stat --format=%s "$file")
+    features=
+    [ "$crate" != orbgate-cli ] || features=--all-features # as the command is built for packages
     for target in ${crate:+${targets:-all}}; do
-        cargo tree --locked --edges normal,no-proc-macro --prefix depth --format $'{p}\t{l}' --target "$target" --package "$crate"
+        cargo tree $features --locked --edges normal,no-proc-macro --prefix depth --format $'{p}\t{l}' --target "$target" --package "$crate"
     done | jq --raw-input --null-input --arg needs "$needs" --arg name "$name" --arg version "$VERSION" --arg digest "$digest" \
         --from-file dist/sbom.jq > "$file.cdx.json"
     printf '%10s  %s\n' "$size" "$name" >&2

@@ -1,9 +1,6 @@
 //! `orbgate lsp`: policies in the editor.
 
-use std::io::{self, BufReader, ErrorKind};
-
 use clap::Args;
-use orbgate_lsp::{End, serve};
 
 use crate::output::{Exit, Stop};
 
@@ -17,7 +14,12 @@ pub(crate) struct Arguments {
 }
 
 /// Serves the editor at the other end of standard input and output.
+#[cfg(feature = "lsp")]
 pub(crate) fn run() -> Result<Exit, Stop> {
+    use std::io::{self, BufReader, ErrorKind};
+
+    use orbgate_lsp::{End, serve};
+
     match serve(BufReader::new(io::stdin()), &mut io::stdout()) {
         Ok(End::Orderly) => Ok(Exit::Fine),
         // The protocol's exit code for it is 1.
@@ -29,11 +31,20 @@ pub(crate) fn run() -> Result<Exit, Stop> {
     }
 }
 
+/// Says how to get a command that has the server.
+#[cfg(not(feature = "lsp"))]
+pub(crate) fn run() -> Result<Exit, Stop> {
+    let message = "this `orbgate` was built without the language server, which the packages have; \
+                   from a clone: cargo install --locked --path crates/orbgate-cli --features lsp";
+    Err(Stop::Error(message.to_owned()))
+}
+
 const HELP: &str = "\
 An editor starts it and speaks the Language Server Protocol with it, over
 standard input and output: faults and lint as you type, hover, the scope of a
 route, layout, fixes. docs/editor.md has the settings for VS Code, Helix and
-Neovim. It reads no file.
+Neovim. It reads no file. A command that was built without the feature `lsp`
+says so, and how to get it.
 
 Examples:
   orbgate lsp

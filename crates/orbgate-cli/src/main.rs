@@ -21,6 +21,7 @@ mod input;
 mod lint;
 mod log;
 mod lsp;
+#[cfg(feature = "manual")]
 mod manual;
 mod needs;
 mod openapi;
@@ -102,6 +103,7 @@ enum Command {
     /// Print the completion script of a shell
     Completions(complete::Arguments),
     /// Write the manual pages into a folder
+    #[cfg(feature = "manual")]
     #[command(hide = true)]
     Manual(manual::Arguments),
 }
@@ -140,6 +142,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         // Its policies come from the editor.
         Command::Lsp(_) => lsp::run(),
         Command::Completions(arguments) => complete::run(arguments),
+        #[cfg(feature = "manual")]
         Command::Manual(arguments) => manual::run(arguments),
     }
 }
@@ -162,14 +165,16 @@ impl Command {
             Self::Needs(arguments) => return arguments.log.iter().map(PathBuf::as_path).collect(),
             Self::Decide(_) | Self::Explain(_) | Self::Reach(_) => return Vec::new(),
             Self::Table(_) | Self::Lsp(_) => return Vec::new(),
-            Self::Completions(_) | Self::Manual(_) => return Vec::new(),
+            Self::Completions(_) => return Vec::new(),
+            #[cfg(feature = "manual")]
+            Self::Manual(_) => return Vec::new(),
         };
         files.iter().map(PathBuf::as_path).collect()
     }
 }
 
 /// The commands that decide by no policy. They take no `--policy`: their files are their arguments.
-const WITHOUT_POLICY: [&str; 8] = [
+const WITHOUT_POLICY: &[&str] = &[
     "validate",
     "diff",
     "fmt",
@@ -177,6 +182,7 @@ const WITHOUT_POLICY: [&str; 8] = [
     "review",
     "lsp",
     "completions",
+    #[cfg(feature = "manual")]
     "manual",
 ];
 
@@ -187,10 +193,10 @@ pub(crate) fn command() -> clap::Command {
         .value_name("FILE")
         .hide(true);
     let hidden = hidden.value_parser(value_parser!(PathBuf));
-    let hide = |command: clap::Command, name| {
+    let hide = |command: clap::Command, name: &&str| {
         command.mut_subcommand(name, |command| command.arg(hidden.clone()))
     };
-    WITHOUT_POLICY.into_iter().fold(Cli::command(), hide)
+    WITHOUT_POLICY.iter().fold(Cli::command(), hide)
 }
 
 /// The command line, unless something is wrong with it.

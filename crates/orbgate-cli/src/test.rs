@@ -34,10 +34,10 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
     let (files, sources) = read(&arguments.files, given.as_ref())?;
     let (tested, coverage) = try_all(&files, &sources);
     if let Some(path) = &arguments.junit {
-        write(path, &junit::report(&tested)?)?;
+        write(path, junit::report(&tested)?)?;
     }
     if let Some(path) = &arguments.lcov {
-        write(path, &lcov::report(&coverage))?;
+        write(path, lcov::report(&coverage))?;
     }
     let failed = tested.iter().any(|tested| tested.failed().next().is_some());
     let enough = |report: &Report<'_>| report.reaches(arguments.threshold.unwrap_or(0));
@@ -143,7 +143,7 @@ pub(crate) fn read(
     Ok((files, sources))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Stop> {
+fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Stop> {
     fs::write(path, text)
         .map_err(|error| Stop::Error(format!("cannot write `{}`: {error}", path.display())))
 }

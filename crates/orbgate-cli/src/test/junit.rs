@@ -1,33 +1,83 @@
 //! Results as JUnit XML, as build servers show them.
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use std::io;
+
+use orbgate_analysis::Tried;
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::Tested;
-use crate::output::Stop;
+use crate::output::{Stop, one_line};
+
+type Xml = Writer<Vec<u8>>;
 
 /// The report: a suite for each file, a case for each case, named with its place.
-pub(super) fn report(tested: &[Tested<'_>]) -> Result<String, Stop> {
-    let mut report = Report::new("orbgate test");
-    for tested in tested {
-        let mut suite = TestSuite::new(tested.file);
-        for tried in &tested.cases {
-            let status = if tried.passed() {
-                TestCaseStatus::success()
-            } else {
-                let lines: Vec<_> = tried.differences.iter().map(ToString::to_string).collect();
-                let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                status.set_message(lines.join("; "));
-                status.set_description(format!("{}\n{}", lines.join("\n"), tested.why(tried)));
-                status
-            };
-            let name = format!("{}: {}", tried.case.place, tried.case.name);
-            let mut case = TestCase::new(name, status);
-            case.set_classname(tested.file);
-            suite.add_test_case(case);
-        }
-        report.add_test_suite(suite);
+pub(super) fn report(tested: &[Tested<'_>]) -> Result<Vec<u8>, Stop> {
+    let mut xml = Xml::new_with_indent(Vec::new(), b' ', 4);
+    match write(&mut xml, tested) {
+        Ok(()) => Ok(xml.into_inner()),
+        Err(error) => Err(Stop::Error(format!("cannot write JUnit XML: {error}"))),
     }
-    report
-        .to_string()
-        .map_err(|error| Stop::Error(format!("cannot write JUnit XML: {error}")))
+}
+
+fn write(xml: &mut Xml, tested: &[Tested<'_>]) -> io::Result<()> {
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let suites = xml.create_element("testsuites");
+    let suites = suites.with_attribute(("name", "orbgate test"));
+    let suites = suites.with_attributes(shown(&counts(tested)));
+    suites.write_inner_content(|xml| tested.iter().try_for_each(|tested| suite(xml, tested)))?;
+    xml.write_indent()
+}
+
+fn suite(xml: &mut Xml, tested: &Tested<'_>) -> io::Result<()> {
+    let file = one_line(tested.file);
+    let suite = xml.create_element("testsuite");
+    let suite = suite.with_attribute(("name", &*file));
+    let suite = suite.with_attributes(shown(&counts(core::slice::from_ref(tested))));
+    suite.write_inner_content(|xml| {
+        let mut cases = tested.cases.iter();
+        cases.try_for_each(|tried| case(xml, tested, tried))
+    })?;
+    Ok(())
+}
+
+fn case(xml: &mut Xml, tested: &Tested<'_>, tried: &Tried<'_, '_>) -> io::Result<()> {
+    let name = format!("{}: {}", tried.case.place, tried.case.name);
+    let case = xml.create_element("testcase");
+    let case = case.with_attribute(("name", &*one_line(&name)));
+    let case = case.with_attribute(("classname", &*one_line(tested.file)));
+    if tried.passed() {
+        case.write_empty()?;
+        return Ok(());
+    }
+    let lines = tried.differences.iter().map(ToString::to_string);
+    let lines = lines.chain([tested.why(tried)]);
+    let lines: Vec<_> = lines.map(|line| one_line(&line).into_owned()).collect();
+    let message = lines
+        .split_last()
+        .map_or_else(String::new, |(_, lines)| lines.join("; "));
+    case.write_inner_content(|xml| {
+        let failure = xml.create_element("failure");
+        let failure = failure.with_attribute(("message", &*message));
+        failure.write_text_content(BytesText::new(&lines.join("\n")))?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// What build servers want to know of a suite, or of all.
+fn counts(tested: &[Tested<'_>]) -> [(&'static str, String); 4] {
+    let cases: usize = tested.iter().map(|tested| tested.cases.len()).sum();
+    let failed: usize = tested.iter().map(|tested| tested.failed().count()).sum();
+    let counts = [
+        ("tests", cases),
+        ("skipped", 0),
+        ("failures", failed),
+        ("errors", 0),
+    ];
+    counts.map(|(name, count)| (name, count.to_string()))
+}
+
+fn shown<'a>(counts: &'a [(&'static str, String)]) -> impl Iterator<Item = (&'a str, &'a str)> {
+    counts.iter().map(|(name, count)| (*name, count.as_str()))
 }

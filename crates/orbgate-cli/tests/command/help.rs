@@ -64,6 +64,17 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
     }
 }
 
+/// The first command of the README is built without it.
+#[cfg(not(feature = "lsp"))]
+#[test]
+fn a_command_without_the_language_server_says_how_to_get_it() {
+    for arguments in [&["lsp"][..], &["lsp", "--stdio"]] {
+        let ran = orbgate(arguments);
+        assert_eq!((ran.code, &*ran.out), (2, ""));
+        assert!(ran.err.contains("--features lsp\n"), "{}", ran.err);
+    }
+}
+
 #[test]
 fn the_version_has_the_name() {
     let ran = orbgate(&["--version"]);
@@ -197,6 +208,7 @@ fn a_policy_that_is_not_there_is_an_error_of_every_command() {
     }
 }
 
+#[cfg(feature = "manual")]
 #[test]
 fn every_command_has_a_manual_page() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("manual");

@@ -19,6 +19,7 @@ mod help;
 mod hostile;
 mod layout;
 mod lint;
+#[cfg(feature = "lsp")]
 mod lsp;
 mod openapi;
 mod questions;

@@ -129,7 +129,8 @@ impl<'a> Release<'a> {
                     self.project.target.join("debug")
                 }
                 false => {
-                    self.cargo("build -p orbgate-cli", arch, "musl", "").run()?;
+                    self.cargo("build -p orbgate-cli --all-features", arch, "musl", "")
+                        .run()?;
                     let folder = target(arch, "musl");
                     self.project.target.join(folder).join(PROFILE)
                 }
