@@ -31,6 +31,18 @@ apis:
       admin: { orbs: false, routes: [DELETE /items] }
 """
 )
+BASE = Policy.from_yaml(
+    """
+orbgate: 1
+apis:
+  shop:
+    base_path: /v1
+    scopes:
+      read: { permits: reads, orbs: 9223372036854775807, routes: [GET /items, 'GET /items/{id}'] }
+      buy: { orbs: 3, routes: [POST /items, 'PUT /items/{id}', { route: 'POST /items/{id}/buy', orbs: 7 }] }
+      draw: { orbs: false, routes: [POST /draw] }
+"""
+)
 NAMES = ("method", "target", "kind", "scopes", "caller", "time", "status", "note")
 START = datetime(2026, 11, 2, tzinfo=timezone.utc)
 SCOPES = ("read", "buy", "draw", "admin", "odd:one")
@@ -101,26 +113,33 @@ class Expected:
         self.reasons: Counter[Any] = Counter()
         self.routes: Counter[Any] = Counter()
         self.orbs: Counter[Any] = Counter()
-        self.unstated: Counter[Any] = Counter()
+        self.denials: dict[Any, list[Any]] = {}
         self.granted: Counter[Any] = Counter()
         self.used: Counter[Any] = Counter()
         self.denied: Counter[Any] = Counter()
         self.served: Counter[Any] = Counter()
         self.by_hour: Counter[Any] = Counter()
         self.calls = [call for call in meant if call is not None]
-        for call in self.calls:
-            self.count(call)
+        for row, call in enumerate(meant, start=1):
+            if call is not None:
+                self.count(call, row)
 
-    def count(self, call: Call) -> None:
+    def count(self, call: Call, row: int) -> None:
         said = call.values
         token = Token(said["kind"], said["scopes"]) if said["kind"] else None
         found = POLICY.decide(said["method"], said["target"], token)
         route, caller = found.route or found.about, said["caller"]
         self.reasons[found.reason] += 1
         self.routes[route, bool(found)] += 1
-        if found and found.orbs and found.orbs.consumes:
-            self.orbs[route] += found.orbs.amount or 0
-            self.unstated[route] += found.orbs.amount is None
+        before = BASE.decide(said["method"], said["target"], token)
+        for side, decided in (("", found), ("base_", before)):
+            if decided.orbs and decided.orbs.consumes:
+                charge = {"calls": 1, "orbs": decided.orbs.amount or 0, "unstated": int(decided.orbs.amount is None)}
+                for key in ("all", ("route", decided.route), ("scope", decided.scope), ("caller", caller or None), ("time", call.instant)):
+                    for name, number in charge.items():
+                        self.orbs[key, side + name] += number
+        if caller and not found:
+            self.deny(call, row, found, before)
         if caller and not found:
             self.denied[caller] += 1
         for scope in set(said["scopes"].split()) if caller and token else ():
@@ -136,6 +155,16 @@ class Expected:
             self.by_hour[call.instant.replace(tzinfo=None, minute=0, second=0)] += 1
 
 
+    def deny(self, call: Call, row: int, found: Any, before: Any) -> None:
+        reason, scope = str(found.reason), None
+        pattern = {"scope_missing": "missing scope", "no_token": "no valid token", "invalid_token": "no valid token"}.get(reason, "unknown paths")
+        if pattern == "missing scope":
+            scope = found.scope
+        elif reason in ("no_route", "method_not_declared") and before.route and before.reason != "method_not_declared":
+            pattern = "older version"
+        self.denials.setdefault((call.values["caller"], pattern, scope), []).append((row, call, reason, bool(before)))
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_all_numbers_of_a_dirty_log(tmp_path: Path, seed: int) -> None:
     log, meant = written(20_000, seed)
@@ -143,7 +172,7 @@ def test_all_numbers_of_a_dirty_log(tmp_path: Path, seed: int) -> None:
     path.write_bytes(log)
     want = Expected(meant)
     named = {"served_status": "status"}
-    found = report(path, POLICY, columns=named).figures
+    found = report(path, POLICY, base=BASE, columns=named).figures
     assert (found.calls, found.unread) == (len(want.calls), meant.count(None)) and meant.count(None) > 10
     assert {row.reason: row.calls for row in found.reasons} == want.reasons
     routes: Counter[Any] = Counter()
@@ -151,9 +180,8 @@ def test_all_numbers_of_a_dirty_log(tmp_path: Path, seed: int) -> None:
         routes[row.route, True] += row.allowed
         routes[row.route, False] += row.denied
     assert +routes == +want.routes
-    assert {row.route: row.orbs for row in found.routes if row.orbs} == +want.orbs
-    assert {row.route: row.unstated for row in found.routes if row.unstated} == +want.unstated
-    assert (found.amount, found.without_amount) == (want.orbs.total(), want.unstated.total())
+    check_orbs(found, want)
+    check_denials(found, want)
     assert {(use.caller, use.scope): (use.granted, use.used) for use in found.caller_scopes} == {
         pair: (granted, want.used[pair]) for pair, granted in want.granted.items()
     }
@@ -164,7 +192,6 @@ def test_all_numbers_of_a_dirty_log(tmp_path: Path, seed: int) -> None:
     for hour, calls in want.by_hour.items():
         hours[found.unit.floor(hour)] += calls
     assert {span.start: span.allowed + span.denied for span in found.times if span.allowed + span.denied} == hours
-    assert sum(span.orbs for span in found.times) <= found.amount
     assert found.unread_times == sum(call.is_unread_time for call in want.calls)
     zoneless = sum(call.is_zoneless for call in want.calls)
     assert f"Without a zone: {zoneless:,} times, taken for times of UTC, because no zone was said." in found.warnings
@@ -172,4 +199,43 @@ def test_all_numbers_of_a_dirty_log(tmp_path: Path, seed: int) -> None:
     assert f"With scopes and no kind, or an empty one, and so decided as without a token: {alone:,} calls." in found.warnings
     summary = logs.replay(logs.read(path, columns=named), POLICY).to_dict()
     assert (summary["rows"], summary["errors"]) == (len(meant), meant.count(None))
-    assert summary["orbs"]["stated_amount"] == want.orbs.total() and summary["served"]["served_though_denied"] == want.served["served though denied"]
+    assert summary["orbs"]["stated_amount"] == want.orbs["all", "orbs"] and summary["served"]["served_though_denied"] == want.served["served though denied"]
+
+
+CHARGED = ("calls", "orbs", "unstated", "base_calls", "base_orbs", "base_unstated")
+
+
+def check_orbs(found: Any, want: Expected) -> None:
+    for key, rows in (("route", found.orbs.routes), ("scope", found.orbs.scopes), ("caller", found.orbs.callers)):
+        sums: Counter[Any] = Counter()
+        for row in rows:
+            for name in CHARGED:
+                sums[(key, getattr(row, key)), name] += getattr(row, name)
+        assert +sums == +Counter({of: number for of, number in want.orbs.items() if of[0][0] == key})
+    times: Counter[Any] = Counter()
+    for ((key, *of), name), number in want.orbs.items():
+        if key == "time" and of[0] is not None:
+            times[found.unit.floor(of[0].replace(tzinfo=None)), name] += number
+    assert +Counter({(row.start, name): getattr(row, name) for row in found.orbs.times for name in CHARGED}) == +times
+    assert tuple(found.orbs.total) == tuple(want.orbs["all", name] for name in CHARGED)
+    assert (found.amount, found.without_amount) == (want.orbs["all", "orbs"], want.orbs["all", "unstated"])
+    # More than 64 bits, in Arrow, too.
+    assert found.orbs.total.base_orbs > 2**64 and found.orbs.routes.to_pyarrow().to_pylist() == found.orbs.routes.to_dicts()
+
+
+def check_denials(found: Any, want: Expected) -> None:
+    assert {(row.caller, row.pattern, row.scope): row.calls for row in found.denials} == {key: len(of) for key, of in want.denials.items()}
+    assert {row.pattern for row in found.denials} == {"missing scope", "no valid token", "unknown paths", "older version"}
+    for row in found.denials:
+        calls = want.denials[row.caller, row.pattern, row.scope]
+        assert row.rows == tuple(number for number, *_ in calls[:5]) and row.base_allowed == sum(before for *_, before in calls)
+        assert row.malformed == sum(reason == "malformed_request" for _, _, reason, _ in calls)
+        paths = {call.values["target"].partition("?")[0] for _, call, _, _ in calls}
+        assert row.paths == (len(paths) if row.pattern == "unknown paths" else 0)
+        times = sorted(call.instant.replace(tzinfo=None) for _, call, _, _ in calls if call.instant is not None)
+        assert (row.first, row.last) == ((times[0], times[-1]) if times else (None, None))
+        if times:
+            inside = [time for time in times if row.half_from <= time < row.half_from + timedelta(seconds=row.half_seconds)]
+            assert 2 * len(inside) >= len(times)
+            shortest = min((times[at + (len(times) - 1) // 2] - times[at]).total_seconds() for at in range(len(times) // 2 + 1))
+            assert shortest < row.half_seconds + 1

@@ -59,7 +59,7 @@ def test_orbs_are_those_of_decide(found: figures.Figures, decisions: list[Any]) 
     charges = [decision.orbs for _, decision in decisions if decision and decision.orbs.consumes]
     assert found.consuming == len(charges) == found.without_amount > 0 == found.amount
     assert found.bonus_allowed == sum(charge.bonus_allowed for charge in charges) > 0
-    assert sum(row.consuming for row in found.routes) == found.consuming
+    assert sum(row.calls for row in found.orbs.routes) == found.consuming == found.orbs.total.calls
 
 
 BASE = Policy.from_yaml(
@@ -164,7 +164,8 @@ def test_times_are_those_of_the_log(found: figures.Figures, decisions: list[Any]
     for span in found.times:
         within = [decision for time, decision in timed if span.start <= time < span.end]
         assert (span.allowed, span.denied) == (sum(map(bool, within)), sum(not d for d in within))
-        assert span.consuming == sum(bool(d) and d.orbs.consumes for d in within)
+        [orbs] = [row for row in found.orbs.times if row.start == span.start]
+        assert orbs.calls == sum(bool(d) and d.orbs.consumes for d in within)
     assert all(earlier.end == later.start for earlier, later in zip(found.times, found.times[1:]))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 if TYPE_CHECKING:
     import pandas
     import polars
+    import pyarrow  # type: ignore[import-untyped,unused-ignore]
 
 # How many rows a prompt or a notebook shows.
 SHOWN = 10
@@ -79,6 +80,12 @@ class Rows(list[Row]):
         import polars
 
         return polars.DataFrame(list(self), schema=list(self.columns), orient="row", infer_schema_length=None)
+
+    def to_pyarrow(self) -> pyarrow.Table:
+        """The rows as a table of pyarrow, which must be installed. Whole numbers of more than 64 bits are decimals, codes are text."""
+        from ._arrow_rows import of_rows
+
+        return of_rows(self, self._type)
 
     def to_markdown(self, columns: Iterable[str] | None = None) -> str:
         """The rows, or some columns of them, as a table in Markdown."""

@@ -133,8 +133,8 @@ def privileges(
     elif given := [name for name, value in said.items() if value is not None]:
         raise ValueError(f"a reader knows what it reads: `{given[0]}` must be said where it is made")
     decided, callers = Decided(log, policy, watch), _Callers(policy)
-    for calls, decisions, _ in decided.parts():
-        callers.add(calls, decisions)
+    for part in decided.parts():
+        callers.add(part.calls, part.decided)
     return Privileges(
         callers.rows(), policy.digest, callers.left_out, callers.without_caller, decided.unread, decided.broken,
         tuple(decided.files()), tuple(decided.warnings), decided.arguments,

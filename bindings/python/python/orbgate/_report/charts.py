@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import accumulate
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import vl_convert
 
-from .spans import Span
 
 VERSION = "6.4"
 # vl-convert brings it along, so text is measured alike on every machine; it is as wide as Arial.
@@ -32,6 +31,7 @@ CHART = {
 FEW_TICKS = {"tickCount": 4, "tickMinStep": 1}
 # From here on numbers are too long for an axis: all of it says 80k.
 LONG_NUMBER = 10_000
+LONGEST = 1 << 53
 AXIS = {"title": None, "labelColor": "var(--quiet)", "labelFontSize": 12}
 
 
@@ -40,6 +40,15 @@ class Series(NamedTuple):
 
     name: str
     colour: str
+
+
+class Spanning(Protocol):
+    """From when to when a bar of a timeline is."""
+
+    @property
+    def start(self) -> datetime: ...
+    @property
+    def end(self) -> datetime: ...
 
 
 class Bar(NamedTuple):
@@ -78,7 +87,7 @@ def bars(rows: Sequence[Bar], series: Sequence[Series]) -> list[str]:
 
 
 def timeline(
-    spans: Sequence[Span], numbers: Sequence[Sequence[int]], series: Sequence[Series], ticks: str
+    spans: Sequence[Spanning], numbers: Sequence[Sequence[int]], series: Sequence[Series], ticks: str
 ) -> list[str]:
     """A bar for each span of time, of as many parts as there are series; as SVG, in each of `WIDTHS`.
 
@@ -123,7 +132,8 @@ def timeline(
 
 def _parts(where: dict[str, Any], numbers: Sequence[int], series: Sequence[Series]) -> list[dict[str, Any]]:
     """The parts of a bar, one after the other."""
-    ends = [0, *accumulate(numbers)]
+    # JSON's readers know no integers beyond 64 bits; a bar's length needs none.
+    ends = [0, *(end if end < LONGEST else float(end) for end in accumulate(numbers))]
     return [{**where, "from": start, "to": end, "series": of.name} for start, end, of in zip(ends, ends[1:], series)]
 
 

@@ -14,6 +14,7 @@ from .._rows import Rows
 from .._terms import Detail, Effect, Reason
 from ..logs._heavy import Heavy
 from .counts import Counts, Times
+from .denials import DenialCounts
 from .figures import (
     CallerCount,
     CallerDenial,
@@ -31,6 +32,7 @@ from .figures import (
     UnreadRow,
 )
 from .log import Decided
+from .orbs import OrbCounts
 from .served import ServedCounts
 from .spans import spans
 
@@ -46,9 +48,11 @@ CALLERS = 10_000
 def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
     """Counts the decisions of a log; `base` is the policy that the log compares with."""
     keys = Outcome._fields[: Outcome._fields.index("calls")]
-    outcomes, times = Counts(keys, first=("method", "target")), Times(("decision", "consumes", "amount"))
+    outcomes, times = Counts(keys, first=("method", "target")), Times(("decision",))
     usage, callers, served = Usage(), Callers(), ServedCounts()
-    for calls, decided, at_end in log.parts():
+    orbs, denials = OrbCounts(base is not None), DenialCounts(base is not None)
+    for part in log.parts():
+        calls, decided, _, at_end = part
         columns = {name: decided[name] for name in keys}
         columns |= {name: calls[name] for name in ("method", "target", "caller", "time")}
         counted = pa.table(columns)
@@ -57,17 +61,25 @@ def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
         callers.add(counted)
         usage.add(policy, calls, counted)
         served.add(calls, decided)
+        orbs.add(part)
+        denials.add(part)
         if at_end:
             callers.denials.settle()
             callers.by_route.settle()
             usage.unknown.settle()
             usage.callers.settle()
             served.callers.settle()
+            orbs.callers.settle()
+            denials.settle()
     found = _outcomes(outcomes)
     timed = [row for row in times.rows() if row["time"] is not None]
     by_time, unit = spans(timed)
+    first, last = (end((row["time"] for row in timed), default=None) for end in (min, max))
     return Figures(
         served=served.figures(unit),
+        orbs=orbs.figures(by_time, unit),
+        denials=denials.rows(first, last),
+        denials_is_exact=denials.groups.is_exact,
         outcomes=found,
         reasons=_reasons(found),
         routes=_routes(found, policy),
@@ -86,8 +98,8 @@ def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
         callers_is_exact=callers.denials.is_exact,
         times=by_time,
         unit=unit,
-        first=min((row["time"] for row in timed), default=None),
-        last=max((row["time"] for row in timed), default=None),
+        first=first,
+        last=last,
         without_caller=callers.without,
         unread_times=log.unread_times,
         unread=log.unread,
@@ -225,10 +237,7 @@ def _routes(outcomes: Rows[Outcome], policy: Policy) -> Rows[RouteCount]:
         for outcome in of_route:
             denials[outcome.reason] += outcome.calls if outcome.decision == Effect.DENY else 0
         allowed = sum(outcome.calls for outcome in of_route) - denials.total()
-        consuming = sum(outcome.calls for outcome in of_route if outcome.consumes)
-        orbs = sum(outcome.calls * (outcome.amount or 0) for outcome in of_route)
-        unstated = sum(outcome.calls for outcome in of_route if outcome.consumes and outcome.amount is None)
-        rows.append(RouteCount(route, scope, allowed, denials.total(), consuming, orbs, unstated, _most(denials)))
+        rows.append(RouteCount(route, scope, allowed, denials.total(), _most(denials)))
     return Rows(RouteCount, sorted(rows, key=lambda row: (-row.allowed - row.denied, row.route or "")))
 
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from .._questions import ScopeUse
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
+from .denials import Denied
+from .orbs import Orbs
 from .served import Served
 from .spans import Span, Unit
 
@@ -38,18 +40,12 @@ class ReasonCount(NamedTuple):
 
 
 class RouteCount(NamedTuple):
-    """The calls of a route, and why most of its denials were; `route` is None for calls that reached none.
-
-    `orbs` are those that the policy states, `unstated` the calls that consume some and for which it states nothing.
-    """
+    """The calls of a route, and why most of its denials were; `route` is None for calls that reached none."""
 
     route: str | None
     scope: str | None
     allowed: int
     denied: int
-    consuming: int
-    orbs: int
-    unstated: int
     denied_for: Reason | None
 
 
@@ -156,6 +152,9 @@ class Figures(NamedTuple):
     """
 
     served: Served
+    orbs: Orbs
+    denials: Rows[Denied]
+    denials_is_exact: bool
     outcomes: Rows[Outcome]
     reasons: Rows[ReasonCount]
     routes: Rows[RouteCount]

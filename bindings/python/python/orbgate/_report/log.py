@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
@@ -20,6 +20,18 @@ if TYPE_CHECKING:
 
 # How many of the rows that could not be read are shown.
 FIRST_UNREAD = 5
+
+
+class Part(NamedTuple):
+    """Calls of a log and their decisions, row by row, and those of the other policy, if there is one.
+
+    `at_end` says whether rare things may be dropped after them.
+    """
+
+    calls: Any
+    decided: Any
+    before: Any
+    at_end: bool
 
 
 class Decided:
@@ -57,21 +69,23 @@ class Decided:
         """The files, and the SHA-256 of each that was read to its end."""
         return self._log.digests()
 
-    def parts(self) -> Iterator[tuple[Any, Any, bool]]:
-        """Calls and their decisions, row by row, and whether rare things may be dropped after them."""
+    def parts(self) -> Iterator[Part]:
+        """The log, part by part."""
         any_rows = False
         try:
             for batch in self._log.exact():
                 any_rows = True
-                calls, decided = pa.table(batch), self._decider.plain(self._decider.decide(batch))
+                calls, decided, before = pa.table(batch), self._decider.plain(self._decider.decide(batch)), None
                 if self._base is not None and self.changes is not None:
-                    self.changes.count(batch, self._base.plain(self._base.decide(batch)), decided)
+                    before = self._base.plain(self._base.decide(batch))
+                    self.changes.count(batch, before, decided)
                 is_read = pc.is_null(calls["error"])
                 self._set_aside(calls.filter(pc.invert(is_read)))
                 # As numbers of a calendar: there may be no time zones on the machine, not even UTC.
                 time = calls["time"].cast(pa.timestamp("us"))
                 calls = calls.set_column(calls.column_names.index("time"), "time", time)
-                yield calls.filter(is_read), decided.filter(is_read), batch["row"][-1].as_py() % ROWS_AT_ONCE == 0
+                at_end = batch["row"][-1].as_py() % ROWS_AT_ONCE == 0
+                yield Part(calls.filter(is_read), decided.filter(is_read), before and before.filter(is_read), at_end)
                 if self._watch is not None:
                     self._watch()
         except TableError as error:

@@ -19,10 +19,6 @@ class Span(NamedTuple):
     end: datetime
     allowed: int
     denied: int
-    consuming: int
-    # What the policy states, and how many calls it states nothing for.
-    orbs: int
-    unstated: int
 
 
 class Unit(NamedTuple):
@@ -85,14 +81,9 @@ def spans(counts: Sequence[dict[str, Any]]) -> tuple[Rows[Span], Unit | None]:
         return Rows(Span), None
     times = [count["time"] for count in counts]
     chosen = unit(min(times), max(times))
-    calls = {start: [0, 0, 0, 0, 0] for start in _starts(chosen, min(times), max(times), MOST_SPANS)}
+    calls = {start: [0, 0] for start in _starts(chosen, min(times), max(times), MOST_SPANS)}
     for count in counts:
-        of_span = calls[chosen.floor(count["time"])]
-        of_span[count["decision"] != "allow"] += count["calls"]
-        if count["consumes"]:
-            of_span[2] += count["calls"]
-            of_span[3] += count["calls"] * (count["amount"] or 0)
-            of_span[4] += count["calls"] if count["amount"] is None else 0
+        calls[chosen.floor(count["time"])][count["decision"] != "allow"] += count["calls"]
     return Rows(Span, (Span(start, chosen.after(start), *found) for start, found in calls.items())), chosen
 
 

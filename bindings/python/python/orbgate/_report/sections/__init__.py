@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..numbers import number, shown
-from . import callers, calls, scopes
+from . import callers, calls, denials, orbs, scopes
 from .parts import NUMBER, WORDS, Section, Table
 
 if TYPE_CHECKING:
@@ -27,11 +27,13 @@ def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
         calls.reasons(found),
         calls.routes(found, policy, top),
         calls.times(found),
+        orbs.orbs(found, top),
         scopes.unused(found, policy, top),
         scopes.unknown(found, top),
         scopes.missing(found, top),
         scopes.probed(found, top),
         callers.callers(found, top),
+        denials.told_apart(found, top),
         calls.denials(found, top),
     ]
 

@@ -9,7 +9,7 @@ from ..._terms import Effect
 from ..charts import MOST_BARS, Bar, timeline
 from ..numbers import bound, number, short_routes, share, shown
 from . import parts
-from .parts import ALLOWED, CODE, CONSUMING, DENIED, NAME, NO_ROUTE, NUMBER, WORDS, Section
+from .parts import ALLOWED, CODE, DENIED, NAME, NO_ROUTE, NUMBER, WORDS, Section
 
 if TYPE_CHECKING:
     from ..._policy import Policy
@@ -107,23 +107,14 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
             number(row.allowed),
             number(row.denied),
             share(row.denied, row.allowed + row.denied),
-            number(row.consuming),
-            number(row.orbs),
-            number(row.unstated),
             str(row.denied_for or "–"),
         )
         for row in found.routes
     ]
     columns = {"route": CODE, "scope": CODE, "policy line": NUMBER, "allowed": NUMBER, "denied": NUMBER, "share denied": NUMBER}
-    columns |= {"consume orbs": NUMBER, "orbs stated": NUMBER, "calls unstated": NUMBER, "denied mostly for": NAME}
+    columns |= {"denied mostly for": NAME}
     name = "Calls by route"
-    charts = [parts.bars(name, drawn, ALLOWED, DENIED)]
-    consuming = sorted((row for row in found.routes if row.consuming), key=lambda row: -row.consuming)[:MOST_BARS]
-    if consuming:
-        names = short_routes([parts.place(row) for row in consuming])
-        orbs = [Bar(name, number(row.consuming), (row.consuming,)) for name, row in zip(names, consuming)]
-        charts.append(parts.bars("Calls that consume orbs, by route", orbs, CONSUMING))
-    return Section("Routes", finding, charts, [parts.table(name, columns, rows, top)])
+    return Section("Routes", finding, [parts.bars(name, drawn, ALLOWED, DENIED)], [parts.table(name, columns, rows, top)])
 
 
 def times(found: Figures) -> Section:
@@ -132,35 +123,13 @@ def times(found: Figures) -> Section:
         nothing = "The log has no times, so nothing can be said of when calls were made."
         return Section(name, nothing, [], [])
     finding = f"Each bar: {found.unit.name}, in UTC."
-    finding += f" {_most_orbs(found, found.unit)}"
     if found.without_time:
         finding += f" Left out, because they have no time: {number(found.without_time, 'call')}."
-    form = found.unit.ticks
-    orbs = timeline(found.times, [(span.consuming,) for span in found.times], [CONSUMING], form)
-    calls = timeline(found.times, [(span.allowed, span.denied) for span in found.times], [ALLOWED, DENIED], form)
-    charts = [
-        parts.chart("Calls that consume orbs, over time", orbs, CONSUMING),
-        parts.chart("Calls allowed and denied, over time", calls, ALLOWED, DENIED),
-    ]
-    rows = [
-        (found.unit.label(span.start), *map(number, (span.allowed, span.denied, span.consuming, span.orbs, span.unstated)))
-        for span in found.times
-    ]
-    columns = {"from (UTC)": NAME, "allowed": NUMBER, "denied": NUMBER, "consume orbs": NUMBER}
-    columns |= {"orbs stated": NUMBER, "calls unstated": NUMBER}
-    return Section(name, finding, charts, [parts.table("Calls over time", columns, rows, len(rows))])
-
-
-def _most_orbs(found: Figures, unit: Unit) -> str:
-    """When most orbs were consumed. A sum of orbs never goes without the calls that are not in it."""
-    most = max(found.times, key=lambda span: (span.orbs, span.consuming))
-    start = unit.label(most.start)
-    if most.orbs:
-        rest = f", without {number(most.unstated, 'call')} for which the policy states no amount" if most.unstated else ""
-        return f"Orbs were consumed most from {start} on: {number(most.orbs, 'orb')}{rest}."
-    if most.consuming:
-        return f"Most calls that consume orbs were made from {start} on: {number(most.consuming)}; the policy states no amount for any."
-    return "No call consumed orbs."
+    calls = timeline(found.times, [(span.allowed, span.denied) for span in found.times], [ALLOWED, DENIED], found.unit.ticks)
+    chart = parts.chart("Calls allowed and denied, over time", calls, ALLOWED, DENIED)
+    rows = [(found.unit.label(span.start), number(span.allowed), number(span.denied)) for span in found.times]
+    columns = {"from (UTC)": NAME, "allowed": NUMBER, "denied": NUMBER}
+    return Section(name, finding, [chart], [parts.table("Calls over time", columns, rows, len(rows))])
 
 
 def denials(found: Figures, top: int) -> Section:

@@ -13,6 +13,7 @@ from ..numbers import number, share, shown
 
 if TYPE_CHECKING:
     from ..figures import Outcome, RouteCount
+    from ..orbs import RouteOrbs
 
 NO_ROUTE = "(no route)"
 # What a column has: words, names that are not broken, code of any length, numbers.
@@ -47,7 +48,7 @@ class Section(NamedTuple):
     tables: Sequence[Table]
 
 
-def place(row: RouteCount | Outcome) -> str:
+def place(row: RouteCount | RouteOrbs | Outcome) -> str:
     """The route; or, without one, the scope that was asked for."""
     return row.route or (f"{row.scope} (by scope)" if row.scope is not None else NO_ROUTE)
 

@@ -1,0 +1,163 @@
+"""What calls consume, by route, scope, caller and time; and what another policy would have charged for the same calls."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from .._rows import Rows
+from ..logs._heavy import Heavy
+from .counts import Counts, Times
+
+if TYPE_CHECKING:
+    from .log import Part
+    from .spans import Span, Unit
+
+
+class Charged(NamedTuple):
+    """Calls that consume orbs: how many, the orbs that the policy states for them, and for how many it states no amount.
+
+    The same of the other policy; None where there is none.
+    """
+
+    calls: int
+    orbs: int
+    unstated: int
+    base_calls: int | None
+    base_orbs: int | None
+    base_unstated: int | None
+
+
+class RouteOrbs(NamedTuple):
+    """What the calls of a route consume; `route` is None for calls that ask by scope. The other fields are those of `Charged`."""
+
+    route: str | None
+    scope: str | None
+    calls: int
+    orbs: int
+    unstated: int
+    base_calls: int | None
+    base_orbs: int | None
+    base_unstated: int | None
+
+
+class ScopeOrbs(NamedTuple):
+    """What the calls of a scope consume, as in `Charged`."""
+
+    scope: str | None
+    calls: int
+    orbs: int
+    unstated: int
+    base_calls: int | None
+    base_orbs: int | None
+    base_unstated: int | None
+
+
+class CallerOrbs(NamedTuple):
+    """What the calls of a caller consume, as in `Charged`; lower bounds where they are not exact. None are the calls that name nobody."""
+
+    caller: str | None
+    calls: int
+    orbs: int
+    unstated: int
+    base_calls: int | None
+    base_orbs: int | None
+    base_unstated: int | None
+    is_exact: bool
+
+
+class SpanOrbs(NamedTuple):
+    """What the calls from `start` on and before `end` consume, as in `Charged`."""
+
+    start: datetime
+    end: datetime
+    calls: int
+    orbs: int
+    unstated: int
+    base_calls: int | None
+    base_orbs: int | None
+    base_unstated: int | None
+
+
+class Orbs(NamedTuple):
+    """What a log consumes; each list starts with what the policy states most for, `times` with the first."""
+
+    total: Charged
+    routes: Rows[RouteOrbs]
+    scopes: Rows[ScopeOrbs]
+    callers: Rows[CallerOrbs]
+    callers_is_exact: bool
+    times: Rows[SpanOrbs]
+
+
+class OrbCounts:
+    """Counts what calls consume, under the policy and under the other one."""
+
+    def __init__(self, has_base: bool) -> None:
+        self.callers = Heavy()
+        self._sides = (False, True) if has_base else (False,)
+        self._places = Counts(("is_base", "route", "scope", "amount"))
+        self._times = Times(("is_base", "amount"))
+
+    def add(self, part: Part) -> None:
+        """Counts calls with their decisions, row by row."""
+        for is_base, decided in zip(self._sides, (part.decided, part.before)):
+            columns = {name: decided[name] for name in ("route", "scope", "amount")}
+            columns |= {name: part.calls[name] for name in ("caller", "time")}
+            columns["is_base"] = pa.repeat(pa.scalar(is_base), decided.num_rows)
+            found = pa.table(columns).filter(decided["consumes"])
+            if not found.num_rows:
+                continue
+            self._places.add(found)
+            self._times.add(found)
+            for row in found.group_by(["caller", "amount"]).aggregate([([], "count_all")]).to_pylist():
+                entry = self.callers.add(row["caller"], row["count_all"])
+                entry.parts[is_base, row["amount"]] += row["count_all"]
+
+    def figures(self, times: Iterable[Span], unit: Unit | None) -> Orbs:
+        """What was counted; times in the spans of the page."""
+        places = list(self._places.rows())
+        routes = self._sums(((row["route"], row["scope"]), row) for row in places)
+        scopes = self._sums((row["scope"], row) for row in places)
+        starts = [(row["time"], row) for row in self._times.rows() if row["time"] is not None]
+        spans = self._sums((unit.floor(time), row) for time, row in starts) if unit is not None else {}
+        callers = []
+        for caller, entry in self.callers:
+            parts = ({"is_base": is_base, "amount": amount, "calls": calls} for (is_base, amount), calls in entry.parts.items())
+            name = None if caller is None else caller.decode("utf-8", "backslashreplace")
+            callers.append(CallerOrbs(name, *self._sum(parts), entry.is_exact))
+        nothing = self._sum(())
+        return Orbs(
+            self._sum(places),
+            Rows(RouteOrbs, sorted((RouteOrbs(route, scope, *of) for (route, scope), of in routes.items()), key=_most)),
+            Rows(ScopeOrbs, sorted((ScopeOrbs(scope, *of) for scope, of in scopes.items()), key=_most)),
+            Rows(CallerOrbs, sorted(callers, key=_most)),
+            self.callers.is_exact,
+            Rows(SpanOrbs, (SpanOrbs(span.start, span.end, *spans.get(span.start, nothing)) for span in times)),
+        )
+
+    def _sums(self, rows: Iterable[tuple[Any, dict[str, Any]]]) -> dict[Any, Charged]:
+        grouped: dict[Hashable, list[dict[str, Any]]] = {}
+        for key, row in rows:
+            grouped.setdefault(key, []).append(row)
+        return {key: self._sum(of) for key, of in grouped.items()}
+
+    def _sum(self, rows: Iterable[dict[str, Any]]) -> Charged:
+        """In Python's integers: a sum of orbs may have more than 64 bits."""
+        sums = {side: [0, 0, 0] for side in self._sides}
+        for row in rows:
+            of_side, calls = sums[row["is_base"]], row["calls"]
+            of_side[0] += calls
+            of_side[1] += calls * (row["amount"] or 0)
+            of_side[2] += calls if row["amount"] is None else 0
+        calls, orbs, unstated = sums[False]
+        return Charged(calls, orbs, unstated, *sums.get(True, (None, None, None)))
+
+
+def _most(row: Any) -> tuple[Any, ...]:
+    """What is stated most first, then most calls, then by name."""
+    return -row.orbs, -row.calls, -(row.base_orbs or 0), -(row.base_calls or 0), tuple(str(name) for name in row[: row._fields.index("calls")])

@@ -1,0 +1,77 @@
+"""Denials told apart: what they look like, and the rows that this is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..denials import FEW, MISCONFIGURED, PATHS, PROBE, PROBED_PATHS, STALE
+from ..numbers import bound, number, shown
+from . import parts
+from .parts import CODE, NAME, NUMBER, WORDS, Section
+
+if TYPE_CHECKING:
+    from ..denials import Denied
+    from ..figures import Figures
+
+RULES = {
+    MISCONFIGURED: f"lacks one scope in {FEW} calls or more, steadily over the log's time",
+    STALE: f"makes {FEW} calls or more to routes that only the other policy has",
+    PROBE: f"tries {PROBED_PATHS} different paths or more that are malformed or that no route has",
+}
+
+
+def told_apart(found: Figures, top: int) -> Section:
+    name, rows = "Denials told apart", found.denials
+    if not rows:
+        return Section(name, "No denied call names its caller, so denials cannot be told apart.", [], [])
+    told = rows.where(lambda row: row.looks_like is not None)
+    calls = sum(row.calls for row in told)
+    finding = (
+        f"Of {number(found.denied, 'denied call')}, {bound(calls, found.denials_is_exact)} look like something; of the other "
+        f"{number(found.denied - calls)} nothing is said. {'; '.join(f'A {what} {rule}' for what, rule in RULES.items())}. "
+        "These are signs, no proof: each has the first rows that it is drawn from, counted from 1."
+    )
+    if found.changes is None:
+        finding += " The log was compared with no other policy, so nothing can be said of older versions."
+    verdicts = [(row.looks_like or "", shown(row.caller), sentence(row), _rows(row), parts.call(row.method, row.target)) for row in told[:top]]
+    columns = {"looks like a": NAME, "caller": CODE, "because": WORDS, "first rows": WORDS, "for example": CODE}
+    groups = sorted(rows, key=lambda row: (-row.calls, row.caller, row.pattern, row.scope or ""))
+    listed = [
+        (shown(row.caller), row.pattern, shown(row.scope), bound(row.calls, row.is_exact), _time(row.first), _time(row.last), _half(row), row.course or "–", _rows(row))
+        for row in groups[:top]
+    ]
+    what = {"caller": CODE, "in common": NAME, "scope": CODE, "calls": NUMBER, "from (UTC)": NAME, "to": NAME, "half of them": WORDS, "course": NAME, "first rows": WORDS}
+    tables = [parts.table("What denied calls look like", columns, verdicts, top, len(told))] if told else []
+    return Section(name, finding, [], [*tables, parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows))])
+
+
+def sentence(row: Denied) -> str:
+    """What speaks for what a group looks like."""
+    calls = bound(row.calls, row.is_exact, "call")
+    if row.looks_like == MISCONFIGURED:
+        before = f", of which the other policy allows {number(row.base_allowed)}" if row.base_allowed else ""
+        lacked = f"lacks {shown(row.scope)}" if row.pattern == "missing scope" else f"has no user's token for {shown(row.scope)}"
+        return f"{lacked} in {calls}{before}, half of them within {_half(row)}"
+    if row.looks_like == STALE:
+        return f"makes {calls} to {number(len(row.routes), 'route')} of the other policy alone: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}"
+    return f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, {number(row.malformed)} of them malformed"
+
+
+def _half(row: Denied) -> str:
+    """In how short a time half of the calls came."""
+    if row.half_seconds is None or row.half_from is None:
+        return "–"
+    for unit, seconds in (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)):
+        if row.half_seconds >= 2 * seconds or seconds == 1:
+            return f"{number(-(-row.half_seconds // seconds), unit)} from {_time(row.half_from)} on"
+    return "–"
+
+
+def _time(time: object) -> str:
+    return "–" if time is None else str(time)[:16]
+
+
+def _rows(row: Denied) -> str:
+    more: Sequence[str] = ["…"] if row.calls > len(row.rows) else []
+    return ", ".join([*map(number, row.rows), *more])

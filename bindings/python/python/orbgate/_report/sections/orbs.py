@@ -1,0 +1,101 @@
+"""Orbs: what calls consume, and what another policy would have charged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..charts import MOST_BARS, Bar, timeline
+from ..numbers import bound, number, short_routes, shown
+from . import parts
+from .parts import CODE, CONSUMING, NAME, NUMBER, Chart, Section, Table
+
+if TYPE_CHECKING:
+    from ..figures import Figures
+    from ..orbs import Charged, Orbs
+    from ..spans import Unit
+
+HERE = {"orbs stated": NUMBER, "calls": NUMBER, "calls unstated": NUMBER}
+THERE = {"other policy: orbs stated": NUMBER, "its calls": NUMBER, "its calls unstated": NUMBER}
+
+
+def orbs(found: Figures, top: int) -> Section:
+    name, of, unit = "Orbs", found.orbs, found.unit
+    finding = f"{_sum(of.total)} {_most(of, unit)}".strip() if of.total.calls else "No call consumed orbs."
+    if of.total.base_calls is not None:
+        finding += f" {_base(of.total)}"
+    if found.bonus_allowed:
+        finding += f" Bonus orbs might be used by {number(found.bonus_allowed, 'call')}."
+    if not (of.total.calls or of.total.base_calls):
+        return Section(name, finding, [], [])
+    has_base = of.total.base_calls is not None
+    return Section(name, finding, _charts(of, unit), _tables(of, unit, has_base, top))
+
+
+def _sum(of: Charged) -> str:
+    """What was consumed. A sum of orbs never goes without the calls that are not in it."""
+    calls, stated = number(of.calls, "call"), of.calls - of.unstated
+    if not stated:
+        return f"Consume orbs: {calls}; the policy states no amount for any."
+    rest = f"; {number(of.unstated, 'call')} more, for which it states none" if of.unstated else ""
+    return f"Consumed: {number(of.orbs, 'orb')}, by {number(stated, 'call')} for which the policy states an amount{rest}."
+
+
+def _base(of: Charged) -> str:
+    calls, orbs, unstated = of.base_calls or 0, of.base_orbs or 0, of.base_unstated or 0
+    if not calls:
+        return "The other policy would have charged nothing."
+    rest = f", and for {number(unstated, 'call')} more an amount that it does not state" if unstated else ""
+    return f"The other policy would have charged {number(orbs, 'orb')} for {number(calls - unstated, 'call')}{rest}."
+
+
+def _most(of: Orbs, unit: Unit | None) -> str:
+    """When most orbs were consumed."""
+    most = max(of.times, key=lambda span: (span.orbs, span.calls), default=None)
+    if most is None or unit is None or not most.calls:
+        return ""
+    start = unit.label(most.start)
+    if not most.orbs:
+        return f"Most such calls were made from {start} on: {number(most.calls)}."
+    rest = f", without {number(most.unstated, 'call')} for which the policy states no amount" if most.unstated else ""
+    return f"Orbs were consumed most from {start} on: {number(most.orbs, 'orb')}{rest}."
+
+
+def _charts(of: Orbs, unit: Unit | None) -> list[Chart]:
+    """Orbs, or calls where the policy states no amount at all."""
+    what = "Orbs" if of.total.orbs else "Calls that consume orbs"
+    routes = of.routes.where(lambda row: row.calls)[:MOST_BARS]
+    names = short_routes([parts.place(row) for row in routes])
+    drawn = [Bar(name, _said(row), (row.orbs if of.total.orbs else row.calls,)) for name, row in zip(names, routes)]
+    charts = [parts.bars(f"{what}, by route", drawn, CONSUMING)] if drawn else []
+    if unit is not None and any(span.calls for span in of.times):
+        over_time = timeline(of.times, [(span.orbs if of.total.orbs else span.calls,) for span in of.times], [CONSUMING], unit.ticks)
+        charts.append(parts.chart(f"{what}, over time", over_time, CONSUMING))
+    return charts
+
+
+def _said(row: Any) -> str:
+    if row.unstated == row.calls:
+        return f"{number(row.calls, 'call')} unstated"
+    return number(row.orbs, "orb") + (f", {number(row.unstated, 'call')} unstated" if row.unstated else "")
+
+
+def _tables(of: Orbs, unit: Unit | None, has_base: bool, top: int) -> list[Table]:
+    columns = HERE | (THERE if has_base else {})
+    routes = [(parts.place(row), shown(row.scope), *_numbers(row)) for row in of.routes]
+    scopes = [(shown(row.scope), *_numbers(row)) for row in of.scopes]
+    callers = [("(not named)" if row.caller is None else shown(row.caller), *_numbers(row, row.is_exact)) for row in of.callers[:top]]
+    tables = [
+        parts.table("Orbs by route", {"route": CODE, "scope": CODE, **columns}, routes, top),
+        parts.table("Orbs by scope", {"scope": CODE, **columns}, scopes, top),
+        parts.table("Orbs by caller", {"caller": CODE, **columns}, callers, top, len(of.callers)),
+    ]
+    if unit is not None:
+        times = [(unit.label(row.start), *_numbers(row)) for row in of.times if row.calls or row.base_calls]
+        tables.append(parts.table("Orbs over time", {"from (UTC)": NAME, **columns}, times, len(times)))
+    return tables
+
+
+def _numbers(row: Any, is_exact: bool = True) -> Sequence[str]:
+    numbers = row.orbs, row.calls, row.unstated, row.base_orbs, row.base_calls, row.base_unstated
+    return [bound(count, is_exact) for count in numbers if count is not None]
