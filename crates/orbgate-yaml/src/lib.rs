@@ -35,8 +35,7 @@ pub use values::{Owner, Values, amount, is_empty_value, is_null};
 /// ```
 ///
 /// This first reading judges everything. A second one, by plain `serde_yaml`, must agree: neither reader of YAML is
-/// strict enough alone. Where the file is so simple that no library is needed to see what it says, line by line,
-/// `simple` is the second reader.
+/// strict enough alone. A file that is so simple that no library is needed to see what it says is read line by line, once.
 ///
 /// # Errors
 ///
@@ -52,12 +51,16 @@ pub fn read<D: DeserializeOwned + PartialEq, T>(
         let text = text::within_limits(bytes, &mut faults)?;
         end::check_seal(bytes, &mut faults);
         let visible = text::without_hidden_characters(text, format, &mut faults);
-        let root = tree::parse(&visible, format, &mut faults)?;
+        let simple = faults.is_empty().then(|| simple::read(text)).flatten();
+        let is_simple = simple.is_some();
+        let root = match simple {
+            Some(root) => root,
+            None => tree::parse(&visible, format, &mut faults)?,
+        };
         end::refuse_marker_at_start(&visible, &mut faults);
         let document = document(&root, &mut faults)?;
-        let needs_library = faults.is_empty() && !simple::says(text, &root);
         drop(root); // the tree takes as much memory as all that follows
-        if needs_library {
+        if faults.is_empty() && !is_simple {
             read_again(text, &document, &mut faults);
         }
         Some(judge(&document, &mut faults))

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::place::Place;
 
 /// A value of the file.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Node<'a> {
     /// Where it starts.
     pub place: Place,
@@ -14,7 +14,7 @@ pub struct Node<'a> {
 }
 
 /// What a value is by YAML's syntax alone.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum Content<'a> {
     /// Text, a number or null: that depends on who reads it.
     Scalar(Scalar<'a>),
@@ -27,7 +27,7 @@ pub enum Content<'a> {
 }
 
 /// Text, and whether it was written plain: without quotes, and not as a block.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Scalar<'a> {
     /// The text, without quotes and escapes.
     pub text: Cow<'a, str>,
@@ -36,7 +36,7 @@ pub struct Scalar<'a> {
 }
 
 /// One `key: value`.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// Where the key starts.
     pub key_place: Place,

@@ -1,199 +1,310 @@
-//! The second reading of a simple file: does it say, line by line, what the first reading found?
+//! Reads a simple file line by line, without a library.
 //!
 //! Most files are written in block style: a value is on the key's line or on the lines below that are indented
 //! further, and a text is written as it is or in quotes without escapes. All readers of YAML agree on what such a
-//! file says, and no library is needed to see it. The same is true of flow style on one line. What is not as
-//! simple (flow style over several lines, blocks of text, escapes, texts over several lines, numbers other than
-//! whole ones …) is not judged here.
+//! file says, and no library is needed to see it: tests hold two of them to it. The same is true of flow style on one
+//! line. What is not as simple (flow style over several lines, blocks of text, escapes, texts over several lines,
+//! numbers other than whole ones …) and what may be a fault is left to `tree`.
+
+use std::borrow::Cow;
 
 use crate::node::{Content, Entry, Node, Scalar};
+use crate::place::Place;
 use crate::scalar::other_reading;
+use crate::tree::{DEPTH, most_values};
 
-/// Whether the text is simple and says the same as this tree.
-pub(super) fn says(text: &str, root: &Node<'_>) -> bool {
+/// A longer line may have more commas and brackets than `Budget` allows.
+const LINE_BYTES: usize = 32_768;
+
+/// The tree of a simple text, the same as `tree` makes of it; `None` where the text is not simple.
+pub(super) fn read(text: &str) -> Option<Node<'_>> {
     let has_other_layout = text
         .bytes()
         .fold(false, |has, byte| has | matches!(byte, b'\t' | b'\r'));
-    let mut lines = Lines::of(text);
-    !has_other_layout && lines.are(root, 0) && lines.end()
+    let mut lines = Lines {
+        next: None,
+        rest: text,
+        line: 0,
+        // Where a character is one byte, more values are allowed as the text goes on.
+        characters: if text.is_ascii() { text.len() } else { 0 },
+        values: 0,
+        most_values: 0,
+    };
+    lines.advance();
+    let root = lines.collection(0).filter(|_| !has_other_layout)?;
+    if lines.next.is_some_and(Rest::is_end_marker) {
+        lines.advance();
+    }
+    lines.next.is_none().then_some(root)
 }
 
-/// A line that is neither blank nor a comment.
+/// The rest of a line, and where it starts.
 #[derive(Clone, Copy)]
-struct Line<'t> {
-    indent: usize,
-    content: &'t str,
+struct Rest<'t> {
+    place: Place,
+    text: &'t str,
+}
+
+impl<'t> Rest<'t> {
+    /// What comes after this many bytes, which are all characters of their own.
+    fn after(self, bytes: usize) -> Self {
+        let columns = u32::try_from(bytes).unwrap_or(u32::MAX);
+        Self {
+            place: Place {
+                line: self.place.line,
+                column: self.place.column.saturating_add(columns),
+            },
+            text: self.text.get(bytes..).unwrap_or_default(),
+        }
+    }
+
+    fn after_mark(self, mark: char) -> Option<Self> {
+        self.text.starts_with(mark).then(|| self.after(1))
+    }
+
+    fn after_spaces(self) -> Self {
+        let rest = self.text.trim_start_matches(' ');
+        self.after(self.text.len().saturating_sub(rest.len()))
+    }
+
+    /// Whether the line ends here, perhaps with a comment.
+    fn is_end(self) -> bool {
+        let rest = self.text.trim_start_matches(' ');
+        rest.is_empty() || (rest.starts_with('#') && self.text.starts_with(' '))
+    }
+
+    fn is_item(self) -> bool {
+        self.text.starts_with("- ")
+    }
+
+    fn is_end_marker(self) -> bool {
+        let is_marker = self.text.starts_with("...") && self.after(3).is_end();
+        self.place.column == 1 && is_marker
+    }
+
+    /// A key without a space, and what comes after its colon.
+    fn key(self) -> Option<(Scalar<'t>, Self)> {
+        let length = self.text.bytes().position(|byte| byte == b' ');
+        let length = length.unwrap_or(self.text.len());
+        let key = self.text.get(..length)?.strip_suffix(':')?;
+        is_key(key).then(|| (scalar(key, true), self.after(length)))
+    }
+
+    /// A text in quotes, and what comes after it.
+    fn quoted(self) -> Option<(Node<'t>, Self)> {
+        let quote = self.text.chars().next()?;
+        let inner = self.after(1).text;
+        let inner = inner.get(..inner.find(quote)?)?;
+        let is_same_in_quotes = is_visible(inner) && !inner.contains(['"', '\'', '\\']);
+        let node = self.node(Content::Scalar(scalar(inner, false)));
+        is_same_in_quotes.then(|| (node, self.after(inner.len().saturating_add(2))))
+    }
+
+    /// A text without quotes of at most this many bytes, and what comes after it.
+    fn plain(self, most: usize) -> Option<(Node<'t>, Self)> {
+        let text = self.text.get(..most)?.trim_end_matches(' ');
+        let node = self.node(Content::Scalar(scalar(text, true)));
+        is_plain(text).then(|| (node, self.after(text.len())))
+    }
+
+    const fn node(self, kind: Content<'t>) -> Node<'t> {
+        let place = self.place;
+        Node { place, kind }
+    }
+}
+
+const fn scalar(text: &str, plain: bool) -> Scalar<'_> {
+    let text = Cow::Borrowed(text);
+    Scalar { text, plain }
 }
 
 /// The lines that have not been read yet.
 struct Lines<'t> {
-    next: Option<Line<'t>>,
+    /// The first that is neither blank nor a comment, without its indentation.
+    next: Option<Rest<'t>>,
     rest: &'t str,
+    line: u32,
+    characters: usize,
+    values: usize,
+    /// How many values there may be before the next line.
+    most_values: usize,
 }
 
 impl<'t> Lines<'t> {
-    fn of(text: &'t str) -> Self {
-        let mut lines = Self {
-            next: None,
-            rest: text,
-        };
-        lines.advance();
-        lines
-    }
-
     fn advance(&mut self) {
-        self.next = loop {
-            if self.rest.is_empty() {
-                break None;
-            }
+        self.next = None;
+        while !self.rest.is_empty() && self.next.is_none() {
+            self.most_values = most_values(self.characters.saturating_sub(self.rest.len()));
             // Lines are too short for a search of many bytes at a time to pay.
             let end = self.rest.bytes().position(|byte| byte == b'\n');
             let end = end.unwrap_or(self.rest.len());
             let line = self.rest.get(..end).unwrap_or_default();
             self.rest = self.rest.get(end.saturating_add(1)..).unwrap_or_default();
-            let content = line.trim_start_matches(' ');
-            if !content.is_empty() && !content.starts_with('#') {
-                let indent = line.len().saturating_sub(content.len());
-                break Some(Line { indent, content });
-            }
+            self.line = self.line.saturating_add(1);
+            let place = Place {
+                line: self.line,
+                column: 1,
+            };
+            let line = Rest { place, text: line }.after_spaces();
+            self.next =
+                Some(line).filter(|line| !line.text.is_empty() && !line.text.starts_with('#'));
         }
     }
 
-    /// Whether the next lines, indented by `least` or more, are this mapping or list.
-    fn are(&mut self, node: &Node<'_>, least: usize) -> bool {
-        let Some(Line { indent, .. }) = self.next.filter(|line| line.indent >= least) else {
-            return false;
+    /// Counts values.
+    fn count(&mut self, values: usize) -> Option<()> {
+        self.values = self.values.saturating_add(values);
+        (self.values <= self.most_values).then_some(())
+    }
+
+    /// The next line, if it starts in this column.
+    fn at(&self, column: u32) -> Option<Rest<'t>> {
+        self.next.filter(|line| line.place.column == column)
+    }
+
+    /// The mapping or list on the next lines, within so many others.
+    fn collection(&mut self, depth: usize) -> Option<Node<'t>> {
+        let first = self.next.filter(|_| depth < DEPTH)?;
+        self.count(1)?;
+        let column = first.place.column;
+        let kind = if first.is_item() {
+            let mut items = Vec::new();
+            while let Some(line) = self.at(column).filter(|line| line.is_item()) {
+                items.push(self.item(line, depth)?);
+            }
+            Content::Sequence(items)
+        } else {
+            let mut entries = Vec::new();
+            while let Some(line) = self.at(column).filter(|line| !line.is_end_marker()) {
+                entries.push(self.entry(line, depth)?);
+            }
+            mapping(entries)?
         };
-        match &node.kind {
-            Content::Mapping(entries) if !entries.is_empty() => {
-                entries.iter().all(|entry| self.are_entry(entry, indent))
-            }
-            Content::Sequence(items) if !items.is_empty() => {
-                items.iter().all(|item| self.are_item(item, indent))
-            }
-            _ => false,
-        }
+        // A line that is indented further is none of its own, and one that is not is judged by who called.
+        let is_whole = self.next.is_none_or(|line| line.place.column <= column);
+        is_whole.then(|| first.node(kind))
     }
 
-    /// Whether the next lines are `key: value`, or a key with its value below.
-    fn are_entry(&mut self, entry: &Entry<'_>, indent: usize) -> bool {
-        let value = self.at(indent).and_then(|content| {
-            let behind_key = content.strip_prefix(entry.key.text.as_ref())?;
-            let is_key = entry.key.plain && is_key(&entry.key.text);
-            behind_key.strip_prefix(':').filter(|_| is_key)
-        });
-        match value {
-            None => false,
-            Some(value) if is_end(value) => {
-                self.advance();
-                // The dashes of a list may be right below its key.
-                let is_list = matches!(entry.value.kind, Content::Sequence(_));
-                self.are(&entry.value, indent.saturating_add((!is_list).into()))
-            }
-            Some(value) => {
-                self.advance();
-                value.starts_with(' ') && is_value(value.trim_start_matches(' '), &entry.value)
-            }
-        }
-    }
-
-    /// Whether the next lines are an item of a list.
-    fn are_item(&mut self, item: &Node<'_>, indent: usize) -> bool {
-        let Some(content) = self.at(indent).and_then(|line| line.strip_prefix("- ")) else {
-            return false;
-        };
-        if matches!(item.kind, Content::Mapping(_)) {
-            // Its first key comes after the dash, the others right below that.
-            let indent = indent.saturating_add(2);
-            self.next = Some(Line { indent, content });
-            return self.are(item, indent);
-        }
-        self.advance();
-        is_value(content, item)
-    }
-
-    /// Whether nothing is left, or nothing but the end marker.
-    fn end(&mut self) -> bool {
-        if self.at(0) == Some("...") {
+    /// `key: value`, or a key with its value below.
+    fn entry(&mut self, line: Rest<'t>, depth: usize) -> Option<Entry<'t>> {
+        let (key, rest) = line.key()?;
+        self.count(1)?;
+        let value = if rest.is_end() {
             self.advance();
+            let below = self.next?;
+            // The dashes of a list may be right below its key; then its place is that of its first item.
+            let is_deeper = below.place.column > line.place.column;
+            let is_right_below = below.is_item() && below.place.column == line.place.column;
+            let value = self.collection(depth.saturating_add(1))?;
+            match value.kind {
+                kind if is_right_below => below.after(2).node(kind),
+                kind => below.node(Some(kind).filter(|_| is_deeper)?),
+            }
+        } else {
+            let value = self.value(rest.after_spaces(), depth)?;
+            self.advance();
+            value
+        };
+        Some(Entry {
+            key_place: line.place,
+            key,
+            value,
+        })
+    }
+
+    /// An item of a list.
+    fn item(&mut self, line: Rest<'t>, depth: usize) -> Option<Node<'t>> {
+        let item = line.after(2);
+        if item.key().is_some() {
+            // The first key comes after the dash, the others right below that.
+            self.next = Some(item);
+            return self.collection(depth.saturating_add(1));
         }
-        self.next.is_none()
+        let item = self.value(item, depth);
+        self.advance();
+        item
     }
 
-    /// The content of the next line, if it is indented like this.
-    fn at(&self, indent: usize) -> Option<&'t str> {
-        let line = self.next.filter(|line| line.indent == indent);
-        line.map(|line| line.content)
+    /// A value on the rest of a line, with at most a comment after it.
+    fn value(&mut self, rest: Rest<'t>, depth: usize) -> Option<Node<'t>> {
+        let (node, after) = match rest.text.as_bytes() {
+            text if text.len() > LINE_BYTES => return None,
+            [b'[' | b'{' | b'\'' | b'"', ..] => self.flow(rest, depth)?,
+            text => {
+                self.count(1)?;
+                let comment = text.windows(2).position(|pair| pair == b" #");
+                rest.plain(comment.unwrap_or(text.len()))?
+            }
+        };
+        after.is_end().then_some(node)
     }
-}
 
-/// Whether the rest of a line is this value, with at most a comment after it.
-fn is_value(rest: &str, node: &Node<'_>) -> bool {
-    let behind = match &node.kind {
-        Content::Scalar(scalar) => behind_text(rest, scalar),
-        _ => behind_flow(rest, node),
-    };
-    behind.is_some_and(is_end)
-}
-
-/// The rest of the line after this text; `None` where it starts with something else.
-fn behind_text<'t>(rest: &'t str, scalar: &Scalar<'_>) -> Option<&'t str> {
-    let text = scalar.text.as_ref();
-    if scalar.plain {
-        return rest.strip_prefix(text).filter(|_| is_plain(text));
+    /// A value in flow style, and what comes after it.
+    fn flow(&mut self, rest: Rest<'t>, depth: usize) -> Option<(Node<'t>, Rest<'t>)> {
+        self.count(1)?;
+        let inner = depth.saturating_add(1);
+        let (kind, after) = match rest.text.as_bytes().first()? {
+            b'[' | b'{' if inner >= DEPTH => return None,
+            b'[' => {
+                let (items, after) =
+                    self.items(rest, ']', |lines, item| lines.flow(item, inner))?;
+                (Content::Sequence(items), after)
+            }
+            b'{' => {
+                let (entries, after) =
+                    self.items(rest, '}', |lines, entry| lines.flow_entry(entry, inner))?;
+                (mapping(entries)?, after)
+            }
+            b'\'' | b'"' => return rest.quoted(),
+            _ => return rest.plain(rest.text.find([',', '[', ']', '{', '}', ':', '?'])?),
+        };
+        Some((rest.node(kind), after))
     }
-    let inner = |quote: char| {
-        rest.strip_prefix(quote)?
-            .strip_prefix(text)?
-            .strip_prefix(quote)
-    };
-    let behind = inner('\'').or_else(|| inner('"'));
-    behind.filter(|_| is_same_in_quotes(text))
-}
 
-/// The rest after this value in flow style.
-fn behind_flow<'t>(rest: &'t str, node: &Node<'_>) -> Option<&'t str> {
-    let is_bare = |text: &str| !text.contains([',', '[', ']', '{', '}', ':', '?']);
-    match &node.kind {
-        Content::Scalar(scalar) => {
-            behind_text(rest, scalar).filter(|_| !scalar.plain || is_bare(&scalar.text))
+    fn flow_entry(&mut self, rest: Rest<'t>, depth: usize) -> Option<(Entry<'t>, Rest<'t>)> {
+        let (key, after) = rest.key()?;
+        self.count(1)?;
+        let is_bare = !key.text.contains(':');
+        let (value, after) = self.flow(after.after_spaces(), depth)?;
+        let entry = Entry {
+            key_place: rest.place,
+            key,
+            value,
+        };
+        is_bare.then_some((entry, after))
+    }
+
+    /// The items in brackets, and what comes after them. A comma is between two items, and may follow the last.
+    fn items<T>(
+        &mut self,
+        rest: Rest<'t>,
+        close: char,
+        item: impl Fn(&mut Self, Rest<'t>) -> Option<(T, Rest<'t>)>,
+    ) -> Option<(Vec<T>, Rest<'t>)> {
+        let mut items = Vec::new();
+        let mut next = Some(rest.after(1));
+        while let Some(rest) = next.map(Rest::after_spaces) {
+            if let Some(after) = rest.after_mark(close) {
+                return Some((items, after));
+            }
+            let (item, after) = item(self, rest)?;
+            items.push(item);
+            let after = after.after_spaces();
+            if let Some(after) = after.after_mark(close) {
+                return Some((items, after));
+            }
+            next = after.after_mark(',');
         }
-        Content::Sequence(items) => behind_items(rest, ['[', ']'], items, behind_flow),
-        Content::Mapping(entries) => behind_items(rest, ['{', '}'], entries, |rest, entry| {
-            let key = entry.key.text.as_ref();
-            let value = rest.strip_prefix(key)?.strip_prefix(": ")?;
-            let is_key = entry.key.plain && is_key(key) && is_bare(key);
-            behind_flow(value.trim_start_matches(' '), &entry.value).filter(|_| is_key)
-        }),
-        Content::Refused => None,
+        None
     }
 }
 
-/// The rest after items in brackets. A comma is between two items, and may follow the last.
-fn behind_items<'t, T>(
-    rest: &'t str,
-    [open, close]: [char; 2],
-    items: &[T],
-    behind: impl Fn(&'t str, &T) -> Option<&'t str>,
-) -> Option<&'t str> {
-    let comma = |rest: &'t str| rest.trim_start_matches(' ').strip_prefix(',');
-    let mut rest = rest.strip_prefix(open)?;
-    for (index, item) in items.iter().enumerate() {
-        if index > 0 {
-            rest = comma(rest)?;
-        }
-        rest = behind(rest.trim_start_matches(' '), item)?;
-    }
-    if !items.is_empty() {
-        rest = comma(rest).unwrap_or(rest);
-    }
-    rest.trim_start_matches(' ').strip_prefix(close)
-}
-
-/// Whether a line ends here, perhaps with a comment.
-fn is_end(rest: &str) -> bool {
-    let behind = rest.trim_start_matches(' ');
-    behind.is_empty() || (behind.starts_with('#') && rest.starts_with(' '))
+/// A mapping without a duplicate key.
+fn mapping(entries: Vec<Entry<'_>>) -> Option<Content<'_>> {
+    let mut keys: Vec<&str> = entries.iter().map(|entry| &*entry.key.text).collect();
+    keys.sort_unstable();
+    let are_unique = keys.is_sorted_by(|one, other| one < other);
+    are_unique.then_some(Content::Mapping(entries))
 }
 
 /// A key without a space: the first colon followed by one ends it.
@@ -229,10 +340,6 @@ fn starts_like_text(text: &str) -> bool {
     first.is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'_'))
 }
 
-fn is_same_in_quotes(text: &str) -> bool {
-    is_visible(text) && !text.contains(['"', '\'', '\\'])
-}
-
 fn is_visible(text: &str) -> bool {
     let is_visible = |byte| matches!(byte, b' '..=b'~');
     text.bytes().fold(true, |all, byte| all & is_visible(byte))
@@ -240,207 +347,4 @@ fn is_visible(text: &str) -> bool {
 
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "a test reads its files")]
-mod tests {
-    use proptest::collection::vec;
-    use proptest::prelude::*;
-    use proptest::sample::{Index, select};
-    use serde_yaml::Value;
-
-    use super::says;
-    use crate::{Content, Faults, Format, Node, tree};
-
-    const FORMAT: Format = Format {
-        file: "a file",
-        start: "anything",
-        keys: &[],
-        braced: None,
-        key_with_colon: None,
-    };
-
-    const SIMPLE: &str = "
-# Everything that is simple.
-number: 12
-text: it's text, \"all\" of it {a} [b] x#y & more
-empty: ''   # a comment
-quoted: \"a # b: c\"
-  # An indented comment.
-nested:
-    read:all:
-      orbs: true
-      none: []
-      items:
-        - GET /a/{b}
-
-        - /c   # another
-        - 'GET /d'
-    write: no text for nobody
-    both: [GET /a, 'GET /b/{c}' , \"\", 12,true]
-    more: [ a, ]   # a comment
-    flow: {a: b, c: [d, {e: 'f, }'}, [[]]], g:   {},  }
-list: # the dashes may be right below
-- item: POST /e
-  orbs: 5
-- item: PUT /f
-  more:
-  - x
-  - inner:
-      deep: z
-last: false";
-
-    /// What a line of a file may be in the way of, and what it may begin or end with.
-    const PIECES: [&str; 40] = [
-        "\n", "\n", "\n  ", "\r", "\t", " ", "  ", "    ", "-", "- ", "? ", ": ", ":", ":\n", ",",
-        "[", "]", "{", "}", "#", " #", "&a ", "*a", "!", "|", ">", "'", "\"", "''", "%", "`",
-        "---", "...", "~", "null", "0", "7", "x", "\\", "é",
-    ];
-
-    fn parsed(text: &str) -> Option<Node<'_>> {
-        let mut faults = Faults::default();
-        tree::parse(text, &FORMAT, &mut faults).filter(|_| faults.is_empty())
-    }
-
-    /// Whether the library reads the same.
-    fn is(node: &Node<'_>, value: &Value) -> bool {
-        match (&node.kind, value) {
-            (Content::Scalar(scalar), Value::String(text)) => scalar.text == text.as_str(),
-            (Content::Scalar(scalar), Value::Bool(is)) => scalar.text == is.to_string(),
-            (Content::Scalar(scalar), Value::Number(number)) => scalar.text == number.to_string(),
-            (Content::Sequence(items), Value::Sequence(values)) => {
-                let mut pairs = items.iter().zip(values);
-                items.len() == values.len() && pairs.all(|(item, value)| is(item, value))
-            }
-            (Content::Mapping(entries), Value::Mapping(values)) => {
-                let mut pairs = entries.iter().zip(values);
-                let is_entry = |(name, value): (&Value, &Value), entry: &super::Entry<'_>| {
-                    name.as_str() == Some(&entry.key.text) && is(&entry.value, value)
-                };
-                entries.len() == values.len() && pairs.all(|(entry, pair)| is_entry(pair, entry))
-            }
-            _ => false,
-        }
-    }
-
-    #[test]
-    fn a_simple_text_is_read_line_by_line() {
-        let root = parsed(SIMPLE).unwrap();
-        assert!(says(SIMPLE, &root));
-        assert!(is(&root, &serde_yaml::from_str(SIMPLE).unwrap()));
-        let marked = format!("{SIMPLE}\n...\n# The end.\n");
-        assert!(says(&marked, &parsed(&marked).unwrap()));
-        assert!(is(&root, &serde_yaml::from_str(&marked).unwrap()));
-    }
-
-    #[test]
-    fn what_is_not_simple_is_left_to_a_library() {
-        for text in [
-            "",
-            "a",
-            "[]",
-            "a: [b",
-            "a: {b: c, d}",
-            "a: {b: }",
-            "a: {b:c}",
-            "a: {'b': c}",
-            "a: {b:  c",
-            "a: {b: c}}",
-            "a: {b: c, , d: e}",
-            "a: {? b: c}",
-            "a: [b: c]",
-            "a: [b:c]",
-            "a: [b,, c]",
-            "a: [,]",
-            "a: [b,\n  c]",
-            "a: [b]c",
-            "a: [b] c",
-            "a: ['b' c]",
-            "{a: b}",
-            "'a': b",
-            "a:\tb",
-            "a: b\r\n",
-            "a: |\n  b",
-            "a: >-\n  b",
-            "a: b\n  c",
-            "a: 'b\n  c'",
-            "a: \"b\\n\"",
-            "a: 'it''s'",
-            "a: é",
-            "a:",
-            "a: null",
-            "a: yes",
-            "a: 0x1F",
-            "a: 012",
-            "a: 1.5",
-            "a: -1",
-            "a: +1",
-            "a: 1_000",
-            "a: 2001-12-14",
-            "a: .inf",
-            "a: ~",
-            "yes: b",
-            "1: b",
-            "--- # b\na: b",
-            "a: b\n... # c",
-            "a: b\n...\n...",
-            "? a\n: b",
-            "- - a",
-            "-  a: b\n   c: d",
-            "a: :b",
-            "a: @b",
-            "a: '1' 2",
-            "a:\n  []",
-            "a b: c",
-            "a:\n-\n  b",
-            "a: 'b'#c",
-        ] {
-            if let Some(root) = parsed(text) {
-                assert!(!says(text, &root), "{text}");
-            }
-        }
-    }
-
-    /// Most of the project's policies need no library, and a library reads them the same.
-    #[test]
-    fn most_policies_of_the_project_are_simple() {
-        let policies = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy");
-        let Ok(cases) = std::fs::read_dir(format!("{policies}/cases/policies")) else {
-            return; // the crate alone, from its archive
-        };
-        let mut files: Vec<_> = cases.map(|file| file.unwrap().path()).collect();
-        files.push(format!("{policies}/external.yaml").into());
-        let mut simple = 0;
-        for file in &files {
-            let text = std::fs::read_to_string(file).unwrap();
-            let root = parsed(&text).unwrap();
-            if says(&text, &root) {
-                simple += 1;
-                let value = serde_yaml::from_str(&text).unwrap();
-                assert!(is(&root, &value), "{}", file.display());
-            }
-        }
-        assert!(simple * 2 > files.len(), "{simple} of {}", files.len());
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn a_library_reads_the_same(
-            edits in vec((any::<Index>(), 0_usize..4, select(&PIECES[..])), 1..4),
-        ) {
-            let mut letters: Vec<String> = SIMPLE.chars().map(String::from).collect();
-            for (place, removed, piece) in edits {
-                let at = place.index(letters.len());
-                let end = letters.len().min(at.saturating_add(removed));
-                letters.splice(at..end, [piece.to_owned()]);
-            }
-            let text = letters.concat();
-            let before = parsed(SIMPLE).unwrap();
-            for root in [Some(before), parsed(&text)].into_iter().flatten() {
-                if says(&text, &root) {
-                    let value = serde_yaml::from_str(&text);
-                    prop_assert!(value.is_ok_and(|value| is(&root, &value)), "{}", text);
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -17,7 +17,7 @@ use crate::place::Place;
 use crate::syntax::{self, place};
 
 /// Collections within collections; the deepest valid file has seven.
-const DEPTH: usize = 8;
+pub(super) const DEPTH: usize = 8;
 /// A text of any length may have this many values …
 const FREE_VALUES: usize = 10_000;
 /// … and a longer one as many as it has this number of characters.
@@ -264,7 +264,7 @@ impl<'a> Builder<'a> {
 }
 
 /// How many values a text of this many characters may have.
-const fn most_values(characters: usize) -> usize {
+pub(super) const fn most_values(characters: usize) -> usize {
     (characters / CHARACTERS_A_VALUE).saturating_add(FREE_VALUES)
 }
 
