@@ -11,13 +11,13 @@ use orbgate_token::VerifiedToken;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "an answer that nobody reads protects nothing"]
 #[non_exhaustive]
-pub struct Answer<'e> {
+pub struct Answer<'e, T = VerifiedToken> {
     /// The decision: reason, route, scope, and for an allow the charge.
     pub decision: Decision<'e>,
     /// What to answer the caller; `None` for an allow.
     pub denial: Option<Denial>,
     /// What is known of the token, if it is right.
-    pub token: Option<VerifiedToken>,
+    pub token: Option<T>,
     /// Why the token is refused: a code for logs and counters, which quotes nothing of it.
     pub refused: Option<&'static str>,
     /// If the router has taken another route than the allowed one, the template of that route, or an empty text where it

@@ -12,7 +12,7 @@ use crate::answer::Answer;
 use crate::credentials::Credentials;
 use crate::matched::Matched;
 use crate::request::Request;
-use crate::rules::{Decided, Rules};
+use crate::rules::Rules;
 use crate::step::{Checking, Held, Step, Waiting};
 
 /// Rules and keys: from a request as it came to its answer, without I/O and without a clock.
@@ -89,13 +89,7 @@ impl Gate {
         request: &Request<'_>,
         credentials: Credentials<VerifiedToken>,
     ) -> Answer<'e> {
-        let method = self.rules.method(request.method, request.header_names);
-        let asked = orbgate::Request {
-            method,
-            target: request.target,
-            token: None,
-            allow_bonus_orbs_use: request.allow_bonus_orbs_use,
-        };
+        let asked = self.rules.asked(request, None);
         self.answer(engine, asked, request.matched, credentials)
     }
 
@@ -126,20 +120,8 @@ impl Gate {
             token: credentials.token(VerifiedToken::token),
             ..asked
         };
-        let Decided {
-            decision,
-            misrouted,
-        } = Rules::decide(engine, &asked, matched);
-        Answer {
-            decision,
-            denial: self.rules.denial(&decision, credentials.is_readable()),
-            refused: credentials.refused(),
-            misrouted: misrouted.map(|misrouted| misrouted.matched.to_owned()),
-            token: match credentials {
-                Credentials::Token(token) => Some(token),
-                _ => None,
-            },
-        }
+        self.rules
+            .answer(Rules::decide(engine, &asked, matched), credentials)
     }
 
     fn hold(&self, request: &Request<'_>, token: &str) -> Held {

@@ -1,11 +1,13 @@
 //! What is decided of a request, and what its caller is told: pure functions.
 
-use orbgate::{Decision, Engine, Reason};
+use orbgate::{Decision, Engine, Reason, Token};
 
-use crate::answer::Denial;
+use crate::answer::{Answer, Denial};
 use crate::challenge::{Challenge, Refusal};
+use crate::credentials::Credentials;
 use crate::matched::{Matched, Misrouted};
 use crate::method::unless_overridden;
+use crate::request::Request;
 
 /// How a gate decides and answers; the defaults are the strict ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +55,21 @@ impl Rules {
         }
     }
 
+    /// What an engine is asked about a request with this token.
+    #[must_use]
+    pub fn asked<'r>(
+        &self,
+        request: &Request<'r>,
+        token: Option<Token<'r>>,
+    ) -> orbgate::Request<'r> {
+        orbgate::Request {
+            method: self.method(request.method, request.header_names),
+            target: request.target,
+            token,
+            allow_bonus_orbs_use: request.allow_bonus_orbs_use,
+        }
+    }
+
     /// An engine's decision. If it allows a request by another route than the router's, the request is denied as one
     /// without a route.
     pub fn decide<'e, 'r>(
@@ -69,6 +86,28 @@ impl Rules {
             misrouted => Decided {
                 decision: engine.decide_scope("", asked.token, false),
                 misrouted,
+            },
+        }
+    }
+
+    /// The answer to a request that is decided, by what is known of its caller.
+    pub fn answer<'e, T>(
+        &self,
+        decided: Decided<'e, '_>,
+        credentials: Credentials<T>,
+    ) -> Answer<'e, T> {
+        let Decided {
+            decision,
+            misrouted,
+        } = decided;
+        Answer {
+            decision,
+            denial: self.denial(&decision, credentials.is_readable()),
+            refused: credentials.refused(),
+            misrouted: misrouted.map(|misrouted| misrouted.matched.to_owned()),
+            token: match credentials {
+                Credentials::Token(token) => Some(token),
+                _ => None,
             },
         }
     }

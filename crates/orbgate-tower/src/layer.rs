@@ -4,7 +4,8 @@ use core::fmt;
 use core::marker::PhantomData;
 use std::sync::Arc;
 
-use orbgate_gate::Challenge;
+use orbgate::{Decision, Engine};
+use orbgate_gate::{Answer, Challenge, Request};
 use tower_layer::Layer;
 
 #[cfg(feature = "audit")]
@@ -13,6 +14,7 @@ use crate::engines::Engines;
 use crate::service::Gate;
 use crate::settings::Settings;
 use crate::target::WireUri;
+use crate::verify::VerifyToken;
 
 /// Lets a request through to a service only where its token may make the call: the policy enforcement point.
 ///
@@ -80,6 +82,30 @@ impl<V> GateLayer<V, Outermost> {
     #[must_use]
     pub fn outermost(engines: Engines, verifier: V) -> Self {
         Self::new(WireUri::Outermost, engines, verifier)
+    }
+}
+
+impl<V: VerifyToken> GateLayer<V, Outermost> {
+    /// Asks about a request without a service, and reads the answer: for a server that answers for others, such as the
+    /// authorizer of a proxy. The answer is observed and audited as one of the layer.
+    ///
+    /// Method and target are bytes, as who asks has got them. No body is read:
+    /// [`allow_bonus_orbs_use`](Request::allow_bonus_orbs_use) counts as it is, and [`GateLayer::bonus_from_body`] does not.
+    pub async fn ask<R>(
+        &self,
+        request: Request<'_>,
+        read: impl FnOnce(Answer<'_, V::Verified>) -> R,
+    ) -> R {
+        let no_body = async |_: &Decision<'_>| false;
+        let settings = &self.settings;
+        let read = |_: &Arc<Engine>, answer: Answer<'_, V::Verified>| read(answer);
+        settings.ask(request, no_body, read).await
+    }
+
+    /// The engines that decide.
+    #[must_use]
+    pub fn engines(&self) -> &Engines {
+        &self.settings.engines
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod adopt;
 mod allowed;
+mod ask;
 #[cfg(feature = "audit")]
 mod audit;
 mod body;

@@ -8,22 +8,16 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{ALLOW, AUTHORIZATION, HeaderName, WWW_AUTHENTICATE};
+use http::header::{ALLOW, AUTHORIZATION, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
 use orbgate::{Decision, Engine};
-use orbgate_analysis::Shadowed;
-use orbgate_gate::{Credentials, Decided, Denial, Matched, Rules};
+use orbgate_gate::{Answer, Denial};
 use tower_service::Service;
-use tracing::{Instrument as _, Span};
 
 use crate::allowed::Allowed;
-#[cfg(feature = "audit")]
-use crate::audit::TokenFacts;
 use crate::body::RequestBody;
-use crate::engines::Engines;
-use crate::observe;
 use crate::settings::Settings;
 use crate::verify::{Verified, VerifyToken};
 
@@ -65,9 +59,7 @@ where
         let mut inner = core::mem::replace(&mut self.inner, clone);
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {
-            let span = observe::span();
-            let passed = pass(&settings, request, &span).instrument(span.clone());
-            match passed.await {
+            match pass(&settings, request).await {
                 Ok(request) => inner.call(request).await,
                 Err(denial) => Ok(denial.map(|()| R::default())),
             }
@@ -79,75 +71,43 @@ where
 async fn pass<V, B>(
     settings: &Settings<V>,
     request: Request<B>,
-    span: &Span,
 ) -> Result<Request<RequestBody<B>>, Response<()>>
 where
     V: VerifyToken,
     B: Body<Data = Bytes> + Unpin,
 {
     let (parts, body) = request.into_parts();
-    let credentials = credentials(&*settings.verifier, &parts).await;
-    // One engine for the whole decision, even if another is swapped in meanwhile.
-    let engine = settings.engines.load();
     let target = settings.source.target(&parts);
-    let names = parts.headers.keys().map(HeaderName::as_str);
-    let mut question = Question {
-        asked: orbgate::Request {
-            method: settings
-                .rules
-                .method(parts.method.as_str().as_bytes(), names),
-            target: target.as_bytes(),
-            token: credentials.token(V::Verified::token),
-            allow_bonus_orbs_use: false,
-        },
+    let authorization = parts.headers.get_all(AUTHORIZATION).iter();
+    let authorization: Vec<_> = authorization.map(HeaderValue::as_bytes).collect();
+    let names = parts.headers.keys().map(|name| name.as_str().as_bytes());
+    let names: Vec<_> = names.collect();
+    let asked = orbgate_gate::Request {
+        method: parts.method.as_str().as_bytes(),
+        target: target.as_bytes(),
+        authorization: &authorization,
+        header_names: &names,
         matched: settings.source.matched(&parts),
+        allow_bonus_orbs_use: false,
     };
-    let Decided {
-        mut decision,
-        misrouted,
-    } = question.put_to(&engine);
-    if let Some(misrouted) = misrouted {
-        observe::misrouted(&misrouted.allowed, misrouted.matched, span);
-    }
-    let body = settings.read_as_far_as_needed(body, &decision).await;
-    if body.allows_bonus_orbs() {
-        question.asked.allow_bonus_orbs_use = true;
-        decision = question.put_to(&engine).decision;
-    }
-    settings.note(&question, &decision, &credentials, span);
-    let denial = settings.rules.denial(&decision, credentials.is_readable());
-    match (&decision, denial) {
-        (Decision::Allow(allow), None) => {
-            let allowed = Allowed::new(&engine, allow);
-            Ok(admitted(parts, body, allowed, credentials))
-        }
-        (_, denial) => Err(response(denial)),
-    }
-}
-
-/// What a request says of its caller.
-async fn credentials<V: VerifyToken>(verifier: &V, parts: &Parts) -> Credentials<V::Verified> {
-    let values = parts.headers.get_all(AUTHORIZATION);
-    let token = match Credentials::bearer(values.iter().map(HeaderValue::as_bytes)) {
-        Ok(token) => token,
-        Err(known) => return known,
+    let mut body = Some(body);
+    let mut read = None;
+    let look = async |decision: &Decision<'_>| {
+        let Some(untouched) = body.take() else {
+            return false;
+        };
+        let body = settings.read_as_far_as_needed(untouched, decision).await;
+        read.insert(body).allows_bonus_orbs()
     };
-    match verifier.verify(token).await {
-        Ok(token) => Credentials::Token(token),
-        Err(refused) => Credentials::Refused(refused.code()),
-    }
-}
-
-/// What the engines are asked about a request, and the route that a router has already chosen for it.
-struct Question<'q> {
-    asked: orbgate::Request<'q>,
-    matched: Matched<'q>,
-}
-
-impl<'q> Question<'q> {
-    fn put_to<'e>(&self, engine: &'e Engine) -> Decided<'e, 'q> {
-        Rules::decide(engine, &self.asked, self.matched)
-    }
+    let admit = |engine: &Arc<Engine>, answer: Answer<'_, V::Verified>| match answer.decision {
+        Decision::Allow(allow) => Ok((Allowed::new(engine, &allow), answer.token)),
+        Decision::Deny(_) => Err(response(answer.denial)),
+    };
+    let (allowed, token) = settings.ask(asked, look, admit).await?;
+    let body = read.or_else(|| body.map(RequestBody::untouched));
+    // The body is read by an allow, so there is one.
+    let body = body.ok_or_else(|| response(None))?;
+    Ok(admitted(parts, body, allowed, token))
 }
 
 /// An allowed request as its service gets it.
@@ -155,14 +115,14 @@ fn admitted<B: Body, T: Verified>(
     mut parts: Parts,
     body: RequestBody<B>,
     allowed: Allowed,
-    credentials: Credentials<T>,
+    token: Option<T>,
 ) -> Request<RequestBody<B>> {
     parts.extensions.insert(allowed);
     if let Some(bearer) = parts.headers.get_mut(AUTHORIZATION) {
         // So a service that prints its headers does not print the token.
         bearer.set_sensitive(true);
     }
-    if let Credentials::Token(token) = credentials {
+    if let Some(token) = token {
         parts.extensions.insert(token);
     }
     Request::from_parts(parts, body)
@@ -174,33 +134,9 @@ impl<V> Settings<V> {
     where
         B: Body<Data = Bytes> + Unpin,
     {
-        let allowed = decision.route().filter(|_| decision.is_allow());
-        match allowed.and_then(|route| self.bonus.get(route)) {
+        match decision.route().and_then(|route| self.bonus.get(route)) {
             None => RequestBody::untouched(body),
             Some(limit) => RequestBody::read_up_to(body, *limit).await,
-        }
-    }
-
-    /// Reports a decision: to the counters, the span, the candidate and the audit.
-    fn note<T: Verified>(
-        &self,
-        question: &Question<'_>,
-        decision: &Decision<'_>,
-        credentials: &Credentials<T>,
-        span: &Span,
-    ) {
-        observe::decided(decision, credentials.refused(), span);
-        let candidate = self.shadow.as_ref().map(Engines::load);
-        let shadowed = candidate.as_ref().map(|candidate| Shadowed {
-            enforced: *decision,
-            candidate: question.put_to(candidate).decision,
-        });
-        if let Some(shadowed) = &shadowed {
-            observe::shadowed(shadowed, span);
-        }
-        #[cfg(feature = "audit")]
-        if let Some(audit) = &self.audit {
-            audit.write_down(decision, shadowed.as_ref(), TokenFacts::of(credentials));
         }
     }
 }

@@ -536,6 +536,47 @@ apis:
 ";
 
 #[tokio::test]
+async fn a_question_without_a_service_gets_the_answer_of_the_layer_and_its_line_in_the_audit() {
+    let lines = |text: String| -> Vec<Value> {
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines
+            .map(|mut line: Value| {
+                line["time_ms"] = Value::Null;
+                line
+            })
+            .collect()
+    };
+    let [(with_service, at_service), (alone, at_alone)] = [(); 2].map(|()| {
+        let (sender, written) = channel();
+        let audit = AuditLog::to_writer(Sheet(Vec::new(), sender)).unwrap();
+        (layer().audit(audit), written)
+    });
+    for (method, path, token) in CALLS {
+        let answered = ask(&with_service, method, path, token).await;
+        let (target, bearer) = (format!("/api/v1/external{path}"), format!("Bearer {token}"));
+        let bearer = [bearer.as_bytes()];
+        let question = orbgate_gate::Request {
+            method: method.as_bytes(),
+            target: target.as_bytes(),
+            authorization: if token.is_empty() { &[] } else { &bearer },
+            ..orbgate_gate::Request::default()
+        };
+        let status = alone.ask(question, |answer| {
+            assert_eq!(answer.decision.is_allow(), answer.denial.is_none());
+            answer.denial.map_or(200, |denial| denial.status)
+        });
+        assert_eq!(status.await, answered.status().as_u16(), "{method} {path}");
+    }
+    drop((with_service, alone));
+    let read = |written: std::sync::mpsc::Receiver<Vec<u8>>| {
+        lines(String::from_utf8(written.recv().unwrap()).unwrap())
+    };
+    let (one, two) = (read(at_service), read(at_alone));
+    assert_eq!(one.len(), CALLS.len());
+    assert_eq!(one, two);
+}
+
+#[tokio::test]
 async fn a_candidate_is_heard_and_not_obeyed() {
     let (sender, written) = channel();
     let audit = AuditLog::to_writer(Sheet(Vec::new(), sender)).unwrap();

@@ -1,0 +1,94 @@
+//! Asking: from a request as it came to its answer, which is observed and audited.
+
+use std::sync::Arc;
+
+use orbgate::{Decision, Engine};
+use orbgate_analysis::Shadowed;
+use orbgate_gate::{Answer, Credentials, Request, Rules};
+use tracing::{Instrument as _, Span};
+
+#[cfg(feature = "audit")]
+use crate::audit::TokenFacts;
+use crate::engines::Engines;
+use crate::observe;
+use crate::settings::Settings;
+use crate::verify::{Verified, VerifyToken};
+
+impl<V: VerifyToken> Settings<V> {
+    /// Asks about a request, and reads the answer with the engine that gave it.
+    ///
+    /// An allowed request is asked about once more if it turns out to allow bonus orbs.
+    pub(crate) async fn ask<R>(
+        &self,
+        request: Request<'_>,
+        allows_bonus_orbs: impl AsyncFnOnce(&Decision<'_>) -> bool,
+        read: impl FnOnce(&Arc<Engine>, Answer<'_, V::Verified>) -> R,
+    ) -> R {
+        let span = observe::span();
+        let asked = self.ask_in(&span, request, allows_bonus_orbs, read);
+        asked.instrument(span.clone()).await
+    }
+
+    async fn ask_in<R>(
+        &self,
+        span: &Span,
+        request: Request<'_>,
+        allows_bonus_orbs: impl AsyncFnOnce(&Decision<'_>) -> bool,
+        read: impl FnOnce(&Arc<Engine>, Answer<'_, V::Verified>) -> R,
+    ) -> R {
+        let credentials = credentials(&*self.verifier, request.authorization).await;
+        // One engine for the whole decision, even if another is swapped in meanwhile.
+        let engine = self.engines.load();
+        let token = credentials.token(V::Verified::token);
+        let mut asked = self.rules.asked(&request, token);
+        let mut decided = Rules::decide(&engine, &asked, request.matched);
+        if let Some(misrouted) = decided.misrouted {
+            observe::misrouted(&misrouted.allowed, misrouted.matched, span);
+        }
+        if decided.decision.is_allow() && allows_bonus_orbs(&decided.decision).await {
+            asked.allow_bonus_orbs_use = true;
+            decided = Rules::decide(&engine, &asked, request.matched);
+        }
+        self.note(&asked, &request, &decided.decision, &credentials, span);
+        read(&engine, self.rules.answer(decided, credentials))
+    }
+
+    /// Reports a decision: to the counters, the span, the candidate and the audit.
+    fn note<T: Verified>(
+        &self,
+        asked: &orbgate::Request<'_>,
+        request: &Request<'_>,
+        decision: &Decision<'_>,
+        credentials: &Credentials<T>,
+        span: &Span,
+    ) {
+        observe::decided(decision, credentials.refused(), span);
+        let candidate = self.shadow.as_ref().map(Engines::load);
+        let shadowed = candidate.as_ref().map(|candidate| Shadowed {
+            enforced: *decision,
+            candidate: Rules::decide(candidate, asked, request.matched).decision,
+        });
+        if let Some(shadowed) = &shadowed {
+            observe::shadowed(shadowed, span);
+        }
+        #[cfg(feature = "audit")]
+        if let Some(audit) = &self.audit {
+            audit.write_down(decision, shadowed.as_ref(), TokenFacts::of(credentials));
+        }
+    }
+}
+
+/// What a request says of its caller, by its values of `Authorization`.
+async fn credentials<V: VerifyToken>(
+    verifier: &V,
+    authorization: &[&[u8]],
+) -> Credentials<V::Verified> {
+    let token = match Credentials::bearer(authorization.iter().copied()) {
+        Ok(token) => token,
+        Err(known) => return known,
+    };
+    match verifier.verify(token).await {
+        Ok(token) => Credentials::Token(token),
+        Err(refused) => Credentials::Refused(refused.code()),
+    }
+}
