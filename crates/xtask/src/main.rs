@@ -12,6 +12,7 @@ mod release;
 mod short;
 mod test;
 
+use std::os::unix::process::CommandExt as _;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -49,6 +50,13 @@ enum Command {
     Tree(tree::Tree),
     /// Runs every case of policy/cases through each language
     Conformance(conformance::Conformance),
+    /// Puts the same exchanges to a language's gate; with `--listen`, becomes its gate program
+    #[command(disable_help_flag = true)]
+    Gate {
+        /// A language, a framework, options: `cargo xtask gate --help`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Installs the C library: headers, shared and static library, pkg-config and CMake packages
     Install(install::Install),
     /// Builds everything that a release publishes into target/dist
@@ -97,6 +105,8 @@ fn run(matches: &ArgMatches) -> Result<()> {
     match &Arguments::from_arg_matches(matches)?.command {
         Command::Test(test) => test.run(&project),
         Command::Tree(tree) => tree.run(),
+        // It becomes the driver, so that who ends it ends the gate.
+        Command::Gate { arguments } => Err(test::gate(arguments).command()?.exec().into()),
         Command::Install(install) => install.run(&project),
         Command::Conformance(conformance) => conformance.run(&project),
         Command::Dist(dist) => dist.run(&project),

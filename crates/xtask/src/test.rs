@@ -68,6 +68,8 @@ enum Step {
     GoModule,
     /// The Node package over each engine: its types, its tests and the cases
     Node,
+    /// The gate of every language gives the same answers to the same exchanges, over real sockets
+    Gates,
     /// What a release publishes for this machine, installed and run where there is no Rust
     Dist,
     /// The core decides as it should with the code for other processors than this one
@@ -165,9 +167,12 @@ impl Step {
             Self::Java => &["bindings/c", "bindings/java"],
             Self::Node => &["bindings/c", "bindings/node"],
             Self::Python => &["bindings/python"],
-            Self::Conformance | Self::Dist | Self::Install | Self::Go | Self::GoModule => {
-                &["bindings", "dist"]
-            }
+            Self::Gates
+            | Self::Conformance
+            | Self::Dist
+            | Self::Install
+            | Self::Go
+            | Self::GoModule => &["bindings", "dist"],
         }
     }
 
@@ -232,6 +237,7 @@ impl Step {
             Self::Go => go::run(project),
             Self::GoModule => dist::check(project, &[Form::Go]),
             Self::Node => node::run(project),
+            Self::Gates => step(|| gate(&["--every".to_owned()]).run()),
             Self::Dist => {
                 let without_a_build = [Form::Command, Form::C, Form::Node, Form::Java];
                 dist::check(project, &without_a_build)
@@ -241,6 +247,11 @@ impl Step {
             Self::Wasm => processors::wasm(project),
         }
     }
+}
+
+/// The driver of the gates: a crate of its own.
+pub(crate) fn gate(arguments: &[String]) -> Program {
+    Program::parse("cargo run --quiet -p orbgate-exchange --").args(arguments)
 }
 
 /// Runs the commands one after the other, up to the first that fails.

@@ -1,0 +1,78 @@
+//! The decision cases with a target, over the wire.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, ensure};
+
+use crate::recipe::Recipe;
+use crate::suite::{Expected, Open, Sent, Suite, token};
+use crate::tsv::{Row, rows};
+use crate::wire;
+
+/// The files whose tokens an issuer can sign.
+const FILES: [&str; 4] = ["routes", "hostile", "targets", "inference"];
+
+/// Most connections at a time.
+const THREADS: usize = 4;
+
+pub(crate) fn run(suite: &Suite) -> Result<()> {
+    let mut by_policy: BTreeMap<String, Vec<Row>> = BTreeMap::new();
+    for file in FILES {
+        for row in rows(file)? {
+            by_policy.entry(row.policy.clone()).or_default().push(row);
+        }
+    }
+    for (policy, rows) in &by_policy {
+        let open = suite.open(policy)?;
+        let share = rows.len().div_ceil(THREADS).max(1);
+        std::thread::scope(|scope| {
+            let threads = rows.chunks(share).map(|rows| {
+                let open = &open;
+                scope.spawn(move || rows.iter().try_for_each(|row| put(suite, open, row)))
+            });
+            let threads: Vec<_> = threads.collect();
+            threads
+                .into_iter()
+                .try_for_each(|thread| thread.join().unwrap())
+        })?;
+        open.close(&format!("cases of {policy}"))?;
+    }
+    Ok(())
+}
+
+/// Puts a row, and, if it is allowed, again with a token that has expired.
+fn put(suite: &Suite, open: &Open<'_>, row: &Row) -> Result<()> {
+    // A token has one space between two scopes; a row may have more.
+    let scopes: Vec<&str> = row
+        .scopes
+        .split(' ')
+        .filter(|scope| !scope.is_empty())
+        .collect();
+    let scopes = scopes.join(" ");
+    let recipe = Recipe::of(&row.kind, &scopes);
+    let has_token = !row.kind.is_empty();
+    let bearer = has_token.then(|| suite.world.token(&recipe)).transpose()?;
+    let mut sent = Sent {
+        place: row.place.clone(),
+        bytes: wire::request(&row.method, &row.target, bearer.as_deref()),
+        method: row.method.clone(),
+        target: row.target.clone(),
+        token: has_token.then(|| (row.kind.clone(), scopes.clone())),
+    };
+    let of_engine = has_token.then(|| token(&row.kind, &scopes));
+    let expected = Expected::of(&open.engine, &row.method, &row.target, of_engine);
+    // The row is written by hand; the rest of the answer follows from its reason.
+    ensure!(expected.status == row.status, "{}: {expected:?}", row.place);
+    open.exchange(&sent, &expected);
+    if row.status == 200 {
+        let expired = suite.world.token(&recipe.claim("exp", "now-120"))?;
+        sent.place.push_str(", expired");
+        sent.bytes = wire::request(&row.method, &row.target, Some(&expired));
+        sent.token = None;
+        open.exchange(
+            &sent,
+            &Expected::of(&open.engine, &row.method, &row.target, None),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! The exchanges that people write.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Result, ensure};
+use orbgate_token::TokenError;
+
+use crate::suite::{Sent, Suite};
+use crate::written::{Exchange, files};
+
+/// What no request can cause: a person revokes a key, introspection is asked, a clock is wrong.
+const NOT_OF_A_REQUEST: [&str; 3] = ["key_revoked", "inactive", "clock"];
+
+pub(crate) fn run(suite: &Suite) -> Result<()> {
+    let mut codes: BTreeSet<String> = BTreeSet::new();
+    for (name, file) in files()? {
+        let open = suite.open(&file.policy)?;
+        let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+        for exchange in file.exchanges(&name)? {
+            let sent = sent(suite, &exchange)?;
+            let answer = open.exchange(&sent, &exchange.expected);
+            codes.extend(exchange.refused.clone());
+            // What a server refuses itself never reaches a gate.
+            let counted = exchange
+                .refused
+                .filter(|_| answer.status == exchange.expected.status);
+            if let Some(code) = counted {
+                *expected.entry(code).or_default() += 1;
+            }
+        }
+        let counted = open.close(&name)?.refused.unwrap_or_default();
+        if counted != expected {
+            suite.fail(format!(
+                "{name}\n  refused: {counted:?}, expected: {expected:?}"
+            ));
+        }
+    }
+    let all = TokenError::ALL.map(TokenError::as_str);
+    let mut missing = all
+        .iter()
+        .filter(|code| !codes.contains(**code) && !NOT_OF_A_REQUEST.contains(code));
+    let missing = missing.next();
+    ensure!(missing.is_none(), "no exchange is refused as {missing:?}");
+    Ok(())
+}
+
+fn sent(suite: &Suite, exchange: &Exchange) -> Result<Sent> {
+    let recipe = exchange.token.as_ref();
+    let bearer = recipe.map(|recipe| suite.world.token(recipe)).transpose()?;
+    let (method, target) = exchange.line();
+    let known = recipe.filter(|_| exchange.expected.status != 401);
+    Ok(Sent {
+        place: exchange.place.clone(),
+        bytes: exchange.bytes(bearer.as_deref()),
+        method: method.to_vec(),
+        target: target.to_vec(),
+        token: known.map(|recipe| (recipe.kind().to_owned(), recipe.scopes().to_owned())),
+    })
+}

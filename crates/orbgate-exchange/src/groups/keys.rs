@@ -1,0 +1,161 @@
+//! Keys that rotate, forged ones, and issuers that are down, slow, huge, or lie.
+
+use core::time::Duration;
+use std::time::Instant;
+
+use anyhow::Result;
+
+use crate::issuer::{Conduct, Issuer};
+use crate::recipe::Recipe;
+use crate::suite::{Expected, Open, Sent, Suite, token};
+use crate::wire;
+use crate::world::ISSUERS;
+
+const METHOD: &[u8] = b"GET";
+const TARGET: &[u8] = b"/api/v1/external/orbs";
+const SCOPE: &str = "read:orbs";
+
+/// How long a request may wait: for one attempt of five seconds, on a busy machine.
+const LONGEST: Duration = Duration::from_secs(9);
+
+pub(crate) fn run(suite: &Suite) -> Result<()> {
+    let open = suite.open("external")?;
+    let group = Keys { suite, open: &open };
+    group.of("main", true)?;
+    let bad = ISSUERS
+        .iter()
+        .filter(|(name, conduct)| *conduct != Conduct::Right && *name != "twins");
+    std::thread::scope(|scope| {
+        let bad = bad.map(|(name, _)| scope.spawn(|| group.refuses(name)));
+        let mut threads: Vec<_> = bad.collect();
+        threads.push(scope.spawn(|| group.others_go_on()));
+        threads.push(scope.spawn(|| group.rotation()));
+        threads.push(scope.spawn(|| group.forged()));
+        threads.push(scope.spawn(|| group.down()));
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().unwrap())
+    })?;
+    open.close("keys")?;
+    Ok(())
+}
+
+struct Keys<'s> {
+    suite: &'s Suite,
+    open: &'s Open<'s>,
+}
+
+impl Keys<'_> {
+    /// Puts a token of an issuer, which is right or refused, and gives how long the answer took.
+    fn put(&self, recipe: Recipe, is_right: bool, what: &str) -> Result<Duration> {
+        let bearer = self.suite.world.token(&recipe)?;
+        let sent = Sent {
+            place: what.to_owned(),
+            bytes: wire::request(METHOD, TARGET, Some(&bearer)),
+            method: METHOD.to_vec(),
+            target: TARGET.to_vec(),
+            token: is_right.then(|| ("user".to_owned(), SCOPE.to_owned())),
+        };
+        let expected = Expected::of(
+            &self.open.engine,
+            METHOD,
+            TARGET,
+            is_right.then(|| token("user", SCOPE)),
+        );
+        let start = Instant::now();
+        self.open.exchange(&sent, &expected);
+        let took = start.elapsed();
+        if took > LONGEST {
+            self.suite
+                .fail(format!("{what}\n  the answer took {took:?}"));
+        }
+        Ok(took)
+    }
+
+    fn of(&self, issuer: &str, is_right: bool) -> Result<Duration> {
+        let recipe = Recipe::of("user", SCOPE).from(issuer);
+        self.put(recipe, is_right, &format!("keys: the issuer `{issuer}`"))
+    }
+
+    /// The first token waits and is refused; the next ones are refused, too, as long as that is quick.
+    fn refuses(&self, issuer: &str) -> Result<()> {
+        let start = Instant::now();
+        for _ in 0..3 {
+            if start.elapsed() < Duration::from_secs(2) {
+                self.of(issuer, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tokens of other issuers do not wait while one is slow.
+    fn others_go_on(&self) -> Result<()> {
+        for _ in 0..20 {
+            std::thread::sleep(Duration::from_millis(200));
+            let took = self.of("main", true)?;
+            if took > Duration::from_secs(2) {
+                self.suite
+                    .fail(format!("keys: a token of `main` waited {took:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A new key is found with its first token, and the former one is gone.
+    fn rotation(&self) -> Result<()> {
+        let old = Recipe::of("user", SCOPE).from("rotating");
+        self.put(old.clone(), true, "keys: before a rotation")?;
+        let former = self.suite.world.token(&old)?;
+        let issuers = &self.suite.world.issuers;
+        issuers.add("rotating", Issuer::new("rotating-2", Conduct::Right));
+        self.put(old.clone(), true, "keys: the first token after a rotation")?;
+        let sent = Sent {
+            place: "keys: a token of the former key".to_owned(),
+            bytes: wire::request(METHOD, TARGET, Some(&former)),
+            method: METHOD.to_vec(),
+            target: TARGET.to_vec(),
+            token: None,
+        };
+        self.open.exchange(
+            &sent,
+            &Expected::of(&self.open.engine, METHOD, TARGET, None),
+        );
+        self.put(old, true, "keys: later")?;
+        Ok(())
+    }
+
+    /// Forged key names do not make the gate ask for more than it may: four attempts at once, and then one in 7.5 seconds.
+    fn forged(&self) -> Result<()> {
+        self.of("asked", true)?;
+        let asked = || {
+            self.suite
+                .world
+                .issuers
+                .with("asked", |issuer| issuer.asked)
+        };
+        let (before, start) = (asked(), Instant::now());
+        for number in 0..60 {
+            let mut recipe = Recipe::of("user", SCOPE).from("asked");
+            recipe = recipe.header("kid", format!("forged-{number}"));
+            self.put(recipe, false, "keys: a forged `kid`")?;
+            self.of("asked", true)?;
+        }
+        let most = 5 + start.elapsed().as_secs() / 7;
+        let attempts = asked() - before;
+        if attempts == 0 || u64::try_from(attempts)? > most {
+            self.suite.fail(format!("keys: forged names of keys\n  the issuer was asked {attempts} times, not 1 to {most}"));
+        }
+        Ok(())
+    }
+
+    /// Nobody listens; then somebody does.
+    fn down(&self) -> Result<()> {
+        self.refuses("down")?;
+        let world = &self.suite.world;
+        world.issuers.also_at(&world.down)?;
+        // Without keys it is asked every second.
+        std::thread::sleep(Duration::from_millis(1500));
+        self.of("down", true)?;
+        Ok(())
+    }
+}

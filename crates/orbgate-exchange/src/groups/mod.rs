@@ -1,0 +1,48 @@
+//! The groups of exchanges.
+
+mod cases;
+mod exchanges;
+mod keys;
+mod provider;
+mod reload;
+
+use core::fmt;
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use crate::suite::Suite;
+
+/// What is put to a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Group {
+    /// The decision cases with a target: every route, every hostile target, the rule of inference
+    Cases,
+    /// The files of policy/cases/gate
+    Exchanges,
+    /// Keys that rotate, forged ones, and issuers that are down, slow, huge, or lie
+    Keys,
+    /// A policy that is replaced under load
+    Reload,
+    /// Tokens of a real OpenID provider
+    Provider,
+}
+
+impl Group {
+    pub(crate) fn run(self, suite: &Suite, home: &str) -> Result<()> {
+        match self {
+            Self::Cases => cases::run(suite),
+            Self::Exchanges => exchanges::run(suite),
+            Self::Keys => keys::run(suite),
+            Self::Reload => reload::run(suite),
+            Self::Provider => provider::run(suite, home),
+        }
+    }
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.to_possible_value();
+        f.pad(value.as_ref().map_or("", |value| value.get_name()))
+    }
+}

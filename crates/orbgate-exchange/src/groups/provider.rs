@@ -1,0 +1,62 @@
+//! Tokens of a real OpenID provider, npm's `oidc-provider`.
+
+use std::fs;
+
+use anyhow::Result;
+use orbgate_testing::provider::Provider;
+use serde_json::json;
+
+use crate::program::Gated;
+use crate::suite::{Expected, Sent, Suite, token};
+use crate::wire;
+use crate::world::policy;
+
+const METHOD: &[u8] = b"POST";
+const TARGET: &[u8] = b"/api/v1/external/voxies";
+
+pub(crate) fn run(suite: &Suite, home: &str) -> Result<()> {
+    let Some(mut provider) = Provider::start(home) else {
+        return Ok(());
+    };
+    let tests = |kind: &str| json!([{"claim": "token_kind", "equals": kind}]);
+    let issuer = json!({
+        "issuer": provider.issuer, "audience": provider.audience, "algorithms": ["RS256", "ES256"],
+        "kind": {"user": tests("user"), "organisation": tests("organisation")},
+    });
+    let tokens = suite.world.file("provider.yaml");
+    fs::write(
+        &tokens,
+        json!({"orbgate_token": 1, "issuers": [issuer]}).to_string(),
+    )?;
+    let running = suite
+        .program
+        .start(&policy("external"), &tokens, Gated::Yes)?;
+    let open = suite.opened(running, &policy("external"))?;
+    let all = "write:voxies read:orbs";
+    provider.declare(all);
+    for algorithm in ["ES256", "RS256"] {
+        let table = [
+            ("user", provider.user(all), Some(all)),
+            ("user", provider.user("read:orbs"), Some("read:orbs")),
+            ("organisation", provider.organisation(all), Some(all)),
+            ("user", provider.id_token(), None),
+        ];
+        for (kind, bearer, scopes) in table {
+            let sent = Sent {
+                place: format!("a provider's token: {kind}, {scopes:?}, before {algorithm}"),
+                bytes: wire::request(METHOD, TARGET, Some(&bearer)),
+                method: METHOD.to_vec(),
+                target: TARGET.to_vec(),
+                token: scopes.map(|scopes| (kind.to_owned(), scopes.to_owned())),
+            };
+            let of_engine = scopes.map(|scopes| token(kind, scopes));
+            open.exchange(
+                &sent,
+                &Expected::of(&open.engine, METHOD, TARGET, of_engine),
+            );
+        }
+        provider.rotate(algorithm);
+    }
+    open.close("provider")?;
+    Ok(())
+}

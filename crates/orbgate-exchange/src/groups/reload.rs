@@ -1,0 +1,211 @@
+//! A policy that is replaced under load, half-written, or wider.
+
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use orbgate::{Engine, Policy};
+
+use crate::recipe::Recipe;
+use crate::suite::{Expected, Open, Sent, Suite, token};
+use crate::wire::{Connection, request};
+
+/// The same routes, needing these scopes.
+fn text(one: &str, export: &str) -> String {
+    format!(
+        "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      {one}:\n        orbs: false\n        routes: [\"GET /users/{{id}}\"]\n      \
+         {export}:\n        orbs: true\n        routes: [GET /users/export]\n...\n"
+    )
+}
+
+/// Both routes under one scope.
+const WIDER: &str = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      read:a:\n        orbs: false\n        \
+    routes: [\"GET /users/{id}\", GET /users/export]\n...\n";
+
+const TARGETS: [&str; 2] = ["/users/7", "/users/export"];
+const SCOPES: &str = "read:a";
+const ROUNDS: usize = 20;
+
+pub(crate) fn run(suite: &Suite) -> Result<()> {
+    let versions = [text("read:a", "read:b"), text("read:b", "read:a")];
+    let file = suite.world.file("reloaded.yaml");
+    fs::write(&file, &versions[0])?;
+    let mut open = suite.open_file(&file)?;
+    let engines: Result<Vec<_>> = versions
+        .iter()
+        .map(|text| Ok(Engine::new(&Policy::from_yaml(text)?)))
+        .collect();
+    let (offered, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let load = Load {
+        suite,
+        engines: engines?,
+        offered,
+        taken,
+        done: AtomicBool::new(false),
+    };
+    let address = open.running.address.clone();
+    let bodies = std::thread::scope(|scope| {
+        let (load, address) = (&load, &address);
+        let threads = [TARGETS[0], TARGETS[1], TARGETS[0]];
+        let threads = threads.map(|target| scope.spawn(move || load.put(address, target)));
+        let replaced = load.replace(&mut open, &file, &versions);
+        load.done.store(true, Ordering::SeqCst);
+        let bodies = threads.map(|thread| thread.join().unwrap());
+        replaced?;
+        bodies.into_iter().collect::<Result<Vec<_>>>()
+    })?;
+    open.saw(bodies.into_iter().flatten());
+    half_written(suite, &mut open, &file, &versions[0])?;
+    open.close("reload")?;
+    faults(suite, &file)
+}
+
+/// Requests on one connection while versions change.
+struct Load<'s> {
+    suite: &'s Suite,
+    engines: Vec<Engine>,
+    /// The number of the version that may be in force already.
+    offered: AtomicUsize,
+    /// The number of the version that every new call is decided by.
+    taken: AtomicUsize,
+    done: AtomicBool,
+}
+
+impl Load<'_> {
+    /// Each answer is one of a version that was in force while the request was under way. What the service saw.
+    fn put(&self, address: &str, target: &str) -> Result<Vec<String>> {
+        let bearer = self.suite.world.token(&Recipe::of("user", SCOPES))?;
+        let bytes = format!(
+            "GET {target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {bearer}\r\n\r\n"
+        );
+        let mut connection = Connection::open(address)?;
+        let (mut bodies, mut changes, mut last) = (Vec::new(), 0, 0);
+        while !self.done.load(Ordering::SeqCst) {
+            let earliest = self.taken.load(Ordering::SeqCst);
+            let answer = connection.ask(bytes.as_bytes())?;
+            let latest = self.offered.load(Ordering::SeqCst);
+            if answer.status == 0
+                || answer
+                    .header("connection")
+                    .is_some_and(|said| said.eq_ignore_ascii_case("close"))
+            {
+                connection = Connection::open(address)?;
+            }
+            if answer.status == 200 {
+                bodies.push(answer.text().to_owned());
+            }
+            let mut versions = (earliest..=latest).map(|version| &self.engines[version % 2]);
+            let one = versions.any(|engine| {
+                Expected::of(
+                    engine,
+                    b"GET",
+                    target.as_bytes(),
+                    Some(token("user", SCOPES)),
+                )
+                .is(&answer)
+            });
+            if answer.status != 0 && !one {
+                self.suite.fail(format!(
+                    "reload: GET {target}\n  versions {earliest} to {latest}: {answer:?}"
+                ));
+            }
+            changes += usize::from(answer.status != last);
+            last = answer.status;
+        }
+        ensure!(
+            changes > 2,
+            "reload: {target} changed {changes} times under load"
+        );
+        Ok(bodies)
+    }
+
+    fn replace(&self, open: &mut Open<'_>, file: &Path, versions: &[String]) -> Result<()> {
+        for round in 1..=ROUNDS {
+            std::thread::sleep(core::time::Duration::from_millis(30));
+            let new = file.with_extension("new");
+            fs::write(&new, &versions[round % 2])?;
+            fs::rename(&new, file)?;
+            self.offered.store(round, Ordering::SeqCst);
+            let said = open.running.tell("reload")?;
+            ensure!(
+                said == "reloaded",
+                "reload: a right policy was answered by `{said}`"
+            );
+            self.taken.store(round, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+}
+
+/// A file that is cut short is not taken, even where it is a policy; a wider one is.
+fn half_written(suite: &Suite, open: &mut Open<'_>, file: &Path, now: &str) -> Result<()> {
+    let without_export = now.split("      read:b:").next().unwrap_or_default();
+    ensure!(
+        Policy::from_yaml(without_export).is_ok(),
+        "half of it is a policy, and a weaker one"
+    );
+    for text in [
+        without_export,
+        &now[..now.len() - 4],
+        &now[..now.len() / 2],
+        "",
+        "orbgate: 1\n...\n",
+        "\0",
+    ] {
+        fs::write(file, text)?;
+        let said = open.running.tell("reload")?;
+        if said != "kept" {
+            suite.fail(format!("reload: `{said}` was said of {text:?}"));
+        }
+        both(suite, open, [200, 403])?;
+    }
+    for (text, statuses) in [(WIDER, [200, 200]), (now, [200, 403])] {
+        fs::write(file, text)?;
+        open.engine = Engine::new(&Policy::from_yaml(text)?);
+        let said = open.running.tell("reload")?;
+        ensure!(
+            said == "reloaded",
+            "reload: a right policy was answered by `{said}`"
+        );
+        both(suite, open, statuses)?;
+    }
+    Ok(())
+}
+
+/// A program does not start with files that have faults.
+fn faults(suite: &Suite, file: &Path) -> Result<()> {
+    let tokens = suite.world.tokens();
+    let bad = file.with_extension("bad");
+    fs::write(&bad, "orbgate: 2\n")?;
+    let started = [
+        suite.program.refuses(&bad, &tokens),
+        suite.program.refuses(file, &bad),
+    ];
+    for error in started.into_iter().filter_map(Result::err) {
+        suite.fail(format!("start: {error}"));
+    }
+    Ok(())
+}
+
+fn both(suite: &Suite, open: &Open<'_>, statuses: [u16; 2]) -> Result<()> {
+    for (target, status) in TARGETS.iter().zip(statuses) {
+        let bearer = suite.world.token(&Recipe::of("user", SCOPES))?;
+        let sent = Sent {
+            place: format!("reload: GET {target}"),
+            bytes: request(b"GET", target.as_bytes(), Some(&bearer)),
+            method: b"GET".to_vec(),
+            target: target.as_bytes().to_vec(),
+            token: Some(("user".to_owned(), SCOPES.to_owned())),
+        };
+        let expected = Expected::of(
+            &open.engine,
+            b"GET",
+            target.as_bytes(),
+            Some(token("user", SCOPES)),
+        );
+        ensure!(expected.status == status, "reload: {expected:?}");
+        open.exchange(&sent, &expected);
+    }
+    Ok(())
+}

@@ -1,0 +1,213 @@
+//! Issuers on loopback: right ones, and some that are down, slow, huge, or lie.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use anyhow::Result;
+use orbgate_testing::signer::Signer;
+use serde_json::{Value, json};
+
+use crate::recipe::Identity;
+
+/// What an issuer does when it is asked for its keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conduct {
+    Right,
+    /// A byte now and then, so that each read gets something and the whole takes longer than it may.
+    Drips,
+    /// The right keys, in more bytes than are read.
+    Huge,
+    /// Bytes without end.
+    Endless,
+    /// The right keys under the wrong status.
+    Fails,
+    /// The right keys, elsewhere.
+    Redirects,
+    /// A page for people.
+    Page,
+    /// Closes the connection and says nothing.
+    Closes,
+    /// Discovery that says another issuer.
+    SaysAnother,
+    /// Discovery that says keys on another machine, without TLS.
+    SaysElsewhere,
+    /// The private key, too.
+    SaysSecret,
+    /// Two keys of one name.
+    SaysTwins,
+}
+
+/// One issuer.
+pub(crate) struct Issuer {
+    pub(crate) signer: Signer,
+    pub(crate) kid: String,
+    others: Vec<Value>,
+    pub(crate) conduct: Conduct,
+    /// How often its keys were asked for.
+    pub(crate) asked: usize,
+}
+
+/// Every issuer on one port, each below its name.
+#[derive(Clone)]
+pub(crate) struct Issuers {
+    pub(crate) address: String,
+    all: Arc<Mutex<BTreeMap<String, Issuer>>>,
+}
+
+impl Issuer {
+    pub(crate) fn new(kid: &str, conduct: Conduct) -> Self {
+        Self {
+            signer: Signer::p256(),
+            kid: kid.to_owned(),
+            others: Vec::new(),
+            conduct,
+            asked: 0,
+        }
+    }
+
+    /// With more keys, of which it signs with none.
+    pub(crate) fn with(mut self, jwks: impl IntoIterator<Item = Value>) -> Self {
+        self.others.extend(jwks);
+        self
+    }
+
+    fn keys(&self) -> Value {
+        let mut own = self.signer.jwk(&self.kid);
+        let mut keys = self.others.clone();
+        match self.conduct {
+            Conduct::SaysSecret => own["d"] = "AAAA".into(),
+            Conduct::SaysTwins => keys.push(Signer::p256().jwk(&self.kid)),
+            Conduct::Huge => keys.push(json!({"kty": "RSA", "pad": "a".repeat(300_000)})),
+            _ => {}
+        }
+        keys.insert(0, own);
+        json!({ "keys": keys })
+    }
+}
+
+impl Issuers {
+    /// Serves until the program ends.
+    pub(crate) fn serve(address: &str) -> Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        let issuers = Self {
+            address: listener.local_addr()?.to_string(),
+            all: Arc::default(),
+        };
+        issuers.clone().accept(listener);
+        Ok(issuers)
+    }
+
+    /// Serves at another address, too.
+    pub(crate) fn also_at(&self, address: &str) -> Result<()> {
+        self.clone().accept(TcpListener::bind(address)?);
+        Ok(())
+    }
+
+    fn accept(self, listener: TcpListener) {
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let issuers = self.clone();
+                std::thread::spawn(move || issuers.answer(stream));
+            }
+        });
+    }
+
+    pub(crate) fn add(&self, name: &str, issuer: Issuer) {
+        self.all.lock().unwrap().insert(name.to_owned(), issuer);
+    }
+
+    /// Something of an issuer, or done to it.
+    pub(crate) fn with<T>(&self, name: &str, f: impl FnOnce(&mut Issuer) -> T) -> T {
+        f(self.all.lock().unwrap().get_mut(name).expect(name))
+    }
+
+    /// The `iss` of an issuer.
+    pub(crate) fn name(&self, name: &str) -> String {
+        format!("http://{}/{name}", self.address)
+    }
+
+    /// Something about an issuer as its tokens name it.
+    pub(crate) fn sign<T>(&self, name: &str, f: impl FnOnce(&Identity<'_>) -> T) -> T {
+        let iss = self.name(name);
+        self.with(name, |issuer| {
+            f(&Identity {
+                name: &iss,
+                signer: &issuer.signer,
+                kid: &issuer.kid,
+            })
+        })
+    }
+
+    fn answer(&self, mut stream: TcpStream) -> Option<()> {
+        let mut lines = BufReader::new(stream.try_clone().ok()?).lines();
+        let line = lines.next()?.ok()?;
+        lines.find(|line| line.as_ref().is_ok_and(String::is_empty));
+        let path = line.split(' ').nth(1)?.strip_prefix('/')?.to_owned();
+        let (name, document) = path.split_once('/')?;
+        let discovery = document == ".well-known/openid-configuration";
+        let (conduct, keys) = {
+            let mut all = self.all.lock().unwrap();
+            let issuer = all.get_mut(name)?;
+            issuer.asked += usize::from(!discovery);
+            (issuer.conduct, issuer.keys().to_string())
+        };
+        let found = match discovery {
+            true => self.discovery(name, conduct).to_string(),
+            false => keys,
+        };
+        match (conduct, document) {
+            (Conduct::Closes, _) => return None,
+            (Conduct::Redirects, "jwks") => {
+                let to = format!("Location: {}/moved\r\n", self.name(name));
+                send(&mut stream, "302 Found", &to, "")
+            }
+            (Conduct::Fails, "jwks") => send(&mut stream, "500 Oh", "", &found),
+            (Conduct::Page, "jwks") => send(&mut stream, "200 OK", "", "<html>keys</html>"),
+            (Conduct::Drips, "jwks") => drip(&mut stream, &found),
+            (Conduct::Endless, "jwks") => endless(&mut stream),
+            _ => send(&mut stream, "200 OK", "", &found),
+        }
+    }
+
+    fn discovery(&self, name: &str, conduct: Conduct) -> Value {
+        let own = self.name(name);
+        let (issuer, keys) = match conduct {
+            Conduct::SaysAnother => (self.name("main"), format!("{own}/jwks")),
+            Conduct::SaysElsewhere => (own, "http://192.0.2.1/jwks".to_owned()),
+            _ => (own.clone(), format!("{own}/jwks")),
+        };
+        json!({"issuer": issuer, "jwks_uri": keys})
+    }
+}
+
+fn send(stream: &mut impl Write, status: &str, headers: &str, body: &str) -> Option<()> {
+    let length = body.len();
+    let head =
+        format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n");
+    let head = format!("{head}Content-Type: application/json\r\n\r\n");
+    stream.write_all(format!("{head}{body}").as_bytes()).ok()
+}
+
+/// Ten seconds for all of it.
+fn drip(stream: &mut impl Write, body: &str) -> Option<()> {
+    let length = body.len();
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+    stream.write_all(head.as_bytes()).ok()?;
+    let pieces = body.as_bytes().chunks(length.div_ceil(50).max(1));
+    for piece in pieces {
+        std::thread::sleep(Duration::from_millis(200));
+        stream.write_all(piece).ok()?;
+    }
+    Some(())
+}
+
+/// Up to 64 MiB, because nobody should read so much.
+fn endless(stream: &mut impl Write) -> Option<()> {
+    stream
+        .write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"keys\":[")
+        .ok()?;
+    (0..1024).try_for_each(|_| stream.write_all(&[b' '; 65_536]).ok())
+}

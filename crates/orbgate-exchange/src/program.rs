@@ -1,0 +1,187 @@
+//! A gate program: how it is started, what it says, how it ends.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
+
+use anyhow::{Context as _, Result, ensure};
+use serde::Deserialize;
+
+/// How long a start or an answer may take on the busiest machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How to start a gate program: a command, to which its arguments are added.
+#[derive(Clone, Debug)]
+pub struct Program {
+    words: Vec<String>,
+}
+
+/// With the gate, or, to learn what the server itself does, without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gated {
+    Yes,
+    No,
+}
+
+/// A program that accepts connections. It ends when this is dropped.
+pub(crate) struct Running {
+    child: Child,
+    commands: ChildStdin,
+    said: Mutex<Receiver<String>>,
+    /// What its service saw: a line of JSON each.
+    records: Arc<Mutex<Vec<String>>>,
+    /// All of both its outputs.
+    output: Arc<Mutex<String>>,
+    pub(crate) address: String,
+}
+
+/// What a program has counted.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Counted {
+    #[serde(default, rename = "orbgate_decisions_total")]
+    pub(crate) decisions: Option<BTreeMap<String, u64>>,
+    #[serde(default, rename = "orbgate_tokens_refused_total")]
+    pub(crate) refused: Option<BTreeMap<String, u64>>,
+}
+
+impl Program {
+    pub fn new(words: impl IntoIterator<Item = String>) -> Self {
+        let words = words.into_iter().collect();
+        Self { words }
+    }
+
+    /// The command that starts it.
+    ///
+    /// # Errors
+    ///
+    /// If it has no words.
+    pub fn command(&self, listen: &str, policy: &Path, tokens: &Path) -> Result<Command> {
+        let (program, arguments) = self.words.split_first().context("no program")?;
+        let mut command = Command::new(program);
+        command.args(arguments).args(["--listen", listen]);
+        command
+            .arg("--policy")
+            .arg(policy)
+            .arg("--tokens")
+            .arg(tokens);
+        Ok(command)
+    }
+
+    pub(crate) fn start(&self, policy: &Path, tokens: &Path, gated: Gated) -> Result<Running> {
+        let mut command = self.command("127.0.0.1:0", policy, tokens)?;
+        command.args((gated == Gated::No).then_some("--ungated"));
+        // A group of its own, because the program may be started by another, as `go run` does.
+        command.process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = command.stderr(Stdio::piped()).spawn();
+        let words = self.words.join(" ");
+        let mut child = child.with_context(|| format!("`{words}` could not be started"))?;
+        let records = Arc::new(Mutex::new(Vec::new()));
+        let output = Arc::new(Mutex::new(String::new()));
+        let errors = child.stderr.take().context("no standard error")?;
+        let lines = child.stdout.take().context("no standard output")?;
+        let mut running = Running {
+            commands: child.stdin.take().context("no standard input")?,
+            said: Mutex::new(listen(
+                lines,
+                errors,
+                Arc::clone(&records),
+                Arc::clone(&output),
+            )),
+            child,
+            records,
+            output,
+            address: String::new(),
+        };
+        let hello = running.answer()?;
+        let address = hello.strip_prefix("listening ");
+        let address = address.with_context(|| format!("`{words}` said `{hello}`"))?;
+        address.clone_into(&mut running.address);
+        Ok(running)
+    }
+
+    /// That it does not start with these files, and says why.
+    pub(crate) fn refuses(&self, policy: &Path, tokens: &Path) -> Result<()> {
+        let mut command = self.command("127.0.0.1:0", policy, tokens)?;
+        let output = command.stdin(Stdio::null()).output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        ensure!(
+            output.status.code() == Some(2) && !output.stderr.is_empty() && said.is_empty(),
+            "a file with faults: {}, `{said}`",
+            output.status
+        );
+        Ok(())
+    }
+}
+
+/// Keeps what a program says, in threads of their own: records and all of it; gives its answers.
+fn listen(
+    lines: ChildStdout,
+    mut errors: ChildStderr,
+    records: Arc<Mutex<Vec<String>>>,
+    output: Arc<Mutex<String>>,
+) -> Receiver<String> {
+    let (sender, said) = mpsc::channel();
+    let all = Arc::clone(&output);
+    std::thread::spawn(move || {
+        let mut piece = [0; 4096];
+        while let Ok(count @ 1..) = errors.read(&mut piece) {
+            let text = String::from_utf8_lossy(&piece[..count]);
+            all.lock().unwrap().push_str(&text);
+        }
+    });
+    std::thread::spawn(move || {
+        for line in BufReader::new(lines).lines().map_while(Result::ok) {
+            output.lock().unwrap().push_str(&format!("{line}\n"));
+            match line.starts_with('{') {
+                true => records.lock().unwrap().push(line),
+                false => drop(sender.send(line)),
+            }
+        }
+    });
+    said
+}
+
+impl Running {
+    /// Says a command and gives the answer.
+    pub(crate) fn tell(&mut self, command: &str) -> Result<String> {
+        writeln!(self.commands, "{command}")?;
+        self.answer()
+    }
+
+    fn answer(&self) -> Result<String> {
+        let answer = self.said.lock().unwrap().recv_timeout(PATIENCE);
+        answer.with_context(|| format!("it says nothing, or:\n{}", self.output.lock().unwrap()))
+    }
+
+    /// What it has counted. What its service saw before is in the records then, because it was said before.
+    pub(crate) fn count(&mut self) -> Result<Counted> {
+        let answer = self.tell("count")?;
+        let counted = answer.strip_prefix("counted ");
+        let counted = counted.with_context(|| format!("`count` was answered by `{answer}`"))?;
+        serde_json::from_str(counted).with_context(|| answer.clone())
+    }
+
+    /// What its service saw since the last time.
+    pub(crate) fn records(&self) -> Vec<String> {
+        core::mem::take(&mut self.records.lock().unwrap())
+    }
+
+    /// All that it has said.
+    pub(crate) fn output(&self) -> String {
+        self.output.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let group = format!("-{}", self.child.id());
+        let _ = Command::new("kill").args(["-9", "--", &group]).status();
+        let _ = self.child.wait();
+    }
+}

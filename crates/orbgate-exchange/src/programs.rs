@@ -1,0 +1,84 @@
+//! The gate programs: a language, its frameworks, what builds its program, and what starts it. Commands as they are typed at the root.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::program::Program;
+use crate::world::root;
+
+struct Language {
+    name: &'static str,
+    /// Says its version where the language is on the machine.
+    needs: &'static str,
+    /// The first is taken where none is named; none where there is no choice.
+    frameworks: &'static [&'static str],
+    build: &'static [&'static str],
+    start: &'static str,
+}
+
+const LANGUAGES: [Language; 1] = [Language {
+    name: "rust",
+    needs: "cargo --version",
+    frameworks: &[],
+    build: &["cargo build --quiet -p orbgate-tower --all-features --example gate"],
+    start: "target/debug/examples/gate",
+}];
+
+/// Every language with a gate program and each of its frameworks; nothing of a language that the machine lacks, which is said where
+/// `cargo xtask test` counts it.
+///
+/// # Errors
+///
+/// If a language is missing in CI.
+pub fn every() -> Result<Vec<(&'static str, Option<&'static str>)>> {
+    let mut found = Vec::new();
+    for language in &LANGUAGES {
+        if !shell(language.needs).output()?.status.success() {
+            let what = format!("the gate of {}: `{}` fails", language.name, language.needs);
+            let in_ci = std::env::var("CI").is_ok_and(|ci| !["", "0", "false"].contains(&&*ci));
+            ensure!(!in_ci, "{what}");
+            println!("skipped: {what}");
+            if let Some(file) = std::env::var_os("ORBGATE_SKIPPED") {
+                writeln!(OpenOptions::new().append(true).open(file)?, "{what}")?;
+            }
+        } else if language.frameworks.is_empty() {
+            found.push((language.name, None));
+        } else {
+            let frameworks = language.frameworks.iter();
+            found.extend(frameworks.map(|framework| (language.name, Some(*framework))));
+        }
+    }
+    Ok(found)
+}
+
+fn shell(line: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(line).current_dir(root());
+    command
+}
+
+/// Builds the program of a language, for a framework or for its first.
+///
+/// # Errors
+///
+/// If there is none of this name, or it does not build.
+pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
+    let language = LANGUAGES.iter().find(|language| language.name == name);
+    let language = language.with_context(|| format!("`{name}` has no gate program"))?;
+    let framework = framework.or(language.frameworks.first().copied());
+    let is_known = framework.is_none_or(|framework| language.frameworks.contains(&framework));
+    ensure!(
+        is_known,
+        "`{name}` has the frameworks {:?}",
+        language.frameworks
+    );
+    for line in language.build {
+        let status = shell(line).status()?;
+        ensure!(status.success(), "`{line}` failed");
+    }
+    let words = language.start.split(' ').chain(framework);
+    Ok(Program::new(words.map(str::to_owned)))
+}

@@ -1,0 +1,376 @@
+//! The suite: a gate program, what is put to it, and how its answers are judged.
+
+use core::fmt;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use orbgate::{Decision, Engine, Policy, Request, Scopes, Token, TokenKind};
+use serde::Deserialize;
+
+use crate::groups::Group;
+use crate::program::{Counted, Gated, Program, Running};
+use crate::wire::{self, Answer};
+use crate::world::{World, policy};
+
+/// What an answer must be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Expected {
+    pub(crate) status: u16,
+    #[serde(default)]
+    pub(crate) www_authenticate: Option<String>,
+    #[serde(default)]
+    pub(crate) allow: Option<String>,
+    #[serde(skip)]
+    pub(crate) saw: Option<Saw>,
+}
+
+/// What a service says that it saw.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Saw {
+    pub(crate) method: String,
+    pub(crate) target: String,
+    pub(crate) route: Option<String>,
+    pub(crate) scope: Option<String>,
+    pub(crate) kind: Option<String>,
+    pub(crate) consumes: Option<bool>,
+}
+
+/// A request, and what is known of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) place: String,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) method: Vec<u8>,
+    pub(crate) target: Vec<u8>,
+    /// Kind and scopes of its token; none if there is none, or it is to be refused.
+    pub(crate) token: Option<(String, String)>,
+}
+
+/// One run of a gate program under one policy.
+pub(crate) struct Open<'s> {
+    suite: &'s Suite,
+    pub(crate) running: Running,
+    pub(crate) engine: Engine,
+    /// The bodies of all answers from the service.
+    bodies: Mutex<Vec<String>>,
+}
+
+/// A gate program under test.
+pub(crate) struct Suite {
+    pub(crate) program: Program,
+    pub(crate) world: World,
+    /// The same service without its gate.
+    ungated: Running,
+    failures: Mutex<Vec<String>>,
+    count: Mutex<usize>,
+    /// How many of them the server refused by itself.
+    own: Mutex<usize>,
+}
+
+/// Puts every group to a program, and prints what failed. The number of exchanges.
+///
+/// # Errors
+///
+/// If an exchange failed, or the program cannot be driven.
+pub fn run(program: Program, groups: &[Group], home: &str) -> Result<usize> {
+    let world = World::new()?;
+    let ungated = program.start(&policy("t1-strict"), &world.tokens(), Gated::No)?;
+    let suite = Suite {
+        program,
+        world,
+        ungated,
+        failures: Mutex::default(),
+        count: Mutex::default(),
+        own: Mutex::default(),
+    };
+    for group in groups {
+        let start = Instant::now();
+        let before = *suite.count.lock().unwrap();
+        group.run(&suite, home)?;
+        let ran = *suite.count.lock().unwrap() - before;
+        let own = core::mem::take(&mut *suite.own.lock().unwrap());
+        let seconds = start.elapsed().as_secs_f64();
+        println!(
+            "{group}: {ran} exchanges, {own} of them refused by the server itself, in {seconds:.1} s"
+        );
+    }
+    let failures = suite.failures.lock().unwrap();
+    for failure in failures.iter().take(20) {
+        println!("FAILED {failure}\n");
+    }
+    let count = *suite.count.lock().unwrap();
+    ensure!(
+        failures.is_empty(),
+        "{} of {count} exchanges failed",
+        failures.len()
+    );
+    Ok(count)
+}
+
+impl Suite {
+    pub(crate) fn fail(&self, what: impl fmt::Display) {
+        self.failures.lock().unwrap().push(what.to_string());
+    }
+
+    /// Starts the program under one policy.
+    pub(crate) fn open(&self, policy: &str) -> Result<Open<'_>> {
+        self.open_file(&crate::world::policy(policy))
+    }
+
+    pub(crate) fn open_file(&self, file: &Path) -> Result<Open<'_>> {
+        let running = self.program.start(file, &self.world.tokens(), Gated::Yes)?;
+        self.opened(running, file)
+    }
+
+    /// A program that runs under the policy of this file.
+    pub(crate) fn opened(&self, running: Running, file: &Path) -> Result<Open<'_>> {
+        Ok(Open {
+            suite: self,
+            running,
+            engine: Engine::new(&Policy::from_bytes(&std::fs::read(file)?)?),
+            bodies: Mutex::default(),
+        })
+    }
+
+    /// What the server does with a request where there is no gate.
+    fn without_gate(&self, sent: &Sent) -> (Answer, Option<Saw>) {
+        let answer = wire::ask(&self.ungated.address, &sent.bytes).unwrap_or_default();
+        let saw = match answer.status {
+            200 => serde_json::from_slice(&answer.body).ok(),
+            _ => None,
+        };
+        (answer, saw)
+    }
+}
+
+impl Expected {
+    /// What a decision says of the answer.
+    pub(crate) fn of(
+        engine: &Engine,
+        method: &[u8],
+        target: &[u8],
+        token: Option<Token<'_>>,
+    ) -> Self {
+        let decision = engine.decide(&Request {
+            method,
+            target,
+            token,
+            allow_bonus_orbs_use: false,
+        });
+        let route = match &decision {
+            Decision::Allow(allow) => allow.route(),
+            Decision::Deny(deny) => deny.route(),
+        };
+        let charge = decision.charge();
+        let saw = decision.is_allow().then(|| Saw {
+            method: String::from_utf8_lossy(method).into_owned(),
+            target: String::from_utf8_lossy(target).into_owned(),
+            route: route.map(|route| route.as_str().to_owned()),
+            scope: decision.scope().map(|scope| scope.name().to_owned()),
+            kind: token.map(|token| token.kind.as_str().to_owned()),
+            consumes: charge.map(|charge| charge.consumes),
+        });
+        let methods = route.map(|route| route.methods().collect::<Vec<_>>().join(", "));
+        let status = decision.status().unwrap_or(200);
+        Self {
+            status,
+            www_authenticate: matches!(status, 401 | 403).then(|| "Bearer".to_owned()),
+            allow: methods.filter(|_| status == 405),
+            saw,
+        }
+    }
+
+    /// Whether an answer is this one.
+    pub(crate) fn is(&self, answer: &Answer) -> bool {
+        self.differs(answer).is_none()
+    }
+
+    /// How an answer differs.
+    fn differs(&self, answer: &Answer) -> Option<String> {
+        if answer.status != self.status {
+            return Some(format!("the status is not {}", self.status));
+        }
+        if !answer.rest.is_empty() {
+            return Some("there is a second answer".to_owned());
+        }
+        if self.status == 200 {
+            let saw: Result<Saw, _> = serde_json::from_slice(&answer.body);
+            return match saw {
+                Ok(saw) if self.saw.as_ref().is_none_or(|expected| *expected == saw) => None,
+                Ok(_) => Some(format!("the service should have seen {:?}", self.saw)),
+                Err(error) => Some(format!("the body: {error}")),
+            };
+        }
+        let headers = [
+            ("WWW-Authenticate", &self.www_authenticate),
+            ("Allow", &self.allow),
+            ("Content-Type", &None),
+        ];
+        let mut wrong = headers
+            .iter()
+            .filter(|(name, value)| answer.header(name) != **value);
+        match wrong.next() {
+            Some((name, value)) => Some(format!("`{name}` is not {value:?}")),
+            None if answer.body.is_empty() => None,
+            None => Some("a denial has a body".to_owned()),
+        }
+    }
+}
+
+impl Open<'_> {
+    /// Sends a request and judges its answer.
+    pub(crate) fn exchange(&self, sent: &Sent, expected: &Expected) -> Answer {
+        let answer = match wire::ask(&self.running.address, &sent.bytes) {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.suite
+                    .fail(format!("{}\n  no answer: {error}", sent.place));
+                return Answer::default();
+            }
+        };
+        self.judge(sent, expected, &answer);
+        answer
+    }
+
+    /// What the service said in answers that were judged elsewhere.
+    pub(crate) fn saw(&self, bodies: impl IntoIterator<Item = String>) {
+        let mut all = self.bodies.lock().unwrap();
+        let before = all.len();
+        all.extend(bodies);
+        *self.suite.count.lock().unwrap() += all.len() - before;
+    }
+
+    /// Judges an answer: by what is expected, and, if the service was reached, by the engine.
+    pub(crate) fn judge(&self, sent: &Sent, expected: &Expected, answer: &Answer) {
+        *self.suite.count.lock().unwrap() += 1;
+        if answer.status == 200 {
+            self.bodies.lock().unwrap().push(answer.text().to_owned());
+        }
+        let wrong = expected.differs(answer);
+        let wrong =
+            wrong.and_then(|wrong| self.unless_the_servers_own(sent, expected, answer, wrong));
+        let wrong = wrong.or_else(|| self.not_allowed(sent, answer));
+        if let Some(wrong) = wrong {
+            self.suite.fail(shown(sent, answer, &wrong));
+        }
+    }
+
+    /// A server may refuse a request before any gate sees it, or give its programs another target than the wire's: without `#…`, or
+    /// without the authority. What it does is seen without the gate.
+    fn unless_the_servers_own(
+        &self,
+        sent: &Sent,
+        expected: &Expected,
+        answer: &Answer,
+        wrong: String,
+    ) -> Option<String> {
+        let (own, saw) = self.suite.without_gate(sent);
+        let Some(saw) = saw else {
+            let refused = matches!(own.status, 0 | 400..=499 | 501 | 505);
+            *self.suite.own.lock().unwrap() += usize::from(refused);
+            return (!refused || own.status != answer.status).then_some(wrong);
+        };
+        let token = sent
+            .token
+            .as_ref()
+            .map(|(kind, scopes)| token(kind, scopes));
+        if (saw.method.as_bytes(), saw.target.as_bytes()) == (&sent.method, &sent.target)
+            || expected.status == 200
+        {
+            // What is accepted has one spelling, which no server changes.
+            return Some(wrong);
+        }
+        Expected::of(
+            &self.engine,
+            saw.method.as_bytes(),
+            saw.target.as_bytes(),
+            token,
+        )
+        .differs(answer)
+    }
+
+    /// Whether the service was reached by a call that the engine does not allow, as the service saw it.
+    fn not_allowed(&self, sent: &Sent, answer: &Answer) -> Option<String> {
+        if answer.status != 200 {
+            return None;
+        }
+        let Ok(saw) = serde_json::from_slice::<Saw>(&answer.body) else {
+            return Some("the service does not say what it saw".to_owned());
+        };
+        let token = sent
+            .token
+            .as_ref()
+            .map(|(kind, scopes)| token(kind, scopes));
+        let engine = Expected::of(
+            &self.engine,
+            saw.method.as_bytes(),
+            saw.target.as_bytes(),
+            token,
+        );
+        match engine.saw == Some(saw) {
+            true => None,
+            false => Some(format!(
+                "the service was reached, but the engine says {engine:?}"
+            )),
+        }
+    }
+
+    /// The end of a run: everything that reached the service is an answer that was judged, and nothing shows a token.
+    pub(crate) fn close(mut self, place: &str) -> Result<Counted> {
+        let counted = self.running.count()?;
+        let mut records = self.running.records();
+        let mut bodies = core::mem::take(&mut *self.bodies.lock().unwrap());
+        records.sort();
+        bodies.sort();
+        if records != bodies {
+            let unknown = records.iter().find(|record| !bodies.contains(record));
+            let (records, bodies) = (records.len(), bodies.len());
+            let what = format!(
+                "the service was reached {records} times, and answered {bodies} times: {unknown:?}"
+            );
+            self.suite.fail(format!("{place}\n  {what}"));
+        }
+        let allowed = counted.decisions.as_ref().and_then(|all| all.get("allow"));
+        let allowed = allowed.copied().unwrap_or_default();
+        if allowed != u64::try_from(bodies.len())? {
+            let bodies = bodies.len();
+            self.suite.fail(format!(
+                "{place}\n  {bodies} calls reached the service, and {allowed} were counted"
+            ));
+        }
+        if self.suite.world.shows_a_token(&self.running.output()) {
+            self.suite
+                .fail(format!("{place}\n  the output shows a token"));
+        }
+        Ok(counted)
+    }
+}
+
+/// A token as an engine takes it.
+pub(crate) fn token<'t>(kind: &'t str, scopes: &'t str) -> Token<'t> {
+    Token {
+        kind: TokenKind::from_name(kind),
+        scopes: Scopes::Text(scopes.as_bytes()),
+    }
+}
+
+/// The whole exchange, for people.
+fn shown(sent: &Sent, answer: &Answer, wrong: &str) -> String {
+    let lines = |bytes: &[u8]| bytes.escape_ascii().to_string().replace("\\r\\n", "\n    ");
+    let headers = answer
+        .headers
+        .iter()
+        .map(|(name, value)| format!("\n    {name}: {value}"));
+    format!(
+        "{}\n  {wrong}\n  sent:\n    {}\n  came:\n    {}{}\n    {}",
+        sent.place,
+        lines(&sent.bytes).trim_end(),
+        answer.status,
+        headers.collect::<String>(),
+        lines(&answer.body),
+    )
+}

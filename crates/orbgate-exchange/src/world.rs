@@ -1,0 +1,152 @@
+//! What every group needs: issuers, the file that names them, and tokens.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Result;
+use orbgate_testing::signer::{AUDIENCE, Signer};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::issuer::{Conduct, Issuer, Issuers};
+use crate::recipe::Recipe;
+
+/// Issuers and their tokens.
+pub(crate) struct World {
+    pub(crate) issuers: Issuers,
+    /// Where an issuer will be that is down: nobody listens.
+    pub(crate) down: String,
+    folder: TempDir,
+    /// The end of every token that was signed, which nothing may show.
+    signed: Mutex<BTreeSet<String>>,
+}
+
+/// Every issuer, and how it behaves.
+pub(crate) const ISSUERS: [(&str, Conduct); 14] = [
+    ("main", Conduct::Right),
+    ("rotating", Conduct::Right),
+    ("asked", Conduct::Right),
+    ("twins", Conduct::SaysTwins),
+    ("closes", Conduct::Closes),
+    ("drips", Conduct::Drips),
+    ("huge", Conduct::Huge),
+    ("endless", Conduct::Endless),
+    ("fails", Conduct::Fails),
+    ("redirects", Conduct::Redirects),
+    ("page", Conduct::Page),
+    ("another", Conduct::SaysAnother),
+    ("elsewhere", Conduct::SaysElsewhere),
+    ("secret", Conduct::SaysSecret),
+];
+
+/// The project's root.
+pub(crate) fn root() -> &'static Path {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    crates
+        .and_then(Path::parent)
+        .expect("a crate is in crates/")
+}
+
+/// The file of a policy, as cases name it.
+pub(crate) fn policy(name: &str) -> PathBuf {
+    let policies = root().join("policy");
+    match name {
+        "external" => policies.join("external.yaml"),
+        name => policies.join("cases/policies").join(format!("{name}.yaml")),
+    }
+}
+
+/// The time, in seconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.expect("the clock is right").as_secs()
+}
+
+impl World {
+    pub(crate) fn new() -> Result<Self> {
+        let issuers = Issuers::serve("127.0.0.1:0")?;
+        let (second, rsa) = (Signer::p256(), Signer::rsa());
+        for (name, conduct) in ISSUERS {
+            let issuer = Issuer::new(&format!("{name}-1"), conduct);
+            let issuer = match name {
+                "main" => issuer.with([second.jwk("main-2"), rsa.jwk("main-rsa")]),
+                "twins" => issuer.with([second.jwk("twins-2")]),
+                _ => issuer,
+            };
+            issuers.add(name, issuer);
+        }
+        issuers.add("down", Issuer::new("down-1", Conduct::Right));
+        // A port of which nobody else has heard.
+        let down = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
+        let world = Self {
+            issuers,
+            down,
+            folder: TempDir::new()?,
+            signed: Mutex::default(),
+        };
+        let mut all: Vec<Value> = ISSUERS.map(|(name, _)| world.configuration(name)).into();
+        all.push(world.configuration("down"));
+        // JSON is YAML.
+        let text = json!({"orbgate_token": 1, "issuers": all});
+        fs::write(world.tokens(), format!("{text:#}"))?;
+        Ok(world)
+    }
+
+    /// What the file of issuers says of one.
+    fn configuration(&self, name: &str) -> Value {
+        let mut found = json!({
+            "issuer": self.issuers.name(name),
+            "audience": AUDIENCE,
+            "algorithms": ["ES256", "RS256"],
+            "kind": {
+                "user": [{"claim": "token_kind", "equals": "user"}],
+                "organisation": [{"claim": "token_kind", "equals": "organisation"}],
+            },
+            "require": ["sub", "jti"],
+            "max_lifetime_seconds": 3600,
+        });
+        // The others are found by discovery.
+        if ["asked", "drips"].contains(&name) {
+            found["jwks_uri"] = format!("{}/jwks", self.issuers.name(name)).into();
+        }
+        if name == "down" {
+            found["jwks_uri"] = format!("http://{}/down/jwks", self.down).into();
+        }
+        found
+    }
+
+    /// A file for this run alone.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The file of issuers.
+    pub(crate) fn tokens(&self) -> PathBuf {
+        self.file("tokens.yaml")
+    }
+
+    /// The token of a recipe.
+    pub(crate) fn token(&self, recipe: &Recipe) -> Result<String> {
+        let issuer = recipe.issuer.as_deref().unwrap_or("main");
+        let token = self
+            .issuers
+            .sign(issuer, |issuer| recipe.sign(issuer, now()))?;
+        let end = token
+            .rsplit_once('.')
+            .map_or("", |(_, signature)| signature);
+        if end.len() > 20 {
+            self.signed.lock().unwrap().insert(end.to_owned());
+        }
+        Ok(token)
+    }
+
+    /// Whether a text shows a token.
+    pub(crate) fn shows_a_token(&self, text: &str) -> bool {
+        let signed = self.signed.lock().unwrap();
+        signed.iter().any(|end| text.contains(end.as_str()))
+    }
+}

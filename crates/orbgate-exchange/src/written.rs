@@ -1,0 +1,127 @@
+//! Exchanges that people write: the files of `policy/cases/gate`.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, ensure};
+use serde::Deserialize;
+
+use crate::recipe::Recipe;
+use crate::suite::{Expected, Saw};
+use crate::tsv::unescape;
+use crate::world::root;
+
+/// A file: what its exchanges have in common, and the exchanges.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    pub(crate) policy: String,
+    request: String,
+    answer: Expected,
+    exchanges: Vec<Written>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: String,
+    /// Instead of the file's.
+    request: Option<String>,
+    answer: Option<Expected>,
+    /// In place of `{token}`.
+    token: Option<Recipe>,
+    /// The code of the refusal.
+    refused: Option<String>,
+    saw: Option<Saw>,
+}
+
+/// An exchange.
+#[derive(Clone, Debug)]
+pub(crate) struct Exchange {
+    /// File and name.
+    pub(crate) place: String,
+    /// With `{token}` where the token is to be.
+    request: Vec<u8>,
+    pub(crate) token: Option<Recipe>,
+    pub(crate) expected: Expected,
+    pub(crate) refused: Option<String>,
+}
+
+impl Exchange {
+    /// The bytes to send, with this token.
+    pub(crate) fn bytes(&self, token: Option<&str>) -> Vec<u8> {
+        let Some(token) = token else {
+            return self.request.clone();
+        };
+        let mut bytes = Vec::new();
+        let mut rest = self.request.as_slice();
+        while let Some(at) = rest.windows(7).position(|seven| seven == b"{token}") {
+            bytes.extend(&rest[..at]);
+            bytes.extend(token.as_bytes());
+            rest = &rest[at + 7..];
+        }
+        bytes.extend(rest);
+        bytes
+    }
+
+    /// Method and target of the request line.
+    pub(crate) fn line(&self) -> (&[u8], &[u8]) {
+        let mut words = self.request.split(|byte| *byte == b' ');
+        (
+            words.next().unwrap_or_default(),
+            words.next().unwrap_or_default(),
+        )
+    }
+}
+
+/// The files, by their names.
+pub(crate) fn files() -> Result<Vec<(String, File)>> {
+    let folder = root().join("policy/cases/gate");
+    let entries: Result<Vec<PathBuf>, _> = fs::read_dir(&folder)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect();
+    let mut paths = entries?;
+    paths.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "yaml")
+    });
+    paths.sort();
+    ensure!(!paths.is_empty(), "no exchanges in {}", folder.display());
+    let files = paths.into_iter().map(|path| {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let text = fs::read_to_string(&path)?;
+        let file = serde_yaml::from_str(&text).with_context(|| name.clone())?;
+        Ok((name, file))
+    });
+    files.collect()
+}
+
+impl File {
+    pub(crate) fn exchanges(self, name: &str) -> Result<Vec<Exchange>> {
+        let exchanges = self.exchanges.into_iter().map(|written| {
+            let place = format!("{name}: {}", written.name);
+            let request = written.request.as_ref().unwrap_or(&self.request);
+            let mut expected = written.answer.unwrap_or_else(|| self.answer.clone());
+            ensure!(
+                (expected.status == 200) == written.saw.is_some(),
+                "{place}: `saw` goes with 200"
+            );
+            expected.saw = written.saw;
+            Ok(Exchange {
+                // Lines end as HTTP's do; one that is empty ends the headers.
+                request: unescape(
+                    &format!("{}\n\n", request.trim_end()).replace('\n', "\\x0d\\x0a"),
+                )?,
+                token: written.token,
+                expected,
+                refused: written.refused,
+                place,
+            })
+        });
+        exchanges.collect()
+    }
+}
