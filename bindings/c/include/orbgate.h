@@ -24,13 +24,17 @@
  *   Thread-safe  yes: any thread, at any time, also with the same arguments
  *   Allocates    whether it takes memory from the heap. Once a thread: some dozens of bytes with a thread's
  *                first such call, kept for the next thread when this one ends
- *   Blocks       whether it may wait: for a file, or for another thread
+ *   Blocks       whether it may wait: for a file, or for another thread, which waits for nothing itself
  *   Cost         constant  a few instructions
  *                decision  tens of nanoseconds for a usual request; linear in the bytes handed over, of which
  *                          a target's first 8,192 count, and at most 65 look-ups in the policy, whatever its
  *                          size. The worst request against the worst policy takes about 300,000 instructions
  *                batch     a decision for each row
- *                policy    linear in the size of the policy: milliseconds for thousands of routes
+ *                policy    linear in the size of the policy, or of the configuration of tokens: milliseconds for
+ *                          thousands of routes
+ *                token     reading a token of at most 8,192 bytes, and a decision; tens of microseconds where its
+ *                          signature is checked in place
+ *                keys      linear in the bytes of a document, such as a key set of at most 262,144
  *
  * No function calls back. Constant and decision functions that neither allocate nor block suit Java's
  * Linker.Option.critical and .NET's SuppressGCTransition, which ask for less than a microsecond, as every
@@ -146,6 +150,10 @@ enum OrbgateStatus
    * A fault of the library was caught: the call had no effect, and the library goes on working.
    */
   ORBGATE_STATUS_PANIC = 5,
+  /**
+   * The configuration of tokens, or an option of a gate, has faults; the error names each.
+   */
+  ORBGATE_STATUS_INVALID_CONFIGURATION = 6,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -410,6 +418,125 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_PACK_ABOUT 2
 
 /**
+ * Why a fetch failed: no connection, an untrusted certificate, or an answer that is not HTTP or broke off.
+ */
+#define ORBGATE_FETCH_UNREACHABLE 1
+
+/**
+ * Why a fetch failed: it was not there within `timeout_ms`.
+ */
+#define ORBGATE_FETCH_TIMEOUT 2
+
+/**
+ * Why a fetch failed: the body has more than `max_bytes`.
+ */
+#define ORBGATE_FETCH_TOO_LARGE 3
+
+/**
+ * Why a fetch failed: the host does not fetch from there.
+ */
+#define ORBGATE_FETCH_BAD_URL 4
+
+/**
+ * In `OrbgateGateOptions.flags`: every denial has the status 403, so that a caller cannot tell an unknown route from a missing
+ * scope.
+ */
+#define ORBGATE_GATE_FLAT_403 1
+
+/**
+ * In `OrbgateGateOptions.flags`: a `POST` counts as one even if a header names another method. Only where nothing follows such
+ * headers.
+ */
+#define ORBGATE_GATE_IGNORE_METHOD_OVERRIDE 2
+
+/**
+ * In `OrbgateGateOptions.flags`: the caller checks signatures, see `ORBGATE_STEP_CHECK_SIGNATURE`. A library without
+ * cryptography, such as the WebAssembly module, always asks for it.
+ */
+#define ORBGATE_GATE_SIGNATURES_OUTSIDE 4
+
+/**
+ * In `OrbgateGateOptions.flags`: no key is used beyond its time; `max_stale_ms` is 0.
+ */
+#define ORBGATE_GATE_NO_STALE_KEYS 8
+
+/**
+ * In `OrbgateGateOptions.challenge`: `WWW-Authenticate: Bearer` with every 401 and 403.
+ */
+#define ORBGATE_CHALLENGE_MINIMAL 0
+
+/**
+ * In `OrbgateGateOptions.challenge`: with the error and the missing scope, as RFC 6750 says.
+ */
+#define ORBGATE_CHALLENGE_FULL 1
+
+/**
+ * In `OrbgateGateOptions.challenge`: no header; every denial is a bare 403.
+ */
+#define ORBGATE_CHALLENGE_NONE 2
+
+/**
+ * How a router writes the parameters of its templates: `{id}`, `{id:[0-9]+}`, `{id:int}`.
+ */
+#define ORBGATE_TEMPLATES_BRACES 0
+
+/**
+ * How a router writes the parameters of its templates: `:id`, `:id(\d+)`.
+ */
+#define ORBGATE_TEMPLATES_COLONS 1
+
+/**
+ * How a router writes the parameters of its templates: `<id>`, `<int:id>`.
+ */
+#define ORBGATE_TEMPLATES_ANGLES 2
+
+/**
+ * In `OrbgateGateRequest.flags`: the answer has a line for an audit.
+ */
+#define ORBGATE_WITH_AUDIT 4
+
+/**
+ * In `OrbgateGateRequest.matched`: no router is outside the gate.
+ */
+#define ORBGATE_MATCHED_NOTHING 0
+
+/**
+ * In `OrbgateGateRequest.matched`: a router has taken the route of `path_template`. A request that another route would allow is denied.
+ */
+#define ORBGATE_MATCHED_TEMPLATE 1
+
+/**
+ * In `OrbgateGateRequest.matched`: a router does not say what it has taken, as a fallback. What would be allowed is denied.
+ */
+#define ORBGATE_MATCHED_UNKNOWN 2
+
+/**
+ * The service has a route that the policy lacks: no gate protects it.
+ */
+#define ORBGATE_DIFFERENCE_UNDECLARED 1
+
+/**
+ * The policy has a route that the service lacks, which is harmless where several services share a policy.
+ */
+#define ORBGATE_DIFFERENCE_UNSERVED 2
+
+/**
+ * In `OrbgateStepInfo.kind`: the answer.
+ */
+#define ORBGATE_STEP_ANSWER 1
+
+/**
+ * In `OrbgateStepInfo.kind`: keys must come first. Fetch what `orbgate_gate_next_fetch` has, wait until `orbgate_gate_is_over`
+ * says so, at the latest until `until_ms`, and then call `orbgate_gate_resume`.
+ */
+#define ORBGATE_STEP_WAIT 2
+
+/**
+ * In `OrbgateStepInfo.kind`: check this signature, and tell `orbgate_gate_checked` whether it is right.
+ */
+#define ORBGATE_STEP_CHECK_SIGNATURE 3
+
+/**
  * A compiled, immutable policy. Shared by reference counting: `orbgate_engine_retain` adds an owner,
  * `orbgate_engine_free` takes one away.
  */
@@ -421,10 +548,32 @@ typedef struct OrbgateEngine OrbgateEngine;
 typedef struct OrbgateError OrbgateError;
 
 /**
+ * A URL to fetch. Immutable; the caller owns it.
+ */
+typedef struct OrbgateFetch OrbgateFetch;
+
+/**
+ * Rules and keys: from a request as it came to its answer. It does no I/O, reads no clock and has no thread: the caller fetches
+ * what `orbgate_gate_next_fetch` has, and gives the time, by two clocks: `unix_ms` since 1970, which tokens are valid by, and
+ * `monotonic_ms` since any moment, on a clock that nobody sets, which keys are fetched by.
+ */
+typedef struct OrbgateGate OrbgateGate;
+
+/**
  * A place that holds an engine, for hot reload: readers never wait, and every decision comes from exactly
  * one engine. Shared by reference counting.
  */
 typedef struct OrbgateHandle OrbgateHandle;
+
+/**
+ * How the keys of a gate are, at one time. Immutable; the caller owns it.
+ */
+typedef struct OrbgateKeyStatus OrbgateKeyStatus;
+
+/**
+ * How the routes of a service and those of its policy differ. Immutable; the caller owns it.
+ */
+typedef struct OrbgateRouteDifferences OrbgateRouteDifferences;
 
 /**
  * A token's scopes as a set of bits: one test per decision. It belongs to the policy of the engine
@@ -432,6 +581,16 @@ typedef struct OrbgateHandle OrbgateHandle;
  * misread it. Immutable and shared by reference counting.
  */
 typedef struct OrbgateScopeSet OrbgateScopeSet;
+
+/**
+ * What comes of a question to a gate. Immutable; the caller owns it.
+ */
+typedef struct OrbgateStep OrbgateStep;
+
+/**
+ * Which tokens count: the issuers, and what their tokens must be. Immutable; a gate keeps a copy.
+ */
+typedef struct OrbgateVerifier OrbgateVerifier;
 
 /**
  * A *verified* bearer token. A null pointer means no token: denied as `no_token`. All zeros but for
@@ -646,7 +805,7 @@ typedef struct OrbgateErrorInfo {
 } OrbgateErrorInfo;
 
 /**
- * One thing wrong with a policy.
+ * One thing wrong with a policy or a configuration.
  */
 typedef struct OrbgateFault {
   /**
@@ -670,6 +829,316 @@ typedef struct OrbgateFault {
    */
   struct OrbgateStr message;
 } OrbgateFault;
+
+/**
+ * A URL to fetch, by `GET`, without following a redirect and without credentials. Report what came of it in any case, by
+ * `orbgate_gate_fetched` or `orbgate_gate_fetch_failed`.
+ */
+typedef struct OrbgateFetchInfo {
+  /**
+   * Set it to `sizeof(OrbgateFetchInfo)`, or use `orbgate_fetch_info_init()`.
+   */
+  uint32_t struct_size;
+  /**
+   * What is not there after this time is `ORBGATE_FETCH_TIMEOUT`.
+   */
+  uint32_t timeout_ms;
+  /**
+   * The attempt that needs it.
+   */
+  uint64_t attempt;
+  /**
+   * A longer body is `ORBGATE_FETCH_TOO_LARGE`; stop reading there.
+   */
+  uint64_t max_bytes;
+  /**
+   * `https`, or an address of this very machine.
+   */
+  struct OrbgateStr url;
+} OrbgateFetchInfo;
+
+/**
+ * How one issuer's keys are.
+ */
+typedef struct OrbgateIssuerStatus {
+  /**
+   * Set it to `sizeof(OrbgateIssuerStatus)`, or use `orbgate_issuer_status_init()`.
+   */
+  uint32_t struct_size;
+  /**
+   * How many keys there are to use. With 0 every token of the issuer is refused.
+   */
+  uint32_t key_count;
+  /**
+   * When they were fetched, on the monotonic clock; 0 where there are none.
+   */
+  uint64_t fetched_ms;
+  /**
+   * The issuer.
+   */
+  struct OrbgateStr issuer;
+  /**
+   * Why the last attempt failed; no text if it did not.
+   */
+  struct OrbgateStr failure;
+  /**
+   * The keys that were left out, and why: a line for each.
+   */
+  struct OrbgateStr warnings;
+} OrbgateIssuerStatus;
+
+/**
+ * How a gate answers, and how often and patiently it fetches keys. All zeros but for the size are the defaults; a time is in
+ * milliseconds, and 0 means the default.
+ */
+typedef struct OrbgateGateOptions {
+  /**
+   * Set it to `sizeof(OrbgateGateOptions)`, or use `orbgate_gate_options_init()`.
+   */
+  uint32_t struct_size;
+  /**
+   * `ORBGATE_GATE_*` bits.
+   */
+  uint32_t flags;
+  /**
+   * An `ORBGATE_CHALLENGE_*` number.
+   */
+  uint32_t challenge;
+  /**
+   * An `ORBGATE_TEMPLATES_*` number: how the router writes what is given as `OrbgateGateRequest.path_template`.
+   */
+  uint32_t templates;
+  /**
+   * The realm of a full challenge: printable ASCII without `"` and `\`; none where it has no bytes.
+   */
+  struct OrbgateStr realm;
+  /**
+   * The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`; none where it has no bytes.
+   */
+  struct OrbgateStr resource_metadata;
+  /**
+   * How long keys are good for where the issuer sends no usable `Cache-Control`: 600 s by default.
+   */
+  uint32_t ttl_ms;
+  /**
+   * The least that an issuer may say: 60 s.
+   */
+  uint32_t ttl_min_ms;
+  /**
+   * The most that an issuer may say: 3,600 s.
+   */
+  uint32_t ttl_max_ms;
+  /**
+   * After how much of that time a token starts a fetch without waiting for it, in percent: 80.
+   */
+  uint32_t ahead_percent;
+  /**
+   * How long keys are used beyond their time while no fresh ones can be fetched: 3,600 s.
+   */
+  uint32_t max_stale_ms;
+  /**
+   * The time from one attempt to the next: 30 s.
+   */
+  uint32_t cooldown_ms;
+  /**
+   * How many attempts tokens with unknown keys may start at once, and then in every cooldown: 4.
+   */
+  uint32_t burst;
+  /**
+   * The time from one attempt to the next while there are no keys: 1 s.
+   */
+  uint32_t retry_ms;
+  /**
+   * How long one attempt may take altogether: 5 s.
+   */
+  uint32_t timeout_ms;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+} OrbgateGateOptions;
+
+/**
+ * A request as it came over the wire: nothing of it is decoded, stripped or joined.
+ */
+typedef struct OrbgateGateRequest {
+  /**
+   * Set it to `sizeof(OrbgateGateRequest)`, or use `orbgate_gate_request_init()`.
+   */
+  uint32_t struct_size;
+  /**
+   * 0, or of `ORBGATE_ALLOW_BONUS_ORBS` and `ORBGATE_WITH_AUDIT`.
+   */
+  uint32_t flags;
+  /**
+   * The method.
+   */
+  struct OrbgateStr method;
+  /**
+   * The target: path and query, in the bytes of the request line or of `:path`.
+   */
+  struct OrbgateStr target;
+  /**
+   * Every value of `Authorization`, one item a line of the header.
+   */
+  const struct OrbgateStr *authorization;
+  /**
+   * How many.
+   */
+  size_t authorization_count;
+  /**
+   * The names of all headers, or at least of those with `method` in them in any case: some let a `POST` be another method.
+   */
+  const struct OrbgateStr *header_names;
+  /**
+   * How many.
+   */
+  size_t header_name_count;
+  /**
+   * With `ORBGATE_MATCHED_TEMPLATE` the template that the router has taken, with the prefix of its router, written as the gate's
+   * options say; else no text.
+   */
+  struct OrbgateStr path_template;
+  /**
+   * An `ORBGATE_MATCHED_*` number.
+   */
+  uint32_t matched;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+} OrbgateGateRequest;
+
+/**
+ * A route that only the service or only the policy has.
+ */
+typedef struct OrbgateRouteDifference {
+  /**
+   * Set it to `sizeof(OrbgateRouteDifference)`, or use `orbgate_route_difference_init()`.
+   */
+  uint32_t struct_size;
+  /**
+   * An `ORBGATE_DIFFERENCE_*` number.
+   */
+  uint32_t kind;
+  /**
+   * The route, as `GET /users/export`.
+   */
+  struct OrbgateStr route;
+  /**
+   * The policy's route that decides the requests of an undeclared one; no text where they are denied.
+   */
+  struct OrbgateStr decided_as;
+} OrbgateRouteDifference;
+
+/**
+ * What comes of a question. Fields of another kind of step are 0, and texts of it no text.
+ */
+typedef struct OrbgateStepInfo {
+  /**
+   * Set it to `sizeof(OrbgateStepInfo)`, or use `orbgate_step_info_init()`.
+   */
+  uint32_t struct_size;
+  /**
+   * An `ORBGATE_STEP_*` number.
+   */
+  uint32_t kind;
+  /**
+   * The attempt to wait for.
+   */
+  uint64_t attempt;
+  /**
+   * When it is over even if nobody reports its end, on the monotonic clock.
+   */
+  uint64_t until_ms;
+  /**
+   * The algorithm of the signature to check, as in `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt
+   * as long as its hash. It fits the key, and key and signature have their right form and length.
+   */
+  struct OrbgateStr algorithm;
+  /**
+   * The key, as a JWK with its required members alone: equal keys have equal texts, so keep what you have imported. If it cannot
+   * be imported, the signature is wrong.
+   */
+  struct OrbgateStr key;
+  /**
+   * What was signed.
+   */
+  struct OrbgateStr message;
+  /**
+   * The signature: bytes.
+   */
+  struct OrbgateStr signature;
+  /**
+   * The decision. Only `ORBGATE_EFFECT_ALLOW` lets the request through.
+   */
+  struct OrbgateDecision decision;
+  /**
+   * The status to answer a denial with, and no body; 0 for an allow.
+   */
+  uint32_t http_status;
+  /**
+   * An `OrbgateTokenKind` of the token, `ORBGATE_TOKEN_KIND_NONE` where none is right.
+   */
+  uint32_t token_kind;
+  /**
+   * The `WWW-Authenticate` of a denial; no text where it has none.
+   */
+  struct OrbgateStr www_authenticate;
+  /**
+   * The `Allow` of a denial; no text where it has none.
+   */
+  struct OrbgateStr allow;
+  /**
+   * Why the token is refused, as in `expired`: for logs and counters alone.
+   */
+  struct OrbgateStr refused;
+  /**
+   * Where the router went instead of the allowed route, of no bytes where it did not say: count it. No text where they agree.
+   */
+  struct OrbgateStr misrouted;
+  /**
+   * With `ORBGATE_WITH_AUDIT` a line of JSON for an audit, without the end of the line.
+   */
+  struct OrbgateStr audit;
+  /**
+   * The token's scopes, with one space between two.
+   */
+  struct OrbgateStr scopes;
+  /**
+   * Who issued it.
+   */
+  struct OrbgateStr issuer;
+  /**
+   * Whom it is about (`sub`).
+   */
+  struct OrbgateStr subject;
+  /**
+   * The client that it was issued to.
+   */
+  struct OrbgateStr client;
+  /**
+   * Who acts for the subject (`act`).
+   */
+  struct OrbgateStr actor;
+  /**
+   * Its own name (`jti`).
+   */
+  struct OrbgateStr id;
+  /**
+   * A name that reveals nothing of it: 16 hexadecimal digits.
+   */
+  struct OrbgateStr fingerprint;
+  /**
+   * When it expires, in milliseconds since 1970.
+   */
+  uint64_t expires_ms;
+  /**
+   * Its scopes interned, for further questions to the engine that has answered; null without a token. It is the step's:
+   * `orbgate_scope_set_retain` keeps it.
+   */
+  const struct OrbgateScopeSet *scope_set;
+} OrbgateStepInfo;
 
 /**
  * A route of an engine.
@@ -1147,7 +1616,7 @@ OrbgateStatus orbgate_error_info(const struct OrbgateError *error,
                                  struct OrbgateErrorInfo *out);
 
 /**
- * One of the faults of a policy, in the order of the file.
+ * One of the faults of a policy or a configuration, in the order of the file.
  *
  * Returns `ORBGATE_STATUS_NOT_FOUND` where `index` is not below `fault_count`.
  *
@@ -1168,6 +1637,335 @@ OrbgateStatus orbgate_error_fault(const struct OrbgateError *error,
  */
 ORBGATE_API
 void orbgate_error_free(struct OrbgateError *error);
+
+/**
+ * What to fetch next; `*out` is null where there is nothing. Ask after each call, until there is nothing.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_fetch_free`.
+ * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_next_fetch(const struct OrbgateGate *gate,
+                                      uint64_t monotonic_ms,
+                                      struct OrbgateFetch **out);
+
+/**
+ * What a fetch has brought: the status, the value of `Cache-Control` (several joined by commas) and the body, which may be left out
+ * where the status is not 200. `*out` is what to fetch next for the same attempt, the keys after their address, or null: then the
+ * attempt is over, and those who wait for it ask again. A report of an attempt that is over already changes nothing.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_fetch_free`. Everything else is only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: keys.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_fetched(const struct OrbgateGate *gate,
+                                   uint64_t attempt,
+                                   uint32_t http_status,
+                                   const char *cache_control,
+                                   size_t cache_control_len,
+                                   const char *body,
+                                   size_t body_len,
+                                   uint64_t monotonic_ms,
+                                   struct OrbgateFetch **out);
+
+/**
+ * A fetch has failed, for the reason of an `ORBGATE_FETCH_*` number. Its attempt is over, and those who wait for it ask again.
+ *
+ * Ownership: nothing.
+ * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_fetch_failed(const struct OrbgateGate *gate,
+                                        uint64_t attempt,
+                                        uint32_t failure,
+                                        uint64_t monotonic_ms);
+
+/**
+ * Whether what a step waits for is over, so that `orbgate_gate_resume` goes on: `*out` is 1 or 0. Ask after each report of a fetch,
+ * and when `until_ms` has come. A step that is no `ORBGATE_STEP_WAIT` is an invalid argument.
+ *
+ * Ownership: nothing.
+ * Thread-safe: yes. Allocates: no. Blocks: yes. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_is_over(const struct OrbgateGate *gate,
+                                   const struct OrbgateStep *step,
+                                   uint64_t monotonic_ms,
+                                   uint8_t *out);
+
+/**
+ * Asks for every issuer's keys, as far as the options allow, so that the first token need not wait: fetch what
+ * `orbgate_gate_next_fetch` has then. `orbgate_gate_status` says what came.
+ *
+ * Ownership: nothing.
+ * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_warm(const struct OrbgateGate *gate,
+                                uint64_t monotonic_ms);
+
+/**
+ * What a fetch is.
+ *
+ * Ownership: the text in `out` is the fetch's and lives as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_fetch_info(const struct OrbgateFetch *fetch,
+                                 struct OrbgateFetchInfo *out);
+
+/**
+ * Frees a fetch. Null is fine.
+ *
+ * Ownership: takes `fetch`; its text is gone.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+void orbgate_fetch_free(struct OrbgateFetch *fetch);
+
+/**
+ * Never again uses an issuer's key with this `kid`, even if the issuer still publishes it: for a key whose private half was
+ * stolen. Tokens that name it are refused as `key_revoked`. An unknown issuer is `ORBGATE_STATUS_NOT_FOUND`.
+ *
+ * Ownership: nothing; everything is only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_revoke(const struct OrbgateGate *gate,
+                                  const char *issuer,
+                                  size_t issuer_len,
+                                  const char *kid,
+                                  size_t kid_len);
+
+/**
+ * Forgets an issuer's keys: for an issuer that has withdrawn a key before it expired. The next token waits for a fetch; until one
+ * succeeds, every token of the issuer is refused. An unknown issuer is `ORBGATE_STATUS_NOT_FOUND`.
+ *
+ * Ownership: nothing; everything is only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_forget(const struct OrbgateGate *gate,
+                                  const char *issuer,
+                                  size_t issuer_len);
+
+/**
+ * How each issuer's keys are, for logs and health checks.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_key_status_free`.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_status(const struct OrbgateGate *gate,
+                                  struct OrbgateKeyStatus **out);
+
+/**
+ * How one issuer's keys are, in the order of the configuration. Returns `ORBGATE_STATUS_NOT_FOUND` where there are not more than
+ * `index` issuers.
+ *
+ * Ownership: the texts in `out` are those of `status` and live as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_key_status_issuer(const struct OrbgateKeyStatus *status,
+                                        size_t index,
+                                        struct OrbgateIssuerStatus *out);
+
+/**
+ * Frees what `orbgate_gate_status` gave. Null is fine.
+ *
+ * Ownership: takes `status`; its texts are gone.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+void orbgate_key_status_free(struct OrbgateKeyStatus *status);
+
+/**
+ * Makes a gate. `options` may be null: then all are the defaults. It has no keys yet: the first token waits for them, unless
+ * `orbgate_gate_warm` has asked for them.
+ *
+ * `error` is used as by `orbgate_verifier_from_yaml`: an option that cannot be is `ORBGATE_STATUS_INVALID_CONFIGURATION`.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_gate_free`; `*error`, if it is set, with `orbgate_error_free`.
+ * Everything else is only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_new(const struct OrbgateVerifier *verifier,
+                               const struct OrbgateGateOptions *options,
+                               struct OrbgateGate **out,
+                               struct OrbgateError **error);
+
+/**
+ * Asks about a request, to be decided by this engine. After each call, fetch what `orbgate_gate_next_fetch` has, also when the
+ * answer is there: keys are fetched ahead of their end, and nobody waits for that.
+ *
+ * Nothing that a caller or an issuer does is another status than `ORBGATE_STATUS_OK`: a token whose keys cannot be had is a
+ * denial.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_step_free` or to hand on; it does not need `request`. Everything else is
+ * only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: token.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_ask(const struct OrbgateGate *gate,
+                               const struct OrbgateEngine *engine,
+                               const struct OrbgateGateRequest *request,
+                               uint64_t unix_ms,
+                               uint64_t monotonic_ms,
+                               struct OrbgateStep **out);
+
+/**
+ * Asks again about a request whose wait is over. The engine may be a later one than that of `orbgate_gate_ask`. A step that is no
+ * `ORBGATE_STEP_WAIT` is an invalid argument.
+ *
+ * Ownership: takes `step`, whatever the status; `*out` is the caller's, to free with `orbgate_step_free` or to hand on.
+ * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: token.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_resume(const struct OrbgateGate *gate,
+                                  const struct OrbgateEngine *engine,
+                                  struct OrbgateStep *step,
+                                  uint64_t unix_ms,
+                                  uint64_t monotonic_ms,
+                                  struct OrbgateStep **out);
+
+/**
+ * The answer, once the caller has checked a signature: `is_right` is 1 or 0. A step that is no `ORBGATE_STEP_CHECK_SIGNATURE` is an
+ * invalid argument.
+ *
+ * Ownership: takes `step`, whatever the status; `*out` is the caller's, to free with `orbgate_step_free`.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: token.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_checked(const struct OrbgateGate *gate,
+                                   const struct OrbgateEngine *engine,
+                                   struct OrbgateStep *step,
+                                   uint8_t is_right,
+                                   uint64_t unix_ms,
+                                   uint64_t monotonic_ms,
+                                   struct OrbgateStep **out);
+
+/**
+ * Frees a gate. Null is fine.
+ *
+ * Ownership: takes `gate`; its keys are gone, and steps that are left can only be freed.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+void orbgate_gate_free(struct OrbgateGate *gate);
+
+/**
+ * Compares the routes of a service, a method and a template each, with those of a policy: call it at the start and in tests.
+ * `templates_written` is an `ORBGATE_TEMPLATES_*` number. `*out` is null where they have the same routes.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_route_differences_free`. Everything else is only read; `methods` and
+ * `path_templates` are arrays of `count` texts.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_check_routes(const struct OrbgateEngine *engine,
+                                          const struct OrbgateStr *methods,
+                                          const struct OrbgateStr *path_templates,
+                                          size_t count,
+                                          uint32_t templates_written,
+                                          struct OrbgateRouteDifferences **out);
+
+/**
+ * One of the differences: first those that the policy lacks, then those that the service lacks. Returns
+ * `ORBGATE_STATUS_NOT_FOUND` where there are not more than `index`.
+ *
+ * Ownership: the texts in `out` are those of `differences` and live as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_route_difference(const struct OrbgateRouteDifferences *differences,
+                                       size_t index,
+                                       struct OrbgateRouteDifference *out);
+
+/**
+ * Frees what `orbgate_engine_check_routes` gave. Null is fine.
+ *
+ * Ownership: takes `differences`; its texts are gone.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+void orbgate_route_differences_free(struct OrbgateRouteDifferences *differences);
+
+/**
+ * Whether a whole body is a JSON object that says `"allowBonusOrbsUse": true`, once: `*out` is 1 or 0. Then give the request the
+ * flag `ORBGATE_ALLOW_BONUS_ORBS`.
+ *
+ * Ownership: nothing; `body` is only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: keys.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_allows_bonus_orbs(const char *body,
+                                        size_t body_len,
+                                        uint8_t *out);
+
+/**
+ * What a step says.
+ *
+ * Ownership: the texts and the scope set in `out` are the step's and live as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_step_info(const struct OrbgateStep *step,
+                                struct OrbgateStepInfo *out);
+
+/**
+ * Frees a step, at any time: a request whose caller goes away leaves nothing. Null is fine.
+ *
+ * Ownership: takes `step`; its texts are gone.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+void orbgate_step_free(struct OrbgateStep *step);
+
+/**
+ * Reads the text of a token configuration.
+ *
+ * `error` may be null. Where it is not and the call fails, `*error` says why, with every fault of the configuration; else it is
+ * left alone.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_verifier_free`; `*error`, if it is set, with
+ * `orbgate_error_free`. `yaml` is only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_verifier_from_yaml(const char *yaml,
+                                         size_t yaml_len,
+                                         struct OrbgateVerifier **out,
+                                         struct OrbgateError **error);
+
+/**
+ * Frees a verifier. Null is fine.
+ *
+ * Ownership: takes `verifier`; gates made with it do not need it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+void orbgate_verifier_free(struct OrbgateVerifier *verifier);
 
 /**
  * Makes a handle that holds an engine.
@@ -1541,6 +2339,12 @@ ORBGATE_DEFINE_INIT(OrbgateRoute, orbgate_route_init)
 ORBGATE_DEFINE_INIT(OrbgateScope, orbgate_scope_init)
 ORBGATE_DEFINE_INIT(OrbgateErrorInfo, orbgate_error_info_init)
 ORBGATE_DEFINE_INIT(OrbgateFault, orbgate_fault_init)
+ORBGATE_DEFINE_INIT(OrbgateGateOptions, orbgate_gate_options_init)
+ORBGATE_DEFINE_INIT(OrbgateGateRequest, orbgate_gate_request_init)
+ORBGATE_DEFINE_INIT(OrbgateStepInfo, orbgate_step_info_init)
+ORBGATE_DEFINE_INIT(OrbgateFetchInfo, orbgate_fetch_info_init)
+ORBGATE_DEFINE_INIT(OrbgateIssuerStatus, orbgate_issuer_status_init)
+ORBGATE_DEFINE_INIT(OrbgateRouteDifference, orbgate_route_difference_init)
 #undef ORBGATE_DEFINE_INIT
 
 /* The arguments of `"%.*s"` for an OrbgateStr in a variable: a call, which would run thrice, does not compile. */

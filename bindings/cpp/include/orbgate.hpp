@@ -42,6 +42,7 @@ enum class Status : std::int32_t {
     io = ORBGATE_STATUS_IO,
     not_found = ORBGATE_STATUS_NOT_FOUND,
     panic = ORBGATE_STATUS_PANIC,
+    invalid_configuration = ORBGATE_STATUS_INVALID_CONFIGURATION,
 };
 
 // Why a request was allowed or denied: see OrbgateReason.

@@ -133,6 +133,8 @@ const (
 	StatusNotFound Status = 4
 	// StatusPanic: a fault of the library was caught: the call had no effect, and the library goes on working.
 	StatusPanic Status = 5
+	// StatusInvalidConfiguration: the configuration of tokens, or an option of a gate, has faults; the error names each.
+	StatusInvalidConfiguration Status = 6
 	// end of statuses
 )
 
@@ -147,16 +149,39 @@ func (s Status) String() string {
 // The rest of the C ABI's numbers. A library of another major version than abiVersion, or of an older minor one, is refused.
 const (
 	// cargo xtask codes: numbers
-	abiVersion         = 65536
-	effectInvalid      = 0
-	effectDeny         = 1
-	effectAllow        = 2
-	defaultHTTPStatus  = 403
-	chargeStated       = 1
-	chargeConsumes     = 2
-	chargeAmountStated = 4
-	chargeBonusAllowed = 8
-	allowBonusOrbs     = 1
-	packAbout          = 2
+	abiVersion               = 65536
+	effectInvalid            = 0
+	effectDeny               = 1
+	effectAllow              = 2
+	defaultHTTPStatus        = 403
+	chargeStated             = 1
+	chargeConsumes           = 2
+	chargeAmountStated       = 4
+	chargeBonusAllowed       = 8
+	allowBonusOrbs           = 1
+	packAbout                = 2
+	fetchUnreachable         = 1
+	fetchTimeout             = 2
+	fetchTooLarge            = 3
+	fetchBadUrl              = 4
+	gateFlat403              = 1
+	gateIgnoreMethodOverride = 2
+	gateSignaturesOutside    = 4
+	gateNoStaleKeys          = 8
+	challengeMinimal         = 0
+	challengeFull            = 1
+	challengeNone            = 2
+	templatesBraces          = 0
+	templatesColons          = 1
+	templatesAngles          = 2
+	withAudit                = 4
+	matchedNothing           = 0
+	matchedTemplate          = 1
+	matchedUnknown           = 2
+	differenceUndeclared     = 1
+	differenceUnserved       = 2
+	stepAnswer               = 1
+	stepWait                 = 2
+	stepCheckSignature       = 3
 	// end of numbers
 )

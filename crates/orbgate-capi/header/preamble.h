@@ -24,13 +24,17 @@
  *   Thread-safe  yes: any thread, at any time, also with the same arguments
  *   Allocates    whether it takes memory from the heap. Once a thread: some dozens of bytes with a thread's
  *                first such call, kept for the next thread when this one ends
- *   Blocks       whether it may wait: for a file, or for another thread
+ *   Blocks       whether it may wait: for a file, or for another thread, which waits for nothing itself
  *   Cost         constant  a few instructions
  *                decision  tens of nanoseconds for a usual request; linear in the bytes handed over, of which
  *                          a target's first 8,192 count, and at most 65 look-ups in the policy, whatever its
  *                          size. The worst request against the worst policy takes about 300,000 instructions
  *                batch     a decision for each row
- *                policy    linear in the size of the policy: milliseconds for thousands of routes
+ *                policy    linear in the size of the policy, or of the configuration of tokens: milliseconds for
+ *                          thousands of routes
+ *                token     reading a token of at most 8,192 bytes, and a decision; tens of microseconds where its
+ *                          signature is checked in place
+ *                keys      linear in the bytes of a document, such as a key set of at most 262,144
  *
  * No function calls back. Constant and decision functions that neither allocate nor block suit Java's
  * Linker.Option.critical and .NET's SuppressGCTransition, which ask for less than a microsecond, as every

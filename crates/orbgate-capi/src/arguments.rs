@@ -172,6 +172,7 @@ pub(crate) unsafe fn write_sized<T: Sized32>(place: *mut T, value: &T) -> OrStat
 unsafe fn struct_size<T: Sized32>(pointer: *const T) -> OrStatus<usize> {
     /// No struct of any release is larger.
     const LARGEST: usize = 4096;
+    const { assert!(T::FIRST_SIZE <= size_of::<T>(), "it has shrunk") }
     if pointer.is_null() || !pointer.is_aligned() {
         return Err(INVALID);
     }

@@ -10,10 +10,10 @@ use orbgate::{Digest, Engine, Policy};
 
 use crate::answers::Answers;
 use crate::arguments::{Out, bytes, shared};
-use crate::error::OrbgateError;
+use crate::error::{OrbgateError, handing_over};
 use crate::methods::Methods;
 use crate::owners::{release, retain};
-use crate::status::{OrStatus, OrbgateStatus, caught, guard};
+use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
 /// A compiled, immutable policy. Shared by reference counting: `orbgate_engine_retain` adds an owner,
@@ -119,15 +119,18 @@ pub unsafe extern "C" fn orbgate_engine_from_yaml(
     out: *mut *mut OrbgateEngine,
     error: *mut *mut OrbgateError,
 ) -> OrbgateStatus {
-    let made = caught(|| {
-        let out = Out::new(out).map_err(|status| refused(status, "`out` is null or misaligned"));
+    let make = || {
+        let out = Out::new(out).map_err(|status| refused(status, "`out` is null or misaligned"))?;
         // SAFETY: the caller's, see the preamble.
         let yaml = unsafe { bytes(yaml, yaml_len) }
-            .map_err(|status| refused(status, "`yaml` is null, or `yaml_len` no length"));
-        Ok(out.and_then(|out| Ok((out, compile(yaml?, None)?))))
-    });
+            .map_err(|status| refused(status, "`yaml` is null, or `yaml_len` no length"))?;
+        let engine = compile(yaml, None)?;
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(Arc::into_raw(engine).cast_mut()) }
+        Ok(())
+    };
     // SAFETY: the caller's, see the preamble.
-    unsafe { finish(made, error) }
+    unsafe { handing_over(error, make) }
 }
 
 /// Compiles a policy from a regular file: a pipe would make its reader wait. The path is bytes on Unix and
@@ -146,33 +149,18 @@ pub unsafe extern "C" fn orbgate_engine_from_file(
     out: *mut *mut OrbgateEngine,
     error: *mut *mut OrbgateError,
 ) -> OrbgateStatus {
-    let made = caught(|| {
-        let out = Out::new(out).map_err(|status| refused(status, "`out` is null or misaligned"));
+    let make = || {
+        let out = Out::new(out).map_err(|status| refused(status, "`out` is null or misaligned"))?;
         // SAFETY: the caller's, see the preamble.
         let path = unsafe { bytes(path, path_len) }
-            .map_err(|status| refused(status, "`path` is null, or `path_len` no length"));
-        Ok(out.and_then(|out| Ok((out, compile_file(path?)?))))
-    });
-    // SAFETY: the caller's, see the preamble.
-    unsafe { finish(made, error) }
-}
-
-/// What a maker of engines has: an engine and its place, or the error.
-type Made = Result<(Out<*mut OrbgateEngine>, Arc<OrbgateEngine>), OrbgateError>;
-
-/// Writes the engine, or else the error, and gives the status.
-unsafe fn finish(made: OrStatus<Made>, error: *mut *mut OrbgateError) -> OrbgateStatus {
-    let failed = match made {
-        Ok(Ok((out, engine))) => {
-            // SAFETY: the caller's, see the preamble.
-            unsafe { out.write(Arc::into_raw(engine).cast_mut()) }
-            return OrbgateStatus::Ok;
-        }
-        Ok(Err(failed)) => failed,
-        Err(status) => refused(status, "a fault of the library was caught"),
+            .map_err(|status| refused(status, "`path` is null, or `path_len` no length"))?;
+        let engine = compile_file(path)?;
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(Arc::into_raw(engine).cast_mut()) }
+        Ok(())
     };
     // SAFETY: the caller's, see the preamble.
-    unsafe { failed.hand_over(error) }
+    unsafe { handing_over(error, make) }
 }
 
 fn refused(status: OrbgateStatus, message: &str) -> OrbgateError {

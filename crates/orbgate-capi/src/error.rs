@@ -1,9 +1,10 @@
-//! What is wrong with a policy, as an object of the caller's.
+//! What is wrong with a policy or a configuration, as an object of the caller's.
 
 use orbgate::PolicyError;
 
 use crate::arguments::{Sized32, first_size, shared, write_sized};
-use crate::status::{OrbgateStatus, guard};
+use crate::owners::{drop_owned, into_owned};
+use crate::status::{OrbgateStatus, caught, guard};
 use crate::text::OrbgateStr;
 
 /// Why a call failed. Owned by the caller, immutable.
@@ -40,7 +41,7 @@ unsafe impl Sized32 for OrbgateErrorInfo {
     const FIRST_SIZE: usize = first_size(56, 36);
 }
 
-/// One thing wrong with a policy.
+/// One thing wrong with a policy or a configuration.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateFault {
@@ -86,15 +87,49 @@ impl OrbgateError {
         }
     }
 
+    #[cfg(feature = "gate")]
+    pub(crate) fn tokens(error: &orbgate_token::ConfigError) -> Self {
+        let faults = error.faults().iter().map(|fault| {
+            let (line, column) = fault
+                .place
+                .map_or((0, 0), |place| (place.line, place.column));
+            (line, column, fault.message.clone())
+        });
+        Self {
+            faults: faults.collect(),
+            ..Self::new(OrbgateStatus::InvalidConfiguration, None, error.to_string())
+        }
+    }
+
     /// Hands the error over, where the caller wants it, and gives the call's status.
     pub(crate) unsafe fn hand_over(self, place: *mut *mut Self) -> OrbgateStatus {
         let status = self.status;
         if !place.is_null() && place.is_aligned() {
             // SAFETY: neither null nor misaligned; the caller vouches that it may be written.
-            unsafe { place.write(Box::into_raw(Box::new(self))) }
+            unsafe { place.write(into_owned(self)) }
         }
         status
     }
+}
+
+impl From<OrbgateStatus> for OrbgateError {
+    fn from(status: OrbgateStatus) -> Self {
+        Self::new(status, None, status.explanation().to_owned())
+    }
+}
+
+/// Runs a call that makes something; if it fails, `place` gets the error.
+pub(crate) unsafe fn handing_over(
+    place: *mut *mut OrbgateError,
+    make: impl FnOnce() -> Result<(), OrbgateError>,
+) -> OrbgateStatus {
+    let failed = match caught(|| Ok(make())) {
+        Ok(Ok(())) => return OrbgateStatus::Ok,
+        Ok(Err(failed)) => failed,
+        Err(status) => status.into(),
+    };
+    // SAFETY: the caller's, see the preamble.
+    unsafe { failed.hand_over(place) }
 }
 
 /// Everything about an error but its single faults.
@@ -128,7 +163,7 @@ pub unsafe extern "C" fn orbgate_error_info(
     })
 }
 
-/// One of the faults of a policy, in the order of the file.
+/// One of the faults of a policy or a configuration, in the order of the file.
 ///
 /// Returns `ORBGATE_STATUS_NOT_FOUND` where `index` is not below `fault_count`.
 ///
@@ -164,11 +199,6 @@ pub unsafe extern "C" fn orbgate_error_fault(
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_error_free(error: *mut OrbgateError) {
-    let _ = guard(|| {
-        if !error.is_null() {
-            // SAFETY: made by `hand_over`, and the caller's to free once.
-            drop(unsafe { Box::from_raw(error) });
-        }
-        Ok(())
-    });
+    // SAFETY: the caller's, see the preamble.
+    unsafe { drop_owned(error) }
 }

@@ -26,6 +26,8 @@ pub mod engine;
 pub mod error;
 pub mod flags;
 mod found;
+#[cfg(feature = "gate")]
+pub mod gate;
 pub mod handle;
 pub mod listing;
 mod methods;

@@ -1,8 +1,8 @@
-//! What callers own by counted references: engines, scope sets and handles.
+//! What callers own: by counted references engines, scope sets and handles, alone all else.
 
 use std::sync::Arc;
 
-use crate::status::guard;
+use crate::status::{OrStatus, OrbgateStatus, guard};
 
 /// One more owner of what `Arc::into_raw` handed out; null for null.
 pub(crate) unsafe fn retain<T>(pointer: *const T) -> *mut T {
@@ -22,6 +22,32 @@ pub(crate) unsafe fn release<T>(pointer: *mut T) {
         if !pointer.is_null() {
             // SAFETY: made by `Arc::into_raw`, and an owner of the caller's.
             drop(unsafe { Arc::from_raw(pointer.cast_const()) });
+        }
+        Ok(())
+    });
+}
+
+/// What a caller owns alone.
+pub(crate) fn into_owned<T>(value: T) -> *mut T {
+    Box::into_raw(Box::new(value))
+}
+
+/// Takes over what a caller owned alone.
+#[cfg(feature = "gate")]
+pub(crate) unsafe fn taken<T>(pointer: *mut T) -> OrStatus<Box<T>> {
+    if pointer.is_null() || !pointer.is_aligned() {
+        return Err(OrbgateStatus::InvalidArgument);
+    }
+    // SAFETY: made by `into_owned`, and the caller's to hand over once.
+    Ok(unsafe { Box::from_raw(pointer) })
+}
+
+/// Frees what a caller owned alone. Null is fine.
+pub(crate) unsafe fn drop_owned<T>(pointer: *mut T) {
+    let _ = guard(|| {
+        if !pointer.is_null() {
+            // SAFETY: made by `into_owned`, and the caller's to free once.
+            drop(unsafe { Box::from_raw(pointer) });
         }
         Ok(())
     });

@@ -13,6 +13,8 @@ orbgate::codes! {
         Io = 3: "io", "the file could not be read; the error says why";
         NotFound = 4: "not_found", "the policy has nothing of that name or number";
         Panic = 5: "panic", "a fault of the library was caught: the call had no effect, and the library goes on working";
+        InvalidConfiguration = 6: "invalid_configuration",
+            "the configuration of tokens, or an option of a gate, has faults; the error names each";
     }
 }
 

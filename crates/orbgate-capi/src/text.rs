@@ -27,6 +27,15 @@ impl OrbgateStr {
         }
     }
 
+    /// Bytes that may be no text.
+    #[cfg(feature = "gate")]
+    pub(crate) const fn of_bytes(bytes: &[u8]) -> Self {
+        Self {
+            data: bytes.as_ptr().cast(),
+            len: bytes.len(),
+        }
+    }
+
     pub(crate) fn optional(text: Option<&str>) -> Self {
         text.map_or(Self::NULL, Self::new)
     }

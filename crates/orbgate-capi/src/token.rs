@@ -63,14 +63,16 @@ pub(crate) unsafe fn parts<'a>(
     Ok(kind.map(|kind| Token { kind, scopes }))
 }
 
+/// The number of no token.
+pub(crate) const TOKEN_KIND_NONE: u32 = 255;
+
 /// A kind by its number; the number of no token is none.
 #[inline(always)]
 pub(crate) fn read_kind(kind: u32) -> OrStatus<Option<TokenKind>> {
     const KINDS: [TokenKind; 3] = [TokenKind::Unknown, TokenKind::User, TokenKind::Organisation];
-    const NONE: u32 = 255;
     let known = usize::try_from(kind).ok().and_then(|kind| KINDS.get(kind));
     match known {
-        None if kind != NONE => Err(OrbgateStatus::InvalidArgument),
+        None if kind != TOKEN_KIND_NONE => Err(OrbgateStatus::InvalidArgument),
         known => Ok(known.copied()),
     }
 }

@@ -8,7 +8,7 @@ use orbgate_gate::{Answer, Credentials, Request, Rules};
 use tracing::{Instrument as _, Span};
 
 #[cfg(feature = "audit")]
-use crate::audit::TokenFacts;
+use crate::audit;
 use crate::engines::Engines;
 use crate::observe;
 use crate::settings::Settings;
@@ -72,8 +72,8 @@ impl<V: VerifyToken> Settings<V> {
             observe::shadowed(shadowed, span);
         }
         #[cfg(feature = "audit")]
-        if let Some(audit) = &self.audit {
-            audit.write_down(decision, shadowed.as_ref(), TokenFacts::of(credentials));
+        if let Some(log) = &self.audit {
+            log.write_down(decision, shadowed.as_ref(), audit::token(credentials));
         }
     }
 }

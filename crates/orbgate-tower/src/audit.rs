@@ -8,9 +8,9 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use orbgate::{Decision, TokenKind};
+use orbgate::Decision;
 use orbgate_analysis::{Disagreeing, Shadowed};
-use orbgate_gate::Credentials;
+use orbgate_gate::{AuditLine, AuditToken, Credentials};
 use serde::Serialize;
 
 use crate::observe;
@@ -92,13 +92,10 @@ impl AuditLog {
         &self,
         decision: &Decision<'_>,
         shadowed: Option<&Shadowed<'_, '_>>,
-        token: TokenFacts,
+        token: AuditToken,
     ) {
-        let line = AuditLine {
-            time_ms: time_ms(),
-            decision,
-            about: decision.about().map(|route| route.as_str()),
-            token,
+        let line = Line {
+            enforced: AuditLine::new(time_ms(), decision, token),
             shadow: shadowed.and_then(Shadowed::disagreeing),
         };
         let Ok(mut line) = serde_json::to_vec(&line) else {
@@ -114,45 +111,25 @@ impl AuditLog {
     }
 }
 
-/// What an audit may say of a token.
-#[derive(Serialize)]
-pub(crate) struct TokenFacts {
-    #[serde(rename = "token_kind", serialize_with = "kind")]
-    kind: Option<TokenKind>,
-    #[serde(rename = "token")]
-    fingerprint: Option<String>,
-    #[serde(rename = "token_refused")]
-    refused: Option<&'static str>,
-}
-
-impl TokenFacts {
-    pub(crate) fn of<T: Verified>(credentials: &Credentials<T>) -> Self {
-        let (kind, fingerprint) = match credentials {
-            Credentials::Token(token) => (Some(token.token().kind), token.fingerprint()),
-            _ => (None, None),
-        };
-        Self {
-            kind,
-            fingerprint,
-            refused: credentials.refused(),
-        }
+/// What is known of a request's token.
+pub(crate) fn token<T: Verified>(credentials: &Credentials<T>) -> AuditToken {
+    let (kind, fingerprint) = match credentials {
+        Credentials::Token(token) => (Some(token.token().kind), token.fingerprint()),
+        _ => (None, None),
+    };
+    AuditToken {
+        kind,
+        fingerprint,
+        refused: credentials.refused(),
     }
 }
 
 #[derive(Serialize)]
-struct AuditLine<'a> {
-    time_ms: u64,
+struct Line<'a> {
     #[serde(flatten)]
-    decision: &'a Decision<'a>,
-    about: Option<&'a str>,
-    #[serde(flatten)]
-    token: TokenFacts,
+    enforced: AuditLine<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shadow: Option<Disagreeing<'a>>,
-}
-
-fn kind<S: serde::Serializer>(kind: &Option<TokenKind>, to: S) -> Result<S::Ok, S::Error> {
-    kind.map(TokenKind::as_str).serialize(to)
 }
 
 fn write(waiting: &Receiver<Entry>, writer: impl Write, losing: &AtomicBool) {

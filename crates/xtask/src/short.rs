@@ -39,9 +39,10 @@ const COMMANDS: [(&str, &str, &[&str]); 4] = [
             "rustup toolchain install nightly --profile minimal --component miri,rust-src --no-self-update",
             "PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation \
              cargo +nightly miri test -p orbgate --no-default-features --lib -- vector scopes",
-            "PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p orbgate-capi --lib",
+            "PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation \
+             cargo +nightly miri test -p orbgate-capi --no-default-features --features gate --lib",
             "PROPTEST_CASES=4 MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-many-seeds=0..16' \
-             cargo +nightly miri test -p orbgate-capi --lib every_decision_of_a_handle",
+             cargo +nightly miri test -p orbgate-capi --no-default-features --features gate --lib every_decision_of_a_handle",
         ],
     ),
 ];

@@ -11,6 +11,12 @@ use crate::batch::OrbgateBatch;
 use crate::columns::OrbgateColumn;
 use crate::decision::OrbgateDecision;
 use crate::error::{OrbgateErrorInfo, OrbgateFault};
+use crate::gate::fetch::OrbgateFetchInfo;
+use crate::gate::keys::OrbgateIssuerStatus;
+use crate::gate::options::OrbgateGateOptions;
+use crate::gate::request::OrbgateGateRequest;
+use crate::gate::routes::OrbgateRouteDifference;
+use crate::gate::step::OrbgateStepInfo;
 use crate::listing::{OrbgateRoute, OrbgateScope};
 use crate::packed;
 use crate::readback::OrbgateDecisionText;
@@ -78,6 +84,22 @@ fn layout() -> String {
         OrbgateScope { struct_size number name api permits organisation amount charge line column reserved }
         OrbgateErrorInfo { struct_size code line column fault_count message path }
         OrbgateFault { struct_size line column reserved message }
+        OrbgateGateOptions {
+            struct_size flags challenge templates realm resource_metadata ttl_ms ttl_min_ms ttl_max_ms
+            ahead_percent max_stale_ms cooldown_ms burst retry_ms timeout_ms reserved
+        }
+        OrbgateGateRequest {
+            struct_size flags method target authorization authorization_count header_names
+            header_name_count path_template matched reserved
+        }
+        OrbgateStepInfo {
+            struct_size kind attempt until_ms algorithm key message signature decision http_status
+            token_kind www_authenticate allow refused misrouted audit scopes issuer subject client
+            actor id fingerprint expires_ms scope_set
+        }
+        OrbgateFetchInfo { struct_size timeout_ms attempt max_bytes url }
+        OrbgateIssuerStatus { struct_size key_count fetched_ms issuer failure warnings }
+        OrbgateRouteDifference { struct_size kind route decided_as }
         ArrowSchema { format name metadata flags n_children children dictionary release private_data }
         ArrowArray {
             length null_count offset n_buffers n_children buffers children dictionary release private_data
@@ -91,6 +113,12 @@ fn layout() -> String {
         first::<OrbgateScope>("OrbgateScope"),
         first::<OrbgateErrorInfo>("OrbgateErrorInfo"),
         first::<OrbgateFault>("OrbgateFault"),
+        first::<OrbgateGateOptions>("OrbgateGateOptions"),
+        first::<OrbgateGateRequest>("OrbgateGateRequest"),
+        first::<OrbgateStepInfo>("OrbgateStepInfo"),
+        first::<OrbgateFetchInfo>("OrbgateFetchInfo"),
+        first::<OrbgateIssuerStatus>("OrbgateIssuerStatus"),
+        first::<OrbgateRouteDifference>("OrbgateRouteDifference"),
     ]);
     lines.extend(
         packed::FIELDS

@@ -22,9 +22,11 @@ mod committed;
 mod decide;
 #[cfg(not(miri))] // a million decisions
 mod forged;
+#[cfg(feature = "gate")]
+mod gate;
 #[cfg(not(miri))]
 mod header;
-#[cfg(not(miri))]
+#[cfg(all(feature = "gate", not(miri)))]
 mod layout;
 mod lives;
 mod names;

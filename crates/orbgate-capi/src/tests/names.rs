@@ -51,11 +51,12 @@ fn statuses_and_effects_have_names() {
         "io",
         "not_found",
         "panic",
+        "invalid_configuration",
     ];
     for (number, name) in (0..).zip(names) {
         assert_eq!(said(orbgate_status_name(number)), name);
     }
-    assert_eq!(said(orbgate_status_name(6)), "-");
+    assert_eq!(said(orbgate_status_name(7)), "-");
     assert_eq!(said(orbgate_status_name(-1)), "-");
     let effects = [0, 1, 2, 3].map(|effect| said(orbgate_effect_name(effect)));
     assert_eq!(effects, ["-", "deny", "allow", "-"]);

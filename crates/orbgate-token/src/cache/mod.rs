@@ -226,6 +226,22 @@ impl KeyCache {
         None
     }
 
+    /// Asks for every issuer's keys at once, as far as the settings allow, and waits for nothing: fetch what
+    /// [`KeyCache::next_fetch`] has then.
+    pub fn begin_all(&self, now: Duration) {
+        let before = self.ask(now).before;
+        let snapshot = self.snapshot.load();
+        for issuer in 0..self.schedules.len() {
+            let (seen, cause) = (snapshot.generation(issuer), snapshot.cause(issuer));
+            let _ = self.since(issuer, before, seen, cause, now);
+        }
+    }
+
+    /// The issuers whose keys these are.
+    pub fn issuers(&self) -> impl Iterator<Item = &str> {
+        self.verifier.issuers()
+    }
+
     /// What to fetch next, if there is anything. Fetch it, and say so to [`KeyCache::fetched`].
     pub fn next_fetch(&self, now: Duration) -> Option<Fetch> {
         // Read first: nearly always there is nothing, and then no thread takes the flag from another.

@@ -13,6 +13,10 @@ use crate::kit::setup;
 /// No system and no imports.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
+/// With gates, and without cryptography, which is in C: their host checks signatures.
+const BUILD: &str =
+    "cargo build -p orbgate-capi --no-default-features --features gate --profile wasm --target";
+
 /// What every engine of today has.
 const VECTORS: &str = "-Ctarget-feature=+simd128";
 
@@ -55,7 +59,7 @@ pub(crate) fn build(project: &Project) -> Result<PathBuf> {
     }
     let home = project.target.join("xtask").join("wasm");
     fs::create_dir_all(&home)?;
-    Program::parse("cargo build -p orbgate-capi --profile wasm --target")
+    Program::parse(BUILD)
         .arg(TARGET)
         .env("RUSTFLAGS", flags(project)?)
         .run()?;

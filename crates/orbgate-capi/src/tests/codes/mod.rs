@@ -34,10 +34,20 @@ fn every_language_has_the_codes() {
         compare_section(go, name, &family.go());
     }
     let (mut lines, numbers_of_go) = (String::new(), numbers(&[status, reason, detail, kind]));
-    for (name, number) in numbers_of_go {
+    let numbers_of_go = numbers_of_go.into_iter().map(|(name, number)| {
         let (first, rest) = name.split_once('_').unwrap();
         let name = first.to_lowercase() + &go_name(&rest.to_lowercase());
-        lines.push_str(&format!("\t{name:<18} = {number}\n"));
+        (name, number)
+    });
+    let numbers_of_go: Vec<_> = numbers_of_go.collect();
+    // As gofmt aligns them.
+    let width = numbers_of_go
+        .iter()
+        .map(|(name, _)| name.len())
+        .max()
+        .unwrap();
+    for (name, number) in numbers_of_go {
+        lines.push_str(&format!("\t{name:<width$} = {number}\n"));
     }
     compare_section(go, "numbers", &lines);
 

@@ -1,0 +1,290 @@
+/*
+ * Gates from outside: from a header to the answer, with what is fetched and checked in between.
+ */
+#include <pthread.h>
+
+#include "gate.h"
+
+static const OrbgateEngine *engine;
+
+static OrbgateStep *ask(const OrbgateGate *gate, const OrbgateGateRequest *request, uint64_t now)
+{
+    OrbgateStep *step = NULL;
+    CHECK_OK(orbgate_gate_ask(gate, engine, request, TIME, now, &step));
+    return step;
+}
+
+static void keys_come_first(void)
+{
+    OrbgateGate *gate = new_gate(NULL);
+    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
+    OrbgateGateRequest request = get(ACCOUNT, &bearer);
+    request.flags = ORBGATE_WITH_AUDIT;
+    OrbgateStep *step = ask(gate, &request, 7);
+    OrbgateStepInfo info = info_of(step);
+    CHECK(info.kind == ORBGATE_STEP_WAIT && info.attempt == 1 && info.until_ms == 5007);
+    CHECK(info.decision.effect == 0 && info.token_kind == ORBGATE_TOKEN_KIND_NONE);
+    uint8_t over = 9;
+    CHECK_OK(orbgate_gate_is_over(gate, step, 8, &over));
+    CHECK(over == 0);
+    CHECK_OK(orbgate_gate_is_over(gate, step, 5007, &over));
+    CHECK(over == 1);
+    CHECK(serve(gate, 8) == 2);
+    CHECK_OK(orbgate_gate_is_over(gate, step, 9, &over));
+    CHECK(over == 1);
+
+    CHECK_OK(orbgate_gate_resume(gate, engine, step, TIME, 9, &step));
+    info = info_of(step);
+    CHECK(info.kind == ORBGATE_STEP_ANSWER && orbgate_decision_is_allow(&info.decision) && info.http_status == 0);
+    CHECK(info.token_kind == ORBGATE_TOKEN_KIND_USER && is(info.scopes, "read:account write:voxies"));
+    CHECK(is(info.issuer, ISSUER) && is(info.subject, "user-7") && is(info.client, "app-1") && is(info.id, "token-1"));
+    CHECK(info.actor.data == NULL && info.fingerprint.len == 16 && info.expires_ms == TIME + 600000);
+    CHECK(info.refused.data == NULL && info.misrouted.data == NULL && info.www_authenticate.data == NULL);
+    static const char line[] = "{\"time_ms\":1800000000000,\"decision\":\"allow\",\"status\":null,\"reason\":\"scope_held\"";
+    CHECK(info.audit.len > sizeof line && memcmp(info.audit.data, line, sizeof line - 1) == 0);
+
+    /* The interned scopes ask further questions, and outlive the step. */
+    OrbgateScopeSet *scopes = orbgate_scope_set_retain(info.scope_set);
+    orbgate_step_free(step);
+    OrbgateToken token = orbgate_token_init();
+    token.kind = ORBGATE_TOKEN_KIND_USER;
+    token.scope_set = scopes;
+    OrbgateDecision decision;
+    CHECK_OK(orbgate_engine_decide_scope(engine, ORBGATE_TEXT("write:voxies"), &token, 0, &decision));
+    CHECK(orbgate_decision_is_allow(&decision));
+    orbgate_scope_set_free(scopes);
+
+    /* A step may be dropped at any time, and its gate before it. */
+    CHECK_OK(orbgate_gate_forget(gate, ORBGATE_TEXT(ISSUER)));
+    step = ask(gate, &request, 10);
+    CHECK(info_of(step).kind == ORBGATE_STEP_WAIT);
+    orbgate_gate_free(gate);
+    orbgate_step_free(step);
+}
+
+/* What a request is answered: status, challenge, methods, and why its token is refused. */
+static void answered(const OrbgateGate *gate, const OrbgateGateRequest *request, unsigned status, const char *challenge,
+                     const char *allow, const char *refused)
+{
+    OrbgateStep *step = ask(gate, request, 1);
+    OrbgateStepInfo info = info_of(step);
+    CHECK(info.kind == ORBGATE_STEP_ANSWER && info.http_status == status);
+    CHECK(orbgate_decision_is_allow(&info.decision) == (status == 0));
+    CHECK(is(info.www_authenticate, challenge) && is(info.allow, allow) && is(info.refused, refused));
+    orbgate_step_free(step);
+}
+
+static void denials(void)
+{
+    OrbgateGate *gate = warm_gate(NULL);
+    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt"), forged = {ORBGATE_TEXT("Bearer a.b.c")};
+    OrbgateStr twice[] = {bearer, bearer}, override = {ORBGATE_TEXT("X-HTTP-Method-Override")};
+    OrbgateGateRequest request = get(ACCOUNT, &bearer);
+    answered(gate, &request, 0, "", "", "");
+    request.authorization = NULL;
+    request.authorization_count = 0;
+    answered(gate, &request, 401, "Bearer", "", "");
+    request = get(ACCOUNT, &forged);
+    answered(gate, &request, 401, "Bearer", "", "bad_encoding");
+    request = get(ACCOUNT, twice);
+    request.authorization_count = 2;
+    answered(gate, &request, 401, "Bearer", "", "authorization_header");
+    request = get((OrbgateStr){ORBGATE_TEXT("/api/v1/external/orbs")}, &bearer);
+    answered(gate, &request, 403, "Bearer", "", "");
+    request = get((OrbgateStr){ORBGATE_TEXT("/api/v1/external//orbs")}, &bearer);
+    answered(gate, &request, 400, "", "", "");
+    request = get((OrbgateStr){ORBGATE_TEXT("/api/v1/external/voxies/prompt/run")}, &bearer);
+    answered(gate, &request, 405, "", "POST", "");
+    request.method = (OrbgateStr){ORBGATE_TEXT("POST")};
+    answered(gate, &request, 0, "", "", "");
+    request.header_names = &override;
+    request.header_name_count = 1;
+    answered(gate, &request, 400, "", "", "");
+
+    /* The router's template. */
+    request = get(ACCOUNT, &bearer);
+    request.matched = ORBGATE_MATCHED_UNKNOWN;
+    answered(gate, &request, 404, "", "", "");
+    request.matched = ORBGATE_MATCHED_TEMPLATE;
+    request.path_template = (OrbgateStr){ORBGATE_TEXT("/api/v1/external/{rest...}")};
+    OrbgateStep *step = ask(gate, &request, 1);
+    CHECK(is(info_of(step).misrouted, "/api/v1/external/{*}"));
+    orbgate_step_free(step);
+    request.path_template = ACCOUNT;
+    answered(gate, &request, 0, "", "", "");
+    CHECK_OK(orbgate_gate_revoke(gate, ORBGATE_TEXT(ISSUER), ORBGATE_TEXT("2026-11")));
+    answered(gate, &request, 401, "Bearer", "", "key_revoked");
+    orbgate_gate_free(gate);
+
+    OrbgateGateOptions options = orbgate_gate_options_init();
+    options.flags = ORBGATE_GATE_FLAT_403 | ORBGATE_GATE_IGNORE_METHOD_OVERRIDE | ORBGATE_GATE_NO_STALE_KEYS;
+    options.challenge = ORBGATE_CHALLENGE_FULL;
+    options.templates = ORBGATE_TEMPLATES_COLONS;
+    options.realm = (OrbgateStr){ORBGATE_TEXT("orbs")};
+    options.ttl_ms = 1000 * 60 * 60;
+    gate = warm_gate(&options);
+    request = get((OrbgateStr){ORBGATE_TEXT("/api/v1/external/orbs")}, &bearer);
+    answered(gate, &request, 403, "Bearer realm=\"orbs\", error=\"insufficient_scope\", scope=\"read:orbs\"", "", "");
+    request = get((OrbgateStr){ORBGATE_TEXT("/api/v1/external/voxies/7/run")}, &bearer);
+    request.method = (OrbgateStr){ORBGATE_TEXT("POST")};
+    request.header_names = &override;
+    request.header_name_count = 1;
+    request.matched = ORBGATE_MATCHED_TEMPLATE;
+    request.path_template = (OrbgateStr){ORBGATE_TEXT("/api/v1/external/voxies/:voxie/run")};
+    answered(gate, &request, 0, "", "", "");
+    orbgate_gate_free(gate);
+}
+
+static void signatures_outside(void)
+{
+    OrbgateGateOptions options = orbgate_gate_options_init();
+    options.flags = ORBGATE_GATE_SIGNATURES_OUTSIDE;
+    OrbgateGate *gate = warm_gate(&options);
+    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
+    OrbgateGateRequest request = get(ACCOUNT, &bearer);
+    for (uint8_t is_right = 0; is_right < 2; is_right++) {
+        OrbgateStep *step = ask(gate, &request, 1);
+        OrbgateStepInfo info = info_of(step);
+        CHECK(info.kind == ORBGATE_STEP_CHECK_SIGNATURE && is(info.algorithm, "ES256") && info.signature.len == 64);
+        static const char jwk[] = "{\"crv\":\"P-256\",\"kty\":\"EC\",\"x\":\"";
+        CHECK(info.key.len > sizeof jwk && memcmp(info.key.data, jwk, sizeof jwk - 1) == 0);
+        CHECK(memcmp(info.message.data, bearer.data + 7, info.message.len) == 0);
+        CHECK_OK(orbgate_gate_checked(gate, engine, step, is_right, TIME, 2, &step));
+        info = info_of(step);
+        CHECK(info.http_status == (is_right ? 0u : 401u) && is(info.refused, is_right ? "" : "signature"));
+        orbgate_step_free(step);
+    }
+    orbgate_gate_free(gate);
+}
+
+static void an_issuer_that_is_down(void)
+{
+    OrbgateGate *gate = new_gate(NULL);
+    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
+    OrbgateGateRequest request = get(ACCOUNT, &bearer);
+    OrbgateStep *step = ask(gate, &request, 0);
+    OrbgateFetch *fetch = NULL, *none = NULL;
+    CHECK_OK(orbgate_gate_next_fetch(gate, 0, &fetch));
+    CHECK_OK(orbgate_gate_next_fetch(gate, 0, &none));
+    CHECK(fetch != NULL && none == NULL);
+    OrbgateFetchInfo info = orbgate_fetch_info_init();
+    CHECK_OK(orbgate_fetch_info(fetch, &info));
+    orbgate_fetch_free(fetch);
+    CHECK_OK(orbgate_gate_fetch_failed(gate, info.attempt, ORBGATE_FETCH_UNREACHABLE, 1));
+    CHECK_OK(orbgate_gate_fetch_failed(gate, info.attempt, ORBGATE_FETCH_TIMEOUT, 1)); /* it is over already */
+    CHECK_OK(orbgate_gate_resume(gate, engine, step, TIME, 2, &step));
+    CHECK(info_of(step).http_status == 401 && is(info_of(step).refused, "no_keys"));
+    orbgate_step_free(step);
+    OrbgateKeyStatus *status = NULL;
+    OrbgateIssuerStatus issuer = orbgate_issuer_status_init();
+    CHECK_OK(orbgate_gate_status(gate, &status));
+    CHECK_OK(orbgate_key_status_issuer(status, 0, &issuer));
+    CHECK(is(issuer.issuer, ISSUER) && issuer.key_count == 0 && issuer.fetched_ms == 0);
+    CHECK(is(issuer.failure, "the issuer cannot be reached, or is not trusted"));
+    CHECK(orbgate_key_status_issuer(status, 1, &issuer) == ORBGATE_STATUS_NOT_FOUND);
+    orbgate_key_status_free(status);
+
+    /* Its answer is no answer. */
+    CHECK_OK(orbgate_gate_warm(gate, 2000));
+    CHECK_OK(orbgate_gate_next_fetch(gate, 2000, &fetch));
+    CHECK_OK(orbgate_fetch_info(fetch, &info));
+    orbgate_fetch_free(fetch);
+    CHECK_OK(orbgate_gate_fetched(gate, info.attempt, 302, NULL, 0, NULL, 0, 2001, &fetch));
+    CHECK(fetch == NULL);
+    CHECK_OK(orbgate_gate_warm(gate, 4000));
+    CHECK(serve(gate, 4000) == 2);
+    CHECK_OK(orbgate_gate_status(gate, &status));
+    CHECK_OK(orbgate_key_status_issuer(status, 0, &issuer));
+    CHECK(issuer.key_count == 1 && issuer.fetched_ms == 4000 && issuer.failure.data == NULL);
+    orbgate_key_status_free(status);
+    orbgate_gate_free(gate);
+}
+
+static void routes(void)
+{
+    OrbgateEngine *shop = shop_engine();
+    OrbgateStr methods[] = {{ORBGATE_TEXT("GET")}, {ORBGATE_TEXT("GET")}};
+    OrbgateStr templates[] = {{ORBGATE_TEXT("/v1/orders")}, {ORBGATE_TEXT("/v1/orders/:id")}};
+    OrbgateRouteDifferences *differences = NULL;
+    CHECK_OK(orbgate_engine_check_routes(shop, methods, templates, 2, ORBGATE_TEMPLATES_COLONS, &differences));
+    OrbgateRouteDifference one = orbgate_route_difference_init();
+    CHECK_OK(orbgate_route_difference(differences, 0, &one));
+    CHECK(one.kind == ORBGATE_DIFFERENCE_UNDECLARED && is(one.route, "GET /v1/orders/{id}") && one.decided_as.data == NULL);
+    CHECK_OK(orbgate_route_difference(differences, 1, &one));
+    CHECK(one.kind == ORBGATE_DIFFERENCE_UNSERVED && is(one.route, "PUT /v1/orders"));
+    CHECK(orbgate_route_difference(differences, 2, &one) == ORBGATE_STATUS_NOT_FOUND);
+    orbgate_route_differences_free(differences);
+    methods[1] = (OrbgateStr){ORBGATE_TEXT("PUT")};
+    templates[1] = templates[0];
+    CHECK_OK(orbgate_engine_check_routes(shop, methods, templates, 2, ORBGATE_TEMPLATES_ANGLES, &differences));
+    CHECK(differences == NULL);
+    orbgate_engine_free(shop);
+    uint8_t allows = 9;
+    CHECK_OK(orbgate_allows_bonus_orbs(ORBGATE_TEXT("{\"allowBonusOrbsUse\":true}"), &allows));
+    CHECK(allows == 1);
+    CHECK_OK(orbgate_allows_bonus_orbs(NULL, 0, &allows));
+    CHECK(allows == 0);
+}
+
+static void faults(void)
+{
+    OrbgateVerifier *none = NULL;
+    OrbgateError *error = NULL;
+    static const char yaml[] = "orbgate_token: 1\nissuers:\n  - issuer: ''\n    audience: a\n    kind: user\n    colour: red\n";
+    CHECK(orbgate_verifier_from_yaml(yaml, strlen(yaml), &none, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
+    OrbgateErrorInfo info = orbgate_error_info_init();
+    CHECK_OK(orbgate_error_info(error, &info));
+    CHECK(info.code == ORBGATE_STATUS_INVALID_CONFIGURATION && info.fault_count >= 1 && info.line > 0 && none == NULL);
+    orbgate_error_free(error);
+
+    OrbgateVerifier *of = verifier();
+    OrbgateGate *gate = NULL;
+    OrbgateGateOptions options = orbgate_gate_options_init();
+    options.retry_ms = 60000;
+    options.burst = 101;
+    CHECK(orbgate_gate_new(of, &options, &gate, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
+    CHECK_OK(orbgate_error_info(error, &info));
+    CHECK(is(info.message, "fetching keys: `retry` is longer than `cooldown`, `burst` is not 1 to 100") && gate == NULL);
+    orbgate_error_free(error);
+    orbgate_verifier_free(of);
+}
+
+static void *ask_often(void *gate)
+{
+    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
+    OrbgateGateRequest request = get(ACCOUNT, &bearer);
+    for (int at = 0; at < 20; at++) {
+        answered(gate, &request, 0, "", "", "");
+    }
+    return NULL;
+}
+
+static void threads(void)
+{
+    OrbgateGate *gate = warm_gate(NULL);
+    pthread_t asking[4];
+    for (int at = 0; at < 4; at++) {
+        CHECK(pthread_create(&asking[at], NULL, ask_often, gate) == 0);
+        CHECK_OK(orbgate_gate_warm(gate, 31000));
+        serve(gate, 31000);
+    }
+    for (int at = 0; at < 4; at++) {
+        CHECK(pthread_join(asking[at], NULL) == 0);
+    }
+    orbgate_gate_free(gate);
+}
+
+int main(void)
+{
+    OrbgateEngine *own = external_engine();
+    engine = own;
+    keys_come_first();
+    denials();
+    signatures_outside();
+    an_issuer_that_is_down();
+    routes();
+    faults();
+    threads();
+    orbgate_engine_free(own);
+    return 0;
+}

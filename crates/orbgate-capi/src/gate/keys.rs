@@ -1,0 +1,174 @@
+//! The keys of a gate: revoked, forgotten, and how they are.
+
+use core::ffi::c_char;
+
+use orbgate_token::KeyStatus;
+
+use super::question::OrbgateGate;
+use super::request::milliseconds;
+use crate::arguments::{Out, Sized32, bytes, first_size, shared, write_sized};
+use crate::owners::{drop_owned, into_owned};
+use crate::status::{OrStatus, OrbgateStatus, guard};
+use crate::text::OrbgateStr;
+
+/// How the keys of a gate are, at one time. Immutable; the caller owns it.
+#[derive(Debug)]
+pub struct OrbgateKeyStatus {
+    issuers: Vec<Issuer>,
+}
+
+#[derive(Debug)]
+struct Issuer {
+    status: KeyStatus<core::time::Duration>,
+    failure: Option<String>,
+    warnings: String,
+}
+
+/// How one issuer's keys are.
+#[derive(Debug)]
+#[repr(C)]
+pub struct OrbgateIssuerStatus {
+    /// Set it to `sizeof(OrbgateIssuerStatus)`, or use `orbgate_issuer_status_init()`.
+    pub struct_size: u32,
+    /// How many keys there are to use. With 0 every token of the issuer is refused.
+    pub key_count: u32,
+    /// When they were fetched, on the monotonic clock; 0 where there are none.
+    pub fetched_ms: u64,
+    /// The issuer.
+    pub issuer: OrbgateStr,
+    /// Why the last attempt failed; no text if it did not.
+    pub failure: OrbgateStr,
+    /// The keys that were left out, and why: a line for each.
+    pub warnings: OrbgateStr,
+}
+
+// SAFETY: integers and texts, the u32 first.
+unsafe impl Sized32 for OrbgateIssuerStatus {
+    const FIRST_SIZE: usize = first_size(64, 40);
+}
+
+/// Never again uses an issuer's key with this `kid`, even if the issuer still publishes it: for a key whose private half was
+/// stolen. Tokens that name it are refused as `key_revoked`. An unknown issuer is `ORBGATE_STATUS_NOT_FOUND`.
+///
+/// Ownership: nothing; everything is only read.
+/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_gate_revoke(
+    gate: *const OrbgateGate,
+    issuer: *const c_char,
+    issuer_len: usize,
+    kid: *const c_char,
+    kid_len: usize,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (gate, issuer, kid) = unsafe {
+            (
+                shared(gate)?,
+                bytes(issuer, issuer_len)?,
+                bytes(kid, kid_len)?,
+            )
+        };
+        let kid = str::from_utf8(kid).map_err(|_| OrbgateStatus::InvalidArgument)?;
+        gate.gate.keys().revoke(gate.issuer(issuer)?, kid);
+        Ok(())
+    })
+}
+
+/// Forgets an issuer's keys: for an issuer that has withdrawn a key before it expired. The next token waits for a fetch; until one
+/// succeeds, every token of the issuer is refused. An unknown issuer is `ORBGATE_STATUS_NOT_FOUND`.
+///
+/// Ownership: nothing; everything is only read.
+/// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_gate_forget(
+    gate: *const OrbgateGate,
+    issuer: *const c_char,
+    issuer_len: usize,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (gate, issuer) = unsafe { (shared(gate)?, bytes(issuer, issuer_len)?) };
+        // Nobody waits for the attempt that is under way: what it brings is discarded.
+        let _ = gate.gate.keys().forget(gate.issuer(issuer)?);
+        Ok(())
+    })
+}
+
+impl OrbgateGate {
+    /// A configured issuer of this name.
+    fn issuer<'i>(&self, name: &'i [u8]) -> OrStatus<&'i str> {
+        let name = str::from_utf8(name).map_err(|_| OrbgateStatus::NotFound)?;
+        let is_known = self.gate.keys().issuers().any(|known| known == name);
+        is_known.then_some(name).ok_or(OrbgateStatus::NotFound)
+    }
+}
+
+/// How each issuer's keys are, for logs and health checks.
+///
+/// Ownership: `*out` is the caller's, to free with `orbgate_key_status_free`.
+/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_gate_status(
+    gate: *const OrbgateGate,
+    out: *mut *mut OrbgateKeyStatus,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (gate, out) = unsafe { (shared(gate)?, Out::new(out)?) };
+        let issuers = gate.gate.keys().status().into_iter().map(|status| {
+            let warnings = status.warnings.iter().map(ToString::to_string);
+            Issuer {
+                failure: status.failure.as_ref().map(ToString::to_string),
+                warnings: warnings.collect::<Vec<_>>().join("\n"),
+                status,
+            }
+        });
+        let issuers = issuers.collect();
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(into_owned(OrbgateKeyStatus { issuers })) }
+        Ok(())
+    })
+}
+
+/// How one issuer's keys are, in the order of the configuration. Returns `ORBGATE_STATUS_NOT_FOUND` where there are not more than
+/// `index` issuers.
+///
+/// Ownership: the texts in `out` are those of `status` and live as long as it.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_key_status_issuer(
+    status: *const OrbgateKeyStatus,
+    index: usize,
+    out: *mut OrbgateIssuerStatus,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let status = unsafe { shared(status) }?;
+        let issuer = status.issuers.get(index).ok_or(OrbgateStatus::NotFound)?;
+        let issuer = OrbgateIssuerStatus {
+            struct_size: 0,
+            key_count: u32::try_from(issuer.status.keys).unwrap_or(u32::MAX),
+            fetched_ms: issuer.status.fetched.map_or(0, milliseconds),
+            issuer: OrbgateStr::new(&issuer.status.issuer),
+            failure: OrbgateStr::optional(issuer.failure.as_deref()),
+            warnings: OrbgateStr::new(&issuer.warnings),
+        };
+        // SAFETY: the caller's, see the preamble.
+        unsafe { write_sized(out, &issuer) }
+    })
+}
+
+/// Frees what `orbgate_gate_status` gave. Null is fine.
+///
+/// Ownership: takes `status`; its texts are gone.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_key_status_free(status: *mut OrbgateKeyStatus) {
+    // SAFETY: the caller's, see the preamble.
+    unsafe { drop_owned(status) }
+}

@@ -1,0 +1,158 @@
+//! A request as it came.
+
+use core::time::Duration;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use orbgate_gate::{Matched, Request, TemplateStyle};
+use orbgate_token::Now;
+
+use crate::arguments::{Sized32, bytes, first_size, read_sized, slice};
+use crate::flags::ORBGATE_ALLOW_BONUS_ORBS;
+use crate::status::{OrStatus, OrbgateStatus};
+use crate::text::OrbgateStr;
+
+/// In `OrbgateGateRequest.flags`: the answer has a line for an audit.
+pub const ORBGATE_WITH_AUDIT: u32 = 4;
+
+/// In `OrbgateGateRequest.matched`: no router is outside the gate.
+pub const ORBGATE_MATCHED_NOTHING: u32 = 0;
+/// In `OrbgateGateRequest.matched`: a router has taken the route of `path_template`. A request that another route would allow is denied.
+pub const ORBGATE_MATCHED_TEMPLATE: u32 = 1;
+/// In `OrbgateGateRequest.matched`: a router does not say what it has taken, as a fallback. What would be allowed is denied.
+pub const ORBGATE_MATCHED_UNKNOWN: u32 = 2;
+
+/// A request as it came over the wire: nothing of it is decoded, stripped or joined.
+#[derive(Debug)]
+#[repr(C)]
+pub struct OrbgateGateRequest {
+    /// Set it to `sizeof(OrbgateGateRequest)`, or use `orbgate_gate_request_init()`.
+    pub struct_size: u32,
+    /// 0, or of `ORBGATE_ALLOW_BONUS_ORBS` and `ORBGATE_WITH_AUDIT`.
+    pub flags: u32,
+    /// The method.
+    pub method: OrbgateStr,
+    /// The target: path and query, in the bytes of the request line or of `:path`.
+    pub target: OrbgateStr,
+    /// Every value of `Authorization`, one item a line of the header.
+    pub authorization: *const OrbgateStr,
+    /// How many.
+    pub authorization_count: usize,
+    /// The names of all headers, or at least of those with `method` in them in any case: some let a `POST` be another method.
+    pub header_names: *const OrbgateStr,
+    /// How many.
+    pub header_name_count: usize,
+    /// With `ORBGATE_MATCHED_TEMPLATE` the template that the router has taken, with the prefix of its router, written as the gate's
+    /// options say; else no text.
+    pub path_template: OrbgateStr,
+    /// An `ORBGATE_MATCHED_*` number.
+    pub matched: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+// SAFETY: integers, texts and pointers, the u32 first.
+unsafe impl Sized32 for OrbgateGateRequest {
+    const FIRST_SIZE: usize = first_size(96, 56);
+}
+
+/// The parts of a request.
+pub(super) struct Asked<'a> {
+    method: &'a [u8],
+    target: &'a [u8],
+    authorization: Vec<&'a [u8]>,
+    header_names: Vec<&'a [u8]>,
+    matched: HeldMatch,
+    flags: u32,
+}
+
+enum HeldMatch {
+    Nothing,
+    Template(String),
+    Unknown,
+}
+
+impl<'a> Asked<'a> {
+    /// The caller's, with a template of that style.
+    pub(super) unsafe fn read(
+        request: *const OrbgateGateRequest,
+        style: TemplateStyle,
+    ) -> OrStatus<Self> {
+        const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
+        // SAFETY: the caller's, see the preamble.
+        let request = unsafe { read_sized(request) }?;
+        // SAFETY: the caller's, see the preamble.
+        let text = |text: OrbgateStr| unsafe { bytes(text.data, text.len) };
+        if request.flags & !(ORBGATE_ALLOW_BONUS_ORBS | ORBGATE_WITH_AUDIT) != 0
+            || request.reserved != 0
+        {
+            return Err(INVALID);
+        }
+        let template = text(request.path_template)?;
+        let matched = match request.matched {
+            ORBGATE_MATCHED_TEMPLATE => {
+                let template = str::from_utf8(template).map_err(|_| INVALID)?;
+                HeldMatch::Template(style.in_policy(template))
+            }
+            _ if !template.is_empty() => return Err(INVALID),
+            ORBGATE_MATCHED_NOTHING => HeldMatch::Nothing,
+            ORBGATE_MATCHED_UNKNOWN => HeldMatch::Unknown,
+            _ => return Err(INVALID),
+        };
+        // SAFETY: the caller's, see the preamble.
+        let (authorization, header_names) = unsafe {
+            (
+                slice(request.authorization, request.authorization_count)?,
+                slice(request.header_names, request.header_name_count)?,
+            )
+        };
+        let texts =
+            |list: &'a [OrbgateStr]| list.iter().map(|it| text(*it)).collect::<OrStatus<_>>();
+        Ok(Self {
+            method: text(request.method)?,
+            target: text(request.target)?,
+            authorization: texts(authorization)?,
+            header_names: texts(header_names)?,
+            matched,
+            flags: request.flags,
+        })
+    }
+
+    /// The request as a gate takes it.
+    pub(super) fn request(&self) -> Request<'_> {
+        Request {
+            method: self.method,
+            target: self.target,
+            authorization: &self.authorization,
+            header_names: &self.header_names,
+            matched: match &self.matched {
+                HeldMatch::Nothing => Matched::Nothing,
+                HeldMatch::Template(template) => Matched::Template(template),
+                HeldMatch::Unknown => Matched::Unknown,
+            },
+            allow_bonus_orbs_use: self.flags & ORBGATE_ALLOW_BONUS_ORBS != 0,
+        }
+    }
+
+    /// Whether the answer has a line for an audit.
+    pub(super) const fn has_audit(&self) -> bool {
+        self.flags & ORBGATE_WITH_AUDIT != 0
+    }
+}
+
+/// The time, by two clocks.
+pub(super) fn now(unix_ms: u64, monotonic_ms: u64) -> OrStatus<Now> {
+    Ok(Now {
+        time: time(unix_ms)?,
+        monotonic: Duration::from_millis(monotonic_ms),
+    })
+}
+
+fn time(unix_ms: u64) -> OrStatus<SystemTime> {
+    let time = UNIX_EPOCH.checked_add(Duration::from_millis(unix_ms));
+    time.ok_or(OrbgateStatus::InvalidArgument)
+}
+
+/// A span as milliseconds.
+pub(super) fn milliseconds(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,291 @@
+//! What comes of a question: an answer, or what the host must do first.
+
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use orbgate_gate::{Answer, AuditLine, AuditToken, Checking, Denial, Step, Waiting};
+use orbgate_token::VerifiedToken;
+
+use super::request::milliseconds;
+use crate::arguments::{Sized32, first_size, shared, write_sized};
+use crate::decision::OrbgateDecision;
+use crate::engine::OrbgateEngine;
+use crate::owners::drop_owned;
+use crate::scope_set::OrbgateScopeSet;
+use crate::status::{OrStatus, OrbgateStatus, guard};
+use crate::text::OrbgateStr;
+use crate::token::TOKEN_KIND_NONE;
+
+/// In `OrbgateStepInfo.kind`: the answer.
+pub const ORBGATE_STEP_ANSWER: u32 = 1;
+/// In `OrbgateStepInfo.kind`: keys must come first. Fetch what `orbgate_gate_next_fetch` has, wait until `orbgate_gate_is_over`
+/// says so, at the latest until `until_ms`, and then call `orbgate_gate_resume`.
+pub const ORBGATE_STEP_WAIT: u32 = 2;
+/// In `OrbgateStepInfo.kind`: check this signature, and tell `orbgate_gate_checked` whether it is right.
+pub const ORBGATE_STEP_CHECK_SIGNATURE: u32 = 3;
+
+/// What comes of a question to a gate. Immutable; the caller owns it.
+#[derive(Debug)]
+pub struct OrbgateStep {
+    pub(super) state: State,
+    /// The answer has a line for an audit.
+    pub(super) has_audit: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum State {
+    Answer(Box<Answered>),
+    Wait(Waiting),
+    Check(Checking),
+}
+
+/// An answer without its engine.
+#[derive(Debug)]
+pub(super) struct Answered {
+    decision: OrbgateDecision,
+    denial: Option<Denial>,
+    refused: Option<&'static str>,
+    misrouted: Option<String>,
+    audit: Option<String>,
+    token: Option<Known>,
+}
+
+/// What is known of a token.
+#[derive(Debug)]
+struct Known {
+    token: VerifiedToken,
+    scopes: Arc<OrbgateScopeSet>,
+    fingerprint: String,
+}
+
+/// What comes of a question. Fields of another kind of step are 0, and texts of it no text.
+#[derive(Debug)]
+#[repr(C)]
+pub struct OrbgateStepInfo {
+    /// Set it to `sizeof(OrbgateStepInfo)`, or use `orbgate_step_info_init()`.
+    pub struct_size: u32,
+    /// An `ORBGATE_STEP_*` number.
+    pub kind: u32,
+    /// The attempt to wait for.
+    pub attempt: u64,
+    /// When it is over even if nobody reports its end, on the monotonic clock.
+    pub until_ms: u64,
+    /// The algorithm of the signature to check, as in `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt
+    /// as long as its hash. It fits the key, and key and signature have their right form and length.
+    pub algorithm: OrbgateStr,
+    /// The key, as a JWK with its required members alone: equal keys have equal texts, so keep what you have imported. If it cannot
+    /// be imported, the signature is wrong.
+    pub key: OrbgateStr,
+    /// What was signed.
+    pub message: OrbgateStr,
+    /// The signature: bytes.
+    pub signature: OrbgateStr,
+    /// The decision. Only `ORBGATE_EFFECT_ALLOW` lets the request through.
+    pub decision: OrbgateDecision,
+    /// The status to answer a denial with, and no body; 0 for an allow.
+    pub http_status: u32,
+    /// An `OrbgateTokenKind` of the token, `ORBGATE_TOKEN_KIND_NONE` where none is right.
+    pub token_kind: u32,
+    /// The `WWW-Authenticate` of a denial; no text where it has none.
+    pub www_authenticate: OrbgateStr,
+    /// The `Allow` of a denial; no text where it has none.
+    pub allow: OrbgateStr,
+    /// Why the token is refused, as in `expired`: for logs and counters alone.
+    pub refused: OrbgateStr,
+    /// Where the router went instead of the allowed route, of no bytes where it did not say: count it. No text where they agree.
+    pub misrouted: OrbgateStr,
+    /// With `ORBGATE_WITH_AUDIT` a line of JSON for an audit, without the end of the line.
+    pub audit: OrbgateStr,
+    /// The token's scopes, with one space between two.
+    pub scopes: OrbgateStr,
+    /// Who issued it.
+    pub issuer: OrbgateStr,
+    /// Whom it is about (`sub`).
+    pub subject: OrbgateStr,
+    /// The client that it was issued to.
+    pub client: OrbgateStr,
+    /// Who acts for the subject (`act`).
+    pub actor: OrbgateStr,
+    /// Its own name (`jti`).
+    pub id: OrbgateStr,
+    /// A name that reveals nothing of it: 16 hexadecimal digits.
+    pub fingerprint: OrbgateStr,
+    /// When it expires, in milliseconds since 1970.
+    pub expires_ms: u64,
+    /// Its scopes interned, for further questions to the engine that has answered; null without a token. It is the step's:
+    /// `orbgate_scope_set_retain` keeps it.
+    pub scope_set: *const OrbgateScopeSet,
+}
+
+// SAFETY: integers, texts, a decision of integers and a pointer, the u32 first.
+unsafe impl Sized32 for OrbgateStepInfo {
+    const FIRST_SIZE: usize = first_size(336, 208);
+}
+
+impl OrbgateStep {
+    pub(super) fn new(
+        engine: &OrbgateEngine,
+        step: Step<'_>,
+        has_audit: bool,
+        unix_ms: u64,
+    ) -> OrStatus<Self> {
+        let state = match step {
+            Step::Answer(answer) => {
+                State::Answer(Answered::new(engine, answer, has_audit.then_some(unix_ms))?)
+            }
+            Step::Wait(waiting) => State::Wait(waiting),
+            Step::CheckSignature(checking) => State::Check(checking),
+        };
+        Ok(Self { state, has_audit })
+    }
+}
+
+impl Answered {
+    pub(super) fn new(
+        engine: &OrbgateEngine,
+        answer: Answer<'_>,
+        audited: Option<u64>,
+    ) -> OrStatus<Box<Self>> {
+        let token = answer.token.map(|token| Known {
+            scopes: Arc::new(OrbgateScopeSet {
+                set: engine.engine().scopes(token.scopes()),
+            }),
+            fingerprint: token.fingerprint().to_string(),
+            token,
+        });
+        let audit = audited.map(|time_ms| {
+            let token = AuditToken {
+                kind: token.as_ref().map(|known| known.token.kind()),
+                fingerprint: token.as_ref().map(|known| known.fingerprint.clone()),
+                refused: answer.refused,
+            };
+            let line = AuditLine::new(time_ms, &answer.decision, token);
+            // Text and numbers: there is nothing that JSON does not have.
+            serde_json::to_string(&line).map_err(|_| OrbgateStatus::Panic)
+        });
+        Ok(Box::new(Self {
+            decision: OrbgateDecision::new(engine.policy(), &answer.decision),
+            denial: answer.denial,
+            refused: answer.refused,
+            misrouted: answer.misrouted,
+            audit: audit.transpose()?,
+            token,
+        }))
+    }
+
+    fn describe(&self, info: &mut OrbgateStepInfo) {
+        info.decision = self.decision;
+        info.refused = OrbgateStr::optional(self.refused);
+        info.misrouted = OrbgateStr::optional(self.misrouted.as_deref());
+        info.audit = OrbgateStr::optional(self.audit.as_deref());
+        if let Some(denial) = &self.denial {
+            info.http_status = denial.status.into();
+            info.www_authenticate = OrbgateStr::optional(denial.www_authenticate.as_deref());
+            info.allow = OrbgateStr::optional(denial.allow.as_deref());
+        }
+        if let Some(Known {
+            token,
+            scopes,
+            fingerprint,
+        }) = &self.token
+        {
+            info.token_kind = token.kind().number().into();
+            info.scopes = OrbgateStr::new(token.scopes());
+            info.issuer = OrbgateStr::new(token.issuer());
+            info.subject = OrbgateStr::optional(token.subject());
+            info.client = OrbgateStr::optional(token.client());
+            info.actor = OrbgateStr::optional(token.actor());
+            info.id = OrbgateStr::optional(token.id());
+            info.fingerprint = OrbgateStr::new(fingerprint);
+            let expires = token.expires().duration_since(UNIX_EPOCH);
+            info.expires_ms = milliseconds(expires.unwrap_or_default());
+            info.scope_set = Arc::as_ptr(scopes);
+        }
+    }
+}
+
+impl OrbgateStepInfo {
+    const fn empty(kind: u32) -> Self {
+        const NULL: OrbgateStr = OrbgateStr::NULL;
+        Self {
+            struct_size: 0,
+            kind,
+            attempt: 0,
+            until_ms: 0,
+            algorithm: NULL,
+            key: NULL,
+            message: NULL,
+            signature: NULL,
+            decision: OrbgateDecision::NONE,
+            http_status: 0,
+            token_kind: TOKEN_KIND_NONE,
+            www_authenticate: NULL,
+            allow: NULL,
+            refused: NULL,
+            misrouted: NULL,
+            audit: NULL,
+            scopes: NULL,
+            issuer: NULL,
+            subject: NULL,
+            client: NULL,
+            actor: NULL,
+            id: NULL,
+            fingerprint: NULL,
+            expires_ms: 0,
+            scope_set: core::ptr::null(),
+        }
+    }
+
+    fn of(state: &State) -> Self {
+        match state {
+            State::Answer(answer) => {
+                let mut info = Self::empty(ORBGATE_STEP_ANSWER);
+                answer.describe(&mut info);
+                info
+            }
+            State::Wait(waiting) => Self {
+                attempt: waiting.wait().attempt.number(),
+                until_ms: milliseconds(waiting.wait().until),
+                ..Self::empty(ORBGATE_STEP_WAIT)
+            },
+            State::Check(checking) => {
+                let check = checking.check();
+                Self {
+                    algorithm: OrbgateStr::new(check.algorithm().as_str()),
+                    key: OrbgateStr::new(check.key()),
+                    message: OrbgateStr::of_bytes(check.message()),
+                    signature: OrbgateStr::of_bytes(check.signature()),
+                    ..Self::empty(ORBGATE_STEP_CHECK_SIGNATURE)
+                }
+            }
+        }
+    }
+}
+
+/// What a step says.
+///
+/// Ownership: the texts and the scope set in `out` are the step's and live as long as it.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_step_info(
+    step: *const OrbgateStep,
+    out: *mut OrbgateStepInfo,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let step = unsafe { shared(step) }?;
+        // SAFETY: the caller's, see the preamble.
+        unsafe { write_sized(out, &OrbgateStepInfo::of(&step.state)) }
+    })
+}
+
+/// Frees a step, at any time: a request whose caller goes away leaves nothing. Null is fine.
+///
+/// Ownership: takes `step`; its texts are gone.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_step_free(step: *mut OrbgateStep) {
+    // SAFETY: the caller's, see the preamble.
+    unsafe { drop_owned(step) }
+}

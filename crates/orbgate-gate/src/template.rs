@@ -1,0 +1,152 @@
+//! How routers write their templates, and the same as a policy writes it.
+
+/// How a router writes the parameters of its templates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TemplateStyle {
+    /// `{id}`, `{id:[0-9]+}`, `{id:int}`: policies, axum, chi, Go's `net/http`, Spring, Starlette.
+    #[default]
+    Braces,
+    /// `:id`, `:id(\d+)`: gin, echo, Express, Fastify.
+    Colons,
+    /// `<id>`, `<int:id>`: Flask, Django.
+    Angles,
+}
+
+impl TemplateStyle {
+    /// A router's template as a policy writes it.
+    ///
+    /// A parameter for exactly one segment becomes `{name}`. What a policy's template cannot say, such as a wildcard, an
+    /// optional segment or a parameter within a segment, becomes `{*}`, which is the [same](crate::same_template) as nothing.
+    ///
+    /// ```
+    /// use orbgate_gate::TemplateStyle;
+    ///
+    /// assert_eq!(TemplateStyle::Colons.in_policy("/voxies/:id/run"), "/voxies/{id}/run");
+    /// assert_eq!(TemplateStyle::Angles.in_policy("/files/<path:rest>"), "/files/{*}");
+    /// ```
+    #[must_use]
+    pub fn in_policy(self, template: &str) -> String {
+        let segments = segments(template);
+        let segments = segments.map(|segment| match self.segment(segment) {
+            Some(Segment::Literal(text)) => text,
+            Some(Segment::Parameter(name)) => format!("{{{name}}}"),
+            None => "{*}".to_owned(),
+        });
+        segments.collect::<Vec<_>>().join("/")
+    }
+
+    fn segment(self, segment: &str) -> Option<Segment<'_>> {
+        let parameter = match self {
+            Self::Braces if segment == "{$}" => return Some(Segment::Literal(String::new())),
+            Self::Braces => within(segment, '{', '}').map(|inner| {
+                let (name, pattern) = inner.split_once(':').unwrap_or((inner, ""));
+                (name, pattern != "path")
+            }),
+            Self::Colons if segment.contains("::") => None,
+            Self::Colons => segment.strip_prefix(':').map(|rest| {
+                let (name, pattern) = rest.split_at(rest.find('(').unwrap_or(rest.len()));
+                (name, pattern.is_empty() || pattern.ends_with(')'))
+            }),
+            Self::Angles => within(segment, '<', '>').map(|inner| {
+                let (converter, name) = inner.rsplit_once(':').unwrap_or(("", inner));
+                (name, !converter.starts_with("path"))
+            }),
+        };
+        match parameter {
+            Some((name, is_one_segment)) => {
+                (is_one_segment && is_name(name)).then_some(Segment::Parameter(name))
+            }
+            None => {
+                let text = match self {
+                    Self::Colons => segment.replace("::", ":"),
+                    _ => segment.to_owned(),
+                };
+                let is_colon = self == Self::Colons && segment.replace("::", "").contains(':');
+                (text.bytes().all(is_literal) && !is_colon).then_some(Segment::Literal(text))
+            }
+        }
+    }
+}
+
+enum Segment<'t> {
+    Literal(String),
+    Parameter(&'t str),
+}
+
+/// The segments of a template; a slash within brackets, as in `{id:[^/]+}`, is not between two.
+fn segments(template: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    template.split(move |character| {
+        match character {
+            '{' | '<' => depth = depth.saturating_add(1),
+            '}' | '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        character == '/' && depth == 0
+    })
+}
+
+fn within(segment: &str, open: char, close: char) -> Option<&str> {
+    segment.strip_prefix(open)?.strip_suffix(close)
+}
+
+fn is_name(name: &str) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    !name.is_empty() && name.bytes().all(is_of_name) && !name.ends_with("...")
+}
+
+/// What a literal of a policy may have, but for `*`, which routers read as a wildcard, and `+`, `(` and `)`, which belong to their
+/// patterns.
+fn is_literal(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"._~!$&',=:@-".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TemplateStyle::{Angles, Braces, Colons};
+
+    #[test]
+    fn templates_of_routers_are_written_as_a_policy_has_them() {
+        let table = [
+            (Braces, "/users/{id}", "/users/{id}"),
+            (Braces, "/users/{user_id}/all", "/users/{user_id}/all"),
+            (Braces, "/users/{id:[0-9]{2,}}", "/users/{id}"),
+            (Braces, "/users/{id:[^/]+}/all", "/users/{id}/all"),
+            (Braces, "/users/{id:int}", "/users/{id}"),
+            (Braces, "/files/{rest:path}", "/files/{*}"),
+            (Braces, "/files/{rest...}", "/files/{*}"),
+            (Braces, "/files/{*rest}", "/files/{*}"),
+            (Braces, "/files/*", "/files/{*}"),
+            (Braces, "/files/**", "/files/{*}"),
+            (Braces, "/files/{name}.json", "/files/{*}"),
+            (Braces, "/files/{a}-{b}", "/files/{*}"),
+            (Braces, "/users/{{id}}", "/users/{*}"),
+            (Braces, "/users/{}", "/users/{*}"),
+            (Braces, "/users/{$}", "/users/"),
+            (Braces, "/users/:id", "/users/:id"),
+            (Braces, "/", "/"),
+            (Braces, "", ""),
+            (Colons, "/users/:id", "/users/{id}"),
+            (Colons, "/users/:id(\\d+)/all", "/users/{id}/all"),
+            (Colons, "/users/:id(\\d+)x", "/users/{*}"),
+            (Colons, "/users/:id?", "/users/{*}"),
+            (Colons, "/users/:id*", "/users/{*}"),
+            (Colons, "/users{/:id}", "/{*}"),
+            (Colons, "/users/:from-:to", "/users/{*}"),
+            (Colons, "/users/x:id", "/users/{*}"),
+            (Colons, "/users/*rest", "/users/{*}"),
+            (Colons, "/users/{id}", "/users/{*}"),
+            (Colons, "/users/id::all", "/users/id:all"),
+            (Angles, "/users/<id>", "/users/{id}"),
+            (Angles, "/users/<int:id>/all", "/users/{id}/all"),
+            (Angles, "/users/<string(length=2):id>", "/users/{id}"),
+            (Angles, "/files/<path:rest>", "/files/{*}"),
+            (Angles, "/files/<a>.json", "/files/{*}"),
+            (Angles, "/users/{id}", "/users/{*}"),
+        ];
+        for (style, template, expected) in table {
+            assert_eq!(style.in_policy(template), expected, "{style:?} {template}");
+        }
+    }
+}
