@@ -3,7 +3,7 @@
 use orbgate::{Engine, Route};
 
 use crate::questions::route_of;
-use crate::templates::{Shape, Spelling, Template, Templates};
+use crate::templates::{Spelling, Template, Templates, fit_together};
 
 /// Another template that fits some paths of a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,11 +64,4 @@ pub fn routes_beside<'e>(engine: &'e Engine, route: Route<'e>) -> Vec<Beside<'e>
     let mut beside: Vec<_> = beside.collect();
     beside.sort_by_key(|beside| beside.route.place());
     beside
-}
-
-/// Whether some path fits both. Literals that differ in case fit no path together.
-fn fit_together(one: &Shape<'_>, two: &Shape<'_>) -> bool {
-    let mut segments = one.iter().zip(two);
-    one.len() == two.len()
-        && segments.all(|(one, two)| one.is_none() || two.is_none() || one == two)
 }

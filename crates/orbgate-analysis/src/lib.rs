@@ -9,8 +9,10 @@ mod lint;
 mod near;
 mod nodes;
 pub mod openapi;
+mod property;
 mod questions;
 mod rules;
+mod scopes;
 mod shadow;
 pub mod shown;
 mod spelling;
@@ -28,11 +30,13 @@ pub use crate::least::{
 };
 pub use crate::lint::{Code, Finding, Findings, Level, lint};
 pub use crate::near::{Miss, NearMiss, near_misses, near_scope};
+pub use crate::property::{Callers, Calls, Claim, Proof, Property, Witness};
 pub use crate::questions::{TableRow, callable_rows, reach, route_of, table_rows, who_may};
 pub use crate::rules::{RuleState, TargetRule, target_rules};
 pub use crate::shadow::{Disagreeing, Disagreement, Shadowed, shadow};
 pub use crate::spelling::in_order;
 pub use crate::suite::{
-    Case, Coverage, CoveredRow, Difference, Expected, ExpectedOrbs, Outcome, Suite, Tried,
+    Case, Coverage, CoveredRow, Difference, Expected, ExpectedOrbs, Outcome, Proved, Stated, Suite,
+    Tried,
 };
 pub use crate::usage::{ScopeUsage, ScopeUse};

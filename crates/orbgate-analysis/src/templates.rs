@@ -55,6 +55,13 @@ pub(crate) fn shape(template: &str) -> Vec<Option<&str>> {
         .collect()
 }
 
+/// Whether some path fits both. Literals that differ in case fit no path together.
+pub(crate) fn fit_together(one: &Shape<'_>, two: &Shape<'_>) -> bool {
+    let mut segments = one.iter().zip(two);
+    one.len() == two.len()
+        && segments.all(|(one, two)| one.is_none() || two.is_none() || one == two)
+}
+
 /// The templates of a policy.
 pub(crate) struct Templates<'e> {
     list: Vec<Template<'e>>,
@@ -121,10 +128,23 @@ pub(crate) struct Spelling<'e> {
 
 impl<'e> Spelling<'e> {
     pub(crate) fn new(policies: [&Templates<'e>; 2]) -> Self {
+        Self::other_than(policies, core::iter::empty())
+    }
+
+    /// The same for one policy, with values that are none of these texts either.
+    pub(crate) fn apart_from<'t>(
+        policy: &Templates<'e>,
+        texts: impl Iterator<Item = &'t str>,
+    ) -> Self {
+        Self::other_than([policy, policy], texts)
+    }
+
+    fn other_than<'t>(policies: [&Templates<'e>; 2], texts: impl Iterator<Item = &'t str>) -> Self {
         let templates = policies.into_iter().flat_map(Templates::list);
         let literals: HashSet<_> = templates.flat_map(Template::literals).collect();
         let lower = |(_, _, literal): &(_, _, &str)| literal.to_ascii_lowercase();
-        let taken: HashSet<String> = literals.iter().map(lower).collect();
+        let own = literals.iter().map(lower);
+        let taken: HashSet<_> = own.chain(texts.map(str::to_ascii_lowercase)).collect();
         // As short as possible: a target that is too long is refused by both.
         let mut values = (1..=u64::MAX).map(|number| number.to_string());
         let value = values.find(|value| !taken.contains(value));

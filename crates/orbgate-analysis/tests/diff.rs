@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-fn engine(yaml: &str) -> Engine {
+pub fn engine(yaml: &str) -> Engine {
     Engine::new(&Policy::from_yaml(yaml).unwrap_or_else(|error| panic!("{error}\n{yaml}")))
 }
 
@@ -261,12 +261,12 @@ fn methods_are_within_the_bounds_of_the_search() {
 }
 
 /// Few words: with case variants, without letters, with characters that may be escaped.
-const WORDS: [&str; 6] = ["a", "A", "b", "x:y", "X:y", "1:2"];
-const SCOPES: [&str; 3] = ["r", "w", "z"];
-const METHODS: [&str; 2] = ["GET", "PUT"];
+pub const WORDS: [&str; 6] = ["a", "A", "b", "x:y", "X:y", "1:2"];
+pub const SCOPES: [&str; 3] = ["r", "w", "z"];
+pub const METHODS: [&str; 2] = ["GET", "PUT"];
 
 /// A small policy, most of whose templates overlap.
-fn policies() -> impl Strategy<Value = Model> {
+pub fn policies() -> impl Strategy<Value = Model> {
     let segment = prop_oneof![3 => select(&WORDS[..]), 2 => Just("{}")];
     let route = (
         select(&METHODS[..]),
@@ -368,7 +368,7 @@ fn pairs() -> impl Strategy<Value = (Model, Model)> {
 }
 
 /// Every path of up to three segments that can mean something else than the others.
-fn targets() -> Vec<String> {
+pub fn targets() -> Vec<String> {
     let mut values: Vec<String> = WORDS.iter().map(|word| (*word).to_owned()).collect();
     values.extend(
         [
@@ -389,7 +389,7 @@ fn targets() -> Vec<String> {
 }
 
 /// Tokens of each kind with each set of scopes.
-fn tokens() -> Vec<(TokenKind, String)> {
+pub fn tokens() -> Vec<(TokenKind, String)> {
     let sets = (0..1 << SCOPES.len()).map(|set: usize| {
         let held = SCOPES
             .iter()
@@ -402,7 +402,7 @@ fn tokens() -> Vec<(TokenKind, String)> {
     sets.flat_map(kinds).collect()
 }
 
-fn decide<'e>(
+pub fn decide<'e>(
     engine: &'e Engine,
     method: &str,
     target: &str,
@@ -477,7 +477,11 @@ fn brute_force<'e>(old: &'e Engine, new: &'e Engine) -> BTreeSet<String> {
     found
 }
 
-fn decide_scope<'e>(engine: &'e Engine, scope: &str, token: &(TokenKind, String)) -> Decision<'e> {
+pub fn decide_scope<'e>(
+    engine: &'e Engine,
+    scope: &str,
+    token: &(TokenKind, String),
+) -> Decision<'e> {
     let token = Token {
         kind: token.0,
         scopes: token.1.as_str().into(),

@@ -16,6 +16,7 @@ mod format;
 mod lint;
 mod near;
 mod openapi;
+mod property;
 mod questions;
 mod rules;
 mod shadow;

@@ -75,6 +75,85 @@ fn a_case_passes_where_all_that_it_says_is_so() {
 }
 
 #[test]
+fn a_scope_that_the_policy_lacks_is_told_where_it_may_be_the_reason() {
+    let engine = engine();
+    for (case, slips) in [
+        (
+            "GET /v1/items/7 | user reed | scope_missing",
+            &["the policy has no scope `reed`; did you mean `read`?"][..],
+        ),
+        (
+            "GET /v1/items/7 | user read,write | deny",
+            &["the policy has no scope `read,write`; scopes are separated by spaces"],
+        ),
+        (
+            "GET /v1/items/7 | user profile | deny",
+            &["the policy has no scope `profile`"],
+        ),
+        ("GET /v1/items/7 | user write | deny", &[]),
+        ("GET /v1/items/7 | user openid read | allow", &[]),
+        ("GET /v1/nowhere | user reed | no_route", &[]),
+    ] {
+        let suite = suite(&format!("  - {case}\n"));
+        let tried = suite.run(&engine, &mut Coverage::new(&engine));
+        assert!(tried[0].passed(), "{case}");
+        assert_eq!(tried[0].slips, slips, "{case}");
+    }
+    let many = "  - GET /v1/items/7 | user reed | deny\n".repeat(120);
+    let suite = suite(&many);
+    let tried = suite.run(&engine, &mut Coverage::new(&engine));
+    assert_eq!(
+        tried.iter().filter(|tried| !tried.slips.is_empty()).count(),
+        100
+    );
+}
+
+#[test]
+fn properties_are_read_as_strictly_as_cases() {
+    let start = "orbgate_test: 1\nproperties:\n";
+    let text = format!("{start}  - never | any * | /v1/*\n  - only | user read | '*'\n");
+    let faults_of = faults(&text);
+    assert_eq!(
+        faults_of,
+        [
+            "4:5: calls are `/path`, `METHOD /path`, `scope SCOPE` or `*`, where a segment may be `*`, not `'*'`"
+        ]
+    );
+    assert_eq!(
+        faults("orbgate_test: 1\nproperties: []\n"),
+        ["2:13: there is no property"]
+    );
+    assert_eq!(
+        faults(&format!("{start}  - 7\n")),
+        ["3:5: a property must be text, and `7` can be read as a number: write `'7'`"]
+    );
+    let suite = Suite::from_bytes(
+        format!("{start}  - never | organisation * | /v1/talk\n  - never | user * | /v2\n")
+            .as_bytes(),
+    );
+    let suite = suite.unwrap();
+    let engine = engine();
+    let proved = suite.prove(&engine);
+    assert!(suite.cases().is_empty() && proved[0].holds() && !proved[1].holds());
+    assert_eq!(
+        proved[1].why_not(),
+        ["no route of the policy decides `/v2`"]
+    );
+}
+
+#[test]
+fn a_route_that_is_none_is_a_fault() {
+    let text = "orbgate_test: 1\ncases:\n  - GET /v1/items/7 | user | deny | 403\n  - GET /v1/items/7 | user | deny 403\n";
+    assert_eq!(
+        faults(text),
+        [
+            "3:5: a route is `METHOD /template`, or `/template` for `method_not_declared`, not `403`; a status is expected by its reason",
+            "4:5: `403` contradicts what comes before it in `deny 403`; a number is an amount of orbs, and a status is expected by its reason",
+        ]
+    );
+}
+
+#[test]
 fn a_case_fails_where_anything_that_it_says_is_not_so() {
     let engine = engine();
     for (case, expected) in [
@@ -130,8 +209,8 @@ fn a_case_fails_where_anything_that_it_says_is_not_so() {
             &["route: expected GET /v1, found nothing"],
         ),
         (
-            "GET /nowhere | user | no_route | nothing",
-            &["route: expected nothing, found nothing"],
+            "GET /nowhere | user | no_route | /nothing",
+            &["route: expected /nothing, found nothing"],
         ),
     ] {
         let suite = suite(&format!("  - {case}\n"));

@@ -182,8 +182,7 @@ impl Page<'_> {
                 .any(|finding| finding.level > Level::Note),
             false => self.linted.complains(),
         };
-        let mut tested = self.tested.iter();
-        changed || complains || tested.any(|tested| tested.failed().next().is_some())
+        changed || complains || self.tested.iter().any(Tested::fails)
     }
 
     fn markdown(&self) -> String {
@@ -266,15 +265,10 @@ impl Page<'_> {
             return;
         }
         page.push_str("\n### Tests\n\n");
-        let cases = self.tested.iter().map(|tested| tested.cases.len()).sum();
+        let sizes: Vec<_> = self.tested.iter().map(Tested::size).collect();
         let failed: Vec<_> = self.tested.iter().flat_map(failures).collect();
         // Writing to a text cannot fail.
-        let _ = writeln!(
-            page,
-            "{} of {} failed\n",
-            failed.len(),
-            count(cases, "case")
-        );
+        let _ = writeln!(page, "{} of {} failed\n", failed.len(), sizes.join(", "));
         push_rows(page, failed, MOST_PART, "`orbgate test` lists all");
         for report in self.coverage {
             let (rows, outcomes) = (report.rows(), report.outcomes());
@@ -321,7 +315,14 @@ fn failures(tested: &Tested<'_>) -> Vec<String> {
             differences.join("; ")
         )
     };
-    tested.failed().map(row).collect()
+    let refuted = |proved: &orbgate_analysis::Proved<'_, '_>| {
+        let (line, text) = (proved.stated.place.line, span(&proved.stated.text));
+        let against = tested.against(proved);
+        let against: Vec<_> = against.iter().map(|line| span(line)).collect();
+        format!("- {file}, line {line}: {text}: {}\n", against.join("; "))
+    };
+    let failed = tested.failed().map(row);
+    failed.chain(tested.refuted().map(refuted)).collect()
 }
 
 /// Adds rows up to a number of bytes, and says how many are left.

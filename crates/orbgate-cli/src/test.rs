@@ -1,8 +1,10 @@
 //! `orbgate test`: cases of policies, and what they cover.
 
 mod arguments;
+mod coverage;
 mod junit;
 mod lcov;
+mod properties;
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use orbgate::policy::Fault;
 use orbgate::{Decision, Digest, Place};
-use orbgate_analysis::{Coverage, Difference, Outcome, Suite, Tried};
+use orbgate_analysis::{Coverage, Difference, Proved, Suite, Tried};
 use serde::Serialize;
 
 use crate::input;
@@ -18,6 +20,7 @@ use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, count, one_li
 use crate::policy_file::{READ_LIMIT, Source, in_file};
 
 pub(crate) use self::arguments::Arguments;
+pub(crate) use self::coverage::{Report, Share};
 
 /// A file of cases, and the place of its policy among the sources.
 pub(crate) struct File {
@@ -39,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
     if let Some(path) = &arguments.lcov {
         write(path, lcov::report(&coverage))?;
     }
-    let failed = tested.iter().any(|tested| tested.failed().next().is_some());
+    let failed = tested.iter().any(Tested::fails);
     let enough = |report: &Report<'_>| report.reaches(arguments.threshold.unwrap_or(0));
     let covered = coverage.iter().all(enough);
     if arguments.json {
@@ -93,6 +96,7 @@ pub(crate) fn try_all<'a>(
             policy: source.engine().digest(),
             source,
             cases: file.suite.run(source.engine(), coverage),
+            properties: file.suite.prove(source.engine()),
         });
     }
     let coverage = sources.iter().zip(&coverage);
@@ -154,11 +158,27 @@ pub(crate) struct Tested<'a> {
     policy: Digest,
     source: &'a Source,
     pub(crate) cases: Vec<Tried<'a, 'a>>,
+    pub(crate) properties: Vec<Proved<'a, 'a>>,
 }
 
 impl<'a> Tested<'a> {
     pub(crate) fn failed(&self) -> impl Iterator<Item = &Tried<'a, 'a>> {
         self.cases.iter().filter(|tried| !tried.passed())
+    }
+
+    /// Whether a case failed, or a property does not hold.
+    pub(crate) fn fails(&self) -> bool {
+        self.failed().next().is_some() || self.refuted().next().is_some()
+    }
+
+    /// What there is: its cases, and its properties if it has some.
+    pub(crate) fn size(&self) -> String {
+        let cases = count(self.cases.len(), "case");
+        match (self.cases.len(), self.properties.len()) {
+            (_, 0) => cases,
+            (0, properties) => count_properties(properties),
+            (_, properties) => format!("{cases}, {}", count_properties(properties)),
+        }
     }
 
     /// The reason that was found, and the rule that decided.
@@ -187,126 +207,29 @@ pub(crate) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()
         let why = tested.why(tried);
         writeln!(out, "  {FAINT}{}{FAINT:#}", one_line(&why))?;
     }
-    let (cases, failed) = (tested.cases.len(), tested.failed().count());
-    let cases = count(cases, "case");
-    match failed {
+    for tried in &tested.cases {
+        for slip in &tried.slips {
+            let (place, slip) = (tried.case.place, one_line(slip));
+            writeln!(out, "{WARNING}warning:{WARNING:#} {file}:{place}: {slip}")?;
+        }
+    }
+    properties::results(out, tested)?;
+    let cases = tested.size();
+    match tested
+        .failed()
+        .count()
+        .saturating_add(tested.refuted().count())
+    {
         0 => writeln!(out, "{file}: {ALLOW}ok{ALLOW:#}: {cases}"),
         failed => writeln!(out, "{file}: {DENY}{failed} failed{DENY:#} of {cases}"),
     }
 }
 
-/// What is covered of a policy.
-pub(crate) struct Report<'a> {
-    source: &'a Source,
-    /// The rows of its table, with their places and outcomes; last, without a place, the policy as a whole.
-    rows: Vec<Row>,
-}
-
-struct Row {
-    name: Option<String>,
-    place: Option<Place>,
-    outcomes: Vec<Outcome>,
-}
-
-impl<'a> Report<'a> {
-    fn new(source: &'a Source, coverage: &Coverage<'_>) -> Self {
-        let rows = coverage.rows().map(|row| Row {
-            name: Some(row.name().to_owned()),
-            place: Some(row.place()),
-            outcomes: row.outcomes,
-        });
-        let policy = Row {
-            name: None,
-            place: None,
-            outcomes: coverage.of_the_policy().collect(),
-        };
-        Self {
-            source,
-            rows: rows.chain([policy]).collect(),
-        }
+fn count_properties(properties: usize) -> String {
+    match properties {
+        1 => "1 property".to_owned(),
+        properties => format!("{properties} properties"),
     }
-
-    /// How many rows are touched, and how many there are.
-    pub(crate) fn rows(&self) -> Share {
-        let rows = self.rows.iter().filter(|row| row.place.is_some());
-        Share {
-            covered: rows.clone().filter(|row| row.touched()).count(),
-            total: rows.count(),
-        }
-    }
-
-    /// How many outcomes are covered, and how many there are.
-    pub(crate) fn outcomes(&self) -> Share {
-        let outcomes = self.rows.iter().flat_map(|row| &row.outcomes);
-        Share {
-            covered: outcomes.clone().filter(|outcome| outcome.times > 0).count(),
-            total: outcomes.count(),
-        }
-    }
-
-    fn reaches(&self, threshold: u8) -> bool {
-        let Share { covered, total } = self.outcomes();
-        covered.saturating_mul(100) >= total.saturating_mul(usize::from(threshold))
-    }
-
-    /// What is not covered.
-    fn list(&self, out: &mut dyn Write) -> io::Result<()> {
-        for row in &self.rows {
-            let lacking = row.lacking().join(", ");
-            if lacking.is_empty() {
-                continue;
-            }
-            let place = row.place.map(|place| self.source.at(place));
-            let place = place.unwrap_or_else(|| self.source.name().to_owned());
-            let name = row.name.as_deref().unwrap_or("the policy as a whole");
-            let (place, name) = (one_line(&place), one_line(name));
-            writeln!(
-                out,
-                "{WARNING}not covered:{WARNING:#} {place}: {name}: {lacking}"
-            )?;
-        }
-        Ok(())
-    }
-
-    /// How much is covered, in one line.
-    pub(crate) fn sum_up(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (rows, outcomes) = (self.rows(), self.outcomes());
-        let tenths = outcomes
-            .covered
-            .saturating_mul(1000)
-            .checked_div(outcomes.total);
-        let tenths = tenths.unwrap_or(1000);
-        writeln!(
-            out,
-            "{}: covered: {} of {}, {} of {} ({}.{} %)",
-            one_line(self.source.name()),
-            rows.covered,
-            count(rows.total, "row"),
-            outcomes.covered,
-            count(outcomes.total, "outcome"),
-            tenths / 10,
-            tenths % 10
-        )
-    }
-}
-
-impl Row {
-    fn touched(&self) -> bool {
-        self.outcomes.iter().any(|outcome| outcome.times > 0)
-    }
-
-    /// The outcomes that no case has covered.
-    fn lacking(&self) -> Vec<&'static str> {
-        let lacking = self.outcomes.iter().filter(|outcome| outcome.times == 0);
-        lacking.map(|outcome| outcome.name).collect()
-    }
-}
-
-/// How much of all.
-#[derive(Serialize)]
-pub(crate) struct Share {
-    pub(crate) covered: usize,
-    pub(crate) total: usize,
 }
 
 /// All of it, as JSON.
@@ -323,6 +246,7 @@ pub(crate) struct FileAnswer<'a> {
     passed: usize,
     failed: usize,
     cases: Vec<CaseAnswer<'a>>,
+    properties: Vec<properties::Answer<'a>>,
 }
 
 #[derive(Serialize)]
@@ -331,6 +255,8 @@ struct CaseAnswer<'a> {
     place: Place,
     passed: bool,
     differences: &'a [Difference],
+    /// What is wrong with the token's scopes, if it is denied for them.
+    slips: &'a [String],
     decision: &'a Decision<'a>,
 }
 
@@ -359,6 +285,7 @@ impl<'a> FileAnswer<'a> {
             place: tried.case.place,
             passed: tried.passed(),
             differences: &tried.differences,
+            slips: &tried.slips,
             decision: &tried.decision,
         };
         Self {
@@ -367,6 +294,11 @@ impl<'a> FileAnswer<'a> {
             passed: tested.cases.len().saturating_sub(failed),
             failed,
             cases: tested.cases.iter().map(case).collect(),
+            properties: tested
+                .properties
+                .iter()
+                .map(properties::Answer::new)
+                .collect(),
         }
     }
 }

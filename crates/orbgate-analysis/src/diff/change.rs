@@ -85,14 +85,14 @@ impl Cost {
 }
 
 impl<'e> Rule<'e> {
-    pub(super) const fn of_route(route: Route<'e>) -> Self {
+    pub(crate) const fn of_route(route: Route<'e>) -> Self {
         Self {
             route: Some(route),
             scope: route.scope(),
         }
     }
 
-    pub(super) const fn of_scope(scope: Scope<'e>) -> Self {
+    pub(crate) const fn of_scope(scope: Scope<'e>) -> Self {
         Self { route: None, scope }
     }
 
@@ -202,6 +202,17 @@ impl fmt::Display for Rule<'_> {
         match self.scope.organisation() {
             None => Ok(()),
             Some(rule) => write!(f, ", organisation: {}", rule.as_str()),
+        }
+    }
+}
+
+impl fmt::Display for Caller {
+    /// `user with `read:a read:b``
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = self.kind.as_str();
+        match self.scopes.as_str() {
+            "" => write!(f, "{kind} without a scope"),
+            scopes => write!(f, "{kind} with `{scopes}`"),
         }
     }
 }

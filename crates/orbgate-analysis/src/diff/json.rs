@@ -29,11 +29,7 @@ impl Serialize for Change<'_, '_> {
             })
         };
         let mut json = serializer.serialize_struct("Change", 8)?;
-        let asked = Request {
-            asked: &self.asked,
-            token: None,
-        };
-        json.serialize_field("asked", &asked)?;
+        json.serialize_field("asked", &self.asked)?;
         json.serialize_field("before", &self.before)?;
         json.serialize_field("after", &self.after)?;
         json.serialize_field("wider", &request(self.wider.as_ref()))?;
@@ -65,6 +61,14 @@ impl Serialize for Request<'_> {
             json.serialize_field("token", token)?;
         }
         json.end()
+    }
+}
+
+impl Serialize for Asked {
+    /// `{"method","target"}` or `{"scope"}`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (asked, token) = (self, None);
+        Request { asked, token }.serialize(serializer)
     }
 }
 

@@ -3,13 +3,16 @@
 mod coverage;
 mod expected;
 mod read;
+mod words;
 
 use orbgate::policy::Fault;
-use orbgate::{Decision, Engine, Place, Request, Scopes, Token, TokenKind};
+use orbgate::{Decision, Engine, Place, Reason, Request, Scopes, Token, TokenKind};
 
 pub use self::coverage::{Coverage, CoveredRow, Outcome};
 pub use self::expected::{Difference, Expected, ExpectedOrbs};
 use crate::diff::Asked;
+use crate::property::{Proof, Property};
+use crate::scopes::lacking;
 
 /// The cases of a test file; see the [format](https://github.com/orbgate/orbgate/blob/main/docs/testing.md).
 ///
@@ -34,6 +37,29 @@ use crate::diff::Asked;
 pub struct Suite {
     policy: Option<(String, Place)>,
     cases: Vec<Case>,
+    properties: Vec<Stated>,
+}
+
+/// A property that the test file states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stated {
+    /// Where it is in the test file.
+    pub place: Place,
+    /// What it says.
+    pub text: String,
+    /// What it says, understood.
+    pub property: Property,
+}
+
+/// A property that was put to an engine.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Proved<'s, 'e> {
+    /// The property.
+    pub stated: &'s Stated,
+    /// The proof or what refutes it; an error where the property says nothing about this policy.
+    pub proof: Result<Proof<'e>, String>,
 }
 
 /// One request, and what must be decided of it.
@@ -64,7 +90,13 @@ pub struct Tried<'s, 'e> {
     pub decision: Decision<'e>,
     /// Where that is not what the case expects; empty where the case passes.
     pub differences: Vec<Difference>,
+    /// What is wrong with the token's scopes if the case is denied for its scopes and the policy does not have them: it may
+    /// be denied for a slip. Only the first hundred cases with such scopes are told.
+    pub slips: Vec<String>,
 }
+
+/// A policy can have many scopes, and each one is compared with a slip.
+const MOST_SLIPS: usize = 100;
 
 impl Suite {
     /// Reads a test file, as strictly as a policy is read.
@@ -94,6 +126,23 @@ impl Suite {
         &self.cases
     }
 
+    /// The properties, in the order of the file.
+    #[must_use]
+    pub fn properties(&self) -> &[Stated] {
+        &self.properties
+    }
+
+    /// Proves or refutes every property, for [all requests](Property::prove).
+    #[must_use]
+    pub fn prove<'e>(&self, engine: &'e Engine) -> Vec<Proved<'_, 'e>> {
+        let properties = self.properties.iter();
+        let proved = properties.map(|stated| Proved {
+            stated,
+            proof: stated.property.prove(engine),
+        });
+        proved.collect()
+    }
+
     /// Puts every case to an engine, and counts what the passing cases have covered. Time is one decision a
     /// case.
     pub fn run<'s, 'e>(
@@ -101,19 +150,42 @@ impl Suite {
         engine: &'e Engine,
         coverage: &mut Coverage<'e>,
     ) -> Vec<Tried<'s, 'e>> {
+        let mut told = 0_usize;
         let run = |case: &'s Case| {
             let decision = case.decide(engine);
+            let is_for_scopes = decision.reason() == Reason::ScopeMissing && told < MOST_SLIPS;
+            let scopes = case.token.as_ref().filter(|_| is_for_scopes);
+            let slips = scopes.map(|(_, scopes)| lacking(engine, scopes));
             let tried = Tried {
                 case,
                 decision,
                 differences: case.expected.differences(&decision),
+                slips: slips.unwrap_or_default(),
             };
+            told = told.saturating_add(usize::from(!tried.slips.is_empty()));
             if tried.passed() {
                 coverage.count(&decision);
             }
             tried
         };
         self.cases.iter().map(run).collect()
+    }
+}
+
+impl Proved<'_, '_> {
+    /// Whether the property holds.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.proof.as_ref().is_ok_and(Proof::holds)
+    }
+
+    /// Why it does not hold, a sentence for each witness.
+    #[must_use]
+    pub fn why_not(&self) -> Vec<String> {
+        match &self.proof {
+            Ok(proof) => proof.witnesses.iter().map(ToString::to_string).collect(),
+            Err(message) => vec![message.clone()],
+        }
     }
 }
 

@@ -1,12 +1,12 @@
-//! A test file: YAML with places, whose cases are lines of a table or mappings.
+//! A test file: YAML with places, whose cases are lines of a table or mappings, and its properties lines.
 
 use orbgate::policy::Fault;
-use orbgate::{Detail, Place, Reason, TokenKind};
+use orbgate::{Place, TokenKind};
 use orbgate_yaml::{Content, Faults, Format, Node, Owner, Scalar, Spanned, Values, quoted};
 use serde::Deserialize;
 
-use super::expected::{Expected, ExpectedOrbs};
-use super::{Case, Suite};
+use super::words::expected;
+use super::{Case, Stated, Suite};
 use crate::diff::Asked;
 
 /// What the reader of YAML must know of the format.
@@ -17,6 +17,7 @@ const FORMAT: Format = Format {
         "orbgate_test",
         "policy",
         "cases",
+        "properties",
         "name",
         "request",
         "token",
@@ -33,7 +34,10 @@ struct Document {
     orbgate_test: u64,
     #[serde(default)]
     policy: Option<Spanned<String>>,
+    #[serde(default)]
     cases: Vec<CaseDocument>,
+    #[serde(default)]
+    properties: Vec<Spanned<String>>,
 }
 
 #[derive(PartialEq, Eq, Deserialize)]
@@ -69,6 +73,11 @@ pub(super) fn suite(bytes: &[u8]) -> Result<Suite, Vec<Fault>> {
             .iter()
             .filter_map(|document| case(document, faults))
             .collect(),
+        properties: document
+            .properties
+            .iter()
+            .filter_map(|line| stated(line, faults))
+            .collect(),
     });
     suite.map_err(|faults| {
         let fault = |fault: orbgate_yaml::Fault| Fault {
@@ -90,8 +99,15 @@ fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
         what: "the test file",
         place: root.place,
     };
-    let keys = ["orbgate_test", "policy", "cases"];
-    let [version, policy, cases] = values.fields(root, &owner, keys, &["orbgate_test", "cases"])?;
+    let keys = ["orbgate_test", "policy", "cases", "properties"];
+    // A file without a case or property would pass with every policy.
+    let has_properties = matches!(&root.kind, Content::Mapping(entries) if entries.iter().any(|entry| entry.key.text == "properties"));
+    let required = if has_properties {
+        &["orbgate_test"][..]
+    } else {
+        &["orbgate_test", "cases"]
+    };
+    let [version, policy, cases, properties] = values.fields(root, &owner, keys, required)?;
     if let Some(node) = version
         && !matches!(&node.kind, Content::Scalar(Scalar { text, plain: true }) if text == "1")
     {
@@ -106,19 +122,28 @@ fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
         }
         policy
     });
-    if let Some(node) = cases
-        && matches!(&node.kind, Content::Sequence(items) if items.is_empty())
-    {
-        // A file without a case would pass with every policy.
-        values.faults.push(node.place, "there is no case");
+    for (list, message) in [
+        (cases, "there is no case"),
+        (properties, "there is no property"),
+    ] {
+        if let Some(node) = list
+            && matches!(&node.kind, Content::Sequence(items) if items.is_empty())
+        {
+            values.faults.push(node.place, message);
+        }
     }
     let cases = cases.map_or(&[][..], |node| values.list(node, "`cases`"));
+    let properties = properties.map_or(&[][..], |node| values.list(node, "`properties`"));
     Some(Document {
         orbgate_test: 1,
         policy,
         cases: cases
             .iter()
             .filter_map(|node| case_document(node, &mut values))
+            .collect(),
+        properties: properties
+            .iter()
+            .map(|node| values.text(node, "a property"))
             .collect(),
     })
 }
@@ -151,7 +176,7 @@ struct Parts<'d> {
     request: (&'d str, orbgate_yaml::Place),
     token: (&'d str, orbgate_yaml::Place),
     expect: (&'d str, orbgate_yaml::Place),
-    route: Option<&'d str>,
+    route: Option<(&'d str, orbgate_yaml::Place)>,
 }
 
 fn case(document: &CaseDocument, faults: &mut Faults) -> Option<Case> {
@@ -163,7 +188,10 @@ fn case(document: &CaseDocument, faults: &mut Faults) -> Option<Case> {
     let (asked, allow_bonus_orbs) = request(parts.request, faults)?;
     let token = token(parts.token, faults)?;
     let mut expected = expected(parts.expect, faults)?;
-    expected.route = parts.route.map(str::to_owned);
+    expected.route = match parts.route {
+        Some((route, place)) => Some(route_cell(route, place, faults)?),
+        None => None,
+    };
     Some(Case {
         place: place(parts.place),
         name: parts.name.to_owned(),
@@ -174,11 +202,30 @@ fn case(document: &CaseDocument, faults: &mut Faults) -> Option<Case> {
     })
 }
 
+fn stated(line: &Spanned<String>, faults: &mut Faults) -> Option<Stated> {
+    if faults.stand_at(line.place) {
+        return None;
+    }
+    match line.value.parse() {
+        Ok(property) => Some(Stated {
+            place: place(line.place),
+            text: line.value.clone(),
+            property,
+        }),
+        Err(message) => {
+            faults.push(line.place, message);
+            None
+        }
+    }
+}
+
 fn parts_of_line<'d>(line: &'d Spanned<String>, faults: &mut Faults) -> Option<Parts<'d>> {
     let cells: Vec<_> = line.value.split(" | ").map(str::trim).collect();
     let (cells, route) = match cells.as_slice() {
         [request, token, expect] => ([*request, *token, *expect], None),
-        [request, token, expect, route] => ([*request, *token, *expect], Some(*route)),
+        [request, token, expect, route] => {
+            ([*request, *token, *expect], Some((*route, line.place)))
+        }
         _ => {
             let message = format!(
                 "a case has three or four cells between ` | `, `REQUEST | TOKEN | EXPECTED | ROUTE`, not {}: {}",
@@ -216,7 +263,10 @@ fn parts_of_mapping(mapping: &Mapping) -> Parts<'_> {
             (&token.value, token.place)
         }),
         expect: (&mapping.expect.value, text(&mapping.expect)),
-        route: mapping.route.as_ref().map(|route| route.value.as_str()),
+        route: mapping
+            .route
+            .as_ref()
+            .map(|route| (route.value.as_str(), text(route))),
     }
 }
 
@@ -303,120 +353,16 @@ fn token(
     Some(Some((kind, scopes.to_owned())))
 }
 
-/// `allow` or `deny`, a reason, a detail; for an allow what it consumes, and `bonus`.
-fn expected((text, place): (&str, orbgate_yaml::Place), faults: &mut Faults) -> Option<Expected> {
-    let mut expected = Expected::default();
-    let mut allow = None;
-    for word in text.split_whitespace() {
-        // Each word once, and none that another word rules out.
-        let said = match Word::new(word) {
-            Some(Word::Decision(is)) => agrees(&mut allow, is),
-            Some(Word::Reason(reason)) => {
-                agrees(&mut allow, reason.status().is_none())
-                    && expected.reason.replace(reason).is_none()
-            }
-            Some(Word::Detail(detail)) => {
-                agrees(&mut allow, false) && expected.detail.replace(detail).is_none()
-            }
-            Some(Word::Orbs(orbs)) => {
-                agrees(&mut allow, true) && expected.orbs.replace(orbs).is_none()
-            }
-            Some(Word::Bonus(bonus)) => {
-                agrees(&mut allow, true) && expected.bonus.replace(bonus).is_none()
-            }
-            None => {
-                faults.push(place, unknown_word(word));
-                return None;
-            }
-        };
-        if !said {
-            let message = format!(
-                "{} contradicts what comes before it in {}",
-                quoted(word),
-                quoted(text)
-            );
-            faults.push(place, message);
-            return None;
-        }
+/// The route of a decision: `METHOD /template`, or the template alone.
+fn route_cell(text: &str, place: orbgate_yaml::Place, faults: &mut Faults) -> Option<String> {
+    let template = text.split_once(' ').map_or(text, |(_, template)| template);
+    if template.starts_with('/') {
+        return Some(text.to_owned());
     }
-    let has_decision = allow.is_some();
-    expected.allow = allow.unwrap_or_default();
-    if expected.detail.is_some()
-        && expected
-            .reason
-            .is_some_and(|reason| reason != Reason::MalformedRequest)
-    {
-        let message = format!("only `malformed_request` has a detail, in {}", quoted(text));
-        faults.push(place, message);
-        return None;
-    }
-    if !has_decision {
-        let message = "what is expected must be said: `allow`, `deny` or a reason";
-        faults.push(place, message);
-    }
-    has_decision.then_some(expected)
-}
-
-fn agrees(allow: &mut Option<bool>, is: bool) -> bool {
-    *allow.get_or_insert(is) == is
-}
-
-/// A word of what is expected.
-enum Word {
-    Decision(bool),
-    Reason(Reason),
-    Detail(Detail),
-    Orbs(ExpectedOrbs),
-    Bonus(bool),
-}
-
-impl Word {
-    fn new(word: &str) -> Option<Self> {
-        let reason = Reason::ALL
-            .into_iter()
-            .find(|reason| reason.as_str() == word);
-        let detail = Detail::ALL
-            .into_iter()
-            .find(|detail| detail.as_str() == word);
-        Some(match word {
-            "allow" => Self::Decision(true),
-            "deny" => Self::Decision(false),
-            "free" => Self::Orbs(ExpectedOrbs::Free),
-            "unstated" => Self::Orbs(ExpectedOrbs::Unstated),
-            "unknown" => Self::Orbs(ExpectedOrbs::Unknown),
-            "bonus" => Self::Bonus(true),
-            "no_bonus" => Self::Bonus(false),
-            _ => match (reason, detail) {
-                (Some(reason), _) => Self::Reason(reason),
-                (None, Some(detail)) => Self::Detail(detail),
-                (None, None) => Self::Orbs(ExpectedOrbs::Amount(amount(word)?)),
-            },
-        })
-    }
-}
-
-/// A plain number, without sign or zeros before it.
-fn amount(word: &str) -> Option<u64> {
-    let amount: u64 = word.parse().ok()?;
-    (amount.to_string() == word && amount > 0).then_some(amount)
-}
-
-fn unknown_word(word: &str) -> String {
-    let words = [
-        "allow", "deny", "free", "unstated", "unknown", "bonus", "no_bonus",
-    ];
-    let known = words
-        .into_iter()
-        .chain(Reason::ALL.map(Reason::as_str))
-        .chain(Detail::ALL.map(Detail::as_str));
-    // A word far longer than any known one is not a misspelling, and must cost nothing.
-    let known = known.filter(|_| word.len() <= 32);
-    let near = known.min_by_key(|known| strsim::damerau_levenshtein(known, word));
-    let near = near.filter(|near| strsim::damerau_levenshtein(near, word) <= 2);
-    let advice = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-    format!(
-        "unknown word {}: what is expected is `allow`, `deny`, a reason, a detail, `free`, `unstated`, `unknown`, \
-         an amount of orbs, `bonus` or `no_bonus`{advice}",
-        quoted(word)
-    )
+    let message = format!(
+        "a route is `METHOD /template`, or `/template` for `method_not_declared`, not {}; a status is expected by its reason",
+        quoted(text)
+    );
+    faults.push(place, message);
+    None
 }

@@ -53,6 +53,11 @@ A file of cases:
       request: POST /v1/items
       token: organisation read:items
       expect: scope_missing
+  properties:                  # of all requests, proved: CLAIM | CALLERS | CALLS, CALLS
+    - never | organisation * | POST /v1/*
+    - only | user read:items | GET /v1/items, GET /v1/items/{id}
+    - at most 5 orbs | any * | *
+    - apart | user * | GET /v1/*, POST /v1/*
 With --policy, every file is tested against that one. What is covered is
 counted by row of the policy's table, a route or a scope without routes, and
 by outcome: each row held, missing, for the other kind of token, with bonus
@@ -64,6 +69,6 @@ Examples:
   orbgate test policy.test.yaml --policy next.yaml
 
 Exit codes:
-  0  every case passes, and enough is covered
-  1  a case fails, or less than --threshold is covered
+  0  every case passes, every property holds, and enough is covered
+  1  a case fails, a property does not hold, or less than --threshold is covered
   2  could not run: bad usage, a bad or unreadable file of cases or policy";

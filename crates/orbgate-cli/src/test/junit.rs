@@ -2,7 +2,8 @@
 
 use std::io;
 
-use orbgate_analysis::Tried;
+use orbgate::Place;
+use orbgate_analysis::{Proved, Tried};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
@@ -36,29 +37,48 @@ fn suite(xml: &mut Xml, tested: &Tested<'_>) -> io::Result<()> {
     let suite = suite.with_attributes(shown(&counts(core::slice::from_ref(tested))));
     suite.write_inner_content(|xml| {
         let mut cases = tested.cases.iter();
-        cases.try_for_each(|tried| case(xml, tested, tried))
+        cases.try_for_each(|tried| case(xml, tested, tried))?;
+        let mut properties = tested.properties.iter();
+        properties.try_for_each(|proved| property(xml, tested, proved))
     })?;
     Ok(())
 }
 
 fn case(xml: &mut Xml, tested: &Tested<'_>, tried: &Tried<'_, '_>) -> io::Result<()> {
-    let name = format!("{}: {}", tried.case.place, tried.case.name);
+    let case = &tried.case;
+    let differences: Vec<_> = tried.differences.iter().map(ToString::to_string).collect();
+    let message = differences.join("; ");
+    let lines = differences.into_iter().chain([tested.why(tried)]);
+    let failure = (!tried.passed()).then(|| (message, lines.collect()));
+    test(xml, tested, (case.place, &case.name), failure)
+}
+
+fn property(xml: &mut Xml, tested: &Tested<'_>, proved: &Proved<'_, '_>) -> io::Result<()> {
+    let stated = &proved.stated;
+    let failure =
+        (!proved.holds()).then(|| ("it does not hold".to_owned(), tested.against(proved)));
+    test(xml, tested, (stated.place, &stated.text), failure)
+}
+
+/// A test with its place and name, and if it failed, with a message and lines.
+fn test(
+    xml: &mut Xml,
+    tested: &Tested<'_>,
+    (place, name): (Place, &str),
+    failure: Option<(String, Vec<String>)>,
+) -> io::Result<()> {
+    let name = format!("{place}: {name}");
     let case = xml.create_element("testcase");
     let case = case.with_attribute(("name", &*one_line(&name)));
     let case = case.with_attribute(("classname", &*one_line(tested.file)));
-    if tried.passed() {
+    let Some((message, lines)) = failure else {
         case.write_empty()?;
         return Ok(());
-    }
-    let lines = tried.differences.iter().map(ToString::to_string);
-    let lines = lines.chain([tested.why(tried)]);
-    let lines: Vec<_> = lines.map(|line| one_line(&line).into_owned()).collect();
-    let message = lines
-        .split_last()
-        .map_or_else(String::new, |(_, lines)| lines.join("; "));
+    };
+    let lines: Vec<_> = lines.iter().map(|line| one_line(line)).collect();
     case.write_inner_content(|xml| {
         let failure = xml.create_element("failure");
-        let failure = failure.with_attribute(("message", &*message));
+        let failure = failure.with_attribute(("message", &*one_line(&message)));
         failure.write_text_content(BytesText::new(&lines.join("\n")))?;
         Ok(())
     })?;
@@ -67,8 +87,19 @@ fn case(xml: &mut Xml, tested: &Tested<'_>, tried: &Tried<'_, '_>) -> io::Result
 
 /// What build servers want to know of a suite, or of all.
 fn counts(tested: &[Tested<'_>]) -> [(&'static str, String); 4] {
-    let cases: usize = tested.iter().map(|tested| tested.cases.len()).sum();
-    let failed: usize = tested.iter().map(|tested| tested.failed().count()).sum();
+    let cases: usize = tested
+        .iter()
+        .map(|tested| tested.cases.len().saturating_add(tested.properties.len()))
+        .sum();
+    let failed: usize = tested
+        .iter()
+        .map(|tested| {
+            tested
+                .failed()
+                .count()
+                .saturating_add(tested.refuted().count())
+        })
+        .sum();
     let counts = [
         ("tests", cases),
         ("skipped", 0),

@@ -230,6 +230,88 @@ fn lcov_has_a_line_for_each_row_and_a_branch_for_each_outcome() {
 }
 
 #[test]
+fn a_property_that_does_not_hold_is_1_and_has_its_witnesses() {
+    let properties = "properties:\n  - never | organisation * | POST /v1/items/*\n  - only | user read:items | GET /v1/*\n  - never | any * | /v2/*\ncases:";
+    let path = cases("properties", &[("cases:", properties)]);
+    let shop = path.replace("shop.test.yaml", "shop.yaml");
+    let ran = orbgate(&["test", &path, "--junit", &format!("{path}.xml")]);
+    assert_eq!((ran.code, &*ran.err), (1, ""));
+    let expected = format!(
+        "FAIL {path}:4:5: never | organisation * | POST /v1/items/*\n  \
+         organisation with `write:items` may call POST /v1/items/1: `POST /v1/items/{{id}}` for `write:items`, 5 orbs, by {shop}:17:20\n  \
+         organisation with `order:items` may call POST /v1/items/order: `POST /v1/items/order` for `order:items`, 3 orbs, by {shop}:21:18\n\
+         FAIL {path}:6:5: never | any * | /v2/*\n  \
+         no route of the policy decides `/v2/*`\n\
+         {path}: 2 failed of 7 cases, 3 properties\n"
+    );
+    assert!(ran.out.starts_with(&expected), "{}", ran.out);
+    let junit = fs::read_to_string(format!("{path}.xml")).unwrap();
+    for part in [
+        "tests=\"10\" skipped=\"0\" failures=\"2\"",
+        "<failure message=\"it does not hold\">no route of the policy decides `/v2/*`</failure>",
+        "<testcase name=\"5:5: only | user read:items | GET /v1/*\"",
+    ] {
+        assert!(junit.contains(part), "{part} in {junit}");
+    }
+    let ran = orbgate(&["test", &path, "--json"]);
+    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    let [never, only, nothing] = [0, 1, 2].map(|at| &json["files"][0]["properties"][at]);
+    assert_eq!(
+        (&never["holds"], &never["rules"]),
+        (&json!(false), &json!(2))
+    );
+    let witness = &never["witnesses"][0];
+    assert_eq!(
+        witness["caller"],
+        json!({ "kind": "organisation", "scopes": "write:items" })
+    );
+    assert_eq!(
+        witness["requests"][0]["asked"],
+        json!({ "method": "POST", "target": "/v1/items/1" })
+    );
+    assert_eq!(
+        witness["requests"][0]["rule"]["route"],
+        "POST /v1/items/{id}"
+    );
+    assert_eq!(
+        (&only["holds"], &only["error"]),
+        (&json!(true), &json!(null))
+    );
+    assert_eq!(nothing["error"], "no route of the policy decides `/v2/*`");
+    // The page of a review has them, too.
+    let ran = orbgate(&["review", &shop, &shop, "--tests", &path, "--markdown"]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.out.contains("\n2 of 7 cases, 3 properties failed\n"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out
+            .contains("line 6: `never | any * | /v2/*`: `` no route of the policy"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn a_scope_that_the_policy_lacks_is_a_warning() {
+    let path = cases(
+        "slip",
+        &[(
+            "user write:items | scope_missing",
+            "user raed:items | scope_missing",
+        )],
+    );
+    let ran = orbgate(&["test", &path]);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    let warning = format!(
+        "warning: {path}:7:5: the policy has no scope `raed:items`; did you mean `read:items`?\n"
+    );
+    assert!(ran.out.starts_with(&warning), "{}", ran.out);
+}
+
+#[test]
 fn junit_names_every_case_and_says_why_it_fails() {
     let path = cases(
         "junit",

@@ -1,0 +1,81 @@
+//! Whose requests a property is about.
+
+use core::str::FromStr;
+
+use orbgate::{Engine, TokenKind};
+use orbgate_yaml::quoted;
+
+use super::line::UNKNOWN_KIND;
+use crate::diff::Caller;
+use crate::scopes::lacking;
+
+/// Holders of tokens of one kind or both, with these scopes or with any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Callers {
+    kind: Option<TokenKind>,
+    /// Separated by spaces; `None` for any.
+    scopes: Option<String>,
+}
+
+impl Callers {
+    /// Callers whose tokens have this kind, and these scopes and no others, separated by spaces; `None` for any.
+    ///
+    /// # Errors
+    ///
+    /// A kind that nobody knows: its tokens are always denied.
+    pub fn new(kind: Option<TokenKind>, scopes: Option<&str>) -> Result<Self, String> {
+        match kind {
+            Some(TokenKind::User | TokenKind::Organisation) | None => Ok(Self {
+                kind,
+                scopes: scopes.map(str::to_owned),
+            }),
+            Some(_) => Err(UNKNOWN_KIND.to_owned()),
+        }
+    }
+
+    pub(super) fn kinds(&self) -> impl Iterator<Item = TokenKind> + use<> {
+        let kinds = [TokenKind::User, TokenKind::Organisation];
+        let own = self.kind;
+        kinds
+            .into_iter()
+            .filter(move |kind| own.is_none_or(|own| own == *kind))
+    }
+
+    /// The fewest scopes with which one of these callers may need this scope: none, then the scope. A decision depends on
+    /// no other.
+    pub(super) fn with<'a>(&'a self, needed: &'a str) -> impl Iterator<Item = Caller> + 'a {
+        let scopes = match &self.scopes {
+            Some(scopes) => [Some(scopes.as_str()), None],
+            None => [Some(""), Some(needed)],
+        };
+        let callers = move |kind| {
+            let scopes = scopes.into_iter().flatten().map(str::to_owned);
+            scopes.map(move |scopes| Caller { kind, scopes })
+        };
+        self.kinds().flat_map(callers)
+    }
+
+    /// What keeps a proof from saying anything: a scope that the policy does not have.
+    pub(super) fn check(&self, engine: &Engine) -> Result<(), String> {
+        match lacking(engine, self.scopes.as_deref().unwrap_or_default()).first() {
+            Some(lacking) => Err(lacking.clone()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// `user *`, `organisation read:a read:b`, `any`: the kind, and its scopes as a case has them, or `*`.
+impl FromStr for Callers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, scopes) = text.split_once(' ').unwrap_or((text, ""));
+        let kind = match kind {
+            "any" => None,
+            "user" => Some(TokenKind::User),
+            "organisation" => Some(TokenKind::Organisation),
+            _ => return Err(format!("{UNKNOWN_KIND}, not {}", quoted(text))),
+        };
+        Self::new(kind, (scopes.trim() != "*").then_some(scopes))
+    }
+}

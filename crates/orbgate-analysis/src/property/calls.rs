@@ -1,0 +1,148 @@
+//! Which calls a property is about.
+
+use core::fmt;
+use core::str::FromStr;
+
+use orbgate_yaml::quoted;
+
+use crate::templates::Shape;
+
+/// Calls: those of a method and a path with `*`, those that ask for a scope without a route, or all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Calls {
+    pub(super) pattern: Pattern,
+    /// As it was written.
+    text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Pattern {
+    /// `*`
+    All,
+    /// `scope SCOPE`
+    Scope(String),
+    /// `METHOD /path`, or any method.
+    Paths {
+        method: Option<String>,
+        paths: Paths,
+    },
+}
+
+/// Paths. They are compared with paths as they come over the wire, not with templates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Paths {
+    /// `None` for any segment.
+    segments: Vec<Option<String>>,
+    /// Whether they go on, with one segment or more.
+    longer: bool,
+}
+
+impl Paths {
+    /// Those that have as many segments as this template has, as a shape; `None` where there are none.
+    pub(super) fn like(&self, template: &Shape<'_>) -> Option<Vec<Option<&str>>> {
+        // With `/` alone, the path `/` has no segment.
+        let longer =
+            self.longer && (template.len() > self.segments.len() || self.segments.is_empty());
+        if template.len() != self.segments.len() && !longer {
+            return None;
+        }
+        let own = self.segments.iter().map(Option::as_deref);
+        let more = core::iter::repeat(None);
+        let exact = template.len() == self.segments.len() && !self.longer;
+        (exact || longer).then(|| own.chain(more).take(template.len()).collect())
+    }
+
+    /// Whether all paths of a template are among them.
+    pub(super) fn have_all_of(&self, template: &Shape<'_>) -> bool {
+        let own = self.like(template);
+        own.is_some_and(|own| {
+            let mut segments = own.iter().zip(template);
+            segments.all(|(own, segment)| own.is_none() || own == segment)
+        })
+    }
+}
+
+impl Calls {
+    /// The literals that it names.
+    pub(super) fn literals(&self) -> impl Iterator<Item = &str> {
+        let segments = match &self.pattern {
+            Pattern::Paths { paths, .. } => paths.segments.as_slice(),
+            Pattern::All | Pattern::Scope(_) => &[],
+        };
+        segments.iter().flatten().map(String::as_str)
+    }
+}
+
+/// `*`, `scope SCOPE`, `METHOD /path` or `/path`. A segment `*` or `{name}` is any segment; a `*` at the end is one or
+/// more.
+impl FromStr for Calls {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let pattern = match text.split_once(' ') {
+            None if text == "*" => Some(Pattern::All),
+            Some(("scope", name)) => is_scope(name).then(|| Pattern::Scope(name.to_owned())),
+            Some((method, path)) => paths(path).filter(|_| is_method(method)).map(|paths| {
+                let method = Some(method.to_owned());
+                Pattern::Paths { method, paths }
+            }),
+            None => paths(text).map(|paths| Pattern::Paths {
+                method: None,
+                paths,
+            }),
+        };
+        match pattern {
+            Some(pattern) => Ok(Self {
+                pattern,
+                text: text.to_owned(),
+            }),
+            None => Err(format!(
+                "calls are `/path`, `METHOD /path`, `scope SCOPE` or `*`, where a segment may be `*`, not {}",
+                quoted(text)
+            )),
+        }
+    }
+}
+
+fn is_scope(name: &str) -> bool {
+    !name.is_empty() && !name.contains(' ')
+}
+
+fn is_method(method: &str) -> bool {
+    (1..=16).contains(&method.len()) && method.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+/// A path whose segments are literals as policies have them, `*` or `{name}`.
+fn paths(path: &str) -> Option<Paths> {
+    let path = path.strip_prefix('/')?;
+    let segments: Vec<_> = match path {
+        "" => Vec::new(),
+        path => path.split('/').collect(),
+    };
+    let (segments, longer) = match segments.split_last() {
+        Some((&"*", segments)) => (segments, true),
+        _ => (segments.as_slice(), false),
+    };
+    let segments = segments.iter().map(|segment| match *segment {
+        "*" => Some(None),
+        parameter if parameter.starts_with('{') && parameter.ends_with('}') => Some(None),
+        literal => is_literal(literal).then(|| Some(literal.to_owned())),
+    });
+    Some(Paths {
+        segments: segments.collect::<Option<_>>()?,
+        longer,
+    })
+}
+
+/// Whether a policy could have it. A `*` within it is likely meant for something else.
+fn is_literal(text: &str) -> bool {
+    let is_of_literals =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()+,=:@".contains(&byte);
+    text.bytes().all(is_of_literals) && !text.bytes().all(|byte| byte == b'.')
+}
+
+impl fmt::Display for Calls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

@@ -1,0 +1,132 @@
+//! The words of a test file that say what must be decided.
+
+use orbgate::{Detail, Reason};
+use orbgate_yaml::{Faults, quoted};
+
+use super::expected::{Expected, ExpectedOrbs};
+
+/// `allow` or `deny`, a reason, a detail; for an allow what it consumes, and `bonus`.
+pub(super) fn expected(
+    (text, place): (&str, orbgate_yaml::Place),
+    faults: &mut Faults,
+) -> Option<Expected> {
+    let mut expected = Expected::default();
+    let mut allow = None;
+    for word in text.split_whitespace() {
+        // Each word once, and none that another word rules out.
+        let said = match Word::new(word) {
+            Some(Word::Decision(is)) => agrees(&mut allow, is),
+            Some(Word::Reason(reason)) => {
+                agrees(&mut allow, reason.status().is_none())
+                    && expected.reason.replace(reason).is_none()
+            }
+            Some(Word::Detail(detail)) => {
+                agrees(&mut allow, false) && expected.detail.replace(detail).is_none()
+            }
+            Some(Word::Orbs(orbs)) => {
+                agrees(&mut allow, true) && expected.orbs.replace(orbs).is_none()
+            }
+            Some(Word::Bonus(bonus)) => {
+                agrees(&mut allow, true) && expected.bonus.replace(bonus).is_none()
+            }
+            None => {
+                faults.push(place, unknown_word(word));
+                return None;
+            }
+        };
+        if !said {
+            let status = Reason::ALL.into_iter().filter_map(Reason::status);
+            let advice = match status.into_iter().any(|status| status.to_string() == word) {
+                true => "; a number is an amount of orbs, and a status is expected by its reason",
+                false => "",
+            };
+            let message = format!(
+                "{} contradicts what comes before it in {}{advice}",
+                quoted(word),
+                quoted(text)
+            );
+            faults.push(place, message);
+            return None;
+        }
+    }
+    let has_decision = allow.is_some();
+    expected.allow = allow.unwrap_or_default();
+    if expected.detail.is_some()
+        && expected
+            .reason
+            .is_some_and(|reason| reason != Reason::MalformedRequest)
+    {
+        let message = format!("only `malformed_request` has a detail, in {}", quoted(text));
+        faults.push(place, message);
+        return None;
+    }
+    if !has_decision {
+        let message = "what is expected must be said: `allow`, `deny` or a reason";
+        faults.push(place, message);
+    }
+    has_decision.then_some(expected)
+}
+
+fn agrees(allow: &mut Option<bool>, is: bool) -> bool {
+    *allow.get_or_insert(is) == is
+}
+
+/// A word of what is expected.
+enum Word {
+    Decision(bool),
+    Reason(Reason),
+    Detail(Detail),
+    Orbs(ExpectedOrbs),
+    Bonus(bool),
+}
+
+impl Word {
+    fn new(word: &str) -> Option<Self> {
+        let reason = Reason::ALL
+            .into_iter()
+            .find(|reason| reason.as_str() == word);
+        let detail = Detail::ALL
+            .into_iter()
+            .find(|detail| detail.as_str() == word);
+        Some(match word {
+            "allow" => Self::Decision(true),
+            "deny" => Self::Decision(false),
+            "free" => Self::Orbs(ExpectedOrbs::Free),
+            "unstated" => Self::Orbs(ExpectedOrbs::Unstated),
+            "unknown" => Self::Orbs(ExpectedOrbs::Unknown),
+            "bonus" => Self::Bonus(true),
+            "no_bonus" => Self::Bonus(false),
+            _ => match (reason, detail) {
+                (Some(reason), _) => Self::Reason(reason),
+                (None, Some(detail)) => Self::Detail(detail),
+                (None, None) => Self::Orbs(ExpectedOrbs::Amount(amount(word)?)),
+            },
+        })
+    }
+}
+
+/// A plain number, without sign or zeros before it.
+fn amount(word: &str) -> Option<u64> {
+    let amount: u64 = word.parse().ok()?;
+    (amount.to_string() == word && amount > 0).then_some(amount)
+}
+
+fn unknown_word(word: &str) -> String {
+    let words = [
+        "allow", "deny", "free", "unstated", "unknown", "bonus", "no_bonus",
+    ];
+    let known = words
+        .into_iter()
+        .chain(Reason::ALL.map(Reason::as_str))
+        .chain(Detail::ALL.map(Detail::as_str));
+    // A word far longer than any known one is not a misspelling, and must cost nothing.
+    let known = known.filter(|_| word.len() <= 32);
+    let near = known.min_by_key(|known| strsim::damerau_levenshtein(known, word));
+    let near = near.filter(|near| strsim::damerau_levenshtein(near, word) <= 2);
+    let advice = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    format!(
+        "unknown word {}: what is expected is `allow`, `deny`, a reason, a detail, `free`, `unstated`, `unknown`, \
+         an amount of orbs, `bonus` or `no_bonus`{advice}",
+        quoted(word)
+    )
+}

@@ -1,0 +1,426 @@
+//! A property holds where brute force over `decide` finds no request against it.
+
+use std::collections::BTreeSet;
+
+use orbgate::{Decision, Engine, TokenKind};
+use orbgate_analysis::{Asked, Property, Witness, callable_rows};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+use crate::diff::{
+    METHODS, SCOPES, WORDS, decide, decide_scope, engine, policies, targets, tokens,
+};
+
+const POLICY: &str = "
+orbgate: 1
+apis:
+  items:
+    base_path: /v1
+    scopes:
+      read: { orbs: false, routes: ['GET /items/{id}', GET /items] }
+      order: { orbs: true, routes: [{ route: POST /items/order, orbs: 5 }] }
+      write: { orbs: true, routes: ['POST /items/{id}', PUT /items] }
+  talk:
+    base_path: /talk
+    token: user
+    organisation: deny
+    scopes: { talk: { orbs: 3, routes: [PUT /, 'PUT /{id}/{to}'] }, quiet: { routes: [] } }
+  open:
+    token: user
+    organisation: allow_without_scope
+    base_path: /open
+    scopes: { open: { orbs: false, routes: [GET /] } }
+";
+
+/// The witnesses against a property, or what is wrong with it.
+fn against(engine: &Engine, property: &str) -> Vec<String> {
+    let property: Result<Property, String> = property.parse();
+    match property.and_then(|property| property.prove(engine)) {
+        Ok(proof) => proof.witnesses.iter().map(ToString::to_string).collect(),
+        Err(message) => vec![format!("error: {message}")],
+    }
+}
+
+#[test]
+fn what_holds_has_no_witness() {
+    let engine = engine(POLICY);
+    for property in [
+        "never | organisation * | /talk/*",
+        "never | organisation * | scope quiet, scope talk",
+        "never | user read | POST /v1/*",
+        "never | any read order | POST /v1/items/1",
+        // The literal route decides it.
+        "never | user write | POST /v1/items/order",
+        "only | user read | GET /v1/items, GET /v1/items/{id}",
+        "only | user read | /v1/*",
+        "only | organisation order | /v1/items/order, /open",
+        "only | user quiet | scope quiet",
+        "only | user | /v1/items", // nothing at all
+        "at most 0 orbs | any * | GET /*",
+        "at most 5 orbs | any read order talk | *",
+        "apart | any * | GET /v1/*, POST /v1/*",
+        "apart | any read order | GET /v1/*, PUT /v1/*",
+        "apart | organisation * | /talk/*, /v1/*",
+    ] {
+        assert_eq!(against(&engine, property), [""; 0], "{property}");
+    }
+}
+
+#[test]
+fn what_does_not_hold_has_a_request_for_each_rule() {
+    let engine = engine(POLICY);
+    for (property, witnesses) in [
+        (
+            "never | organisation * | POST /v1/items/*",
+            &[
+                "organisation with `order` may call POST /v1/items/order: `POST /v1/items/order` for `order`, 5 orbs",
+                "organisation with `write` may call POST /v1/items/1: `POST /v1/items/{id}` for `write`, orbs not stated",
+            ][..],
+        ),
+        (
+            "never | any * | /open",
+            &[
+                "user with `open` may call GET /open: `GET /open` for `open`, 0 orbs, organisation: allow_without_scope",
+            ],
+        ),
+        (
+            "never | user talk | /talk/*",
+            &[
+                "user with `talk` may call PUT /talk/1/1: `PUT /talk/{id}/{to}` for `talk`, 3 orbs, organisation: deny",
+            ],
+        ),
+        (
+            "only | organisation order | /v1/items/order",
+            &[
+                "organisation with `order` may call GET /open: `GET /open` for `open`, 0 orbs, organisation: allow_without_scope",
+            ],
+        ),
+        // One literal does not cover a parameter.
+        (
+            "only | user read | GET /v1/items, GET /v1/items/1",
+            &["user with `read` may call GET /v1/items/2: `GET /v1/items/{id}` for `read`, 0 orbs"],
+        ),
+        (
+            "at most 4 orbs | user * | POST /v1/*",
+            &[
+                "user with `order` may call POST /v1/items/order: `POST /v1/items/order` for `order`, 5 orbs",
+                "user with `write` may call POST /v1/items/1: `POST /v1/items/{id}` for `write`, orbs not stated",
+            ],
+        ),
+        (
+            "apart | user * | PUT /talk, PUT /talk/1/2",
+            &[
+                "user with `talk` may call PUT /talk: `PUT /talk` for `talk`, 3 orbs, organisation: deny, and \
+                 PUT /talk/1/2: `PUT /talk/{id}/{to}` for `talk`, 3 orbs, organisation: deny",
+            ],
+        ),
+        (
+            "apart | organisation * | GET /open, PUT /v1/items",
+            &[
+                "organisation with `write` may call GET /open: `GET /open` for `open`, 0 orbs, organisation: allow_without_scope, and \
+                 PUT /v1/items: `PUT /v1/items` for `write`, orbs not stated",
+            ],
+        ),
+    ] {
+        assert_eq!(against(&engine, property), witnesses, "{property}");
+    }
+}
+
+#[test]
+fn what_says_nothing_about_a_policy_is_an_error() {
+    let engine = engine(POLICY);
+    let start = "error: a property is `never`, `only`, `at most N orbs` or `apart`, then ` | CALLERS | CALLS, CALLS`, not ";
+    for (property, message) in [
+        (
+            "never | any * | /v2/*",
+            "error: no route of the policy decides `/v2/*`",
+        ),
+        (
+            "never | any * | DELETE /v1/items",
+            "error: no route of the policy decides `DELETE /v1/items`",
+        ),
+        // A literal in another case is refused, so nobody reaches it.
+        (
+            "never | any * | POST /v1/items/Order",
+            "error: no route of the policy decides `POST /v1/items/Order`",
+        ),
+        (
+            "only | user read | /v1/items, /v1/item",
+            "error: no route of the policy decides `/v1/item`",
+        ),
+        (
+            "never | user reed | *",
+            "error: the policy has no scope `reed`; did you mean `read`?",
+        ),
+        (
+            "never | user read,write | *",
+            "error: the policy has no scope `read,write`; scopes are separated by spaces",
+        ),
+        (
+            "never | any * | scope tolk",
+            "error: the policy has no scope `tolk`; did you mean `talk`?",
+        ),
+        ("never | any *", &format!("{start}`never | any *`")),
+        (
+            "at most 05 orbs | any * | *",
+            &format!("{start}`at most 05 orbs | any * | *`"),
+        ),
+        (
+            "apart | any * | *",
+            "error: `apart` has calls of two kinds, not of 1: `apart | any * | *`",
+        ),
+    ] {
+        assert_eq!(against(&engine, property), [message], "{property}");
+    }
+    for calls in [
+        "v1/items",
+        "get /v1",
+        "/v1/it*ms",
+        "/v1//items",
+        "/v1/",
+        "/v1/%20",
+        "GET  /v1",
+        "scope a b",
+        "",
+        "/v1/{a}b",
+    ] {
+        let [message] = &against(&engine, &format!("never | any * | {calls}"))[..] else {
+            panic!("{calls}")
+        };
+        assert!(
+            message.starts_with("error: calls are `/path`, "),
+            "{calls}: {message}"
+        );
+    }
+    for callers in ["unknown read", "none", "User", "any*"] {
+        let [message] = &against(&engine, &format!("never | {callers} | *"))[..] else {
+            panic!("{callers}")
+        };
+        assert!(
+            message.starts_with("error: callers are `user`, "),
+            "{message}"
+        );
+    }
+}
+
+/// A property as it is written, in parts.
+#[derive(Clone, Debug)]
+struct Written {
+    claim: &'static str,
+    kind: &'static str,
+    scopes: Option<Vec<&'static str>>,
+    calls: Vec<String>,
+}
+
+impl Written {
+    fn line(&self) -> String {
+        let scopes = match &self.scopes {
+            None => " *".to_owned(),
+            Some(scopes) => scopes.iter().map(|scope| format!(" {scope}")).collect(),
+        };
+        format!(
+            "{} | {}{scopes} | {}",
+            self.claim,
+            self.kind,
+            self.calls.join(", ")
+        )
+    }
+
+    fn is_of(&self, (kind, scopes): &(TokenKind, String)) -> bool {
+        let is_kind = self.kind == "any" || self.kind == kind.as_str();
+        is_kind
+            && match &self.scopes {
+                Some(own) => own.join(" ") == *scopes,
+                None => self.claim != "apart" || !scopes.contains(' '),
+            }
+    }
+}
+
+fn written() -> impl Strategy<Value = Written> {
+    let segment = prop_oneof![4 => select(&WORDS[..]), 2 => Just("*"), 1 => Just("{x}")];
+    let path = vec(segment, 0..4).prop_map(|segments| format!("/{}", segments.join("/")));
+    let method = select(&["", "GET ", "PUT "][..]);
+    let call = prop_oneof![
+        8 => (method, path).prop_map(|(method, path)| format!("{method}{path}")),
+        1 => select(&SCOPES[..]).prop_map(|scope| format!("scope {scope}")),
+        1 => Just("*".to_owned()),
+    ];
+    const CLAIMS: &[&str] = &["never", "only", "at most 1 orbs", "at most 2 orbs", "apart"];
+    let scopes = proptest::option::of(subsequence(&SCOPES[..], 0..=SCOPES.len()));
+    (
+        select(CLAIMS),
+        select(&["any", "user", "organisation"][..]),
+        scopes,
+        vec(call, 2..4),
+    )
+        .prop_map(|(claim, kind, scopes, mut calls)| {
+            calls.truncate(if claim == "apart" { 2 } else { 3 });
+            Written {
+                claim,
+                kind,
+                scopes,
+                calls,
+            }
+        })
+}
+
+/// Whether a call is one of these, by the words of the format alone.
+fn is_among(calls: &str, asked: &Asked) -> bool {
+    let (own, target) = match asked {
+        _ if calls == "*" => return true,
+        Asked::Scope(name) => return calls == format!("scope {name}"),
+        Asked::Call { method, target } => (method, target),
+    };
+    let (method, path) = calls.split_once(' ').unwrap_or(("", calls));
+    if method == "scope" || !method.is_empty() && method != own {
+        return false;
+    }
+    let segments = |path: &str| -> Vec<String> {
+        let segments = path[1..].split('/').map(str::to_owned);
+        segments.filter(|segment| !segment.is_empty()).collect()
+    };
+    let (pattern, found) = (segments(path), segments(target));
+    let goes_on = pattern.last().is_some_and(|last| last == "*");
+    let enough = match goes_on {
+        true => found.len() >= pattern.len() || path == "/*",
+        false => found.len() == pattern.len(),
+    };
+    let mut pairs = pattern.iter().zip(&found);
+    enough && pairs.all(|(pattern, found)| pattern == "*" || pattern == "{x}" || pattern == found)
+}
+
+/// All calls that can mean something else than the others, with the rule that decides each.
+fn everything(engine: &Engine) -> Vec<(Asked, String)> {
+    let nobody = (TokenKind::User, String::new());
+    let mut all = Vec::new();
+    for (target, method) in targets()
+        .into_iter()
+        .flat_map(|target| METHODS.map(|method| (target.clone(), method)))
+    {
+        let decision = decide(engine, method, &target, &nobody);
+        if let Some(route) = decision.scope().and(decision.route()) {
+            let method = method.to_owned();
+            all.push((Asked::Call { method, target }, route.to_owned()));
+        }
+    }
+    let scopes = callable_rows(engine).filter(|row| row.route.is_none());
+    all.extend(scopes.map(|row| {
+        (
+            Asked::Scope(row.scope.name().to_owned()),
+            row.scope.name().to_owned(),
+        )
+    }));
+    all
+}
+
+fn ask<'e>(engine: &'e Engine, asked: &Asked, token: &(TokenKind, String)) -> Decision<'e> {
+    match asked {
+        Asked::Call { method, target } => decide(engine, method, target, token),
+        Asked::Scope(name) => decide_scope(engine, name, token),
+    }
+}
+
+/// The rules by which requests are allowed against the property, each pair for `apart`; `None` where it says nothing.
+fn brute_force(engine: &Engine, written: &Written) -> Option<BTreeSet<String>> {
+    let mut all = everything(engine);
+    for scope in SCOPES
+        .iter()
+        .filter(|scope| written.calls.contains(&format!("scope {scope}")))
+    {
+        engine.find_scope(scope)?;
+        if !all
+            .iter()
+            .any(|(asked, _)| *asked == Asked::Scope((*scope).to_owned()))
+            && written.claim != "only"
+        {
+            all.push((Asked::Scope((*scope).to_owned()), (*scope).to_owned()));
+        }
+    }
+    let reached = |calls: &str| {
+        calls.starts_with("scope ") || all.iter().any(|(asked, _)| is_among(calls, asked))
+    };
+    if !written.calls.iter().all(|calls| reached(calls)) {
+        return None;
+    }
+    // By a pattern nobody asks for a scope that has routes.
+    let among = |calls: &str, asked: &Asked, rule: &str| {
+        let has_routes = matches!(asked, Asked::Scope(_))
+            && engine.find_scope(rule).unwrap().routes().next().is_some();
+        is_among(calls, asked) && !(calls == "*" && has_routes)
+    };
+    let tokens = tokens().into_iter().filter(|token| written.is_of(token));
+    let mut found = BTreeSet::new();
+    for token in tokens {
+        let mut apart = [false; 2];
+        for (asked, rule) in &all {
+            let decision = ask(engine, asked, &token);
+            if !decision.is_allow() {
+                continue;
+            }
+            let is_any = written.calls.iter().any(|calls| among(calls, asked, rule));
+            let orbs = decision.charge().and_then(|charge| charge.amount);
+            let is_wrong = match written.claim {
+                "never" => is_any,
+                "only" => !is_any,
+                "apart" => {
+                    for (met, calls) in apart.iter_mut().zip(&written.calls) {
+                        *met |= among(calls, asked, rule);
+                    }
+                    false
+                }
+                most => {
+                    let most: u64 = most.split(' ').nth(2).unwrap().parse().unwrap();
+                    is_any && orbs.is_none_or(|orbs| orbs > most)
+                }
+            };
+            if is_wrong {
+                found.insert(rule.clone());
+            }
+        }
+        if apart == [true; 2] {
+            found.insert("both".to_owned());
+        }
+    }
+    Some(found)
+}
+
+/// Holds a witness to the engine and to the words of the property.
+fn judge(engine: &Engine, written: &Written, witness: &Witness<'_>) {
+    let token = (witness.caller.kind, witness.caller.scopes.clone());
+    assert!(written.is_of(&token), "{written:?} {witness}");
+    for (at, (asked, rule)) in witness.requests.iter().enumerate() {
+        let decision = ask(engine, asked, &token);
+        assert!(decision.is_allow(), "{witness}");
+        assert_eq!(decision.route(), rule.route.map(|route| route.as_str()));
+        let is_any = match written.claim {
+            "apart" => is_among(&written.calls[at], asked),
+            _ => written.calls.iter().any(|calls| is_among(calls, asked)),
+        };
+        assert_eq!(is_any, written.claim != "only", "{written:?} {witness}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_property_holds_where_brute_force_finds_nothing_against_it((policy, written) in (policies(), vec(written(), 3))) {
+        let engine = engine(&policy.to_yaml());
+        for written in written {
+            let property: Property = written.line().parse().unwrap();
+            let expected = brute_force(&engine, &written);
+            let Ok(proof) = property.prove(&engine) else {
+                prop_assert_eq!(None, expected, "{:?}", written);
+                continue;
+            };
+            proof.witnesses.iter().for_each(|witness| judge(&engine, &written, witness));
+            let rule = |witness: &Witness<'_>| match &witness.requests[..] {
+                [(_, rule)] => rule.route.map_or_else(|| rule.scope.name(), |route| route.as_str()).to_owned(),
+                _ => "both".to_owned(),
+            };
+            let found: BTreeSet<_> = proof.witnesses.iter().map(rule).collect();
+            prop_assert_eq!(Some(found), expected, "{:?}", written);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! How much of a policy the cases cover.
+
+use std::io::{self, Write};
+
+use orbgate::Place;
+use orbgate_analysis::{Coverage, Outcome};
+use serde::Serialize;
+
+use crate::output::{WARNING, count, one_line};
+use crate::policy_file::Source;
+
+/// What is covered of a policy.
+pub(crate) struct Report<'a> {
+    pub(super) source: &'a Source,
+    /// The rows of its table, with their places and outcomes; last, without a place, the policy as a whole.
+    pub(super) rows: Vec<Row>,
+}
+
+pub(super) struct Row {
+    pub(super) name: Option<String>,
+    pub(super) place: Option<Place>,
+    pub(super) outcomes: Vec<Outcome>,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(source: &'a Source, coverage: &Coverage<'_>) -> Self {
+        let rows = coverage.rows().map(|row| Row {
+            name: Some(row.name().to_owned()),
+            place: Some(row.place()),
+            outcomes: row.outcomes,
+        });
+        let policy = Row {
+            name: None,
+            place: None,
+            outcomes: coverage.of_the_policy().collect(),
+        };
+        Self {
+            source,
+            rows: rows.chain([policy]).collect(),
+        }
+    }
+
+    /// How many rows are touched, and how many there are.
+    pub(crate) fn rows(&self) -> Share {
+        let rows = self.rows.iter().filter(|row| row.place.is_some());
+        Share {
+            covered: rows.clone().filter(|row| row.touched()).count(),
+            total: rows.count(),
+        }
+    }
+
+    /// How many outcomes are covered, and how many there are.
+    pub(crate) fn outcomes(&self) -> Share {
+        let outcomes = self.rows.iter().flat_map(|row| &row.outcomes);
+        Share {
+            covered: outcomes.clone().filter(|outcome| outcome.times > 0).count(),
+            total: outcomes.count(),
+        }
+    }
+
+    pub(super) fn reaches(&self, threshold: u8) -> bool {
+        let Share { covered, total } = self.outcomes();
+        covered.saturating_mul(100) >= total.saturating_mul(usize::from(threshold))
+    }
+
+    /// What is not covered.
+    pub(super) fn list(&self, out: &mut dyn Write) -> io::Result<()> {
+        for row in &self.rows {
+            let lacking = row.lacking().join(", ");
+            if lacking.is_empty() {
+                continue;
+            }
+            let place = row.place.map(|place| self.source.at(place));
+            let place = place.unwrap_or_else(|| self.source.name().to_owned());
+            let name = row.name.as_deref().unwrap_or("the policy as a whole");
+            let (place, name) = (one_line(&place), one_line(name));
+            writeln!(
+                out,
+                "{WARNING}not covered:{WARNING:#} {place}: {name}: {lacking}"
+            )?;
+        }
+        Ok(())
+    }
+
+    /// How much is covered, in one line.
+    pub(crate) fn sum_up(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (rows, outcomes) = (self.rows(), self.outcomes());
+        let tenths = outcomes
+            .covered
+            .saturating_mul(1000)
+            .checked_div(outcomes.total);
+        let tenths = tenths.unwrap_or(1000);
+        writeln!(
+            out,
+            "{}: covered: {} of {}, {} of {} ({}.{} %)",
+            one_line(self.source.name()),
+            rows.covered,
+            count(rows.total, "row"),
+            outcomes.covered,
+            count(outcomes.total, "outcome"),
+            tenths / 10,
+            tenths % 10
+        )
+    }
+}
+
+impl Row {
+    pub(super) fn touched(&self) -> bool {
+        self.outcomes.iter().any(|outcome| outcome.times > 0)
+    }
+
+    /// The outcomes that no case has covered.
+    pub(super) fn lacking(&self) -> Vec<&'static str> {
+        let lacking = self.outcomes.iter().filter(|outcome| outcome.times == 0);
+        lacking.map(|outcome| outcome.name).collect()
+    }
+}
+
+/// How much of all.
+#[derive(Serialize)]
+pub(crate) struct Share {
+    pub(crate) covered: usize,
+    pub(crate) total: usize,
+}

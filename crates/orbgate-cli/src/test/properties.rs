@@ -1,0 +1,73 @@
+//! The properties of a file of cases: which hold, and the requests that refute the others.
+
+use std::io::{self, Write};
+
+use orbgate::Place;
+use orbgate_analysis::{Proved, Witness};
+use serde::Serialize;
+
+use super::Tested;
+use crate::output::{DENY, one_line};
+
+impl<'a> Tested<'a> {
+    /// The properties that do not hold.
+    pub(crate) fn refuted(&self) -> impl Iterator<Item = &Proved<'a, 'a>> {
+        self.properties.iter().filter(|proved| !proved.holds())
+    }
+
+    /// Why a property does not hold, a line for each rule of the policy.
+    pub(crate) fn against(&self, proved: &Proved<'_, '_>) -> Vec<String> {
+        let proof = match &proved.proof {
+            Ok(proof) => proof,
+            Err(message) => return vec![message.clone()],
+        };
+        let line = |witness: &Witness<'_>| {
+            let rules = witness.requests.iter();
+            let places: Vec<_> = rules
+                .map(|(_, rule)| self.source.at(rule.place()))
+                .collect();
+            format!("{witness}, by {}", places.join(" and "))
+        };
+        proof.witnesses.iter().map(line).collect()
+    }
+}
+
+/// Writes the properties that do not hold.
+pub(super) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()> {
+    for proved in tested.refuted() {
+        let (file, place) = (one_line(tested.file), proved.stated.place);
+        let text = one_line(&proved.stated.text);
+        writeln!(out, "{DENY}FAIL{DENY:#} {file}:{place}: {text}")?;
+        for line in tested.against(proved) {
+            writeln!(out, "  {}", one_line(&line))?;
+        }
+    }
+    Ok(())
+}
+
+/// A property as JSON.
+#[derive(Serialize)]
+pub(crate) struct Answer<'a> {
+    property: &'a str,
+    place: Place,
+    holds: bool,
+    /// How many rules of the policy it is about; null where it says nothing about the policy.
+    rules: Option<usize>,
+    /// Why it says nothing.
+    error: Option<&'a str>,
+    witnesses: &'a [Witness<'a>],
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn new(proved: &'a Proved<'a, 'a>) -> Self {
+        let proof = proved.proof.as_ref();
+        Self {
+            property: &proved.stated.text,
+            place: proved.stated.place,
+            holds: proved.holds(),
+            rules: proof.ok().map(|proof| proof.rules),
+            error: proof.err().map(String::as_str),
+            witnesses: proof.map_or(&[], |proof| &proof.witnesses),
+        }
+    }
+}
