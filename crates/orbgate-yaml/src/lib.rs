@@ -44,7 +44,7 @@ pub fn read<D: DeserializeOwned + PartialEq, T>(
     bytes: &[u8],
     format: &Format,
     document: impl FnOnce(&Node<'_>, &mut Faults) -> Option<D>,
-    judge: impl FnOnce(&D, &mut Faults) -> T,
+    judge: impl FnOnce(D, &mut Faults) -> T,
 ) -> Result<T, Vec<Fault>> {
     let mut faults = Faults::default();
     let judged = (|| {
@@ -63,7 +63,7 @@ pub fn read<D: DeserializeOwned + PartialEq, T>(
         if faults.is_empty() && !is_simple {
             read_again(text, &document, &mut faults);
         }
-        Some(judge(&document, &mut faults))
+        Some(judge(document, &mut faults))
     })();
     match judged {
         Some(judged) if faults.is_empty() => Ok(judged),

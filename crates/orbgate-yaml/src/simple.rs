@@ -18,9 +18,9 @@ const LINE_BYTES: usize = 32_768;
 
 /// The tree of a simple text, the same as `tree` makes of it; `None` where the text is not simple.
 pub(super) fn read(text: &str) -> Option<Node<'_>> {
-    let has_other_layout = text
-        .bytes()
-        .fold(false, |has, byte| has | matches!(byte, b'\t' | b'\r'));
+    // What is ASCII is visible then.
+    let is_control = |byte| matches!(byte, ..b' ' | b'\x7f') && byte != b'\n';
+    let has_control = has(text, is_control);
     let mut lines = Lines {
         next: None,
         rest: text,
@@ -31,7 +31,7 @@ pub(super) fn read(text: &str) -> Option<Node<'_>> {
         most_values: 0,
     };
     lines.advance();
-    let root = lines.collection(0).filter(|_| !has_other_layout)?;
+    let root = lines.collection(0).filter(|_| !has_control)?;
     if lines.next.is_some_and(Rest::is_end_marker) {
         lines.advance();
     }
@@ -95,7 +95,7 @@ impl<'t> Rest<'t> {
         let quote = self.text.chars().next()?;
         let inner = self.after(1).text;
         let inner = inner.get(..inner.find(quote)?)?;
-        let is_same_in_quotes = is_visible(inner) && !inner.contains(['"', '\'', '\\']);
+        let is_same_in_quotes = inner.is_ascii() && !inner.contains(['"', '\'', '\\']);
         let node = self.node(Content::Scalar(scalar(inner, false)));
         is_same_in_quotes.then(|| (node, self.after(inner.len().saturating_add(2))))
     }
@@ -135,11 +135,8 @@ impl<'t> Lines<'t> {
         self.next = None;
         while !self.rest.is_empty() && self.next.is_none() {
             self.most_values = most_values(self.characters.saturating_sub(self.rest.len()));
-            // Lines are too short for a search of many bytes at a time to pay.
-            let end = self.rest.bytes().position(|byte| byte == b'\n');
-            let end = end.unwrap_or(self.rest.len());
-            let line = self.rest.get(..end).unwrap_or_default();
-            self.rest = self.rest.get(end.saturating_add(1)..).unwrap_or_default();
+            let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+            self.rest = rest;
             self.line = self.line.saturating_add(1);
             let place = Place {
                 line: self.line,
@@ -230,10 +227,9 @@ impl<'t> Lines<'t> {
         let (node, after) = match rest.text.as_bytes() {
             text if text.len() > LINE_BYTES => return None,
             [b'[' | b'{' | b'\'' | b'"', ..] => self.flow(rest, depth)?,
-            text => {
+            _ => {
                 self.count(1)?;
-                let comment = text.windows(2).position(|pair| pair == b" #");
-                rest.plain(comment.unwrap_or(text.len()))?
+                rest.plain(end_of_plain(rest.text)?)?
             }
         };
         after.is_end().then_some(node)
@@ -256,7 +252,7 @@ impl<'t> Lines<'t> {
                 (mapping(entries)?, after)
             }
             b'\'' | b'"' => return rest.quoted(),
-            _ => return rest.plain(rest.text.find([',', '[', ']', '{', '}', ':', '?'])?),
+            _ => return rest.plain(rest.text.find([',', '[', ']', '{', '}', ':', '?', '#'])?),
         };
         Some((rest.node(kind), after))
     }
@@ -313,7 +309,9 @@ fn is_key(text: &str) -> bool {
     let fits = text.len() <= 256 && starts_like_text(text) && !text.ends_with(':');
     let mut bytes = text.bytes();
     fits && other_reading(text).is_none()
-        && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"_:./-~".contains(&byte))
+        && bytes.all(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'.' | b'/' | b'-' | b'~')
+        })
 }
 
 /// What every reader reads alike: a text, a whole number, `true` or `false`.
@@ -322,11 +320,10 @@ fn is_plain(text: &str) -> bool {
         let is_short = (1..=18).contains(&text.len()) && !text.starts_with('0');
         is_short && text.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let goes_on = |pair: &[u8]| matches!(pair, b": " | b" #");
     let is_text = || {
         let ends_well = !text.ends_with([' ', ':']);
         let is_known = matches!(text, "true" | "false") || other_reading(text).is_none();
-        ends_well && is_known && is_visible(text) && !text.as_bytes().windows(2).any(goes_on)
+        ends_well && is_known && text.is_ascii()
     };
     if starts_like_text(text) {
         is_text()
@@ -340,9 +337,21 @@ fn starts_like_text(text: &str) -> bool {
     first.is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'_'))
 }
 
-fn is_visible(text: &str) -> bool {
-    let is_visible = |byte| matches!(byte, b' '..=b'~');
-    text.bytes().fold(true, |all, byte| all & is_visible(byte))
+/// Where a text without quotes ends, before a comment; `None` where it goes on as a mapping.
+fn end_of_plain(text: &str) -> Option<usize> {
+    if !has(text, |byte| matches!(byte, b':' | b'#')) {
+        return Some(text.len());
+    }
+    let mut pairs = text.as_bytes().windows(2);
+    match pairs.position(|pair| matches!(pair, b": " | b" #")) {
+        None => Some(text.len()),
+        Some(end) => text.get(end..)?.starts_with(' ').then_some(end),
+    }
+}
+
+/// Whether a text has such a byte. All are looked at, many at a time.
+fn has(text: &str, is: impl Fn(u8) -> bool) -> bool {
+    text.bytes().fold(false, |has, byte| has | is(byte))
 }
 
 #[cfg(test)]

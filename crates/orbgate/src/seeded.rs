@@ -41,7 +41,7 @@ impl Hasher for SeededHasher {
     fn write_u8(&mut self, _: u8) {}
 
     fn write_u64(&mut self, number: u64) {
-        self.0 = hash::text_hash(self.0, &number.to_le_bytes());
+        self.0 = hash::mix(self.0 ^ number, hash::GOLDEN);
     }
 
     fn write_usize(&mut self, number: usize) {

@@ -16,9 +16,14 @@ impl Verifier {
     ///
     /// Every fault of the file, each with its place.
     pub fn from_yaml(text: &str) -> Result<Self, ConfigError> {
-        yaml::read(text.as_bytes(), &FORMAT, read::document, rules::issuers)
-            .map(Self::of)
-            .map_err(ConfigError::of_file)
+        yaml::read(
+            text.as_bytes(),
+            &FORMAT,
+            read::document,
+            |document, faults| rules::issuers(&document, faults),
+        )
+        .map(Self::of)
+        .map_err(ConfigError::of_file)
     }
 }
 

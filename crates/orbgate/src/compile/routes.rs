@@ -1,6 +1,6 @@
 //! Templates, tuples, methods and routes as they are looked up.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::entries::{TextPool, at, id, runs, set};
 use super::hashes::{Unplaceable, nth_seed, perfect_hash};
@@ -8,6 +8,7 @@ use super::literals::Literals;
 use super::templates::{PARAMETER, Templates, terms};
 use crate::hash::{COLUMNS, Method, Methods, PerfectHash};
 use crate::list::Span;
+use crate::seeded::SeededMap;
 use crate::tables::{NO_RANK, RouteRow, Run, Template, Tuple, rank_bits, slice};
 use crate::terms::MAX_SEGMENTS;
 
@@ -42,13 +43,13 @@ pub(super) fn route_rows(
 
 /// The columns of the methods that most routes have.
 pub(super) fn methods(templates: &Templates<'_>) -> Methods {
-    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut counts: SeededMap<&str, u32> = SeededMap::default();
     for route in &templates.routes {
         let count = counts.entry(route.rule.method()).or_default();
         *count = count.saturating_add(1);
     }
     let mut methods: Vec<_> = counts.into_iter().collect();
-    methods.sort_by_key(|(_, count)| core::cmp::Reverse(*count));
+    methods.sort_unstable_by_key(|(method, count)| (core::cmp::Reverse(*count), *method));
     let methods = methods
         .iter()
         .filter_map(|(method, _)| Method::of(method.as_bytes()));

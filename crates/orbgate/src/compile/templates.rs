@@ -128,11 +128,12 @@ fn sorted<'t>(routes: &[Template<'t>], all: &[u32], literals: usize) -> Vec<Temp
     let bits = id(literals).saturating_add(1).ilog2().saturating_add(1);
     let count = index(u64::BITS.checked_div(bits).unwrap_or(1));
     let start = |route: &Template<'_>| {
-        // After the last segment nothing, which is less than a parameter.
-        let numbers = slice(all, route.segments).iter();
+        let numbers = slice(all, route.segments).iter().take(count);
+        let rest = id(count.saturating_sub(numbers.len())).saturating_mul(bits);
         let numbers = numbers.map(|number| u64::from(*number).saturating_add(1));
-        let numbers = numbers.chain(core::iter::repeat(0)).take(count);
-        numbers.fold(0_u64, |start, number| start.wrapping_shl(bits) | number)
+        let start = numbers.fold(0_u64, |start, number| start.wrapping_shl(bits) | number);
+        // After the last segment nothing, which is less than a parameter.
+        start.checked_shl(rest).unwrap_or_default()
     };
     let mut order: Vec<_> = routes.iter().map(|route| (start(route), route)).collect();
     order.sort_unstable_by(|(start_of_a, a), (start_of_b, b)| {

@@ -34,6 +34,16 @@ impl<'p> FullRoute<'p> {
         let parts = self.template.into_iter();
         parts.flat_map(grammar::segments).map(Segment::of)
     }
+
+    /// A one, and after it a bit for each segment: whether it is literal. There are at most 32.
+    pub(super) fn tuple(&self) -> u64 {
+        let parts = self.template.iter();
+        let pairs = parts.flat_map(|part| part.as_bytes().windows(2));
+        pairs.fold(1, |tuple, pair| match pair {
+            [b'/', first] => tuple << 1 | u64::from(*first != b'{'),
+            _ => tuple,
+        })
+    }
 }
 
 /// A segment as far as matching goes: the name of a parameter means nothing.
@@ -105,8 +115,8 @@ pub(super) fn full_routes_within_limit<'p>(
 /// Reports routes that cannot both be in a policy.
 pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
     let mut tree = Tree::default();
-    let mut ends: SeededMap<(usize, &str), &FullRoute<'_>> =
-        SeededMap::with_capacity_and_hasher(routes.len(), RandomSeed::default());
+    let mut ends = SeededMap::with_capacity_and_hasher(routes.len(), RandomSeed::default());
+    tree.nodes.reserve(routes.len());
     for route in routes {
         let end = tree.walk(route, faults);
         match ends.entry((end, route.method)) {
@@ -153,21 +163,14 @@ fn lower_case(text: &str) -> Cow<'_, str> {
 /// The templates that start alike go through the same nodes. Nodes are numbers; 0 is the root.
 #[derive(Default)]
 struct Tree<'t> {
-    /// From a node, by a literal in lower case or a parameter, to the next node.
-    edges: SeededMap<(usize, Cow<'t, str>), Edge<'t>>,
-    /// The same by a literal that an edge has in another spelling.
-    respelt: SeededMap<(usize, &'t str), usize>,
+    /// From a node, by a literal or a parameter, to the next node.
+    nodes: SeededMap<(usize, &'t str), usize>,
+    /// From a node, by a literal in lower case: how it was spelled first, and where.
+    firsts: SeededMap<(usize, Cow<'t, str>), (&'t str, Place)>,
     /// The template before, in its two parts, and the node after each of its segments: neighbours
     /// often start alike.
     before: [&'t str; 2],
     way: Vec<usize>,
-}
-
-struct Edge<'t> {
-    /// How the literal was spelled first, and where.
-    spelling: &'t str,
-    place: Place,
-    node: usize,
 }
 
 /// Means any parameter; no literal has braces.
@@ -197,38 +200,30 @@ impl<'t> Tree<'t> {
         route: &FullRoute<'t>,
         faults: &mut Faults,
     ) -> usize {
-        let next = self.edges.len().saturating_add(self.respelt.len());
-        let next = next.saturating_add(1);
-        let (spelling, name) = match segment {
-            Segment::Parameter => (PARAMETER, Cow::Borrowed(PARAMETER)),
-            Segment::Literal(literal) => (literal, lower_case(literal)),
+        let next = self.nodes.len().saturating_add(1);
+        let name = match segment {
+            Segment::Parameter => PARAMETER,
+            Segment::Literal(literal) => literal,
         };
-        let edge = match self.edges.entry((node, name)) {
-            Entry::Vacant(free) => free.insert(Edge {
-                spelling,
-                place: route.place,
-                node: next,
-            }),
-            Entry::Occupied(edge) => edge.into_mut(),
+        match self.nodes.entry((node, name)) {
+            Entry::Occupied(known) => return *known.get(),
+            Entry::Vacant(free) => free.insert(next),
         };
-        if edge.spelling == spelling {
-            return edge.node;
-        }
-        match self.respelt.entry((node, spelling)) {
-            Entry::Vacant(free) => {
-                faults.push(route.place, respelling(spelling, edge, route));
-                *free.insert(next)
+        match self.firsts.entry((node, lower_case(name))) {
+            Entry::Vacant(free) => drop(free.insert((name, route.place))),
+            Entry::Occupied(first) => {
+                faults.push(route.place, respelling(name, *first.get(), route));
             }
-            Entry::Occupied(node) => *node.get(),
         }
+        next
     }
 }
 
 /// The engine refuses a path that differs from a literal only in case (rule P21), so two such literals at
 /// one place would lock each other out.
-fn respelling(literal: &str, first: &Edge<'_>, route: &FullRoute<'_>) -> String {
-    let (literal, spelling) = (quoted(literal), quoted(first.spelling));
-    let first = first_place(first.place, route.place);
+fn respelling(literal: &str, (spelling, first): (&str, Place), route: &FullRoute<'_>) -> String {
+    let (literal, spelling) = (quoted(literal), quoted(spelling));
+    let first = first_place(first, route.place);
     let route = route.shown();
     format!("{literal} in route {route} differs only in case from {spelling} ({first})")
 }

@@ -8,7 +8,9 @@ use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES};
 
 /// Method and path template of a route, or what is wrong with it.
 pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
-    let Some((method, template)) = text.split_once(' ') else {
+    // A method is short: a search of many bytes at a time would only begin to pay.
+    let space = text.bytes().position(|byte| byte == b' ');
+    let Some((method, template)) = space.and_then(|space| text.split_at_checked(space)) else {
         let lacks = if text.starts_with('/') {
             "a method"
         } else {
@@ -19,6 +21,7 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
             quoted(text)
         ));
     };
+    let template = template.get(1..).unwrap_or_default();
     if !(1..=16).contains(&method.len()) || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return Err(format!(
             "method {} must be 1 to 16 letters from `A` to `Z`",
@@ -28,37 +31,56 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
     if !template.starts_with('/') {
         return Err(format!("path {} must start with `/`", quoted(template)));
     }
-    if let Some((path, _)) = template.split_once('?') {
-        return Err(format!(
-            "a template has no query: write {} instead of {}",
-            quoted(path),
-            quoted(template)
-        ));
-    }
     // `GET /` means the base path itself.
-    if template != "/" {
-        // A path with more segments is refused for that, and must not take long.
-        let mut parameters = [""; MAX_SEGMENTS];
-        for segment in sound_segments(template)? {
-            check_segment(segment, template)?;
-            if !segment.starts_with('{') {
-                continue;
-            }
-            let same_or_free = |known: &&mut &str| **known == segment || known.is_empty();
-            match parameters.iter_mut().find(same_or_free) {
-                Some(free) if free.is_empty() => *free = segment,
-                None => {}
-                Some(_) => {
-                    return Err(format!(
-                        "parameter {} comes twice in {}",
-                        quoted(segment),
-                        quoted(template)
-                    ));
-                }
+    if template != "/"
+        && let Err(fault) = check_segments(template)
+    {
+        if let Some((path, _)) = template.split_once('?') {
+            return Err(format!(
+                "a template has no query: write {} instead of {}",
+                quoted(path),
+                quoted(template)
+            ));
+        }
+        return Err(check_slashes(template).err().unwrap_or(fault));
+    }
+    Ok((method, template))
+}
+
+/// What is wrong with the segments of a template. None that has a query or whose slashes are wrong passes here.
+fn check_segments(template: &str) -> Result<(), String> {
+    // A path with more segments is refused for that, and must not take long.
+    let mut parameters = [""; MAX_SEGMENTS];
+    for segment in segments(template) {
+        check_segment(segment, template)?;
+        if !segment.starts_with('{') {
+            continue;
+        }
+        let same_or_free = |known: &&mut &str| **known == segment || known.is_empty();
+        match parameters.iter_mut().find(same_or_free) {
+            Some(free) if free.is_empty() => *free = segment,
+            None => {}
+            Some(_) => {
+                return Err(format!(
+                    "parameter {} comes twice in {}",
+                    quoted(segment),
+                    quoted(template)
+                ));
             }
         }
     }
-    Ok((method, template))
+    Ok(())
+}
+
+/// What is wrong with the slashes of a path.
+fn check_slashes(path: &str) -> Result<(), String> {
+    if path.ends_with('/') {
+        return Err(format!("path {} must not end with `/`", quoted(path)));
+    }
+    if path.contains("//") {
+        return Err(format!("path {} has an empty segment", quoted(path)));
+    }
+    Ok(())
 }
 
 /// Whether a text is meant as a route with parameters, right or wrong.
@@ -81,7 +103,8 @@ pub(super) fn base_path(text: &str) -> Result<(), String> {
             quoted(text)
         ));
     }
-    for segment in sound_segments(text)? {
+    check_slashes(text)?;
+    for segment in segments(text) {
         if segment.contains(['{', '}']) {
             return Err(format!(
                 "base path {} must be literal, and {} is not",
@@ -134,17 +157,27 @@ pub(crate) fn common_segments<'t>(
     if !core::ptr::eq(base_path, same_base_path) {
         return (0, template);
     }
-    let bytes = before.bytes().zip(path.bytes());
-    let bytes = bytes.take_while(|(a, b)| a == b).count();
+    let bytes = common_bytes(before.as_bytes(), path.as_bytes());
     let is_end = |path: &str| path.as_bytes().get(bytes).is_none_or(|byte| *byte == b'/');
     let mut common = path.get(..bytes).unwrap_or_default();
     if !(is_end(before) && is_end(path)) {
         // The last one is only begun.
-        common = common.rsplit_once('/').map_or("", |(whole, _)| whole);
+        let slash = common.bytes().rposition(|byte| byte == b'/');
+        common = common.get(..slash.unwrap_or(0)).unwrap_or_default();
     }
     let rest = path.get(common.len()..).unwrap_or_default();
     let count = slashes(base_path).saturating_add(slashes(common));
     (count, ["", rest])
+}
+
+/// How many bytes two texts have in common at their start. Eight at a time are looked at.
+fn common_bytes(one: &[u8], two: &[u8]) -> usize {
+    let words = one.as_chunks::<8>().0.iter().zip(two.as_chunks().0);
+    let words = words.take_while(|(a, b)| a == b).count();
+    let start = words.saturating_mul(8);
+    let [one, two] = [one, two].map(|text| text.get(start..).unwrap_or_default());
+    let rest = one.iter().zip(two).take_while(|(a, b)| a == b);
+    rest.count().saturating_add(start)
 }
 
 /// How many slashes a path has.
@@ -162,6 +195,10 @@ pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), Strin
             "the full path {} has {bytes} bytes, and {MAX_TARGET_BYTES} is the limit",
             shown()
         ));
+    }
+    // A segment takes two bytes.
+    if bytes <= MAX_SEGMENTS.saturating_mul(2) {
+        return Ok(());
     }
     let count: usize = parts.map(slashes).iter().sum();
     if count > MAX_SEGMENTS {
@@ -257,18 +294,6 @@ fn unseen(what: &str, c: char) -> String {
     format!("{what} has {}, {kind}", character(c))
 }
 
-fn sound_segments(path: &str) -> Result<impl Iterator<Item = &str>, String> {
-    if path.ends_with('/') {
-        return Err(format!("path {} must not end with `/`", quoted(path)));
-    }
-    // All pairs are looked at, many at a time.
-    let pairs = path.bytes().zip(path.bytes().skip(1));
-    if pairs.fold(false, |any, pair| any | (pair == (b'/', b'/'))) {
-        return Err(format!("path {} has an empty segment", quoted(path)));
-    }
-    Ok(segments(path))
-}
-
 fn check_segment(segment: &str, path: &str) -> Result<(), String> {
     if let Some(name) = segment
         .strip_prefix('{')
@@ -334,11 +359,10 @@ fn is_name(name: &str) -> bool {
 
 /// Whether a literal can have this byte.
 const fn is_literal(byte: u8) -> bool {
-    let is_mark = matches!(
+    matches!(
         byte,
-        b'!' | b'$' | b'&'..=b'.' | b':' | b'=' | b'@' | b'_' | b'~'
-    );
-    byte.is_ascii_alphanumeric() || is_mark
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'!' | b'$' | b'&'..=b'.' | b':' | b'=' | b'@' | b'_' | b'~'
+    )
 }
 
 fn character(c: char) -> String {

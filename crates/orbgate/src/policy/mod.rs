@@ -65,9 +65,10 @@ impl Policy {
 }
 
 /// The policy that a document describes, with all that is wrong with it.
-fn judged(document: &Document, faults: &mut Faults) -> Policy {
-    let policy = rules::policy(document, faults);
-    shared::check(document, faults);
+fn judged(mut document: Document, faults: &mut Faults) -> Policy {
+    let policy = rules::policy(&mut document, faults);
+    shared::check(&document, faults);
+    drop(document);
     if let Some(routes) = conflicts::full_routes_within_limit(&policy, faults) {
         conflicts::check(&routes, faults);
         tuples::check(&routes, faults);

@@ -13,14 +13,14 @@ use super::model::{Api, Policy, RouteRule, ScopeRule};
 use super::{digest, grammar};
 use crate::terms::{Digest, Orbs, OrganisationRule, Profile};
 
-/// The policy that the document states; valid if no fault was found, before this or here.
-pub(super) fn policy(document: &Document, faults: &mut Faults) -> Policy {
+/// The policy that the document states; valid if no fault was found, before this or here. It takes the routes' texts.
+pub(super) fn policy(document: &mut Document, faults: &mut Faults) -> Policy {
     if let Some(name) = &document.name {
         judge(name, faults, |name| {
             grammar::name(name, "the policy's name")
         });
     }
-    let apis = document.apis.0.iter();
+    let apis = document.apis.0.iter_mut();
     let apis = apis
         .map(|(name, api)| api_rule(name, api, faults))
         .collect();
@@ -66,12 +66,12 @@ fn headings(headings: &[Spanned<String>], faults: &mut Faults) -> Vec<String> {
         .collect()
 }
 
-fn api_rule(name: &Spanned<String>, api: &ApiDocument, faults: &mut Faults) -> Api {
+fn api_rule(name: &Spanned<String>, api: &mut ApiDocument, faults: &mut Faults) -> Api {
     judge(name, faults, |name| grammar::name(name, "the api's name"));
     judge_organisation(name, api, faults);
     let base_path = base_path(name, api, faults);
     let mut scopes = Vec::with_capacity(api.scopes.0.len());
-    for (name, scope) in &api.scopes.0 {
+    for (name, scope) in &mut api.scopes.0 {
         judge(name, faults, grammar::scope);
         scopes.push(scope_rule(name, scope, base_path.as_deref(), faults));
     }
@@ -143,7 +143,7 @@ fn base_path(name: &Spanned<String>, api: &ApiDocument, faults: &mut Faults) -> 
 
 fn scope_rule(
     name: &Spanned<String>,
-    scope: &ScopeDocument,
+    scope: &mut ScopeDocument,
     base_path: Option<&str>,
     faults: &mut Faults,
 ) -> ScopeRule {
@@ -161,7 +161,7 @@ fn scope_rule(
         OrbsDocument::Amount(amount) => Orbs::Amount(amount),
     });
     let mut routes = Vec::with_capacity(scope.routes.len());
-    for route in &scope.routes {
+    for route in &mut scope.routes {
         let (text, amount) = match route {
             RouteDocument::Plain(text) => (text, None),
             RouteDocument::Priced(PricedRoute { route, orbs }) => (route, orbs.as_ref()),
@@ -189,7 +189,7 @@ fn scope_rule(
 }
 
 fn route_rule(
-    text: &Spanned<String>,
+    text: &mut Spanned<String>,
     orbs: Option<u64>,
     base_path: Option<&str>,
     faults: &mut Faults,
@@ -199,12 +199,12 @@ fn route_rule(
     }
     let fitting = grammar::route(&text.value).and_then(|(method, template)| {
         grammar::within_limits(base_path.unwrap_or_default(), template)?;
-        Ok((method, template))
+        Ok(method.len())
     });
     match fitting {
-        Ok((method, _)) => Some(RouteRule {
-            text: text.value.clone(),
-            method_length: method.len(),
+        Ok(method_length) => Some(RouteRule {
+            text: core::mem::take(&mut text.value),
+            method_length,
             orbs,
             place: text.place,
         }),

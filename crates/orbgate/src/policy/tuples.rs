@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use orbgate_yaml::Faults;
 
-use super::conflicts::{FullRoute, Segment};
+use super::conflicts::FullRoute;
 
 /// Most tuples among the templates of one length. Real policies of up to 1,220 routes have at most 14.
 const TUPLES: usize = 64;
@@ -14,7 +14,7 @@ const TUPLES: usize = 64;
 pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
     let mut lengths: HashMap<u32, Vec<u64>> = HashMap::new();
     for route in routes {
-        let tuple = tuple(route);
+        let tuple = route.tuple();
         // Tuples of one length have their highest bit in one place.
         let tuples = lengths.entry(tuple.leading_zeros()).or_default();
         if tuples.len() > TUPLES || tuples.contains(&tuple) {
@@ -25,13 +25,6 @@ pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
             faults.push(route.place, one_too_many(route));
         }
     }
-}
-
-/// A one, and after it a bit for each segment: whether it is literal. There are at most 32.
-fn tuple(route: &FullRoute<'_>) -> u64 {
-    route.segments().fold(1, |tuple, segment| {
-        tuple << 1 | u64::from(matches!(segment, Segment::Literal(_)))
-    })
 }
 
 fn one_too_many(route: &FullRoute<'_>) -> String {
