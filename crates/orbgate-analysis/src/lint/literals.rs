@@ -1,9 +1,9 @@
 //! The literals and methods of routes that seem to be misspelt.
 
 use core::ops::ControlFlow;
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
+use orbgate::policy::Prefixes;
 use orbgate::{Engine, Place, Route};
 
 use super::words::{alike, is_exchange, similar};
@@ -13,8 +13,8 @@ pub(super) fn look(engine: &Engine, found: &mut Found) {
     let mut routes: Vec<_> = engine.routes().collect();
     routes.sort_by_key(Route::place);
     methods(&routes, found);
-    let tree = Tree::of(&routes, found);
-    misspelt(engine, &tree, found);
+    let literals = Literals::of(&routes, found);
+    misspelt(engine, &literals, found);
 }
 
 /// The methods of HTTP (RFC 9110, RFC 5789), and those of the registry that have letters alone.
@@ -79,64 +79,51 @@ fn methods(routes: &[Route<'_>], found: &mut Found) {
     }
 }
 
-/// The literals, each with its first place and what comes before it.
-struct Tree<'e> {
-    literals: BTreeMap<&'e str, (Place, Vec<usize>)>,
-}
+/// The literals, each with its first place and the prefixes before it.
+struct Literals<'e>(BTreeMap<&'e str, (Place, Vec<usize>)>);
 
-impl<'e> Tree<'e> {
-    /// Numbers the paths before the literals, ignoring the names of parameters, and notes literals at one place of the
-    /// paths that differ only in plural. They cannot differ only in case: that is a fault.
+impl<'e> Literals<'e> {
+    /// Finds the literals, and notes those at one place of the paths that differ only in plural. They cannot differ only in
+    /// case: that is a fault.
     fn of(routes: &[Route<'e>], found: &mut Found) -> Self {
-        let mut nodes: HashMap<(usize, &str), usize> = HashMap::new();
-        let mut first: HashMap<(usize, String), (&str, Place)> = HashMap::new();
+        let mut prefixes = Prefixes::new(|literal| alike(literal).into());
         let mut literals: BTreeMap<&str, (Place, Vec<usize>)> = BTreeMap::new();
         for route in routes {
-            let mut parent = 0;
+            let mut before = 0;
             for segment in route.template().split('/').skip(1) {
-                let is_parameter = segment.starts_with('{');
-                let key = if is_parameter { "{}" } else { segment };
-                let fresh = nodes.len().saturating_add(1);
-                let entry = nodes.entry((parent, key));
-                let is_new = matches!(entry, Entry::Vacant(_));
-                let node = *entry.or_insert(fresh);
-                if is_new && !is_parameter {
-                    let (_, parents) = literals
-                        .entry(segment)
-                        .or_insert_with(|| (route.place(), Vec::new()));
-                    parents.push(parent);
-                    match first.entry((parent, alike(segment))) {
-                        Entry::Vacant(entry) => drop(entry.insert((segment, route.place()))),
-                        Entry::Occupied(entry) => {
-                            let (other, place) = *entry.get();
-                            let message = format!(
-                                "literals `{other}` (line {}) and `{segment}` at one place of a path differ only in plural",
-                                place.line
-                            );
-                            found.push_pair(Code::CaseOrPlural, [place, route.place()], message);
-                        }
-                    }
+                let next = prefixes.next(before, segment, route.place());
+                if next.is_new {
+                    let literal = literals.entry(segment);
+                    let (_, places) = literal.or_insert_with(|| (route.place(), Vec::new()));
+                    places.push(before);
                 }
-                parent = node;
+                if let Some((other, place)) = next.alike {
+                    let message = format!(
+                        "literals `{other}` (line {}) and `{segment}` at one place of a path differ only in plural",
+                        place.line
+                    );
+                    found.push_pair(Code::CaseOrPlural, [place, route.place()], message);
+                }
+                before = next.prefix;
             }
         }
-        Self { literals }
+        Self(literals)
     }
 
     /// Whether both are literals at one place of the paths.
     fn are_side_by_side(&self, one: &str, two: &str) -> bool {
-        let parents = |literal: &str| self.literals.get(literal).map(|(_, parents)| parents);
-        let (Some(one), Some(two)) = (parents(one), parents(two)) else {
+        let places = |literal: &str| self.0.get(literal).map(|(_, places)| places);
+        let (Some(one), Some(two)) = (places(one), places(two)) else {
             return false;
         };
         let one: HashSet<_> = one.iter().collect();
-        two.iter().any(|parent| one.contains(parent))
+        two.iter().any(|place| one.contains(place))
     }
 }
 
 /// Literals that differ in one character from another at their place, and those anywhere in which two neighbours are exchanged:
 /// from another literal, or from a word of a scope.
-fn misspelt(engine: &Engine, tree: &Tree<'_>, found: &mut Found) {
+fn misspelt(engine: &Engine, literals: &Literals<'_>, found: &mut Found) {
     let mut words: BTreeMap<&str, (Place, bool)> = BTreeMap::new();
     for scope in engine.scope_table() {
         for word in scope
@@ -146,7 +133,7 @@ fn misspelt(engine: &Engine, tree: &Tree<'_>, found: &mut Found) {
             words.entry(word).or_insert((scope.place(), false));
         }
     }
-    for (literal, (place, _)) in &tree.literals {
+    for (literal, (place, _)) in &literals.0 {
         words.insert(literal, (*place, true));
     }
     let list: Vec<_> = words.keys().copied().collect();
@@ -161,7 +148,7 @@ fn misspelt(engine: &Engine, tree: &Tree<'_>, found: &mut Found) {
             return ControlFlow::Continue(());
         };
         let are_meant = (*is_literal || *other_is) && is_exchange(one, two)
-            || is_long(one, two) && tree.are_side_by_side(one, two);
+            || is_long(one, two) && literals.are_side_by_side(one, two);
         if !are_meant {
             return ControlFlow::Continue(());
         }

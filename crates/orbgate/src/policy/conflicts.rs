@@ -1,7 +1,7 @@
 //! What two routes of a policy can do to each other, judged on full templates (base path prepended).
 //!
-//! All searches walk a tree of segments: the templates that start alike go through one node. That keeps the
-//! work proportional to the number of segments, not to the number of pairs.
+//! Templates that start alike go one way through a tree of segments. That keeps the work proportional to the number of
+//! segments, not to the number of pairs.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -10,6 +10,7 @@ use orbgate_yaml::{Faults, Place, first_place, quoted};
 
 use super::grammar;
 use super::model::{Api, Policy};
+use super::prefixes::Prefixes;
 use crate::seeded::{RandomSeed, SeededMap};
 use crate::terms::Orbs;
 
@@ -114,9 +115,12 @@ pub(super) fn full_routes_within_limit<'p>(
 
 /// Reports routes that cannot both be in a policy.
 pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
-    let mut tree = Tree::default();
+    let mut tree = Tree {
+        prefixes: Prefixes::new(lower_case),
+        before: [""; 2],
+        way: Vec::new(),
+    };
     let mut ends = SeededMap::with_capacity_and_hasher(routes.len(), RandomSeed::default());
-    tree.nodes.reserve(routes.len());
     for route in routes {
         let end = tree.walk(route, faults);
         match ends.entry((end, route.method)) {
@@ -160,62 +164,31 @@ fn lower_case(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// The templates that start alike go through the same nodes. Nodes are numbers; 0 is the root.
-#[derive(Default)]
+/// The tree, and the way of the template before through it: neighbours often start alike.
 struct Tree<'t> {
-    /// From a node, by a literal or a parameter, to the next node.
-    nodes: SeededMap<(usize, &'t str), usize>,
-    /// From a node, by a literal in lower case: how it was spelled first, and where.
-    firsts: SeededMap<(usize, Cow<'t, str>), (&'t str, Place)>,
-    /// The template before, in its two parts, and the node after each of its segments: neighbours
-    /// often start alike.
+    prefixes: Prefixes<'t, Place>,
+    /// The template before, in its two parts.
     before: [&'t str; 2],
+    /// The prefix after each of its segments.
     way: Vec<usize>,
 }
 
-/// Means any parameter; no literal has braces.
-const PARAMETER: &str = "{}";
-
 impl<'t> Tree<'t> {
-    /// The node at which the route's template ends.
+    /// The prefix that is all of the route's template.
     fn walk(&mut self, route: &FullRoute<'t>, faults: &mut Faults) -> usize {
         let before = core::mem::replace(&mut self.before, route.template);
         let (alike, rest) = grammar::common_segments(before, route.template);
         self.way.truncate(alike);
-        let mut node = self.way.last().copied().unwrap_or(0);
-        for part in rest {
-            for segment in grammar::segments(part) {
-                node = self.step(node, Segment::of(segment), route, faults);
-                self.way.push(node);
+        let mut prefix = self.way.last().copied().unwrap_or(0);
+        for segment in rest.into_iter().flat_map(grammar::segments) {
+            let next = self.prefixes.next(prefix, segment, route.place);
+            if let Some(first) = next.alike {
+                faults.push(route.place, respelling(segment, first, route));
             }
+            prefix = next.prefix;
+            self.way.push(prefix);
         }
-        node
-    }
-
-    /// The node after a segment.
-    fn step(
-        &mut self,
-        node: usize,
-        segment: Segment<'t>,
-        route: &FullRoute<'t>,
-        faults: &mut Faults,
-    ) -> usize {
-        let next = self.nodes.len().saturating_add(1);
-        let name = match segment {
-            Segment::Parameter => PARAMETER,
-            Segment::Literal(literal) => literal,
-        };
-        match self.nodes.entry((node, name)) {
-            Entry::Occupied(known) => return *known.get(),
-            Entry::Vacant(free) => free.insert(next),
-        };
-        match self.firsts.entry((node, lower_case(name))) {
-            Entry::Vacant(free) => drop(free.insert((name, route.place))),
-            Entry::Occupied(first) => {
-                faults.push(route.place, respelling(name, *first.get(), route));
-            }
-        }
-        next
+        prefix
     }
 }
 

@@ -16,6 +16,7 @@ mod grammar;
 mod meetings;
 mod model;
 mod overlaps;
+mod prefixes;
 mod read;
 mod rules;
 #[cfg(feature = "schema")]
@@ -30,6 +31,7 @@ pub(crate) use grammar::{common_segments, full_template, segments};
 pub use meetings::{Shape, meetings, meetings_of_two};
 pub use model::{Api, Policy, RouteRule, ScopeRule};
 pub use overlaps::Overlaps;
+pub use prefixes::{Next, Prefixes};
 
 use orbgate_yaml::Faults;
 
