@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import orbgate
 import pytest
-from orbgate import OrbgateError, Policy, PolicyError, Token, openapi
+from orbgate import OrbgateError, Policy, PolicyError, PropertyError, Token, TokenKind, openapi
 
 SHOP = """\
 orbgate: 1
@@ -92,6 +93,70 @@ cases:
     assert not failed.passed and failed.differences == ("orbs: expected 7, found 5",)
     with pytest.raises(PolicyError, match="1:1"):
         Policy.external().test(b"cases: []")
+
+
+def test_properties_are_those_of_the_command(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(SHOP)
+    text = """\
+orbgate_test: 1
+policy: policy.yaml
+properties:
+  - never | organisation * | POST /v1/*
+  - only | user read:items | GET /v1/*
+  - at most 1 orbs | any * | /v2/*
+"""
+    file = tmp_path / "policy.test.yaml"
+    file.write_text(text)
+    [said] = json.loads(command("test", str(file), "--json").stdout)["files"]
+    found = Policy.from_yaml(SHOP).properties(text)
+    assert [row.holds for row in found] == [False, True, False]
+    for row, theirs in zip(found, said["properties"]):
+        assert (row.text, row.holds, row.rules, row.error) == (theirs["property"], theirs["holds"], theirs["rules"], theirs["error"])
+        assert {"line": row.line, "column": row.column} == theirs["place"]
+        for witness, their in zip(row.witnesses, theirs["witnesses"], strict=True):
+            assert (str(witness.token.kind), " ".join(witness.token.scopes)) == (their["caller"]["kind"], their["caller"]["scopes"])
+            [request] = witness.requests
+            assert their["requests"][0]["asked"] == {"method": request.method, "target": request.target}
+            assert their["requests"][0]["rule"]["place"] == {"line": request.line, "column": request.column}
+            assert Policy.from_yaml(SHOP).allowed(request.method, request.target, witness.token)
+    # They are among the cases that a caller of `test` asks for.
+    tested = Policy.from_yaml(SHOP).test(text)
+    assert [case.passed for case in tested] == [False, True, False] and tested[0].decision is None
+    assert tested[0].differences == tuple(map(str, found[0].witnesses)) and tested[2].differences == (found[2].error,)
+
+
+def test_what_is_asserted_holds_or_has_its_witnesses() -> None:
+    policy = Policy.from_yaml(SHOP)
+    policy.assert_never("POST /v1/*", scopes="read:items")
+    policy.assert_never(route=["POST /v1/*"], kind="user", scopes=["read:items"])
+    policy.assert_only("read:items", ["GET /v1/items", "GET /v1/items/{id}"])
+    policy.assert_orbs_at_most(0, "GET /v1/*")
+    policy.assert_orbs_at_most(5, kind="organisation", scopes="read:items")
+    policy.assert_apart("GET /v1/items/*", "POST /v1/*")
+    for wrong, orbs in (
+        (lambda: policy.assert_never("POST /v1/items/{id}", kind=TokenKind.ORGANISATION), 5),
+        (lambda: policy.assert_only("write:items", "POST /v1/items/order"), 5),
+        (lambda: policy.assert_orbs_at_most(4, "POST /v1/items/1"), 5),
+        (lambda: policy.assert_apart("GET /v1/items", "GET /v1/items/7", kind="user"), 0),
+    ):
+        with pytest.raises(PropertyError, match=f" may call .*, {orbs} orbs") as raised:
+            wrong()
+        assert isinstance(raised.value, AssertionError) and str(raised.value) == "\n".join(map(str, raised.value.witnesses))
+        assert pickle.loads(pickle.dumps(raised.value)).witnesses == raised.value.witnesses
+        for request in raised.value.witnesses[0].requests:
+            assert policy.allowed(request.method or "", request.target or "", raised.value.witnesses[0].token)
+    for nothing, message in (
+        (lambda: policy.assert_never("/v2/*"), "no route of the policy decides `/v2/\\*`"),
+        (lambda: policy.assert_never("*", scopes="read:itms"), "did you mean `read:items`"),
+        (lambda: policy.assert_never("v1"), "calls are `/path`"),
+        (lambda: policy.assert_never("*", kind="unknown"), "callers are `user`"),
+    ):
+        with pytest.raises(PropertyError, match=message) as raised:
+            nothing()
+        assert raised.value.witnesses == ()
+    with pytest.raises(ValueError, match="nobody"):
+        policy.assert_never("*", kind="nobody")
 
 
 def test_coverage_is_that_of_the_command(tmp_path: Path) -> None:
@@ -203,5 +268,5 @@ def test_documents_that_cannot_be_read_say_why() -> None:
 
 
 def test_the_types_are_public() -> None:
-    for name in ("CaseResult", "Change", "Coverage", "CoveredRow", "Diff", "Explanation", "Finding", "NearMiss", "TargetRule"):
+    for name in ("CaseResult", "Change", "Coverage", "CoveredRow", "Diff", "Explanation", "Finding", "NearMiss", "PropertyResult", "TargetRule", "Witness"):
         assert name in orbgate.__all__ and getattr(orbgate, name).__name__ == name

@@ -13,6 +13,7 @@ mod openapi;
 mod outcome;
 mod parallel;
 mod policy;
+mod property;
 mod questions;
 mod rows;
 mod table;
@@ -42,6 +43,8 @@ mod _native {
     use super::error::break_down;
     #[pymodule_export]
     use super::explain::{explain, explain_scope};
+    #[pymodule_export]
+    use super::property::{properties, prove};
     #[pymodule_export]
     use super::questions::{
         least_scopes, least_scopes_of_table, reach, route_of, routes, scope_usage,

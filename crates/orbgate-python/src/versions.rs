@@ -53,7 +53,7 @@ pub(crate) struct FindingRow {
 #[derive(IntoPyObject)]
 pub(crate) struct CaseRow {
     name: String,
-    decision: Decision,
+    decision: Option<Decision>,
     differences: Vec<String>,
     line: u32,
     column: u32,
@@ -143,7 +143,7 @@ pub(crate) fn lay_out(py: Python<'_>, text: Bytes<'_>) -> PyResult<String> {
     })
 }
 
-/// Puts the cases of a test file to a policy.
+/// Puts the cases of a test file to a policy, and its properties.
 #[pyfunction]
 pub(crate) fn test(policy: &Bound<'_, Policy>, cases: Bytes<'_>) -> PyResult<Vec<CaseRow>> {
     let py = policy.py();
@@ -155,7 +155,7 @@ pub(crate) fn test(policy: &Bound<'_, Policy>, cases: Bytes<'_>) -> PyResult<Vec
         let tried = suite.run(engine, &mut coverage);
         let row = |tried: &analysis::Tried<'_, '_>| CaseRow {
             name: tried.case.name.clone(),
-            decision: Decision::of(py, names, &tried.decision),
+            decision: Some(Decision::of(py, names, &tried.decision)),
             differences: tried
                 .differences
                 .iter()
@@ -164,7 +164,15 @@ pub(crate) fn test(policy: &Bound<'_, Policy>, cases: Bytes<'_>) -> PyResult<Vec
             line: tried.case.place.line,
             column: tried.case.place.column,
         };
-        Ok(tried.iter().map(row).collect())
+        let proved = suite.prove(engine);
+        let properties = proved.iter().map(|proved| CaseRow {
+            name: proved.stated.text.clone(),
+            decision: None,
+            differences: proved.why_not(),
+            line: proved.stated.place.line,
+            column: proved.stated.place.column,
+        });
+        Ok(tried.iter().map(row).chain(properties).collect())
     })
 }
 

@@ -10,7 +10,7 @@ Charge(consumes=True, amount=None, bonus_allowed=False)
 """
 
 from . import _native
-from ._errors import InternalError, NoRouteError, OrbgateError, PolicyError, TableError
+from ._errors import InternalError, NoRouteError, OrbgateError, PolicyError, PropertyError, TableError
 from ._native import Charge, Decision, DecisionTable, Token
 from ._policy import Policy
 from ._terms import Detail, Effect, Reason, TokenKind
@@ -20,6 +20,7 @@ __version__ = _native.VERSION
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._explain import Explanation, NearMiss, TargetRule
+    from ._property import Allowed, PropertyResult, Witness
     from ._questions import (
         Fault,
         LeastScopes,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ._versions import CaseResult, Change, Coverage, CoveredRow, Diff, Finding
 
 __all__ = [
+    "Allowed",
     "CaseResult",
     "Change",
     "Charge",
@@ -58,6 +60,8 @@ __all__ = [
     "OrbgateError",
     "Policy",
     "PolicyError",
+    "PropertyError",
+    "PropertyResult",
     "Reach",
     "Reason",
     "Refusal",
@@ -72,11 +76,12 @@ __all__ = [
     "TargetRule",
     "Token",
     "TokenKind",
+    "Witness",
     "report",
 ]
 
 # Tracebacks and pickles name them as users do.
-for _class in (Detail, Effect, InternalError, NoRouteError, OrbgateError, Policy, PolicyError, Reason, TableError, TokenKind):
+for _class in (Detail, Effect, InternalError, NoRouteError, OrbgateError, Policy, PolicyError, PropertyError, Reason, TableError, TokenKind):
     _class.__module__ = __name__
 
 
@@ -84,9 +89,9 @@ def __getattr__(name: str) -> object:
     # The answers' types need `typing`, which takes longer to import than all the rest: only when asked for.
     if name not in __all__:
         raise AttributeError(f"module 'orbgate' has no attribute {name!r}")
-    from . import _explain, _questions, _report, _rows, _versions
+    from . import _explain, _property, _questions, _report, _rows, _versions
 
-    found = next(module for module in (_report, _rows, _explain, _versions, _questions) if hasattr(module, name))
+    found = next(module for module in (_report, _rows, _explain, _versions, _property, _questions) if hasattr(module, name))
     return getattr(found, name)
 
 

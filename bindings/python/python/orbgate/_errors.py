@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
     from ._questions import Fault
     from ._native import Decision
+    from ._property import Witness
 
 
 class OrbgateError(Exception):
@@ -44,6 +45,25 @@ class PolicyError(OrbgateError, ValueError):
     def __str__(self) -> str:
         prefix = "" if self.file is None else f"{self.file}:"
         return "\n".join(f"{prefix}{fault}" for fault in self.faults)
+
+
+class PropertyError(OrbgateError, AssertionError):
+    """A property that does not hold. `witnesses` are requests that are allowed against it; none if it says nothing about the policy.
+
+    >>> from orbgate import Policy
+    >>> Policy.external().assert_never("GET /api/v1/external/account", kind="organisation")
+    Traceback (most recent call last):
+        ...
+    orbgate.PropertyError: organisation with `read:account` may call GET /api/v1/external/account: `GET /api/v1/external/account` for `read:account`, 0 orbs
+    """
+
+    def __init__(self, message: str, witnesses: Iterable[Witness] = ()) -> None:
+        self.message = message
+        self.witnesses: tuple[Witness, ...] = tuple(witnesses)
+        super().__init__(message, self.witnesses)
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class NoRouteError(OrbgateError, LookupError):

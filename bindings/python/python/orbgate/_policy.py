@@ -8,7 +8,7 @@ import stat
 
 from . import _native
 from ._columns import is_table, kind_of, of_table
-from ._errors import NoRouteError, OrbgateError
+from ._errors import NoRouteError, OrbgateError, PropertyError
 from ._native import Token
 from ._terms import TokenKind
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ._arrow import ArrowArray, ArrowStream
     from ._explain import Explanation
     from ._native import Decision, DecisionTable
+    from ._property import PropertyResult
     from ._questions import LeastScopes, Reach, Route, Scope, ScopeUse, ScopeUseBy, TableRow
     from ._rows import Rows
     from ._versions import CaseResult, Coverage, Diff, Finding
@@ -362,7 +363,7 @@ class Policy(_native.Policy):
         return _native.lay_out(self._own_text())
 
     def test(self, cases: str | bytes) -> Rows[CaseResult]:
-        """Puts the cases of a test file to the policy; the file may name another policy, which is not looked at.
+        """Puts the cases of a test file to the policy, and proves its properties; the file may name another policy, which is not looked at.
 
         >>> found = Policy.external().test("orbgate_test: 1\\ncases: [GET /api/v1/external/orbs | user read:orbs | allow free]")
         >>> [(case.passed, case.differences) for case in found]
@@ -375,6 +376,78 @@ class Policy(_native.Policy):
 
         rows = ({**row, "differences": tuple(row["differences"])} for row in _native.test(self, cases))
         return Rows(CaseResult, (CaseResult(**row) for row in rows))
+
+    def properties(self, cases: str | bytes) -> Rows[PropertyResult]:
+        """Proves or refutes the properties of a test file, each with the requests against it.
+
+        >>> [found] = Policy.external().properties("orbgate_test: 1\\nproperties: [at most 0 orbs | any read:orbs | '*']")
+        >>> found.holds, found.rules, found.witnesses[0].requests[0].target
+        (False, 39, '/api/v1/external/orbs')
+
+        Raises `PolicyError` with every fault of the file.
+        """
+        from ._property import PropertyResult, witnesses_of
+        from ._rows import Rows
+
+        rows = ({**row, "witnesses": witnesses_of(row["witnesses"])} for row in _native.properties(self, cases))
+        return Rows(PropertyResult, (PropertyResult(**row) for row in rows))
+
+    def assert_never(
+        self, route: str | Iterable[str], *, kind: TokenKind | str | None = None, scopes: str | Iterable[str] | None = None
+    ) -> None:
+        """Proves that none of these callers may call any of these routes, whatever else the request has.
+
+        A route is "/path", "METHOD /path", "scope SCOPE" or "*"; a segment "*" is any one, at the end one or more. The callers have a
+        token of this kind, or of any, with these scopes and no others, or with any.
+
+        >>> Policy.external().assert_never("scope write:inference", kind="organisation")
+
+        Raises `PropertyError` with the requests against it.
+        """
+        self._prove("never", 0, kind, scopes, _texts(route))
+
+    def assert_only(
+        self, scopes: str | Iterable[str] | None, routes: str | Iterable[str], *, kind: TokenKind | str | None = None
+    ) -> None:
+        """Proves that callers with these scopes may call nothing but these routes.
+
+        >>> Policy.external().assert_only("read:account", ["GET /api/v1/external/account"])
+        """
+        self._prove("only", 0, kind, scopes, _texts(routes))
+
+    def assert_orbs_at_most(
+        self,
+        most: int,
+        route: str | Iterable[str] = "*",
+        *,
+        kind: TokenKind | str | None = None,
+        scopes: str | Iterable[str] | None = None,
+    ) -> None:
+        """Proves that no call of these that these callers may make consumes more orbs, or orbs without a stated amount.
+
+        >>> Policy.external().assert_orbs_at_most(0, "GET /api/v1/external/account")
+        """
+        self._prove("at most", most, kind, scopes, _texts(route))
+
+    def assert_apart(
+        self, one: str, other: str, *, kind: TokenKind | str | None = None, scopes: str | Iterable[str] | None = None
+    ) -> None:
+        """Proves that none of these callers may call both, or without `scopes`, that no single scope opens both.
+
+        >>> Policy.external().assert_apart("GET /api/v1/external/account", "POST /api/v1/external/voxies")
+        """
+        self._prove("apart", 0, kind, scopes, [one, other])
+
+    def _prove(
+        self, claim: str, most: int, kind: TokenKind | str | None, scopes: str | Iterable[str] | None, calls: list[str]
+    ) -> None:
+        from ._property import witnesses_of
+
+        carried = None if scopes is None else " ".join(_texts(scopes))
+        rows, error = _native.prove(self, claim, most, kind_of(kind), carried, calls)
+        if error is not None or rows:
+            witnesses = witnesses_of(rows)
+            raise PropertyError(error or "\n".join(map(str, witnesses)), witnesses)
 
     def coverage(self, *cases: str | bytes) -> Coverage:
         """What the cases of test files cover of the policy: only those that pass count.
@@ -405,6 +478,10 @@ class Policy(_native.Policy):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self._text, self.digest)
+
+
+def _texts(texts: str | Iterable[str]) -> list[str]:
+    return [texts] if isinstance(texts, str) else list(texts)
 
 
 def _shown(text: str | bytes) -> str:

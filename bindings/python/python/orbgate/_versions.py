@@ -61,17 +61,18 @@ class Finding(NamedTuple):
 
 
 class CaseResult(NamedTuple):
-    """A case of a test file and what was decided; without `differences` it passed."""
+    """A case of a test file and what was decided; without `differences` it passed. A property has no decision, and a difference for
+    each request that refutes it."""
 
     name: str
-    decision: Decision
+    decision: Decision | None
     differences: tuple[str, ...]
     line: int
     column: int
 
     @property
     def passed(self) -> bool:
-        """Whether it was decided as expected."""
+        """Whether it was decided as expected, or holds."""
         return not self.differences
 
 

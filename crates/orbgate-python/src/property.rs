@@ -1,0 +1,130 @@
+//! Properties of all requests, proved: `orbgate._property` gives the answers their types.
+
+use orbgate::TokenKind;
+use orbgate_analysis::{Asked, Callers, Calls, Claim, Proof, Property, Rule, Suite, Witness};
+use pyo3::prelude::*;
+
+use crate::error::{self, guarded};
+use crate::policy::Policy;
+use crate::text::Text;
+
+// What Python gets is a dictionary with these names, which are the fields of `orbgate._property`.
+
+/// `orbgate.Allowed`.
+#[derive(IntoPyObject)]
+pub(crate) struct AllowedRow {
+    method: Option<String>,
+    target: Option<String>,
+    scope: Option<String>,
+    rule: String,
+    line: u32,
+    column: u32,
+}
+
+/// `orbgate.Witness`.
+#[derive(IntoPyObject)]
+pub(crate) struct WitnessRow {
+    kind: &'static str,
+    scopes: String,
+    requests: Vec<AllowedRow>,
+    text: String,
+}
+
+/// `orbgate.PropertyResult`.
+#[derive(IntoPyObject)]
+pub(crate) struct PropertyRow {
+    text: String,
+    rules: Option<usize>,
+    witnesses: Vec<WitnessRow>,
+    error: Option<String>,
+    line: u32,
+    column: u32,
+}
+
+/// The requests against a property, or why it says nothing.
+#[pyfunction]
+pub(crate) fn prove(
+    policy: &Bound<'_, Policy>,
+    claim: &str,
+    most: u64,
+    kind: Option<&str>,
+    scopes: Option<&str>,
+    calls: Vec<String>,
+) -> PyResult<(Vec<WitnessRow>, Option<String>)> {
+    let engine = policy.get().engine();
+    guarded(|| {
+        let proved = policy.py().detach(|| {
+            let calls = calls.iter().map(|calls| calls.parse::<Calls>());
+            let calls: Vec<_> = calls.collect::<Result<_, _>>()?;
+            let claim = match (claim, <[Calls; 2]>::try_from(calls)) {
+                ("apart", Ok(both)) => Claim::Apart(both),
+                (_, calls) => {
+                    let calls = calls.map_or_else(|calls| calls, Vec::from);
+                    match claim {
+                        "never" => Claim::Never(calls),
+                        "only" => Claim::Only(calls),
+                        _ => Claim::OrbsAtMost(most, calls),
+                    }
+                }
+            };
+            let callers = Callers::new(kind.map(TokenKind::from_name), scopes)?;
+            let proof = Property::new(claim, callers).prove(engine)?;
+            Ok(witnesses(&proof))
+        });
+        Ok(match proved {
+            Ok(witnesses) => (witnesses, None),
+            Err(message) => (Vec::new(), Some(message)),
+        })
+    })
+}
+
+/// Proves or refutes the properties of a test file.
+#[pyfunction]
+pub(crate) fn properties(
+    policy: &Bound<'_, Policy>,
+    cases: Text<'_>,
+) -> PyResult<Vec<PropertyRow>> {
+    let py = policy.py();
+    guarded(|| {
+        let suite = Suite::from_bytes(&cases.0);
+        let suite = suite.map_err(|faults| error::faults(py, &faults, None))?;
+        let proved = suite.prove(policy.get().engine());
+        let rows = proved.iter().map(|proved| {
+            let proof = proved.proof.as_ref();
+            PropertyRow {
+                text: proved.stated.text.clone(),
+                rules: proof.ok().map(|proof| proof.rules),
+                witnesses: proof.map_or_else(|_| Vec::new(), witnesses),
+                error: proof.err().cloned(),
+                line: proved.stated.place.line,
+                column: proved.stated.place.column,
+            }
+        });
+        Ok(rows.collect())
+    })
+}
+
+fn witnesses(proof: &Proof<'_>) -> Vec<WitnessRow> {
+    let row = |witness: &Witness<'_>| WitnessRow {
+        kind: witness.caller.kind.as_str(),
+        scopes: witness.caller.scopes.clone(),
+        requests: witness.requests.iter().map(allowed).collect(),
+        text: witness.to_string(),
+    };
+    proof.witnesses.iter().map(row).collect()
+}
+
+fn allowed((asked, rule): &(Asked, Rule<'_>)) -> AllowedRow {
+    let (method, target, scope) = match asked.clone() {
+        Asked::Call { method, target } => (Some(method), Some(target), None),
+        Asked::Scope(scope) => (None, None, Some(scope)),
+    };
+    AllowedRow {
+        method,
+        target,
+        scope,
+        rule: rule.to_string(),
+        line: rule.place().line,
+        column: rule.place().column,
+    }
+}
