@@ -245,6 +245,22 @@ def test_a_digest_is_of_a_whole_file(broken: Path) -> None:
     assert "later.csv (not read to its end)" in words_of(made.html)
 
 
+def test_a_torn_quote_is_never_tolerated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who can write into a value of a log could end a row there, and write the next ones."""
+    path = tmp_path / "calls.csv"
+    forged = "\n" * 100 + "GET,/forged,user,admin,root\n"
+    path.write_text(HEADER + ROW.format("ann") * 500 + f'GET,/,user,read,"{forged}"\n')
+    warning = "With a quote that does not close as it must: 2 rows. The rows after each may be what a value says, and no calls."
+    for tolerated in ("50%", "1000"):
+        assert main(["replay", str(path), "--json", "--tolerate", tolerated]) == 2
+        captured = capsys.readouterr()
+        found = json.loads(captured.out)
+        assert found["warnings"][0] == warning and found["arguments"]["tolerate"] == tolerated
+        assert "which --tolerate never allows" in captured.err
+    path.write_text(HEADER + ROW.format("ann") * 500 + "GET\n")
+    assert main(["replay", str(path), "--tolerate", "1"]) == 0 and "tolerate=1\n" in capsys.readouterr().out
+
+
 def test_pieces_of_gzip_are_large(tmp_path: Path) -> None:
     """Python 3.10 and 3.11 decompress 8 KiB at once, and each was a batch of its own."""
     path = tmp_path / "access.log.gz"
@@ -261,7 +277,7 @@ def test_what_was_said_is_on_the_page_and_in_the_summary(tmp_path: Path, capsys:
     assert main(["replay", str(path), "--json", *said]) == 0
     found = json.loads(capsys.readouterr().out)
     arguments = {"columns": {"caller": "scopes"}, "kind": "organisation", "scopes": "read:keys"}
-    assert {name: value for name, value in found["arguments"].items() if value is not None} == arguments
+    assert {name: value for name, value in found["arguments"].items() if value is not None} == {**arguments, "top": 10, "examples": 3}
     overruled = [
         "The log's own column `kind` was not read: `kind` is `organisation` for all calls.",
         "The log's own column `scopes` was not read: `scopes` is `read:keys` for all calls.",

@@ -65,8 +65,7 @@ def test_findings_are_those_of_the_command(tmp_path: Path) -> None:
     places = [(row.code, row.level, row.line, row.column) for row in found]
     assert places == [(row["code"], row["level"], row["place"]["line"], row["place"]["column"]) for row in said] and places
     assert str(found[0]) == f"{found[0].line}:{found[0].column}: {found[0].level}[{found[0].code}]: {found[0].message}"
-    with pytest.raises(OrbgateError, match="no text here"):
-        Policy.external().lint()
+    assert {row.suppressed is None for row in Policy.external().lint()} <= {False}
 
 
 def test_the_layout_is_that_of_the_command(tmp_path: Path) -> None:
@@ -75,8 +74,7 @@ def test_the_layout_is_that_of_the_command(tmp_path: Path) -> None:
     once = Policy.from_yaml(SHOP).laid_out()
     assert command("fmt", str(file)).returncode == 0 and file.read_text() == once
     assert Policy.from_yaml(once).laid_out() == once and Policy.from_yaml(once) == Policy.from_yaml(SHOP)
-    with pytest.raises(OrbgateError, match="no text here"):
-        Policy.external().laid_out()
+    assert Policy.from_yaml(Policy.external().laid_out()) == Policy.external()
 
 
 def test_cases_are_put_to_the_policy() -> None:
@@ -261,10 +259,7 @@ def test_documents_that_cannot_be_read_say_why() -> None:
     for orbs in (0, -1, 1 << 63, "true"):
         with pytest.raises(ValueError, match="from 1 on"):
             openapi.import_policy(DOCUMENT, orbs=orbs)  # type: ignore[arg-type]
-    with pytest.raises(OrbgateError, match="no text here"):
-        openapi.export_policy(Policy.external())
-    with pytest.raises(OrbgateError, match="no text here"):
-        openapi.check(DOCUMENT, Policy.external())
+    assert Policy.from_yaml(openapi.import_policy(openapi.export_policy(Policy.external())).policy) == Policy.external()
 
 
 def test_the_types_are_public() -> None:

@@ -60,7 +60,8 @@ pub(crate) fn read_access<'py>(
 
 /// Reads rows of values between delimiters from whole lines into a stream of Arrow's C interface: the values at these places under
 /// these names, all of them bytes, and what is wrong with a row. Also how many bytes and lines that is; the lines after them are a
-/// row that needs more lines. `width` is how many values a row has, `line` the number of the first line.
+/// row that needs more lines. And how many rows end where nobody knows whether they do, because a quote does not close as it must.
+/// `width` is how many values a row has, `line` the number of the first line.
 #[pyfunction]
 pub(crate) fn read_delimited<'py>(
     lines: &Bound<'py, PyBytes>,
@@ -69,11 +70,11 @@ pub(crate) fn read_delimited<'py>(
     width: usize,
     line: usize,
     is_end: bool,
-) -> PyResult<(Bound<'py, PyCapsule>, usize, usize)> {
+) -> PyResult<(Bound<'py, PyCapsule>, usize, usize, usize)> {
     guarded(|| {
         let text = lines.as_bytes();
         let mut columns = DelimitedColumns::new(fields, width);
-        let (mut bytes, mut next) = (0_usize, line);
+        let (mut bytes, mut next, mut torn) = (0_usize, line, 0_usize);
         let stream = stream(lines.py(), || {
             let mut values = Vec::new();
             let mut rest = text;
@@ -81,11 +82,12 @@ pub(crate) fn read_delimited<'py>(
                 columns.append(&row, &values, next);
                 bytes = bytes.saturating_add(row.bytes);
                 next = next.saturating_add(row.lines);
+                torn = torn.saturating_add(usize::from(row.fault.is_some()));
                 rest = text.get(bytes..).unwrap_or_default();
             }
             columns.finish()
         })?;
-        Ok((stream, bytes, next))
+        Ok((stream, bytes, next, torn))
     })
 }
 

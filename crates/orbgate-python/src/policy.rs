@@ -13,6 +13,9 @@ use crate::outcome::Dictionaries;
 use crate::text::Text;
 use crate::token::Token;
 
+/// The text of the built-in policy, which is compiled from this file.
+const EXTERNAL: &[u8] = include_bytes!("../../orbgate/policy/external.yaml");
+
 /// The native part of `orbgate.Policy`.
 #[pyclass(frozen, subclass, module = "orbgate._native")]
 #[derive(Debug)]
@@ -181,6 +184,12 @@ impl Policy {
     #[getter]
     fn _text<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.text.as_deref().map(|text| PyBytes::new(py, text))
+    }
+
+    /// The text that the policy was made of; of the built-in one, the project's file.
+    #[getter]
+    fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.text.as_deref().unwrap_or(EXTERNAL))
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {

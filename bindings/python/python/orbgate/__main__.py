@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from ._command import privileges, replay, report
+from ._command import privileges, replay, report, verify
 from ._errors import PolicyError, TableError
 
 FINE, COULD_NOT_RUN = 0, 2
@@ -25,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     replay.add_to(commands)
     report.add_to(commands)
     privileges.add_to(commands)
+    verify.add_to(commands)
     options = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot show a character, and file names that are no text.

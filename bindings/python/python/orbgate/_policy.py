@@ -348,19 +348,19 @@ class Policy(_native.Policy):
     def lint(self) -> Rows[Finding]:
         """What is legal in the policy's text and likely not meant: the codes are those of `orbgate lint`.
 
-        Raises `OrbgateError` for the built-in policy, which has no text here, and where too much was found to list it all.
+        Raises `OrbgateError` where too much was found to list it all.
         """
         from ._rows import Rows
         from ._versions import Finding
 
-        found, is_complete = _native.lint(self._own_text())
+        found, is_complete = _native.lint(self.text)
         if not is_complete:
             raise OrbgateError("too many findings, or templates that overlap: not everything is known")
         return Rows(Finding, (Finding(**row) for row in found))
 
     def laid_out(self) -> str:
-        """The policy's text as `orbgate fmt` lays it out. Raises `OrbgateError` for the built-in policy, which has no text here."""
-        return _native.lay_out(self._own_text())
+        """The policy's text as `orbgate fmt` lays it out."""
+        return _native.lay_out(self.text)
 
     def test(self, cases: str | bytes) -> Rows[CaseResult]:
         """Puts the cases of a test file to the policy, and proves its properties; the file may name another policy, which is not looked at.
@@ -463,11 +463,6 @@ class Policy(_native.Policy):
 
         rows, outcomes = _native.coverage(self, list(cases))
         return Coverage(Rows(CoveredRow, (CoveredRow(**{**row, "outcomes": dict(row["outcomes"])}) for row in rows)), dict(outcomes))
-
-    def _own_text(self) -> bytes:
-        if self._text is None:
-            raise OrbgateError("the built-in policy has no text here: read it from its file")
-        return self._text
 
     def __repr__(self) -> str:
         name = "" if self.name is None else f" {self.name!r}"

@@ -14,8 +14,8 @@ It needs pyarrow: ``pip install pyarrow tqdm``.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,10 +25,11 @@ from ._rows import Rows
 if TYPE_CHECKING:
     from . import logs
     from ._policy import Policy
+    from ._report.verify import Checked
     from ._terms import TokenKind
     from .logs import Log
 
-__all__ = ["Check", "Privilege", "Privileges", "check", "privileges"]
+__all__ = ["Check", "Privilege", "Privileges", "check", "privileges", "verify"]
 
 # Each caller is counted whole or not at all: with more, the callers that come first in the log.
 MOST_CALLERS = 100_000
@@ -151,6 +152,26 @@ def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, **sai
     found = privileges(log, policy, **said)
     over = found.rows.where(lambda row: len(row.unused) > most_unused)
     return Check(not over and found.is_complete, over, found)
+
+
+def verify(
+    bundle: str | os.PathLike[str],
+    log: Sequence[str | os.PathLike[str]] = (),
+    *,
+    public_key: str | None = None,
+    signature: str | None = None,
+) -> Rows[Checked]:
+    """Checks a bundle that `Report.bundle` made: each row says what was checked, and whether it is as it should be.
+
+    That is the SHA-256 of everything in it, and the policies' digests. With the files of the `log`, which are known by their SHA-256, it is
+    made again and compared. With a `public_key` of minisign, a file or its text, the `signature` is checked, by default the file of
+    the bundle's name with `.minisig`. Needs the extra `report`, and for signatures the program minisign. Raises `TableError` where it is no bundle.
+    """
+    for module in ("pyarrow", "vl_convert", "jinja2"):
+        needs(module, "report")
+    from ._report.verify import verify
+
+    return verify(bundle, log, public_key, signature)
 
 
 class _Caller:

@@ -90,11 +90,8 @@ def import_policy(
 
 
 def export_policy(policy: Policy, *, json: bool = False) -> str:
-    """Writes a policy as a document, in YAML or JSON; to import it gives a policy of the same digest.
-
-    Raises `OrbgateError` for the built-in policy, which has no text here.
-    """
-    return _native.openapi_export(policy._own_text(), json)
+    """Writes a policy as a document, in YAML or JSON; to import it gives a policy of the same digest."""
+    return _native.openapi_export(policy.text, json)
 
 
 def check(
@@ -108,9 +105,9 @@ def check(
 ) -> Rows[Drift]:
     """Compares a document with a policy; the options are those of `import_policy`.
 
-    Raises `PolicyError` with every fault of the document, and `OrbgateError` for the built-in policy, which has no text here.
+    Raises `PolicyError` with every fault of the document.
     """
-    found = _native.openapi_check(document, policy._own_text(), _open(scheme, base_path, default_scope, orbs))
+    found = _native.openapi_check(document, policy.text, _open(scheme, base_path, default_scope, orbs))
     return Rows(Drift, (Drift(**row) for row in found))
 
 

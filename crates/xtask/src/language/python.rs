@@ -29,8 +29,10 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         let nox = Nox::set_up(project)?;
         let java = java::for_spark();
         let browser = setup::apt("chromium", "chromium")?;
-        if let StepResult::Skipped(what) = setup::apt("valgrind", "valgrind")? {
-            skipped::note(&format!("Python's Arrow code under valgrind: {what}"))?;
+        for program in ["valgrind", "minisign"] {
+            if let StepResult::Skipped(what) = setup::apt(program, program)? {
+                skipped::note(&format!("Python's tests with {program}: {what}"))?;
+            }
         }
         // The command, as the workspace's own tests build it: the package's answers are held to it.
         Program::parse("cargo build --workspace --all-features --bin orbgate").run()?;

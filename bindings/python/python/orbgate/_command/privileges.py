@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
             file.write("\n")
     print(_text(made, options.most_unused, options.top), end="")
     calls = sum(row.calls for row in found.rows) + found.left_out + found.without_caller
-    unread = exit_code(options, found.unread, calls + found.unread, found.broken)
+    unread = exit_code(options, log, found.unread, calls + found.unread, found.broken)
     if unread or found.left_out or found.without_caller:
         return 2
     return 1 if made.over else 0

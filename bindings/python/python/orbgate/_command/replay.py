@@ -90,13 +90,14 @@ def add_log_to(parser: argparse.ArgumentParser) -> None:
         type=_share,
         default=_share("0"),
         metavar="N",
-        help="exit with 0 also where up to N rows, or N%% of them, cannot be read: the internet sends what is not a request",
+        help="exit with 0 also where up to N rows, or N%% of them, cannot be read: the internet sends what is not a request; a quote of CSV that "
+        "does not close is never tolerated",
     )
 
 
 def open_log(options: argparse.Namespace) -> Reader:
     """The log that the options of `add_log_to` name."""
-    return read(
+    log = read(
         options.log,
         format=options.format,
         columns=dict(options.column),
@@ -106,14 +107,20 @@ def open_log(options: argparse.Namespace) -> Reader:
         time_unit=options.time_unit,
         time_zone=options.time_zone,
     )
+    said, _ = options.tolerate
+    log.also["tolerate"] = None if said == "0" else said
+    return log
 
 
-def exit_code(options: argparse.Namespace, unread: int, rows: int, broken: str | None) -> int:
-    """0 where every row was read, or as many as are wanted; a log that breaks off is never enough."""
+def exit_code(options: argparse.Namespace, log: Reader, unread: int, rows: int, broken: str | None) -> int:
+    """0 where every row was read, or as many as are wanted; a log that breaks off, or has a quote that does not close, is never enough."""
     if broken is not None:
         print(f"error: {broken}", file=sys.stderr)
         return 2
     said, tolerated = options.tolerate
+    if log.torn_rows and said != "0":
+        print("error: a quote does not close as it must, which --tolerate never allows: the rows after it may be forged", file=sys.stderr)
+        return 2
     if unread > tolerated(rows):
         return 2
     if unread:
@@ -141,7 +148,7 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(summary.to_dict(), indent=2, ensure_ascii=False))
     else:
         print(summary, end="")
-    return exit_code(options, summary.errors, summary.rows, None if summary.broken is None else str(summary.broken))
+    return exit_code(options, log, summary.errors, summary.rows, None if summary.broken is None else str(summary.broken))
 
 
 def _policies(options: argparse.Namespace) -> tuple[Policy, Policy | None]:

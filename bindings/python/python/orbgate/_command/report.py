@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from hashlib import sha256
 from typing import Any
 
 from .._policy import Policy
@@ -26,6 +27,7 @@ examples:
   python -m orbgate report access.log.gz --kind user --scopes 'read:orbs read:keys' --out report.html
   python -m orbgate report calls.parquet --column caller=client_id --out report.html --title 'November, first week'
   python -m orbgate report calls.csv --policy new.yaml --base old.yaml --out new.html
+  python -m orbgate report access.log --out report.html --bundle evidence.zip --sign auditor.key
 
 exit codes:
   0  the page is of every row, whatever the decisions; or of all but as many as --tolerate says
@@ -46,6 +48,8 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--policy", metavar="FILE", help="policy to decide with, instead of the built-in one")
     parser.add_argument("--base", metavar="FILE", help="policy to compare with: what it decides otherwise")
     parser.add_argument("--out", metavar="FILE", required=True, help="where to write the page")
+    parser.add_argument("--bundle", metavar="FILE", help="also write the page with its tables, the policies and a manifest as a ZIP archive")
+    parser.add_argument("--sign", metavar="KEY", help="sign the bundle with this secret key of minisign, into FILE.minisig")
     parser.add_argument("--title", default=TITLE, help="what the page is called")
     parser.add_argument("--top", type=_top, default=TOP, metavar="N", help="at most N rows in each table")
     parser.set_defaults(run=run, parser=parser)
@@ -53,16 +57,23 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Makes the page and says what is on it."""
-    for file in (options.policy, options.base):
-        if file is not None and os.path.exists(options.out) and os.path.samefile(options.out, file):
-            options.parser.error("--out is the policy itself")
+    if options.sign and not options.bundle:
+        options.parser.error("--sign without --bundle")
+    written = {"--out": options.out, "--bundle": options.bundle}
+    for name, path in written.items():
+        for file in (options.policy, options.base, options.sign):
+            if file is not None and path is not None and os.path.exists(path) and os.path.samefile(path, file):
+                options.parser.error(f"{name} is the policy or the key itself")
     policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
     base = None if options.base is None else Policy.from_file(options.base)
     # Before the needs of logs, which are fewer.
     check_needs()
+    from .._report.verify import sign
+
     log = open_log(options)
-    if is_log(options.out, log):
-        options.parser.error("--out is the log itself")
+    for name, path in written.items():
+        if path is not None and is_log(path, log):
+            options.parser.error(f"{name} is the log itself")
     with progress(log) as watch:
         made = make(log, policy, options.title, options.top, watch, base)
     made.save(options.out)
@@ -70,7 +81,14 @@ def run(options: argparse.Namespace) -> int:
     said = f"{number(found.calls, 'call')}, {number(found.allowed)} allowed, {number(found.denied)} denied"
     unread = f", {number(found.unread, 'row')} unread" if found.unread else ""
     print(f"{options.out}: {said}{unread}")
-    return exit_code(options, found.unread, found.calls + found.unread, found.broken)
+    if options.bundle:
+        bundle = made.bundle()
+        with open(options.bundle, "wb") as file:
+            file.write(bundle)
+        print(f"{options.bundle}: sha256:{sha256(bundle).hexdigest()}")
+    if options.sign:
+        print(f"{sign(options.bundle, options.sign)}: signature of minisign")
+    return exit_code(options, log, found.unread, found.calls + found.unread, found.broken)
 
 
 def _top(text: str) -> int:

@@ -25,16 +25,27 @@ TOP = 25
 class Report:
     """A page of HTML, and the figures on it as tables. A notebook shows the page."""
 
-    __slots__ = ("figures", "html")
+    __slots__ = ("_made_with", "figures", "html")
 
-    def __init__(self, html: str, figures: Figures) -> None:
+    def __init__(self, html: str, figures: Figures, made_with: Any = None) -> None:
         self.html: str = html
         self.figures: Figures = figures
+        self._made_with = made_with
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the page to a file."""
         with open(path, "w", encoding="utf-8", newline="\n") as file:
             file.write(self.html)
+
+    def bundle(self) -> bytes:
+        """The page with all that it was made of but the log, as a ZIP archive: the same page makes the same bytes.
+
+        It has the policies' texts, every table as Parquet, and a manifest with the arguments, the versions, and the SHA-256 of the log's files
+        and of all that is in it. `orbgate.audit.verify` checks it, and makes it again.
+        """
+        from .bundle import entries, pack
+
+        return pack(entries(self, *self._made_with))
 
     def __repr__(self) -> str:
         found = self.figures
@@ -113,7 +124,7 @@ def make(
     from .log import Decided
 
     found = counting.count(Decided(log, policy, watch, base), policy, base)
-    return Report(page.render(found, policy, title, top), found)
+    return Report(page.render(found, policy, title, top), found, (policy, base, title, top))
 
 
 def check_needs() -> None:

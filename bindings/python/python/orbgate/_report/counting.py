@@ -107,6 +107,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
         broken=log.broken,
         files=Rows(LogFile, (LogFile(*file) for file in log.files())),
         warnings=tuple(log.warnings),
+        format=log.format,
         arguments=log.arguments,
     )
 

@@ -182,6 +182,7 @@ class Figures(NamedTuple):
     broken: str | None
     files: Rows[LogFile]
     warnings: tuple[str, ...]
+    format: str
     arguments: dict[str, object]
 
     @property

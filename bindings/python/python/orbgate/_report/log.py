@@ -56,6 +56,11 @@ class Decided:
         return self._log.unread_times
 
     @property
+    def format(self) -> str:
+        """The formats of the files."""
+        return self._log.format
+
+    @property
     def warnings(self) -> list[str]:
         """What is to be known of the log before its numbers are believed."""
         return self._log.warnings

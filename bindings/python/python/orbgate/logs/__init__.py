@@ -27,7 +27,7 @@ from .._extras import needs
 from .._terms import TokenKind
 from . import _lines, _tables
 from ._columns import Layout, Normaliser
-from ._files import FORMATS, files, format_of
+from ._files import FORMATS, files, format_of, labels
 from ._heavy import ROWS_AT_ONCE
 from ._input import STANDARD_INPUT, Input
 from ._notes import number
@@ -89,12 +89,14 @@ class Reader(Iterator["_pa.RecordBatch"]):
     No batch goes beyond a row whose number is a multiple of `ROWS_AT_ONCE`, wherever the log is cut.
     """
 
-    def __init__(self, log: Log, format: str | None, layout: Layout) -> None:
+    def __init__(self, log: Log, format: str | None, layout: Layout, names: list[str] | None = None) -> None:
         self._normaliser = Normaliser(layout)
         self._inputs: list[Input] = []
         self._is_read = False
         self._layout = layout
         self._said_format = format
+        # What else was said of the log, for people to read.
+        self.also: dict[str, object] = {}
         if is_table(log) or not (isinstance(log, (str, os.PathLike)) or _are_paths(log)):
             if format is not None:
                 raise ValueError(f"a table has no format, so it is not `{format}`")
@@ -102,7 +104,10 @@ class Reader(Iterator["_pa.RecordBatch"]):
             self._batches = self._read(self._of_tables(log, layout))
             return
         paths: Any = log
-        self._inputs = [Input(path, _format(path, format, layout)) for path in files(paths)]
+        found = files(paths)
+        # A log that is read again is called as it was.
+        named = zip(found, labels(found) if names is None else names)
+        self._inputs = [Input(path, _format(path if names is None else name, format, layout), name) for path, name in named]
         self.format = ", ".join(dict.fromkeys(log.format for log in self._inputs))
         self._batches = self._read(self._of_files(layout))
 
@@ -148,9 +153,14 @@ class Reader(Iterator["_pa.RecordBatch"]):
         return self._normaliser.times.zoneless
 
     @property
+    def torn_rows(self) -> int:
+        """How many rows so far have a quote that does not close as it must: the rows after them may be what a value says."""
+        return self._layout.notes.torn
+
+    @property
     def arguments(self) -> dict[str, object]:
         """What was said of how to read the log, under the names of the arguments of `read`; None for what was not said."""
-        return {"format": self._said_format, **self._layout.arguments}
+        return {"format": self._said_format, **self._layout.arguments, **self.also}
 
     @property
     def warnings(self) -> list[str]:
@@ -171,8 +181,8 @@ class Reader(Iterator["_pa.RecordBatch"]):
             log.sha256 = hashlib.sha256()
 
     def digests(self) -> list[tuple[str, str | None]]:
-        """The names of the files, without their folders, and their SHA-256; none of a file that was not read to its end."""
-        return [("standard input" if log.path == STANDARD_INPUT else os.path.basename(log.path), log.digest) for log in self._inputs]
+        """The names of the files, without the folders that they share, and their SHA-256; none of a file that was not read to its end."""
+        return [(log.label, log.digest) for log in self._inputs]
 
     def exact(self) -> Iterator[_pa.RecordBatch]:
         """The batches for the engine, with the exact bytes of the log; other batches show bytes that are not UTF-8 as U+FFFD.

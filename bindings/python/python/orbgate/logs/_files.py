@@ -46,6 +46,19 @@ def files(log: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> lis
     return found
 
 
+def labels(paths: list[str]) -> list[str]:
+    """What people call the files: by their names, with as much of their folders as they do not share.
+
+    >>> labels(["/logs/a/access.log", "/logs/b/access.log"]), labels(["../access.log"])
+    (['a/access.log', 'b/access.log'], ['access.log'])
+    """
+    if paths == [STANDARD_INPUT]:
+        return ["standard input"]
+    whole = [os.path.abspath(path) for path in paths]
+    shared = os.path.commonpath([os.path.dirname(path) for path in whole]) if len({os.path.splitdrive(path)[0] for path in whole}) == 1 else None
+    return [os.path.relpath(path, shared).replace(os.sep, "/") if shared is not None else path for path in whole]
+
+
 def _of_path(path: str) -> list[str]:
     if path == STANDARD_INPUT or os.path.isfile(path):
         return [path]

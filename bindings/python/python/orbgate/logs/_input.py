@@ -31,14 +31,15 @@ class Input(io.RawIOBase):
     Raises `OSError` where there is no such file.
     """
 
-    def __init__(self, path: str, format: str) -> None:
+    def __init__(self, path: str, format: str, label: str) -> None:
         self.path = path
         self.format = format
+        # What people read: it does not say where on a machine the log is.
+        self.label = label
         self.position = 0
         self.size: int | None = None
-        self.name = "standard input"
+        self.name = label if path == STANDARD_INPUT else f"`{label}`"
         if path != STANDARD_INPUT:
-            self.name = f"`{path}`"
             self.size = os.stat(path).st_size or None
         # Of the bytes so far, if it is wanted.
         self.sha256: hashlib._Hash | None = None

@@ -23,6 +23,8 @@ class Notes:
         self._overruled: dict[str, str] = {}
         self._alike: dict[str, str] = {}
         self._members: list[str] = []
+        # Rows with a quote that does not close as it must: what comes after them may be a value, and no row.
+        self.torn = 0
         self._rows = self._kinds = self._scopes = self._scopes_alone = 0
         self._pc = needs("pyarrow.compute", "logs")
 
@@ -74,6 +76,8 @@ class Notes:
     def warnings(self) -> list[str]:
         """Sentences, the gravest first."""
         said = []
+        if self.torn:
+            said.append(f"With a quote that does not close as it must: {number(self.torn, 'row')}. The rows after each may be what a value says, and no calls.")
         if self._rows and not self._kinds:
             said.append("No row has a kind, so every call was decided as one without a token: say `kind`, or which column has it.")
         elif self._scopes_alone:

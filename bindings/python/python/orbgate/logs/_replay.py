@@ -34,7 +34,7 @@ class Summary:
         self.broken: TableError | None = None
         self._tally = Tally(SHOWN_ERRORS)
         self._changes = None if base is None else Changes(examples)
-        self._top = top
+        self._top, self._examples = top, examples
 
     @property
     def rows(self) -> int:
@@ -64,7 +64,7 @@ class Summary:
         summary = {
             "log": self.log.path,
             "format": self.log.format,
-            "arguments": self.log.arguments,
+            "arguments": {**self.log.arguments, "top": self._top, "examples": self._examples},
             "warnings": self.log.warnings,
             "policy": self.policy.digest,
             "rows": tally.rows,

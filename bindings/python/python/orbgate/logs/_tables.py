@@ -35,7 +35,8 @@ def delimited(log: Input, layout: Layout, delimiter: str) -> Iterator[Columns]:
     line, kept, broken = 2, first.partition(b"\n")[2], None
     while True:
         # A row in quotes may go on in the next lines.
-        capsule, taken, line = read_delimited(kept, ord(delimiter), fields, len(header), line, is_end=False)
+        capsule, taken, line, torn = read_delimited(kept, ord(delimiter), fields, len(header), line, is_end=False)
+        layout.notes.torn += torn
         yield _present(from_capsule(capsule))
         try:
             more = next(blocks, None)
@@ -44,7 +45,8 @@ def delimited(log: Input, layout: Layout, delimiter: str) -> Iterator[Columns]:
         kept = kept[taken:] + (more or b"")
         if more is None:
             break
-    capsule, _, _ = read_delimited(kept, ord(delimiter), fields, len(header), line, is_end=True)
+    capsule, _, _, torn = read_delimited(kept, ord(delimiter), fields, len(header), line, is_end=True)
+    layout.notes.torn += torn
     yield _present(from_capsule(capsule))
     if broken is not None:
         raise broken

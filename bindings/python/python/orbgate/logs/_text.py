@@ -23,7 +23,7 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     if summary["first_time"]:
         lines.append(f"from {summary['first_time']} to {summary['last_time']}")
     lines += [f"warning: {shown(said)}" for said in summary["warnings"]]
-    said = {name: value for name, value in summary["arguments"].items() if value is not None}
+    said = {name: value for name, value in summary["arguments"].items() if value is not None and name not in ("top", "examples")}
     if said:
         lines.append(f"read with {', '.join(shown(f'{name}={argument(value)}') for name, value in said.items())}")
     lines += _table([[_number(summary[name]), name] for name in ("allowed", "denied", "errors")])

@@ -1,0 +1,97 @@
+"""A report as evidence: the page, its tables, the policies and what the log was, in one archive of always the same bytes."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+from .._errors import TableError
+from .._native import VERSION
+from .._rows import Rows
+
+if TYPE_CHECKING:
+    from .._policy import Policy
+    from . import Report
+
+FORMAT = 1
+MANIFEST, PAGE, POLICY, BASE = "manifest.json", "report.html", "policy.yaml", "base.yaml"
+# What the bytes of page and tables depend on, besides this package.
+LIBRARIES = ("jinja2", "pyarrow", "vl-convert-python")
+# The first time that an archive can state.
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def entries(report: Report, policy: Policy, base: Policy | None, title: str, top: int) -> dict[str, bytes]:
+    """What is in the archive, by name; the manifest is the last."""
+    found = report.figures
+    files = {PAGE: report.html.encode(), POLICY: policy.text}
+    if base is not None:
+        files[BASE] = base.text
+    files |= {f"tables/{name}.parquet": _parquet(rows) for name, rows in tables(found)}
+    manifest = {
+        "orbgate_evidence": FORMAT,
+        "made_by": {"orbgate": VERSION, **{name: version(name) for name in LIBRARIES}},
+        "title": title,
+        "top": top,
+        "log": {"format": found.format, "arguments": found.arguments, "files": [file._asdict() for file in found.files]},
+        "policy": policy.digest,
+        "base": base and base.digest,
+        "calls": {"allowed": found.allowed, "denied": found.denied, "unread": found.unread},
+        "broken": found.broken,
+        "warnings": list(found.warnings),
+        "sha256": {name: sha256(data).hexdigest() for name, data in files.items()},
+    }
+    return {**files, MANIFEST: (json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True) + "\n").encode()}
+
+
+def tables(found: Any, prefix: str = "") -> Iterator[tuple[str, Rows[Any]]]:
+    """All tables of figures, also those inside them, by their names."""
+    for name, value in zip(found._fields, found):
+        if isinstance(value, Rows):
+            yield prefix + name, value
+        elif hasattr(value, "_fields"):
+            yield from tables(value, f"{prefix}{name}_")
+
+
+def pack(files: Mapping[str, bytes]) -> bytes:
+    """An archive. Nothing is compressed: the bytes would depend on the machine's zlib."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name, EPOCH)
+            entry.create_system, entry.external_attr = 3, 0o644 << 16
+            archive.writestr(entry, content)
+    return data.getvalue()
+
+
+def unpack(data: bytes) -> dict[str, bytes]:
+    """What is in an archive. Raises `TableError` where it is not, byte for byte, one that `pack` makes: nothing hides between its files."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            # A compressed file may be far larger than it looks.
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+                raise TableError("the bundle is compressed, so it is none that was made here")
+            files = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError) as error:
+        raise TableError(f"the bundle is no archive: {error}") from None
+    if pack(files) != data:
+        raise TableError("the bundle is an archive that was changed, or made by another program")
+    return files
+
+
+def read_table(data: bytes) -> Any:
+    """A table of the archive, as Arrow has it."""
+    return pq.read_table(io.BytesIO(data))
+
+
+def _parquet(rows: Rows[Any]) -> bytes:
+    data = io.BytesIO()
+    pq.write_table(rows.to_pyarrow(), data)
+    return data.getvalue()

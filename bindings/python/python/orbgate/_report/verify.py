@@ -1,0 +1,189 @@
+"""Whether a bundle is whole, is signed, and comes from a log: what was done is done again, and compared."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from .. import logs
+from .._errors import OrbgateError, TableError
+from .._policy import Policy
+from .._rows import Rows
+from ..logs._columns import Layout
+from ..logs._files import files as files_of
+from . import make
+from .bundle import BASE, FORMAT, MANIFEST, PAGE, POLICY, entries, read_table, unpack
+
+# Arguments of a reader; others are for people.
+READ = ("columns", "kind", "scopes", "allow_bonus_orbs_use", "time_unit", "time_zone")
+PIECE = 1 << 20
+# The text of a public key of minisign: 42 bytes in base64, which start so.
+PUBLIC_KEY, PUBLIC_KEY_LENGTH = "RW", 56
+
+
+class Checked(NamedTuple):
+    """Something of a bundle, and whether it is as it should be; None where that was not checked, and `about` says why."""
+
+    what: str
+    is_same: bool | None
+    about: str
+
+
+def verify(
+    path: str | os.PathLike[str], log: Sequence[str | os.PathLike[str]] = (), public_key: str | None = None, signature: str | None = None
+) -> Rows[Checked]:
+    """Checks a bundle; see `orbgate.audit.verify`."""
+    with open(path, "rb") as file:
+        data = file.read()
+    found = [_signature(os.fspath(path), data, public_key, signature)]
+    inside = unpack(data)
+    manifest = _manifest(inside)
+    found += _whole(inside, manifest)
+    found += _repeated(inside, manifest, [os.fspath(file) for file in log]) if log else [Checked("repetition", None, "no log was given")]
+    return Rows(Checked, found)
+
+
+def _manifest(inside: dict[str, bytes]) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(inside[MANIFEST])
+        version = found["orbgate_evidence"]
+    except (KeyError, RecursionError, TypeError, ValueError):
+        raise TableError("the bundle has no manifest of evidence") from None
+    if version != FORMAT:
+        raise TableError(f"the bundle is of format {version!r}, and this package knows {FORMAT}")
+    return found
+
+
+def _whole(inside: dict[str, bytes], manifest: dict[str, Any]) -> Iterable[Checked]:
+    """Whether everything in the bundle is what its manifest says."""
+    stated = manifest.get("sha256")
+    stated = stated if isinstance(stated, dict) else {}
+    for name in sorted({*stated, *inside, PAGE, POLICY} - {MANIFEST}):
+        is_same = name in inside and stated.get(name) == sha256(inside[name]).hexdigest()
+        about = "its SHA-256 is that of the manifest" if is_same else "it is missing" if name not in inside else "its SHA-256 is not that of the manifest"
+        yield Checked(name, is_same, about)
+    for name, member in ((POLICY, "policy"), (BASE, "base")):
+        if name in inside:
+            digest = Policy.from_yaml(inside[name]).digest
+            yield Checked(f"policy of {name}", digest == manifest.get(member), digest)
+
+
+def _repeated(inside: dict[str, bytes], manifest: dict[str, Any], paths: list[str]) -> Iterable[Checked]:
+    """What comes out when the log is decided once more."""
+    try:
+        files = [(str(file["name"]), file["sha256"]) for file in manifest["log"]["files"]]
+        arguments, title, top = manifest["log"]["arguments"], str(manifest["title"]), int(manifest["top"])
+        layout = Layout(arguments["columns"] or {}, **{name: arguments[name] for name in READ[1:]})
+        said_format = arguments["format"]
+    except (AttributeError, KeyError, TypeError, ValueError, OrbgateError) as error:
+        raise TableError(f"the manifest does not say how the log was read: {error}") from None
+    ordered, found = _matched(files, paths)
+    yield from found
+    if not ordered:
+        return
+    policy, base = (Policy.from_yaml(inside[name]) if name in inside else None for name in (POLICY, BASE))
+    assert policy is not None
+    reader = logs.Reader(ordered, said_format, layout, [name for name, _ in files])
+    reader.also = {name: value for name, value in arguments.items() if name not in (*READ, "format")}
+    made = make(reader, policy, title, top, base=base)
+    again = entries(made, policy, base, title, top)
+    by = {name: manifest["made_by"].get(name) for name in json.loads(again[MANIFEST])["made_by"]}
+    others = {name: version for name, version in json.loads(again[MANIFEST])["made_by"].items() if by[name] != version}
+    note = "".join(f"; made with {name} {by[name]}, here is {version}" for name, version in others.items())
+    for name in sorted({*inside, *again} - {POLICY, BASE}):
+        yield _compared(name, inside.get(name), again.get(name), note)
+
+
+def _compared(name: str, before: bytes | None, now: bytes | None, note: str) -> Checked:
+    what = f"{name}, made again"
+    if before is None or now is None:
+        return Checked(what, False, f"it is {'only in the bundle' if now is None else 'missing in the bundle'}{note}")
+    if before == now:
+        return Checked(what, True, "byte for byte")
+    if name.endswith(".parquet"):
+        try:
+            if read_table(before).equals(read_table(now)):
+                return Checked(what, True, f"the same rows, in other bytes{note}")
+        except (pa.ArrowException, OSError) as error:
+            return Checked(what, False, f"it is no table: {error}")
+    if note and name == MANIFEST and _essence(before) == _essence(now):
+        return Checked(what, True, f"but for what was made with other versions{note}")
+    return Checked(what, False, f"it differs{note}")
+
+
+def _essence(manifest: bytes) -> dict[str, Any]:
+    """What a manifest says, without versions and what depends on them."""
+    found: dict[str, Any] = json.loads(manifest)
+    return {name: value for name, value in found.items() if name not in ("made_by", "sha256")}
+
+
+def _matched(files: list[tuple[str, Any]], paths: list[str]) -> tuple[list[str], list[Checked]]:
+    """The given files in the order of the bundle's; none if one is missing. They are known by their content, not by their names."""
+    given = [(_digest(path), path) for path in files_of(paths)]
+    ordered, found = [], []
+    for name, digest in files:
+        at = next((at for at, (of, _) in enumerate(given) if of == digest), None)
+        if at is None:
+            about = "the bundle has no digest of it: it was not read to its end" if digest is None else f"no given file has its SHA-256, {digest}"
+            found.append(Checked(f"log {name}", False, about))
+        else:
+            ordered.append(given.pop(at)[1])
+            found.append(Checked(f"log {name}", True, f"sha256:{digest}"))
+    found += [Checked(f"log {path}", False, "it is none of the bundle's") for _, path in given]
+    if not files:
+        found.append(Checked("log", False, "the page was made of a table, not of files"))
+    return (ordered if all(one.is_same for one in found) else []), found
+
+
+def _digest(path: str) -> str:
+    found = sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(PIECE):
+            found.update(piece)
+    return found.hexdigest()
+
+
+def sign(path: str, key: str) -> str:
+    """Signs a file with a secret key of minisign, which asks for the key's password; the signature is in the file that it returns."""
+    signature = f"{path}.minisig"
+    with open(path, "rb") as file:
+        comment = f"orbgate evidence sha256:{sha256(file.read()).hexdigest()}"
+    ran = subprocess.run([_minisign(), "-S", "-s", key, "-m", path, "-x", signature, "-t", comment, "-c", "signature of orbgate evidence"], stdout=subprocess.DEVNULL)
+    if ran.returncode:
+        raise TableError(f"minisign could not sign with `{key}`")
+    return signature
+
+
+def _signature(path: str, data: bytes, public_key: str | None, signature: str | None) -> Checked:
+    file = signature or f"{path}.minisig"
+    if public_key is None:
+        there = "there is one, and no public key was given" if os.path.exists(file) else "there is none, and no public key was given"
+        return Checked("signature", None, there)
+    if not os.path.exists(file):
+        return Checked("signature", False, f"there is no `{file}`")
+    is_text = len(public_key) == PUBLIC_KEY_LENGTH and public_key.startswith(PUBLIC_KEY) and not os.path.exists(public_key)
+    with tempfile.NamedTemporaryFile(suffix=".zip", delete=False) as copy:
+        # Of the bytes that are checked here, not of what the file has by now.
+        copy.write(data)
+    try:
+        key = ["-P" if is_text else "-p", public_key]
+        ran = subprocess.run([_minisign(), "-V", "-q", *key, "-m", copy.name, "-x", file], capture_output=True, text=True)
+    finally:
+        os.unlink(copy.name)
+    said = (ran.stderr or ran.stdout).strip().partition("\n")[0]
+    return Checked("signature", not ran.returncode, "by this key" if not ran.returncode else said or "it is not by this key")
+
+
+def _minisign() -> str:
+    found = shutil.which("minisign")
+    if found is None:
+        raise TableError("signatures need the program minisign, which is not installed: https://jedisct1.github.io/minisign")
+    return found

@@ -1,0 +1,187 @@
+"""Evidence that a third party checks: what is in a bundle, and every way in which it may not be what it says."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orbgate import Policy, TableError, audit, report
+from orbgate.__main__ import main
+
+pq = pytest.importorskip("pyarrow.parquet")
+pytest.importorskip("vl_convert")
+
+from orbgate._report import bundle  # noqa: E402
+
+pytestmark = pytest.mark.once
+
+TEXT = "orbgate: 1\nname: small\napis: {shop: {base_path: '', scopes: {buy: {orbs: 3, routes: [POST /buy]}, look: {orbs: false, routes: [GET /]}}}}\n"
+ROWS = "".join(f"{method},{target},user,look buy,{caller},{status}\n" for caller in "ab" for method, target, status in
+               [("GET", "/", 200), ("POST", "/buy", 403), ("GET", "/buy", 200), ("GET", "/../", 400)] * 5)  # fmt: skip
+
+
+class Made:
+    def __init__(self, folder: Path) -> None:
+        self.log, self.policy, self.bundle = folder / "calls.csv", folder / "policy.yaml", folder / "evidence.zip"
+        self.log.write_text(f"method,target,kind,scopes,caller,answer\n{ROWS}GET\n")
+        self.policy.write_text(TEXT)
+        self.arguments = ["report", str(self.log), "--policy", str(self.policy), "--out", str(folder / "page.html"), "--bundle", str(self.bundle)]
+        self.arguments += ["--column", "served_status=answer", "--tolerate", "1", "--title", "A week", "--top", "7"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    found = Made(tmp_path_factory.mktemp("made"))
+    assert main(found.arguments) == 0
+    return found
+
+
+def failed(found: Any) -> dict[str, str]:
+    return {row.what: row.about for row in found if row.is_same is False}
+
+
+def test_a_bundle_has_what_the_page_was_made_of(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
+    data = made.bundle.read_bytes()
+    assert main(made.arguments) == 0 and made.bundle.read_bytes() == data
+    assert f"{made.bundle}: sha256:{sha256(data).hexdigest()}\n" in capsys.readouterr().out
+    with zipfile.ZipFile(made.bundle) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    manifest = json.loads(files["manifest.json"])
+    assert manifest["log"]["files"] == [{"name": "calls.csv", "sha256": sha256(made.log.read_bytes()).hexdigest()}]
+    assert manifest["log"]["arguments"]["columns"] == {"served_status": "answer"} and manifest["log"]["arguments"]["tolerate"] == "1"
+    assert (manifest["title"], manifest["top"], manifest["policy"]) == ("A week", 7, Policy.from_yaml(TEXT).digest)
+    assert manifest["calls"] == {"allowed": 20, "denied": 20, "unread": 1} and files["policy.yaml"] == TEXT.encode()
+    assert manifest["sha256"] == {name: sha256(data).hexdigest() for name, data in files.items() if name != "manifest.json"}
+    assert "tolerate=1" in files["report.html"].decode()
+    figures = report(made.log, Policy.from_yaml(TEXT), columns={"served_status": "answer"}).figures
+    tables = dict(bundle.tables(figures))
+    assert {f"tables/{name}.parquet" for name in tables} == {name for name in files if name.startswith("tables/")} and len(tables) > 15
+    for name in ("routes", "orbs_routes", "served_mismatches", "denials", "first_unread"):
+        rows = pq.read_table(io.BytesIO(files[f"tables/{name}.parquet"])).to_pylist()
+        assert [list(row.values()) for row in rows] == [[list(value) if isinstance(value, tuple) else value for value in row] for row in tables[name]] and rows
+
+
+def test_it_is_made_again_from_the_log_wherever_that_is(made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    moved = tmp_path / "elsewhere.txt"
+    shutil.copy(made.log, moved)
+    assert not failed(audit.verify(made.bundle, [moved]))
+    assert main(["verify", str(made.bundle), "--log", str(moved)]) == 0
+    out = capsys.readouterr().out
+    assert "same         report.html, made again: byte for byte\n" in out and "not checked  signature: there is none" in out
+    assert main(["verify", str(made.bundle)]) == 0 and "not checked  repetition: no log was given" in capsys.readouterr().out
+
+
+def test_another_log_is_not_the_log(made: Made, tmp_path: Path) -> None:
+    other = tmp_path / "calls.csv"
+    other.write_text(made.log.read_text() + "GET,/,user,look,a,200\n")
+    found = failed(audit.verify(made.bundle, [other]))
+    assert found.keys() == {"log calls.csv", f"log {other}"} and main(["verify", str(made.bundle), "--log", str(other)]) == 1
+    assert failed(audit.verify(made.bundle, [made.log, other])).keys() == {f"log {other}"}
+
+
+def changed(made: Made, path: Path, change: Any) -> Path:
+    """The bundle with other content, and with the digests of that content."""
+    files = bundle.unpack(made.bundle.read_bytes())
+    change(files)
+    path.write_bytes(bundle.pack(files))
+    return path
+
+
+def test_what_was_changed_is_named(made: Made, tmp_path: Path) -> None:
+    def page(files: dict[str, bytes]) -> None:
+        files["report.html"] = files["report.html"].replace(b"20", b"21")
+
+    def resealed(files: dict[str, bytes]) -> None:
+        """Whoever changes the page can change its digest, too: only the log shows it."""
+        page(files)
+        manifest = json.loads(files["manifest.json"])
+        manifest["sha256"]["report.html"] = sha256(files["report.html"]).hexdigest()
+        files["manifest.json"] = json.dumps(manifest).encode()
+
+    def policy(files: dict[str, bytes]) -> None:
+        files["policy.yaml"] = files["policy.yaml"].replace(b"GET /]", b"GET /, GET /more]")
+
+    path = tmp_path / "changed.zip"
+    assert failed(audit.verify(changed(made, path, page))).keys() == {"report.html"}
+    assert not failed(audit.verify(changed(made, path, resealed)))
+    assert failed(audit.verify(path, [made.log])).keys() == {"report.html, made again", "manifest.json, made again"}
+    assert failed(audit.verify(changed(made, path, policy))).keys() == {"policy.yaml", "policy of policy.yaml"}
+    assert failed(audit.verify(changed(made, path, lambda files: files.update(more=b"")))).keys() == {"more"}
+    assert failed(audit.verify(changed(made, path, lambda files: files.pop("tables/routes.parquet")))).keys() == {"tables/routes.parquet"}
+    assert main(["verify", str(path)]) == 1
+
+
+def test_what_is_no_bundle_is_refused(made: Made, tmp_path: Path) -> None:
+    path, data = tmp_path / "no.zip", made.bundle.read_bytes()
+    compressed = io.BytesIO()
+    with zipfile.ZipFile(compressed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", b"0" * 1_000_000)
+    twice = io.BytesIO(data)
+    with zipfile.ZipFile(twice, "a") as archive, pytest.warns(UserWarning):
+        archive.writestr("report.html", b"another page")
+    for content, why in (
+        (b"", "is no archive"),
+        (data[:-9], "is no archive"),
+        (b"hidden" + data, "was changed"),
+        (data + b"hidden", "is no archive|was changed"),
+        (twice.getvalue(), "was changed"),
+        (compressed.getvalue(), "is compressed"),
+        (bundle.pack({"manifest.json": b"[]"}), "no manifest"),
+        (bundle.pack({"manifest.json": b'{"orbgate_evidence": 2}'}), "of format 2"),
+        (bundle.pack({}), "no manifest"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(TableError, match=why):
+            audit.verify(path)
+        assert main(["verify", str(path)]) == 2
+    path.write_bytes(bundle.pack({"manifest.json": b'{"orbgate_evidence": 1}', "policy.yaml": TEXT.encode(), "report.html": b""}))
+    with pytest.raises(TableError, match="how the log was read"):
+        audit.verify(path, [made.log])
+
+
+def test_the_built_in_policy_and_another_are_in_it(tmp_path: Path) -> None:
+    log = tmp_path / "requests.jsonl"
+    log.write_text('{"method":"GET","target":"/api/v1/external/orbs","token":{"kind":"user","scopes":"read:orbs"}}\n')
+    policy, base = Policy.external(), Policy.from_yaml(TEXT)
+    path = tmp_path / "evidence.zip"
+    path.write_bytes(report(log, policy, base=base).bundle())
+    files = bundle.unpack(path.read_bytes())
+    assert Policy.from_yaml(files["policy.yaml"]) == policy and files["base.yaml"] == TEXT.encode()
+    assert [route.line for route in Policy.from_yaml(policy.text).routes()] == [route.line for route in policy.routes()]
+    assert not failed(audit.verify(path, [log])) and "tables/changes_rows.parquet" in files
+
+
+def test_a_bundle_is_signed(made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if shutil.which("minisign") is None:
+        pytest.skip("minisign is missing: apt-get install minisign")
+    keys = {}
+    for name in ("auditor", "somebody"):
+        keys[name] = tmp_path / f"{name}.pub", tmp_path / f"{name}.key"
+        subprocess.run(["minisign", "-G", "-W", "-p", keys[name][0], "-s", keys[name][1]], check=True, capture_output=True)
+    public, secret = keys["auditor"]
+    assert main([*made.arguments, "--sign", str(secret)]) == 0
+    signature = Path(f"{made.bundle}.minisig")
+    first = signature.read_bytes()
+    assert main([*made.arguments, "--sign", str(secret)]) == 0 and signature.read_bytes() == first
+    assert sha256(made.bundle.read_bytes()).hexdigest().encode() in first
+    text = public.read_text().splitlines()[1]
+    for key in (str(public), text):
+        assert not failed(audit.verify(made.bundle, public_key=key))
+    assert failed(audit.verify(made.bundle, public_key=str(keys["somebody"][0]))).keys() == {"signature"}
+    other = changed(made, tmp_path / "other.zip", lambda files: files.update({"report.html": b""}))
+    assert "signature" in failed(audit.verify(other, public_key=str(public), signature=str(signature)))
+    assert "there is no" in failed(audit.verify(other, public_key=str(public)))["signature"]
+    capsys.readouterr()
+    assert main(["verify", str(made.bundle), "--public-key", str(public)]) == 0 and "same         signature: by this key\n" in capsys.readouterr().out
+    assert main([*made.arguments, "--sign", str(public)]) == 2
+    with pytest.raises(SystemExit):
+        main([*made.arguments[:6], "--sign", str(secret)])
+    os.unlink(signature)
