@@ -51,6 +51,8 @@ enum Step {
     Msrv,
     /// Other projects can embed the crates, with policies and dependencies of their own
     Embed,
+    /// What passes real proxies was allowed: nginx, HAProxy, Caddy, Traefik, Envoy before a backend
+    Gateway,
     /// No hot path takes more instructions than listed
     #[value(alias = "gate")]
     Instructions,
@@ -164,6 +166,7 @@ impl Step {
             Self::Instructions | Self::Portable | Self::Aarch64 | Self::Wasm | Self::Msrv => &[],
             Self::Package | Self::Embed => &["dist", "LICENSE-APACHE", "LICENSE-MIT"],
             Self::C => &["bindings/c", "bindings/cpp"],
+            Self::Gateway => &["examples/gateway", "policy"],
             Self::Java => &["bindings/c", "bindings/java"],
             Self::Node => &["bindings/c", "bindings/node"],
             Self::Python => &["bindings/python"],
@@ -229,6 +232,12 @@ impl Step {
             Self::Msrv => msrv::run(project),
             Self::Embed => step(|| all(&["bash crates/xtask/embed/run.sh"])),
             Self::C => c::run(project),
+            Self::Gateway => step(|| {
+                // nginx knows no `--version`. Each test skips its own proxy, if it is missing.
+                let both = "test -x /usr/sbin/nginx -a -x /usr/sbin/haproxy -a";
+                setup::apt(both, "nginx haproxy")?;
+                all(&["cargo test -p orbgate-gateway -- --ignored"])
+            }),
             Self::Install => install::check(project),
             Self::Conformance => conformance::run(project),
             Self::Instructions => instructions::check(),

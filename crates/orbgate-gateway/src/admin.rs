@@ -1,0 +1,58 @@
+//! What operators ask: is it alive, is it ready, what has it counted?
+
+use core::net::IpAddr;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use http::{Method, Request, StatusCode};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use metrics_exporter_prometheus::PrometheusHandle;
+
+use crate::answers::HttpAnswer;
+use crate::connection::Service;
+use crate::faults::{Fault, FaultLog};
+use crate::state::State;
+
+/// The place of `/healthz`, `/readyz` and `/metrics`.
+pub(crate) struct Admin {
+    current: Arc<ArcSwap<State>>,
+    counted: PrometheusHandle,
+    faults: FaultLog,
+}
+
+impl Admin {
+    pub(crate) fn new(current: Arc<ArcSwap<State>>, counted: PrometheusHandle) -> Self {
+        Self {
+            current,
+            counted,
+            faults: FaultLog::new("admin"),
+        }
+    }
+}
+
+impl Service for Admin {
+    /// Nothing is decided here, so the address says who may ask.
+    fn trusts(&self, _: Option<IpAddr>) -> bool {
+        true
+    }
+
+    fn note(&self, fault: Fault) {
+        self.faults.note(fault);
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {
+        let (status, text) = match (request.method(), request.uri().path()) {
+            (&Method::GET, "/healthz") => (StatusCode::OK, "ok\n".to_owned()),
+            (&Method::GET, "/readyz") => match self.current.load().is_ready() {
+                true => (StatusCode::OK, "ready\n".to_owned()),
+                false => (StatusCode::SERVICE_UNAVAILABLE, "no keys\n".to_owned()),
+            },
+            (&Method::GET, "/metrics") => (StatusCode::OK, self.counted.render()),
+            _ => (StatusCode::NOT_FOUND, String::new()),
+        };
+        let mut response = HttpAnswer::new(Full::from(text));
+        *response.status_mut() = status;
+        response
+    }
+}

@@ -1,0 +1,137 @@
+//! The answers, in each protocol's own terms: one table of modes and decisions.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::header::{ALLOW, WWW_AUTHENTICATE};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+use http_body_util::Full;
+use orbgate_gate::{Answer, Denial};
+use orbgate_tower::Verified;
+
+use crate::mode::Mode;
+use crate::promises::{Promises, denied, values};
+
+/// An answer over HTTP. Those to questions have no body.
+pub(crate) type HttpAnswer = Response<Full<Bytes>>;
+
+/// The status with which a question is refused that was not decided.
+pub(crate) const REFUSED: StatusCode = StatusCode::FORBIDDEN;
+
+/// The status past the limits: a fault of capacity, and the one that no decision has.
+pub(crate) const OVERLOADED: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
+
+/// The one status that every proxy takes for an allow. Envoy denies with 204.
+const ALLOWED: StatusCode = StatusCode::OK;
+
+/// Envoy takes away what this names, from the request that it passes on.
+const REMOVE: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-remove");
+
+/// The status of a denial as a mode has it, from the status by the rules alone.
+pub(crate) fn shown(mode: Mode, status: u16) -> StatusCode {
+    let status = StatusCode::from_u16(status).unwrap_or(REFUSED);
+    match mode {
+        // nginx makes 500 of all others.
+        Mode::Nginx if status != StatusCode::UNAUTHORIZED => StatusCode::FORBIDDEN,
+        _ => status,
+    }
+}
+
+/// The answer to a question that was decided.
+pub(crate) fn answer<T: Verified>(
+    mode: Mode,
+    promises: &Promises,
+    answer: &Answer<'_, T>,
+) -> HttpAnswer {
+    let mut response = HttpAnswer::default();
+    let denial = answer.denial.as_ref();
+    let mut said = values(&answer.decision, denial.map(|denial| denial.status));
+    let is_allow = answer.decision.is_allow() && denial.is_none();
+    *response.status_mut() = match denial {
+        None if is_allow => ALLOWED,
+        None => REFUSED,
+        Some(denial) => shown(mode, denial.status),
+    };
+    let headers = response.headers_mut();
+    if is_allow && let (Some(kind), Some(token)) = (said.last_mut(), &answer.token) {
+        *kind = HeaderValue::from_static(token.token().kind.as_str());
+    }
+    promises.write(said, headers);
+    if is_allow && mode == Mode::EnvoyHttp {
+        headers.insert(REMOVE, promises.aliases().clone());
+    }
+    for (name, value) in denial.into_iter().flat_map(explained) {
+        headers.insert(name, value);
+    }
+    response
+}
+
+/// The headers with which a denial explains itself to the client.
+fn explained(denial: &Denial) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+    let challenge = denial.www_authenticate.as_ref().map(Cow::as_ref);
+    let said = [
+        (WWW_AUTHENTICATE, challenge),
+        (ALLOW, denial.allow.as_deref()),
+    ];
+    said.into_iter()
+        .filter_map(|(name, value)| Some((name, HeaderValue::try_from(value?).ok()?)))
+}
+
+/// The answer to what was not decided: a denial that says nothing.
+pub(crate) fn refused(promises: &Promises, status: StatusCode) -> HttpAnswer {
+    let mut response = HttpAnswer::default();
+    *response.status_mut() = status;
+    promises.write(denied(None), response.headers_mut());
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use orbgate::Reason;
+
+    use super::{ALLOWED, OVERLOADED, REFUSED, shown};
+    use crate::mode::Mode;
+
+    /// The table of the README: one row a decision, one column a mode.
+    fn table() -> String {
+        let head = Mode::NAMED.map(|(name, _)| format!(" `{name}` |")).concat();
+        let row = |what: &str, status: [u16; 3]| {
+            let cells = status.map(|status| format!(" {status} |")).concat();
+            format!("| {what} |{cells}\n")
+        };
+        let mut rows = row("allowed", [ALLOWED.as_u16(); 3]);
+        for reason in Reason::ALL {
+            if let Some(status) = reason.status() {
+                let statuses = Mode::NAMED.map(|(_, mode)| shown(mode, status).as_u16());
+                rows.push_str(&row(&format!("`{reason}`"), statuses));
+            }
+        }
+        rows.push_str(&row("a question that is refused", [REFUSED.as_u16(); 3]));
+        rows.push_str(&row(
+            "more questions than the limit",
+            [OVERLOADED.as_u16(); 3],
+        ));
+        format!("| decision |{head}\n|---|{}\n{rows}", "--:|".repeat(3))
+    }
+
+    #[test]
+    fn the_readme_has_the_table_of_answers() {
+        let readme = include_str!("../README.md");
+        let table = table();
+        assert!(readme.contains(&table), "README.md must have:\n{table}");
+    }
+
+    #[test]
+    fn nothing_but_an_allow_is_a_success_and_nginx_gets_what_it_honours() {
+        for status in 0..=u16::MAX {
+            let nginx = shown(Mode::Nginx, status).as_u16();
+            assert!([401, 403].contains(&nginx), "{status}");
+        }
+        for reason in Reason::ALL {
+            for (_, mode) in Mode::NAMED {
+                let status = reason.status().map(|status| shown(mode, status));
+                assert!(status.is_none_or(|status| status.is_client_error()));
+            }
+        }
+    }
+}

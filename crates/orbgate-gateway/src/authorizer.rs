@@ -1,0 +1,84 @@
+//! What answers the proxies of one listener.
+
+use core::net::IpAddr;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use http::Request;
+use hyper::body::Incoming;
+use tokio::sync::Semaphore;
+
+use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, answer, refused};
+use crate::config::{Limits, ListenerConfig};
+use crate::connection::Service;
+use crate::faults::{Fault, FaultLog};
+use crate::mode::Mode;
+use crate::question::Question;
+use crate::state::State;
+
+/// Answers proxies of one mode, at one place.
+#[derive(Debug)]
+pub(crate) struct Authorizer {
+    /// Which of the listeners it is.
+    index: usize,
+    mode: Mode,
+    current: Arc<ArcSwap<State>>,
+    questions: Semaphore,
+    faults: FaultLog,
+}
+
+impl Authorizer {
+    pub(crate) fn new(
+        index: usize,
+        listener: &ListenerConfig,
+        limits: Limits,
+        current: Arc<ArcSwap<State>>,
+    ) -> Self {
+        Self {
+            index,
+            mode: listener.mode,
+            current,
+            questions: Semaphore::new(limits.questions),
+            faults: FaultLog::new(&listener.address.to_string()),
+        }
+    }
+}
+
+impl Service for Authorizer {
+    fn trusts(&self, peer: Option<IpAddr>) -> bool {
+        let state = self.current.load();
+        let listener = state.config.listeners.get(self.index);
+        match peer {
+            None => true,
+            Some(peer) => listener
+                .is_some_and(|listener| listener.trusted.iter().any(|block| block.contains(peer))),
+        }
+    }
+
+    fn note(&self, fault: Fault) {
+        self.faults.note(fault);
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {
+        let state = self.current.load_full();
+        let promises = &state.config.promises;
+        let Ok(_permit) = self.questions.try_acquire() else {
+            self.faults.note(Fault::Overloaded);
+            return refused(promises, OVERLOADED);
+        };
+        let (parts, _) = request.into_parts();
+        match Question::read(self.mode, &parts) {
+            Ok(question) => {
+                let request = question.request();
+                let asked = state
+                    .gate
+                    .ask(request, |it| answer(self.mode, promises, &it));
+                asked.await
+            }
+            Err(fault) => {
+                self.faults.note(fault);
+                refused(promises, REFUSED)
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The configuration as plain data: what both YAML readings must agree on. Nothing here is validated beyond its shape.
+
+use orbgate_yaml::Spanned;
+use serde::Deserialize;
+
+use crate::mode::Mode;
+
+/// The whole file.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    /// Version of the format; always 1.
+    pub(super) orbgate_gateway: u64,
+    pub(super) policy: Option<Spanned<String>>,
+    pub(super) require_seal: Option<Spanned<bool>>,
+    pub(super) refuse_wider: Option<Spanned<bool>>,
+    pub(super) tokens: Spanned<String>,
+    pub(super) listeners: Spanned<Vec<ListenerDocument>>,
+    pub(super) admin: Option<Spanned<String>>,
+    pub(super) audit: Option<Spanned<String>>,
+    pub(super) headers: Option<Spanned<String>>,
+    pub(super) challenge: Option<Spanned<ChallengeDocument>>,
+    pub(super) realm: Option<Spanned<String>>,
+    pub(super) resource_metadata: Option<Spanned<String>>,
+    pub(super) flat_403: Option<Spanned<bool>>,
+    pub(super) limits: Option<LimitsDocument>,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListenerDocument {
+    pub(super) mode: Spanned<Mode>,
+    pub(super) listen: Spanned<String>,
+    pub(super) trusted_proxies: Option<Spanned<Vec<Spanned<String>>>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ChallengeDocument {
+    #[default]
+    Minimal,
+    Full,
+    None,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LimitsDocument {
+    pub(super) connections: Option<Spanned<u64>>,
+    pub(super) questions: Option<Spanned<u64>>,
+    pub(super) header_bytes: Option<Spanned<u64>>,
+    pub(super) idle_seconds: Option<Spanned<u64>>,
+    pub(super) drain_seconds: Option<Spanned<u64>>,
+}

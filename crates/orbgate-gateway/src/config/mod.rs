@@ -1,0 +1,126 @@
+//! The configuration as people write it in YAML, read as strictly as a policy.
+
+mod document;
+mod read;
+mod rules;
+
+use core::fmt;
+use core::time::Duration;
+use std::path::{Path, PathBuf};
+
+use orbgate_tower::Challenge;
+use orbgate_yaml::{self as yaml, Fault, Format};
+
+use crate::listen::Address;
+use crate::mode::Mode;
+use crate::peers::Block;
+use crate::promises::Promises;
+
+/// What a gateway is told: the file `gateway.yaml`.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub(crate) policy: PolicySettings,
+    pub(crate) tokens: PathBuf,
+    pub(crate) listeners: Vec<ListenerConfig>,
+    pub(crate) admin: Option<Address>,
+    pub(crate) audit: Option<PathBuf>,
+    pub(crate) promises: Promises,
+    pub(crate) challenge: Challenge,
+    pub(crate) flat_403: bool,
+    pub(crate) limits: Limits,
+}
+
+/// Which policy decides, and which versions of it are taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PolicySettings {
+    /// The built-in one without a file.
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) require_seal: bool,
+    pub(crate) refuse_wider: bool,
+}
+
+/// One place to ask.
+#[derive(Clone, Debug)]
+pub(crate) struct ListenerConfig {
+    pub(crate) mode: Mode,
+    pub(crate) address: Address,
+    /// Who may ask; of a Unix socket, which has no addresses, everybody who can open it.
+    pub(crate) trusted: Vec<Block>,
+}
+
+/// Limits on everything that clients can make grow. Each listener has its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) connections: usize,
+    pub(crate) questions: usize,
+    pub(crate) header_bytes: usize,
+    pub(crate) idle: Duration,
+    pub(crate) drain: Duration,
+}
+
+impl Config {
+    /// Reads and checks a configuration file; the crate's page shows one. Paths in it are relative to `folder`.
+    ///
+    /// # Errors
+    ///
+    /// Every fault of the file, each with its place.
+    pub fn from_yaml(text: &str, folder: &Path) -> Result<Self, ConfigError> {
+        let judge = |document: &_, faults: &mut _| rules::config(document, folder, faults);
+        let read = yaml::read(text.as_bytes(), &FORMAT, read::document, judge);
+        match read {
+            Ok(Some(config)) => Ok(config),
+            // A document without a meaning has a fault.
+            Ok(None) => Err(ConfigError { faults: Vec::new() }),
+            Err(faults) => Err(ConfigError { faults }),
+        }
+    }
+}
+
+/// A configuration that cannot be used: every fault found in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    faults: Vec<Fault>,
+}
+
+impl ConfigError {
+    /// The faults as lines `file:line:column: message`, for a terminal or an editor.
+    #[must_use]
+    pub fn in_file(&self, file: &str) -> String {
+        let lines = self.faults.iter().map(|fault| format!("{file}:{fault}"));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.in_file("the configuration"))
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+/// What the reader of YAML must know of the format.
+const FORMAT: Format = Format {
+    file: "a gateway's configuration",
+    start: "a gateway's configuration starts with `orbgate_gateway: 1`",
+    keys: &KEYS,
+    braced: None,
+    key_with_colon: None,
+};
+
+/// Every key, wherever it is.
+const KEYS: [&str; 22] = {
+    let lists: [&[&str]; 3] = [&read::ROOT_KEYS, &read::LISTENER_KEYS, &read::LIMIT_KEYS];
+    let mut keys = [""; 22];
+    let (mut rest, mut lists): (&mut [&str], &[&[&str]]) = (&mut keys, &lists);
+    while let [list, others @ ..] = lists {
+        let (here, after) = rest.split_at_mut(list.len());
+        here.copy_from_slice(list);
+        (rest, lists) = (after, others);
+    }
+    assert!(rest.is_empty(), "as many as there are");
+    keys
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! YAML's tree → document; reports what is no such document.
+
+use orbgate_yaml::{Content, Faults, Node, Owner, Spanned, Values, amount};
+
+use super::document::{ChallengeDocument, Document, LimitsDocument, ListenerDocument};
+use crate::mode::Mode;
+
+pub(super) const ROOT_KEYS: [&str; 14] = [
+    "orbgate_gateway",
+    "policy",
+    "require_seal",
+    "refuse_wider",
+    "tokens",
+    "listeners",
+    "admin",
+    "audit",
+    "headers",
+    "challenge",
+    "realm",
+    "resource_metadata",
+    "flat_403",
+    "limits",
+];
+
+pub(super) const LISTENER_KEYS: [&str; 3] = ["mode", "listen", "trusted_proxies"];
+
+pub(super) const LIMIT_KEYS: [&str; 5] = [
+    "connections",
+    "questions",
+    "header_bytes",
+    "idle_seconds",
+    "drain_seconds",
+];
+
+const CHALLENGES: [(&str, ChallengeDocument); 3] = [
+    ("minimal", ChallengeDocument::Minimal),
+    ("full", ChallengeDocument::Full),
+    ("none", ChallengeDocument::None),
+];
+
+/// The document of a tree.
+pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
+    let mut reader = Reader {
+        values: Values { faults },
+    };
+    let owner = Owner {
+        what: "the configuration",
+        place: root.place,
+    };
+    let required = ["orbgate_gateway", "tokens", "listeners"];
+    let [
+        version,
+        policy,
+        require_seal,
+        refuse_wider,
+        tokens,
+        listeners,
+        admin,
+        audit,
+        headers,
+        challenge,
+        realm,
+        resource_metadata,
+        flat_403,
+        limits,
+    ] = reader.values.fields(root, &owner, ROOT_KEYS, &required)?;
+    if let Some(node) = version
+        && !matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "1")
+    {
+        let must = "`orbgate_gateway` must be the plain number 1, the version of the format";
+        reader.values.wrong(node, must);
+    }
+    let policy = reader.text(policy, "`policy`");
+    let require_seal = reader.flag(require_seal, "`require_seal`");
+    let refuse_wider = reader.flag(refuse_wider, "`refuse_wider`");
+    let tokens = reader.text(tokens, "`tokens`");
+    let listeners = listeners.map(|node| {
+        let items = reader.values.list(node, "`listeners`");
+        let items = items.iter().filter_map(|item| reader.listener(item));
+        spanned(node, items.collect())
+    });
+    Some(Document {
+        orbgate_gateway: 1,
+        policy,
+        require_seal,
+        refuse_wider,
+        admin: admin.map(|node| reader.address(node, "`admin`")),
+        audit: reader.text(audit, "`audit`"),
+        headers: reader.text(headers, "`headers`"),
+        challenge: challenge.map(|node| reader.values.choice(node, "`challenge`", &CHALLENGES)),
+        realm: reader.text(realm, "`realm`"),
+        resource_metadata: reader.text(resource_metadata, "`resource_metadata`"),
+        flat_403: reader.flag(flat_403, "`flat_403`"),
+        limits: limits.and_then(|node| reader.limits(node)),
+        tokens: tokens?,
+        listeners: listeners?,
+    })
+}
+
+struct Reader<'f> {
+    values: Values<'f>,
+}
+
+impl Reader<'_> {
+    fn listener(&mut self, node: &Node<'_>) -> Option<ListenerDocument> {
+        let owner = Owner {
+            what: "this listener",
+            place: node.place,
+        };
+        let required = ["mode", "listen"];
+        let [mode, listen, trusted_proxies] =
+            self.values.fields(node, &owner, LISTENER_KEYS, &required)?;
+        let mode = mode.map(|node| self.values.choice(node, "`mode`", &Mode::NAMED));
+        let listen = listen.map(|node| self.address(node, "`listen`"));
+        let trusted_proxies = trusted_proxies.map(|node| {
+            let items = self.values.list(node, "`trusted_proxies`");
+            let blocks = items.iter();
+            let blocks = blocks.map(|node| self.address(node, "a block of addresses"));
+            spanned(node, blocks.collect())
+        });
+        Some(ListenerDocument {
+            mode: mode?,
+            listen: listen?,
+            trusted_proxies,
+        })
+    }
+
+    fn limits(&mut self, node: &Node<'_>) -> Option<LimitsDocument> {
+        let owner = Owner {
+            what: "`limits`",
+            place: node.place,
+        };
+        let found = self.values.fields(node, &owner, LIMIT_KEYS, &[])?;
+        let [
+            connections,
+            questions,
+            header_bytes,
+            idle_seconds,
+            drain_seconds,
+        ] = found;
+        Some(LimitsDocument {
+            connections: self.number(connections, "`connections`"),
+            questions: self.number(questions, "`questions`"),
+            header_bytes: self.number(header_bytes, "`header_bytes`"),
+            idle_seconds: self.number(idle_seconds, "`idle_seconds`"),
+            drain_seconds: self.number(drain_seconds, "`drain_seconds`"),
+        })
+    }
+
+    fn text(&mut self, node: Option<&Node<'_>>, what: &str) -> Option<Spanned<String>> {
+        node.map(|node| self.values.text(node, what))
+    }
+
+    /// An address: YAML 1.1 takes `127.0.0.1` for a number, and nobody means one.
+    fn address(&mut self, node: &Node<'_>, what: &str) -> Spanned<String> {
+        match &node.kind {
+            Content::Scalar(scalar) => spanned(node, scalar.text.clone().into_owned()),
+            _ => self.values.text(node, what),
+        }
+    }
+
+    fn flag(&mut self, node: Option<&Node<'_>>, what: &str) -> Option<Spanned<bool>> {
+        let choices = [("true", true), ("false", false)];
+        node.map(|node| self.values.choice(node, what, &choices))
+    }
+
+    fn number(&mut self, node: Option<&Node<'_>>, what: &str) -> Option<Spanned<u64>> {
+        node.map(|node| {
+            let number = amount(node);
+            if number.is_none() {
+                let must = format!("{what} must be a plain whole number above 0");
+                self.values.wrong(node, &must);
+            }
+            spanned(node, number.unwrap_or_default())
+        })
+    }
+}
+
+const fn spanned<T>(node: &Node<'_>, value: T) -> Spanned<T> {
+    Spanned {
+        place: node.place,
+        value,
+    }
+}

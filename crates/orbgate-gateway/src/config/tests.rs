@@ -1,0 +1,103 @@
+//! What a configuration may say, and what is said of one that it may not.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use super::document::{Document, LimitsDocument, ListenerDocument};
+use super::{Config, FORMAT};
+use crate::mode::Mode;
+
+fn faults(text: &str) -> Vec<String> {
+    let error = Config::from_yaml(text, Path::new("/etc/orbgate")).unwrap_err();
+    error.in_file("g").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_configuration_of_the_readme_is_one() {
+    let readme = include_str!("../../README.md");
+    let (_, rest) = readme.split_once("```yaml\norbgate_gateway: 1\n").unwrap();
+    let (text, _) = rest.split_once("```").unwrap();
+    let text = format!("orbgate_gateway: 1\n{text}");
+    let config = Config::from_yaml(&text, Path::new("/etc/orbgate")).unwrap();
+    assert_eq!(config.tokens, Path::new("/etc/orbgate/tokens.yaml"));
+    assert_eq!(config.listeners[0].mode, Mode::Nginx);
+}
+
+#[test]
+fn every_fault_is_said_at_once_with_its_place() {
+    let text = "\
+orbgate_gateway: 2
+tokens: tokens.yaml
+require_seal: true
+headers: Orb
+realm: \"a\\\"b\"
+listeners:
+  - mode: apache
+    listen: 127.0.0.1:1
+    trusted_proxies: [10.0.0.1/8, 0.0.0.0/0]
+  - mode: nginx
+    listen: localhost:1
+  - mode: nginx
+    listen: 127.0.0.1:1
+  - mode: nginx
+    listen: unix:/run/a
+    trusted_proxies: [::1]
+limits: { connections: 0, header_bytes: 100, idle: 5 }
+";
+    let said = faults(text);
+    let expected = [
+        "g:1:18: `orbgate_gateway` must be the plain number 1",
+        "g:3:15: it is about a policy file, and there is no `policy`",
+        "g:4:10: `Orb` is no prefix of headers: it does not start with `X-` and end with `-`",
+        "g:5:8: only `challenge: full` says it",
+        "g:7:11: `mode` must be `nginx` or `forward_auth` or `envoy_http`, not `apache`",
+        "g:9:23: `10.0.0.1/8` is no block of trusted addresses: its address has bits after its length",
+        "g:9:35: `0.0.0.0/0` is no block of trusted addresses: it trusts every address",
+        "g:11:13: nothing can listen at `localhost:1`",
+        "g:13:13: `trusted_proxies` must name the addresses that may ask",
+        "g:16:22: a Unix socket has no addresses",
+        "g:17:24: `connections` must be a plain whole number above 0, not `0`",
+        "g:17:41: it must be from 8192 to 1048576",
+        "g:17:46: unknown key `idle` in `limits`",
+    ];
+    assert_eq!(said.len(), expected.len(), "{said:#?}");
+    for (said, expected) in said.iter().zip(expected) {
+        assert!(said.starts_with(expected), "{said}\n{expected}");
+    }
+}
+
+#[test]
+fn a_place_is_taken_once() {
+    let text = "orbgate_gateway: 1\ntokens: t\nadmin: unix:/a\nlisteners:\n  - { mode: nginx, listen: unix:/a }\n";
+    assert_eq!(faults(text), ["g:3:8: `unix:/a` is taken (line 5)"]);
+}
+
+/// The keys that a type lists when it refuses another one.
+fn keys<T: DeserializeOwned>() -> BTreeSet<String> {
+    let refused = serde_json::from_str::<T>(r#"{"no such key": 0}"#).err();
+    let message = refused.unwrap().to_string();
+    let (_, expected) = message.split_once("expected ").unwrap();
+    let words = expected.split('`').skip(1).step_by(2);
+    words.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_document_the_format_and_the_guide_have_the_same_keys() {
+    let of_documents: BTreeSet<_> = [
+        keys::<Document>(),
+        keys::<ListenerDocument>(),
+        keys::<LimitsDocument>(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let of_format = FORMAT.keys.iter().map(|key| (*key).to_owned()).collect();
+    assert_eq!(of_documents, of_format);
+    let guide = include_str!("../../README.md");
+    let is_told =
+        |key: &String| guide.contains(&format!("{key}:")) || guide.contains(&format!("`{key}`"));
+    let untold: Vec<_> = of_documents.iter().filter(|key| !is_told(key)).collect();
+    assert!(untold.is_empty(), "README.md: {untold:?}");
+}

@@ -1,0 +1,98 @@
+//! Questions that are no questions: counted, and said in the log.
+
+use core::fmt;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Why a question is refused without a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The connection comes from an address that is not among `trusted_proxies`.
+    UntrustedPeer,
+    /// There are more connections than the limit.
+    TooManyConnections,
+    /// There are more questions under way than the limit.
+    Overloaded,
+    /// A header that must have the method or the target is not there.
+    Missing(&'static str),
+    /// It is there more than once.
+    Repeated(&'static str),
+    /// A header names a method or a target in the way of another protocol.
+    Foreign,
+}
+
+impl Fault {
+    /// How many there are.
+    const COUNT: usize = 6;
+
+    const fn index(self) -> usize {
+        match self {
+            Self::UntrustedPeer => 0,
+            Self::TooManyConnections => 1,
+            Self::Overloaded => 2,
+            Self::Missing(_) => 3,
+            Self::Repeated(_) => 4,
+            Self::Foreign => 5,
+        }
+    }
+
+    /// The label of the counter.
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::UntrustedPeer => "untrusted_peer",
+            Self::TooManyConnections => "too_many_connections",
+            Self::Overloaded => "overloaded",
+            Self::Missing(_) => "missing_header",
+            Self::Repeated(_) => "repeated_header",
+            Self::Foreign => "foreign_header",
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UntrustedPeer => f.write_str("the address is not among `trusted_proxies`"),
+            Self::TooManyConnections => f.write_str("`limits.connections` is reached"),
+            Self::Overloaded => f.write_str("`limits.questions` is reached"),
+            Self::Missing(name) => write!(f, "the proxy did not send `{name}`"),
+            Self::Repeated(name) => write!(f, "`{name}` came more than once"),
+            Self::Foreign => f.write_str("a header of another protocol names a method or a target"),
+        }
+    }
+}
+
+/// Counts the faults of a listener. A line of the log a second is enough for each kind, because a client may cause them.
+#[derive(Debug)]
+pub(crate) struct FaultLog {
+    listener: String,
+    /// When each kind was said last, in seconds.
+    said: [AtomicU64; Fault::COUNT],
+}
+
+impl FaultLog {
+    pub(crate) fn new(listener: &str) -> Self {
+        Self {
+            listener: listener.to_owned(),
+            said: Default::default(),
+        }
+    }
+
+    pub(crate) fn note(&self, fault: Fault) {
+        let listener = self.listener.clone();
+        metrics::counter!("orbgate_gateway_faults_total", "listener" => listener, "fault" => fault.label())
+            .increment(1);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = since.unwrap_or_default().as_secs();
+        let Some(said) = self.said.get(fault.index()) else {
+            return;
+        };
+        if said.swap(now, Ordering::Relaxed) != now {
+            tracing::warn!(
+                listener = self.listener,
+                fault = fault.label(),
+                "a question is refused: {fault}"
+            );
+        }
+    }
+}

@@ -1,0 +1,26 @@
+#![doc = include_str!("../README.md")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a server reads files and the clock; the rules that it asks do neither"
+)]
+
+mod admin;
+mod answers;
+mod authorizer;
+mod config;
+mod connection;
+mod faults;
+mod listen;
+mod log;
+mod mode;
+mod peers;
+mod promises;
+mod question;
+mod reload;
+mod run;
+mod state;
+
+// The public interface is:
+pub use crate::config::{Config, ConfigError};
+pub use crate::run::{check, run};
+pub use crate::state::StartError;

@@ -1,0 +1,100 @@
+//! Where the gateway listens: an address of TCP or a Unix socket.
+
+use core::fmt;
+use core::net::{IpAddr, SocketAddr};
+use core::str::FromStr;
+use std::io;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+
+/// A place to listen at.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Address {
+    /// An IP address and a port.
+    Tcp(SocketAddr),
+    /// The path of a socket: who may write to it may ask.
+    Unix(PathBuf),
+}
+
+impl FromStr for Address {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.strip_prefix("unix:") {
+            Some(path) if path.starts_with('/') => Ok(Self::Unix(path.into())),
+            Some(_) => Err("a Unix socket has an absolute path"),
+            None => match text.parse() {
+                Ok(address) => Ok(Self::Tcp(address)),
+                Err(_) => Err("it is neither an IP address with a port nor `unix:` and a path"),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// A connection of either sort.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+/// An open place. Dropping it takes a Unix socket away.
+#[derive(Debug)]
+pub(crate) enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+impl Listener {
+    pub(crate) async fn open(address: &Address) -> io::Result<Self> {
+        match address {
+            Address::Tcp(address) => Ok(Self::Tcp(TcpListener::bind(address).await?)),
+            Address::Unix(path) => {
+                take_away(path).await?;
+                Ok(Self::Unix(UnixListener::bind(path)?, path.clone()))
+            }
+        }
+    }
+
+    /// The next connection, and its address, which a Unix socket does not have.
+    pub(crate) async fn accept(&self) -> io::Result<(Box<dyn Stream>, Option<IpAddr>)> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, peer) = listener.accept().await?;
+                stream.set_nodelay(true)?;
+                Ok((Box::new(stream), Some(peer.ip())))
+            }
+            Self::Unix(listener, _) => Ok((Box::new(listener.accept().await?.0), None)),
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Self::Unix(_, path) = self {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Takes away the socket of a program that has ended; anything else stays where it is, and is an error.
+async fn take_away(path: &Path) -> io::Result<()> {
+    let Ok(found) = std::fs::symlink_metadata(path) else {
+        return Ok(());
+    };
+    let in_use = || io::Error::from(io::ErrorKind::AddrInUse);
+    if !found.file_type().is_socket() || tokio::net::UnixStream::connect(path).await.is_ok() {
+        return Err(in_use());
+    }
+    std::fs::remove_file(path)
+}

@@ -1,0 +1,18 @@
+//! The log: lines of JSON on standard error. No line has a token, a path or a query.
+
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+/// Starts it, once for the program.
+pub(crate) fn start() {
+    let lines = tracing_subscriber::fmt::layer()
+        .json()
+        .with_current_span(false)
+        .with_span_list(false)
+        .with_writer(std::io::stderr)
+        .with_filter(LevelFilter::INFO);
+    // A second start in one program keeps the first log.
+    let _ = tracing_subscriber::registry().with(lines).try_init();
+}

@@ -1,0 +1,75 @@
+//! The protocols of proxies, and the headers in which each names method and target.
+
+use serde::Deserialize;
+
+/// How a proxy asks. A listener has exactly one mode, and reads no header of another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Mode {
+    /// nginx's `auth_request`.
+    #[default]
+    Nginx,
+    /// Caddy's `forward_auth`, Traefik's `ForwardAuth`, the Lua script for HAProxy.
+    ForwardAuth,
+    /// Envoy's `ext_authz` over HTTP: the question is the request itself, without its body.
+    EnvoyHttp,
+}
+
+impl Mode {
+    /// Every mode, with its name in a configuration.
+    pub(crate) const NAMED: [(&'static str, Self); 3] = [
+        ("nginx", Self::Nginx),
+        ("forward_auth", Self::ForwardAuth),
+        ("envoy_http", Self::EnvoyHttp),
+    ];
+
+    /// The headers that have the method and the target; `None` where they are those of the question itself.
+    pub(crate) const fn headers(self) -> Option<[&'static str; 2]> {
+        match self {
+            Self::Nginx => Some(["x-original-method", "x-original-uri"]),
+            Self::ForwardAuth => Some(["x-forwarded-method", "x-forwarded-uri"]),
+            Self::EnvoyHttp => None,
+        }
+    }
+}
+
+/// Headers in which some proxy or server names a method or a target.
+const NAMING: [&str; 9] = [
+    "x-envoy-original-method",
+    "x-envoy-original-path",
+    "x-forwarded-method",
+    "x-forwarded-prefix",
+    "x-forwarded-uri",
+    "x-original-method",
+    "x-original-uri",
+    "x-original-url",
+    "x-rewrite-url",
+];
+
+/// Whether a header, in lower case, names a method or a target in a way that this mode does not read.
+///
+/// Many servers read `X_Original_URI` as `X-Original-URI`, so the former is never one that a mode reads.
+pub(crate) fn is_foreign(name: &str, mode: Mode) -> bool {
+    let dashed = |byte: u8| if byte == b'_' { b'-' } else { byte };
+    let same = |known: &&str| known.bytes().eq(name.bytes().map(dashed));
+    let read = mode.headers().is_some_and(|read| read.contains(&name));
+    !read && NAMING.iter().any(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Mode, is_foreign};
+
+    #[test]
+    fn a_mode_reads_exactly_its_own_headers() {
+        for (name, mode) in Mode::NAMED {
+            let read = super::NAMING.iter().filter(|name| !is_foreign(name, mode));
+            let read: Vec<_> = read.copied().collect();
+            let own = mode.headers().map_or(Vec::new(), Vec::from);
+            assert_eq!(read, own, "{name}");
+            assert!(is_foreign("x_original_uri", mode));
+            assert!(is_foreign("x-original_url", mode));
+            assert!(!is_foreign("x-forwarded-for", mode));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What a proxy asks, read from the one family of headers that its mode has.
+
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
+
+use crate::faults::Fault;
+use crate::mode::{Mode, is_foreign};
+
+/// A question, in the bytes of the proxy.
+#[derive(Debug)]
+pub(crate) struct Question<'q> {
+    method: &'q [u8],
+    target: &'q [u8],
+    authorization: Vec<&'q [u8]>,
+    header_names: Vec<&'q [u8]>,
+}
+
+impl<'q> Question<'q> {
+    /// Reads it, and nothing but it.
+    pub(crate) fn read(mode: Mode, parts: &'q Parts) -> Result<Self, Fault> {
+        let headers = &parts.headers;
+        if headers.keys().any(|name| is_foreign(name.as_str(), mode)) {
+            return Err(Fault::Foreign);
+        }
+        let (method, target) = match mode.headers() {
+            Some([method, target]) => (one(headers, method)?, one(headers, target)?),
+            None => (parts.method.as_str().as_bytes(), target_of(parts)),
+        };
+        let authorization = headers.get_all(AUTHORIZATION).iter();
+        let names = headers.keys().map(|name| name.as_str().as_bytes());
+        Ok(Self {
+            method,
+            target,
+            authorization: authorization.map(HeaderValue::as_bytes).collect(),
+            header_names: names.collect(),
+        })
+    }
+
+    /// As the gate takes it.
+    pub(crate) fn request(&self) -> orbgate_gate::Request<'_> {
+        orbgate_gate::Request {
+            method: self.method,
+            target: self.target,
+            authorization: &self.authorization,
+            header_names: &self.header_names,
+            // The proxy routes by itself, and no body comes with the question.
+            ..orbgate_gate::Request::default()
+        }
+    }
+}
+
+/// The only value of a header.
+fn one<'h>(headers: &'h HeaderMap, name: &'static str) -> Result<&'h [u8], Fault> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => Ok(value.as_bytes()),
+        (None, _) => Err(Fault::Missing(name)),
+        (Some(_), Some(_)) => Err(Fault::Repeated(name)),
+    }
+}
+
+/// The target of a question that is the request itself; empty, which the engine refuses, where it is not in origin form.
+fn target_of(parts: &Parts) -> &[u8] {
+    match (parts.uri.authority(), parts.uri.path_and_query()) {
+        (None, Some(target)) => target.as_str().as_bytes(),
+        _ => b"",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::Question;
+    use crate::faults::Fault;
+    use crate::mode::Mode;
+
+    fn read(mode: Mode, headers: &[(&str, &str)]) -> Result<(Vec<u8>, Vec<u8>), Fault> {
+        let request = Request::builder().method("PUT").uri("/store?x=1");
+        let request = headers.iter().fold(request, |request, (name, value)| {
+            request.header(*name, *value)
+        });
+        let parts = request.body(()).unwrap().into_parts().0;
+        let question = Question::read(mode, &parts)?;
+        let request = question.request();
+        Ok((request.method.to_owned(), request.target.to_owned()))
+    }
+
+    #[test]
+    fn each_mode_has_its_question_in_one_place() {
+        let asked = Ok((b"POST".to_vec(), b"/a/%2e?b".to_vec()));
+        let original = [
+            ("X-Original-Method", "POST"),
+            ("X-Original-URI", "/a/%2e?b"),
+        ];
+        let forwarded = [
+            ("X-Forwarded-Method", "POST"),
+            ("X-Forwarded-Uri", "/a/%2e?b"),
+        ];
+        assert_eq!(read(Mode::Nginx, &original), asked);
+        assert_eq!(read(Mode::ForwardAuth, &forwarded), asked);
+        assert_eq!(
+            read(Mode::EnvoyHttp, &[]),
+            Ok((b"PUT".to_vec(), b"/store?x=1".to_vec()))
+        );
+        for (mode, others) in [
+            (Mode::Nginx, forwarded),
+            (Mode::ForwardAuth, original),
+            (Mode::EnvoyHttp, original),
+        ] {
+            assert_eq!(read(mode, &others), Err(Fault::Foreign), "{mode:?}");
+        }
+        let both = [original, forwarded].concat();
+        for (_, mode) in Mode::NAMED {
+            assert_eq!(read(mode, &both), Err(Fault::Foreign), "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_there_once_and_has_no_second_spelling() {
+        let (method, target) = (("X-Original-Method", "GET"), ("X-Original-URI", "/a"));
+        let table: [(&[_], _); 6] = [
+            (&[], Fault::Missing("x-original-method")),
+            (&[method], Fault::Missing("x-original-uri")),
+            (&[target], Fault::Missing("x-original-method")),
+            (&[method, target, target], Fault::Repeated("x-original-uri")),
+            (&[method, target, ("x_original_uri", "/b")], Fault::Foreign),
+            (&[method, target, ("X-Rewrite-URL", "/b")], Fault::Foreign),
+        ];
+        for (headers, fault) in table {
+            assert_eq!(read(Mode::Nginx, headers), Err(fault), "{headers:?}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A new configuration without a restart: when its file or that of the issuers changes, or at `SIGHUP`.
+//!
+//! The policy's file is followed by `orbgate-tower`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use tokio::signal::unix::Signal;
+use tokio::sync::watch;
+
+use crate::state::{INTERVAL, State};
+
+/// The two files as they were read; `None` for one that cannot be.
+type Texts = [Option<Vec<u8>>; 2];
+
+/// Follows the files until it is told to stop.
+///
+/// A version counts once it has rested: it was read twice, an interval apart, and was the same. At the signal it counts at once.
+pub(crate) async fn follow(
+    file: Arc<Path>,
+    current: Arc<ArcSwap<State>>,
+    mut hangup: Signal,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut judged = texts(&file, &current.load().config.tokens).await;
+    let mut resting = None;
+    loop {
+        let is_told = tokio::select! {
+            _ = stop.changed() => return,
+            _ = hangup.recv() => true,
+            () = tokio::time::sleep(INTERVAL) => false,
+        };
+        let now = texts(&file, &current.load().config.tokens).await;
+        if is_told || (now != judged && resting.as_ref() == Some(&now)) {
+            resting = None;
+            judged = now;
+            reload(&file, &current).await;
+        } else {
+            resting = (now != judged).then_some(now);
+        }
+    }
+}
+
+/// Takes the configuration as it is now, or says why the former stays.
+async fn reload(file: &Arc<Path>, current: &ArcSwap<State>) {
+    let (path, former) = (Arc::clone(file), current.load_full());
+    // Compiling a policy takes time, and its file may have to rest.
+    let load = move || State::load(&path, Some(&former));
+    let loaded = tokio::task::spawn_blocking(load).await;
+    let refused = match loaded {
+        Ok(Ok(state)) => {
+            // So that the first request of a new issuer need not wait. Until then it does.
+            state.keys.fetcher.fetch().await;
+            current.store(Arc::new(state));
+            tracing::info!("configuration loaded");
+            return count("loaded");
+        }
+        Ok(Err(error)) => error.to_string(),
+        Err(panic) => panic.to_string(),
+    };
+    tracing::error!("configuration refused, the former stays: {refused}");
+    count("refused");
+}
+
+fn count(result: &'static str) {
+    metrics::counter!("orbgate_gateway_loads_total", "result" => result).increment(1);
+}
+
+async fn texts(file: &Path, tokens: &Path) -> Texts {
+    let read = async |path: &Path| tokio::fs::read(path).await.ok();
+    [read(file).await, read(tokens).await]
+}

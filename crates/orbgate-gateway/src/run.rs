@@ -1,0 +1,113 @@
+//! A gateway from its start to its end.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::admin::Admin;
+use crate::authorizer::Authorizer;
+use crate::connection::serve;
+use crate::listen::{Address, Listener};
+use crate::state::{StartError, State};
+use crate::{log, reload};
+
+/// Serves what a configuration file says, until the program is told to end (`SIGTERM`, `SIGINT`).
+///
+/// Then it accepts no more connections, and answers what is asked already, for as long as `limits.drain_seconds`. It takes the
+/// log and the counters of the whole program.
+///
+/// # Errors
+///
+/// Why it cannot start.
+pub fn run(file: &Path) -> Result<(), StartError> {
+    log::start();
+    let runtime = Runtime::new().map_err(StartError::Runtime)?;
+    runtime.block_on(serve_all(file))
+}
+
+/// Loads what a configuration file names, and serves nothing.
+///
+/// # Errors
+///
+/// Why a gateway could not start with it.
+pub fn check(file: &Path) -> Result<(), StartError> {
+    let runtime = Runtime::new().map_err(StartError::Runtime)?;
+    let _inside = runtime.enter();
+    State::load(file, None).map(drop)
+}
+
+async fn serve_all(file: &Path) -> Result<(), StartError> {
+    // The counters come first: loading the policy counts.
+    let counted = counters();
+    let state = State::load(file, None)?;
+    let config = state.config.clone();
+    let (fetcher, limits) = (state.keys.fetcher.clone(), config.limits);
+    let current = Arc::new(ArcSwap::from_pointee(state));
+    let signals = [
+        SignalKind::terminate(),
+        SignalKind::interrupt(),
+        SignalKind::hangup(),
+    ];
+    let [terminate, interrupt, hangup] = signals.map(signal);
+    let mut terminate = terminate.map_err(StartError::Runtime)?;
+    let mut interrupt = interrupt.map_err(StartError::Runtime)?;
+    let hangup = hangup.map_err(StartError::Runtime)?;
+    // All places are open before the first answer.
+    let mut places = Vec::new();
+    for (index, listener) in config.listeners.iter().enumerate() {
+        let place = Authorizer::new(index, listener, limits, Arc::clone(&current));
+        places.push((place, open(&listener.address).await?));
+    }
+    let admin = match &config.admin {
+        Some(address) => Some(open(address).await?),
+        None => None,
+    };
+    let (stop, stopped) = watch::channel(false);
+    let mut served = JoinSet::new();
+    for (place, listener) in places {
+        served.spawn(serve(Arc::new(place), listener, limits, stopped.clone()));
+    }
+    if let Some(listener) = admin {
+        let admin = Admin::new(Arc::clone(&current), counted);
+        served.spawn(serve(Arc::new(admin), listener, limits, stopped.clone()));
+    }
+    served.spawn(reload::follow(
+        file.into(),
+        Arc::clone(&current),
+        hangup,
+        stopped,
+    ));
+    // Nobody waits for it: a question that needs keys does.
+    tokio::spawn(async move { fetcher.fetch().await });
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    tracing::info!("told to end");
+    stop.send_replace(true);
+    while served.join_next().await.is_some() {}
+    let last = current.load_full();
+    let _ = tokio::task::spawn_blocking(move || last.flush()).await;
+    Ok(())
+}
+
+async fn open(address: &Address) -> Result<Listener, StartError> {
+    let listener = Listener::open(address).await;
+    let listener = listener.map_err(|error| StartError::listen(address, error))?;
+    tracing::info!(%address, "listening");
+    Ok(listener)
+}
+
+/// What counts for the whole program; a second gateway in one program counts with the first's.
+fn counters() -> PrometheusHandle {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let handle = recorder.handle();
+    let _ = metrics::set_global_recorder(recorder);
+    handle
+}

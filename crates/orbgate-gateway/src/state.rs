@@ -1,0 +1,209 @@
+//! What answers now: the configuration with its policy, keys and audit. It is swapped whole.
+
+use core::fmt;
+use core::time::Duration;
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use orbgate_token::{KeyFetcher, Verifier};
+use orbgate_tower::{AuditLog, Engines, GateLayer, LoadError, Watch, WatchSettings};
+
+use crate::config::{Config, PolicySettings};
+use crate::listen::Address;
+
+/// How often files are looked at.
+pub(crate) const INTERVAL: Duration = Duration::from_secs(2);
+
+/// What answers now.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) config: Config,
+    pub(crate) gate: GateLayer<KeyFetcher>,
+    pub(crate) keys: Keys,
+    policy: Policy,
+    audit: Option<AuditLog>,
+}
+
+/// The keys of a file of issuers.
+#[derive(Clone, Debug)]
+pub(crate) struct Keys {
+    /// The file's text: while it is the same, no fetched key is lost.
+    text: String,
+    pub(crate) fetcher: KeyFetcher,
+}
+
+/// The policy in force, and the thread that follows its file.
+#[derive(Clone, Debug)]
+struct Policy {
+    engines: Engines,
+    _watch: Option<Arc<Watch>>,
+}
+
+impl State {
+    /// Loads everything that the configuration file names; of the former state, what has not changed.
+    pub(crate) fn load(file: &Path, former: Option<&Self>) -> Result<Self, StartError> {
+        let text = read(file)?;
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let config = Config::from_yaml(&text, folder);
+        let config = config
+            .map_err(|error| StartError::Faulty(error.in_file(&file.display().to_string())))?;
+        if let Some(former) = former {
+            former.config.refuse_moved(&config)?;
+        }
+        let keys = Keys::load(&config.tokens, former.map(|former| &former.keys))?;
+        let same_policy = former.filter(|former| former.config.policy == config.policy);
+        let policy = match same_policy {
+            Some(former) => former.policy.clone(),
+            None => Policy::load(&config.policy)?,
+        };
+        let audit = match (former, &config.audit) {
+            (Some(former), _) => former.audit.clone(),
+            (None, Some(path)) => Some(audit(path)?),
+            (None, None) => None,
+        };
+        let gate = GateLayer::outermost(policy.engines.clone(), keys.fetcher.clone());
+        let gate = gate.challenge(config.challenge.clone());
+        let gate = if config.flat_403 {
+            gate.flat_403()
+        } else {
+            gate
+        };
+        let gate = match &audit {
+            Some(audit) => gate.audit(audit.clone()),
+            None => gate,
+        };
+        Ok(Self {
+            config,
+            gate,
+            keys,
+            policy,
+            audit,
+        })
+    }
+
+    /// Whether it can allow anything: there is always a policy, and keys once an issuer has given some.
+    pub(crate) fn is_ready(&self) -> bool {
+        let issuers = self.keys.fetcher.status();
+        issuers.iter().any(|issuer| issuer.keys > 0)
+    }
+
+    /// Waits until the audit is written.
+    pub(crate) fn flush(&self) {
+        if let Some(audit) = &self.audit {
+            audit.flush();
+        }
+    }
+}
+
+impl Config {
+    /// Refuses what only a restart can change: sockets are open, and their limits are in use.
+    fn refuse_moved(&self, new: &Self) -> Result<(), StartError> {
+        let places = |config: &Self| -> Vec<_> {
+            let listeners = config.listeners.iter();
+            listeners
+                .map(|listener| (listener.mode, listener.address.clone()))
+                .collect()
+        };
+        let moved = [
+            ("listeners", places(self) != places(new)),
+            ("admin", self.admin != new.admin),
+            ("audit", self.audit != new.audit),
+            ("limits", self.limits != new.limits),
+        ];
+        match moved.into_iter().find(|(_, has_moved)| *has_moved) {
+            None => Ok(()),
+            Some((key, _)) => Err(StartError::NeedsRestart(key)),
+        }
+    }
+}
+
+impl Keys {
+    fn load(file: &Path, former: Option<&Self>) -> Result<Self, StartError> {
+        let text = read(file)?;
+        if let Some(former) = former.filter(|former| former.text == text) {
+            return Ok(former.clone());
+        }
+        let verifier = Verifier::from_yaml(&text);
+        let verifier = verifier
+            .map_err(|error| StartError::Faulty(error.in_file(&file.display().to_string())))?;
+        let fetcher = KeyFetcher::new(verifier).map_err(StartError::Certificates)?;
+        Ok(Self { text, fetcher })
+    }
+}
+
+impl Policy {
+    fn load(settings: &PolicySettings) -> Result<Self, StartError> {
+        let engines = Engines::external();
+        let Some(file) = &settings.file else {
+            return Ok(Self {
+                engines,
+                _watch: None,
+            });
+        };
+        let mut watch = WatchSettings::every(INTERVAL);
+        if settings.require_seal {
+            watch = watch.require_seal();
+        }
+        if settings.refuse_wider {
+            watch = watch.refuse_wider();
+        }
+        let watch = engines.watch(file, watch);
+        let watch = watch.map_err(|error| StartError::Policy(file.clone(), error))?;
+        let _watch = Some(Arc::new(watch));
+        Ok(Self { engines, _watch })
+    }
+}
+
+fn audit(path: &Path) -> Result<AuditLog, StartError> {
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    let log = file.and_then(AuditLog::to_writer);
+    log.map_err(|error| StartError::Unreadable(path.to_owned(), error))
+}
+
+fn read(file: &Path) -> Result<String, StartError> {
+    std::fs::read_to_string(file).map_err(|error| StartError::Unreadable(file.to_owned(), error))
+}
+
+/// Why a gateway does not start, or does not take a new configuration.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// A file cannot be read, or the audit's not written.
+    Unreadable(PathBuf, io::Error),
+    /// A file has faults: a line for each, with its place.
+    Faulty(String),
+    /// The policy is not used.
+    Policy(PathBuf, LoadError),
+    /// The system has no certificates to trust.
+    Certificates(io::Error),
+    /// Nothing can listen at a place.
+    Listen(String, io::Error),
+    /// The threads of the server cannot be started.
+    Runtime(io::Error),
+    /// This key has changed, and takes effect only at a start.
+    NeedsRestart(&'static str),
+}
+
+impl StartError {
+    pub(crate) fn listen(address: &Address, error: io::Error) -> Self {
+        Self::Listen(address.to_string(), error)
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(file, error) => write!(f, "{}: {error}", file.display()),
+            Self::Faulty(lines) => f.write_str(lines),
+            Self::Policy(file, error) => write!(f, "{}: {error}", file.display()),
+            Self::Certificates(error) => write!(f, "the system's certificates: {error}"),
+            Self::Listen(address, error) => write!(f, "listening at {address}: {error}"),
+            Self::Runtime(error) => write!(f, "starting the server: {error}"),
+            Self::NeedsRestart(key) => write!(f, "`{key}` has changed, which takes a restart"),
+        }
+    }
+}
+
+impl core::error::Error for StartError {}

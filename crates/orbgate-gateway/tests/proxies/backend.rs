@@ -1,0 +1,69 @@
+//! A backend that keeps what reaches it, in the bytes in which it came.
+
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::support::wire;
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub(super) struct Reached {
+    pub(super) method: Vec<u8>,
+    pub(super) target: Vec<u8>,
+    pub(super) headers: Vec<(String, String)>,
+}
+
+/// Answers everything with 200 and `reached`.
+pub(super) struct Backend {
+    pub(super) address: String,
+    reached: Arc<Mutex<Vec<Reached>>>,
+}
+
+impl Backend {
+    pub(super) fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let reached = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&reached);
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let kept = Arc::clone(&kept);
+                thread::spawn(move || {
+                    let head = wire::head(&mut stream);
+                    if head.is_empty() {
+                        return; // A connection that is made ahead.
+                    }
+                    kept.lock().unwrap().push(read(&head));
+                    let answer =
+                        b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nConnection: close\r\n\r\nreached";
+                    let _ = stream.write_all(answer);
+                });
+            }
+        });
+        Self { address, reached }
+    }
+
+    /// What has reached it since it was asked last.
+    pub(super) fn take(&self) -> Vec<Reached> {
+        core::mem::take(&mut self.reached.lock().unwrap())
+    }
+}
+
+/// The line of a request may have any bytes: the method ends at its first space, the target at its last.
+fn read(head: &[u8]) -> Reached {
+    let end = head
+        .windows(2)
+        .position(|pair| pair == b"\r\n")
+        .unwrap_or(head.len());
+    let (line, fields) = head.split_at(end);
+    let space = |byte: &u8| *byte == b' ';
+    let first = line.iter().position(space).unwrap_or(line.len());
+    let last = line.iter().rposition(space).unwrap_or(line.len());
+    Reached {
+        method: line[..first].to_vec(),
+        target: line.get(first + 1..last).unwrap_or_default().to_vec(),
+        headers: wire::headers(&String::from_utf8_lossy(fields)),
+    }
+}

@@ -1,0 +1,198 @@
+//! Real proxies with the configurations that are shipped, before a backend that keeps what reaches it.
+//!
+//! Whatever a client sends: what the backend got was allowed under exactly the method and target that it got, or nothing reached it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests fail by panicking"
+)]
+
+mod backend;
+mod cases;
+mod program;
+
+use std::fs;
+
+use orbgate::{Engine, Policy, Request, Token};
+
+use self::backend::{Backend, Reached};
+use self::program::{Proxy, find};
+use crate::support::wire::{Answer, ask, one, request};
+use crate::support::{Gateway, Issuer, folder, free_port};
+
+/// Headers with which a client lies, apart from those of its case.
+const LIES: [(&str, &str); 6] = [
+    ("X-Orb-Decision", "allow"),
+    ("X-Orb-Scope", "client"),
+    ("X_Orb_Scope", "client"),
+    ("x-orb_token-kind", "client"),
+    ("X-Orb-Status", "client"),
+    ("X-Orb-Client", "client"),
+];
+
+/// A proxy, its gateway, and what is behind them.
+struct Bench {
+    proxy: Proxy,
+    gateway: Gateway,
+    backend: Backend,
+    issuer: Issuer,
+    engine: Engine,
+    /// Where the gateway listens.
+    place: String,
+    mode: &'static str,
+}
+
+/// Who calls.
+#[derive(Clone, Copy)]
+struct Caller<'c> {
+    kind: &'c str,
+    scopes: &'c str,
+    seconds: i64,
+}
+
+/// What came of a call.
+struct Called {
+    answer: Answer,
+    reached: Vec<Reached>,
+}
+
+impl Bench {
+    /// `None`, and said why, if the proxy is not on this machine.
+    fn start(kind: program::Program) -> Option<Self> {
+        let binary = find(kind)?;
+        let (issuer, backend) = (Issuer::start(), Backend::start());
+        let place = format!("127.0.0.1:{}", free_port());
+        let mode = kind.mode();
+        let gateway = gateway(&issuer, &place, mode, None);
+        let mut proxy = Proxy::start(kind, &binary, &place, &backend.address);
+        proxy.wait_for(&gateway);
+        let engine = Engine::external().clone();
+        Some(Self {
+            proxy,
+            gateway,
+            backend,
+            issuer,
+            engine,
+            place,
+            mode,
+        })
+    }
+
+    /// Decides by another policy from now on.
+    fn decide_by(&mut self, policy: &str) {
+        let _ = self.gateway.running.child.kill();
+        let _ = self.gateway.running.child.wait();
+        let file = format!(
+            "{}/../../policy/cases/policies/{policy}.yaml",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let text = fs::read_to_string(file).unwrap();
+        self.engine = Engine::new(&Policy::from_yaml(&text).unwrap());
+        self.gateway = gateway(&self.issuer, &self.place, self.mode, Some(&text));
+        self.proxy.wait_for(&self.gateway);
+    }
+
+    /// Calls, and holds what has reached the backend against the engine.
+    fn call(
+        &self,
+        method: &[u8],
+        target: &[u8],
+        caller: Option<Caller<'_>>,
+        headers: &[(&str, &str)],
+    ) -> Called {
+        let token = caller.map(|it| self.issuer.expiring(it.kind, it.scopes, it.seconds));
+        let bearer = token.map(|token| format!("Bearer {token}"));
+        let bearer = bearer.as_deref().map(|bearer| ("Authorization", bearer));
+        let length = (!matches!(method, b"GET" | b"HEAD")).then_some(("Content-Length", "0"));
+        let all: Vec<_> = bearer
+            .into_iter()
+            .chain(length)
+            .chain(LIES)
+            .chain(headers.iter().copied())
+            .collect();
+        let answer = ask(&self.proxy.address, &request(method, target, &all));
+        let reached = self.backend.take();
+        for reached in &reached {
+            self.judge(reached, caller);
+        }
+        let name = String::from_utf8_lossy(target).into_owned();
+        assert!(reached.len() <= 1, "{name}: {reached:?}");
+        // What the client sees of a backend, it has reached.
+        assert!(
+            answer.body != "reached" || reached.len() == 1,
+            "{name}: {answer:?}"
+        );
+        Called { answer, reached }
+    }
+
+    /// Calls with a `Connection` header that names another one.
+    fn call_hop_by_hop(&self, target: &[u8], connection: &str) -> Called {
+        let token = format!("Bearer {}", self.issuer.token("user", "read:orbs"));
+        let lies = [
+            ("Authorization", token.as_str()),
+            ("X-Forwarded-Uri", "/api/v1/external/orbs"),
+            ("Connection", connection),
+        ];
+        let bytes = request(b"GET", target, &lies);
+        // The first `Connection`, which a request usually has.
+        let text = String::from_utf8(bytes)
+            .unwrap()
+            .replacen("Connection: close\r\n", "", 1);
+        let answer = ask(&self.proxy.address, text.as_bytes());
+        Called {
+            answer,
+            reached: self.backend.take(),
+        }
+    }
+
+    /// The invariant.
+    fn judge(&self, reached: &Reached, caller: Option<Caller<'_>>) {
+        let caller = caller.filter(|caller| caller.seconds > 0);
+        let token = caller.map(|caller| Token {
+            kind: orbgate::TokenKind::from_name(caller.kind),
+            scopes: caller.scopes.into(),
+        });
+        let decision = self.engine.decide(&Request {
+            method: &reached.method,
+            target: &reached.target,
+            token,
+            allow_bonus_orbs_use: false,
+        });
+        assert!(decision.is_allow(), "{decision:?}: {reached:?}");
+        let expected = [
+            ("x-orb-decision", "allow".to_owned()),
+            ("x-orb-status", "-".to_owned()),
+            ("x-orb-reason", decision.reason().to_string()),
+            ("x-orb-scope", decision.scope().unwrap().name().to_owned()),
+            ("x-orb-route", decision.route().unwrap().to_owned()),
+            ("x-orb-policy", decision.policy().to_string()),
+            ("x-orb-token-kind", caller.unwrap().kind.to_owned()),
+        ];
+        for (name, value) in expected {
+            assert_eq!(one(&reached.headers, name), value, "{name}: {reached:?}");
+        }
+        let lies = reached
+            .headers
+            .iter()
+            .filter(|(_, value)| value == "client");
+        let lies: Vec<_> = lies
+            .filter(|(name, _)| !name.eq_ignore_ascii_case("x-orb-client"))
+            .collect();
+        assert!(lies.is_empty(), "{lies:?}");
+    }
+}
+
+fn gateway(issuer: &Issuer, place: &str, mode: &str, policy: Option<&str>) -> Gateway {
+    let folder = folder(&format!("proxy-{mode}-{}", place.replace(':', "-")));
+    let mut config =
+        format!("listeners: [{{ mode: {mode}, listen: {place}, trusted_proxies: [127.0.0.1] }}]\n");
+    if let Some(text) = policy {
+        fs::write(folder.join("policy.yaml"), text).unwrap();
+        config += "policy: policy.yaml\n";
+    }
+    Gateway::start(folder, issuer, &config)
+}

@@ -1,0 +1,178 @@
+//! The proxies: where each is found, how it is started, and which of its files is shipped.
+
+use std::fs;
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::support::wire::ask;
+use crate::support::{Gateway, Running, folder, free_port};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Program {
+    Nginx,
+    Caddy,
+    Traefik,
+    Haproxy,
+    EnvoyHttp,
+}
+
+impl Program {
+    pub(super) const fn mode(self) -> &'static str {
+        match self {
+            Self::Nginx => "nginx",
+            Self::Caddy | Self::Traefik | Self::Haproxy => "forward_auth",
+            Self::EnvoyHttp => "envoy_http",
+        }
+    }
+
+    /// Where its example is, and what the page says to start it with.
+    const fn example(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Nginx => (
+                "nginx",
+                &["-p", ".", "-c", "nginx.conf", "-g", "daemon off;"],
+            ),
+            Self::Caddy => (
+                "caddy",
+                &["run", "--config", "Caddyfile", "--adapter", "caddyfile"],
+            ),
+            Self::Traefik => ("traefik", &["--configFile=traefik.yaml"]),
+            Self::Haproxy => ("haproxy", &["-f", "haproxy.cfg"]),
+            Self::EnvoyHttp => ("envoy-http", &["-c", "envoy.yaml", "--concurrency", "2"]),
+        }
+    }
+}
+
+/// A proxy that is running.
+pub(super) struct Proxy {
+    pub(super) address: String,
+    running: Running,
+}
+
+impl Proxy {
+    /// Starts it with its example, in which only the addresses are other ones.
+    pub(super) fn start(kind: Program, binary: &Path, gateway: &str, backend: &str) -> Self {
+        let (example, arguments) = kind.example();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../examples/gateway")
+            .join(example);
+        let home = folder(&format!("home-{example}"));
+        let port = free_port();
+        let port_of = |address: &str| address.rsplit(':').next().unwrap().to_owned();
+        let ports = [
+            ("8080", port.to_string()),
+            ("9181", port_of(gateway)),
+            ("9182", port_of(gateway)),
+            ("9183", port_of(gateway)),
+            ("9184", port_of(gateway)),
+            ("3000", port_of(backend)),
+        ];
+        for file in fs::read_dir(source).unwrap() {
+            let file = file.unwrap();
+            let mut text = fs::read_to_string(file.path()).unwrap();
+            for (from, to) in &ports {
+                text = text.replace(&format!(":{from}"), &format!(":{to}"));
+                text = text.replace(&format!("port_value: {from}"), &format!("port_value: {to}"));
+            }
+            fs::write(home.join(file.file_name()), text).unwrap();
+        }
+        let mut command = Command::new(binary);
+        let mut running = Running::start(
+            command
+                .args(arguments)
+                .current_dir(&home)
+                .env("HOME", &home),
+        );
+        let address = format!("127.0.0.1:{port}");
+        running.until("the proxy listens", |_| {
+            TcpStream::connect(&address).is_ok()
+        });
+        Self { address, running }
+    }
+
+    /// A proxy that has found its authorizer down may take a moment to ask again.
+    pub(super) fn wait_for(&mut self, gateway: &Gateway) {
+        let request = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        let address = self.address.clone();
+        self.running.until("the proxy asks the gateway", |_| {
+            ask(&address, request);
+            gateway.counted(&["orbgate_decisions_total", "no_token"]) > 0
+        });
+    }
+}
+
+/// The program; none, and said why, if it cannot be had. In CI that is a failure.
+pub(super) fn find(kind: Program) -> Option<PathBuf> {
+    let found = match kind {
+        Program::Nginx => system("nginx"),
+        Program::Haproxy => system("haproxy"),
+        Program::Caddy => package("bin/caddy"),
+        Program::Traefik => package("bin/traefik"),
+        Program::EnvoyHttp => package("envoy/_bin/envoy"),
+    };
+    match found {
+        Ok(path) => Some(path),
+        Err(why) => {
+            let in_ci = std::env::var("CI").is_ok_and(|ci| !["", "0", "false"].contains(&&*ci));
+            assert!(!in_ci, "{why}");
+            // Not `println!`: a passing test hides it. `cargo xtask test` counts what is in the file.
+            let word = format!("skipped: {kind:?}: {why}\n");
+            std::io::stderr().write_all(word.as_bytes()).unwrap();
+            if let Some(list) = std::env::var_os("ORBGATE_SKIPPED") {
+                let mut list = fs::File::options().append(true).open(list).unwrap();
+                writeln!(list, "{kind:?}: {why}").unwrap();
+            }
+            None
+        }
+    }
+}
+
+fn system(name: &str) -> Result<PathBuf, String> {
+    let folders = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
+    let paths = folders.iter().map(|folder| Path::new(folder).join(name));
+    let mut found = paths.filter(|path| path.exists());
+    found
+        .next()
+        .ok_or_else(|| format!("`{name}` is missing: apt-get install {name}"))
+}
+
+/// A file of the Python packages, which pip fetches once for their versions.
+fn package(file: &str) -> Result<PathBuf, String> {
+    static HOME: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let home = HOME.get_or_init(install).clone()?;
+    Ok(home.join(file))
+}
+
+fn install() -> Result<PathBuf, String> {
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/proxies/requirements.txt");
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("proxies");
+    let done = home.join("requirements.txt");
+    // pip has finished when its list is there.
+    if fs::read(&list).ok() == fs::read(&done).ok() {
+        return Ok(home);
+    }
+    let _ = fs::remove_dir_all(&home);
+    let mut pip = Command::new("python3");
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--require-hashes",
+        "--target",
+    ]);
+    let output = pip.arg(&home).arg("-r").arg(&list).output();
+    let output = output.map_err(|error| format!("`python3`, whose pip brings proxies: {error}"))?;
+    if !output.status.success() {
+        let error = String::from_utf8_lossy(&output.stderr);
+        return Err(format!(
+            "pip could not bring Caddy, Envoy and Traefik:\n{error}"
+        ));
+    }
+    fs::copy(list, done).unwrap();
+    Ok(home)
+}

@@ -1,0 +1,389 @@
+//! What the gateway answers to questions as proxies put them, without a proxy.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "tests fail by panicking"
+)]
+
+use core::time::Duration;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::thread;
+
+use crate::support::wire::{Answer, ask, request};
+use crate::support::{Gateway, Issuer, folder, free_port};
+
+const ORBS: &str = "/api/v1/external/orbs";
+
+/// The words of the promised headers.
+const PROMISED: [&str; 8] = [
+    "decision",
+    "status",
+    "reason",
+    "scope",
+    "route",
+    "charge",
+    "policy",
+    "token-kind",
+];
+
+/// A gateway with a listener of each mode, and their addresses.
+fn gateway(name: &str, issuer: &Issuer, more: &str) -> (Gateway, [String; 3]) {
+    let places = [(); 3].map(|()| format!("127.0.0.1:{}", free_port()));
+    let gateway = Gateway::start(folder(name), issuer, &config(&places, "127.0.0.1", more));
+    (gateway, places)
+}
+
+fn config(places: &[String; 3], trusted: &str, more: &str) -> String {
+    let modes = ["nginx", "forward_auth", "envoy_http"];
+    let listener = |(mode, place): (&str, &String)| {
+        format!("  - {{ mode: {mode}, listen: {place}, trusted_proxies: [{trusted}] }}\n")
+    };
+    let listeners = modes.into_iter().zip(places).map(listener);
+    format!("listeners:\n{}{more}", listeners.collect::<String>())
+}
+
+/// A question of each mode.
+fn questions(method: &str, target: &str, headers: &[(&str, &str)]) -> [Vec<u8>; 3] {
+    let with = |own: [(&'static str, &str); 2]| {
+        let all = own
+            .iter()
+            .chain(headers)
+            .map(|(name, value)| (*name, *value));
+        request(b"GET", b"/", &all.collect::<Vec<_>>())
+    };
+    [
+        with([("X-Original-Method", method), ("X-Original-URI", target)]),
+        with([("X-Forwarded-Method", method), ("X-Forwarded-Uri", target)]),
+        request(method.as_bytes(), target.as_bytes(), headers),
+    ]
+}
+
+fn bearer(token: &str) -> String {
+    format!("Bearer {token}")
+}
+
+/// What an answer promises, in the order of the words.
+fn promised(answer: &Answer) -> [String; 8] {
+    PROMISED.map(|word| answer.header(&format!("x-orb-{word}")).to_owned())
+}
+
+#[test]
+fn each_mode_answers_in_its_own_terms_and_keeps_every_promise() {
+    let issuer = Issuer::start();
+    let (gateway, places) = gateway("answers", &issuer, "challenge: full\naudit: audit.jsonl\n");
+    let right = bearer(&issuer.token("user", "read:orbs"));
+    let wrong = bearer(&issuer.token("user", "read:account"));
+    let expired = bearer(&issuer.expiring("user", "read:orbs", -120));
+    let table: [(&str, &str, Option<&str>, [u16; 3]); 7] = [
+        ("GET", ORBS, Some(&right), [200; 3]),
+        ("GET", ORBS, Some(&wrong), [403; 3]),
+        ("GET", ORBS, Some(&expired), [401; 3]),
+        ("GET", ORBS, None, [401; 3]),
+        ("GET", "/secret", Some(&right), [403, 404, 404]),
+        ("PUT", ORBS, Some(&right), [403, 405, 405]),
+        ("GET", "//orbs?secret=1", Some(&right), [403, 400, 400]),
+    ];
+    let digest = orbgate::Engine::external().digest().to_string();
+    for (method, target, authorization, statuses) in table {
+        let headers = authorization.map(|value| ("Authorization", value));
+        let headers = headers.as_slice();
+        for (at, question) in questions(method, target, headers).iter().enumerate() {
+            let answer = ask(&places[at], question);
+            let place = format!("{method} {target} {at}: {answer:?}");
+            assert_eq!(answer.status, statuses[at], "{place}");
+            assert_eq!(answer.body, "", "{place}");
+            let unflattened = statuses[2].to_string();
+            let expected = match statuses[at] {
+                200 => [
+                    "allow",
+                    "-",
+                    "scope_held",
+                    "read:orbs",
+                    "GET /api/v1/external/orbs",
+                    "unstated",
+                    &digest,
+                    "user",
+                ],
+                _ => ["deny", &unflattened, "-", "-", "-", "-", "-", "-"],
+            };
+            assert_eq!(promised(&answer), expected, "{place}");
+            let removed = answer.header("x-envoy-auth-headers-to-remove");
+            assert_eq!(
+                removed.contains("x_orb_scope"),
+                at == 2 && statuses[at] == 200
+            );
+            let challenge = answer.header("www-authenticate");
+            assert_eq!(
+                !challenge.is_empty(),
+                [401, 403].contains(&statuses[2]),
+                "{place}"
+            );
+            assert_eq!(
+                answer.header("allow"),
+                if statuses[2] == 405 { "GET" } else { "" }
+            );
+        }
+    }
+    let counted = gateway.counted(&["orbgate_decisions_total", "scope_held"]);
+    assert_eq!(counted, 3);
+    assert_eq!(
+        gateway.counted(&["orbgate_tokens_refused_total", "expired"]),
+        3
+    );
+    // Told to end, it writes the audit first.
+    let Gateway {
+        mut running,
+        folder,
+        ..
+    } = gateway;
+    running.signal("TERM");
+    assert!(running.child.wait().unwrap().success());
+    let audit = fs::read_to_string(folder.join("audit.jsonl")).unwrap();
+    assert_eq!(audit.lines().count(), 7 * 3);
+    for text in [audit, running.said()] {
+        assert!(!text.contains("secret") && !text.contains("eyJ"), "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_question_of_the_mode_is_denied_counted_and_said() {
+    let issuer = Issuer::start();
+    let (mut gateway, places) = gateway("faults", &issuer, "");
+    let right = bearer(&issuer.token("user", "read:orbs"));
+    let token = ("Authorization", right.as_str());
+    let [original, forwarded, plain] = questions("GET", ORBS, &[token]);
+    let twice = questions(
+        "GET",
+        ORBS,
+        &[token, ("X-Original-URI", ORBS), ("X-Forwarded-Uri", ORBS)],
+    );
+    let one = |name, value| request(b"GET", b"/", &[token, (name, value)]);
+    let table = [
+        (0, &forwarded, "foreign_header"),
+        (1, &original, "foreign_header"),
+        (2, &original, "foreign_header"),
+        (0, &plain, "missing_header"),
+        (1, &plain, "missing_header"),
+        (0, &one("X-Original-Method", "GET"), "missing_header"),
+        (
+            0,
+            &request(
+                b"GET",
+                b"/",
+                &[
+                    token,
+                    ("X-Original-Method", "GET"),
+                    ("X-Original-URI", ORBS),
+                    ("X-Original-URI", ORBS),
+                ],
+            ),
+            "repeated_header",
+        ),
+        (0, &twice[0], "foreign_header"),
+        (1, &twice[1], "foreign_header"),
+        (1, &one("X-Forwarded-Prefix", "/a"), "foreign_header"),
+        (1, &one("X_Forwarded_Uri", ORBS), "foreign_header"),
+        (2, &one("X-Envoy-Original-Path", ORBS), "foreign_header"),
+    ];
+    for (at, question, fault) in table {
+        let words = ["orbgate_gateway_faults_total", &places[at], fault];
+        let before = gateway.counted(&words);
+        let answer = ask(&places[at], question);
+        assert_eq!(answer.status, 403, "{at} {fault}");
+        let expected = ["deny", "-", "-", "-", "-", "-", "-", "-"];
+        assert_eq!(promised(&answer), expected);
+        assert_eq!(
+            gateway.counted(&words),
+            before.saturating_add(1),
+            "{at} {fault}"
+        );
+    }
+    for fault in ["foreign_header", "missing_header", "repeated_header"] {
+        gateway
+            .running
+            .until("it is said", |running| running.said().contains(fault));
+    }
+    let said = gateway.running.said();
+    assert!(!said.contains("orbs") && !said.contains("eyJ"), "{said}");
+    // The family of the mode alone is right.
+    let [original, forwarded, plain] = questions("GET", ORBS, &[token]);
+    for (place, question) in places.iter().zip([original, forwarded, plain]) {
+        assert_eq!(ask(place, &question).status, 200);
+    }
+}
+
+#[test]
+fn an_address_that_is_not_trusted_gets_no_answer() {
+    let issuer = Issuer::start();
+    let places = [(); 3].map(|()| format!("127.0.0.1:{}", free_port()));
+    let gateway = Gateway::start(folder("peers"), &issuer, &config(&places, "127.0.0.9", ""));
+    let right = bearer(&issuer.token("user", "read:orbs"));
+    let questions = questions("GET", ORBS, &[("Authorization", &right)]);
+    for (place, question) in places.iter().zip(questions) {
+        assert_eq!(ask(place, &question), Answer::default());
+        assert_eq!(gateway.counted(&["untrusted_peer", place]), 1);
+    }
+}
+
+#[test]
+fn a_unix_socket_asks_without_an_address_and_goes_with_its_gateway() {
+    let issuer = Issuer::start();
+    let folder = folder("unix");
+    let socket = folder.join("gateway.sock");
+    // The socket of a program that has ended.
+    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    let config = format!(
+        "listeners:\n  - {{ mode: nginx, listen: 'unix:{}' }}\n",
+        socket.display()
+    );
+    let mut gateway = Gateway::start(folder, &issuer, &config);
+    let right = bearer(&issuer.token("user", "read:orbs"));
+    let mut stream = UnixStream::connect(&socket).unwrap();
+    stream
+        .write_all(&questions("GET", ORBS, &[("Authorization", &right)])[0])
+        .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    gateway.running.signal("TERM");
+    assert!(gateway.running.child.wait().unwrap().success());
+    assert!(!socket.exists());
+}
+
+#[test]
+fn past_its_limits_it_answers_less_and_never_allows() {
+    let issuer = Issuer::start();
+    let limits =
+        "limits: { connections: 2, header_bytes: 8192, idle_seconds: 1, drain_seconds: 1 }\n";
+    let (gateway, [place, ..]) = gateway("limits", &issuer, limits);
+    let right = bearer(&issuer.token("user", "read:orbs"));
+    let long = "a".repeat(9_000);
+    let [question, ..] = questions("GET", ORBS, &[("Authorization", &right)]);
+    let [large, ..] = questions("GET", ORBS, &[("Authorization", &right), ("X-Long", &long)]);
+    assert_eq!(ask(&place, &question).status, 200);
+    assert_eq!(ask(&place, &large).status, 431);
+    // Two that say nothing take all there are, until their time is over.
+    let idle = [(); 2].map(|()| TcpStream::connect(&place).unwrap());
+    let full = ask(&place, &question);
+    assert_eq!(full, Answer::default());
+    assert_eq!(gateway.counted(&["too_many_connections", &place]), 1);
+    thread::sleep(Duration::from_millis(1_500));
+    assert_eq!(ask(&place, &question).status, 200);
+    drop(idle);
+}
+
+#[test]
+fn a_new_configuration_is_taken_whole_or_not_at_all() {
+    let issuer = Issuer::start();
+    let (mut gateway, places) = gateway("reload", &issuer, "");
+    let right = bearer(&issuer.token("user", "read:orbs"));
+    let [question, ..] = questions("GET", ORBS, &[("Authorization", &right)]);
+    let loads =
+        |gateway: &Gateway, result| gateway.counted(&["orbgate_gateway_loads_total", result]);
+    let until = |gateway: &mut Gateway, result: &str, count: u64| {
+        let admin = gateway.admin.clone();
+        let line = format!("orbgate_gateway_loads_total{{result=\"{result}\"}} {count}\n");
+        let scrape = b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        gateway
+            .running
+            .until(&line, |_| ask(&admin, scrape).body.contains(&line));
+    };
+
+    gateway.rewrite(&config(&places, "127.0.0.1", "headers: X-Acme-\n"));
+    gateway.running.signal("HUP");
+    until(&mut gateway, "loaded", 1);
+    let answer = ask(&places[0], &question);
+    assert_eq!(
+        (answer.status, answer.header("x-acme-scope")),
+        (200, "read:orbs")
+    );
+    assert_eq!(answer.header("x-orb-scope"), "");
+
+    // A file that has faults, by itself, after it has rested.
+    gateway.rewrite(&config(&places, "127.0.0.1", "headers: Acme\n"));
+    until(&mut gateway, "refused", 1);
+    assert!(
+        gateway
+            .running
+            .said()
+            .contains("gateway.yaml:8:10: `Acme` is no prefix of headers")
+    );
+    assert_eq!(
+        ask(&places[0], &question).header("x-acme-scope"),
+        "read:orbs"
+    );
+
+    // Another place to listen at takes a restart.
+    let mut moved = places.clone();
+    moved[0] = format!("127.0.0.1:{}", free_port());
+    gateway.rewrite(&config(&moved, "127.0.0.1", ""));
+    gateway.running.signal("HUP");
+    until(&mut gateway, "refused", 2);
+    assert!(
+        gateway
+            .running
+            .said()
+            .contains("`listeners` has changed, which takes a restart")
+    );
+
+    // Who may ask does not.
+    gateway.rewrite(&config(&places, "127.0.0.9", ""));
+    gateway.running.signal("HUP");
+    until(&mut gateway, "loaded", 2);
+    assert_eq!(ask(&places[0], &question), Answer::default());
+
+    // Another issuer's tokens count from now on, and the former's no longer.
+    let other = Issuer::start();
+    fs::write(gateway.folder.join("tokens.yaml"), other.tokens_yaml()).unwrap();
+    gateway.rewrite(&config(&places, "127.0.0.1", ""));
+    gateway.running.signal("HUP");
+    until(&mut gateway, "loaded", 3);
+    assert_eq!(ask(&places[0], &question).status, 401);
+    let new = bearer(&other.token("user", "read:orbs"));
+    let [question, ..] = questions("GET", ORBS, &[("Authorization", &new)]);
+    assert_eq!(ask(&places[0], &question).status, 200);
+    assert_eq!(loads(&gateway, "refused"), 2);
+}
+
+#[test]
+fn a_configuration_with_faults_does_not_start() {
+    let folder = folder("start");
+    fs::write(
+        folder.join("gateway.yaml"),
+        "orbgate_gateway: 1\ntokens: t.yaml\nlisteners: []\n",
+    )
+    .unwrap();
+    for arguments in [&["--check", "--config"][..], &["--config"]] {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
+        let output = program
+            .args(arguments)
+            .arg(folder.join("gateway.yaml"))
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            said.ends_with("gateway.yaml:3:12: there must be a listener\n"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn the_configuration_that_is_shipped_is_one() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/gateway/gateway.yaml"
+    );
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
+    let output = program
+        .args(["--check", "--config", file])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert!(output.status.success());
+}

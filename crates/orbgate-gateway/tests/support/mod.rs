@@ -1,0 +1,214 @@
+//! An issuer, a gateway as its users start it, and requests as they are written on a socket.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests fail by panicking"
+)]
+
+pub(crate) mod wire;
+
+use core::net::SocketAddr;
+use core::time::Duration;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use orbgate_testing::signer::{self, Signer};
+use serde_json::{Value, json};
+
+use self::wire::{Answer, ask};
+
+/// How long anything may take on the busiest machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Signs tokens, and serves its keys on this machine.
+pub(crate) struct Issuer {
+    signer: Signer,
+    address: SocketAddr,
+}
+
+impl Issuer {
+    pub(crate) fn start() -> Self {
+        let signer = Signer::p256();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let keys = json!({ "keys": [signer.jwk("key-1")] }).to_string();
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                wire::head(&mut stream);
+                let length = keys.len();
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+                );
+                let _ = stream.write_all((head + &keys).as_bytes());
+            }
+        });
+        Self { signer, address }
+    }
+
+    /// The file that makes its tokens count.
+    pub(crate) fn tokens_yaml(&self) -> String {
+        format!(
+            "orbgate_token: 1\nissuers:\n  - issuer: http://{0}\n    audience: {1}\n    jwks_uri: http://{0}/jwks\n    \
+             algorithms: [ES256]\n    kind:\n      user: [{{ claim: token_kind, equals: user }}]\n      \
+             organisation: [{{ claim: token_kind, equals: organisation }}]\n",
+            self.address,
+            signer::AUDIENCE
+        )
+    }
+
+    pub(crate) fn token(&self, kind: &str, scopes: &str) -> String {
+        self.expiring(kind, scopes, 600)
+    }
+
+    pub(crate) fn expiring(&self, kind: &str, scopes: &str, in_seconds: i64) -> String {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let now = i64::try_from(now.as_secs()).unwrap();
+        let claims = signer::claims();
+        let claims = signer::with(claims, "iss", format!("http://{}", self.address));
+        let claims = signer::with(claims, "iat", now - 600);
+        let claims = signer::with(claims, "exp", now + in_seconds);
+        let claims = signer::with(claims, "token_kind", kind);
+        let claims: Value = signer::with(claims, "scope", scopes);
+        self.signer.token(&signer::header(), &claims)
+    }
+}
+
+/// A port that is free now.
+pub(crate) fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// A folder of this test alone.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A program that ends with its test.
+pub(crate) struct Running {
+    pub(crate) child: Child,
+    said: Arc<Mutex<String>>,
+}
+
+impl Running {
+    /// Starts it, and keeps what it says on standard error.
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let said = Arc::new(Mutex::new(String::new()));
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let kept = Arc::clone(&said);
+        thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                *kept.lock().unwrap() += &(line + "\n");
+            }
+        });
+        Self { child, said }
+    }
+
+    pub(crate) fn said(&self) -> String {
+        self.said.lock().unwrap().clone()
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let kill = Command::new("kill")
+            .arg(format!("-{name}"))
+            .arg(self.child.id().to_string())
+            .status();
+        assert!(kill.unwrap().success());
+    }
+
+    /// Waits until something is true.
+    pub(crate) fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        let begun = Instant::now();
+        while !is_so(self) {
+            let ended = self.child.try_wait().unwrap();
+            assert!(ended.is_none(), "{what}: {ended:?}\n{}", self.said());
+            assert!(begun.elapsed() < PATIENCE, "{what}\n{}", self.said());
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A gateway, started by its file.
+pub(crate) struct Gateway {
+    pub(crate) running: Running,
+    pub(crate) folder: PathBuf,
+    pub(crate) admin: String,
+}
+
+impl Gateway {
+    /// Starts it with this configuration, to which the version, the issuer and the place for operators are added.
+    pub(crate) fn start(folder: PathBuf, issuer: &Issuer, config: &str) -> Self {
+        let admin = format!("127.0.0.1:{}", free_port());
+        fs::write(folder.join("tokens.yaml"), issuer.tokens_yaml()).unwrap();
+        let gateway = Self::write(&folder, &admin, config);
+        let running = Running::start(
+            Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"))
+                .arg("--config")
+                .arg(gateway),
+        );
+        let mut gateway = Self {
+            running,
+            folder,
+            admin,
+        };
+        let admin = gateway.admin.clone();
+        gateway.running.until("the gateway is ready", |_| {
+            ask_for(&admin, "/readyz").status == 200
+        });
+        gateway
+    }
+
+    /// Writes another configuration in place of the first.
+    pub(crate) fn rewrite(&self, config: &str) {
+        Self::write(&self.folder, &self.admin, config);
+    }
+
+    fn write(folder: &Path, admin: &str, config: &str) -> PathBuf {
+        let file = folder.join("gateway.yaml");
+        let text = format!("orbgate_gateway: 1\ntokens: tokens.yaml\nadmin: {admin}\n{config}");
+        fs::write(&file, text).unwrap();
+        file
+    }
+
+    /// What it has counted: the value of the only series with these words, 0 without one.
+    pub(crate) fn counted(&self, words: &[&str]) -> u64 {
+        let text = ask_for(&self.admin, "/metrics").body;
+        let is_it =
+            |line: &&str| words.iter().all(|word| line.contains(word)) && !line.starts_with('#');
+        let lines: Vec<_> = text.lines().filter(is_it).collect();
+        assert!(lines.len() <= 1, "{lines:?}");
+        lines
+            .first()
+            .map_or(0, |line| line.rsplit(' ').next().unwrap().parse().unwrap())
+    }
+}
+
+fn ask_for(address: &str, path: &str) -> Answer {
+    ask(
+        address,
+        format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").as_bytes(),
+    )
+}

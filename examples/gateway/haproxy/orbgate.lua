@@ -1,0 +1,59 @@
+-- Asks the gateway whether a request may pass. Whatever goes wrong, it may not.
+local URL = "http://127.0.0.1:9182/"
+local PROMISED = { "decision", "status", "reason", "scope", "route", "charge", "policy", "token-kind" }
+-- Headers that let a POST be another method: the gateway must know that they came.
+local OVERRIDES = { "x-http-method-override", "x-http-method", "x-method-override" }
+
+-- The values of a header as a list from 1.
+local function values(headers, name)
+    local list = {}
+    for index, value in pairs(headers[name] or {}) do
+        list[index + 1] = value
+    end
+    return list
+end
+
+local function deny(txn, status, headers)
+    local reply = txn:reply({ status = status })
+    for _, name in ipairs({ "www-authenticate", "allow" }) do
+        local value = headers and headers[name] and headers[name][0]
+        if value then
+            reply:add_header(name, value)
+        end
+    end
+    txn:done(reply)
+end
+
+core.register_action("orbgate", { "http-req" }, function(txn)
+    local came = txn.http:req_get_headers()
+    local asked = {
+        ["x-forwarded-method"] = { txn.f:method() },
+        ["x-forwarded-uri"] = { txn.f:pathq() },
+    }
+    local authorization = values(came, "authorization")
+    if #authorization > 0 then
+        asked["authorization"] = authorization
+    end
+    for _, name in ipairs(OVERRIDES) do
+        for spelling in pairs(came) do
+            if spelling:gsub("_", "-") == name then
+                asked[spelling] = values(came, spelling)
+            end
+        end
+    end
+    local answer = core.httpclient():get({ url = URL, headers = asked, timeout = 5000 })
+    if not answer or answer.status == 0 then
+        return deny(txn, 503)
+    end
+    if answer.status ~= 200 then
+        return deny(txn, answer.status, answer.headers)
+    end
+    for _, word in ipairs(PROMISED) do
+        local name = "x-orb-" .. word
+        local value = answer.headers[name] and answer.headers[name][0]
+        if not value then
+            return deny(txn, 503)
+        end
+        txn.http:req_set_header(name, value)
+    end
+end)
