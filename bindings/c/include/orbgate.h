@@ -386,6 +386,11 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_DEFAULT_HTTP_STATUS 403
 
 /**
+ * Most bytes of a policy. Who reads a file can stop one byte after it: the library says what is wrong.
+ */
+#define ORBGATE_MAX_POLICY_BYTES 8388608
+
+/**
  * In `OrbgateDecision.charge`: the policy states an orb column, so the other bits say something. Without
  * it the service that charges must find out.
  */

@@ -154,6 +154,7 @@ const (
 	effectDeny               = 1
 	effectAllow              = 2
 	defaultHTTPStatus        = 403
+	maxPolicyBytes           = 8388608
 	chargeStated             = 1
 	chargeConsumes           = 2
 	chargeAmountStated       = 4

@@ -9,9 +9,6 @@ import (
 	"syscall"
 )
 
-// No policy has more bytes. One byte more is read, so that the library says what is wrong.
-const mostBytes = 8 << 20
-
 func fromFile(path string) (*policy, error) {
 	text, err := readRegular(path)
 	if err != nil {
@@ -43,7 +40,8 @@ func readRegular(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
-	return io.ReadAll(io.LimitReader(file, mostBytes+1))
+	// One byte too many is read, so that the library says what is wrong.
+	return io.ReadAll(io.LimitReader(file, maxPolicyBytes+1))
 }
 
 // What went wrong, without the path, which the message has already.

@@ -4,6 +4,7 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { fileURLToPath } = require("node:url");
 const { given } = require("./given.js");
+const { CODES } = require("./layout.js");
 
 /**
  * What the system's loader finds once the library is installed.
@@ -87,9 +88,6 @@ function unreadable(file) {
   return undefined;
 }
 
-/** No policy has more bytes. One byte more is read, so that the library says what is wrong. */
-const MOST = 8 << 20;
-
 /**
  * Reads a policy. Only a regular file is read: a pipe would make its reader wait for ever, opening it too, and a device may have no end.
  * @param {string | Uint8Array} file
@@ -118,7 +116,8 @@ function regularBytes(file) {
 
 /** @param {number} opened */
 function readOpened(opened) {
-  const bytes = Buffer.alloc(MOST + 1);
+  // One byte too many is read, so that the library says what is wrong.
+  const bytes = Buffer.alloc(CODES.MAX_POLICY_BYTES + 1);
   let end = 0;
   for (let read = -1; read !== 0 && end < bytes.length; end += read) {
     read = fs.readSync(opened, bytes, end, bytes.length - end, null);

@@ -1,12 +1,18 @@
 //! A decision as plain data.
 
-use orbgate::{Charge, Decision, Detail, Orbs, Reason};
-
-use crate::names::OrbgateEffect;
+use orbgate::{Charge, Decision, Detail, Effect, Orbs, Policy, Reason};
 
 /// The HTTP status of a denial that says nothing of its own, such as one that was never made.
 pub const ORBGATE_DEFAULT_HTTP_STATUS: u16 = 403;
 const _: () = assert!(ORBGATE_DEFAULT_HTTP_STATUS == Reason::DEFAULT_STATUS);
+
+/// Most bytes of a policy. Who reads a file can stop one byte after it: the library says what is wrong.
+pub const ORBGATE_MAX_POLICY_BYTES: u32 = 8_388_608;
+#[expect(
+    clippy::as_conversions,
+    reason = "a constant has no other way to more bits"
+)]
+const _: () = assert!(ORBGATE_MAX_POLICY_BYTES as u64 == Policy::MAX_BYTES);
 
 /// In `OrbgateDecision.charge`: the policy states an orb column, so the other bits say something. Without
 /// it the service that charges must find out.
@@ -49,11 +55,7 @@ pub struct OrbgateDecision {
 /// The number of an effect.
 #[inline(always)]
 pub(crate) const fn effect(is_allow: bool) -> u8 {
-    if is_allow {
-        OrbgateEffect::Allow.number()
-    } else {
-        OrbgateEffect::Deny.number()
-    }
+    Effect::of(is_allow).number()
 }
 
 impl OrbgateDecision {

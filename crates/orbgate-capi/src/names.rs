@@ -2,19 +2,11 @@
 
 use core::ffi::c_char;
 
-use orbgate::{Detail, Reason, TokenKind};
+use orbgate::{Detail, Effect, Reason, TokenKind};
 
 use crate::arguments::{Out, bytes};
 use crate::status::{OrbgateStatus, caught, guard};
 use crate::text::OrbgateStr;
-
-orbgate::codes! {
-    /// What a decision says. 0 is no effect: no decision was made.
-    pub enum OrbgateEffect: u8 {
-        Deny = 1: "deny", "the call must be refused";
-        Allow = 2: "allow", "the call may be made";
-    }
-}
 
 /// The core's reason of this number.
 pub(crate) fn reason(number: u8) -> Option<Reason> {
@@ -56,9 +48,9 @@ pub extern "C" fn orbgate_effect_name(effect: u8) -> OrbgateStr {
 }
 
 pub(crate) fn effect_name(effect: u8) -> Option<&'static str> {
-    let mut all = OrbgateEffect::ALL.into_iter();
+    let mut all = Effect::ALL.into_iter();
     let effect = all.find(|it| it.number() == effect);
-    effect.map(OrbgateEffect::as_str)
+    effect.map(Effect::as_str)
 }
 
 /// A reason's name, as in `scope_missing`; no text for an unknown number.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use orbgate::{Decision, Digest, Engine};
+use orbgate::{Decision, Digest, Effect, Engine};
 use orbgate_log::{RequestLine, Subject, TOO_LONG, TokenObject};
 use serde::{Deserialize, Serialize};
 
@@ -133,9 +133,9 @@ fn ask<'e>(
 
 impl Row<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (style, word) = match self.decision.is_allow() {
-            true => (ALLOW, "allow"),
-            false => (DENY, "deny"),
+        let (style, word) = match Effect::of(self.decision.is_allow()) {
+            effect @ Effect::Allow => (ALLOW, effect.as_str()),
+            effect @ Effect::Deny => (DENY, effect.as_str()),
         };
         // Names may be alike, lines are not.
         let mut name = format!("line {}", self.line);

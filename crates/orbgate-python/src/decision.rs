@@ -3,7 +3,7 @@
 use core::hash::{Hash as _, Hasher as _};
 use std::hash::DefaultHasher;
 
-use orbgate::{Detail, Reason};
+use orbgate::{Detail, Effect, Reason};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
@@ -137,7 +137,7 @@ impl Decision {
     /// The decision as the JSON of every other interface has it.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        dict.set_item("decision", terms::effect(self.is_allow()))?;
+        dict.set_item("decision", Effect::of(self.is_allow()).as_str())?;
         dict.set_item("status", self.status())?;
         dict.set_item("reason", self.reason.as_str())?;
         dict.set_item("detail", self.detail.map(Detail::as_str))?;

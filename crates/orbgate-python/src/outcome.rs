@@ -11,10 +11,9 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use orbgate::{Decision, Detail, Engine, Reason};
+use orbgate::{Decision, Detail, Effect, Engine, Reason};
 
 use crate::column::{index, numbers};
-use crate::terms;
 
 /// A row of the answer: the place of its decision among the different ones.
 pub(crate) type OutcomeId = u32;
@@ -244,7 +243,7 @@ impl Dictionaries {
         let templates = routes().map(|route| route.template());
         Self {
             schema: schema(),
-            effects: texts([false, true].map(terms::effect)),
+            effects: texts(Effect::ALL.map(Effect::as_str)),
             reasons: texts(Reason::ALL.map(Reason::as_str)),
             details: texts(Detail::ALL.map(Detail::as_str)),
             apis: Names::new(routes().map(|route| route.api())),

@@ -1,6 +1,6 @@
 //! The codes of the interface, and the members of the Python enumerations that they are.
 
-use orbgate::{Detail, Reason, TokenKind};
+use orbgate::{Detail, Effect, Reason, TokenKind};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -37,16 +37,11 @@ pub(crate) fn detail_of(code: &str) -> PyResult<Detail> {
     found.ok_or_else(|| PyValueError::new_err(format!("no detail is called `{code}`")))
 }
 
-/// The code of an answer.
-pub(crate) const fn effect(is_allow: bool) -> &'static str {
-    if is_allow { "allow" } else { "deny" }
-}
-
 /// `orbgate.Effect` of an answer.
 pub(crate) fn effect_member(py: Python<'_>, is_allow: bool) -> PyResult<Py<PyAny>> {
     static MEMBERS: Members = PyOnceLock::new();
-    let codes = [false, true].map(effect);
-    member(py, &MEMBERS, "Effect", &codes, usize::from(is_allow))
+    let at = position(&Effect::ALL, &Effect::of(is_allow));
+    member(py, &MEMBERS, "Effect", &Effect::ALL.map(Effect::as_str), at)
 }
 
 /// `orbgate.Reason` of a reason.

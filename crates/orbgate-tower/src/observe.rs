@@ -6,7 +6,7 @@ use std::sync::Once;
 #[cfg(feature = "watch")]
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use orbgate::Decision;
+use orbgate::{Decision, Effect};
 use orbgate_analysis::Shadowed;
 use tracing::Span;
 use tracing::field::{Empty, display};
@@ -86,7 +86,7 @@ pub(crate) fn misrouted(decision: &Decision<'_>, matched: &str, span: &Span) {
 }
 
 pub(crate) const fn effect(decision: &Decision<'_>) -> &'static str {
-    if decision.is_allow() { "allow" } else { "deny" }
+    Effect::of(decision.is_allow()).as_str()
 }
 
 /// Counts a version of a policy: `loaded`, or why it was not.

@@ -4,13 +4,14 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::decision::Decision;
 use crate::listing::{Route, ScopeInApi};
+use crate::reason::Effect;
 use crate::terms::{Digest, Orbs};
 
 impl Serialize for Decision<'_> {
     /// `{"decision","status","reason","detail","api","route","scope","orbs","policy"}`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut json = serializer.serialize_struct("Decision", 9)?;
-        json.serialize_field("decision", if self.is_allow() { "allow" } else { "deny" })?;
+        json.serialize_field("decision", &Effect::of(self.is_allow()))?;
         json.serialize_field("status", &self.status())?;
         json.serialize_field("reason", &self.reason())?;
         json.serialize_field("detail", &self.detail())?;

@@ -48,7 +48,7 @@ pub use crate::listing::{Route, Scope, ScopeInApi};
 pub use crate::policy::{Policy, PolicyError};
 #[doc(hidden)]
 pub use crate::reason::Named;
-pub use crate::reason::{Detail, Reason};
+pub use crate::reason::{Detail, Effect, Reason};
 pub use crate::request::Request;
 pub use crate::route_id::RouteId;
 #[cfg(feature = "serde")]

@@ -34,6 +34,23 @@ codes! {
     fn status -> Option<u16>;
 }
 
+codes! {
+    /// What a decision says. There is no third: what is no allow is a denial. Number 0 is no effect.
+    pub enum Effect: u8 {
+        Deny = 1: "deny", "the call must be refused";
+        Allow = 2: "allow", "the call may be made";
+    }
+}
+
+impl Effect {
+    /// Allow or deny.
+    #[must_use]
+    #[inline(always)]
+    pub const fn of(is_allow: bool) -> Self {
+        if is_allow { Self::Allow } else { Self::Deny }
+    }
+}
+
 /// What a decision names of its policy.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +125,7 @@ codes! {
     fn rule -> u8;
 }
 
-texts! { Reason Detail }
+texts! { Effect Reason Detail }
 
 #[cfg(test)]
 mod tests {

@@ -20,8 +20,10 @@ class _Code(str, enum.Enum):
 class Effect(_Code):
     """What was decided. There is no third: whatever is not an allow is a denial."""
 
-    ALLOW = "allow"
+    # cargo xtask codes: Effect
     DENY = "deny"
+    ALLOW = "allow"
+    # end of Effect
 
 
 class TokenKind(_Code):

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use orbgate::{Charge, Decision, Detail, Reason};
+use orbgate::{Charge, Decision, Detail, Effect, Reason};
 
 /// What must be decided. A field that is `None` is not compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Expected {
                 });
             }
         };
-        let word = |allow| Some(if allow { "allow" } else { "deny" }.to_owned());
+        let word = |allow| Some(Effect::of(allow).to_string());
         let charge = decision.charge();
         let orbs = decision.is_allow().then(|| ExpectedOrbs::from(charge));
         let bonus = |bonus| if bonus { "allowed" } else { "not allowed" }.to_owned();

@@ -1,6 +1,6 @@
 //! The words of a test file that say what must be decided.
 
-use orbgate::{Detail, Reason};
+use orbgate::{Detail, Effect, Reason};
 use orbgate_yaml::{Faults, quoted};
 
 use super::expected::{Expected, ExpectedOrbs};
@@ -82,6 +82,9 @@ enum Word {
 
 impl Word {
     fn new(word: &str) -> Option<Self> {
+        let effect = Effect::ALL
+            .into_iter()
+            .find(|effect| effect.as_str() == word);
         let reason = Reason::ALL
             .into_iter()
             .find(|reason| reason.as_str() == word);
@@ -89,17 +92,16 @@ impl Word {
             .into_iter()
             .find(|detail| detail.as_str() == word);
         Some(match word {
-            "allow" => Self::Decision(true),
-            "deny" => Self::Decision(false),
             "free" => Self::Orbs(ExpectedOrbs::Free),
             "unstated" => Self::Orbs(ExpectedOrbs::Unstated),
             "unknown" => Self::Orbs(ExpectedOrbs::Unknown),
             "bonus" => Self::Bonus(true),
             "no_bonus" => Self::Bonus(false),
-            _ => match (reason, detail) {
-                (Some(reason), _) => Self::Reason(reason),
-                (None, Some(detail)) => Self::Detail(detail),
-                (None, None) => Self::Orbs(ExpectedOrbs::Amount(amount(word)?)),
+            _ => match (effect, reason, detail) {
+                (Some(effect), ..) => Self::Decision(effect == Effect::Allow),
+                (_, Some(reason), _) => Self::Reason(reason),
+                (.., Some(detail)) => Self::Detail(detail),
+                (None, None, None) => Self::Orbs(ExpectedOrbs::Amount(amount(word)?)),
             },
         })
     }
@@ -112,11 +114,11 @@ fn amount(word: &str) -> Option<u64> {
 }
 
 fn unknown_word(word: &str) -> String {
-    let words = [
-        "allow", "deny", "free", "unstated", "unknown", "bonus", "no_bonus",
-    ];
-    let known = words
+    let words = ["free", "unstated", "unknown", "bonus", "no_bonus"];
+    let known = Effect::ALL
+        .map(Effect::as_str)
         .into_iter()
+        .chain(words)
         .chain(Reason::ALL.map(Reason::as_str))
         .chain(Detail::ALL.map(Detail::as_str));
     // A word far longer than any known one is not a misspelling, and must cost nothing.

@@ -1,14 +1,13 @@
 //! The families of codes, from the tables that are typed with [`orbgate::codes`], and how each language writes one.
 
-use orbgate::{Detail, Reason, TokenKind};
+use orbgate::{Detail, Effect, Reason, TokenKind};
 
-use crate::names::OrbgateEffect;
 use crate::status::OrbgateStatus;
 
 /// An enum of codes, each with its number in the C ABI.
 pub(in super::super) struct Family {
     /// `TokenKind`
-    name: &'static str,
+    pub(super) name: &'static str,
     /// A comment of C. Its first sentence is for every language.
     about: &'static str,
     /// That of its numbers in C.
@@ -51,7 +50,7 @@ pub(in super::super) fn families() -> [Family; 5] {
             about: "What a decision says. All zeros is not a decision: deny.",
             number_type: "uint8_t",
             none: Some(Code::new("invalid", 0, "no decision was made")),
-            codes: codes!(OrbgateEffect, |_| None),
+            codes: codes!(Effect, |_| None),
         },
         Family {
             name: "Reason",

@@ -10,7 +10,7 @@ use super::layout::constants;
 
 #[test]
 fn every_language_has_the_codes() {
-    let [status, _, reason, detail, kind] = &families();
+    let [status, effect, reason, detail, kind] = &families();
     // Java finds a code by its place.
     for family in [reason, detail] {
         assert!(
@@ -54,11 +54,10 @@ fn every_language_has_the_codes() {
     for (name, family) in [("Reason", reason), ("Detail", detail), ("TokenKind", kind)] {
         let java = format!("bindings/java/src/main/java/io/github/orbgate/{name}.java");
         compare_section(&java, "codes", &family.java());
-        compare_section(
-            "bindings/python/python/orbgate/_terms.py",
-            name,
-            &family.python(),
-        );
+    }
+    for family in [effect, reason, detail, kind] {
+        let terms = "bindings/python/python/orbgate/_terms.py";
+        compare_section(terms, family.name, &family.python());
     }
 
     let denies = |code: &&Code| code.status != Some(0);
