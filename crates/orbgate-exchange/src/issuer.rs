@@ -159,7 +159,7 @@ impl Issuers {
             false => keys,
         };
         match (conduct, document) {
-            (Conduct::Closes, _) => return None,
+            (Conduct::Closes, _) => None,
             (Conduct::Redirects, "jwks") => {
                 let to = format!("Location: {}/moved\r\n", self.name(name));
                 send(&mut stream, "302 Found", &to, "")

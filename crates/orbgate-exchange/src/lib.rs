@@ -4,6 +4,7 @@
     missing_docs,
     clippy::disallowed_methods,
     clippy::disallowed_macros,
+    clippy::disallowed_types,
     clippy::indexing_slicing,
     clippy::unwrap_used,
     clippy::expect_used,
