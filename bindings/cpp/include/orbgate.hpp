@@ -347,6 +347,7 @@ public:
     [[nodiscard]] OrbgateDecision raw() const && noexcept { return raw_; }
 
 private:
+    friend class Answer;
     friend class Engine;
     friend class Handle;
     OrbgateDecision raw_;

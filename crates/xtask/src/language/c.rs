@@ -17,7 +17,15 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         set_up_compilers()?.needed()?;
         setup::apt("cmake", "cmake")?.needed()?;
         // A second compiler sees other faults than the first.
-        for (program, package) in [("clang++", "clang"), ("valgrind", "valgrind")] {
+        for (program, package) in [
+            ("clang++", "clang"),
+            ("valgrind", "valgrind"),
+            // What the example of a gate fetches and serves with.
+            (
+                "curl-config",
+                "libcurl4-openssl-dev libcpp-httplib-dev openssl",
+            ),
+        ] {
             if let StepResult::Skipped(what) = setup::apt(program, package)? {
                 skipped::note(&format!("C and C++: {what}"))?;
             }

@@ -1,0 +1,197 @@
+// A service that a gate protects, with cpp-httplib, and libcurl for the issuers' keys:
+//   gate --listen 127.0.0.1:PORT --policy FILE --tokens FILE
+// Port 0 takes a free one; the program says on which address it listens. The service answers with what it knows of the call.
+#include <orbgate_gate.hpp>
+
+#include <curl/curl.h>
+#include <httplib.h>
+
+#include <cctype>
+#include <csignal>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+
+namespace {
+
+// A text within a JSON document.
+std::string json(std::string_view text)
+{
+    static const char digits[] = "0123456789abcdef";
+    std::string out = "\"";
+    for (const char byte : text) {
+        const auto code = static_cast<unsigned char>(byte);
+        if (code < 0x20 || byte == '"' || byte == '\\') {
+            out += std::string("\\u00") + digits[code >> 4] + digits[code & 15];
+        } else {
+            out += byte;
+        }
+    }
+    return out + "\"";
+}
+
+struct Reading {
+    std::string body;
+    std::size_t max_bytes;
+    bool is_too_large;
+};
+
+std::size_t read(char *data, std::size_t, std::size_t size, void *to)
+{
+    auto &reading = *static_cast<Reading *>(to);
+    reading.is_too_large = size > reading.max_bytes - reading.body.size();
+    if (reading.is_too_large) {
+        return 0;
+    }
+    reading.body.append(data, size);
+    return size;
+}
+
+bool same(std::string_view one, std::string_view other)
+{
+    const auto lower = [](char byte) { return std::tolower(static_cast<unsigned char>(byte)); };
+    return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                      [&](char left, char right) { return lower(left) == lower(right); });
+}
+
+std::size_t read_header(char *data, std::size_t, std::size_t size, void *to)
+{
+    static constexpr std::string_view name = "cache-control:";
+    const std::string_view line(data, size);
+    if (same(line.substr(0, name.size()), name)) {
+        auto &value = *static_cast<std::string *>(to);
+        value.append(value.empty() ? "" : ",").append(line.substr(name.size(), line.find_last_not_of("\r\n") + 1 - name.size()));
+    }
+    return size;
+}
+
+// By libcurl: no redirects, and only over https or from this machine, as the gate has checked.
+std::variant<orbgate::Response, orbgate::FetchFailure> fetch(const orbgate::Fetch &fetch)
+{
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
+    Reading reading = {{}, fetch.max_bytes, false};
+    orbgate::Response response;
+    curl_easy_setopt(curl.get(), CURLOPT_URL, fetch.url.c_str());
+    curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(fetch.timeout.count()));
+    curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, read);
+    curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &reading);
+    curl_easy_setopt(curl.get(), CURLOPT_HEADERFUNCTION, read_header);
+    curl_easy_setopt(curl.get(), CURLOPT_HEADERDATA, &response.cache_control);
+    const CURLcode code = curl_easy_perform(curl.get());
+    if (reading.is_too_large) {
+        return orbgate::FetchFailure::too_large;
+    }
+    if (code != CURLE_OK) {
+        return code == CURLE_OPERATION_TIMEDOUT ? orbgate::FetchFailure::timeout : orbgate::FetchFailure::unreachable;
+    }
+    long status = 0;
+    curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
+    response.status = static_cast<unsigned>(status);
+    response.body = std::move(reading.body);
+    return response;
+}
+
+// The request as it came: `target` is the request line's.
+orbgate::GateRequest request_of(const httplib::Request &request)
+{
+    orbgate::GateRequest asked;
+    asked.method = request.method;
+    asked.target = request.target;
+    for (const auto &[name, value] : request.headers) {
+        asked.header_names.push_back(name);
+        if (same(name, "authorization")) {
+            asked.authorization.push_back(value);
+        }
+    }
+    return asked;
+}
+
+// The denial: a status, at most two headers, and no body.
+void refuse(const orbgate::Answer &answer, httplib::Response &response)
+{
+    response.status = static_cast<int>(*answer.http_status());
+    if (const auto challenge = answer.www_authenticate()) {
+        response.set_header("WWW-Authenticate", std::string(*challenge));
+    }
+    if (const auto methods = answer.allow()) {
+        response.set_header("Allow", std::string(*methods));
+    }
+}
+
+// What the service knows of an allowed call.
+std::string seen(const httplib::Request &request, const orbgate::Answer &answer, const orbgate::Engine &engine)
+{
+    const auto words = engine.words(answer.decision());
+    const auto charge = answer.decision().charge();
+    const auto text = [](std::optional<std::string_view> it) { return it ? json(*it) : "null"; };
+    return "{\"method\":" + json(request.method) + ",\"target\":" + json(request.target) +
+           ",\"route\":" + text(words ? words->route : std::nullopt) + ",\"scope\":" + text(words ? words->scope : std::nullopt) +
+           ",\"kind\":" + (answer.kind() == orbgate::TokenKind::user ? "\"user\"" : "\"organisation\"") +
+           ",\"consumes\":" + (charge ? (charge->consumes ? "true" : "false") : "null") + "}";
+}
+
+// A whole file; what is not there is empty, which is neither a policy nor a configuration.
+std::string file(const std::string &path)
+{
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+int failed(const std::string &path, const orbgate::Error &error)
+{
+    std::cerr << path << ": " << error.message << "\n";
+    return 2;
+}
+
+} // namespace
+
+int main(int count, char **arguments)
+{
+    std::map<std::string, std::string> given = {{"--listen", "127.0.0.1:0"}};
+    for (int at = 1; at + 1 < count; at += 2) {
+        given[arguments[at]] = arguments[at + 1];
+    }
+    const auto engine = orbgate::Engine::from_file(given["--policy"]);
+    if (!engine) {
+        return failed(given["--policy"], engine.error());
+    }
+    const auto verifier = orbgate::Verifier::from_yaml(file(given["--tokens"]));
+    if (!verifier) {
+        return failed(given["--tokens"], verifier.error());
+    }
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    const auto gate = orbgate::Gate::make(*verifier, fetch).value();
+    gate.warm();
+
+    httplib::Server server;
+    // What is answered before its body is read must not leave the body to the next request.
+    server.set_keep_alive_max_count(1);
+    // Before any route: what is denied reaches no handler, and what is allowed is served here.
+    server.set_pre_routing_handler([&](const httplib::Request &request, httplib::Response &response) {
+        const auto answer = gate.ask(*engine, request_of(request));
+        if (answer) {
+            const std::string body = seen(request, answer, *engine);
+            std::cout << body + "\n" << std::flush;
+            response.set_content(body, "application/json");
+        } else {
+            refuse(answer, response);
+        }
+        return httplib::Server::HandlerResponse::Handled;
+    });
+    const std::string &address = given["--listen"];
+    const std::string host = address.substr(0, address.rfind(':'));
+    const int wanted = std::stoi(address.substr(address.rfind(':') + 1));
+    const int port = wanted == 0 ? server.bind_to_any_port(host.c_str()) : (server.bind_to_port(host.c_str(), wanted) ? wanted : -1);
+    if (port < 0) {
+        std::cerr << "cannot listen on " << address << "\n";
+        return 2;
+    }
+    std::cout << "listening " << host << ":" << port << "\n" << std::flush;
+    // It stops as any program is stopped, and frees what it has.
+    static httplib::Server *running = &server;
+    std::signal(SIGTERM, [](int) { running->stop(); });
+    server.listen_after_bind();
+    return 0;
+}

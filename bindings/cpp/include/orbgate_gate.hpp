@@ -1,0 +1,314 @@
+// Gates for C++17: from a request as it came to its answer. The library verifies the bearer token and decides; you fetch
+// the issuers' keys, with your HTTP client, in a callback.
+//
+// A program that includes this links the library of threads, too.
+#ifndef ORBGATE_GATE_HPP
+#define ORBGATE_GATE_HPP
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "orbgate.hpp"
+
+namespace orbgate {
+
+// Which tokens count, from the YAML of orbgate-token.
+class Verifier {
+public:
+    static Result<Verifier> from_yaml(Text yaml)
+    {
+        OrbgateVerifier *verifier = nullptr;
+        OrbgateError *error = nullptr;
+        const OrbgateStatus status = orbgate_verifier_from_yaml(yaml.data(), yaml.size(), &verifier, &error);
+        if (status != ORBGATE_STATUS_OK) {
+            return Error(status, error);
+        }
+        return Verifier(verifier);
+    }
+
+    [[nodiscard]] const OrbgateVerifier *raw() const noexcept { return verifier_.get(); }
+
+private:
+    explicit Verifier(OrbgateVerifier *verifier) noexcept : verifier_(verifier) {}
+    std::unique_ptr<OrbgateVerifier, detail::Free<orbgate_verifier_free>> verifier_;
+};
+
+// A URL to fetch by GET: follow no redirect, read no more than `max_bytes`, and take no longer than `timeout`.
+struct Fetch {
+    std::string url;
+    std::size_t max_bytes = 0;
+    std::chrono::milliseconds timeout{0};
+};
+
+// What a server has answered to a fetch.
+struct Response {
+    unsigned status = 0;
+    std::string cache_control; // the header's value; several joined by commas
+    std::string body;
+};
+
+// Why there is no response.
+enum class FetchFailure : std::uint32_t {
+    unreachable = ORBGATE_FETCH_UNREACHABLE,
+    timeout = ORBGATE_FETCH_TIMEOUT,
+    too_large = ORBGATE_FETCH_TOO_LARGE,
+    bad_url = ORBGATE_FETCH_BAD_URL,
+};
+
+// Fetches. It runs in a thread of its own, of which there is one at most for each issuer; what it throws is `unreachable`.
+using Fetcher = std::function<std::variant<Response, FetchFailure>(const Fetch &)>;
+
+// A request as it came over the wire. It only refers to its texts.
+struct GateRequest {
+    std::string_view method;
+    std::string_view target;                     // path and query, neither decoded nor cut
+    std::vector<std::string_view> authorization; // an item for each line of the header
+    std::vector<std::string_view> header_names;  // of all headers
+    BonusOrbs bonus = BonusOrbs::refuse;
+    // What a router outside the gate has taken: its template with its prefix, or "" where it does not say.
+    std::optional<std::string_view> matched;
+    bool audit = false; // with a line for an audit
+};
+
+// What a gate answers. One that was never made denies.
+class [[nodiscard]] Answer {
+public:
+    Answer() noexcept : info_(orbgate_step_info_init()) {}
+
+    [[nodiscard]] bool is_allow() const noexcept { return decision().is_allow(); }
+    explicit operator bool() const noexcept { return is_allow(); }
+    [[nodiscard]] Decision decision() const noexcept
+    {
+        Decision decision;
+        decision.raw_ = info_.decision;
+        return decision;
+    }
+
+    // What to answer to a denied request, with no body; none for an allow.
+    [[nodiscard]] std::optional<std::uint32_t> http_status() const noexcept
+    {
+        if (is_allow()) {
+            return std::nullopt;
+        }
+        return info_.http_status == 0 ? std::uint32_t{ORBGATE_DEFAULT_HTTP_STATUS} : info_.http_status;
+    }
+    [[nodiscard]] std::optional<std::string_view> www_authenticate() const & noexcept { return detail::maybe(info_.www_authenticate); }
+    [[nodiscard]] std::optional<std::string_view> allow() const & noexcept { return detail::maybe(info_.allow); }
+
+    // For logs and counters: why the token is refused; where the router went instead; the line of an audit.
+    [[nodiscard]] std::optional<std::string_view> refused() const & noexcept { return detail::maybe(info_.refused); }
+    [[nodiscard]] std::optional<std::string_view> misrouted() const & noexcept { return detail::maybe(info_.misrouted); }
+    [[nodiscard]] std::optional<std::string_view> audit() const & noexcept { return detail::maybe(info_.audit); }
+
+    // What is known of the token, if it is right; the texts live as long as the answer.
+    [[nodiscard]] TokenKind kind() const noexcept { return step_ ? static_cast<TokenKind>(info_.token_kind) : TokenKind::none; }
+    [[nodiscard]] std::string_view scopes() const & noexcept { return detail::view(info_.scopes); }
+    [[nodiscard]] std::string_view issuer() const & noexcept { return detail::view(info_.issuer); }
+    [[nodiscard]] std::optional<std::string_view> subject() const & noexcept { return detail::maybe(info_.subject); }
+    [[nodiscard]] std::optional<std::string_view> client() const & noexcept { return detail::maybe(info_.client); }
+    [[nodiscard]] std::string_view fingerprint() const & noexcept { return detail::view(info_.fingerprint); }
+    [[nodiscard]] const OrbgateStepInfo &raw() const & noexcept { return info_; }
+
+private:
+    friend class Gate;
+    using Step = std::unique_ptr<OrbgateStep, detail::Free<orbgate_step_free>>;
+    Answer(Step step, const OrbgateStepInfo &info) noexcept : step_(std::move(step)), info_(info) {}
+
+    Step step_;
+    OrbgateStepInfo info_;
+};
+
+// Rules and keys, asked about one request after another. Any thread may ask at any time; a thread whose token needs keys
+// that are not there waits for them.
+class Gate {
+public:
+    // With the C interface's options, of which `orbgate_gate_options_init()` has the defaults.
+    static Result<Gate> make(const Verifier &verifier, Fetcher fetcher,
+                             const OrbgateGateOptions &options = orbgate_gate_options_init())
+    {
+        OrbgateGate *gate = nullptr;
+        OrbgateError *error = nullptr;
+        const OrbgateStatus status = orbgate_gate_new(verifier.raw(), &options, &gate, &error);
+        if (status != ORBGATE_STATUS_OK) {
+            return Error(status, error);
+        }
+        return Gate(std::make_unique<State>(gate, std::move(fetcher)));
+    }
+
+    // Asks about a request, to be decided by this engine; with a handle, by `handle.load()`. A gate or an engine that has been
+    // moved from denies.
+    Answer ask(const Engine &engine, const GateRequest &request) const
+    {
+        if (!state_) {
+            return {};
+        }
+        const std::vector<OrbgateStr> authorization = texts(request.authorization), names = texts(request.header_names);
+        OrbgateGateRequest raw = orbgate_gate_request_init();
+        raw.flags = detail::number(request.bonus) | (request.audit ? std::uint32_t{ORBGATE_WITH_AUDIT} : 0u);
+        raw.method = text(request.method);
+        raw.target = text(request.target);
+        raw.authorization = authorization.data();
+        raw.authorization_count = authorization.size();
+        raw.header_names = names.data();
+        raw.header_name_count = names.size();
+        if (request.matched) {
+            raw.matched = request.matched->empty() ? ORBGATE_MATCHED_UNKNOWN : ORBGATE_MATCHED_TEMPLATE;
+            raw.path_template = text(*request.matched);
+        }
+        OrbgateStep *step = nullptr;
+        OrbgateStatus status = orbgate_gate_ask(state_->gate.get(), engine.raw(), &raw, unix_ms(), monotonic_ms(), &step);
+        for (;;) {
+            Answer::Step owner(status == ORBGATE_STATUS_OK ? step : nullptr);
+            OrbgateStepInfo info = orbgate_step_info_init();
+            state_->start_fetches();
+            if (orbgate_step_info(owner.get(), &info) != ORBGATE_STATUS_OK) {
+                return {};
+            }
+            if (info.kind != ORBGATE_STEP_WAIT) {
+                // A library that cannot check signatures gives no answer, which denies.
+                return info.kind == ORBGATE_STEP_ANSWER ? Answer(std::move(owner), info) : Answer();
+            }
+            state_->wait(owner.get(), info.until_ms);
+            status = orbgate_gate_resume(state_->gate.get(), engine.raw(), owner.release(), unix_ms(), monotonic_ms(), &step);
+        }
+    }
+
+    // Begins to fetch every issuer's keys, so that the first request need not wait. Returns at once.
+    void warm() const
+    {
+        if (state_ && orbgate_gate_warm(state_->gate.get(), monotonic_ms()) == ORBGATE_STATUS_OK) {
+            state_->start_fetches();
+        }
+    }
+
+    // Never again uses a key: one whose private half was stolen. False for an unknown issuer.
+    bool revoke(Text issuer, Text kid) const noexcept
+    {
+        return orbgate_gate_revoke(raw(), issuer.data(), issuer.size(), kid.data(), kid.size()) == ORBGATE_STATUS_OK;
+    }
+
+    // Forgets an issuer's keys: for an issuer that has withdrawn one. False for an unknown issuer.
+    bool forget(Text issuer) const noexcept
+    {
+        return orbgate_gate_forget(raw(), issuer.data(), issuer.size()) == ORBGATE_STATUS_OK;
+    }
+
+    // For health checks, with `orbgate_gate_status`.
+    [[nodiscard]] const OrbgateGate *raw() const noexcept { return state_ ? state_->gate.get() : nullptr; }
+
+private:
+    struct State {
+        State(OrbgateGate *made, Fetcher with) : gate(made), fetcher(std::move(with)) {}
+        State(const State &) = delete;
+        State &operator=(const State &) = delete;
+        // Waits for the fetches under way.
+        ~State()
+        {
+            std::unique_lock<std::mutex> lock(mutex);
+            ended.wait(lock, [this] { return fetching == 0; });
+        }
+
+        void start_fetches()
+        {
+            OrbgateFetch *fetch = nullptr;
+            while (orbgate_gate_next_fetch(gate.get(), monotonic_ms(), &fetch) == ORBGATE_STATUS_OK && fetch != nullptr) {
+                {
+                    const std::lock_guard<std::mutex> lock(mutex);
+                    fetching++;
+                }
+                std::thread([this, fetch] { run(fetch); }).detach();
+            }
+        }
+
+        // Fetches what an attempt needs, to its end.
+        void run(OrbgateFetch *next) noexcept
+        {
+            while (next != nullptr) {
+                const std::unique_ptr<OrbgateFetch, detail::Free<orbgate_fetch_free>> fetch(std::exchange(next, nullptr));
+                OrbgateFetchInfo info = orbgate_fetch_info_init();
+                OrbgateStatus status = orbgate_fetch_info(fetch.get(), &info);
+                const std::variant<Response, FetchFailure> came = fetched(info);
+                if (const Response *response = std::get_if<Response>(&came)) {
+                    status = orbgate_gate_fetched(gate.get(), info.attempt, response->status, response->cache_control.data(),
+                                                  response->cache_control.size(), response->body.data(), response->body.size(),
+                                                  monotonic_ms(), &next);
+                } else {
+                    const std::uint32_t failure = detail::number(*std::get_if<FetchFailure>(&came));
+                    status = orbgate_gate_fetch_failed(gate.get(), info.attempt, failure, monotonic_ms());
+                }
+                if (status != ORBGATE_STATUS_OK) {
+                    next = nullptr; // the attempt ends by itself
+                }
+            }
+            // Within the lock: the state may be gone right after it.
+            const std::lock_guard<std::mutex> lock(mutex);
+            fetching--;
+            ended.notify_all();
+        }
+
+        std::variant<Response, FetchFailure> fetched(const OrbgateFetchInfo &info) noexcept
+        {
+            const auto call = [&] {
+                const Fetch fetch = {std::string(detail::view(info.url)), static_cast<std::size_t>(info.max_bytes),
+                                     std::chrono::milliseconds(info.timeout_ms)};
+                return fetcher(fetch);
+            };
+#if defined(__cpp_exceptions)
+            try {
+                return call();
+            } catch (...) {
+                return FetchFailure::unreachable;
+            }
+#else
+            return call();
+#endif
+        }
+
+        void wait(const OrbgateStep *step, std::uint64_t until_ms)
+        {
+            const auto is_over = [&] {
+                std::uint8_t over = 1;
+                return orbgate_gate_is_over(gate.get(), step, monotonic_ms(), &over) != ORBGATE_STATUS_OK || over == 1;
+            };
+            const std::chrono::steady_clock::time_point until{std::chrono::milliseconds(until_ms)};
+            std::unique_lock<std::mutex> lock(mutex);
+            ended.wait_until(lock, until, is_over);
+        }
+
+        std::unique_ptr<OrbgateGate, detail::Free<orbgate_gate_free>> gate;
+        Fetcher fetcher;
+        std::mutex mutex;
+        std::condition_variable ended; // an attempt has ended
+        std::size_t fetching = 0;
+    };
+
+    explicit Gate(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+
+    template <typename Clock>
+    static std::uint64_t since_start() noexcept
+    {
+        const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch()).count();
+        return since < 0 ? 0 : static_cast<std::uint64_t>(since);
+    }
+    static std::uint64_t unix_ms() noexcept { return since_start<std::chrono::system_clock>(); }
+    static std::uint64_t monotonic_ms() noexcept { return since_start<std::chrono::steady_clock>(); }
+
+    static OrbgateStr text(std::string_view view) noexcept { return {view.data(), view.size()}; }
+    static std::vector<OrbgateStr> texts(const std::vector<std::string_view> &views)
+    {
+        std::vector<OrbgateStr> texts;
+        for (const std::string_view view : views) {
+            texts.push_back(text(view));
+        }
+        return texts;
+    }
+
+    std::unique_ptr<State> state_;
+};
+
+} // namespace orbgate
+
+#endif // ORBGATE_GATE_HPP

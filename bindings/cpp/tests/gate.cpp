@@ -1,0 +1,137 @@
+// The gate of the wrapper: what is fetched by a callback, who waits for it, and what no failure of it becomes.
+#include <atomic>
+#include <fstream>
+#include <iterator>
+
+#include "orbgate_gate.hpp"
+#include "test.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string file(const std::string &name)
+{
+    std::ifstream stream("crates/orbgate-token/testdata/" + name, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(stream), {}};
+    while (!text.empty() && text.back() == '\n') {
+        text.pop_back();
+    }
+    CHECK(!text.empty());
+    return text;
+}
+
+orbgate::Verifier verifier() { return std::move(*orbgate::Verifier::from_yaml(file("token.yaml"))); }
+
+// The issuer, as `testdata` has it.
+std::variant<orbgate::Response, orbgate::FetchFailure> serve(const orbgate::Fetch &fetch)
+{
+    CHECK(fetch.max_bytes == 262144 && fetch.timeout > 0ms && fetch.timeout <= 5s);
+    if (fetch.url == "https://id.example.com/jwks") {
+        return orbgate::Response{200, "max-age=900", file("jwks.json")};
+    }
+    if (fetch.url == "https://id.example.com/.well-known/openid-configuration") {
+        return orbgate::Response{200, "", R"({"issuer":"https://id.example.com","jwks_uri":"https://id.example.com/jwks"})"};
+    }
+    return orbgate::FetchFailure::unreachable;
+}
+
+// Asks with the token of `testdata`, which is right from 2027 on: a gate that has its keys says so, and one without says that.
+std::string refused(const orbgate::Gate &gate, const orbgate::Engine &engine)
+{
+    const std::string bearer = "Bearer " + file("token.jwt");
+    orbgate::GateRequest request;
+    request.method = "GET";
+    request.target = "/api/v1/external/account";
+    request.authorization = {bearer};
+    const auto answer = gate.ask(engine, request);
+    CHECK(!answer && answer.http_status() == 401u && answer.www_authenticate() == "Bearer");
+    CHECK(answer.kind() == orbgate::TokenKind::none && answer.decision().reason() == orbgate::Reason::invalid_token);
+    return std::string(answer.refused().value_or(""));
+}
+
+void a_token_waits_for_its_keys(const orbgate::Engine &engine)
+{
+    std::atomic<int> fetches = 0;
+    const auto slowly = [&fetches](const orbgate::Fetch &fetch) {
+        fetches++;
+        std::this_thread::sleep_for(50ms);
+        return serve(fetch);
+    };
+    const auto gate = std::move(*orbgate::Gate::make(verifier(), slowly));
+    std::vector<std::thread> threads;
+    for (int at = 0; at < 8; at++) {
+        threads.emplace_back([&] { CHECK(refused(gate, engine) == "not_yet_valid"); });
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+    CHECK(fetches == 2); // one attempt for all: discovery and keys
+    CHECK(gate.revoke("https://id.example.com", "2026-11") && !gate.revoke("https://id.example.org", "2026-11"));
+    CHECK(refused(gate, engine) == "key_revoked");
+    CHECK(gate.forget("https://id.example.com") && !gate.forget("nobody"));
+    CHECK(refused(gate, engine) == "key_revoked" && fetches == 4);
+}
+
+void a_failure_is_a_denial(const orbgate::Engine &engine)
+{
+    const auto down = [](const orbgate::Fetch &) { return orbgate::FetchFailure::timeout; };
+    CHECK(refused(*orbgate::Gate::make(verifier(), down), engine) == "no_keys");
+#if defined(__cpp_exceptions)
+    const auto throwing = [](const orbgate::Fetch &) -> std::variant<orbgate::Response, orbgate::FetchFailure> { throw 7; };
+    CHECK(refused(*orbgate::Gate::make(verifier(), throwing), engine) == "no_keys");
+    CHECK(refused(*orbgate::Gate::make(verifier(), nullptr), engine) == "no_keys"); // an empty function throws
+#endif
+    // An issuer that takes longer than it may: nobody waits longer for it.
+    OrbgateGateOptions options = orbgate_gate_options_init();
+    options.timeout_ms = 100;
+    const auto late = [](const orbgate::Fetch &fetch) {
+        std::this_thread::sleep_for(600ms);
+        return serve(fetch);
+    };
+    const auto gate = std::move(*orbgate::Gate::make(verifier(), late, options));
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(refused(gate, engine) == "no_keys");
+    CHECK(std::chrono::steady_clock::now() - start < 500ms);
+}
+
+void what_is_missing_denies(const orbgate::Engine &engine)
+{
+    auto gate = std::move(*orbgate::Gate::make(verifier(), serve));
+    gate.warm();
+    const auto moved = std::move(gate);
+    orbgate::GateRequest request;
+    CHECK(gate.ask(engine, request).http_status() == 403u && !gate.revoke("a", "b")); // NOLINT: it is what is tested
+    gate.warm();
+    CHECK(moved.ask(engine, request).http_status() == 400u);
+    request.method = "PUT";
+    request.target = "/api/v1/external/account";
+    CHECK(moved.ask(engine, request).http_status() == 401u);
+    auto gone = std::move(*orbgate::Engine::external());
+    const auto kept = std::move(gone);
+    CHECK(moved.ask(gone, request).http_status() == 403u); // NOLINT
+    CHECK(!orbgate::Answer());
+
+    request.audit = true;
+    request.matched = "/api/v1/external/account";
+    const auto answer = moved.ask(kept, request);
+    CHECK(answer.audit()->find("\"reason\":\"no_token\"") != std::string_view::npos);
+
+    const auto faulty = orbgate::Verifier::from_yaml("orbgate_token: 1\nissuers: []\n");
+    CHECK(!faulty && faulty.error().status == orbgate::Status::invalid_configuration && faulty.error().faults.size() == 1);
+    OrbgateGateOptions options = orbgate_gate_options_init();
+    options.burst = 1000;
+    const auto refused = orbgate::Gate::make(verifier(), serve, options);
+    CHECK(!refused && refused.error().message == "fetching keys: `burst` is not 1 to 100");
+}
+
+} // namespace
+
+int main()
+{
+    const auto engine = std::move(*orbgate::Engine::external());
+    a_token_waits_for_its_keys(engine);
+    a_failure_is_a_denial(engine);
+    what_is_missing_denies(engine);
+    return 0;
+}
