@@ -65,7 +65,7 @@ impl Config {
     ///
     /// Every fault of the file, each with its place.
     pub fn from_yaml(text: &str, folder: &Path) -> Result<Self, ConfigError> {
-        let judge = |document: &_, faults: &mut _| rules::config(document, folder, faults);
+        let judge = |document, faults: &mut _| rules::config(&document, folder, faults);
         let read = yaml::read(text.as_bytes(), &FORMAT, read::document, judge);
         match read {
             Ok(Some(config)) => Ok(config),
