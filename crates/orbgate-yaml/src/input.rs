@@ -11,30 +11,26 @@ use saphyr_parser::{Input, StrInput};
 
 /// How many of the characters `,[]{}` the parser may still read before it reports a value.
 #[derive(Debug)]
-pub struct Budget(Cell<u32>);
+pub(super) struct Budget(Cell<u32>);
 
 impl Budget {
     /// The most of these characters: a list that has more should be written in lines, not in brackets.
-    pub const MARKS: u32 = 32_768;
+    pub(super) const MARKS: u32 = 32_768;
 
     /// The whole budget.
     #[must_use]
-    #[expect(
-        clippy::new_without_default,
-        reason = "a default budget says nothing of what is spent"
-    )]
-    pub const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self(Cell::new(Self::MARKS))
     }
 
     /// The parser has reported something: the budget is full again.
-    pub fn renew(&self) {
+    pub(super) fn renew(&self) {
         self.0.set(Self::MARKS);
     }
 
     /// Whether the text was cut short.
     #[must_use]
-    pub const fn is_spent(&self) -> bool {
+    pub(super) const fn is_spent(&self) -> bool {
         self.0.get() == 0
     }
 
@@ -44,7 +40,7 @@ impl Budget {
 }
 
 /// A text that ends where the budget does, for a parser of `saphyr-parser`.
-pub struct Bounded<'t> {
+pub(super) struct Bounded<'t> {
     text: StrInput<'t>,
     budget: &'t Budget,
 }
@@ -52,7 +48,7 @@ pub struct Bounded<'t> {
 impl<'t> Bounded<'t> {
     /// Reads from the text.
     #[must_use]
-    pub fn new(text: &'t str, budget: &'t Budget) -> Self {
+    pub(super) fn new(text: &'t str, budget: &'t Budget) -> Self {
         Self {
             text: StrInput::new(text),
             budget,

@@ -5,6 +5,8 @@ mod fault;
 mod faults;
 mod format;
 mod input;
+mod keep;
+mod keys;
 mod node;
 mod place;
 mod scalar;
@@ -21,11 +23,13 @@ pub use end::{has_end_marker, is_sealed, seal, unseal};
 pub use fault::Fault;
 pub use faults::{Faults, first_place, is_hidden, quoted};
 pub use format::{Braced, Format};
-pub use input::{Bounded, Budget};
+pub use keep::Keep;
+pub use keys::refuse_duplicates;
 pub use node::{Content, Entry, Node, Scalar};
 pub use place::Place;
 pub use spanned::Spanned;
 pub use text::MAX_BYTES;
+pub use tree::outline;
 pub use values::{Owner, Values, amount, is_empty_value, is_null};
 
 /// Reads a file: its tree becomes a document, and the document is judged.

@@ -8,10 +8,11 @@
 
 use std::borrow::Cow;
 
+use crate::keep::{All, Keep};
 use crate::node::{Content, Entry, Node, Scalar};
 use crate::place::Place;
 use crate::scalar::other_reading;
-use crate::tree::{DEPTH, most_values};
+use crate::tree::most_values;
 
 /// A longer line may have more commas and brackets than `Budget` allows.
 const LINE_BYTES: usize = 32_768;
@@ -161,7 +162,7 @@ impl<'t> Lines<'t> {
 
     /// The mapping or list on the next lines, within so many others.
     fn collection(&mut self, depth: usize) -> Option<Node<'t>> {
-        let first = self.next.filter(|_| depth < DEPTH)?;
+        let first = self.next.filter(|_| depth < All::DEPTH)?;
         self.count(1)?;
         let column = first.place.column;
         let kind = if first.is_item() {
@@ -240,7 +241,7 @@ impl<'t> Lines<'t> {
         self.count(1)?;
         let inner = depth.saturating_add(1);
         let (kind, after) = match rest.text.as_bytes().first()? {
-            b'[' | b'{' if inner >= DEPTH => return None,
+            b'[' | b'{' if inner >= All::DEPTH => return None,
             b'[' => {
                 let (items, after) =
                     self.items(rest, ']', |lines, item| lines.flow(item, inner))?;

@@ -1,23 +1,24 @@
-//! The first reading: YAML text → a tree in which every value knows its place.
+//! YAML text → a tree in which every value knows its place: the one reader of YAML's events.
 //!
-//! Everything that makes YAML mean more than it shows is refused here: aliases, anchors, tags,
-//! merge keys, duplicate keys, several documents. Nothing is ever expanded; depth, the number of faults, and the number
-//! of values for so long a text are bounded, so a hostile file costs no more than an honest one.
+//! Of our own files everything is read, and what makes YAML mean more than it shows is refused: aliases, anchors and tags,
+//! too. Of the documents of others some parts are kept, and what needs an alias or a tag is not understood. In both, merge
+//! keys, duplicate keys and several documents are refused. Nothing is ever expanded; depth, the number of faults, and the
+//! number of values are bounded, so a hostile file costs no more than an honest one.
 
 use core::ops::ControlFlow;
 use std::borrow::Cow;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
-use crate::faults::{Faults, first_place, quoted};
+use crate::faults::Faults;
 use crate::format::Format;
 use crate::input::{Bounded, Budget};
+use crate::keep::{All, Keep};
+use crate::keys::{entry, refuse_duplicates};
 use crate::node::{Content, Entry, Node, Scalar};
 use crate::place::Place;
 use crate::syntax::{self, place};
 
-/// Collections within collections; the deepest valid file has seven.
-pub(super) const DEPTH: usize = 8;
 /// A text of any length may have this many values …
 const FREE_VALUES: usize = 10_000;
 /// … and a longer one as many as it has this number of characters.
@@ -29,12 +30,29 @@ pub(super) fn parse<'a>(
     format: &'a Format,
     faults: &mut Faults,
 ) -> Option<Node<'a>> {
+    walk(text, Some(format), All, faults)
+}
+
+/// The kept parts of a document that others write; `None` where it cannot be walked. What is not kept is
+/// [`Content::Refused`], and so is what has a tag or is an alias: who needs it reports it.
+pub fn outline<'a, K: Keep>(text: &'a str, keep: K, faults: &mut Faults) -> Option<Node<'a>> {
+    walk(text, None, keep, faults)
+}
+
+fn walk<'a, K: Keep>(
+    text: &'a str,
+    format: Option<&'a Format>,
+    keep: K,
+    faults: &mut Faults,
+) -> Option<Node<'a>> {
     let budget = Budget::new();
     let mut builder = Builder {
         text,
         is_ascii: text.is_ascii(),
         format,
+        keep,
         open: Vec::new(),
+        skipped: None,
         root: None,
         values: 0,
         documents: 0,
@@ -52,6 +70,7 @@ pub(super) fn parse<'a>(
         }
         budget.renew();
         let flow = match step {
+            Ok((event, _)) if builder.skips(&event) => ControlFlow::Continue(()),
             Ok((event, span)) => builder.take(event, span, faults),
             Err(error) => builder.take_error(&error, faults),
         };
@@ -60,14 +79,19 @@ pub(super) fn parse<'a>(
         }
     }
     if builder.root.is_none() {
-        faults.push(Place::START, format!("the file is empty: {}", format.start));
+        let message = match format {
+            Some(format) => format!("the file is empty: {}", format.start),
+            None => "the document is empty".to_owned(),
+        };
+        faults.push(Place::START, message);
     }
     builder.root
 }
 
 /// A collection whose end has not been read yet.
-struct Open<'a> {
+struct Open<'a, K> {
     place: Place,
+    keep: K,
     /// Whether it is written in brackets or braces.
     flow: bool,
     so_far: SoFar<'a>,
@@ -79,12 +103,16 @@ enum SoFar<'a> {
     Mapping(Vec<Entry<'a>>, Option<Node<'a>>),
 }
 
-struct Builder<'a> {
+struct Builder<'a, K> {
     text: &'a str,
     /// Whether a character's number is its byte's.
     is_ascii: bool,
-    format: &'a Format,
-    open: Vec<Open<'a>>,
+    /// That of our own files; the documents of others have none.
+    format: Option<&'a Format>,
+    keep: K,
+    open: Vec<Open<'a, K>>,
+    /// The collection that is being skipped, and how many collections within it are open.
+    skipped: Option<(Place, usize)>,
     root: Option<Node<'a>>,
     values: usize,
     documents: usize,
@@ -92,33 +120,51 @@ struct Builder<'a> {
     last_plain: Option<Span>,
 }
 
-impl<'a> Builder<'a> {
+impl<'a, K: Keep> Builder<'a, K> {
+    /// Whether an event is within a collection that is skipped.
+    const fn skips(&mut self, event: &Event<'_>) -> bool {
+        let Some((_, open)) = &mut self.skipped else {
+            return false;
+        };
+        match event {
+            Event::SequenceStart(..) | Event::MappingStart(..) => *open = open.saturating_add(1),
+            Event::SequenceEnd | Event::MappingEnd => *open = open.saturating_sub(1),
+            _ => {}
+        }
+        *open > 0
+    }
+
     fn take(&mut self, event: Event<'a>, span: Span, faults: &mut Faults) -> ControlFlow<()> {
+        if let Some((place, _)) = self.skipped.take() {
+            return self.close(place, Content::Refused, faults);
+        }
         let place = place(&span.start);
         self.count(&event, &span, faults)?;
         match event {
             Event::Alias(_) => {
-                refuse_alias(place, faults);
-                let kind = Content::Refused;
-                self.close(Node { place, kind }, faults)
+                self.refuse_alias(place, faults);
+                self.close(place, Content::Refused, faults)
             }
             Event::Scalar(text, style, anchor, tag) => {
-                refuse_properties(place, anchor, tag.is_some(), faults);
+                self.refuse_properties(place, anchor, tag.is_some(), faults);
+                if self.next_keep().is_none() || self.is_foreign(tag.is_some()) {
+                    return self.close(place, Content::Refused, faults);
+                }
                 let plain = style == ScalarStyle::Plain;
                 let text = self.borrowed(text, style, &span);
                 if plain && !text.is_empty() {
                     self.last_plain = Some(span);
                 }
-                let kind = Content::Scalar(Scalar { text, plain });
-                self.close(Node { place, kind }, faults)
+                self.close(place, Content::Scalar(Scalar { text, plain }), faults)
             }
             Event::SequenceStart(anchor, tag) => {
-                refuse_properties(place, anchor, tag.is_some(), faults);
-                self.start(&span, SoFar::Sequence(Vec::new()), faults)
+                self.refuse_properties(place, anchor, tag.is_some(), faults);
+                self.start(&span, tag.is_some(), SoFar::Sequence(Vec::new()), faults)
             }
             Event::MappingStart(anchor, tag) => {
-                refuse_properties(place, anchor, tag.is_some(), faults);
-                self.start(&span, SoFar::Mapping(Vec::new(), None), faults)
+                self.refuse_properties(place, anchor, tag.is_some(), faults);
+                let so_far = SoFar::Mapping(Vec::new(), None);
+                self.start(&span, tag.is_some(), so_far, faults)
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(faults),
             Event::DocumentStart(_)
@@ -131,27 +177,51 @@ impl<'a> Builder<'a> {
 
     /// Counts values and documents, and ends where one is too many.
     fn count(&mut self, event: &Event<'_>, span: &Span, faults: &mut Faults) -> ControlFlow<()> {
-        let place = place(&span.start);
-        match event {
+        let message = match event {
             Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..) => {
                 self.values = self.values.saturating_add(1);
-                if self.values > most_values(span.start.index()) {
-                    faults.push(place, too_many_values());
-                    return ControlFlow::Break(());
+                match self.format {
+                    Some(_) if self.values > most_values(span.start.index()) => too_many_values(),
+                    None if self.values > K::VALUES => {
+                        format!("too many values: {} are the limit", K::VALUES)
+                    }
+                    _ => return ControlFlow::Continue(()),
                 }
             }
             Event::DocumentStart(_) => {
                 self.documents = self.documents.saturating_add(1);
-                if self.documents > 1 {
-                    let file = self.format.file;
-                    let message = format!("a second document starts here: {file} is one document");
-                    faults.push(place, message);
-                    return ControlFlow::Break(());
+                match self.format {
+                    _ if self.documents == 1 => return ControlFlow::Continue(()),
+                    Some(Format { file, .. }) => {
+                        format!("a second document starts here: {file} is one document")
+                    }
+                    None => "a second document starts here: one is read".to_owned(),
                 }
             }
-            _ => {}
+            _ => return ControlFlow::Continue(()),
+        };
+        faults.push(place(&span.start), message);
+        ControlFlow::Break(())
+    }
+
+    /// Whether a value has a tag, in a document of others.
+    const fn is_foreign(&self, tagged: bool) -> bool {
+        tagged && self.format.is_none()
+    }
+
+    /// What is kept of the next value.
+    fn next_keep(&self) -> Option<K> {
+        let Some(open) = self.open.last() else {
+            return Some(self.keep);
+        };
+        match &open.so_far {
+            SoFar::Sequence(_) => open.keep.item(),
+            SoFar::Mapping(_, None) => Some(open.keep),
+            SoFar::Mapping(_, Some(key)) => match &key.kind {
+                Content::Scalar(key) => open.keep.of(&key.text),
+                _ => Some(open.keep),
+            },
         }
-        ControlFlow::Continue(())
     }
 
     /// The end of the innermost collection: it is complete.
@@ -170,18 +240,19 @@ impl<'a> Builder<'a> {
                 Content::Mapping(entries)
             }
         };
-        self.close(Node { place, kind }, faults)
+        self.close(place, kind, faults)
     }
 
     fn too_many_marks(&self) -> String {
         let most = Budget::MARKS;
         // After the mark of a document a bracket cannot start a key.
-        let or = match self.open.as_slice() {
-            [] => ", or `---` and a space before it",
-            _ => "",
+        let instead = match (self.format, self.open.as_slice()) {
+            (None, _) => "or as JSON",
+            (_, []) => "without brackets, or `---` and a space before it",
+            _ => "without brackets",
         };
         format!(
-            "over {most} commas and brackets in the value that starts here: write it in lines, without brackets{or}"
+            "over {most} commas and brackets in the value that starts here: write it in lines, {instead}"
         )
     }
 
@@ -203,40 +274,46 @@ impl<'a> Builder<'a> {
     fn take_error(&mut self, error: &ScanError, faults: &mut Faults) -> ControlFlow<()> {
         let at = error.marker();
         if error.info().contains("unknown anchor") {
+            if self.skipped.is_some() {
+                return ControlFlow::Continue(());
+            }
             // The parser has stepped over the alias, so the rest of the file can still be judged.
-            refuse_alias(place(at), faults);
-            return self.close(
-                Node {
-                    place: place(at),
-                    kind: Content::Refused,
-                },
-                faults,
-            );
+            self.refuse_alias(place(at), faults);
+            return self.close(place(at), Content::Refused, faults);
         }
-        let (place, message) = match error.info() {
-            info if info.contains("recursion limit") => (place(at), too_deep()),
-            _ => syntax::diagnosis(
-                error,
-                self.text,
-                self.format,
-                self.last_plain,
-                self.open_flow(),
-            ),
+        let (place, message) = match (self.format, error.info()) {
+            (None, info) => (place(at), format!("this is not valid YAML: {info}")),
+            (_, info) if info.contains("recursion limit") => (place(at), too_deep(K::DEPTH)),
+            (Some(format), _) => {
+                let flow = self.open_flow();
+                syntax::diagnosis(error, self.text, format, self.last_plain, flow)
+            }
         };
         faults.push(place, message);
         ControlFlow::Break(())
     }
 
-    fn start(&mut self, span: &Span, so_far: SoFar<'a>, faults: &mut Faults) -> ControlFlow<()> {
+    fn start(
+        &mut self,
+        span: &Span,
+        tagged: bool,
+        so_far: SoFar<'a>,
+        faults: &mut Faults,
+    ) -> ControlFlow<()> {
         let place = place(&span.start);
-        if self.open.len() >= DEPTH {
-            faults.push(place, too_deep());
+        let Some(keep) = self.next_keep().filter(|_| !self.is_foreign(tagged)) else {
+            self.skipped = Some((place, 1));
+            return ControlFlow::Continue(());
+        };
+        if self.open.len() >= K::DEPTH {
+            faults.push(place, too_deep(K::DEPTH));
             return ControlFlow::Break(());
         }
         // A bracket takes up room, the start of a block does not.
         let flow = span.end.index() > span.start.index();
         self.open.push(Open {
             place,
+            keep,
             flow,
             so_far,
         });
@@ -250,16 +327,42 @@ impl<'a> Builder<'a> {
     }
 
     /// Puts a complete value where it belongs.
-    fn close(&mut self, node: Node<'a>, faults: &mut Faults) -> ControlFlow<()> {
+    fn close(&mut self, place: Place, kind: Content<'a>, faults: &mut Faults) -> ControlFlow<()> {
+        let node = Node { place, kind };
+        let is_own = self.format.is_some();
         match self.open.last_mut().map(|open| &mut open.so_far) {
             None => self.root = Some(node),
             Some(SoFar::Sequence(items)) => items.push(node),
             Some(SoFar::Mapping(entries, key)) => match key.take() {
                 None => *key = Some(node),
-                Some(key) => entries.extend(entry(key, node, faults)),
+                Some(key) => entries.extend(entry(key, node, is_own, faults)),
             },
         }
         ControlFlow::Continue(())
+    }
+
+    fn refuse_alias(&self, place: Place, faults: &mut Faults) {
+        if self.format.is_some() {
+            faults.push(place, "an alias is not allowed: write the value here");
+        }
+    }
+
+    fn refuse_properties(&self, place: Place, anchor: usize, tagged: bool, faults: &mut Faults) {
+        if self.format.is_none() {
+            return;
+        }
+        if anchor > 0 {
+            faults.push(
+                place,
+                "an anchor is not allowed: nothing may refer to this value",
+            );
+        }
+        if tagged {
+            faults.push(
+                place,
+                "a tag is not allowed: the format fixes the kind of every value",
+            );
+        }
     }
 }
 
@@ -274,73 +377,6 @@ fn too_many_values() -> String {
     )
 }
 
-fn too_deep() -> String {
-    format!("nested too deeply: {DEPTH} levels are the limit")
-}
-
-fn refuse_alias(place: Place, faults: &mut Faults) {
-    faults.push(place, "an alias is not allowed: write the value here");
-}
-
-fn refuse_properties(place: Place, anchor: usize, tagged: bool, faults: &mut Faults) {
-    if anchor > 0 {
-        faults.push(
-            place,
-            "an anchor is not allowed: nothing may refer to this value",
-        );
-    }
-    if tagged {
-        faults.push(
-            place,
-            "a tag is not allowed: the format fixes the kind of every value",
-        );
-    }
-}
-
-/// A key and its value, unless the key cannot be one.
-fn entry<'a>(key: Node<'a>, mut value: Node<'a>, faults: &mut Faults) -> Option<Entry<'a>> {
-    match key.kind {
-        Content::Scalar(text) if text.plain && text.text == "<<" => {
-            faults.push(key.place, "a merge key is not allowed: write the keys here");
-            None
-        }
-        Content::Scalar(text) => {
-            // The parser puts an empty value after the colon or further on; people look at the key.
-            if matches!(&value.kind, Content::Scalar(empty) if empty.plain && empty.text.is_empty())
-                && !faults.stand_at(value.place)
-            {
-                value.place = key.place;
-            }
-            Some(Entry {
-                key_place: key.place,
-                key: text,
-                value,
-            })
-        }
-        Content::Sequence(_) | Content::Mapping(_) => {
-            faults.push(key.place, "a key must be text");
-            None
-        }
-        Content::Refused => None,
-    }
-}
-
-/// Reports each entry whose key was already used in the same mapping.
-fn refuse_duplicates(entries: &[Entry<'_>], faults: &mut Faults) {
-    let mut sorted: Vec<&Entry<'_>> = entries.iter().collect();
-    // Equal keys stay in the order of the file.
-    sorted.sort_by(|one, other| one.key.text.cmp(&other.key.text));
-    for alike in sorted.chunk_by(|one, other| one.key.text == other.key.text) {
-        let [first, others @ ..] = alike else {
-            continue;
-        };
-        for entry in others {
-            let first = first_place(first.key_place, entry.key_place);
-            let message = format!(
-                "duplicate key {} (first on {first})",
-                quoted(&entry.key.text)
-            );
-            faults.push(entry.key_place, message);
-        }
-    }
+fn too_deep(most: usize) -> String {
+    format!("nested too deeply: {most} levels are the limit")
 }

@@ -2,12 +2,11 @@
 
 use core::fmt;
 
-use orbgate_yaml::{Content, Entry, Faults, Node, Place, Scalar};
+use orbgate_yaml::{Content, Entry, Faults, Keep, Node, Place, Scalar, refuse_duplicates};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::keep::Keep;
-use super::tree::{DEPTH, VALUES, too_deep, too_many_values};
+use super::keep::Part;
 
 /// The parts of the document that are kept.
 pub(super) fn parse<'a>(text: &'a str, faults: &mut Faults) -> Option<Node<'a>> {
@@ -19,7 +18,7 @@ pub(super) fn parse<'a>(text: &'a str, faults: &mut Faults) -> Option<Node<'a>> 
         faults,
     };
     match serde_json::from_str(text) {
-        Ok(root) => reader.node(root, Keep::Root, 0),
+        Ok(root) => reader.node(root, Some(Part::Root), 0),
         Err(error) => {
             let number = |number: usize| u32::try_from(number.max(1)).unwrap_or(u32::MAX);
             let place = Place {
@@ -46,16 +45,21 @@ struct Reader<'a, 'f> {
 
 impl<'a> Reader<'a, '_> {
     /// `None` where a limit is reached, which is a fault.
-    fn node(&mut self, raw: &'a RawValue, keep: Keep, depth: usize) -> Option<Node<'a>> {
+    fn node(&mut self, raw: &'a RawValue, keep: Option<Part>, depth: usize) -> Option<Node<'a>> {
         let place = self.place_of(raw);
         let node = |kind| Some(Node { place, kind });
-        if keep == Keep::Nothing {
+        let Some(keep) = keep else {
             return node(Content::Refused);
-        }
+        };
         self.values = self.values.saturating_add(1);
         let limit = match () {
-            () if depth > DEPTH => Some(too_deep()),
-            () if self.values > VALUES => Some(too_many_values()),
+            () if depth > Part::DEPTH => Some(format!(
+                "nested too deeply: {} levels are the limit",
+                Part::DEPTH
+            )),
+            () if self.values > Part::VALUES => {
+                Some(format!("too many values: {} are the limit", Part::VALUES))
+            }
             () => None,
         };
         if let Some(message) = limit {
@@ -78,6 +82,7 @@ impl<'a> Reader<'a, '_> {
                         value,
                     });
                 }
+                refuse_duplicates(&read, self.faults);
                 node(Content::Mapping(read))
             }
             Some(b'[') => {

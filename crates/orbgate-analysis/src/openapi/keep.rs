@@ -1,13 +1,13 @@
 //! Which values of a document are kept when it is read: those that say which call needs which scope. The rest, which
 //! is nearly all of a document, is skipped.
 
+use orbgate_yaml::Keep;
+
 /// What is kept of a value, by its place in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(super) enum Part {
     /// With all that is in it.
     All,
-    /// Nothing of it.
-    Nothing,
     Root,
     Info,
     Components,
@@ -18,16 +18,17 @@ pub(super) enum Keep {
     Operation,
 }
 
-/// The key that merges another mapping into this one.
+/// The key that merges another mapping into this one, where it is not in quotes.
 pub(super) const MERGE: &str = "<<";
 
-impl Keep {
-    /// The value of a key.
-    pub(super) fn of(self, key: &str) -> Self {
-        match (self, key) {
-            (Self::All, _) => Self::All,
-            (Self::Nothing, _) => Self::Nothing,
-            (_, MERGE) => Self::All,
+impl Keep for Part {
+    /// Those of a valid document are seven deep.
+    const DEPTH: usize = 16;
+    const VALUES: usize = 4_000_000;
+
+    fn of(self, key: &str) -> Option<Self> {
+        Some(match (self, key) {
+            (Self::All, _) | (_, MERGE) => Self::All,
             (
                 Self::Root,
                 "openapi" | "swagger" | "security" | "servers" | "x-orbs-policy" | "orbgate",
@@ -37,11 +38,11 @@ impl Keep {
             (Self::Root, "paths") => Self::Paths,
             (Self::Info, "title") => Self::All,
             (Self::Components, "securitySchemes") => Self::All,
-            (Self::Root | Self::Info | Self::Components, _) => Self::Nothing,
+            (Self::Root | Self::Info | Self::Components, _) => return None,
             (Self::PathItem, "servers" | "$ref") => Self::All,
             (Self::PathItem, "x-orbs-operations") => Self::Operations,
-            (Self::PathItem, "summary" | "description" | "parameters") => Self::Nothing,
-            (Self::Paths | Self::PathItem, key) if key.starts_with("x-") => Self::Nothing,
+            (Self::PathItem, "summary" | "description" | "parameters") => return None,
+            (Self::Paths | Self::PathItem, key) if key.starts_with("x-") => return None,
             (Self::Paths, _) => Self::PathItem,
             (Self::PathItem | Self::Operations, _) => Self::Operation,
             (
@@ -49,15 +50,12 @@ impl Keep {
                 "security" | "servers" | "$ref" | "operationId" | "summary" | "deprecated",
             ) => Self::All,
             (Self::Operation, key) if key.starts_with("x-orbs") => Self::All,
-            (Self::Operation, _) => Self::Nothing,
-        }
+            (Self::Operation, _) => return None,
+        })
     }
 
-    /// An item of a list. Where a list does not belong, nothing of it is kept.
-    pub(super) const fn item(self) -> Self {
-        match self {
-            Self::All => Self::All,
-            _ => Self::Nothing,
-        }
+    /// Where a list does not belong, nothing of it is kept.
+    fn item(self) -> Option<Self> {
+        (self == Self::All).then_some(self)
     }
 }

@@ -22,7 +22,6 @@ mod servers;
 mod sheet;
 mod template;
 mod tree;
-mod yaml;
 
 use orbgate::policy::Fault;
 use orbgate::{Orbs, Place};
