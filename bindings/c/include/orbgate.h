@@ -1139,7 +1139,11 @@ typedef struct OrbgateStepInfo {
    */
   uint64_t expires_ms;
   /**
-   * Its scopes interned, for further questions to the engine that has answered; null without a token. It is the step's:
+   * The decision packed, as with `ORBGATE_PACK_ABOUT`.
+   */
+  uint64_t packed;
+  /**
+   * The token's scopes interned, for further questions to the engine that has answered; null without a token. It is the step's:
    * `orbgate_scope_set_retain` keeps it.
    */
   const struct OrbgateScopeSet *scope_set;

@@ -36,6 +36,7 @@ static void keys_come_first(void)
     CHECK_OK(orbgate_gate_resume(gate, engine, step, TIME, 9, &step));
     info = info_of(step);
     CHECK(info.kind == ORBGATE_STEP_ANSWER && orbgate_decision_is_allow(&info.decision) && info.http_status == 0);
+    CHECK(orbgate_packed_is_allow(info.packed) && orbgate_packed_route(info.packed) == info.decision.route);
     CHECK(info.token_kind == ORBGATE_TOKEN_KIND_USER && is(info.scopes, "read:account write:voxies"));
     CHECK(is(info.issuer, ISSUER) && is(info.subject, "user-7") && is(info.client, "app-1") && is(info.id, "token-1"));
     CHECK(info.actor.data == NULL && info.fingerprint.len == 16 && info.expires_ms == TIME + 600000);

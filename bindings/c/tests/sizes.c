@@ -90,7 +90,7 @@ static void gates(void)
                                                                                   : INVALID);
     OrbgateGateRequest request = get(ACCOUNT, &bearer);
     CHECK_OK(orbgate_gate_ask(gate, engine, &request, TIME, 1, &step));
-    WRITTEN(OrbgateStepInfo, 336, orbgate_step_info(step, out));
+    WRITTEN(OrbgateStepInfo, 344, orbgate_step_info(step, out));
     orbgate_step_free(step);
     OrbgateKeyStatus *status = NULL;
     CHECK_OK(orbgate_gate_status(gate, &status));

@@ -8,6 +8,8 @@ type engine struct {
 	address uint32
 	// The policy's digest.
 	digest string
+	// The policy's text, for gates; none of the policy that is compiled into the library.
+	source string
 	// How many bytes a scope set has; 0 if its policy has more scopes than the set's own bytes hold.
 	setSize int
 }

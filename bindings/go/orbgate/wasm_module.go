@@ -133,7 +133,7 @@ func (i *instance) call(name string, arguments ...uint64) (result uint64, ok boo
 		function = i.module.ExportedFunction(name)
 		i.cold[name] = function
 	}
-	var stack [6]uint64
+	var stack [10]uint64
 	copy(stack[:], arguments)
 	err := function.CallWithStack(background, stack[:])
 	if int(i.module.Memory().Size()) != len(i.memory) {

@@ -76,7 +76,7 @@ func openExternal() (engine, error) {
 }
 
 func openYAML(text string) (engine, error) {
-	return open(func(i *instance) error {
+	made, err := open(func(i *instance) error {
 		at := uint64(0)
 		if len(text) > 0 {
 			var ok bool
@@ -94,6 +94,8 @@ func openYAML(text string) (engine, error) {
 		}
 		return nil
 	})
+	made.source = text
+	return made, err
 }
 
 // A pool for the engine that an instance makes. The instance's room begins with the address of the engine.

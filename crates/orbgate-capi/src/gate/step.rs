@@ -112,14 +112,16 @@ pub struct OrbgateStepInfo {
     pub fingerprint: OrbgateStr,
     /// When it expires, in milliseconds since 1970.
     pub expires_ms: u64,
-    /// Its scopes interned, for further questions to the engine that has answered; null without a token. It is the step's:
+    /// The decision packed, as with `ORBGATE_PACK_ABOUT`.
+    pub packed: u64,
+    /// The token's scopes interned, for further questions to the engine that has answered; null without a token. It is the step's:
     /// `orbgate_scope_set_retain` keeps it.
     pub scope_set: *const OrbgateScopeSet,
 }
 
 // SAFETY: integers, texts, a decision of integers and a pointer, the u32 first.
 unsafe impl Sized32 for OrbgateStepInfo {
-    const FIRST_SIZE: usize = first_size(336, 208);
+    const FIRST_SIZE: usize = first_size(344, 216);
 }
 
 impl OrbgateStep {
@@ -175,6 +177,7 @@ impl Answered {
 
     fn describe(&self, info: &mut OrbgateStepInfo) {
         info.decision = self.decision;
+        info.packed = self.decision.pack_with_about();
         info.refused = OrbgateStr::optional(self.refused);
         info.misrouted = OrbgateStr::optional(self.misrouted.as_deref());
         info.audit = OrbgateStr::optional(self.audit.as_deref());
@@ -232,6 +235,7 @@ impl OrbgateStepInfo {
             id: NULL,
             fingerprint: NULL,
             expires_ms: 0,
+            packed: 0,
             scope_set: core::ptr::null(),
         }
     }

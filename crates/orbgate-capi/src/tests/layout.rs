@@ -95,7 +95,7 @@ fn layout() -> String {
         OrbgateStepInfo {
             struct_size kind attempt until_ms algorithm key message signature decision http_status
             token_kind www_authenticate allow refused misrouted audit scopes issuer subject client
-            actor id fingerprint expires_ms scope_set
+            actor id fingerprint expires_ms packed scope_set
         }
         OrbgateFetchInfo { struct_size timeout_ms attempt max_bytes url }
         OrbgateIssuerStatus { struct_size key_count fetched_ms issuer failure warnings }

@@ -281,7 +281,7 @@ final class Layout {
     }
 
     static final class StepInfo {
-        static final int SIZE = 336;
+        static final int SIZE = 344;
         static final int STRUCT_SIZE = 0;
         static final int KIND = 4;
         static final int ATTEMPT = 8;
@@ -306,7 +306,8 @@ final class Layout {
         static final int ID = 288;
         static final int FINGERPRINT = 304;
         static final int EXPIRES_MS = 320;
-        static final int SCOPE_SET = 328;
+        static final int PACKED = 328;
+        static final int SCOPE_SET = 336;
     }
 
     static final class Str {

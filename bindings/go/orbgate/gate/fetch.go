@@ -1,0 +1,105 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
+)
+
+// Fetches what there is to fetch, in goroutines of their own: a fetch goes on when the request that asked for it goes away.
+func (g *Gate) startFetches() {
+	for fetch := g.raw.NextFetch(g.monotonicMS()); fetch != nil; fetch = g.raw.NextFetch(g.monotonicMS()) {
+		g.mutex.Lock()
+		if g.closed {
+			g.mutex.Unlock()
+			return
+		}
+		g.fetching++
+		g.mutex.Unlock()
+		go g.run(fetch)
+	}
+}
+
+// Fetches what an attempt needs, to its end.
+func (g *Gate) run(fetch *steps.Fetch) {
+	for fetch != nil {
+		response, failure, err := g.get(fetch)
+		if err != nil {
+			g.config.Logger.Warn("keys cannot be fetched", "url", fetch.URL, "error", err)
+			g.raw.FetchFailed(fetch.Attempt, failure, g.monotonicMS())
+			break
+		}
+		fetch = g.raw.Fetched(fetch.Attempt, response.status, response.cacheControl, response.body, g.monotonicMS())
+	}
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.fetching--
+	close(g.ended)
+	g.ended = make(chan struct{})
+}
+
+type response struct {
+	status       int
+	cacheControl string
+	body         []byte
+}
+
+var errTooLarge = errors.New("the answer is too large")
+
+func (g *Gate) get(fetch *steps.Fetch) (read response, failure uint32, err error) {
+	ctx, cancel := context.WithTimeout(g.background, time.Duration(fetch.TimeoutMS)*time.Millisecond)
+	defer cancel()
+	defer func() {
+		if failure = steps.Unreachable; errors.Is(err, errTooLarge) {
+			failure = steps.TooLarge
+		} else if errors.Is(err, context.DeadlineExceeded) {
+			failure = steps.Timeout
+		}
+	}()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fetch.URL, nil)
+	if err != nil {
+		return response{}, 0, err
+	}
+	answer, err := g.client.Do(request)
+	if err != nil {
+		return response{}, 0, err
+	}
+	defer answer.Body.Close()
+	read = response{status: answer.StatusCode, cacheControl: strings.Join(answer.Header.Values("Cache-Control"), ",")}
+	read.body, err = io.ReadAll(io.LimitReader(answer.Body, int64(fetch.MaxBytes)+1))
+	if err == nil && len(read.body) > fetch.MaxBytes {
+		err = errTooLarge
+	}
+	return read, 0, err
+}
+
+// Waits until this is so, which it may be whenever an attempt has ended, and at that time if it is not zero. An error is the
+// context's.
+func (g *Gate) wait(ctx context.Context, until time.Time, isSo func() bool) error {
+	var timer <-chan time.Time
+	if !until.IsZero() {
+		own := time.NewTimer(time.Until(until) + time.Millisecond)
+		defer own.Stop()
+		timer = own.C
+	}
+	for {
+		g.mutex.Lock()
+		ended, so := g.ended, isSo()
+		g.mutex.Unlock()
+		if so {
+			return nil
+		}
+		select {
+		case <-ended:
+		case <-timer:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,357 @@
+// Package gate protects a service: it takes a request as it came, verifies its bearer token, decides and answers.
+//
+//	protect, err := gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: tokens})
+//	…
+//	http.ListenAndServe(":8080", protect.Middleware(mux))
+//
+// What is verified and decided are the rules of the engine, the same in every language. This package fetches the issuers' keys, by
+// [net/http], and has the clocks; where the engine is WebAssembly it checks signatures, too, by Go's crypto packages.
+package gate
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate"
+	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
+)
+
+// A Config says what a gate needs. Policy and Tokens are required.
+type Config struct {
+	// Policy holds the policy in force: store another engine, and the next request is decided by it.
+	Policy *orbgate.Handle
+	// Tokens says which tokens count: the text of a token configuration.
+	Tokens string
+	// Client fetches the issuers' keys: your proxies, roots and timeouts. It follows no redirect, in any case. By default it is one
+	// with the settings of [http.DefaultTransport].
+	Client *http.Client
+	// Template gives the template that a router outside the middleware has taken, with its prefix; empty where it does not
+	// say. Then a request that another route of the policy would allow is denied. Nil where no router is outside.
+	Template func(*http.Request) string
+	// Templates is how that router writes parameters.
+	Templates Templates
+	// BonusOrbs says whether a request allows bonus orbs; by default none does.
+	BonusOrbs func(*http.Request) bool
+	// Challenge is what a denied caller is told in WWW-Authenticate.
+	Challenge Challenge
+	// Flat403 answers every denial with 403, so that a caller cannot tell an unknown route from a missing scope.
+	Flat403 bool
+	// Logger gets fetches that fail, and routers that disagree with the policy; by default it is [slog.Default].
+	Logger *slog.Logger
+	// Count adds one to a counter, as orbgate_decisions_total: see [Label].
+	Count func(counter string, labels ...Label)
+	// Audit gets a line of JSON for each decision. Requests wait for it.
+	Audit io.Writer
+}
+
+// Templates is how a router writes the parameters of its templates.
+type Templates uint32
+
+// The styles of templates.
+const (
+	// Braces are {id} and {id:[0-9]+}: net/http, chi, gorilla/mux.
+	Braces Templates = 0
+	// Colons are :id: gin, echo, fiber.
+	Colons Templates = 1
+)
+
+// A Challenge is what a denied caller is told in WWW-Authenticate.
+type Challenge struct {
+	// Full names the error and the missing scope, as RFC 6750 does.
+	Full bool
+	// None sends no header, and answers every denial with 403.
+	None bool
+	// Realm and ResourceMetadata, an https URL, are parts of a full challenge.
+	Realm, ResourceMetadata string
+}
+
+// A Label is one of a counter. orbgate_decisions_total has decision, reason and route, orbgate_tokens_refused_total has reason, and
+// orbgate_misrouted_total has matched. Their values are codes and templates, never a path, and nothing of a token.
+type Label struct{ Name, Value string }
+
+// A Gate is rules and keys. It may be used from any goroutine at any time, Close included.
+type Gate struct {
+	config Config
+	client *http.Client
+	raw    steps.Gate
+	keys   keyring
+	start  time.Time
+	// Cancelled by Close.
+	background context.Context
+	cancel     context.CancelFunc
+	mutex      sync.Mutex
+	// Closed and replaced whenever an attempt has ended.
+	ended    chan struct{}
+	fetching int
+	closed   bool
+	audit    sync.Mutex
+	said     sync.Once
+}
+
+// New makes a gate. The error of a configuration with faults is an [*orbgate.Error] with every one of them, each with its place.
+// Nothing is fetched before the first token: see [Gate.Warm].
+func New(config Config) (*Gate, error) {
+	if config.Policy == nil {
+		return nil, errors.New("gate: there is no policy")
+	}
+	options := steps.Options{
+		Templates: uint32(config.Templates), Realm: config.Challenge.Realm, ResourceMetadata: config.Challenge.ResourceMetadata,
+	}
+	switch {
+	case config.Challenge.Full:
+		options.Challenge = 1
+	case config.Challenge.None:
+		options.Challenge = 2
+	}
+	if config.Flat403 {
+		options.Flags = 1
+	}
+	raw, err := steps.New(config.Tokens, &options)
+	if err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	if config.Logger == nil {
+		config.Logger = slog.Default()
+	}
+	g := &Gate{config: config, client: clientOf(config.Client), raw: raw, start: time.Now(), ended: make(chan struct{})}
+	g.background, g.cancel = context.WithCancel(context.Background())
+	return g, nil
+}
+
+// The client, which follows no redirect and keeps no cookies.
+func clientOf(client *http.Client) *http.Client {
+	own := http.Client{}
+	if client != nil {
+		own = *client
+	} else if transport, is := http.DefaultTransport.(*http.Transport); is {
+		transport = transport.Clone()
+		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+		own.Transport = transport
+	}
+	own.Jar = nil
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &own
+}
+
+// Close ends the gate: it cancels what is being fetched, and denies every further request.
+func (g *Gate) Close() error {
+	g.mutex.Lock()
+	g.closed = true
+	g.mutex.Unlock()
+	g.cancel()
+	for g.wait(context.Background(), time.Time{}, func() bool { return g.fetching == 0 }) != nil {
+	}
+	g.raw.Close()
+	return nil
+}
+
+// A Request is one as it came over the wire: for servers that are not [net/http]'s.
+type Request struct {
+	// Method and Target, path and query, are those of the request line, byte by byte.
+	Method, Target string
+	// Authorization has every value of that header, one item a line.
+	Authorization []string
+	// HeaderNames are those of all headers: some let a POST be another method.
+	HeaderNames []string
+	// Routed says that a router is outside, and Template is the one that it has taken; empty where it does not say.
+	Routed   bool
+	Template string
+	// AllowBonusOrbs says that the request allows bonus orbs.
+	AllowBonusOrbs bool
+}
+
+// An Answer is what a gate says to a request. The zero Answer denies.
+type Answer struct {
+	// Decision is the engine's.
+	Decision orbgate.Decision
+	// Status is that of a denial, to be sent with an empty body; 0 for an allow. WWWAuthenticate and Allow are its headers, where
+	// they are not empty.
+	Status                 int
+	WWWAuthenticate, Allow string
+	// Refused is why the token is refused: a code for logs, of which the caller learns nothing.
+	Refused string
+	// Token is what is known of the token; nil where none is right.
+	Token *Token
+	// Err says why there is no answer: the caller has gone away, or the gate or the engine is closed. It denies.
+	Err error
+}
+
+// IsAllow says whether the request may pass.
+func (a Answer) IsAllow() bool { return a.Err == nil && a.Status == 0 && a.Decision.IsAllow() }
+
+// A Token is what is known of a verified one.
+type Token struct {
+	Kind orbgate.TokenKind
+	// Scopes are separated by one space.
+	Scopes string
+	Issuer string
+	// Subject, Client, Actor and ID are empty where the token does not say.
+	Subject, Client, Actor, ID string
+	// Fingerprint names the token in logs, and reveals nothing of it.
+	Fingerprint string
+	Expires     time.Time
+}
+
+// Ask asks about a request. It waits for the network only where keys must come first, and no longer than the context.
+func (g *Gate) Ask(ctx context.Context, request Request) Answer {
+	engine := g.config.Policy.Load()
+	defer func() { engine.Close() }()
+	asked := steps.Request{
+		Method: request.Method, Target: request.Target, Authorization: request.Authorization, HeaderNames: request.HeaderNames,
+	}
+	if request.AllowBonusOrbs {
+		asked.Flags |= 1
+	}
+	if g.config.Audit != nil {
+		asked.Flags |= 4
+	}
+	if request.Routed {
+		asked.Matched, asked.Template = 1, request.Template
+		if request.Template == "" {
+			asked.Matched = 2
+		}
+	}
+	step, err := g.raw.Ask(engine, &asked, unixMS(), g.monotonicMS())
+	for {
+		g.startFetches()
+		if err != nil {
+			return g.seen(Answer{Status: http.StatusForbidden, Err: err}, nil)
+		}
+		switch step.Kind {
+		case steps.Answer:
+			return g.seen(answerOf(step), step)
+		case steps.CheckSignature:
+			isRight := g.keys.verify(step.Algorithm, step.Key, step.Message, step.Signature)
+			step, err = g.raw.Checked(engine, step, isRight, unixMS(), g.monotonicMS())
+		default:
+			until := g.start.Add(time.Duration(step.UntilMS) * time.Millisecond)
+			isOver := func() bool { return g.raw.IsOver(step, g.monotonicMS()) }
+			if gone := g.wait(ctx, until, isOver); gone != nil {
+				g.raw.Drop(step)
+				return g.seen(Answer{Status: http.StatusForbidden, Err: gone}, nil)
+			}
+			// The policy may be a later one by now.
+			engine.Close()
+			engine = g.config.Policy.Load()
+			step, err = g.raw.Resume(engine, step, unixMS(), g.monotonicMS())
+		}
+	}
+}
+
+func answerOf(step *steps.Step) Answer {
+	text := func(text *string) string {
+		if text == nil {
+			return ""
+		}
+		return *text
+	}
+	answer := Answer{
+		Decision: step.Decision.(orbgate.Decision), Status: step.HTTPStatus,
+		WWWAuthenticate: text(step.WWWAuthenticate), Allow: text(step.Allow), Refused: step.Refused,
+	}
+	if kind := orbgate.TokenKind(step.TokenKind); kind != orbgate.KindNone {
+		answer.Token = &Token{
+			Kind: kind, Scopes: step.Scopes, Issuer: step.Issuer, Subject: step.Subject, Client: step.Client, Actor: step.Act, ID: step.ID,
+			Fingerprint: step.Fingerprint, Expires: time.UnixMilli(int64(step.ExpiresMS)),
+		}
+	}
+	return answer
+}
+
+// Reports an answer: to the counters, the log and the audit.
+func (g *Gate) seen(answer Answer, step *steps.Step) Answer {
+	count := g.config.Count
+	if count == nil {
+		count = func(string, ...Label) {}
+	}
+	decision := "deny"
+	if answer.IsAllow() {
+		decision = "allow"
+	}
+	count("orbgate_decisions_total", Label{"decision", decision}, Label{"reason", answer.Decision.Reason().String()},
+		Label{"route", answer.Decision.Route()})
+	if answer.Refused != "" {
+		count("orbgate_tokens_refused_total", Label{"reason", answer.Refused})
+	}
+	if step == nil {
+		return answer
+	}
+	if step.Misrouted != nil {
+		count("orbgate_misrouted_total", Label{"matched", *step.Misrouted})
+		g.said.Do(func() {
+			g.config.Logger.Error("requests are refused: the router has taken a route that the policy lacks, or none", "matched", *step.Misrouted)
+		})
+	}
+	if step.Audit != nil {
+		g.audit.Lock()
+		defer g.audit.Unlock()
+		if _, err := io.WriteString(g.config.Audit, *step.Audit+"\n"); err != nil {
+			count("orbgate_audit_lost_total")
+		}
+	}
+	return answer
+}
+
+// Revoke never again uses an issuer's key with this kid, even if the issuer still publishes it: for a key whose private half was stolen.
+// The error is [orbgate.ErrNotFound] for an unknown issuer.
+func (g *Gate) Revoke(issuer, kid string) error { return g.raw.Revoke(issuer, kid) }
+
+// Forget forgets an issuer's keys: for an issuer that has withdrawn one before it expired. The next token waits for new ones. The
+// error is [orbgate.ErrNotFound] for an unknown issuer.
+func (g *Gate) Forget(issuer string) error { return g.raw.Forget(issuer) }
+
+// An Issuer is how the keys of one are.
+type Issuer struct {
+	Name string
+	// Keys is how many there are to use; with none, every token of the issuer is refused.
+	Keys int
+	// Fetched is when; the zero time if never.
+	Fetched time.Time
+	// Failure is why the last attempt failed; empty if it did not. Warnings has a line for each key that is not used.
+	Failure, Warnings string
+}
+
+// Status says how each issuer's keys are, for logs and health checks.
+func (g *Gate) Status() []Issuer {
+	var issuers []Issuer
+	for _, raw := range g.raw.Status() {
+		issuer := Issuer{Name: raw.Name, Keys: raw.Keys, Failure: raw.Failure, Warnings: raw.Warnings}
+		if raw.Keys > 0 {
+			issuer.Fetched = g.start.Add(time.Duration(raw.FetchedMS) * time.Millisecond)
+		}
+		issuers = append(issuers, issuer)
+	}
+	return issuers
+}
+
+func unixMS() uint64 { return uint64(max(time.Now().UnixMilli(), 0)) }
+
+// On a clock that nobody sets.
+func (g *Gate) monotonicMS() uint64 { return uint64(time.Since(g.start).Milliseconds()) }
+
+// Warm fetches every issuer's keys, so that the first request need not wait. The error names the issuers without keys.
+func (g *Gate) Warm(ctx context.Context) error {
+	g.raw.Warm(g.monotonicMS())
+	g.startFetches()
+	if err := g.wait(ctx, time.Time{}, func() bool { return g.fetching == 0 }); err != nil {
+		return err
+	}
+	var missing []string
+	for _, issuer := range g.raw.Status() {
+		if issuer.Keys == 0 {
+			missing = append(missing, fmt.Sprintf("%s: %s", issuer.Name, issuer.Failure))
+		}
+	}
+	if missing != nil {
+		return errors.New("gate: there are no keys: " + strings.Join(missing, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package gate
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	_ "crypto/sha256" // the hashes of every algorithm
+	_ "crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
+	"math/big"
+	"sync"
+)
+
+// A keyring checks signatures for an engine without cryptography. Everything else has been checked: the algorithm against issuer and
+// key, the form and length of key and signature.
+type keyring struct {
+	mutex sync.RWMutex
+	// Imported keys by their texts, which are equal where keys are.
+	keys map[string]crypto.PublicKey
+}
+
+// More keys than issuers have at a time; when there are that many, it begins anew.
+const mostKeys = 1024
+
+func (k *keyring) verify(algorithm, jwk string, message, signature []byte) bool {
+	hash, known := hashes[algorithm]
+	if !known {
+		return false
+	}
+	var digest []byte
+	if hash != 0 {
+		hasher := hash.New()
+		hasher.Write(message)
+		digest = hasher.Sum(nil)
+	}
+	switch key := k.key(jwk).(type) {
+	case *rsa.PublicKey:
+		if algorithm[0] == 'P' {
+			options := &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}
+			return rsa.VerifyPSS(key, hash, digest, signature, options) == nil
+		}
+		return algorithm[0] == 'R' && rsa.VerifyPKCS1v15(key, hash, digest, signature) == nil
+	case *ecdsa.PublicKey:
+		// Two numbers, not DER (RFC 7518 §3.4).
+		half := len(signature) / 2
+		r, s := new(big.Int).SetBytes(signature[:half]), new(big.Int).SetBytes(signature[half:])
+		return algorithm[:2] == "ES" && ecdsa.Verify(key, digest, r, s)
+	case ed25519.PublicKey:
+		return hash == 0 && ed25519.Verify(key, message, signature)
+	}
+	return false
+}
+
+// The hash of each algorithm; Ed25519 has its own.
+var hashes = map[string]crypto.Hash{
+	"RS256": crypto.SHA256, "RS384": crypto.SHA384, "RS512": crypto.SHA512,
+	"PS256": crypto.SHA256, "PS384": crypto.SHA384, "PS512": crypto.SHA512,
+	"ES256": crypto.SHA256, "ES384": crypto.SHA384, "ES512": crypto.SHA512,
+	"EdDSA": 0, "Ed25519": 0,
+}
+
+// The key of a JWK; nil if it cannot be imported.
+func (k *keyring) key(jwk string) crypto.PublicKey {
+	k.mutex.RLock()
+	key, known := k.keys[jwk]
+	k.mutex.RUnlock()
+	if known {
+		return key
+	}
+	key = importKey(jwk)
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	if k.keys == nil || len(k.keys) >= mostKeys {
+		k.keys = map[string]crypto.PublicKey{}
+	}
+	k.keys[jwk] = key
+	return key
+}
+
+func importKey(jwk string) crypto.PublicKey {
+	var members struct{ Kty, Crv, N, E, X, Y string }
+	if json.Unmarshal([]byte(jwk), &members) != nil {
+		return nil
+	}
+	number := func(text string) *big.Int {
+		bytes, err := base64.RawURLEncoding.DecodeString(text)
+		if err != nil {
+			return new(big.Int)
+		}
+		return new(big.Int).SetBytes(bytes)
+	}
+	switch members.Kty {
+	case "RSA":
+		exponent := number(members.E)
+		if !exponent.IsInt64() || exponent.Int64() > 1<<31-1 {
+			return nil
+		}
+		return &rsa.PublicKey{N: number(members.N), E: int(exponent.Int64())}
+	case "EC":
+		curve, known := map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521()}[members.Crv]
+		if !known {
+			return nil
+		}
+		key := &ecdsa.PublicKey{Curve: curve, X: number(members.X), Y: number(members.Y)}
+		if _, err := key.ECDH(); err != nil { // it is not on the curve
+			return nil
+		}
+		return key
+	case "OKP":
+		point, err := base64.RawURLEncoding.DecodeString(members.X)
+		if err != nil || len(point) != ed25519.PublicKeySize {
+			return nil
+		}
+		return ed25519.PublicKey(point)
+	}
+	return nil
+}

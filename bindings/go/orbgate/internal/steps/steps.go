@@ -1,0 +1,101 @@
+// Package steps is how package gate asks the engine, which is in package orbgate: what both know of it.
+package steps
+
+// Options are those of the C ABI: see OrbgateGateOptions.
+type Options struct {
+	Flags, Challenge, Templates uint32
+	Realm, ResourceMetadata     string
+	// In milliseconds; 0 is the default.
+	TTL, TTLMin, TTLMax, AheadPercent, MaxStale, Cooldown, Burst, Retry, Timeout uint32
+}
+
+// A Request is one as it came over the wire.
+type Request struct {
+	Method, Target             string
+	Authorization, HeaderNames []string
+	Flags, Matched             uint32
+	Template                   string
+}
+
+// The kinds of steps.
+const (
+	Answer         = 1
+	Wait           = 2
+	CheckSignature = 3
+)
+
+// A Step is what comes of a question. A text that is not there is nil.
+type Step struct {
+	Kind    uint32
+	UntilMS uint64
+	// The signature to check.
+	Algorithm, Key     string
+	Message, Signature []byte
+	// The answer: Decision is an orbgate.Decision, made of Packed.
+	Packed                   uint64
+	Decision                 any
+	HTTPStatus               int
+	WWWAuthenticate, Allow   *string
+	Refused                  string
+	Misrouted, Audit         *string
+	TokenKind                uint8
+	Scopes, Issuer           string
+	Subject, Client, ID, Act string
+	Fingerprint              string
+	ExpiresMS                uint64
+	// What the engine has of it; gone with the next call that it is given to.
+	Held any
+}
+
+// A Fetch is a URL to fetch.
+type Fetch struct {
+	URL       string
+	Attempt   uint64
+	MaxBytes  int
+	TimeoutMS uint32
+}
+
+// Why a fetch failed.
+const (
+	Unreachable = 1
+	Timeout     = 2
+	TooLarge    = 3
+)
+
+// An Issuer is how the keys of one are.
+type Issuer struct {
+	Name, Failure, Warnings string
+	Keys                    int
+	FetchedMS               uint64
+}
+
+// A Difference is a route that only the service or only the policy has.
+type Difference struct {
+	Undeclared       bool
+	Route, DecidedAs string
+}
+
+// A Gate is one of the library. An engine is an *orbgate.Engine. No method waits for I/O.
+type Gate interface {
+	Ask(engine any, request *Request, unixMS, monotonicMS uint64) (*Step, error)
+	// Both take the step.
+	Resume(engine any, step *Step, unixMS, monotonicMS uint64) (*Step, error)
+	Checked(engine any, step *Step, isRight bool, unixMS, monotonicMS uint64) (*Step, error)
+	Drop(step *Step)
+	IsOver(step *Step, monotonicMS uint64) bool
+	// Nil where there is nothing to fetch.
+	NextFetch(monotonicMS uint64) *Fetch
+	Fetched(attempt uint64, status int, cacheControl string, body []byte, monotonicMS uint64) *Fetch
+	FetchFailed(attempt uint64, failure uint32, monotonicMS uint64)
+	Warm(monotonicMS uint64)
+	Revoke(issuer, kid string) error
+	Forget(issuer string) error
+	Status() []Issuer
+	Close()
+}
+
+// New makes a gate; package orbgate sets it.
+var New func(tokens string, options *Options) (Gate, error)
+
+// CheckRoutes compares the routes of a service with those of an engine's policy; package orbgate sets it.
+var CheckRoutes func(engine any, methods, templates []string, style uint32) ([]Difference, error)

@@ -1,0 +1,508 @@
+//go:build !orbgate_cgo
+
+package orbgate
+
+import (
+	"encoding/binary"
+	"sync"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
+)
+
+// A wasmGate is in an instance of its own, because it has a state: its keys. It takes one call at a time; signatures, which take
+// most of the time, are checked outside of it. The policy is compiled into that instance when it is first asked for.
+type wasmGate struct {
+	mutex sync.Mutex
+	*instance
+	address uint32
+	// The policy that is compiled into the instance, and its engine there.
+	policy *pool
+	engine uint32
+	// Kept for another instance, should this one trap. It counts the instances: steps of an earlier one are gone.
+	tokens     string
+	options    steps.Options
+	generation int
+	closed     bool
+}
+
+// Structs of the C ABI as the module has them: sizes and places of their fields with pointers of 32 bits.
+type (
+	wasmGateOptions struct {
+		Size, Flags, Challenge, Templates                                            uint32
+		Realm, ResourceMetadata                                                      wasmText
+		TTL, TTLMin, TTLMax, AheadPercent, MaxStale, Cooldown, Burst, Retry, Timeout uint32
+		Reserved                                                                     uint32
+	}
+	wasmGateRequest struct {
+		Size, Flags                uint32
+		Method, Target             wasmText
+		Authorization, HeaderNames wasmText
+		Template                   wasmText
+		Matched, Reserved          uint32
+	}
+	wasmStep struct {
+		Size, Kind                                              uint32
+		Attempt, Until                                          uint64
+		Algorithm, Key, Message, Signature                      wasmText
+		Decision                                                [4]uint64
+		HTTPStatus, TokenKind                                   uint32
+		WWWAuthenticate, Allow, Refused, Misrouted, Audit       wasmText
+		Scopes, Issuer, Subject, Client, Actor, ID, Fingerprint wasmText
+		Expires, Packed                                         uint64
+		ScopeSet, Padding                                       uint32
+	}
+	wasmFetch struct {
+		Size, Timeout     uint32
+		Attempt, MaxBytes uint64
+		URL               wasmText
+	}
+	wasmIssuer struct {
+		Size, Keys                uint32
+		Fetched                   uint64
+		Issuer, Failure, Warnings wasmText
+	}
+	wasmDifference struct {
+		Size, Kind       uint32
+		Route, DecidedAs wasmText
+	}
+)
+
+func openGate(tokens string, options *steps.Options) (libraryGate, error) {
+	g := &wasmGate{tokens: tokens, options: *options}
+	if err := g.open(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// Makes the gate, in a new instance.
+func (g *wasmGate) open() error {
+	module, err := compiled()
+	if err != nil {
+		return err
+	}
+	i, err := module.instantiate()
+	if err != nil {
+		return err
+	}
+	if !i.furnish(roomSize) {
+		i.close()
+		return StatusPanic
+	}
+	address, err := i.openGate(g.tokens, &g.options)
+	if err != nil {
+		i.close()
+		return err
+	}
+	g.instance, g.address, g.policy, g.engine = i, address, nil, 0
+	g.generation++
+	return nil
+}
+
+func (i *instance) openGate(tokens string, options *steps.Options) (uint32, error) {
+	var room handed
+	at := room.text(tokens)
+	raw := wasmGateOptions{
+		Size: 72, Flags: options.Flags, Challenge: options.Challenge, Templates: options.Templates,
+		Realm: room.text(options.Realm), ResourceMetadata: room.text(options.ResourceMetadata),
+		TTL: options.TTL, TTLMin: options.TTLMin, TTLMax: options.TTLMax, AheadPercent: options.AheadPercent, MaxStale: options.MaxStale,
+		Cooldown: options.Cooldown, Burst: options.Burst, Retry: options.Retry, Timeout: options.Timeout,
+	}
+	if !room.put(i, &raw.Realm, &raw.ResourceMetadata, &at) {
+		return 0, StatusPanic
+	}
+	out := uint64(i.base)
+	if status := i.status("orbgate_verifier_from_yaml", uint64(at.Data), uint64(at.Len), out, out+4); status != statusOK {
+		return 0, i.failure(status)
+	}
+	verifier := uint64(binary.LittleEndian.Uint32(i.room))
+	place := i.room[16:]
+	_, _ = binary.Encode(place, binary.LittleEndian, &raw)
+	if status := i.status("orbgate_gate_new", verifier, out+16, out, out+4); status != statusOK {
+		return 0, i.failure(status)
+	}
+	address := binary.LittleEndian.Uint32(i.room)
+	if _, ok := i.call("orbgate_verifier_free", verifier); !ok || !room.free(i) {
+		return 0, StatusPanic
+	}
+	return address, nil
+}
+
+// Texts that are handed over together, in memory of their own.
+type handed struct {
+	bytes []byte
+	at    uint32
+}
+
+// Adds a text; its place counts from the first one's until they are put.
+func (h *handed) text(text string) wasmText {
+	placed := wasmText{uint32(len(h.bytes)), uint32(len(text))}
+	h.bytes = append(h.bytes, text...)
+	return placed
+}
+
+// Adds an array of texts.
+func (h *handed) texts(list []string) []wasmText {
+	texts := make([]wasmText, len(list))
+	for index, text := range list {
+		texts[index] = h.text(text)
+	}
+	return texts
+}
+
+// Puts the texts into the module's memory, and gives each its address.
+func (h *handed) put(i *instance, texts ...*wasmText) bool {
+	if len(h.bytes) == 0 {
+		return true
+	}
+	at, ok := i.allocate(len(h.bytes))
+	if !ok {
+		return false
+	}
+	h.at = uint32(at)
+	copy(i.memory[at:], h.bytes)
+	for _, text := range texts {
+		text.Data += h.at
+	}
+	return true
+}
+
+func (h *handed) free(i *instance) bool {
+	if len(h.bytes) == 0 {
+		return true
+	}
+	_, ok := i.call("orbgate_wasm_free", uint64(h.at), uint64(len(h.bytes)))
+	return ok
+}
+
+// Asks the gate; after a trap there is another instance, without keys.
+func (g *wasmGate) locked(question func() Status) Status {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if g.closed {
+		return StatusPanic
+	}
+	if g.instance == nil && g.open() != nil {
+		return StatusPanic
+	}
+	status := question()
+	if status == StatusPanic {
+		g.instance.close()
+		g.instance = nil
+	}
+	return status
+}
+
+// The engine of this policy within the instance.
+func (g *wasmGate) within(e engine) (uint64, Status) {
+	if g.policy == e.pool {
+		return uint64(g.engine), statusOK
+	}
+	out := uint64(g.base)
+	var room handed
+	source := room.text(e.source)
+	if !room.put(g.instance, &source) {
+		return 0, StatusPanic
+	}
+	var status Status
+	if e.source == "" {
+		status = g.instance.status("orbgate_engine_external", out)
+	} else {
+		status = g.instance.status("orbgate_engine_from_yaml", uint64(source.Data), uint64(source.Len), out, 0)
+	}
+	if status != statusOK {
+		return 0, StatusPanic
+	}
+	made := binary.LittleEndian.Uint32(g.room)
+	if _, ok := g.call("orbgate_engine_free", uint64(g.engine)); !ok || !room.free(g.instance) {
+		return 0, StatusPanic
+	}
+	g.policy, g.engine = e.pool, made
+	return uint64(made), statusOK
+}
+
+func (g *wasmGate) ask(e engine, request *steps.Request, unixMS, monotonicMS uint64) (step *steps.Step, status Status) {
+	status = g.locked(func() Status {
+		address, status := g.within(e)
+		if status != statusOK {
+			return status
+		}
+		var room handed
+		raw := wasmGateRequest{
+			Size: 56, Flags: request.Flags, Matched: request.Matched,
+			Method: room.text(request.Method), Target: room.text(request.Target), Template: room.text(request.Template),
+		}
+		lists := room.texts(append(request.Authorization[:len(request.Authorization):len(request.Authorization)], request.HeaderNames...))
+		texts := []*wasmText{&raw.Method, &raw.Target, &raw.Template}
+		for index := range lists {
+			texts = append(texts, &lists[index])
+		}
+		// The arrays follow the struct in the room: a request has no more headers than a server lets through.
+		const requestAt, listsAt, textSize = 16, 80, 8
+		if listsAt+textSize*len(lists) > roomSize {
+			return StatusInvalidArgument
+		}
+		if !room.put(g.instance, texts...) {
+			return StatusPanic
+		}
+		first := g.base + listsAt
+		count := uint32(len(request.Authorization))
+		raw.Authorization = wasmText{first, count}
+		raw.HeaderNames = wasmText{first + textSize*count, uint32(len(request.HeaderNames))}
+		_, _ = binary.Encode(g.room[requestAt:], binary.LittleEndian, &raw)
+		_, _ = binary.Encode(g.room[listsAt:], binary.LittleEndian, lists)
+		status = g.instance.status("orbgate_gate_ask", uint64(g.address), address, uint64(g.base)+requestAt, unixMS, monotonicMS, uint64(g.base))
+		if !room.free(g.instance) {
+			return StatusPanic
+		}
+		step, status = g.step(status)
+		return status
+	})
+	return step, status
+}
+
+// A step of this gate, in an instance.
+type wasmHeld struct {
+	address    uint32
+	generation int
+}
+
+// The step's address; false where its instance is gone. It is no longer this step's.
+func (g *wasmGate) take(step *steps.Step) (uint64, bool) {
+	held, is := step.Held.(wasmHeld)
+	step.Held = nil
+	return uint64(held.address), is && held.generation == g.generation
+}
+
+func (g *wasmGate) resume(e engine, step *steps.Step, unixMS, monotonicMS uint64) (*steps.Step, Status) {
+	return g.hand(e, step, "orbgate_gate_resume", unixMS, monotonicMS)
+}
+
+func (g *wasmGate) checked(e engine, step *steps.Step, isRight bool, unixMS, monotonicMS uint64) (*steps.Step, Status) {
+	right := uint64(0)
+	if isRight {
+		right = 1
+	}
+	return g.hand(e, step, "orbgate_gate_checked", right, unixMS, monotonicMS)
+}
+
+// Hands a step on.
+func (g *wasmGate) hand(e engine, step *steps.Step, function string, arguments ...uint64) (next *steps.Step, status Status) {
+	status = g.locked(func() Status {
+		address, status := g.within(e)
+		if status != statusOK {
+			return status
+		}
+		held, is := g.take(step)
+		if !is {
+			return StatusInvalidArgument
+		}
+		arguments := append([]uint64{uint64(g.address), address, held}, arguments...)
+		next, status = g.step(g.instance.status(function, append(arguments, uint64(g.base))...))
+		return status
+	})
+	return next, status
+}
+
+// Reads the step that was written to the room; one that is the answer is freed.
+func (g *wasmGate) step(status Status) (*steps.Step, Status) {
+	if status != statusOK {
+		return nil, status
+	}
+	address := binary.LittleEndian.Uint32(g.room)
+	var info wasmStep
+	if status := g.describe("orbgate_step_info", &info, uint64(address)); status != statusOK {
+		return nil, StatusPanic
+	}
+	read := &steps.Step{Kind: info.Kind, UntilMS: info.Until, Held: wasmHeld{address, g.generation}}
+	switch info.Kind {
+	case steps.CheckSignature:
+		read.Algorithm, read.Key = g.text(info.Algorithm), g.text(info.Key)
+		read.Message, read.Signature = []byte(g.text(info.Message)), []byte(g.text(info.Signature))
+	case steps.Answer:
+		read.Packed, read.HTTPStatus, read.TokenKind = info.Packed, int(info.HTTPStatus), uint8(info.TokenKind)
+		read.WWWAuthenticate, read.Allow = g.maybe(info.WWWAuthenticate), g.maybe(info.Allow)
+		read.Misrouted, read.Audit = g.maybe(info.Misrouted), g.maybe(info.Audit)
+		read.Refused, read.Scopes, read.Issuer = g.text(info.Refused), g.text(info.Scopes), g.text(info.Issuer)
+		read.Subject, read.Client, read.ID = g.text(info.Subject), g.text(info.Client), g.text(info.ID)
+		read.Act, read.Fingerprint, read.ExpiresMS = g.text(info.Actor), g.text(info.Fingerprint), info.Expires
+		read.Held = nil
+		if _, ok := g.call("orbgate_step_free", uint64(address)); !ok {
+			return nil, StatusPanic
+		}
+	}
+	return read, statusOK
+}
+
+// A text that may not be there.
+func (i *instance) maybe(text wasmText) *string {
+	if text.Data == 0 {
+		return nil
+	}
+	found := i.text(text)
+	return &found
+}
+
+func (g *wasmGate) drop(step *steps.Step) {
+	g.locked(func() Status {
+		if held, is := g.take(step); is {
+			return g.instance.status0("orbgate_step_free", held)
+		}
+		return statusOK
+	})
+}
+
+// Calls a function that returns nothing.
+func (i *instance) status0(name string, arguments ...uint64) Status {
+	if _, ok := i.call(name, arguments...); !ok {
+		return StatusPanic
+	}
+	return statusOK
+}
+
+func (g *wasmGate) isOver(step *steps.Step, monotonicMS uint64) bool {
+	over := true
+	g.locked(func() Status {
+		held, is := step.Held.(wasmHeld)
+		if !is || held.generation != g.generation {
+			return statusOK
+		}
+		status := g.instance.status("orbgate_gate_is_over", uint64(g.address), uint64(held.address), monotonicMS, uint64(g.base))
+		over = status != statusOK || g.room[0] == 1
+		return status
+	})
+	return over
+}
+
+func (g *wasmGate) nextFetch(monotonicMS uint64) (next *steps.Fetch) {
+	g.locked(func() Status {
+		status := g.instance.status("orbgate_gate_next_fetch", uint64(g.address), monotonicMS, uint64(g.base))
+		next, status = g.fetch(status)
+		return status
+	})
+	return next
+}
+
+func (g *wasmGate) fetched(attempt uint64, status int, cacheControl string, body []byte, monotonicMS uint64) (next *steps.Fetch) {
+	g.locked(func() Status {
+		var room handed
+		texts := room.texts([]string{cacheControl, string(body)})
+		if !room.put(g.instance, &texts[0], &texts[1]) {
+			return StatusPanic
+		}
+		found := g.instance.status("orbgate_gate_fetched", uint64(g.address), attempt, uint64(status), uint64(texts[0].Data), uint64(texts[0].Len),
+			uint64(texts[1].Data), uint64(texts[1].Len), monotonicMS, uint64(g.base))
+		if !room.free(g.instance) {
+			return StatusPanic
+		}
+		next, found = g.fetch(found)
+		return found
+	})
+	return next
+}
+
+// Reads the fetch that was written to the room, if there is one, and frees it.
+func (g *wasmGate) fetch(status Status) (*steps.Fetch, Status) {
+	address := uint64(binary.LittleEndian.Uint32(g.room))
+	if status != statusOK || address == 0 {
+		return nil, status
+	}
+	var info wasmFetch
+	if status := g.describe("orbgate_fetch_info", &info, address); status != statusOK {
+		return nil, StatusPanic
+	}
+	next := &steps.Fetch{URL: g.text(info.URL), Attempt: info.Attempt, MaxBytes: int(info.MaxBytes), TimeoutMS: info.Timeout}
+	return next, g.status0("orbgate_fetch_free", address)
+}
+
+func (g *wasmGate) fetchFailed(attempt uint64, failure uint32, monotonicMS uint64) {
+	g.locked(func() Status {
+		return g.instance.status("orbgate_gate_fetch_failed", uint64(g.address), attempt, uint64(failure), monotonicMS)
+	})
+}
+
+func (g *wasmGate) warm(monotonicMS uint64) {
+	g.locked(func() Status { return g.instance.status("orbgate_gate_warm", uint64(g.address), monotonicMS) })
+}
+
+func (g *wasmGate) revoke(issuer, kid string) Status {
+	return g.named("orbgate_gate_revoke", issuer, kid)
+}
+
+func (g *wasmGate) forget(issuer string) Status { return g.named("orbgate_gate_forget", issuer) }
+
+// Calls a function that takes the gate and texts.
+func (g *wasmGate) named(function string, names ...string) Status {
+	return g.locked(func() Status {
+		var room handed
+		texts := room.texts(names)
+		arguments := []uint64{uint64(g.address)}
+		if !room.put(g.instance) {
+			return StatusPanic
+		}
+		for _, text := range texts {
+			arguments = append(arguments, uint64(room.at+text.Data), uint64(text.Len))
+		}
+		status := g.instance.status(function, arguments...)
+		if !room.free(g.instance) {
+			return StatusPanic
+		}
+		return status
+	})
+}
+
+func (g *wasmGate) status() (issuers []steps.Issuer) {
+	g.locked(func() Status {
+		if status := g.instance.status("orbgate_gate_status", uint64(g.address), uint64(g.base)); status != statusOK {
+			return status
+		}
+		keys := uint64(binary.LittleEndian.Uint32(g.room))
+		var info wasmIssuer
+		for g.describe("orbgate_key_status_issuer", &info, keys, uint64(len(issuers))) == statusOK {
+			issuers = append(issuers, steps.Issuer{Name: g.text(info.Issuer), Failure: g.text(info.Failure),
+				Warnings: g.text(info.Warnings), Keys: int(info.Keys), FetchedMS: info.Fetched})
+		}
+		return g.status0("orbgate_key_status_free", keys)
+	})
+	return issuers
+}
+
+func (g *wasmGate) free() {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if g.instance != nil {
+		g.instance.close()
+	}
+	g.instance, g.closed = nil, true
+}
+
+func (e engine) checkRoutes(methods, templates []string, style uint32) ([]steps.Difference, Status) {
+	i := e.copy()
+	if i == nil {
+		return nil, StatusPanic
+	}
+	defer i.close()
+	var room handed
+	texts := room.texts(append(append([]string(nil), methods...), templates...))
+	var places []*wasmText
+	for index := range texts {
+		places = append(places, &texts[index])
+	}
+	lists, ok := i.allocate(binary.Size(texts) + 1)
+	if !ok || !room.put(i, places...) {
+		return nil, StatusPanic
+	}
+	_, _ = binary.Encode(i.memory[lists:], binary.LittleEndian, texts)
+	count := uint64(len(methods))
+	status := i.status("orbgate_engine_check_routes", uint64(e.address), lists, lists+8*count, count, uint64(style), uint64(i.base))
+	differences := uint64(binary.LittleEndian.Uint32(i.room))
+	if status != statusOK || differences == 0 {
+		return nil, status
+	}
+	var read []steps.Difference
+	var one wasmDifference
+	for i.describe("orbgate_route_difference", &one, differences, uint64(len(read))) == statusOK {
+		read = append(read, steps.Difference{Undeclared: one.Kind == differenceUndeclared, Route: i.text(one.Route), DecidedAs: i.text(one.DecidedAs)})
+	}
+	return read, statusOK
+}
