@@ -4,13 +4,14 @@ use core::net::IpAddr;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::answers::HttpAnswer;
-use crate::connection::Service;
+use crate::connection::{Protocol, Service};
 use crate::faults::{Fault, FaultLog};
 use crate::state::State;
 
@@ -32,6 +33,10 @@ impl Admin {
 }
 
 impl Service for Admin {
+    type Body = Full<Bytes>;
+
+    const PROTOCOL: Protocol = Protocol::Http1;
+
     /// Nothing is decided here, so the address says who may ask.
     fn trusts(&self, _: Option<IpAddr>) -> bool {
         true

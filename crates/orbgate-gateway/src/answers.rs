@@ -22,10 +22,10 @@ pub(crate) const REFUSED: StatusCode = StatusCode::FORBIDDEN;
 pub(crate) const OVERLOADED: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 
 /// The one status that every proxy takes for an allow. Envoy denies with 204.
-const ALLOWED: StatusCode = StatusCode::OK;
+pub(crate) const ALLOWED: StatusCode = StatusCode::OK;
 
 /// Envoy takes away what this names, from the request that it passes on.
-const REMOVE: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-remove");
+pub(crate) const REMOVE: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-remove");
 
 /// The status of a denial as a mode has it, from the status by the rules alone.
 pub(crate) fn shown(mode: Mode, status: u16) -> StatusCode {
@@ -57,7 +57,7 @@ pub(crate) fn answer<T: Verified>(
         *kind = HeaderValue::from_static(token.token().kind.as_str());
     }
     promises.write(said, headers);
-    if is_allow && mode == Mode::EnvoyHttp {
+    if is_allow && matches!(mode, Mode::EnvoyHttp | Mode::EnvoyGrpc) {
         headers.insert(REMOVE, promises.aliases().clone());
     }
     for (name, value) in denial.into_iter().flat_map(explained) {
@@ -95,23 +95,23 @@ mod tests {
     /// The table of the README: one row a decision, one column a mode.
     fn table() -> String {
         let head = Mode::NAMED.map(|(name, _)| format!(" `{name}` |")).concat();
-        let row = |what: &str, status: [u16; 3]| {
+        let row = |what: &str, status: [u16; 4]| {
             let cells = status.map(|status| format!(" {status} |")).concat();
             format!("| {what} |{cells}\n")
         };
-        let mut rows = row("allowed", [ALLOWED.as_u16(); 3]);
+        let mut rows = row("allowed", [ALLOWED.as_u16(); 4]);
         for reason in Reason::ALL {
             if let Some(status) = reason.status() {
                 let statuses = Mode::NAMED.map(|(_, mode)| shown(mode, status).as_u16());
                 rows.push_str(&row(&format!("`{reason}`"), statuses));
             }
         }
-        rows.push_str(&row("a question that is refused", [REFUSED.as_u16(); 3]));
+        rows.push_str(&row("a question that is refused", [REFUSED.as_u16(); 4]));
         rows.push_str(&row(
             "more questions than the limit",
-            [OVERLOADED.as_u16(); 3],
+            [OVERLOADED.as_u16(); 4],
         ));
-        format!("| decision |{head}\n|---|{}\n{rows}", "--:|".repeat(3))
+        format!("| decision |{head}\n|---|{}\n{rows}", "--:|".repeat(4))
     }
 
     #[test]

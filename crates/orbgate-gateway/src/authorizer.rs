@@ -4,13 +4,15 @@ use core::net::IpAddr;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use http::Request;
+use http_body_util::Full;
 use hyper::body::Incoming;
 use tokio::sync::Semaphore;
 
 use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, answer, refused};
 use crate::config::{Limits, ListenerConfig};
-use crate::connection::Service;
+use crate::connection::{Protocol, Service};
 use crate::faults::{Fault, FaultLog};
 use crate::mode::Mode;
 use crate::question::Question;
@@ -42,9 +44,40 @@ impl Authorizer {
             faults: FaultLog::new(&listener.address.to_string()),
         }
     }
+
+    pub(crate) const fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The answer to a question, or to what is none.
+    pub(crate) async fn ask(&self, question: Result<Question<'_>, Fault>) -> HttpAnswer {
+        let state = self.current.load_full();
+        let promises = &state.config.promises;
+        let Ok(_permit) = self.questions.try_acquire() else {
+            self.faults.note(Fault::Overloaded);
+            return refused(promises, OVERLOADED);
+        };
+        match question {
+            Ok(question) => {
+                let request = question.request();
+                let asked = state
+                    .gate
+                    .ask(request, |it| answer(self.mode, promises, &it));
+                asked.await
+            }
+            Err(fault) => {
+                self.faults.note(fault);
+                refused(promises, REFUSED)
+            }
+        }
+    }
 }
 
 impl Service for Authorizer {
+    type Body = Full<Bytes>;
+
+    const PROTOCOL: Protocol = Protocol::Http1;
+
     fn trusts(&self, peer: Option<IpAddr>) -> bool {
         let state = self.current.load();
         let listener = state.config.listeners.get(self.index);
@@ -60,25 +93,7 @@ impl Service for Authorizer {
     }
 
     async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {
-        let state = self.current.load_full();
-        let promises = &state.config.promises;
-        let Ok(_permit) = self.questions.try_acquire() else {
-            self.faults.note(Fault::Overloaded);
-            return refused(promises, OVERLOADED);
-        };
         let (parts, _) = request.into_parts();
-        match Question::read(self.mode, &parts) {
-            Ok(question) => {
-                let request = question.request();
-                let asked = state
-                    .gate
-                    .ask(request, |it| answer(self.mode, promises, &it));
-                asked.await
-            }
-            Err(fault) => {
-                self.faults.note(fault);
-                refused(promises, REFUSED)
-            }
-        }
+        self.ask(Question::read(self.mode, &parts)).await
     }
 }

@@ -1,25 +1,41 @@
 //! Connections: who may have one, how many there are, and how they end.
 
 use core::convert::Infallible;
+use core::error::Error;
 use core::future::Future;
 use core::net::IpAddr;
 use core::time::Duration;
 use std::sync::Arc;
 
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::sync::{Semaphore, watch};
 
-use crate::answers::HttpAnswer;
 use crate::config::Limits;
 use crate::faults::Fault;
 use crate::listen::Listener;
 
+/// What is spoken at a place.
+pub(crate) enum Protocol {
+    /// HTTP/1.0 and HTTP/1.1.
+    Http1,
+    /// HTTP/2 from the first byte, as gRPC has it.
+    Http2,
+}
+
 /// What answers at a place.
 pub(crate) trait Service: Send + Sync + 'static {
+    /// The bodies of its answers.
+    type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
+
+    const PROTOCOL: Protocol;
+
     /// Whether this address may connect; a Unix socket has none.
     fn trusts(&self, peer: Option<IpAddr>) -> bool;
 
@@ -27,7 +43,10 @@ pub(crate) trait Service: Send + Sync + 'static {
     fn note(&self, fault: Fault);
 
     /// The answer to a request.
-    fn answer(&self, request: http::Request<Incoming>) -> impl Future<Output = HttpAnswer> + Send;
+    fn answer(
+        &self,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Response<Self::Body>> + Send;
 }
 
 /// After an error of `accept`, such as too many open files, there is time for connections to end.
@@ -42,10 +61,7 @@ pub(crate) async fn serve<S: Service>(
 ) {
     let connections = Arc::new(Semaphore::new(limits.connections));
     let graceful = GracefulShutdown::new();
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(limits.idle)
-        .max_buf_size(limits.header_bytes);
+    let (one, two) = (http1(limits), http2(limits));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -72,14 +88,43 @@ pub(crate) async fn serve<S: Service>(
             let service = Arc::clone(&service);
             async move { Ok::<_, Infallible>(service.answer(request).await) }
         });
-        let connection = http.serve_connection(TokioIo::new(stream), answer);
-        let connection = graceful.watch(connection);
-        tokio::spawn(async move {
-            // How a connection ends is its other side's business: what was asked is answered and counted.
-            let _ = connection.await;
-            drop(permit);
-        });
+        let stream = TokioIo::new(stream);
+        // How a connection ends is its other side's business: what was asked is answered and counted.
+        match S::PROTOCOL {
+            Protocol::Http1 => {
+                let connection = graceful.watch(one.serve_connection(stream, answer));
+                tokio::spawn(async move {
+                    let _ = connection.await;
+                    drop(permit);
+                });
+            }
+            Protocol::Http2 => {
+                let connection = graceful.watch(two.serve_connection(stream, answer));
+                tokio::spawn(async move {
+                    let _ = connection.await;
+                    drop(permit);
+                });
+            }
+        }
     }
     drop(listener);
     let _ = tokio::time::timeout(limits.drain, graceful.shutdown()).await;
+}
+
+fn http1(limits: Limits) -> http1::Builder {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.idle)
+        .max_buf_size(limits.header_bytes);
+    http
+}
+
+fn http2(limits: Limits) -> http2::Builder<TokioExecutor> {
+    let number = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
+    let mut http = http2::Builder::new(TokioExecutor::new());
+    http.timer(TokioTimer::new())
+        .keep_alive_interval(limits.idle)
+        .max_concurrent_streams(number(limits.questions))
+        .max_header_list_size(number(limits.header_bytes));
+    http
 }

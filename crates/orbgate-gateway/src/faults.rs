@@ -19,11 +19,13 @@ pub(crate) enum Fault {
     Repeated(&'static str),
     /// A header names a method or a target in the way of another protocol.
     Foreign,
+    /// A message is no question, or may not have its target as it came.
+    Unclear,
 }
 
 impl Fault {
     /// How many there are.
-    const COUNT: usize = 6;
+    const COUNT: usize = 7;
 
     const fn index(self) -> usize {
         match self {
@@ -33,6 +35,7 @@ impl Fault {
             Self::Missing(_) => 3,
             Self::Repeated(_) => 4,
             Self::Foreign => 5,
+            Self::Unclear => 6,
         }
     }
 
@@ -45,6 +48,7 @@ impl Fault {
             Self::Missing(_) => "missing_header",
             Self::Repeated(_) => "repeated_header",
             Self::Foreign => "foreign_header",
+            Self::Unclear => "unclear_message",
         }
     }
 }
@@ -57,6 +61,9 @@ impl fmt::Display for Fault {
             Self::Overloaded => f.write_str("`limits.questions` is reached"),
             Self::Missing(name) => write!(f, "the proxy did not send `{name}`"),
             Self::Repeated(name) => write!(f, "`{name}` came more than once"),
+            Self::Unclear => f.write_str(
+                "the message has no HTTP request, or its path may have lost bytes: set `encode_raw_headers`",
+            ),
             Self::Foreign => f.write_str("a header of another protocol names a method or a target"),
         }
     }

@@ -10,6 +10,7 @@ mod authorizer;
 mod config;
 mod connection;
 mod faults;
+mod grpc;
 mod listen;
 mod log;
 mod mode;

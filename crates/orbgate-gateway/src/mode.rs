@@ -13,22 +13,25 @@ pub(crate) enum Mode {
     ForwardAuth,
     /// Envoy's `ext_authz` over HTTP: the question is the request itself, without its body.
     EnvoyHttp,
+    /// Envoy's `ext_authz` over gRPC: the question is a message.
+    EnvoyGrpc,
 }
 
 impl Mode {
     /// Every mode, with its name in a configuration.
-    pub(crate) const NAMED: [(&'static str, Self); 3] = [
+    pub(crate) const NAMED: [(&'static str, Self); 4] = [
         ("nginx", Self::Nginx),
         ("forward_auth", Self::ForwardAuth),
         ("envoy_http", Self::EnvoyHttp),
+        ("envoy_grpc", Self::EnvoyGrpc),
     ];
 
-    /// The headers that have the method and the target; `None` where they are those of the question itself.
+    /// The headers that have the method and the target; `None` where the question itself has them.
     pub(crate) const fn headers(self) -> Option<[&'static str; 2]> {
         match self {
             Self::Nginx => Some(["x-original-method", "x-original-uri"]),
             Self::ForwardAuth => Some(["x-forwarded-method", "x-forwarded-uri"]),
-            Self::EnvoyHttp => None,
+            Self::EnvoyHttp | Self::EnvoyGrpc => None,
         }
     }
 }

@@ -29,12 +29,23 @@ impl<'q> Question<'q> {
         };
         let authorization = headers.get_all(AUTHORIZATION).iter();
         let names = headers.keys().map(|name| name.as_str().as_bytes());
-        Ok(Self {
+        let authorization = authorization.map(HeaderValue::as_bytes).collect();
+        Ok(Self::new(method, target, authorization, names.collect()))
+    }
+
+    /// One whose parts are found already.
+    pub(crate) const fn new(
+        method: &'q [u8],
+        target: &'q [u8],
+        authorization: Vec<&'q [u8]>,
+        header_names: Vec<&'q [u8]>,
+    ) -> Self {
+        Self {
             method,
             target,
-            authorization: authorization.map(HeaderValue::as_bytes).collect(),
-            header_names: names.collect(),
-        })
+            authorization,
+            header_names,
+        }
     }
 
     /// As the gate takes it.

@@ -13,7 +13,9 @@ use tokio::task::JoinSet;
 use crate::admin::Admin;
 use crate::authorizer::Authorizer;
 use crate::connection::serve;
+use crate::grpc::Grpc;
 use crate::listen::{Address, Listener};
+use crate::mode::Mode;
 use crate::state::{StartError, State};
 use crate::{log, reload};
 
@@ -71,7 +73,14 @@ async fn serve_all(file: &Path) -> Result<(), StartError> {
     let (stop, stopped) = watch::channel(false);
     let mut served = JoinSet::new();
     for (place, listener) in places {
-        served.spawn(serve(Arc::new(place), listener, limits, stopped.clone()));
+        let (place, stop) = (Arc::new(place), stopped.clone());
+        match place.mode() {
+            Mode::EnvoyGrpc => {
+                let service = Arc::new(Grpc::new(place));
+                served.spawn(serve(service, listener, limits, stop))
+            }
+            _ => served.spawn(serve(place, listener, limits, stop)),
+        };
     }
     if let Some(listener) = admin {
         let admin = Admin::new(Arc::clone(&current), counted);

@@ -17,6 +17,7 @@ pub(super) enum Program {
     Traefik,
     Haproxy,
     EnvoyHttp,
+    EnvoyGrpc,
 }
 
 impl Program {
@@ -25,6 +26,7 @@ impl Program {
             Self::Nginx => "nginx",
             Self::Caddy | Self::Traefik | Self::Haproxy => "forward_auth",
             Self::EnvoyHttp => "envoy_http",
+            Self::EnvoyGrpc => "envoy_grpc",
         }
     }
 
@@ -41,7 +43,8 @@ impl Program {
             ),
             Self::Traefik => ("traefik", &["--configFile=traefik.yaml"]),
             Self::Haproxy => ("haproxy", &["-f", "haproxy.cfg"]),
-            Self::EnvoyHttp => ("envoy-http", &["-c", "envoy.yaml", "--concurrency", "2"]),
+            Self::EnvoyHttp => ("envoy-http", &["-c", "envoy.yaml", "--use-dynamic-base-id"]),
+            Self::EnvoyGrpc => ("envoy-grpc", &["-c", "envoy.yaml", "--use-dynamic-base-id"]),
         }
     }
 }
@@ -111,7 +114,7 @@ pub(super) fn find(kind: Program) -> Option<PathBuf> {
         Program::Haproxy => system("haproxy"),
         Program::Caddy => package("bin/caddy"),
         Program::Traefik => package("bin/traefik"),
-        Program::EnvoyHttp => package("envoy/_bin/envoy"),
+        Program::EnvoyHttp | Program::EnvoyGrpc => package("envoy/_bin/envoy"),
     };
     match found {
         Ok(path) => Some(path),
