@@ -1,4 +1,5 @@
-"""A server of `http.server` that asks before it answers. A caller without the scope gets a bare 403.
+"""A server of `http.server` that trusts the headers `X-Token-Kind` and `X-Token-Scopes`, so it must be reached only through what sets them. A caller without the
+scope gets a bare 403. A server that verifies the token itself has a gate: see the README.
 
     python example/server.py 8080
     curl -i -X POST localhost:8080/api/v1/external/voxies/prompt/run -H 'X-Token-Kind: user' -H 'X-Token-Scopes: read:voxies'

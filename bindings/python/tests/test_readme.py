@@ -12,8 +12,8 @@ import pytest
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-# Where there is a cluster, `test_spark` runs the others.
-BLOCKS = [block for block in BLOCKS if "pyspark" not in block]
+# Where there is a cluster, `test_spark` runs those with Spark; `test_gate` runs the service.
+BLOCKS = [block for block in BLOCKS if "pyspark" not in block and "fastapi" not in block]
 
 
 def test_there_are_examples() -> None:

@@ -19,13 +19,22 @@ struct Language {
     start: &'static str,
 }
 
-const LANGUAGES: [Language; 1] = [Language {
-    name: "rust",
-    needs: "cargo --version",
-    frameworks: &[],
-    build: &["cargo build --quiet -p orbgate-tower --all-features --example gate"],
-    start: "target/debug/examples/gate",
-}];
+const LANGUAGES: [Language; 2] = [
+    Language {
+        name: "rust",
+        needs: "cargo --version",
+        frameworks: &[],
+        build: &["cargo build --quiet -p orbgate-tower --all-features --example gate"],
+        start: "target/debug/examples/gate",
+    },
+    Language {
+        name: "python",
+        needs: "python3 -c 'import sys, ensurepip; assert sys.version_info >= (3, 10)'",
+        frameworks: &["starlette", "fastapi", "flask", "django"],
+        build: &["sh bindings/python/gate/setup.sh"],
+        start: "target/xtask/gate-python/bin/python bindings/python/gate/gate.py",
+    },
+];
 
 /// Every language with a gate program and each of its frameworks; nothing of a language that the machine lacks, which is said where
 /// `cargo xtask test` counts it.

@@ -43,6 +43,25 @@ pub(crate) fn faults(py: Python<'_>, faults: &[Fault], file: Option<&str>) -> Py
     raise(py, &CLASS, "PolicyError", (faults, file))
 }
 
+/// `orbgate.ConfigError`, of every fault in its order.
+pub(crate) fn config(
+    py: Python<'_>,
+    error: &orbgate_token::ConfigError,
+    file: Option<&str>,
+) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let faults = error.faults().iter();
+    let faults: Vec<_> = faults
+        .map(|fault| {
+            let place = fault
+                .place
+                .map_or((1, 1), |place| (place.line, place.column));
+            (place.0, place.1, fault.message.as_str())
+        })
+        .collect();
+    raise(py, &CLASS, "ConfigError", (faults, file))
+}
+
 /// `orbgate.TableError`.
 pub(crate) fn table(py: Python<'_>, message: &str) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();

@@ -1,5 +1,6 @@
 //! The native module of the Python package `orbgate`: thin over the engine's public interface.
 
+mod answer;
 mod bulk;
 mod capsule;
 mod charge;
@@ -7,6 +8,8 @@ mod column;
 mod decision;
 mod error;
 mod explain;
+mod gate;
+mod issuer;
 mod lines;
 mod names;
 mod openapi;
@@ -16,6 +19,7 @@ mod policy;
 mod property;
 mod questions;
 mod rows;
+mod served;
 mod table;
 mod terms;
 mod text;
@@ -36,6 +40,8 @@ mod _native {
     const MAX_POLICY_BYTES: u64 = orbgate::Policy::MAX_BYTES;
 
     #[pymodule_export]
+    use super::answer::{Answer, BearerToken};
+    #[pymodule_export]
     use super::charge::Charge;
     #[pymodule_export]
     use super::decision::Decision;
@@ -43,6 +49,10 @@ mod _native {
     use super::error::break_down;
     #[pymodule_export]
     use super::explain::{explain, explain_scope};
+    #[pymodule_export]
+    use super::gate::{Fetch, Gate, Waiting};
+    #[pymodule_export]
+    use super::issuer::SigningKey;
     #[pymodule_export]
     use super::property::{properties, prove};
     #[pymodule_export]
@@ -66,6 +76,8 @@ mod _native {
     use super::policy::Policy;
     #[pymodule_export]
     use super::rows::table_of;
+    #[pymodule_export]
+    use super::served::{allows_bonus_orbs, check_routes};
     #[pymodule_export]
     use super::table::{DecisionTable, decide_table};
     #[pymodule_export]

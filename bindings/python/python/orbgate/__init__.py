@@ -10,7 +10,7 @@ Charge(consumes=True, amount=None, bonus_allowed=False)
 """
 
 from . import _native
-from ._errors import InternalError, NoRouteError, OrbgateError, PolicyError, PropertyError, TableError
+from ._errors import ConfigError, InternalError, NoRouteError, OrbgateError, PolicyError, PropertyError, TableError
 from ._native import Charge, Decision, DecisionTable, Token
 from ._policy import Policy
 from ._terms import Detail, Effect, Reason, TokenKind
@@ -42,6 +42,7 @@ __all__ = [
     "CaseResult",
     "Change",
     "Charge",
+    "ConfigError",
     "Coverage",
     "CoveredRow",
     "Decision",
@@ -81,7 +82,7 @@ __all__ = [
 ]
 
 # Tracebacks and pickles name them as users do.
-for _class in (Detail, Effect, InternalError, NoRouteError, OrbgateError, Policy, PolicyError, PropertyError, Reason, TableError, TokenKind):
+for _class in (ConfigError, Detail, Effect, InternalError, NoRouteError, OrbgateError, Policy, PolicyError, PropertyError, Reason, TableError, TokenKind):
     _class.__module__ = __name__
 
 

@@ -66,6 +66,10 @@ class PropertyError(OrbgateError, AssertionError):
         return self.message
 
 
+class ConfigError(PolicyError):
+    """A file of issuers that cannot be used, with every fault found in it, in the order of the file."""
+
+
 class NoRouteError(OrbgateError, LookupError):
     """There is no such route or scope; `decision` says why, `methods` what the path does declare."""
 

@@ -15,12 +15,20 @@ __all__ = [
     "MAX_POLICY_BYTES",
     "MOST_LINES",
     "VERSION",
+    "Answer",
+    "BearerToken",
     "Charge",
     "Decision",
     "DecisionTable",
+    "Fetch",
+    "Gate",
     "Policy",
+    "SigningKey",
     "Token",
+    "Waiting",
+    "allows_bonus_orbs",
     "break_down",
+    "check_routes",
     "coverage",
     "decide_table",
     "detail",
@@ -257,3 +265,108 @@ def openapi_check(document: str | bytes, policy: str | bytes, open: dict[str, An
 def who_may(
     policy: Policy, method: str | bytes, target: str | bytes, tokens: list[Token]
 ) -> list[tuple[int, Decision]]: ...
+@final
+class Answer:
+    @property
+    def decision(self) -> Decision: ...
+    @property
+    def policy(self) -> Policy: ...
+    @property
+    def status(self) -> int | None: ...
+    @property
+    def headers(self) -> list[tuple[str, str]]: ...
+    @property
+    def token(self) -> BearerToken | None: ...
+    @property
+    def refused(self) -> str | None: ...
+    @property
+    def misrouted(self) -> str | None: ...
+    def __bool__(self) -> bool: ...
+
+@final
+class BearerToken:
+    @property
+    def kind(self) -> TokenKind: ...
+    @property
+    def scopes(self) -> str: ...
+    @property
+    def issuer(self) -> str: ...
+    @property
+    def subject(self) -> str | None: ...
+    @property
+    def client(self) -> str | None: ...
+    @property
+    def actor(self) -> str | None: ...
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def expires(self) -> float: ...
+    @property
+    def fingerprint(self) -> str: ...
+
+@disjoint_base
+class Gate:
+    def __new__(
+        cls,
+        tokens: str | bytes,
+        *,
+        file: str | None = None,
+        challenge: str = "minimal",
+        realm: str | None = None,
+        resource_metadata: str | None = None,
+        flat_403: bool = False,
+        ignore_method_override: bool = False,
+    ) -> Self: ...
+    def ask(
+        self,
+        policy: Policy,
+        method: str | bytes,
+        target: str | bytes,
+        headers: list[tuple[bytes, bytes]],
+        time: float,
+        monotonic: float,
+        matched: str | None = None,
+    ) -> Answer | Waiting: ...
+    def resume(self, policy: Policy, waiting: Waiting, time: float, monotonic: float) -> Answer | Waiting: ...
+    def again(
+        self,
+        answer: Answer,
+        method: str | bytes,
+        target: str | bytes,
+        matched: str | None = None,
+        allow_bonus_orbs_use: bool = False,
+    ) -> Answer: ...
+    def next_fetch(self, monotonic: float) -> Fetch | None: ...
+    def fetched(
+        self, fetch: Fetch, status: int, body: bytes, cache_control: str | None, monotonic: float
+    ) -> Fetch | None: ...
+    def failed(self, fetch: Fetch, why: str, monotonic: float) -> None: ...
+    def is_over(self, waiting: Waiting, monotonic: float) -> bool: ...
+    def revoke(self, issuer: str, kid: str) -> None: ...
+    def forget(self, issuer: str) -> None: ...
+    def keys(self) -> list[tuple[str, int, str | None]]: ...
+
+@final
+class Waiting:
+    @property
+    def until(self) -> float: ...
+
+@final
+class Fetch:
+    @property
+    def url(self) -> str: ...
+    @property
+    def timeout(self) -> float: ...
+    @property
+    def max_bytes(self) -> int: ...
+
+@final
+class SigningKey:
+    def __new__(cls) -> Self: ...
+    def point(self) -> tuple[str, str]: ...
+    def token(self, header: str, claims: str) -> str: ...
+
+def check_routes(
+    policy: Policy, routes: list[tuple[str, str]]
+) -> tuple[list[tuple[str, str | None]], list[str], str] | None: ...
+def allows_bonus_orbs(body: bytes) -> bool: ...

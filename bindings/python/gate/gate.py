@@ -1,0 +1,233 @@
+"""The gate program of Python: `gate.py FRAMEWORK --listen ADDR --policy FILE --tokens FILE [--ungated]`; see policy/cases/gate/README.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import socket
+import sys
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from orbgate import OrbgateError, Policy
+from orbgate.gate import Allowed, Gate
+
+METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
+LOCK = threading.Lock()
+
+
+def say(line: str) -> None:
+    """A whole line at once, so that lines of threads do not mix."""
+    with LOCK:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+class Counted:
+    """What the gate's hook has counted."""
+
+    def __init__(self) -> None:
+        self.decisions: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+        self.misrouted = 0
+
+    def __call__(self, name: str, labels: Mapping[str, str]) -> None:
+        with LOCK:
+            if name == "orbgate_decisions_total":
+                self.decisions[labels["decision"]] += 1
+            elif name == "orbgate_tokens_refused_total":
+                self.refused[labels["reason"]] += 1
+            elif name == "orbgate_misrouted_total":
+                self.misrouted += 1
+
+    def __str__(self) -> str:
+        with LOCK:
+            counts = {
+                "orbgate_decisions_total": self.decisions,
+                "orbgate_tokens_refused_total": self.refused,
+                "orbgate_misrouted_total": self.misrouted,
+            }
+            return json.dumps(counts)
+
+
+def saw(method: str, target: str, allowed: Allowed | None) -> str:
+    """What the service saw; said before it is answered."""
+    decision = None if allowed is None else allowed.decision
+    charge = None if decision is None else decision.orbs
+    text = json.dumps(
+        {
+            "method": method,
+            "target": target,
+            "route": decision and decision.route,
+            "scope": decision and decision.scope,
+            "kind": allowed and allowed.token.kind.value,
+            "consumes": None if charge is None else charge.consumes,
+        }
+    )
+    say(text)
+    return text
+
+
+def obey(gate: Gate | None, policy: str, counted: Counted) -> None:
+    """What is said on standard input."""
+    for line in sys.stdin:
+        if line == "reload\n" and gate is not None:
+            try:
+                gate.reload(policy)
+                say("reloaded")
+            except (OrbgateError, OSError):
+                say("kept")
+        elif line == "count\n":
+            say(f"counted {counted}")
+
+
+def templates(policy: Policy) -> list[str]:
+    """Each template of the policy, those with fewer parameters first, because these routers take the first that fits."""
+    found = {route.template for route in policy.routes()}
+    # One name for all parameters at one place.
+    return sorted(found, key=lambda template: [segment.startswith("{") for segment in template.split("/")])
+
+
+def names(template: str, form: str) -> str:
+    """A template with names of parameters that every framework takes."""
+    segments = enumerate(template.split("/"))
+    return "/".join(form.format(at) if segment.startswith("{") else segment for at, segment in segments)
+
+
+def raw_target(scope: Mapping[str, Any]) -> str:
+    query = scope["query_string"].decode("latin-1")
+    path = scope["raw_path"].decode("latin-1")
+    return f"{path}?{query}" if query else path
+
+
+def starlette(gate: Gate | None, policy: Policy) -> Any:
+    from orbgate.gate.asgi import GateMiddleware, allowed
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    async def echo(request: Request) -> Response:
+        text = saw(request.method, raw_target(request.scope), allowed(request) if gate else None)
+        return Response(text, media_type="application/json")
+
+    methods = sorted({*METHODS, *(route.method for route in policy.routes())})
+    routes = [Route(names(template, "{{p{}}}"), echo, methods=methods) for template in templates(policy)]
+    app = Starlette(routes=routes)
+
+    async def rest(scope: Any, receive: Any, send: Any) -> None:
+        await (await echo(Request(scope)))(scope, receive, send)
+
+    app.router.default = rest
+    app.router.redirect_slashes = False
+    if gate:
+        app.add_middleware(GateMiddleware, gate=gate)
+    return app
+
+
+def fastapi(gate: Gate | None, policy: Policy) -> Any:
+    from fastapi import FastAPI
+    from orbgate.gate.asgi import allowed
+    from orbgate.gate.starlette import protect
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    app = FastAPI(openapi_url=None, redirect_slashes=False)
+
+    async def echo(request: Request) -> Response:
+        text = saw(request.method, raw_target(request.scope), allowed(request) if gate else None)
+        return Response(text, media_type="application/json")
+
+    for route in sorted(policy.routes(), key=lambda route: templates(policy).index(route.template)):
+        app.add_route(names(route.template, "{{p{}}}"), echo, methods=[route.method])
+
+    async def rest(scope: Any, receive: Any, send: Any) -> None:
+        await (await echo(Request(scope)))(scope, receive, send)
+
+    app.router.default = rest
+    if gate:
+        protect(app, gate)
+    return app
+
+
+def flask(gate: Gate | None, policy: Policy) -> Any:
+    from flask import Flask, Response, request
+    from orbgate.gate.flask import allowed, protect
+
+    app = Flask("gate", static_folder=None)
+    app.url_map.merge_slashes = False
+
+    def echo(**_: str) -> Response:
+        target = request.environ["REQUEST_URI"]
+        text = saw(request.method, target, allowed(request) if gate else None)
+        return Response(text, content_type="application/json")
+
+    for at, route in enumerate(policy.routes()):
+        options = {"strict_slashes": True, "provide_automatic_options": False}
+        app.add_url_rule(names(route.template, "<p{}>"), f"route{at}", echo, methods=[route.method], **options)
+    for error in (404, 405):
+        app.register_error_handler(error, lambda error: echo())
+    if gate:
+        protect(app, gate)
+    return app
+
+
+def django(gate: Gate | None, policy: Policy) -> Any:
+    from django.conf import settings
+    from django.core.asgi import get_asgi_application
+    from django.http import HttpResponse
+    from django.urls import path, re_path
+    from orbgate.gate.asgi import GateMiddleware, allowed
+
+    async def echo(request: Any, **_: str) -> HttpResponse:
+        text = saw(request.method, raw_target(request.scope), allowed(request) if gate else None)
+        return HttpResponse(text, content_type="application/json")
+
+    urls = [path(names(template, "<str:p{}>").removeprefix("/"), echo) for template in templates(policy)]
+    urlconf = type("urls", (), {"urlpatterns": [*urls, re_path("", echo)]})
+    settings.configure(ROOT_URLCONF=urlconf, ALLOWED_HOSTS=["*"], MIDDLEWARE=[], SECRET_KEY="-", APPEND_SLASH=False, LOGGING_CONFIG=None)
+    app = get_asgi_application()
+    return GateMiddleware(app, gate) if gate else app
+
+
+def serve(framework: str, app: Any, listener: socket.socket) -> None:
+    """Flask with waitress, the others with uvicorn."""
+    host, port = listener.getsockname()[:2]
+    if framework == "flask":
+        from waitress import create_server
+
+        server = create_server(app, sockets=[listener], threads=8)
+        say(f"listening {host}:{port}")
+        server.run()
+    else:
+        import uvicorn
+
+        config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", server_header=False)
+        say(f"listening {host}:{port}")
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def main() -> None:
+    frameworks = {"starlette": starlette, "fastapi": fastapi, "flask": flask, "django": django}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("framework", choices=frameworks)
+    for option in ("listen", "policy", "tokens"):
+        parser.add_argument(f"--{option}", required=True)
+    parser.add_argument("--ungated", action="store_true")
+    given = parser.parse_args()
+    counted = Counted()
+    try:
+        gate = Gate.from_files(given.policy, given.tokens, count=counted)
+    except (OrbgateError, OSError) as error:
+        sys.exit(print(error, file=sys.stderr) or 2)
+    host, _, port = given.listen.rpartition(":")
+    listener = socket.create_server((host, int(port)), backlog=128)
+    threading.Thread(target=obey, args=(gate, given.policy, counted), daemon=True).start()
+    app = frameworks[given.framework](None if given.ungated else gate, gate.policy)
+    serve(given.framework, app, listener)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Installs the package of this checkout, built without optimisation, and what the gate programs serve with. At the root.
+set -e
+home=target/xtask/gate-python
+[ -x $home/bin/python ] || python3 -m venv $home
+$home/bin/pip install --quiet --disable-pip-version-check -r bindings/python/gate/requirements.txt
+cargo build --quiet -p orbgate-python
+site=$($home/bin/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+rm -rf "$site/orbgate"
+cp -R bindings/python/python/orbgate "$site"
+cp target/debug/liborbgate_python.so "$site/orbgate/_native.abi3.so"

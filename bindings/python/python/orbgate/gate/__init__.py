@@ -1,0 +1,205 @@
+"""From a request as it came to its answer: the bearer token is verified, the policy decides, and only then the service is called.
+
+`orbgate.gate.asgi` and `orbgate.gate.wsgi` put a gate around a service; `orbgate.gate.testing` has an issuer for its tests.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from dataclasses import dataclass
+
+from .. import _native
+from .._errors import OrbgateError, PolicyError
+from .._native import Answer, BearerToken
+from .._policy import Policy
+from ._audit import line_of
+from ._count import counter
+from ._fetch import Fetched, fetch
+from ._keys import Keys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Literal
+
+    from .._native import Charge, Decision
+
+    Headers = Iterable[tuple[bytes, bytes]]
+
+__all__ = ["Allowed", "Answer", "BearerToken", "Fetched", "Gate", "RoutesDiffer", "fetch"]
+
+logger = logging.getLogger("orbgate.gate")
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What a service learns of the decision that let a request through."""
+
+    decision: Decision
+    token: BearerToken
+    _again: Callable[[bool], Answer]
+
+    def charge(self, body: bytes = b"") -> Charge | None:
+        """What the call consumes; with the body of the request, whether it may consume bonus orbs, too."""
+        if not _native.allows_bonus_orbs(body):
+            return self.decision.orbs
+        return self._again(True).decision.orbs
+
+
+class RoutesDiffer(OrbgateError):
+    """A service and its policy do not have the same routes.
+
+    `undeclared` are the routes that only the service has, each with the policy's route that decides it or None; `unserved` those that
+    only the policy has, which is harmless where several services share a policy.
+    """
+
+    def __init__(self, undeclared: list[tuple[str, str | None]], unserved: list[str], text: str) -> None:
+        self.undeclared = undeclared
+        self.unserved = unserved
+        super().__init__(text)
+
+
+class Gate(_native.Gate):
+    """Policy, verifier and keys: one for all threads and tasks.
+
+    `tokens` is the configuration of the issuers, YAML as of `orbgate-token`. `fetch` gets the issuers' keys, by default with `urllib`.
+    `challenge` is what a denied caller is told in `WWW-Authenticate`: "minimal" is `Bearer`, "full" names the error of RFC 6750, "none"
+    answers every denial with a bare 403, as `flat_403` does. `count` is called with the name of a counter and its labels; by default
+    OpenTelemetry counts, if it is installed. `audit` is called with a line of JSON for each decision.
+    """
+
+    policy: Policy
+    """The policy in force. A new one decides from the next request on."""
+    _keys: Keys
+    _count: Callable[[str, Mapping[str, str]], object]
+    _audit: Callable[[str], object] | None
+    _said: set[str]
+
+    def __new__(
+        cls,
+        policy: Policy,
+        tokens: str | bytes,
+        *,
+        file: str | None = None,
+        challenge: Literal["minimal", "full", "none"] = "minimal",
+        realm: str | None = None,
+        resource_metadata: str | None = None,
+        flat_403: bool = False,
+        ignore_method_override: bool = False,
+        fetch: Callable[[str, float, int], Fetched] = fetch,
+        count: Callable[[str, Mapping[str, str]], None] | None = None,
+        audit: Callable[[str], object] | None = None,
+    ) -> Gate:
+        gate = super().__new__(
+            cls,
+            tokens,
+            file=file,
+            challenge=challenge,
+            realm=realm,
+            resource_metadata=resource_metadata,
+            flat_403=flat_403,
+            ignore_method_override=ignore_method_override,
+        )
+        gate.policy = policy
+        gate._keys = Keys(gate, fetch)
+        gate._count = counter() if count is None else count
+        gate._audit = audit
+        gate._said = set()
+        return gate
+
+    @classmethod
+    def from_files(cls, policy: str | os.PathLike[str], tokens: str | os.PathLike[str], **options: object) -> Gate:
+        """A gate of a policy's file and a file of issuers. Raises `PolicyError` or `ConfigError` with every fault, each with its place."""
+        with open(tokens, "rb") as file:
+            text = file.read()
+        return cls(Policy.from_file(policy), text, file=os.fspath(tokens), **options)  # type: ignore[arg-type]
+
+    def reload(self, file: str | os.PathLike[str]) -> Policy:
+        """Puts a new version of the policy in force, and returns it: every later request is decided by it.
+
+        It must end in the end marker (`Policy.has_end_marker`), so that half a file is never taken: raises `PolicyError`, and then the former
+        policy stays.
+        """
+        try:
+            policy = Policy.from_file(file)
+            if not policy.has_end_marker:
+                raise PolicyError([(1, 1, "the policy has no end marker, the line `...`: it may be half-written")], os.fspath(file))
+        except PolicyError as error:
+            self._count("orbgate_policy_loads_total", {"result": "refused"})
+            logger.error("the policy stays as it was: %s", error)
+            raise
+        self.policy = policy
+        self._count("orbgate_policy_loads_total", {"result": "loaded"})
+        logger.info("a policy is in force: %s", policy.digest)
+        return policy
+
+    def answer(self, method: str | bytes, target: str | bytes, headers: Headers, router: Callable[[], str] | None = None) -> Answer:
+        """The answer to a request as it came. Waits for keys where it must, at most for as long as fetching them may take.
+
+        `target` is path and query in the bytes of the request line; `headers` has a pair for each line. `router` says, of a request that is
+        allowed, which template a router takes: another one than the policy's, or "", makes it a denial.
+        """
+        step = self.ask(self.policy, method, target, list(headers), time.time(), time.monotonic())
+        self._keys.start()
+        while isinstance(step, _native.Waiting):
+            self._keys.wait(step)
+            step = self.resume(self.policy, step, time.time(), time.monotonic())
+            self._keys.start()
+        return self._settle(step, method, target, router)
+
+    async def answer_async(
+        self, method: str | bytes, target: str | bytes, headers: Headers, router: Callable[[], str] | None = None
+    ) -> Answer:
+        """The same, and the event loop goes on while it waits."""
+        step = self.ask(self.policy, method, target, list(headers), time.time(), time.monotonic())
+        self._keys.start()
+        while isinstance(step, _native.Waiting):
+            await self._keys.wait_async(step)
+            step = self.resume(self.policy, step, time.time(), time.monotonic())
+            self._keys.start()
+        return self._settle(step, method, target, router)
+
+    def allowed(self, answer: Answer, method: str | bytes, target: str | bytes) -> Allowed:
+        """What the service is told of an answer that allows its request."""
+        if not answer or answer.token is None:
+            raise ValueError("the request is denied")
+        return Allowed(answer.decision, answer.token, lambda bonus: self.again(answer, method, target, None, bonus))
+
+    def check_routes(self, routes: Iterable[tuple[str, str]]) -> None:
+        """Compares the routes of a service, each a method and a template as `/users/{id}`, with those of the policy.
+
+        Call it when a service starts, and in its tests. Raises `RoutesDiffer`: under a policy with `GET /users/{id}`, callers of that route may
+        call `GET /users/export`, too, unless the policy has it.
+        """
+        differ = _native.check_routes(self.policy, list(routes))
+        if differ is not None:
+            raise RoutesDiffer(*differ)
+
+    def warn(self, text: str, *values: object) -> None:
+        """Says once, in the log, why every request is refused."""
+        if text not in self._said:
+            self._said.add(text)
+            logger.error(text, *values)
+
+    def _settle(self, answer: Answer, method: str | bytes, target: str | bytes, router: Callable[[], str] | None) -> Answer:
+        if answer and router is not None:
+            route = answer.decision.route or ""
+            answer = self.again(answer, method, target, router())
+            if answer.misrouted is not None:
+                self.warn("requests are refused: the router has taken `%s` for `%s`, a route that the policy lacks, or none", answer.misrouted, route)
+                self._count("orbgate_misrouted_total", {"route": route, "matched": answer.misrouted})
+        self._note(answer)
+        return answer
+
+    def _note(self, answer: Answer) -> None:
+        decision = answer.decision
+        effect, reason = decision.decision.value, decision.reason.value
+        self._count("orbgate_decisions_total", {"decision": effect, "reason": reason, "route": decision.route or ""})
+        if answer.refused is not None:
+            self._count("orbgate_tokens_refused_total", {"reason": answer.refused})
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug("%s: %s, about %s, token refused: %s", effect, reason, decision.about, answer.refused)
+        if self._audit is not None:
+            self._audit(line_of(answer))

@@ -1,0 +1,79 @@
+"""A gate around an ASGI application: Starlette, FastAPI, Django's, or any other."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from . import Allowed, Answer, Gate
+from ._routes import router_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, MutableMapping
+    from typing import Any
+
+    Scope = MutableMapping[str, Any]
+    Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+    Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+    App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+__all__ = ["GateMiddleware", "allowed"]
+
+
+def allowed(request: Any) -> Allowed:
+    """What let this request through: of Starlette's or FastAPI's `Request`, of Django's, or of a scope."""
+    scope = getattr(request, "scope", request)
+    return scope["orbgate"]  # type: ignore[no-any-return]
+
+
+class GateMiddleware:
+    """Lets a request through to an application only where its token may make the call.
+
+    It decides on `raw_path` and `query_string`, the bytes of the request line. Where the server gives no `raw_path`, or a middleware outside has
+    changed the path, every request is refused, and the log says why. WebSockets are decided as the `GET` that they begin with.
+
+    Around Starlette and FastAPI an allowed request goes on only if their router takes the decided route.
+    """
+
+    def __init__(self, app: App, gate: Gate) -> None:
+        self.app = app
+        self.gate = gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        method = scope.get("method", "GET")
+        target = self._target(scope)
+        router = router_of(scope.get("app", self.app), scope)
+        answer = await self.gate.answer_async(method, target, scope["headers"], router)
+        if answer:
+            scope["orbgate"] = self.gate.allowed(answer, method, target)
+            await self.app(scope, receive, send)
+        else:
+            await _deny(answer, scope["type"], send)
+
+    def _target(self, scope: Scope) -> bytes:
+        """The target of the request line; where that cannot be told, none, which is refused."""
+        path: bytes | None = scope.get("raw_path")
+        if path is None:
+            self.gate.warn("every request is refused: the server gives no `raw_path`")
+            return b""
+        # Some servers' has the query, too.
+        path = path.partition(b"?")[0]
+        if unquote(path.decode("latin-1")) != scope["path"]:
+            self.gate.warn("requests are refused: a middleware outside the gate has changed the path")
+            return b""
+        query: bytes = scope["query_string"]
+        return b"%b?%b" % (path, query) if query else path
+
+
+async def _deny(answer: Answer, kind: str, send: Send) -> None:
+    headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers]
+    if kind == "websocket":
+        # Before it is accepted, this is a 403 of the handshake, with any server.
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    headers.append((b"content-length", b"0"))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})

@@ -1,0 +1,111 @@
+"""An issuer for the tests of a service: its tokens are real, and are really verified. Not for production.
+
+`python -m orbgate.gate.testing 9000` is one on this machine: it has `/tokens.yaml`, which trusts it, and gives everybody who asks a token, as
+`/token?kind=user&scope=read:orbs`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+from .._native import SigningKey
+from ._fetch import Fetched
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["Issuer", "serve"]
+
+
+class Issuer:
+    """Signs tokens, and answers for its keys without a network.
+
+    >>> from orbgate import Policy
+    >>> from orbgate.gate import Gate
+    >>> issuer = Issuer()
+    >>> gate = Gate(Policy.external(), issuer.tokens, fetch=issuer.fetch)
+    >>> headers = [(b"authorization", issuer.bearer("user", "read:orbs").encode())]
+    >>> gate.answer("GET", "/api/v1/external/orbs", headers).decision.reason
+    <Reason.SCOPE_HELD: 'scope_held'>
+    >>> gate.answer("GET", "/api/v1/external/account", headers).status
+    403
+    """
+
+    audience = "https://service.test"
+
+    def __init__(self, name: str = "https://issuer.test") -> None:
+        self.name = name
+        self._key = SigningKey()
+
+    @property
+    def tokens(self) -> str:
+        """The configuration that trusts it: the second argument of a `Gate`."""
+        kinds = {kind: [{"claim": "token_kind", "equals": kind}] for kind in ("user", "organisation")}
+        issuer = {
+            "issuer": self.name,
+            "audience": self.audience,
+            "jwks_uri": f"{self.name}/jwks",
+            "algorithms": ["ES256"],
+            "kind": kinds,
+        }
+        # JSON is YAML.
+        return json.dumps({"orbgate_token": 1, "issuers": [issuer]})
+
+    def fetch(self, url: str, timeout: float, max_bytes: int) -> Fetched:
+        """Its keys, whatever is asked."""
+        x, y = self._key.point()
+        key = {"kty": "EC", "crv": "P-256", "kid": "test", "x": x, "y": y}
+        return Fetched(200, json.dumps({"keys": [key]}).encode())
+
+    def bearer(self, kind: str, scopes: str, **claims: Any) -> str:
+        """An `Authorization` of a token of this kind with these scopes, valid for ten minutes; a claim that is None is left out."""
+        now = int(time.time())
+        usual = {
+            "iss": self.name,
+            "aud": self.audience,
+            "sub": "subject",
+            "client_id": "client",
+            "iat": now,
+            "exp": now + 600,
+            "token_kind": kind,
+            "scope": scopes,
+        }
+        told = {name: value for name, value in {**usual, **claims}.items() if value is not None}
+        header = {"alg": "ES256", "typ": "at+jwt", "kid": "test"}
+        return f"Bearer {self._key.token(json.dumps(header), json.dumps(told))}"
+
+
+def serve(port: int) -> ThreadingHTTPServer:
+    """An issuer on this machine, which gives everybody a token."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            url = urlsplit(self.path)
+            asked = {name: values[0] for name, values in parse_qs(url.query).items()}
+            answers = {
+                "/tokens.yaml": lambda: issuer.tokens + "\n",
+                "/jwks": lambda: issuer.fetch(issuer.name, 0, 0).body.decode(),
+                "/token": lambda: issuer.bearer(asked.get("kind", "user"), asked.get("scope", "")).removeprefix("Bearer "),
+            }
+            answer = answers.get(url.path)
+            body = b"" if answer is None else answer().encode()
+            self.send_response(404 if answer is None else 200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing: a token is in what it answers."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    issuer = Issuer(f"http://127.0.0.1:{server.server_address[1]}")
+    return server
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]) if len(sys.argv) > 1 else 9000).serve_forever()

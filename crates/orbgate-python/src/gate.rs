@@ -1,0 +1,320 @@
+//! The gate: rules and keys, asked about one request after another. Python fetches, and has the clocks.
+
+use core::time::Duration;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use orbgate_gate::{Challenge, FullChallenge, Matched, Rules, Step};
+use orbgate_token::{FetchError, FetchSettings, KeyCache, Now, Response, Verifier};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::answer::Answer;
+use crate::error::{self, guarded};
+use crate::policy::Policy;
+use crate::text::Text;
+
+/// The native part of `orbgate.gate.Gate`.
+#[pyclass(frozen, subclass, module = "orbgate._native")]
+#[derive(Debug)]
+pub(crate) struct Gate {
+    gate: orbgate_gate::Gate,
+}
+
+/// Headers as a server has them: pairs of bytes.
+type Headers<'py> = Vec<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>;
+
+#[pymethods]
+impl Gate {
+    #[new]
+    #[pyo3(signature = (tokens, *, file=None, challenge="minimal", realm=None, resource_metadata=None, flat_403=false,
+        ignore_method_override=false))]
+    #[expect(clippy::too_many_arguments, reason = "in Python they are keywords")]
+    fn new(
+        py: Python<'_>,
+        tokens: Text<'_>,
+        file: Option<&str>,
+        challenge: &str,
+        realm: Option<&str>,
+        resource_metadata: Option<&str>,
+        flat_403: bool,
+        ignore_method_override: bool,
+    ) -> PyResult<Self> {
+        guarded(|| {
+            let text = core::str::from_utf8(&tokens.0);
+            let text = text.map_err(|error| PyValueError::new_err(error.to_string()))?;
+            let verifier = Verifier::from_yaml(text);
+            let verifier = verifier.map_err(|faults| error::config(py, &faults, file))?;
+            let keys = KeyCache::new(verifier, FetchSettings::default());
+            let keys = keys.map_err(|error| PyValueError::new_err(error.to_string()))?;
+            let mut rules = Rules::new();
+            rules.challenge = challenge_of(challenge, realm, resource_metadata)?;
+            rules.flat_403 = flat_403;
+            rules.ignore_method_override = ignore_method_override;
+            let gate = orbgate_gate::Gate::new(rules, keys);
+            Ok(Self { gate })
+        })
+    }
+
+    /// Asks about a request: an answer, or what to wait for. `matched` is the router's template, "" where it says none, None
+    /// where no router is outside.
+    #[pyo3(signature = (policy, method, target, headers, time, monotonic, matched=None))]
+    #[expect(clippy::too_many_arguments, reason = "a request as it came")]
+    fn ask(
+        &self,
+        py: Python<'_>,
+        policy: &Bound<'_, Policy>,
+        method: Text<'_>,
+        target: Text<'_>,
+        headers: Headers<'_>,
+        time: f64,
+        monotonic: f64,
+        matched: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        guarded(|| {
+            let (authorization, names) = of_interest(&headers);
+            let request = orbgate_gate::Request {
+                method: &method.0,
+                target: &target.0,
+                authorization: &authorization,
+                header_names: &names,
+                matched: match matched {
+                    None => Matched::Nothing,
+                    Some("") => Matched::Unknown,
+                    Some(template) => Matched::Template(template),
+                },
+                allow_bonus_orbs_use: false,
+            };
+            let (engine, now) = (policy.get().engine(), at(time, monotonic)?);
+            let step = py.detach(|| self.gate.ask(engine, &request, now));
+            taken(policy, step)
+        })
+    }
+
+    /// Asks again about a request whose wait is over.
+    fn resume(
+        &self,
+        py: Python<'_>,
+        policy: &Bound<'_, Policy>,
+        waiting: &Bound<'_, Waiting>,
+        time: f64,
+        monotonic: f64,
+    ) -> PyResult<Py<PyAny>> {
+        guarded(|| {
+            let waiting = waiting.try_borrow_mut()?.waiting.take();
+            let waiting =
+                waiting.ok_or_else(|| PyValueError::new_err("it has an answer already"))?;
+            let (engine, now) = (policy.get().engine(), at(time, monotonic)?);
+            let step = py.detach(|| self.gate.resume(engine, waiting, now));
+            taken(policy, step)
+        })
+    }
+
+    /// The answer to an allowed request once more, when more is known of it: what the router has taken, or its body.
+    #[pyo3(signature = (answer, method, target, matched=None, allow_bonus_orbs_use=false))]
+    fn again(
+        &self,
+        py: Python<'_>,
+        answer: &Bound<'_, Answer>,
+        method: Text<'_>,
+        target: Text<'_>,
+        matched: Option<&str>,
+        allow_bonus_orbs_use: bool,
+    ) -> PyResult<Answer> {
+        guarded(|| {
+            let request = orbgate_gate::Request {
+                method: &method.0,
+                target: &target.0,
+                matched: match matched {
+                    None => Matched::Nothing,
+                    Some("") => Matched::Unknown,
+                    Some(template) => Matched::Template(template),
+                },
+                allow_bonus_orbs_use,
+                ..orbgate_gate::Request::default()
+            };
+            let (policy, token) = (answer.get().policy.bind(py), answer.get().credentials());
+            let answer = self.gate.decide(policy.get().engine(), &request, token);
+            Answer::of(policy, answer)
+        })
+    }
+
+    /// What to fetch next, if there is anything: ask after each call.
+    fn next_fetch(&self, monotonic: f64) -> PyResult<Option<Fetch>> {
+        guarded(|| Ok(self.gate.next_fetch(duration(monotonic)?).map(Fetch::of)))
+    }
+
+    /// What came of a fetch; returns what to fetch next for it.
+    #[pyo3(signature = (fetch, status, body, cache_control, monotonic))]
+    fn fetched(
+        &self,
+        fetch: &Bound<'_, Fetch>,
+        status: u16,
+        body: &[u8],
+        cache_control: Option<&str>,
+        monotonic: f64,
+    ) -> PyResult<Option<Fetch>> {
+        guarded(|| {
+            let response = Response {
+                status,
+                cache_control,
+                body,
+            };
+            let now = duration(monotonic)?;
+            let attempt = fetch.get().fetch.attempt;
+            Ok(self.gate.fetched(attempt, Ok(response), now).map(Fetch::of))
+        })
+    }
+
+    /// That a fetch failed: "timeout", "too_large" or "unreachable".
+    fn failed(&self, fetch: &Bound<'_, Fetch>, why: &str, monotonic: f64) -> PyResult<()> {
+        guarded(|| {
+            let error = match why {
+                "timeout" => FetchError::Timeout,
+                "too_large" => FetchError::TooLarge,
+                _ => FetchError::Unreachable,
+            };
+            let now = duration(monotonic)?;
+            // A failure has nothing after it.
+            let _ = self
+                .gate
+                .fetched(fetch.get().fetch.attempt, Err(error), now);
+            Ok(())
+        })
+    }
+
+    /// Whether what a request waits for is over.
+    fn is_over(&self, waiting: &Bound<'_, Waiting>, monotonic: f64) -> PyResult<bool> {
+        guarded(|| {
+            let (waiting, now) = (waiting.try_borrow()?, duration(monotonic)?);
+            let waiting = waiting.waiting.as_ref();
+            Ok(waiting.is_none_or(|waiting| self.gate.is_over(waiting.wait(), now)))
+        })
+    }
+
+    /// Never again uses this issuer's key with this `kid`, even if the issuer still publishes it.
+    fn revoke(&self, issuer: &str, kid: &str) {
+        self.gate.keys().revoke(issuer, kid);
+    }
+
+    /// Forgets the keys of this issuer: the next token fetches them.
+    fn forget(&self, issuer: &str) {
+        // Who waits for it is the next token.
+        let _ = self.gate.keys().forget(issuer);
+    }
+
+    /// Each issuer, the number of its keys, and why the last fetch failed.
+    fn keys(&self) -> Vec<(String, usize, Option<String>)> {
+        let status = self.gate.keys().status().into_iter();
+        let status = status.map(|status| {
+            let failure = status.failure.map(|failure| failure.to_string());
+            (status.issuer, status.keys, failure)
+        });
+        status.collect()
+    }
+}
+
+/// A request that waits for keys.
+#[pyclass(module = "orbgate._native")]
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    waiting: Option<orbgate_gate::Waiting>,
+    /// Until when, on the monotonic clock.
+    #[pyo3(get)]
+    until: f64,
+}
+
+/// Something to fetch: no redirects, within the time, up to these bytes.
+#[pyclass(frozen, module = "orbgate._native")]
+#[derive(Debug)]
+pub(crate) struct Fetch {
+    fetch: orbgate_token::Fetch,
+}
+
+#[pymethods]
+impl Fetch {
+    #[getter]
+    fn url(&self) -> &str {
+        &self.fetch.url
+    }
+
+    /// Seconds.
+    #[getter]
+    const fn timeout(&self) -> f64 {
+        self.fetch.timeout.as_secs_f64()
+    }
+
+    #[getter]
+    const fn max_bytes(&self) -> usize {
+        self.fetch.max_bytes
+    }
+}
+
+impl Fetch {
+    const fn of(fetch: orbgate_token::Fetch) -> Self {
+        Self { fetch }
+    }
+}
+
+/// What comes of a question, for Python.
+fn taken(policy: &Bound<'_, Policy>, step: Step<'_>) -> PyResult<Py<PyAny>> {
+    let py = policy.py();
+    match step {
+        Step::Answer(answer) => Ok(Py::new(py, Answer::of(policy, answer)?)?.into_any()),
+        Step::Wait(waiting) => {
+            let until = waiting.wait().until.as_secs_f64();
+            let waiting = Some(waiting);
+            Ok(Py::new(py, Waiting { waiting, until })?.into_any())
+        }
+        Step::CheckSignature(_) => Err(PyValueError::new_err("signatures are checked in place")),
+    }
+}
+
+/// The values of `Authorization`, and the names that may say another method.
+fn of_interest<'h>(headers: &'h Headers<'_>) -> (Vec<&'h [u8]>, Vec<&'h [u8]>) {
+    let (mut authorization, mut names) = (Vec::new(), Vec::new());
+    for (name, value) in headers {
+        let name = name.as_bytes();
+        if name.eq_ignore_ascii_case(b"authorization") {
+            authorization.push(value.as_bytes());
+        } else if matches!(name.first(), Some(b'x' | b'X')) {
+            names.push(name);
+        }
+    }
+    (authorization, names)
+}
+
+fn challenge_of(name: &str, realm: Option<&str>, metadata: Option<&str>) -> PyResult<Challenge> {
+    let refused = |error: orbgate_gate::ChallengeError| PyValueError::new_err(error.to_string());
+    match (name, realm, metadata) {
+        ("minimal", None, None) => Ok(Challenge::Minimal),
+        ("none", None, None) => Ok(Challenge::None),
+        ("full", realm, metadata) => {
+            let full = FullChallenge::new();
+            let full = realm.map_or(Ok(full.clone()), |realm| full.realm(realm));
+            let full = full.map_err(refused)?;
+            let full = match metadata {
+                Some(url) => full.resource_metadata(url).map_err(refused)?,
+                None => full,
+            };
+            Ok(Challenge::Full(full))
+        }
+        _ => Err(PyValueError::new_err(
+            "`challenge` is \"minimal\", \"full\" or \"none\"; only a full one has a realm and metadata",
+        )),
+    }
+}
+
+fn at(time: f64, monotonic: f64) -> PyResult<Now> {
+    Ok(Now {
+        time: UNIX_EPOCH
+            .checked_add(duration(time)?)
+            .unwrap_or(SystemTime::UNIX_EPOCH),
+        monotonic: duration(monotonic)?,
+    })
+}
+
+fn duration(seconds: f64) -> PyResult<Duration> {
+    let duration = Duration::try_from_secs_f64(seconds);
+    duration.map_err(|error| PyValueError::new_err(error.to_string()))
+}
