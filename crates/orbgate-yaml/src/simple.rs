@@ -352,7 +352,7 @@ fn end_of_plain(text: &str) -> Option<usize> {
 
 /// Whether a text has such a byte. All are looked at, many at a time.
 fn has(text: &str, is: impl Fn(u8) -> bool) -> bool {
-    text.bytes().fold(false, |has, byte| has | is(byte))
+    text.bytes().fold(0, |has, byte| has | u8::from(is(byte))) > 0
 }
 
 #[cfg(test)]

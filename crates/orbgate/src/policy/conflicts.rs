@@ -11,6 +11,7 @@ use orbgate_yaml::{Faults, Place, first_place, quoted};
 use super::grammar;
 use super::model::{Api, Policy};
 use super::prefixes::Prefixes;
+use super::tuples::Tuples;
 use crate::seeded::{RandomSeed, SeededMap};
 use crate::terms::Orbs;
 
@@ -34,16 +35,6 @@ impl<'p> FullRoute<'p> {
     pub(super) fn segments(&self) -> impl Iterator<Item = Segment<'p>> {
         let parts = self.template.into_iter();
         parts.flat_map(grammar::segments).map(Segment::of)
-    }
-
-    /// A one, and after it a bit for each segment: whether it is literal. There are at most 32.
-    pub(super) fn tuple(&self) -> u64 {
-        let parts = self.template.iter();
-        let pairs = parts.flat_map(|part| part.as_bytes().windows(2));
-        pairs.fold(1, |tuple, pair| match pair {
-            [b'/', first] => tuple << 1 | u64::from(*first != b'{'),
-            _ => tuple,
-        })
     }
 }
 
@@ -113,7 +104,7 @@ pub(super) fn full_routes_within_limit<'p>(
     Some(full_routes(policy))
 }
 
-/// Reports routes that cannot both be in a policy.
+/// Reports routes that cannot both be in a policy, and the first of each length whose tuple is one too many.
 pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
     let mut tree = Tree {
         prefixes: Prefixes::new(lower_case),
@@ -121,8 +112,10 @@ pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
         way: Vec::new(),
     };
     let mut ends = SeededMap::with_capacity_and_hasher(routes.len(), RandomSeed::default());
+    let mut tuples = Tuples::default();
     for route in routes {
-        let end = tree.walk(route, faults);
+        let (end, tuple) = tree.walk(route, faults);
+        tuples.add(tuple, route, faults);
         match ends.entry((end, route.method)) {
             Entry::Vacant(free) => {
                 free.insert(route);
@@ -169,26 +162,28 @@ struct Tree<'t> {
     prefixes: Prefixes<'t, Place>,
     /// The template before, in its two parts.
     before: [&'t str; 2],
-    /// The prefix after each of its segments.
-    way: Vec<usize>,
+    /// The prefix after each of its segments, and its tuple: a one, and after it a bit for each segment that says whether it is
+    /// literal. There are at most 32.
+    way: Vec<(usize, u64)>,
 }
 
 impl<'t> Tree<'t> {
-    /// The prefix that is all of the route's template.
-    fn walk(&mut self, route: &FullRoute<'t>, faults: &mut Faults) -> usize {
+    /// The prefix that is all of the route's template, and its tuple.
+    fn walk(&mut self, route: &FullRoute<'t>, faults: &mut Faults) -> (usize, u64) {
         let before = core::mem::replace(&mut self.before, route.template);
         let (alike, rest) = grammar::common_segments(before, route.template);
         self.way.truncate(alike);
-        let mut prefix = self.way.last().copied().unwrap_or(0);
+        let (mut prefix, mut tuple) = self.way.last().copied().unwrap_or((0, 1));
         for segment in rest.into_iter().flat_map(grammar::segments) {
             let next = self.prefixes.next(prefix, segment, route.place);
             if let Some(first) = next.alike {
                 faults.push(route.place, respelling(segment, first, route));
             }
             prefix = next.prefix;
-            self.way.push(prefix);
+            tuple = tuple << 1 | u64::from(!segment.starts_with('{'));
+            self.way.push((prefix, tuple));
         }
-        prefix
+        (prefix, tuple)
     }
 }
 

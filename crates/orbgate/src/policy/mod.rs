@@ -73,12 +73,10 @@ fn judged(mut document: Document, faults: &mut Faults) -> Policy {
     drop(document);
     if let Some(routes) = conflicts::full_routes_within_limit(&policy, faults) {
         conflicts::check(&routes, faults);
-        tuples::check(&routes, faults);
         // Where a base path has a fault of its own, the routes below it are judged among themselves.
         for api in policy.apis.iter().filter(|api| api.base_path.is_none()) {
             let routes: Vec<_> = conflicts::routes_below(api, "").collect();
             conflicts::check(&routes, faults);
-            tuples::check(&routes, faults);
         }
     }
     policy

@@ -1,24 +1,25 @@
 //! How many tuples a policy may have: sets of places that are literal, among the full templates with the same number
 //! of segments. A path is compared tuple by tuple, so their number bounds what a decision costs.
 
-use std::collections::HashMap;
-
 use orbgate_yaml::Faults;
 
 use super::conflicts::FullRoute;
+use crate::seeded::SeededMap;
 
 /// Most tuples among the templates of one length. Real policies of up to 1,220 routes have at most 14.
 const TUPLES: usize = 64;
 
-/// Reports, for each length, the first route whose tuple is one too many.
-pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
-    let mut lengths: HashMap<u32, Vec<u64>> = HashMap::new();
-    for route in routes {
-        let tuple = route.tuple();
+/// The tuples of each length.
+#[derive(Default)]
+pub(super) struct Tuples(SeededMap<u32, Vec<u64>>);
+
+impl Tuples {
+    /// Adds a route's, and reports the route if its tuple is the first one too many of its length.
+    pub(super) fn add(&mut self, tuple: u64, route: &FullRoute<'_>, faults: &mut Faults) {
         // Tuples of one length have their highest bit in one place.
-        let tuples = lengths.entry(tuple.leading_zeros()).or_default();
+        let tuples = self.0.entry(tuple.leading_zeros()).or_default();
         if tuples.len() > TUPLES || tuples.contains(&tuple) {
-            continue;
+            return;
         }
         tuples.push(tuple);
         if tuples.len() > TUPLES {
