@@ -2,12 +2,14 @@
 # Reviews the policy of the work tree against that of a commit: the steps of action.yml, for any machine.
 #
 # Reads POLICY, BASE, and if wanted ORBGATE, TESTS, ALLOW_WIDER, FAIL_ON, LEVELS, ONLY_NEW. Writes the page to
-# GITHUB_STEP_SUMMARY, and the names of the page and of the SARIF log to GITHUB_OUTPUT. Exits as `orbgate review` does, and
-# with 1 where the policy is deleted.
+# GITHUB_STEP_SUMMARY or else to standard output, and the names of the page and of the SARIF log to GITHUB_OUTPUT if it is
+# set. Exits as `orbgate review` does, and with 1 where the policy is deleted.
 set -euo pipefail
 
 orbgate=${ORBGATE:-orbgate}
 folder=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/orbgate.XXXXXX")
+# The steps after this one read what GITHUB_OUTPUT names.
+if [ -z "${GITHUB_OUTPUT:-}" ]; then trap 'rm -rf "$folder"' EXIT; fi
 old=$folder/old.yaml page=$folder/review.md sarif=$folder/lint.sarif new=$POLICY
 
 # On one line: in a log of GitHub a line of its own may be a command, and files may be called anything.
@@ -78,7 +80,8 @@ code=0
 if [ -n "$title" ]; then printf '%s\n\n' "$title" > "$page"; fi
 "$orbgate" review "${arguments[@]}" ${levels[@]+"${levels[@]}"} -- "$old" "$new" >> "$page" || code=$?
 if [ -n "$title" ] && [ "$code" -eq 0 ]; then code=1; fi
-cat "$page" >> "${GITHUB_STEP_SUMMARY:-/dev/stdout}"
+# Opening /dev/stdout again would write over what a file has already.
+if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then cat "$page" >> "$GITHUB_STEP_SUMMARY"; else cat "$page"; fi
 
 # Findings are no failure here: the review has counted them.
 lint=0

@@ -56,7 +56,7 @@ const CODES = Object.freeze({
 /** Where a 64-bit integer has its lower half. */
 const LOW = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 0 : 1;
 
-/** Where an `OrbgateBatch` has its fields behind the first two, counted in pointers; and how many there are. */
+/** Where an `OrbgateBatch` has its fields after the first two, counted in pointers; and how many there are. */
 const BATCH = Object.freeze({
   len: 0, method: 1, target: 4, token: 7, kinds: 8, scopes: 9, scope_sets: 12, allow_bonus_orbs: 13, validity: 14,
   validity_offset: 15, count: 16,

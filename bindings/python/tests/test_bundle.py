@@ -100,7 +100,7 @@ def test_what_was_changed_is_named(made: Made, tmp_path: Path) -> None:
         files["report.html"] = files["report.html"].replace(b"20", b"21")
 
     def resealed(files: dict[str, bytes]) -> None:
-        """Whoever changes the page can change its digest, too: only the log shows it."""
+        """One who changes the page can change its digest, too: only the log shows it."""
         page(files)
         manifest = json.loads(files["manifest.json"])
         manifest["sha256"]["report.html"] = sha256(files["report.html"]).hexdigest()

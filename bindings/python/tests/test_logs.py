@@ -187,7 +187,7 @@ def test_broken_rows_are_there(tmp_path: Path) -> None:
         "duplicate field `method`",
         "`method` is an array, not text",
         "not UTF-8 at byte 1",
-        "`by_scope` stands beside `method` or `target`",
+        "`by_scope` comes with `method` or `target`",
         "no `method`",
         "`allow_bonus_orbs_use` is a number, not text",
         "not JSON: nested too deep",
@@ -199,7 +199,7 @@ def test_broken_rows_are_there(tmp_path: Path) -> None:
         None,
         "no `method`",
         "neither `method` and `target` nor `by_scope`",
-        "`by_scope` stands beside `method` or `target`",
+        "`by_scope` comes with `method` or `target`",
     ]
 
 
@@ -346,7 +346,7 @@ def test_columns_that_are_no_text(tmp_path: Path, name: str, column: Any) -> Non
         ("a.csv", b"method,target\n", {"columns": {"kind": "k"}}, "there is no column `k` for `kind`; the columns are"),
         ("a.csv", b"method,target,target\n", {}, "the header has column `target` twice"),
         ("a.csv", b"", {}, "it has no header"),
-        ("a.csv", b'method,"tar\nget"\n', {}, "the header goes on behind the end of its line"),
+        ("a.csv", b'method,"tar\nget"\n', {}, "the header goes on after the end of its line"),
         ("a.log", LINE, {"columns": {"kind": "extra"}}, "an access log has no field `extra`; the fields are `vhost`, `host`"),
         ("a.log", LINE, {"columns": {"target": "extra1"}}, "an access log has its `target` in the request"),
     ],

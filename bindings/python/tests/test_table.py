@@ -213,7 +213,7 @@ def test_the_flag_has_its_own_name_or_is_false() -> None:
         ({"columns": {"kind": "k"}, "kind": "user"}, "`kind` is both one value for all requests and the column `k`"),
         ({"columns": {"scopes": "s"}, "token": Token("user", "")}, "`scopes` is both"),
         ({"kind": "k"}, "k"),
-        ({"kind": "user", "token": Token("user", "")}, "must not stand beside"),
+        ({"kind": "user", "token": Token("user", "")}, "must be absent"),
         ({"threads": 0}, "at least 1, not 0"),
         ({"threads": -1}, "at least 1, not -1"),
     ],

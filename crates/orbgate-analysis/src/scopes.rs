@@ -1,4 +1,4 @@
-//! Names of scopes that a policy does not have: likely a slip, so whoever wrote them is told.
+//! Names of scopes that a policy does not have: likely a slip, so the writer is told.
 
 use orbgate::Engine;
 use orbgate_yaml::quoted;

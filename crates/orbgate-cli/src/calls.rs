@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use orbgate::TokenKind;
-use orbgate_log::{AccessLine, Field, RequestLine, ScopeTexts, Subject, TOO_LONG};
+use orbgate_log::{AccessLine, BLANK, Field, RequestLine, ScopeTexts, Subject, TOO_LONG};
 
 use crate::log::{Length, Log};
 use crate::output::{self, Stop, count};
@@ -85,6 +85,9 @@ pub(crate) fn each(
 }
 
 fn parse(line: &[u8], tokens: Tokens) -> Result<Call<'_>, String> {
+    if line.trim_ascii().is_empty() {
+        return Err(BLANK.to_owned());
+    }
     if line.starts_with(b"{") {
         return Ok(of_request(RequestLine::parse(line)?));
     }

@@ -6,13 +6,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use orbgate::Digest;
+use orbgate::{Digest, Engine, Request, Token};
 use orbgate_analysis::shown::code;
 use orbgate_analysis::{Asked, Caller, Change, Cost, Diff, Rule, Verdict};
 use serde::Serialize;
 
 use crate::answer::short;
-use crate::fail_on::FailOn;
+use crate::fail_on::{self, FailOn};
 use crate::git;
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, STRONG, Stop, WARNING, one_line, print_json};
 use crate::policy_file::{self, Source, in_file};
@@ -75,19 +75,39 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         }
     };
     let compared = Compared::new(&old, &new);
+    let found = arguments.fail_on.found(&compared.diff);
     if arguments.json {
-        print_json(&compared)?;
+        print_json(&Answer {
+            compared: &compared,
+            fails: &found,
+        })?;
     } else if arguments.markdown {
         let page = markdown(&compared, MOST_MARKDOWN);
-        output::print_page(|out| out.write_all(page.as_bytes()))?;
+        let why = fail_on::verdict(&found);
+        let why = format!("\n{why}\n").repeat(usize::from(!why.is_empty()));
+        output::print_page(|out| out.write_all((page + &why).as_bytes()))?;
     } else {
-        output::print(|out| text(out, &compared, &old, &new))?;
+        output::print(|out| {
+            text(out, &compared, &old, &new)?;
+            match fail_on::verdict(&found).as_str() {
+                "" => Ok(()),
+                why => writeln!(out, "\n{DENY}{why}{DENY:#}"),
+            }
+        })?;
     }
     compared.complete()?;
-    Ok(match arguments.fail_on.finds(&compared.diff) {
-        true => Exit::Findings,
-        false => Exit::Fine,
+    Ok(match found.is_empty() {
+        true => Exit::Fine,
+        false => Exit::Findings,
     })
+}
+
+/// The comparison, and why the command ends with 1.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    compared: &'a Compared<'a, 'a>,
+    fails: &'a [String],
 }
 
 /// The policy as it is in a commit.
@@ -107,6 +127,8 @@ pub(crate) struct Compared<'o, 'n> {
     new: Digest,
     #[serde(flatten)]
     pub(crate) diff: Diff<'o, 'n>,
+    #[serde(skip)]
+    engines: (&'o Engine, &'n Engine),
 }
 
 impl<'o, 'n> Compared<'o, 'n> {
@@ -118,6 +140,7 @@ impl<'o, 'n> Compared<'o, 'n> {
             old: old.engine().digest(),
             new: new.engine().digest(),
             diff,
+            engines: (old.engine(), new.engine()),
         }
     }
 
@@ -225,13 +248,33 @@ fn change_text(
     ] {
         match rule {
             Some(rule) => line(label, &format!("{rule} ({})", source.at(rule.place())))?,
-            None => line(label, "denied to everybody")?,
+            None => line(label, &denied(&change.asked, source.engine()))?,
         }
     }
     for (label, _, caller) in witnesses(change) {
         line(label, &command(&change.asked, caller, new.name()))?;
     }
     Ok(())
+}
+
+/// Why a policy denies this to everybody.
+fn denied(asked: &Asked, engine: &Engine) -> String {
+    let token = Some(Token::user(""));
+    let decision = match asked {
+        Asked::Scope(name) => engine.decide_scope(name, token, false),
+        Asked::Call { method, target } => engine.decide(&Request {
+            method: method.as_bytes(),
+            target: target.as_bytes(),
+            token,
+            allow_bonus_orbs_use: false,
+        }),
+    };
+    let detail = decision.detail().map(|detail| format!(" ({detail})"));
+    format!(
+        "denied to everybody: {}{}",
+        decision.reason(),
+        detail.unwrap_or_default()
+    )
 }
 
 /// The caller that shows the change: its name, and the answers of both policies.
@@ -278,7 +321,7 @@ pub(crate) fn markdown(compared: &Compared<'_, '_>, most: usize) -> String {
         );
     }
     for change in &compared.diff.changes {
-        let row = row(change);
+        let row = row(change, compared.engines);
         if page.len().saturating_add(row.len()) > most {
             break;
         }
@@ -298,8 +341,11 @@ pub(crate) fn markdown(compared: &Compared<'_, '_>, most: usize) -> String {
     page
 }
 
-fn row(change: &Change<'_, '_>) -> String {
-    let rule = |rule: &Option<Rule<'_>>| rule.as_ref().map_or("denied".to_owned(), rule_cell);
+fn row(change: &Change<'_, '_>, (old, new): (&Engine, &Engine)) -> String {
+    let rule = |rule: &Option<Rule<'_>>, engine| match rule {
+        Some(rule) => rule_cell(rule),
+        None => denied(&change.asked, engine).replace(" to everybody", ""),
+    };
     let shown: Vec<_> = witnesses(change)
         .map(|(_, answers, caller)| format!("{}: {answers}", caller_cell(caller)))
         .collect();
@@ -311,8 +357,8 @@ fn row(change: &Change<'_, '_>) -> String {
     let cells = [
         words,
         code(&change.asked.to_string()),
-        rule(&change.before),
-        rule(&change.after),
+        rule(&change.before, old),
+        rule(&change.after, new),
         shown.join("<br>"),
     ];
     format!("| {} |\n", cells.join(" | "))
@@ -351,6 +397,7 @@ that are listed. Files that differ only in order, comments, layout or the
 names of parameters are equivalent. The text lists changes up to 16 MiB, and
 says how many are left; --json lists all.
 
+A last line says for which kinds of changes it fails, in --json `fails`.
 Kinds of --fail-on are `wider`, `narrower`, `cheaper`, `dearer`, `other-cost` (an
 amount is not stated) and `vanished`. Without it, and without --allow-wider,
 `wider`, `cheaper` and `other-cost` fail.

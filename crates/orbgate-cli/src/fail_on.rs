@@ -39,13 +39,20 @@ enum Failing {
 }
 
 impl FailOn {
-    /// Whether a change is a finding.
-    pub(crate) fn finds(&self, diff: &Diff<'_, '_>) -> bool {
-        let kinds = self.kinds();
-        let is_any = |change: &Change<'_, '_>| kinds.iter().any(|kind| kind.is(change));
+    /// For which of the kinds there are changes, in words.
+    pub(crate) fn found(&self, diff: &Diff<'_, '_>) -> Vec<String> {
+        let found = self.kinds().iter().filter_map(|kind| {
+            let changes = diff.changes.iter().filter(|change| kind.is(change)).count();
+            let value = kind.to_possible_value()?;
+            (changes > 0).then(|| format!("{changes} {}", value.get_name()))
+        });
+        let mut found: Vec<_> = found.collect();
         // What is left out may be of any kind; only whether it widens is known.
         let left_out = diff.left_out > 0 && (!self.fail_on.is_empty() || diff.widens());
-        diff.changes.iter().any(is_any) || left_out && !kinds.is_empty()
+        if found.is_empty() && left_out && !self.kinds().is_empty() {
+            found.push(format!("{} more that are not listed", diff.left_out));
+        }
+        found
     }
 
     /// Whether it is a finding that nothing could be compared.
@@ -59,6 +66,14 @@ impl FailOn {
             (false, []) => &[Failing::Wider, Failing::Cheaper, Failing::OtherCost],
             (false, kinds) => kinds,
         }
+    }
+}
+
+/// What to say of what was found; empty where nothing was.
+pub(crate) fn verdict(found: &[String]) -> String {
+    match found {
+        [] => String::new(),
+        found => format!("fails: {}", found.join(", ")),
     }
 }
 

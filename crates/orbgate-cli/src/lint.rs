@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "sarif")]
     pub(crate) json: bool,
 
-    /// Answer as SARIF 2.1.0, which code hosts show beside the lines
+    /// Answer as SARIF 2.1.0, which code hosts show next to the lines
     #[arg(long)]
     pub(crate) sarif: bool,
 }

@@ -43,7 +43,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{
     Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint, value_parser,
 };
@@ -202,7 +202,9 @@ pub(crate) fn command() -> clap::Command {
 /// The command line, unless something is wrong with it.
 fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = command();
-    let matches = command.try_get_matches_from_mut(arguments)?;
+    let matches = command
+        .try_get_matches_from_mut(arguments)
+        .map_err(with_tip)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     let name = matches.subcommand_name().unwrap_or_default();
     match conflict(&cli, !WITHOUT_POLICY.contains(&name)) {
@@ -214,11 +216,33 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> 
     }
 }
 
+/// Adds what was likely meant: `--policy` before a file, `--scopes` instead of `--scope`.
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    let said = |kind| match error.get(kind) {
+        Some(ContextValue::String(said)) => said.as_str(),
+        _ => "",
+    };
+    let (given, prior) = (said(ContextKind::InvalidArg), said(ContextKind::PriorArg));
+    let is_file = !given.starts_with('-') && (given.ends_with(".yaml") || given.ends_with(".yml"));
+    let tip = match error.kind() {
+        ErrorKind::UnknownArgument if is_file => {
+            format!("a policy file is given with `--policy {given}`")
+        }
+        ErrorKind::ArgumentConflict if [given, prior].contains(&"--scope <SCOPE>") => {
+            "`--scope` asks by scope; the scopes of a token are `--scopes`".to_owned()
+        }
+        _ => return error,
+    };
+    let tip = ContextValue::StyledStrs(vec![tip.into()]);
+    error.insert(ContextKind::Suggested, tip);
+    error
+}
+
 /// What the parser cannot see: which commands decide by a policy, that the one of `--policy` is one of the files of
 /// `check`, and that standard input can be read only once.
 fn conflict(cli: &Cli, reads_policy: bool) -> Option<(ErrorKind, &'static str)> {
     if cli.policy.is_some() && !reads_policy {
-        let message = "`--policy` is for commands that decide by a policy, and this one does not";
+        let message = "`--policy` is for commands that decide by a policy; the files of this one are its arguments";
         return Some((ErrorKind::UnknownArgument, message));
     }
     let mut files = cli.command.files();

@@ -188,7 +188,10 @@ const PIECE: usize = 64 * 1024;
 pub(crate) fn count(number: usize, noun: &str) -> String {
     match number {
         1 => format!("1 {noun}"),
-        _ => format!("{number} {noun}s"),
+        _ => match noun.strip_suffix('y') {
+            Some(noun) => format!("{number} {noun}ies"),
+            None => format!("{number} {noun}s"),
+        },
     }
 }
 

@@ -14,9 +14,11 @@ use orbgate_analysis::{Change, Cost, Finding, Level};
 use serde::Serialize;
 
 use crate::diff::{self, Compared};
+use crate::fail_on;
+use crate::git;
 use crate::input;
 use crate::lint::{self, Linted};
-use crate::output::{self, Exit, Stop, WARNING, count, one_line, print_json};
+use crate::output::{self, DENY, Exit, Stop, WARNING, count, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT, Source};
 use crate::table::orb_column;
 use crate::test::{self, Report, Tested};
@@ -31,9 +33,18 @@ const MOST_SUPPRESSED: usize = 4_000;
 /// Reviews the new policy.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     // Read once: a file that changes meanwhile must not make a page of two policies.
-    let [before, after] =
-        [&arguments.old, &arguments.new].map(|path| Version::read(path, &arguments.levels));
-    let (before, after) = (before?, after?);
+    let levels = &arguments.levels;
+    let (before, after) = match (&arguments.against, &arguments.new) {
+        (None, Some(new)) => (
+            Version::read(&arguments.old, levels)?,
+            Version::read(new, levels)?,
+        ),
+        (commit, _) => {
+            let commit = commit.as_deref().unwrap_or_default();
+            let before = Version::committed(&arguments.old, commit, levels)?;
+            (before, Version::read(&arguments.old, levels)?)
+        }
+    };
     let Some(new) = &after.source else {
         faulty(arguments, &after.linted)?;
         return Ok(Exit::Findings);
@@ -51,10 +62,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         tested: &tested,
         coverage: &coverage,
     };
+    let fails = page.fails(arguments);
     if arguments.json {
-        print_json(&page.answer())?;
+        print_json(&page.answer(&fails))?;
     } else if arguments.markdown {
-        let page = page.markdown();
+        let page = page.markdown(&fails);
         output::print_page(|out| out.write_all(page.as_bytes()))?;
     } else {
         output::print(|out| {
@@ -65,7 +77,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
                     writeln!(out, "{WARNING}not compared{WARNING:#}: {FAULTY}")?;
                 }
             }
-            page.text_after_the_comparison(out)
+            page.text_after_the_comparison(out)?;
+            match fail_on::verdict(&fails).as_str() {
+                "" => Ok(()),
+                why => writeln!(out, "{DENY}{why}{DENY:#}"),
+            }
         })?;
     }
     if let Some(compared) = page.compared {
@@ -75,9 +91,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         let message = "too many findings of lint: not everything is listed";
         return Err(Stop::Error(message.to_owned()));
     }
-    Ok(match page.fails(arguments) {
-        true => Exit::Findings,
-        false => Exit::Fine,
+    Ok(match fails.is_empty() {
+        true => Exit::Fine,
+        false => Exit::Findings,
     })
 }
 
@@ -93,12 +109,22 @@ struct Version {
 impl Version {
     fn read(path: &Path, levels: &lint::Levels) -> Result<Self, Stop> {
         let bytes = input::read(path, READ_LIMIT).map_err(Stop::Error)?;
-        let name = path.display().to_string();
-        let policy = policy_file::parse(&bytes).ok();
-        Ok(Self {
-            linted: Linted::new(name.clone(), &bytes, levels),
+        Ok(Self::new(path.display().to_string(), &bytes, levels))
+    }
+
+    /// The file as it is in a commit.
+    fn committed(path: &Path, commit: &str, levels: &lint::Levels) -> Result<Self, Stop> {
+        let bytes = git::read(path, commit).map_err(Stop::Error)?;
+        let name = format!("{commit}:{}", path.display());
+        Ok(Self::new(name, &bytes, levels))
+    }
+
+    fn new(name: String, bytes: &[u8], levels: &lint::Levels) -> Self {
+        let policy = policy_file::parse(bytes).ok();
+        Self {
+            linted: Linted::new(name.clone(), bytes, levels),
             source: policy.map(|policy| Source::new(name, &policy)),
-        })
+        }
     }
 }
 
@@ -111,6 +137,10 @@ fn faulty(arguments: &Arguments, linted: &Linted) -> Result<(), Stop> {
             lint: lint::FileAnswer::new(linted),
             tests: Vec::new(),
             coverage: Vec::new(),
+            fails: &[format!(
+                "{} in the new policy",
+                count(linted.faults.len(), "fault")
+            )],
         })
     } else if arguments.markdown {
         let mut page = "### Policy: invalid\n\n".to_owned();
@@ -139,7 +169,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn answer(&self) -> Answer<'_> {
+    fn answer<'a>(&'a self, fails: &'a [String]) -> Answer<'a> {
         let old_faults = self.before.faults.iter();
         Answer {
             old_faults: old_faults.map(lint::FaultAnswer::new).collect(),
@@ -151,6 +181,7 @@ impl Page<'_> {
                 .iter()
                 .map(test::CoverageAnswer::new)
                 .collect(),
+            fails,
         }
     }
 
@@ -170,22 +201,35 @@ impl Page<'_> {
             .try_for_each(|report| report.sum_up(out))
     }
 
-    /// Whether a change, a finding or a case is one that the arguments fail for.
-    fn fails(&self, arguments: &Arguments) -> bool {
-        let changed = match self.compared {
-            Some(compared) => arguments.fail_on.finds(&compared.diff),
-            None => arguments.fail_on.minds_wider(),
+    /// What the arguments fail for: changes, findings, cases and properties, in words.
+    fn fails(&self, arguments: &Arguments) -> Vec<String> {
+        let mut fails = match self.compared {
+            Some(compared) => arguments.fail_on.found(&compared.diff),
+            None if arguments.fail_on.minds_wider() => vec!["not compared".to_owned()],
+            None => Vec::new(),
         };
-        let complains = match arguments.only_new {
-            true => baseline::new(self.before.open(), self.linted.open())
-                .iter()
-                .any(|finding| finding.level > Level::Note),
-            false => self.linted.complains(),
+        let open: Vec<_> = match arguments.only_new {
+            true => baseline::new(self.before.open(), self.linted.open()),
+            false => self.linted.open().collect(),
         };
-        changed || complains || self.tested.iter().any(Tested::fails)
+        let findings = open.iter().filter(|finding| finding.level > Level::Note);
+        let faults = self.linted.faults.len();
+        let failed = |tested: &Tested<'_>| tested.failed().count();
+        let refuted = |tested: &Tested<'_>| tested.refuted().count();
+        for (number, what) in [
+            (faults, "fault"),
+            (findings.count(), "lint finding"),
+            (self.tested.iter().map(failed).sum(), "case"),
+            (self.tested.iter().map(refuted).sum(), "property"),
+        ] {
+            if number > 0 {
+                fails.push(count(number, what));
+            }
+        }
+        fails
     }
 
-    fn markdown(&self) -> String {
+    fn markdown(&self, fails: &[String]) -> String {
         let mut page = match self.compared {
             Some(compared) => diff::markdown(compared, MOST_DIFF),
             None => {
@@ -199,6 +243,9 @@ impl Page<'_> {
         self.lint(&mut page);
         self.suppressions(&mut page);
         self.tests(&mut page);
+        if !fails.is_empty() {
+            let _ = writeln!(page, "\n**{}**", fail_on::verdict(fails));
+        }
         page
     }
 
@@ -350,4 +397,6 @@ struct Answer<'a> {
     lint: lint::FileAnswer<'a>,
     tests: Vec<test::FileAnswer<'a>>,
     coverage: Vec<test::CoverageAnswer<'a>>,
+    /// Why the command ends with 1.
+    fails: &'a [String],
 }

@@ -176,8 +176,8 @@ impl<'a> Tested<'a> {
         let cases = count(self.cases.len(), "case");
         match (self.cases.len(), self.properties.len()) {
             (_, 0) => cases,
-            (0, properties) => count_properties(properties),
-            (_, properties) => format!("{cases}, {}", count_properties(properties)),
+            (0, properties) => count(properties, "property"),
+            (_, properties) => format!("{cases}, {}", count(properties, "property")),
         }
     }
 
@@ -222,13 +222,6 @@ pub(crate) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()
     {
         0 => writeln!(out, "{file}: {ALLOW}ok{ALLOW:#}: {cases}"),
         failed => writeln!(out, "{file}: {DENY}{failed} failed{DENY:#} of {cases}"),
-    }
-}
-
-fn count_properties(properties: usize) -> String {
-    match properties {
-        1 => "1 property".to_owned(),
-        properties => format!("{properties} properties"),
     }
 }
 

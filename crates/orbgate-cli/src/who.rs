@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use orbgate::{Decision, Digest, Effect, Engine};
-use orbgate_log::{RequestLine, Subject, TOO_LONG, TokenObject};
+use orbgate_log::{BLANK, RequestLine, Subject, TOO_LONG, TokenObject};
 use serde::{Deserialize, Serialize};
 
 use crate::args::bytes;
@@ -112,6 +112,9 @@ fn ask<'e>(
     engine: &'e Engine,
 ) -> Result<Row<'e>, String> {
     let text = str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
+    if text.trim_ascii().is_empty() {
+        return Err(BLANK.to_owned());
+    }
     let line: Line<'_> = serde_json::from_str(text).map_err(|error| {
         let message = error.to_string();
         message.replace(" at line 1 column ", " at column ")

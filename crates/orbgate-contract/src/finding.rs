@@ -39,7 +39,7 @@ impl fmt::Display for Finding {
 }
 
 /// Why a text is not a document of its contract, in the order of the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ContractError {
     findings: Vec<Finding>,
 }
@@ -64,6 +64,13 @@ impl fmt::Display for ContractError {
             write!(f, "{separator}{finding}")?;
         }
         Ok(())
+    }
+}
+
+/// As `Display`: `main` shows it so, and `unwrap`.
+impl fmt::Debug for ContractError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

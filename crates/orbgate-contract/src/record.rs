@@ -93,7 +93,7 @@ pub struct RunRecord {
     /// Nullable, type not shown.
     #[serde(default)]
     pub events: Value,
-    /// How the run stands (specification §3).
+    /// The state of the run (specification §3).
     #[cfg_attr(
         feature = "schema",
         schemars(with = "String", extend("examples" = ["COMPLETED"]))
@@ -142,7 +142,7 @@ known! {
 }
 
 known! {
-    /// How a run stands: the value that the specification shows, and any other.
+    /// The state of a run: the value that the specification shows, and any other.
     Status {
         #[default]
         Completed = "COMPLETED",

@@ -132,7 +132,7 @@ fn is_https_url(url: &str) -> bool {
 }
 
 /// A text that a challenge cannot hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChallengeError;
 
@@ -141,6 +141,13 @@ impl fmt::Display for ChallengeError {
         f.write_str(
             "a realm is printable ASCII without `\"` and `\\`; resource metadata is an absolute https URL",
         )
+    }
+}
+
+/// As `Display`: `main` shows it so, and `unwrap`.
+impl fmt::Debug for ChallengeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

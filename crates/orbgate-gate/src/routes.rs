@@ -105,7 +105,7 @@ fn value(engine: &Engine) -> String {
 /// A service and its policy do not have the same routes.
 ///
 /// Its text has a line for each difference.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RoutesDiffer {
     undeclared: Vec<Undeclared>,
     unserved: Vec<String>,
@@ -151,6 +151,13 @@ impl fmt::Display for RoutesDiffer {
             write!(f, "\nthe service has no `{route}`")?;
         }
         Ok(())
+    }
+}
+
+/// As `Display`: `main` shows it so, and `unwrap`.
+impl fmt::Debug for RoutesDiffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -89,7 +89,7 @@ impl<'a> AccessLine<'a> {
     pub fn parse(line: &'a [u8]) -> Result<Self, String> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.trim_ascii().is_empty() {
-            return Err("blank line".to_owned());
+            return Err(crate::BLANK.to_owned());
         }
         let (host, after) = word(line).ok_or("no host at the start")?;
         let (identity, after) = word(after).ok_or("no identity after the host")?;

@@ -8,6 +8,9 @@ mod request_line;
 /// The longest line, in bytes. A reader of logs need keep at most one byte more of a line.
 pub const LINE_LIMIT: usize = 16 * 1024 * 1024;
 
+/// What is wrong with a line that has nothing but spaces.
+pub const BLANK: &str = "blank line";
+
 /// What is wrong with a line of more than [`LINE_LIMIT`] bytes.
 pub const TOO_LONG: &str = "longer than 16 MiB";
 

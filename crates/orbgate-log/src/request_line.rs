@@ -62,7 +62,7 @@ impl RequestLine<'_> {
             return Err("a byte-order mark at column 1: save the log without it".to_owned());
         }
         if text.trim_ascii().is_empty() {
-            return Err("blank line".to_owned());
+            return Err(crate::BLANK.to_owned());
         }
         serde_json::from_str(text).map_err(|error| describe(&error, line))
     }

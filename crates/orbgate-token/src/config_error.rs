@@ -8,7 +8,7 @@ use orbgate_yaml::Fault;
 use crate::check::KeyFault;
 
 /// A configuration that cannot be used: every fault found in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ConfigError {
     faults: Vec<ConfigFault>,
 }
@@ -90,6 +90,13 @@ impl fmt::Display for ConfigError {
             write!(f, "{fault}")?;
         }
         Ok(())
+    }
+}
+
+/// As `Display`: `main` shows it so, and `unwrap`.
+impl fmt::Debug for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -221,7 +221,7 @@ impl fmt::Debug for KeySet {
 }
 
 /// Why a text is not a usable key set.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeySetError {
     /// The text has more than 256 KiB.
@@ -250,6 +250,13 @@ impl fmt::Display for KeySetError {
                     .try_for_each(|warning| write!(f, "; {warning}"));
             }
         })
+    }
+}
+
+/// As `Display`: `main` shows it so, and `unwrap`.
+impl fmt::Debug for KeySetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -155,6 +155,7 @@ issuers:
     for (yaml, expected) in table {
         let error = Verifier::from_yaml(yaml).unwrap_err();
         assert_eq!(error.to_string(), expected, "{yaml}");
+        assert_eq!(format!("{error:?}"), expected);
         let listed: Vec<_> = error.faults().iter().map(ToString::to_string).collect();
         assert_eq!(listed.join("\n"), expected);
         assert!(error.in_file("token.yaml").starts_with("token.yaml:"));

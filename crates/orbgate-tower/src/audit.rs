@@ -105,7 +105,7 @@ impl AuditLog {
         if self.entries.try_send(Entry::Line(line)).is_err() {
             observe::audit_lost(1);
             if !self.losing.swap(true, Ordering::Relaxed) {
-                tracing::error!("audit lines are lost: the writer is too far behind");
+                tracing::error!("audit lines are lost: the writer is too slow");
             }
         }
     }

@@ -217,7 +217,7 @@ impl<V, W> fmt::Debug for GateLayer<V, W> {
 }
 
 /// A setting names a route that the policy does not have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnknownRoute(String);
 
 impl fmt::Display for UnknownRoute {
@@ -228,6 +228,13 @@ impl fmt::Display for UnknownRoute {
              as in `GET /api/v1/external/orbs`",
             self.0
         )
+    }
+}
+
+/// As `Display`: `main` shows it so, and `unwrap`.
+impl fmt::Debug for UnknownRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

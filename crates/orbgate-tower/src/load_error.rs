@@ -8,7 +8,6 @@ use orbgate::{Digest, PolicyError};
 use crate::adopt::faults;
 
 /// Why a policy file is not used.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum LoadError {
     /// It cannot be read.
@@ -96,6 +95,13 @@ impl fmt::Display for LoadError {
             Self::Settings(faults) => write!(f, "following the policy file: {faults}"),
             Self::Wider(changes) => write!(f, "the policy allows more than the former: {changes}"),
         }
+    }
+}
+
+/// As `Display`: `main` shows it so, and `unwrap`.
+impl fmt::Debug for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -15,6 +15,8 @@ mod hostile;
 mod layer;
 #[cfg(all(feature = "axum", feature = "metrics"))]
 mod nested;
+#[cfg(unix)]
+mod readme;
 mod servers;
 #[cfg(all(
     feature = "audit",

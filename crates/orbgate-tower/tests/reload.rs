@@ -285,6 +285,9 @@ fn a_mixture_of_two_versions_is_never_in_force() {
 
     let refused = Engines::external().watch(&alone.file, QUICK.require_seal());
     assert!(matches!(refused, Err(LoadError::Unsealed)), "{refused:?}");
+    // What `main` shows of it.
+    let shown = refused.map(|_| ()).unwrap_err();
+    assert_eq!(format!("{shown:?}"), shown.to_string());
     alone.put(&old);
     let _watch = Engines::external()
         .watch(&alone.file, QUICK.require_seal())

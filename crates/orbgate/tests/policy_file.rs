@@ -32,6 +32,8 @@ fn of_a_large_file_no_more_is_read_than_shows_that_it_is_too_large() {
     assert_eq!(length, Policy::MAX_BYTES + 1);
     let error = Policy::from_bytes(read.bytes()).unwrap_err();
     assert!(error.to_string().contains("which is the limit"), "{error}");
+    // `main` shows it so, where it is returned with `?`.
+    assert_eq!(format!("{error:?}"), error.to_string());
 }
 
 #[test]

@@ -103,7 +103,7 @@ class Policy(_native.Policy):
             # There are never as many processors.
             threads = min(threads, 1 << 16)
         if token is not None and not (kind is scopes is None):
-            raise ValueError("`token` has a kind and scopes, so `kind` and `scopes` must not stand beside it")
+            raise ValueError("`token` has a kind and scopes, so `kind` and `scopes` must be absent")
         # A token has both, so no column is looked for.
         carried = {"kind": kind, "scopes": scopes} if token is None else {"kind": "", "scopes": ""}
         data, names = of_table(data, columns, {**carried, "allow_bonus_orbs_use": allow_bonus_orbs_use})
@@ -395,7 +395,7 @@ class Policy(_native.Policy):
     def assert_never(
         self, route: str | Iterable[str], *, kind: TokenKind | str | None = None, scopes: str | Iterable[str] | None = None
     ) -> None:
-        """Proves that none of these callers may call any of these routes, whatever else the request has.
+        """Proves that none of these callers may call any of these routes, with any request.
 
         A route is "/path", "METHOD /path", "scope SCOPE" or "*"; a segment "*" is any one, at the end one or more. The callers have a
         token of this kind, or of any, with these scopes and no others, or with any.

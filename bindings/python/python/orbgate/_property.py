@@ -33,7 +33,7 @@ class Witness(NamedTuple):
 
 
 class PropertyResult(NamedTuple):
-    """A property of a test file, about so many rules of the policy. It holds without `witnesses` and without an `error`.
+    """A property of a test file, and how many `rules` of the policy it is about. It holds without `witnesses` and without an `error`.
 
     The error says why the property says nothing about the policy; `rules` is None then. `line` and `column` are its place in the file.
     """

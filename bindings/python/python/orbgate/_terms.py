@@ -18,7 +18,7 @@ class _Code(str, enum.Enum):
 
 
 class Effect(_Code):
-    """What was decided. There is no third: whatever is not an allow is a denial."""
+    """What was decided. There is no third: what is not an allow is a denial."""
 
     # cargo xtask codes: Effect
     DENY = "deny"

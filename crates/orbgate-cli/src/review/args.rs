@@ -15,8 +15,12 @@ pub(crate) struct Arguments {
     pub(crate) old: PathBuf,
 
     /// Policy file that is to take its place; `-` is standard input
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(crate) new: PathBuf,
+    #[arg(required_unless_present = "against", conflicts_with = "against", value_hint = ValueHint::FilePath)]
+    pub(crate) new: Option<PathBuf>,
+
+    /// Compare the one file that is given with itself in this commit of git
+    #[arg(long, value_name = "COMMIT")]
+    pub(crate) against: Option<String>,
 
     /// File of cases to put to the new policy
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -44,7 +48,8 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// The files that are read.
     pub(crate) fn files(&self) -> Vec<&Path> {
-        let files = [&self.old, &self.new].into_iter().chain(&self.tests);
+        let files = [&self.old].into_iter().chain(&self.new);
+        let files = files.chain(&self.tests);
         files.map(PathBuf::as_path).collect()
     }
 }
@@ -54,7 +59,8 @@ One page has what `orbgate diff` says of the two policies, what calls cost
 otherwise, what `orbgate lint` finds in the new one, which findings are newly
 suppressed, and how the cases of --tests end with it, no matter which policy they
 name. In Markdown it has at most 60,000 characters. With an old policy that has
-faults, nothing is compared: that passes with --allow-wider only.
+faults, nothing is compared: that passes with --allow-wider only. A last line says
+why it fails, in --json `fails`.
 
 Kinds of --fail-on are `wider`, `narrower`, `cheaper`, `dearer`, `other-cost` (an
 amount is not stated) and `vanished`. Without it, and without --allow-wider,
@@ -62,7 +68,7 @@ amount is not stated) and `vanished`. Without it, and without --allow-wider,
 
 Examples:
   orbgate review policy.yaml next.yaml
-  git show main:policy.yaml | orbgate review - policy.yaml --markdown \\
+  orbgate review policy.yaml --against main --markdown \\
       --tests policy.test.yaml > comment.md
 
 Exit codes:

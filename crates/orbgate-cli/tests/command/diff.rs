@@ -130,7 +130,7 @@ fn the_requests_of_the_json_form_can_be_replayed() {
         assert_eq!(
             keys,
             [
-                "changes", "complete", "left_out", "new", "old", "verdict", "widens"
+                "changes", "complete", "fails", "left_out", "new", "old", "verdict", "widens"
             ]
         );
         for change in json["changes"].as_array().unwrap() {
@@ -160,6 +160,49 @@ fn the_requests_of_the_json_form_can_be_replayed() {
         }
     }
     assert!(replayed >= 20, "{replayed} requests");
+}
+
+#[test]
+fn what_fails_is_said_last() {
+    let new = SHOP
+        .replace("orbs: 3", "orbs: 2")
+        .replace("read:talk:", "hear:talk:");
+    let said = |flags: &[&str]| {
+        let ran = diff("why", SHOP, &new, flags);
+        let last = ran.out.lines().last().unwrap_or_default().to_owned();
+        (ran.code, last)
+    };
+    let fails = |line: &str| (1, line.to_owned());
+    assert_eq!(said(&[]), fails("fails: 1 wider, 2 cheaper"));
+    assert_eq!(said(&["--markdown"]), fails("fails: 1 wider, 2 cheaper"));
+    assert_eq!(
+        said(&["--fail-on", "vanished,dearer"]),
+        fails("fails: 1 vanished")
+    );
+    let (code, last) = said(&["--allow-wider"]);
+    assert!(code == 0 && !last.contains("fails"), "{last}");
+    let json: Value = serde_json::from_str(&diff("fails", SHOP, &new, &["--json"]).out).unwrap();
+    assert_eq!(json["fails"], serde_json::json!(["1 wider", "2 cheaper"]));
+}
+
+#[test]
+fn what_everybody_is_denied_has_its_reason() {
+    let new = SHOP.replace(
+        "      order:items:\n        orbs: 3\n        routes: [POST /items/order]\n",
+        "",
+    );
+    let ran = diff("denied", SHOP, &new, &[]);
+    for line in [
+        "  before      denied to everybody: malformed_request (ambiguous_case)\n",
+        "  after       denied to everybody: no_route\n",
+    ] {
+        assert!(ran.out.contains(line), "{line} in {}", ran.out);
+    }
+    let page = diff("denied", SHOP, &new, &["--markdown"]).out;
+    assert!(
+        page.contains(" | denied: malformed_request (ambiguous_case) | "),
+        "{page}"
+    );
 }
 
 #[test]
@@ -278,7 +321,11 @@ fn the_text_is_bounded_and_says_what_it_leaves_out() {
     let ran = orbgate(&["diff", &old, &new]);
     assert_eq!((ran.code, &*ran.err), (1, ""));
     assert!(ran.out.len() < MOST, "{}", ran.out.len());
-    let (_, last) = ran.out.trim_end().rsplit_once('\n').unwrap();
+    let last = ran
+        .out
+        .lines()
+        .find(|line| line.contains(" more: "))
+        .unwrap();
     // Nor does JSON list all of these.
     let (_, in_json) = last.split_once(" more: `--json` lists ").unwrap();
     assert!(in_json.parse::<usize>().unwrap() < routes.len(), "{last}");

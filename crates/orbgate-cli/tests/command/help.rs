@@ -95,6 +95,57 @@ fn no_command_or_an_unknown_one_is_2() {
 }
 
 #[test]
+fn what_was_likely_meant_is_said() {
+    let policy = "a policy file is given with `--policy policy.yaml`";
+    let scopes = "`--scope` asks by scope; the scopes of a token are `--scopes`";
+    for (arguments, tip) in [
+        (&["table", "policy.yaml"][..], policy),
+        (&["reach", "policy.yaml", "--token", "user"], policy),
+        (&["decide", "GET", "/", "policy.yaml"], policy),
+        (
+            &["explain", "GET", "/", "--token", "user", "--scope", "read"],
+            scopes,
+        ),
+        (&["decide", "--scope", "read", "GET", "/"], scopes),
+        (
+            &["reach", "--token", "user", "--scope", "read"],
+            "'--scopes'",
+        ),
+        (
+            &["diff", "--policy", "p.yaml", "a", "b"],
+            "the files of this one are its arguments",
+        ),
+    ] {
+        let ran = orbgate(arguments);
+        assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}");
+        assert!(ran.err.contains(tip), "{arguments:?}: {}", ran.err);
+    }
+    let ran = orbgate(&["decide", "GET", "/v0", "--token", "user"]);
+    assert!(
+        ran.out
+            .contains("`orbgate explain` with the same arguments"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn a_blank_line_is_called_one_by_every_command() {
+    let blank = crate::file("blank.jsonl", " \n");
+    for arguments in [
+        &["replay", &blank][..],
+        &["unused", &blank],
+        &["needs", "--log", &blank],
+        &["who", "GET", "/api/v1/external/orbs", "--tokens", &blank],
+    ] {
+        let ran = orbgate(arguments);
+        assert_eq!(ran.code, 2, "{arguments:?}");
+        let said = ran.out.contains("\"blank line\"") || ran.err.contains(":1: blank line\n");
+        assert!(said, "{arguments:?}: {ran:?}");
+    }
+}
+
+#[test]
 fn every_shell_has_completions() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let ran = orbgate(&["completions", shell]);

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::of_the_repository;
+use crate::{file, of_the_repository, orbgate, orbgate_reading};
 
 /// What comes after `$ ` is typed; the lines below it are the output.
 ///
@@ -28,6 +28,44 @@ fn the_projects_pages_show_what_the_command_prints() {
     ] {
         if let Some(page) = of_the_repository(page) {
             check(&page, 1);
+        }
+    }
+}
+
+/// What a reader copies has no fault and no finding but notes.
+#[test]
+fn the_policies_of_the_pages_pass_lint() {
+    let pages = [
+        ("README.md", "orbgate: 1"),
+        ("policy/README.md", "orbgate: 1"),
+        ("docs/testing.md", "orbgate_test: 1"),
+    ];
+    for (page, start) in pages {
+        let Some(path) = of_the_repository(page) else {
+            continue;
+        };
+        let text = std::fs::read_to_string(path).unwrap();
+        let blocks = text
+            .split("```yaml\n")
+            .skip(1)
+            .filter_map(|block| block.split("```").next());
+        let blocks: Vec<_> = blocks.filter(|block| block.contains(start)).collect();
+        assert!(!blocks.is_empty(), "{page}");
+        for block in blocks {
+            let ran = match start {
+                "orbgate: 1" => orbgate_reading(&["lint", "-"], block.as_bytes()),
+                _ => {
+                    let file = file(
+                        "page.test.yaml",
+                        block.replace(
+                            "shop.yaml",
+                            concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/shop.yaml"),
+                        ),
+                    );
+                    orbgate(&["test", &file])
+                }
+            };
+            assert_eq!((ran.code, &*ran.err), (0, ""), "{page}: {}", ran.out);
         }
     }
 }

@@ -374,8 +374,46 @@ mod action {
         }
     }
 
+    /// By hand, the page goes to standard output, which may be a file that has something already, and no folder stays.
     #[test]
-    fn a_diff_may_be_against_a_commit() {
+    fn by_hand_the_page_goes_to_standard_output() {
+        let Some(script) = of_the_repository("action/review.sh") else {
+            return;
+        };
+        let repository = Repository::in_folder("review by hand");
+        let before = repository.commit(POLICY, SHOP);
+        let run = "echo first; \"$SCRIPT\" || code=$?; echo \"last $code\"";
+        let (page, temporary) = (repository.0.join("page"), repository.0.join("temporary"));
+        fs::create_dir(&temporary).unwrap();
+        let ran = Command::new("bash")
+            .args(["-c", run])
+            .current_dir(&repository.0)
+            .env("SCRIPT", script.canonicalize().unwrap())
+            .env("ORBGATE", env!("CARGO_BIN_EXE_orbgate"))
+            .env("POLICY", POLICY)
+            .env("BASE", before)
+            .env("TMPDIR", &temporary)
+            .envs([("LEVELS", ""), ("TESTS", "")])
+            .env_remove("RUNNER_TEMP")
+            .env_remove("GITHUB_STEP_SUMMARY")
+            .env_remove("GITHUB_OUTPUT")
+            .stdout(fs::File::create(&page).unwrap())
+            .status();
+        assert!(ran.unwrap().success());
+        let page = fs::read_to_string(page).unwrap();
+        assert!(
+            page.starts_with("first\n### Policy: equivalent\n"),
+            "{page}"
+        );
+        assert!(
+            page.ends_with("\n**fails: 2 lint findings**\nlast 1\n"),
+            "{page}"
+        );
+        assert_eq!(fs::read_dir(temporary).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_diff_or_review_may_be_against_a_commit() {
         let repository = Repository::in_folder("diff against");
         repository.commit(POLICY, SHOP);
         fs::write(
@@ -383,11 +421,24 @@ mod action {
             SHOP.replace("orbs: 3", "orbs: 4"),
         )
         .unwrap();
-        let diff = |arguments: &[&str]| {
-            let mut command = crate::command(&[&["diff", POLICY], arguments].concat());
+        let run = |name: &str, arguments: &[&str]| {
+            let mut command = crate::command(&[&[name, POLICY], arguments].concat());
             command.current_dir(&repository.0);
             crate::finish(command, b"")
         };
+        let diff = |arguments: &[&str]| run("diff", arguments);
+        let ran = run("review", &["--against", "HEAD", "--fail-on", "dearer"]);
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        assert!(
+            ran.out.contains("(HEAD:in here/a policy.yaml:"),
+            "{}",
+            ran.out
+        );
+        assert!(
+            ran.out.ends_with("\nfails: 2 dearer, 2 lint findings\n"),
+            "{}",
+            ran.out
+        );
         let ran = diff(&["--against", "HEAD"]);
         assert_eq!(ran.code, 0, "{}", ran.err);
         assert!(
@@ -409,9 +460,15 @@ mod action {
             (&["--against", "HEAD", POLICY], "cannot be used with"),
             (&[], "required arguments were not provided"),
         ] {
-            let ran = diff(arguments);
-            assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}");
-            assert!(ran.err.contains(expected), "{arguments:?}: {}", ran.err);
+            for name in ["diff", "review"] {
+                let ran = run(name, arguments);
+                assert_eq!((ran.code, &*ran.out), (2, ""), "{name} {arguments:?}");
+                assert!(
+                    ran.err.contains(expected),
+                    "{name} {arguments:?}: {}",
+                    ran.err
+                );
+            }
         }
     }
 

@@ -40,7 +40,7 @@ examples:
   zcat access.log.gz | python -m orbgate replay - --format access
 
 exit codes:
-  0  every row was decided, whatever the decisions; or all but as many as --tolerate says
+  0  every row was decided, allowed or denied; or all but as many as --tolerate says
   2  could not run, or more rows could not be read; all others were decided
 """
 

@@ -30,7 +30,7 @@ examples:
   python -m orbgate report access.log --out report.html --bundle evidence.zip --sign auditor.key
 
 exit codes:
-  0  the page is of every row, whatever the decisions; or of all but as many as --tolerate says
+  0  the page is of every row, allowed or denied; or of all but as many as --tolerate says
   2  could not run, or more rows could not be read; the page is of all others, and says so
 """
 

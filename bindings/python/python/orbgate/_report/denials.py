@@ -24,7 +24,7 @@ MISCONFIGURED, STALE, PROBE = "misconfigured client", "stale client", "probe"
 # How they came.
 STEADY, BURST, UNEVEN = "steady", "burst", "uneven"
 
-# How many groups are told apart, and of each at most so many rows, different paths and spans of time.
+# How many groups are told apart, and of each how many rows at most, different paths and spans of time.
 GROUPS, ROWS, PATHS, SPANS = 5_000, 5, 64, 64
 # From how many calls on something is said of when they came, and of what a client looks like.
 FEW = 10

@@ -222,7 +222,7 @@ class Normaliser:
         both = pc.and_not(pc.invert(absent["by_scope"]), neither)
         nothing = pc.and_(neither, absent["by_scope"])
         for lacks, words in (
-            (both, "`by_scope` stands beside `method` or `target`"),
+            (both, "`by_scope` comes with `method` or `target`"),
             (nothing, "neither `method` and `target` nor `by_scope`"),
             (absent["method"], "no `method`"),
             (absent["target"], "no `target`"),

@@ -56,7 +56,7 @@ def _header(block: bytes, delimiter: str) -> list[str]:
     """The names of the columns."""
     line = block.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
     if line.count('"') % 2:
-        raise TableError("the header goes on behind the end of its line")
+        raise TableError("the header goes on after the end of its line")
     try:
         names = next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error as error:
