@@ -160,7 +160,7 @@ impl<'t> Lines<'t> {
         self.next.filter(|line| line.place.column == column)
     }
 
-    /// The mapping or list on the next lines, below this number of others.
+    /// The mapping or list on the next lines, at this depth.
     fn collection(&mut self, depth: usize) -> Option<Node<'t>> {
         let first = self.next.filter(|_| depth < All::DEPTH)?;
         self.count(1)?;

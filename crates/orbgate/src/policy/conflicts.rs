@@ -11,7 +11,7 @@ use orbgate_yaml::{Faults, Place, first_place, quoted};
 use super::grammar;
 use super::model::{Api, Policy};
 use super::prefixes::Prefixes;
-use super::tuples::Tuples;
+use super::tuples::{Tuples, one_too_many};
 use crate::seeded::{RandomSeed, SeededMap};
 use crate::terms::Orbs;
 
@@ -115,7 +115,9 @@ pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
     let mut tuples = Tuples::default();
     for route in routes {
         let (end, tuple) = tree.walk(route, faults);
-        tuples.add(tuple, route, faults);
+        if tuples.is_one_too_many(tuple) {
+            faults.push(route.place, one_too_many(&route.shown(), tuple));
+        }
         match ends.entry((end, route.method)) {
             Entry::Vacant(free) => {
                 free.insert(route);
