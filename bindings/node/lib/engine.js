@@ -1,8 +1,9 @@
 "use strict";
-const { fileURLToPath, readRegular, unreadable } = require("#system");
+const { fileURLToPath, unreadable } = require("#system");
 const { functions, hasFiles, text } = require("./library.js");
 const { whole, lengthOf } = require("./text.js");
-const { PolicyError, OK, check, closed, failure, policyError } = require("./errors.js");
+const { OK, check, closed, failure, policyError } = require("./errors.js");
+const { fromRead } = require("./file.js");
 const { Decision, halves } = require("./decision.js");
 const { CODES, effectOf, routeOf, scopeOf, reasonOf } = require("./layout.js");
 const { Table } = require("./table.js");
@@ -20,6 +21,14 @@ const freed = new FinalizationRegistry(functions.engineFree);
 
 /** Only the functions of this class make one. */
 const KEY = Symbol("engine");
+
+/**
+ * What only the modules of this package may ask of an engine: its pointer, and the decision that it has packed.
+ * @type {(engine: Engine) => number}
+ */
+let openOf;
+/** @type {(engine: Engine, packed: number) => import("../index.js").Decision} */
+let decisionOf;
 
 // What users give may have getters, and these may close the engine: every value is read before the pointer is.
 class Engine {
@@ -46,6 +55,11 @@ class Engine {
     this.#table = new Table(pointer);
   }
 
+  static {
+    openOf = (engine) => engine.#open();
+    decisionOf = (engine, packed) => engine.#decision(packed);
+  }
+
   static external() {
     const made = [0];
     check(functions.external(made), "cannot open the built-in policy");
@@ -60,7 +74,7 @@ class Engine {
   /** @param {Text | URL} path */
   static fromFile(path) {
     const file = path instanceof URL ? fileURLToPath(path) : path;
-    return hasFiles ? load(functions.fromFile, file, () => unreadable(file)) : loadRead(file);
+    return hasFiles ? load(functions.fromFile, file, () => unreadable(file)) : fromRead(file, Engine.fromYaml);
   }
 
   get digest() {
@@ -226,24 +240,4 @@ function load(read, from, cause) {
   return new Engine(KEY, /** @type {number} */ (made[0]));
 }
 
-/**
- * Loads a file that is read here, with errors as the library gives them for one that it reads.
- * @param {Text} file
- */
-function loadRead(file) {
-  lengthOf(whole(file)); // Anything but a text throws.
-  const path = typeof file === "string" ? file : new TextDecoder().decode(file);
-  try {
-    return load(functions.fromYaml, readRegular(file, (why, cause) => {
-      throw new PolicyError("io", `cannot read \`${path}\`: ${why}`, cause, { line: 0, column: 0, path, faults: [] });
-    }));
-  } catch (error) {
-    if (!(error instanceof PolicyError) || error.faults.length === 0) {
-      throw error;
-    }
-    const message = error.faults.map((fault) => `${path}:${fault.line}:${fault.column}: ${fault.message}`).join("\n");
-    throw new PolicyError(error.code, message, undefined, { ...error, path });
-  }
-}
-
-module.exports = { Engine };
+module.exports = { Engine, openOf, decisionOf };

@@ -24,8 +24,10 @@ function load(file) {
      * @param {any[]} parameters
      */
     func: (name, result, parameters) => library.func(name, result, parameters),
-    /** An engine or a scope set. */
+    // What the library owns; WebAssembly needs to know more of it.
     HANDLE: "uintptr_t",
+    FLEETING: "uintptr_t",
+    TAKEN: "uintptr_t",
     hasFiles: true,
   };
 }
@@ -170,11 +172,18 @@ function text(str) {
 }
 
 /**
- * The same in a quarter of the time, for ASCII text without NUL, as routes are.
+ * Copies bytes of the library.
+ * @param {{ data: number | bigint, len: number }} str
+ * @returns {Uint8Array}
+ */
+const copy = (str) => Uint8Array.from(koffi.decode(str.data, "uint8_t", str.len));
+
+/**
+ * A text in a quarter of the time, for ASCII without NUL, as routes are.
  * @param {number | bigint} data
  * @param {number} length
  * @returns {string}
  */
 const ascii = (data, length) => koffi.decode(data, "char", length);
 
-module.exports = { load, Located, Handles, Struct, text, ascii };
+module.exports = { load, Located, Handles, Struct, text, copy, ascii };

@@ -33,7 +33,7 @@ let large = [];
 let behind = [];
 
 /**
- * Engines and scope sets live longer than a call. Each has a number of ours, and is made again in another instance.
+ * What lives longer than a call. Each has a number of ours, and is made again in another instance, or lost with its own.
  * @type {Map<number, { address: number, again: () => number }>}
  */
 const objects = new Map();
@@ -159,7 +159,7 @@ function addressOf(handle) {
   start();
   const address = handle === 0 ? 0 : objects.get(handle)?.address;
   if (address === undefined) {
-    throw new Error("an engine or a scope set was lost when the library trapped");
+    throw new Error("an object of the library was lost when it trapped");
   }
   return address;
 }

@@ -1,6 +1,6 @@
 "use strict";
 // Types of C in the module's memory, made as koffi makes them: with pointers of 32 bits, and the lower bytes first.
-const { held, place, placedText, addressOf, then } = require("./wasm-memory.js");
+const { held, objects, place, placedText, addressOf, then } = require("./wasm-memory.js");
 
 /**
  * A type of C: how many bytes it has, and how a value of it is written and read.
@@ -19,6 +19,7 @@ const uint32 = scalar(4, (at, value) => held.memory.setUint32(at, value, true), 
 
 /** @type {Record<string, Type & Parameter>} */
 const TYPES = {
+  uint16_t: scalar(2, (at, value) => held.memory.setUint16(at, value, true), (at) => held.memory.getUint16(at, true)),
   uint8_t: scalar(1, (at, value) => held.memory.setUint8(at, value), (at) => held.memory.getUint8(at)),
   int32_t: scalar(4, (at, value) => held.memory.setInt32(at, value, true), (at) => held.memory.getInt32(at, true)),
   uint32_t: uint32,
@@ -30,8 +31,20 @@ const TYPES = {
     write: (at, value) => held.memory.setBigUint64(at, BigInt(value), true),
     read: (at) => integer(held.memory.getBigUint64(at, true)),
   },
-  "const char *": { ...uint32, give: placedText, write: (at, value) => held.memory.setUint32(at, placedText(value), true) },
+  "const char *": { ...uint32, give: placedText, write: pointsTo(placedText) },
 };
+
+/**
+ * Writes where a value is put. That comes first, because the memory may be another after it.
+ * @param {(value: any) => number} put
+ * @returns {Type["write"]}
+ */
+function pointsTo(put) {
+  return (at, value) => {
+    const where = put(value);
+    held.memory.setUint32(at, where, true);
+  };
+}
 
 /**
  * @param {number} size
@@ -43,8 +56,21 @@ function scalar(size, write, read) {
   return { size, align: size, write, read, give: (value) => value };
 }
 
-/** An engine or a scope set. */
+/** What lives longer than a call, and is made again in another instance: an engine, a scope set, a gate. */
 const HANDLE = { ...uint32, give: addressOf };
+
+/** What lives as long as its instance: a step, what is to be fetched. */
+const FLEETING = { ...HANDLE };
+
+/** Such a one, which the call takes away. */
+const TAKEN = {
+  ...uint32,
+  give: (/** @type {number} */ handle) => {
+    const address = addressOf(handle);
+    objects.delete(handle);
+    return address;
+  },
+};
 
 /**
  * @param {any} type
@@ -95,6 +121,7 @@ function out(of) {
   const type = typeOf(of);
   return {
     makes: of === HANDLE,
+    lends: of === FLEETING,
     give: (/** @type {any} */ into) => {
       const at = place(type.size);
       held.bytes.fill(0, at, at + type.size);
@@ -118,11 +145,11 @@ function pointer(of) {
     values.forEach((value, index) => type.write(at + type.size * index, value));
     return at;
   };
-  return { give };
+  return { ...uint32, give, write: pointsTo(give) };
 }
 
 const sizeof = (/** @type {any} */ type) => typeOf(type).size;
 
 const offsetof = (/** @type {ReturnType<typeof struct>} */ type, /** @type {string} */ field) => type.fields[field]?.at;
 
-module.exports = { HANDLE, integer, typeOf, sizeof, offsetof, struct, out, pointer };
+module.exports = { HANDLE, FLEETING, TAKEN, integer, typeOf, sizeof, offsetof, struct, out, pointer };

@@ -4,13 +4,13 @@
 const { CODES, LOW } = require("./layout.js");
 const { countOf, bytesOf } = require("./text.js");
 const { held, objects, start, run, place, placed, addressOf, then, answered, release } = require("./wasm-memory.js");
-const { HANDLE, integer, typeOf, sizeof, offsetof, struct, out, pointer } = require("./wasm-types.js");
+const { HANDLE, FLEETING, TAKEN, integer, typeOf, sizeof, offsetof, struct, out, pointer } = require("./wasm-types.js");
 
 /** @typedef {import("./text.js").View} View */
 
 const decoder = new TextDecoder();
 
-/** The number of the last engine or scope set. */
+/** The number of the last one of `objects`. */
 let handles = 0;
 
 /**
@@ -64,7 +64,25 @@ function func(name, result, parameters) {
     };
   }
   const made = parameters.findIndex((parameter) => parameter.makes);
-  return made < 0 ? call : making(call, made);
+  const lent = parameters.findIndex((parameter) => parameter.lends);
+  return made >= 0 ? making(call, made) : lent >= 0 ? lending(call, lent) : call;
+}
+
+/**
+ * A function that gives what is lost with its instance, if it gives anything.
+ * @param {(...values: any[]) => any} call
+ * @param {number} lent which argument it is written to
+ */
+function lending(call, lent) {
+  return (/** @type {any[]} */ ...values) => {
+    const status = call(...values);
+    if (status === CODES.STATUS_OK && values[lent][0] !== 0) {
+      handles += 1;
+      objects.set(handles, { address: values[lent][0], again: () => 0 });
+      values[lent][0] = handles;
+    }
+    return status;
+  };
 }
 
 /**
@@ -211,6 +229,9 @@ class Struct {
 /** @param {{ data: number, len: number }} str */
 const text = ({ data, len }) => (data === 0 ? null : ascii(data, len));
 
+/** @param {{ data: number, len: number }} str */
+const copy = ({ data, len }) => held.bytes.slice(data, data + len);
+
 /**
  * @param {number} data
  * @param {number} length
@@ -226,7 +247,7 @@ function load(module) {
     throw new Error("the library as WebAssembly needs a processor with the lower bytes first");
   }
   held.code = module;
-  return { struct, sizeof, offsetof, pointer, out, inout: out, func, HANDLE, hasFiles: false };
+  return { struct, sizeof, offsetof, pointer, out, inout: out, func, HANDLE, FLEETING, TAKEN, hasFiles: false };
 }
 
-module.exports = { load, Located, Handles, Struct, text, ascii };
+module.exports = { load, Located, Handles, Struct, text, copy, ascii };

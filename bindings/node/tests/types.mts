@@ -1,5 +1,9 @@
 // Checked by `tsc --strict`, never run: what the types promise to users, with `import`.
 import { Engine, type Decision, type Deny, type RouteId, type Token } from "orbgate";
+import { Gate, allowed, fastify, listener, middleware, refusal } from "orbgate/gate";
+import express from "express";
+import { fastify as server } from "fastify";
+import http from "node:http";
 import implementation from "../index.js";
 
 declare const engine: Engine;
@@ -33,3 +37,12 @@ export function questions(route: RouteId): Decision[] {
   engine.decide("GET", "/");
   return [engine.decideRoute(route, null), ...engine.decideBatch({ methods: ["GET"], targets: [new Uint8Array(1)], token })];
 }
+
+// What the gate gives is what each framework takes.
+declare const gate: Gate;
+express().use(middleware(gate));
+server().register(fastify(gate, { check: true }));
+http.createServer(listener(gate, (request: http.IncomingMessage, response: http.ServerResponse) => response.end(allowed(request)?.token.subject)));
+export const refused: Promise<Response | undefined> = refusal(gate, new Request("https://api.example.com/"));
+// @ts-expect-error: an option that there is not
+new Gate(engine, "", { flat_403: true });

@@ -19,7 +19,7 @@ struct Language {
     start: &'static str,
 }
 
-const LANGUAGES: [Language; 2] = [
+const LANGUAGES: &[Language] = &[
     Language {
         name: "rust",
         needs: "cargo --version",
@@ -34,6 +34,16 @@ const LANGUAGES: [Language; 2] = [
         build: &["sh bindings/python/gate/setup.sh"],
         start: "target/xtask/gate-python/bin/python bindings/python/gate/gate.py",
     },
+    Language {
+        name: "node",
+        needs: "node --version && npm --version",
+        frameworks: &["http", "connect", "express", "express4", "fastify", "hono"],
+        build: &[
+            "cargo --quiet xtask wasm",
+            "npm ci --prefix bindings/node --prefer-offline --ignore-scripts --no-audit --no-fund --silent",
+        ],
+        start: "env ORBGATE_LIBRARY=bindings/node/orbgate.wasm node bindings/node/exchange/program.js",
+    },
 ];
 
 /// Every language with a gate program and each of its frameworks; nothing of a language that the machine lacks, which is said where
@@ -44,7 +54,7 @@ const LANGUAGES: [Language; 2] = [
 /// If a language is missing in CI.
 pub fn every() -> Result<Vec<(&'static str, Option<&'static str>)>> {
     let mut found = Vec::new();
-    for language in &LANGUAGES {
+    for language in LANGUAGES {
         if !shell(language.needs).output()?.status.success() {
             let what = format!("the gate of {}: `{}` fails", language.name, language.needs);
             let in_ci = std::env::var("CI").is_ok_and(|ci| !["", "0", "false"].contains(&&*ci));

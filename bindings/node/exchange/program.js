@@ -1,0 +1,97 @@
+"use strict";
+// The gate program of Node: a server of one framework, whose service says what it saw. The driver of policy/cases/gate starts it;
+// by hand: cargo xtask gate node express --listen 127.0.0.1:8080 --policy policy/external.yaml --tokens tokens.yaml
+const readline = require("node:readline");
+const { parseArgs } = require("node:util");
+const { Engine } = require("orbgate");
+const { Gate, allowed } = require("orbgate/gate");
+const servers = require("./servers.js");
+
+/** What is counted, by name and first label. @type {Record<string, Record<string, number>>} */
+const counts = { orbgate_decisions_total: {}, orbgate_tokens_refused_total: {}, orbgate_misrouted_total: {} };
+
+/**
+ * @param {string} name
+ * @param {Readonly<Record<string, string>>} labels
+ */
+function count(name, labels) {
+  const of = counts[name] ??= {};
+  const label = Object.values(labels)[0] ?? "";
+  of[label] = (of[label] ?? 0) + 1;
+}
+
+/** @param {string} line */
+const say = (line) => process.stdout.write(`${line}\n`);
+
+/**
+ * What the service says of a request.
+ * @param {string} method
+ * @param {string} target
+ * @param {object} request
+ */
+function saw(method, target, request) {
+  const { decision, token } = allowed(request) ?? {};
+  const text = JSON.stringify({
+    method, target, route: decision?.route ?? null, scope: decision?.scope ?? null, kind: token?.kind ?? null,
+    consumes: decision?.charge?.consumes ?? null,
+  });
+  say(text);
+  return text;
+}
+
+/**
+ * @param {Gate} gate
+ * @param {string} policy
+ */
+function obey(gate, policy) {
+  readline.createInterface({ input: process.stdin }).on("line", (command) => {
+    if (command === "reload") {
+      try {
+        gate.reload(policy);
+        say("reloaded");
+      } catch {
+        say("kept");
+      }
+    } else {
+      const misrouted = Object.values(counts.orbgate_misrouted_total ?? {}).reduce((sum, one) => sum + one, 0);
+      say(`counted ${JSON.stringify({ ...counts, orbgate_misrouted_total: misrouted })}`);
+    }
+  });
+}
+
+/**
+ * The order in which Express must meet them: it takes the first route that fits, and a policy the most literal one.
+ * @param {string} one
+ * @param {string} other
+ */
+const literalsFirst = (one, other) => (one.replaceAll("{", "\uffff") < other.replaceAll("{", "\uffff") ? -1 : 1);
+
+/**
+ * A template in the words of routers: parameters by number, because a policy's names may have any character.
+ * @param {string} template
+ */
+const asRouters = (template) => template.split("/").map((segment, at) => (segment.startsWith("{") ? `:p${at}` : segment)).join("/");
+
+async function main() {
+  const { values, positionals: [framework = "http"] } = parseArgs({
+    allowPositionals: true,
+    options: { listen: { type: "string" }, policy: { type: "string" }, tokens: { type: "string" }, ungated: { type: "boolean" } },
+  });
+  const { listen = "127.0.0.1:0", policy = "", tokens = "", ungated } = values;
+  const log = { info: console.error, warn: console.error, error: console.error };
+  const gate = Gate.fromFiles(policy, tokens, { count, log });
+  const templates = Engine.fromFile(policy).routes.map(({ template }) => template).sort(literalsFirst).map(asRouters);
+  const [host = "", port = "0"] = listen.split(":");
+  const serve = /** @type {Record<string, import("./servers.js").Serve>} */ (servers)[framework];
+  if (serve === undefined) {
+    throw new Error(`what is \`${framework}\`?`);
+  }
+  const at = await serve({ gate: ungated ? null : gate, templates: [...new Set(templates)], saw, host, port: Number(port) });
+  say(`listening ${host}:${at}`);
+  obey(gate, policy);
+}
+
+main().catch((error) => {
+  console.error(error.message);
+  process.exitCode = 2;
+});

@@ -1,0 +1,117 @@
+"use strict";
+// A server of each framework, as its users would write it. What its router does not know reaches the same service by a fallback.
+const http = require("node:http");
+const { once } = require("node:events");
+const { fastify, listener, middleware, refusal } = require("orbgate/gate");
+
+/**
+ * @typedef {object} Service
+ * @property {import("orbgate/gate").Gate | null} gate
+ * @property {string[]} templates
+ * @property {(method: string, target: string, request: object) => string} saw
+ * @property {string} host
+ * @property {number} port
+ */
+/** @typedef {(service: Service) => Promise<number>} Serve */
+
+/** A template that routers read as it is: to some `+`, `*`, `(`, `)` and `!` are patterns, and the fallback serves what has them. */
+const isPlain = (/** @type {string} */ template) => !/[+*()!]|[^/]:/.test(template);
+
+const JSON_HEADERS = { "content-type": "application/json" };
+
+/**
+ * @param {http.RequestListener} listen
+ * @param {Service} service
+ */
+async function serve(listen, { host, port }) {
+  const server = http.createServer(listen).listen(port, host);
+  await once(server, "listening");
+  return /** @type {import("node:net").AddressInfo} */ (server.address()).port;
+}
+
+/**
+ * The service as `node:http` calls it.
+ * @param {Service} service
+ * @returns {(request: any, response: any) => void}
+ */
+const answering = ({ saw }) => (request, response) => {
+  response.writeHead(200, JSON_HEADERS).end(saw(request.method, request.originalUrl ?? request.url, request));
+};
+
+/** @type {Serve} */
+exports.http = (service) => {
+  const answer = answering(service);
+  return serve(service.gate === null ? answer : listener(service.gate, answer), service);
+};
+
+/** @type {Serve} */
+exports.connect = (service) => {
+  const app = /** @type {any} */ (require("connect"))();
+  return serve(gated(app, service).use(answering(service)), service);
+};
+
+/**
+ * @param {any} app
+ * @param {Service} service
+ */
+const gated = (app, { gate }) => (gate === null ? app : app.use(middleware(gate)));
+
+/**
+ * Every route with a first segment is in a router that is mounted there.
+ * @param {any} express
+ * @returns {Serve}
+ */
+const ofExpress = (express) => (service) => {
+  const app = gated(express(), service);
+  const answer = answering(service);
+  for (const template of service.templates.filter(isPlain)) {
+    const [, mount, rest] = /^(\/[^:/]+)(\/.+)$/.exec(template) ?? [];
+    if (mount === undefined) {
+      app.all(template, answer);
+    } else {
+      app.use(mount, express.Router({ caseSensitive: true, strict: true }).all(rest, answer));
+    }
+  }
+  return serve(app.use(answer), service);
+};
+
+exports.express = ofExpress(require("express"));
+// @ts-expect-error: its types are those of 5
+exports.express4 = ofExpress(require("express4"));
+
+/** @type {Serve} */
+exports.fastify = async ({ gate, templates, saw, host, port }) => {
+  const app = require("fastify").fastify({ routerOptions: { maxParamLength: 8192 } });
+  const methods = /** @type {const} */ (["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  const answer = (/** @type {any} */ request, /** @type {any} */ reply) => (
+    reply.headers(JSON_HEADERS).send(saw(request.method, request.originalUrl, request))
+  );
+  if (gate !== null) {
+    app.register(fastify(gate, { check: false, compare: templates.every(isPlain) }));
+  }
+  app.register(async (api) => templates.filter(isPlain).forEach((url) => api.route({ method: [...methods], url, handler: answer })));
+  app.setNotFoundHandler(answer);
+  await app.listen({ host, port });
+  return /** @type {import("node:net").AddressInfo} */ (app.server.address()).port;
+};
+
+/** @type {Serve} */
+exports.hono = async ({ gate, templates, saw, host, port }) => {
+  // Their types need those of browsers.
+  const [{ Hono }, { serve: listen }] = await Promise.all(["hono", "@hono/node-server"].map((/** @type {any} */ name) => import(name)));
+  const app = new Hono();
+  if (gate !== null) {
+    app.use(async (/** @type {any} */ context, /** @type {() => Promise<void>} */ next) => (await refusal(gate, context.req.raw)) ?? next());
+  }
+  const answer = (/** @type {any} */ context) => {
+    const { method, url } = context.req.raw;
+    return context.body(saw(method, url.slice(url.indexOf("/", 8)), context.req.raw), 200, JSON_HEADERS);
+  };
+  templates.filter(isPlain).forEach((template) => app.all(template, answer));
+  app.notFound(answer);
+  return new Promise((resolve) => {
+    listen({ fetch: app.fetch, hostname: host, port }, (/** @type {{ port: number }} */ info) => resolve(info.port));
+  });
+};

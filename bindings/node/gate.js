@@ -1,0 +1,10 @@
+"use strict";
+// The public interface of the gate; gate.d.ts documents it.
+const { Gate } = require("./lib/gate/gate.js");
+const { Allowed, allowed } = require("./lib/gate/allowed.js");
+const { listener, middleware } = require("./lib/gate/http.js");
+const { fastify } = require("./lib/gate/fastify.js");
+const { refusal } = require("./lib/gate/web.js");
+const { routesOf } = require("./lib/gate/routes.js");
+
+module.exports = { Gate, Allowed, allowed, listener, middleware, fastify, refusal, routesOf };

@@ -1,0 +1,58 @@
+"use strict";
+// What a service is told of a request that its gate let through.
+const { CODES } = require("../layout.js");
+const { check } = require("../errors.js");
+const { lengthOf } = require("../text.js");
+const { gates } = require("./abi.js");
+const { engineOf } = require("./answer.js");
+
+/**
+ * @typedef {import("../../gate.js").Answer} Answer
+ * @typedef {import("../../gate.js").Question} Question
+ */
+
+/** By its request; what is not there was not allowed. @type {WeakMap<object, Allowed>} */
+const known = new WeakMap();
+
+class Allowed {
+  #engine;
+  #question;
+
+  /**
+   * @param {Question} question
+   * @param {Answer} answer
+   */
+  constructor(question, answer) {
+    this.#engine = engineOf(answer);
+    this.#question = question;
+    this.decision = /** @type {import("../../index.js").Allow} */ (answer.decision);
+    this.token = /** @type {import("../../gate.js").VerifiedToken} */ (answer.token);
+    Object.freeze(this);
+  }
+
+  /** @param {import("../../index.js").Text} body */
+  charge(body) {
+    const allows = [0];
+    check(gates.allowsBonusOrbs(body, lengthOf(body), allows), "cannot read a body");
+    const { method, target } = this.#question;
+    return allows[0] === 0 ? this.decision.charge : this.#engine.decide(method, target, this.token, { allowBonusOrbs: true }).charge;
+  }
+}
+
+/**
+ * @param {object} request
+ * @returns {Allowed | undefined}
+ */
+function allowed(request) {
+  // Requests of Fastify and of Hono's context have the server's own.
+  const { raw = request } = /** @type {{ raw?: object }} */ (request);
+  return known.get(raw);
+}
+
+/**
+ * @param {object} request
+ * @param {Allowed} what
+ */
+const allow = (request, what) => known.set(request, what);
+
+module.exports = { Allowed, allowed, allow };

@@ -1,0 +1,62 @@
+"use strict";
+// One GET of an issuer's document: bounded in time and size, without redirects, and it never throws.
+const { CODES } = require("../layout.js");
+
+/** @typedef {import("../../gate.js").FetchKeys} FetchKeys */
+
+/**
+ * What came, or why nothing did.
+ * @typedef {{ status: number, cacheControl: string, body: Uint8Array }} Fetched
+ */
+
+/**
+ * @param {FetchKeys} fetchKeys
+ * @param {string} url
+ * @param {number} timeoutMs
+ * @param {number} maxBytes
+ * @returns {Promise<Fetched | number>} or one of `FETCH_…`
+ */
+async function get(fetchKeys, url, timeoutMs, maxBytes) {
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetchKeys(url, { redirect: "manual", signal, headers: { accept: "application/json" } });
+    const body = await read(response.body, maxBytes);
+    if (body === null) {
+      return CODES.FETCH_TOO_LARGE;
+    }
+    // A browser hides the status of a redirect.
+    return { status: response.status || 302, cacheControl: response.headers.get("cache-control") ?? "", body };
+  } catch {
+    return signal.aborted ? CODES.FETCH_TIMEOUT : CODES.FETCH_UNREACHABLE;
+  }
+}
+
+/**
+ * @param {ReadableStream<Uint8Array> | null} stream
+ * @param {number} maxBytes
+ * @returns {Promise<Uint8Array | null>} none if there is more
+ */
+async function read(stream, maxBytes) {
+  const chunks = [];
+  let length = 0;
+  if (stream !== null) {
+    const reader = stream.getReader();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      chunks.push(next.value);
+      length += next.value.length;
+      if (length > maxBytes) {
+        await reader.cancel();
+        return null;
+      }
+    }
+  }
+  const body = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, at);
+    at += chunk.length;
+  }
+  return body;
+}
+
+module.exports = { get };

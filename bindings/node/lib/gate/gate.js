@@ -1,0 +1,307 @@
+"use strict";
+const { CODES } = require("../layout.js");
+const { fileURLToPath } = require("#system");
+const { checkSignature } = require("#signature");
+const { Engine, openOf } = require("../engine.js");
+const { Handle } = require("../handle.js");
+const { OK, PolicyError, check, closed, policyError } = require("../errors.js");
+const { fromRead } = require("../file.js");
+const { text, copy } = require("../library.js");
+const { whole, lengthOf } = require("../text.js");
+const { gates, gateSizes } = require("./abi.js");
+const { answerOf } = require("./answer.js");
+const { unixMs, monotonicMs } = require("./clock.js");
+const { Keys } = require("./keys.js");
+const { Observer } = require("./observe.js");
+const { optionsOf, given } = require("./options.js");
+const { differences } = require("./routes.js");
+
+/**
+ * @typedef {import("../../gate.js").Question} Question
+ * @typedef {import("../../gate.js").Answer} Answer
+ * @typedef {import("../../gate.js").GateOptions} Options
+ * @typedef {import("../../index.js").Text} Text
+ * @typedef {InstanceType<typeof import("../engine.js").Engine>} OneEngine
+ */
+
+/** The gate, and the verifier that it is made of again where the library is WebAssembly and has trapped. */
+const freed = new FinalizationRegistry((/** @type {number[]} */ [gate = 0, verifier = 0]) => {
+  gates.gateFree(gate);
+  gates.verifierFree(verifier);
+});
+
+/**
+ * What only the modules of this package may ask of a gate: once more about a request that it has allowed, which is counted where it is
+ * denied now; and its log.
+ * @type {(gate: Gate, question: Question) => Answer | Promise<Answer>}
+ */
+let againOf;
+/** @type {(gate: Gate) => import("../../gate.js").Log} */
+let logOf;
+
+/** A question, and which of its answers count. @typedef {{ question: Question, counts: (answer: Answer) => boolean }} Asked */
+
+class Gate {
+  #gate = 0;
+  #verifier = 0;
+  #policy;
+  #keys;
+  #observer;
+
+  /**
+   * @param {OneEngine | InstanceType<typeof Handle>} policy
+   * @param {Text} tokens
+   * @param {Options} [options]
+   */
+  constructor(policy, tokens, options = {}) {
+    this.#policy = policy instanceof Handle ? policy : new Handle(policy);
+    const read = optionsOf(options);
+    this.#verifier = made((out, error) => gates.verifierFromYaml(whole(tokens), lengthOf(tokens), out, error));
+    try {
+      this.#gate = made((out, error) => gates.gateNew(this.#verifier, [read], out, error));
+    } catch (error) {
+      gates.verifierFree(this.#verifier);
+      throw error;
+    }
+    freed.register(this, [this.#gate, this.#verifier], this);
+    this.#observer = new Observer(options);
+    this.#keys = new Keys(() => this.#open(), options.fetch ?? fetch, this.#observer.log);
+  }
+
+  /**
+   * @param {Text | URL} policy
+   * @param {Text | URL} tokens
+   * @param {Options} [options]
+   */
+  static fromFiles(policy, tokens, options) {
+    const file = tokens instanceof URL ? fileURLToPath(tokens) : tokens;
+    const engine = Engine.fromFile(policy);
+    return fromRead(file, (yaml) => new this(engine, yaml, options));
+  }
+
+  get policy() {
+    return this.#policy;
+  }
+
+  /** @param {Text | URL} file */
+  reload(file) {
+    try {
+      const engine = Engine.fromFile(file);
+      if (!engine.hasEndMarker) {
+        const path = String(file);
+        throw new PolicyError("unfinished", `${path}: the policy has no end marker, the line \`...\``, undefined, { line: 0, column: 0, path, faults: [] });
+      }
+      this.#policy.store(engine);
+      this.#observer.loaded("loaded", `a policy is in force: ${engine.digest}`);
+      return engine;
+    } catch (error) {
+      const { code = "", message } = /** @type {{ code?: string, message: string }} */ (error);
+      this.#observer.loaded(RESULTS[code] ?? "refused", `the policy stays as it was: ${message}`);
+      throw error;
+    }
+  }
+
+  /**
+   * @param {Question} question
+   * @returns {Answer | Promise<Answer>}
+   */
+  answer(question) {
+    return this.#ask({ question, counts: () => true });
+  }
+
+  warm() {
+    check(gates.warm(this.#open(), monotonicMs()), "cannot fetch keys");
+    this.#keys.start();
+  }
+
+  get keys() {
+    return this.#keys.status();
+  }
+
+  /**
+   * @param {Text} issuer
+   * @param {Text} kid
+   */
+  revoke(issuer, kid) {
+    check(gates.revoke(this.#open(), whole(issuer), lengthOf(issuer), whole(kid), lengthOf(kid)), "cannot revoke a key");
+  }
+
+  /** @param {Text} issuer */
+  forget(issuer) {
+    check(gates.forget(this.#open(), whole(issuer), lengthOf(issuer)), "cannot forget keys");
+  }
+
+  /** @param {Iterable<import("../../gate.js").ServedRoute>} routes */
+  checkRoutes(routes) {
+    return differences(this.#policy.load(), routes);
+  }
+
+  close() {
+    if (this.#gate !== 0) {
+      freed.unregister(this);
+      gates.gateFree(this.#gate);
+      gates.verifierFree(this.#verifier);
+      this.#gate = 0;
+      this.#keys.wake();
+    }
+  }
+
+  [Symbol.dispose]() {
+    this.close();
+  }
+
+  static {
+    againOf = (gate, question) => gate.#ask({ question, counts: ({ isAllow }) => !isAllow });
+    logOf = (gate) => gate.#observer.log;
+  }
+
+  #open() {
+    if (this.#gate === 0) {
+      throw closed("gate");
+    }
+    return this.#gate;
+  }
+
+  /** @param {Asked} asked */
+  #ask(asked) {
+    const request = requestOf(asked.question, this.#observer.hasAudit);
+    const engine = this.#policy.load();
+    const step = stepOf((out) => gates.ask(this.#open(), openOf(engine), [request], unixMs(), monotonicMs(), out));
+    return this.#take(engine, step, asked);
+  }
+
+  /**
+   * Takes a step, and those that come of it, until there is the answer.
+   * @param {OneEngine} engine that has made it
+   * @param {number} first
+   * @param {Asked} asked
+   * @returns {Answer | Promise<Answer>}
+   */
+  #take(engine, first, asked) {
+    let step = first;
+    try {
+      for (;;) {
+        this.#keys.start(); // The call that gave the step may have asked for keys.
+        const info = /** @type {any} */ ({ struct_size: gateSizes.StepInfo });
+        check(gates.stepInfo(step, info), "cannot read a step");
+        if (info.kind === CODES.STEP_ANSWER) {
+          return this.#observed(engine, answerOf(engine, info), text(info.audit), asked);
+        }
+        const taken = step;
+        if (info.kind === CODES.STEP_WAIT) {
+          step = 0;
+          return this.#waited(taken, info.until_ms, asked);
+        }
+        const isRight = checkSignature(text(info.algorithm) ?? "", text(info.key) ?? "", copy(info.message), copy(info.signature));
+        step = 0;
+        if (typeof isRight !== "boolean") {
+          return isRight.then((later) => this.#take(engine, this.#checked(engine, taken, later), asked));
+        }
+        step = this.#checked(engine, taken, isRight);
+      }
+    } finally {
+      if (step !== 0) {
+        gates.stepFree(step);
+      }
+    }
+  }
+
+  /**
+   * @param {OneEngine} engine
+   * @param {Answer} answer
+   * @param {string | null} line
+   * @param {Asked} asked
+   */
+  #observed(engine, answer, line, { question: { method, target }, counts }) {
+    if (counts(answer)) {
+      // A misrouted request was allowed by the route that it is about.
+      const route = answer.misrouted === null ? null : engine.decide(method, target, null).about;
+      this.#observer.answered(answer, route, line);
+    }
+    return answer;
+  }
+
+  /**
+   * @param {OneEngine} engine
+   * @param {number} step
+   * @param {boolean} isRight
+   */
+  #checked(engine, step, isRight) {
+    const [gate, decides] = this.#pointers(engine, step);
+    return stepOf((out) => gates.checked(gate, decides, step, isRight ? 1 : 0, unixMs(), monotonicMs(), out));
+  }
+
+  /**
+   * @param {number} step
+   * @param {number} untilMs
+   * @param {Asked} asked
+   * @returns {Promise<Answer>}
+   */
+  async #waited(step, untilMs, asked) {
+    try {
+      await this.#keys.wait(step, untilMs);
+    } catch (error) {
+      gates.stepFree(step);
+      throw error;
+    }
+    const engine = this.#policy.load(); // The policy may be another by now.
+    const [gate, decides] = this.#pointers(engine, step);
+    return this.#take(engine, stepOf((out) => gates.resume(gate, decides, step, unixMs(), monotonicMs(), out)), asked);
+  }
+
+  /**
+   * What a step is taken with; it is freed if that is closed.
+   * @param {OneEngine} engine
+   * @param {number} step
+   * @returns {[number, number]}
+   */
+  #pointers(engine, step) {
+    try {
+      return [this.#open(), openOf(engine)];
+    } catch (error) {
+      gates.stepFree(step);
+      throw error;
+    }
+  }
+}
+
+/** @param {(step: number[]) => number} call */
+function stepOf(call) {
+  const step = [0];
+  check(call(step), "cannot ask a gate");
+  return /** @type {number} */ (step[0]);
+}
+
+/** Why a policy was not put in force, by the code of its error. @type {Record<string, string>} */
+const RESULTS = { io: "unreadable", unfinished: "unfinished" };
+
+/**
+ * @param {(out: number[], error: number[]) => number} make
+ */
+function made(make) {
+  const [out, error] = [[0], [0]];
+  const status = make(out, error);
+  if (status !== OK) {
+    throw policyError(status, /** @type {number} */ (error[0]), undefined);
+  }
+  return /** @type {number} */ (out[0]);
+}
+
+/**
+ * @param {Question} question
+ * @param {boolean} hasAudit
+ */
+function requestOf({ method, target, authorization, headerNames, template }, hasAudit) {
+  const matched = template === undefined ? CODES.MATCHED_NOTHING : template === null ? CODES.MATCHED_UNKNOWN : CODES.MATCHED_TEMPLATE;
+  return {
+    struct_size: gateSizes.Request, flags: hasAudit ? CODES.WITH_AUDIT : 0, method: bytes(method), target: bytes(target),
+    authorization: authorization.map(bytes), authorization_count: authorization.length,
+    header_names: headerNames.map(bytes), header_name_count: headerNames.length,
+    path_template: given(template ?? ""), matched, reserved: 0,
+  };
+}
+
+/** @param {Text} value */
+const bytes = (value) => ({ data: value, len: lengthOf(value) });
+
+module.exports = { Gate, againOf, logOf };

@@ -1,0 +1,182 @@
+"use strict";
+// The issuers' keys: fetches what a gate asks for, one task for each attempt, and wakes the requests that wait for it.
+const { CODES } = require("../layout.js");
+const { OK, check } = require("../errors.js");
+const { text } = require("../library.js");
+const { lengthOf } = require("../text.js");
+const { gates, gateSizes } = require("./abi.js");
+const { monotonicMs } = require("./clock.js");
+const { get } = require("./fetch.js");
+
+/** @typedef {import("../../gate.js").IssuerStatus} IssuerStatus */
+
+class Keys {
+  #open;
+  #fetchKeys;
+  #log;
+  /** Wake the requests that wait. @type {Set<() => void>} */
+  #waiting = new Set();
+  /** Why an issuer's last attempt failed, as it was logged. @type {Map<string, string | null>} */
+  #logged = new Map();
+
+  /**
+   * @param {() => number} open the gate's pointer; throws if it is closed
+   * @param {import("../../gate.js").FetchKeys} fetchKeys
+   * @param {import("../../gate.js").Log} log
+   */
+  constructor(open, fetchKeys, log) {
+    this.#open = open;
+    this.#fetchKeys = fetchKeys;
+    this.#log = log;
+  }
+
+  /** Fetches what there is to fetch. Each call of the gate may have asked for something. */
+  start() {
+    for (;;) {
+      const fetch = [0];
+      check(gates.nextFetch(this.#open(), monotonicMs(), fetch), "cannot ask what to fetch");
+      if (fetch[0] === 0) {
+        return;
+      }
+      this.#run(/** @type {number} */ (fetch[0])).catch((error) => {
+        if (error.code !== "closed") {
+          this.#log.error(`orbgate: cannot take keys: ${error.message}`);
+        }
+      });
+    }
+  }
+
+  /**
+   * Waits until what a step waits for is over.
+   * @param {number} step
+   * @param {number} untilMs
+   */
+  async wait(step, untilMs) {
+    for (;;) {
+      const over = [0];
+      check(gates.isOver(this.#open(), step, monotonicMs(), over), "cannot wait for keys");
+      if (over[0] === 1) {
+        return;
+      }
+      await new Promise((/** @type {(_: void) => void} */ resolve) => {
+        const wake = () => {
+          clearTimeout(timer);
+          this.#waiting.delete(wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, Math.max(1, untilMs - monotonicMs()));
+        this.#waiting.add(wake);
+      });
+    }
+  }
+
+  /** Has every request that waits look again. */
+  wake() {
+    for (const wake of this.#waiting) {
+      wake();
+    }
+  }
+
+  /** @returns {IssuerStatus[]} */
+  status() {
+    const status = [0];
+    check(gates.status(this.#open(), status), "cannot ask for the keys");
+    const pointer = /** @type {number} */ (status[0]);
+    try {
+      const found = [];
+      for (let info = issuer(pointer, 0); info !== null; info = issuer(pointer, found.length)) {
+        found.push(info);
+      }
+      return found;
+    } finally {
+      gates.statusFree(pointer);
+    }
+  }
+
+  /**
+   * One attempt: a document, or discovery and then the keys.
+   * @param {number} first
+   */
+  async #run(first) {
+    try {
+      for (let fetch = first; fetch !== 0;) {
+        fetch = await this.#fetch(fetch);
+      }
+      this.#say();
+    } finally {
+      this.wake();
+    }
+  }
+
+  /**
+   * @param {number} fetch
+   * @returns {Promise<number>} what to fetch next for the attempt, or 0
+   */
+  async #fetch(fetch) {
+    try {
+      const { attempt, url, timeoutMs, maxBytes } = fetchOf(fetch);
+      const came = await get(this.#fetchKeys, url, timeoutMs, maxBytes);
+      // Throws if the library has lost the attempt, whose number another may have by now.
+      fetchOf(fetch);
+      return this.#report(attempt, came);
+    } finally {
+      gates.fetchFree(fetch);
+    }
+  }
+
+  /**
+   * Tells the gate what came.
+   * @param {number} attempt
+   * @param {import("./fetch.js").Fetched | number} came
+   */
+  #report(attempt, came) {
+    if (typeof came === "number") {
+      check(gates.fetchFailed(this.#open(), attempt, came, monotonicMs()), "cannot report a failure");
+      return 0;
+    }
+    const { status, cacheControl, body } = came;
+    const next = [0];
+    const taken = gates.fetched(
+      this.#open(), attempt, status, cacheControl, lengthOf(cacheControl), body, body.length, monotonicMs(), next,
+    );
+    check(taken, "cannot report what came");
+    return /** @type {number} */ (next[0]);
+  }
+
+  /** Logs what has changed. */
+  #say() {
+    for (const { issuer: name, failure } of this.status()) {
+      if (failure !== (this.#logged.get(name) ?? null)) {
+        this.#logged.set(name, failure);
+        this.#log.warn(`orbgate: keys of ${name}: ${failure ?? "fetched again"}`);
+      }
+    }
+  }
+}
+
+/** @param {number} fetch */
+function fetchOf(fetch) {
+  const info = { struct_size: gateSizes.FetchInfo };
+  check(gates.fetchInfo(fetch, info), "cannot read what to fetch");
+  const { attempt, url, timeout_ms: timeoutMs, max_bytes: maxBytes } = /** @type {any} */ (info);
+  return { attempt, url: text(url) ?? "", timeoutMs, maxBytes };
+}
+
+/**
+ * @param {number} status
+ * @param {number} at
+ * @returns {IssuerStatus | null}
+ */
+function issuer(status, at) {
+  const info = { struct_size: gateSizes.IssuerStatus };
+  if (gates.issuerStatus(status, at, info) !== OK) {
+    return null;
+  }
+  const { key_count: keyCount, fetched_ms: fetchedMs, issuer: name, failure, warnings } = /** @type {any} */ (info);
+  return Object.freeze({
+    issuer: text(name) ?? "", keyCount, ageMs: keyCount === 0 ? null : monotonicMs() - fetchedMs, failure: text(failure),
+    warnings: (text(warnings) ?? "").split("\n").filter(Boolean),
+  });
+}
+
+module.exports = { Keys };

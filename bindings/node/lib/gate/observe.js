@@ -1,0 +1,90 @@
+"use strict";
+// What can be observed of a gate: counters, an audit, a log. Labels are codes and templates, never a path, and nothing of a token.
+
+/**
+ * @typedef {import("../../gate.js").Answer} Answer
+ * @typedef {import("../../gate.js").GateOptions} Options
+ */
+
+class Observer {
+  #count;
+  #audit;
+  #saidMisrouted = false;
+
+  /** @param {Options} options */
+  constructor({ count, audit, log = console }) {
+    this.#count = count;
+    this.#audit = audit;
+    this.log = log;
+  }
+
+  get hasAudit() {
+    return this.#audit !== undefined;
+  }
+
+  /**
+   * @param {Answer} answer
+   * @param {string | null} route that a misrouted request was allowed by
+   * @param {string | null} line for the audit
+   */
+  answered({ decision, isAllow, refused, misrouted }, route, line) {
+    this.#counted("orbgate_decisions_total", {
+      decision: isAllow ? "allow" : "deny", reason: decision.reason, route: decision.route ?? "",
+    });
+    if (refused !== null) {
+      this.#counted("orbgate_tokens_refused_total", { reason: refused });
+    }
+    if (misrouted !== null) {
+      this.#misrouted(route ?? "", misrouted);
+    }
+    if (line !== null) {
+      this.#guarded(() => this.#audit?.(line));
+    }
+  }
+
+  /**
+   * A version of the policy was put in force, or why it was not.
+   * @param {string} result
+   * @param {string} message
+   */
+  loaded(result, message) {
+    this.#counted("orbgate_policy_loads_total", { result });
+    this.log[result === "loaded" ? "info" : "error"](`orbgate: ${message}`);
+  }
+
+  /**
+   * @param {string} route
+   * @param {string} matched
+   */
+  #misrouted(route, matched) {
+    this.#counted("orbgate_misrouted_total", { route, matched });
+    if (!this.#saidMisrouted) {
+      this.#saidMisrouted = true;
+      this.log.error(`orbgate: requests of \`${route}\` are refused: the router has taken \`${matched}\`, which the policy lacks, or none`);
+    }
+  }
+
+  /**
+   * @param {string} name
+   * @param {Record<string, string>} labels
+   */
+  #counted(name, labels) {
+    if (this.#count !== undefined) {
+      this.#guarded(() => this.#count?.(name, labels));
+    }
+  }
+
+  /**
+   * No answer depends on who observes it.
+   * @param {() => void} observe
+   */
+  #guarded(observe) {
+    try {
+      observe();
+    } catch (error) {
+      this.log.error(`orbgate: a hook failed: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+}
+
+module.exports = { Observer };

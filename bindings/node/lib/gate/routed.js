@@ -1,0 +1,68 @@
+"use strict";
+// Routes of Express, which are known after its middleware: each gets a first handler that compares them with what was decided.
+
+/**
+ * How the route that a request reaches is compared. It goes on if that is the decided one.
+ * @typedef {(goOn: () => void) => void} Compare
+ */
+
+/** By their requests. @type {WeakMap<object, Compare[]>} */
+const comparisons = new WeakMap();
+
+/** The routes that have the first handler. @type {WeakSet<object>} */
+const prepared = new WeakSet();
+
+/**
+ * Compares every route that a router takes for this request from now on. A router says so by `request.route`.
+ * @param {{ route?: any }} request
+ * @param {Compare} compare
+ */
+function compareRoutes(request, compare) {
+  const others = comparisons.get(request);
+  if (others !== undefined) {
+    others.push(compare);
+    return;
+  }
+  comparisons.set(request, [compare]);
+  let taken = request.route;
+  Object.defineProperty(request, "route", {
+    configurable: true,
+    enumerable: true,
+    get: () => taken,
+    set: (route) => {
+      taken = route;
+      if (typeof route?.all === "function" && !prepared.has(route)) {
+        prepare(route);
+      }
+    },
+  });
+}
+
+/**
+ * Puts the handler before all others. The list is another one then: a request that is in the former goes on there.
+ * @param {any} route
+ */
+function prepare(route) {
+  prepared.add(route);
+  const { stack, methods: { _all } } = route;
+  route.all(first);
+  const layer = route.stack.at(-1);
+  stack.splice(stack.indexOf(layer), 1);
+  route.stack = [layer, ...stack];
+  if (_all === undefined) {
+    delete route.methods._all; // It answers no other methods than before.
+  }
+}
+
+/**
+ * @param {object} request
+ * @param {unknown} _response
+ * @param {() => void} next
+ */
+function first(request, _response, next) {
+  const all = comparisons.get(request) ?? [];
+  const goOn = all.reduceRight((/** @type {() => void} */ after, compare) => () => compare(after), next);
+  goOn();
+}
+
+module.exports = { compareRoutes };

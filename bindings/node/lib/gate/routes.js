@@ -1,0 +1,73 @@
+"use strict";
+// The routes of a service, against those of its policy.
+const { CODES } = require("../layout.js");
+const { openOf } = require("../engine.js");
+const { OK, check } = require("../errors.js");
+const { text } = require("../library.js");
+const { gates, gateSizes } = require("./abi.js");
+const { given } = require("./options.js");
+
+/** @typedef {import("../../gate.js").ServedRoute} ServedRoute */
+
+/**
+ * @param {InstanceType<typeof import("../engine.js").Engine>} engine
+ * @param {Iterable<ServedRoute>} routes
+ * @returns {import("../../gate.js").RouteDifference[]}
+ */
+function differences(engine, routes) {
+  const served = [...routes];
+  const [methods, templates] = [served.map(({ method }) => given(method.toUpperCase())), served.map(({ template }) => given(template))];
+  const found = [0];
+  const status = gates.checkRoutes(openOf(engine), methods, templates, served.length, CODES.TEMPLATES_COLONS, found);
+  check(status, "cannot compare routes");
+  const pointer = /** @type {number} */ (found[0]);
+  try {
+    const list = [];
+    for (let next = pointer === 0 ? null : difference(pointer, 0); next !== null; next = difference(pointer, list.length)) {
+      list.push(next);
+    }
+    return list;
+  } finally {
+    gates.differencesFree(pointer);
+  }
+}
+
+/**
+ * @param {number} pointer
+ * @param {number} at
+ * @returns {import("../../gate.js").RouteDifference | null}
+ */
+function difference(pointer, at) {
+  const info = { struct_size: gateSizes.RouteDifference };
+  if (gates.routeDifference(pointer, at, info) !== OK) {
+    return null;
+  }
+  const { kind, route, decided_as: decidedAs } = /** @type {any} */ (info);
+  const isUndeclared = kind === CODES.DIFFERENCE_UNDECLARED;
+  return Object.freeze({ kind: isUndeclared ? "undeclared" : "unserved", route: text(route) ?? "", decidedAs: text(decidedAs) });
+}
+
+/**
+ * The routes that were added to an application or a router of Express itself; not those of routers below it.
+ * @param {import("../../gate.js").ExpressRouter} router
+ * @param {string} [prefix] where it is mounted
+ * @returns {ServedRoute[]}
+ */
+function routesOf(router, prefix = "") {
+  // An application has a router: of Express 4, where `router` is an error, it is `_router`.
+  const stack = router.stack ?? (router._router ?? router.router)?.stack ?? [];
+  return [...stack].flatMap(({ route }) => (route === undefined ? [] : Object.keys(route.methods).flatMap((method) => (
+    [route.path].flat().map((path) => ({ method, template: templateOf(prefix, path) ?? "/*" }))
+  ))));
+}
+
+/**
+ * The template of a route of Express below a prefix; none if it is a pattern.
+ * @param {string} prefix
+ * @param {unknown} path
+ */
+function templateOf(prefix, path) {
+  return typeof path !== "string" ? null : path === "/" && prefix !== "" ? prefix : prefix + path;
+}
+
+module.exports = { differences, routesOf, templateOf };

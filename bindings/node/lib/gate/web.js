@@ -1,0 +1,41 @@
+"use strict";
+// Requests and responses of the Fetch API: Hono, Workers, Deno, Bun.
+const { Allowed, allow } = require("./allowed.js");
+const { FAULT } = require("./answer.js");
+const { logOf } = require("./gate.js");
+
+/**
+ * Path and query as the service has them: the server has normalised them.
+ * @param {string} url
+ */
+function targetOf(url) {
+  const path = url.indexOf("/", url.indexOf("://") + 3);
+  return path < 0 ? "" : url.slice(path);
+}
+
+/**
+ * @param {InstanceType<typeof import("./gate.js").Gate>} gate
+ * @param {any} request
+ * @returns {Promise<any>} `undefined` for a request that may go on
+ */
+async function refusal(gate, request) {
+  let answer;
+  try {
+    const { method, url, headers } = request;
+    // Several values come joined by a comma, which no token has.
+    const value = headers.get("authorization");
+    const headerNames = [...headers.keys()].filter((name) => name.includes("method"));
+    const question = { method, target: targetOf(url), authorization: value === null ? [] : [value], headerNames };
+    answer = await gate.answer(question);
+    if (answer.isAllow) {
+      allow(request, new Allowed(question, answer));
+      return undefined;
+    }
+  } catch (error) {
+    logOf(gate).error(`orbgate: a request is denied: ${error instanceof Error ? error.message : error}`);
+    answer = FAULT;
+  }
+  return new Response(null, { status: answer.httpStatus ?? FAULT.httpStatus, headers: { ...answer.headers, "content-length": "0" } });
+}
+
+module.exports = { refusal };

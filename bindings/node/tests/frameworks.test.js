@@ -1,0 +1,203 @@
+"use strict";
+// What the frameworks know of a request: the template that they took, and what the gate knows.
+const test = require("node:test");
+const assert = require("node:assert/strict");
+const fs = require("node:fs");
+const http = require("node:http");
+const path = require("node:path");
+const { once } = require("node:events");
+const { spawn } = require("node:child_process");
+const { Engine } = require("orbgate");
+const { Gate, allowed, fastify, listener, middleware, refusal, routesOf } = require("orbgate/gate");
+const { issuer, ask } = require("./support/issuer.js");
+
+const express5 = require("express");
+// @ts-expect-error: its types are those of 5
+const express4 = /** @type {typeof express5} */ (require("express4"));
+
+const ROOT = path.join(__dirname, "..");
+const QUIET = { info() {}, warn() {}, error() {} };
+const RUN = "/api/v1/external/voxies/prompt/run";
+
+/**
+ * A gate under the table of the specification, what it counts, and headers with a token of its issuer.
+ * @param {import("node:test").TestContext} context
+ */
+async function gated(context) {
+  const { tokens, token } = await issuer(context);
+  const counted = /** @type {string[]} */ ([]);
+  const count = (/** @type {string} */ name, /** @type {object} */ labels) => void counted.push([name, ...Object.values(labels)].join(" "));
+  const gate = new Gate(Engine.external(), tokens, { log: QUIET, count });
+  const bearer = (/** @type {string} */ scope) => ({ authorization: `Bearer ${token(scope)}` });
+  return { gate, counted, bearer };
+}
+
+/**
+ * @param {import("node:test").TestContext} context
+ * @param {http.RequestListener} listen
+ */
+async function served(context, listen) {
+  const server = http.createServer(listen).listen(0, "127.0.0.1");
+  context.after(() => void server.close());
+  await once(server, "listening");
+  return /** @type {import("node:net").AddressInfo} */ (server.address()).port;
+}
+
+test("a service of node:http is told what its gate knows", async (context) => {
+  const { gate, bearer } = await gated(context);
+  const port = await served(context, listener(gate, (request, response) => {
+    const known = allowed(request);
+    assert.ok(known !== undefined);
+    const bonus = known.charge('{"allowBonusOrbsUse": true}');
+    response.end(JSON.stringify([known.decision.route, known.token.subject, known.charge("{}")?.bonusAllowed, bonus?.bonusAllowed]));
+  }));
+  const answer = await ask(port, "POST", RUN, bearer("write:voxies"));
+  assert.deepEqual([answer.status, JSON.parse(answer.body)], [200, [`POST ${RUN}`, "ada", false, true]]);
+  const denied = await ask(port, "POST", RUN, bearer("read:voxies"));
+  assert.deepEqual([denied.status, denied.body, denied.headers["content-length"], denied.headers["content-type"]], [403, "", "0", undefined]);
+  assert.equal(allowed({}), undefined);
+});
+
+for (const [name, express] of /** @type {const} */ ([["Express 4", express4], ["Express 5", express5]])) {
+  test(`${name}: a mounted router is decided by the whole target`, async (context) => {
+    const { gate, bearer } = await gated(context);
+    const router = express.Router().get("/orbs", (request, response) => void response.json([request.url, allowed(request)?.decision.scope]));
+    // `url` is `/orbs` within it, which the policy does not have.
+    const port = await served(context, express().use("/api/v1/external", middleware(gate), router));
+    const { status, body } = await ask(port, "GET", "/api/v1/external/orbs", bearer("read:orbs"));
+    assert.deepEqual([status, JSON.parse(body)], [200, ["/orbs", "read:orbs"]]);
+    assert.equal((await ask(port, "GET", "/api/v1/external/nowhere", bearer("read:orbs"))).status, 404);
+  });
+
+  test(`${name}: a route that is not the decided one is not reached`, async (context) => {
+    const { gate, counted, bearer } = await gated(context);
+    let reached = 0;
+    const app = express().use(middleware(gate));
+    // Express takes the first that fits, and the policy the literal one.
+    app.post("/api/v1/external/voxies/:voxieId/run", (_, response) => void response.json({ reached: reached += 1 }));
+    app.post(RUN, (_, response) => void response.json({ reached: reached += 1 }));
+    app.get(/orbs/, (_, response) => void response.json({ reached: reached += 1 }));
+    const port = await served(context, app);
+    for (const [method, target, scope] of /** @type {const} */ ([["POST", RUN, "write:voxies"], ["POST", RUN, "write:voxies"], ["GET", "/api/v1/external/orbs", "read:orbs"]])) {
+      const { status, body } = await ask(port, method, target, bearer(scope));
+      assert.deepEqual([status, body], [404, ""]);
+    }
+    assert.equal(reached, 0);
+    assert.deepEqual(counted.filter((one) => one.includes("misrouted")), [
+      `orbgate_misrouted_total POST ${RUN} /api/v1/external/voxies/{voxieId}/run`,
+      `orbgate_misrouted_total POST ${RUN} /api/v1/external/voxies/{voxieId}/run`,
+      "orbgate_misrouted_total GET /api/v1/external/orbs ",
+    ]);
+    for (let round = 1; round <= 3; round++) {
+      const { status, body } = await ask(port, "POST", "/api/v1/external/voxies/7/run", bearer("write:voxies"));
+      assert.deepEqual([status, body], [200, `{"reached":${round}}`]);
+    }
+    // The handler that compares does not make a route answer other methods, and each call is counted once.
+    assert.equal((await ask(port, "PUT", "/api/v1/external/voxies/7/run", bearer("write:voxies"))).status, 405);
+    assert.equal(counted.filter((one) => one.includes("allow scope_held POST /api/v1/external/voxies/{voxieId}/run")).length, 3);
+  });
+
+  test(`${name}: at a route, the route is compared at once`, async (context) => {
+    const { gate, bearer } = await gated(context);
+    const app = express();
+    app.get("/api/v1/external/orbs", middleware(gate), (_, response) => void response.send("orbs"));
+    app.get("/api/v1/:all/account", middleware(gate), (_, response) => void response.send("all"));
+    const port = await served(context, app);
+    assert.equal((await ask(port, "GET", "/api/v1/external/orbs", bearer("read:orbs"))).body, "orbs");
+    assert.equal((await ask(port, "GET", "/api/v1/external/account", bearer("read:account"))).status, 404);
+  });
+
+  test(`${name}: its routes are compared with the policy`, async (context) => {
+    const { gate } = await gated(context);
+    const below = express.Router().get("/orbs", () => {}).post("/voxies/:id/export", () => {});
+    const app = express().get("/api/v1/external/account", () => {}).use("/api/v1/external", below);
+    const found = gate.checkRoutes([...routesOf(app), ...routesOf(below, "/api/v1/external")]);
+    assert.deepEqual(found.filter(({ kind }) => kind === "undeclared").map(({ route, decidedAs }) => [route, decidedAs]), [
+      ["POST /api/v1/external/voxies/{id}/export", null],
+    ]);
+    const unserved = found.filter(({ kind }) => kind === "unserved").map(({ route }) => route);
+    assert.ok(unserved.includes(`POST ${RUN}`) && !unserved.includes("GET /api/v1/external/orbs"));
+  });
+}
+
+test("Fastify takes the decided route, or the call is denied", async (context) => {
+  const { gate, counted, bearer } = await gated(context);
+  const app = require("fastify").fastify();
+  context.after(() => app.close());
+  await app.register(fastify(gate, { check: false }));
+  app.get("/api/v1/external/orbs", async (request) => allowed(request)?.token.subject);
+  app.get("/api/v1/:all/account", async () => "reached");
+  app.setNotFoundHandler(async () => "reached");
+  const answers = await Promise.all(["orbs", "account", "keys"].map(async (name) => {
+    const { statusCode, body } = await app.inject({ url: `/api/v1/external/${name}`, headers: bearer("read:orbs read:account read:keys") });
+    return [statusCode, body];
+  }));
+  assert.deepEqual(answers, [[200, "ada"], [404, ""], [404, ""]]);
+  assert.equal(counted.filter((one) => one.startsWith("orbgate_misrouted_total")).length, 2);
+});
+
+test("a service of Fastify does not start with a route that its policy lacks", async (context) => {
+  const { gate } = await gated(context);
+  const app = require("fastify").fastify();
+  context.after(() => app.close());
+  app.register(async (api) => {
+    await api.register(fastify(gate));
+    api.get("/api/v1/external/orbs", async () => "orbs");
+    api.post("/api/v1/external/voxies/:id/export", async () => "export");
+  });
+  app.get("/healthz", async () => "outside of the gate");
+  await assert.rejects(async () => app.ready(), /lacks routes that the service has: POST \/api\/v1\/external\/voxies\/\{id\}\/export$/);
+});
+
+test("a request of the Fetch API gets a response, or goes on", async (context) => {
+  const { gate, bearer } = await gated(context);
+  const asked = async (/** @type {string} */ url, /** @type {RequestInit} */ init) => {
+    const request = new Request(url, init);
+    const response = await refusal(gate, request);
+    return [response?.status, response && await response.text(), response?.headers.get("content-type") ?? null, allowed(request)?.decision.scope];
+  };
+  assert.deepEqual(await asked("https://api.example.com/api/v1/external/orbs?x=1", { headers: bearer("read:orbs") }), [undefined, undefined, null, "read:orbs"]);
+  assert.deepEqual(await asked("https://api.example.com/api/v1/external/orbs", {}), [401, "", null, undefined]);
+  assert.deepEqual(await asked("https://api.example.com/api/v1/external/orbs", { method: "PUT", headers: bearer("read:orbs") }), [405, "", null, undefined]);
+  assert.deepEqual(await asked("https://api.example.com/api/v1/external/orbs#x", { headers: bearer("read:orbs") }), [400, "", null, undefined]);
+  const broken = { method: "GET", url: "https://a/api/v1/external/orbs", headers: { get: () => assert.fail(), keys: () => [] } };
+  assert.equal((await refusal(gate, broken))?.status, 403);
+});
+
+test("what fails in the gate is a denial", async (context) => {
+  const { gate, bearer } = await gated(context);
+  const port = await served(context, listener(gate, () => assert.fail("reached")));
+  gate.close();
+  const { status, body } = await ask(port, "GET", "/api/v1/external/orbs", bearer("read:orbs"));
+  assert.deepEqual([status, body], [403, ""]);
+});
+
+test("the guide's service answers as the guide says", async (context) => {
+  const readme = fs.readFileSync(path.join(ROOT, "README.md"), "utf8");
+  const guide = readme.slice(readme.indexOf("## Protect a service in ten lines"));
+  const [, program = ""] = /^```js\n(.*?)^```$/ms.exec(guide) ?? [];
+  const [, shown = ""] = /^```console\n(.*?)^```$/ms.exec(guide) ?? [];
+  assert.ok(program.split("\n").filter(Boolean).length <= 10, program);
+  const folder = fs.mkdtempSync(path.join(__dirname, "guide-"));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const { tokens, token } = await issuer(context);
+  const [, policy = ""] = /^```yaml\n(.*?)^```$/ms.exec(guide) ?? [];
+  fs.writeFileSync(path.join(folder, "tokens.yaml"), tokens);
+  fs.writeFileSync(path.join(folder, "policy.yaml"), policy);
+  fs.writeFileSync(path.join(folder, "service.mjs"), program);
+  const service = spawn(process.execPath, ["service.mjs"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+  context.after(() => void service.kill());
+  await once(service.stdout, "data");
+
+  const [, line = "", status = "", ...headers] = /^\$ curl -i (\S+)\nHTTP\/1.1 (\d+) .*\n((?:.|\n)*)$/.exec(shown) ?? [];
+  const target = new URL(line);
+  const denied = await ask(Number(target.port), "GET", target.pathname);
+  assert.equal(String(denied.status), status);
+  for (const header of headers.join("").trim().split("\n")) {
+    const [name = "", value] = header.split(": ");
+    assert.equal(denied.headers[name.toLowerCase()], value);
+  }
+  const right = await ask(Number(target.port), "GET", target.pathname, { authorization: `Bearer ${token("read:orbs")}` });
+  assert.deepEqual([right.status, right.body], [200, "hello ada"]);
+  assert.equal((await ask(Number(target.port), "GET", target.pathname, { authorization: `Bearer ${token("read:keys")}` })).status, 403);
+});

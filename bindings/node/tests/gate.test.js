@@ -1,0 +1,201 @@
+"use strict";
+// The gate itself: keys, signatures, hooks, reload. What it answers to requests, `cargo xtask gate node` puts to every framework.
+const test = require("node:test");
+const assert = require("node:assert/strict");
+const fs = require("node:fs");
+const os = require("node:os");
+const path = require("node:path");
+const { Engine, Handle } = require("orbgate");
+const { Gate } = require("orbgate/gate");
+const { issuer, keyPair, signed } = require("./support/issuer.js");
+
+const QUIET = { info() {}, warn() {}, error() {} };
+
+/**
+ * @param {string} [token]
+ * @param {object} [more]
+ * @returns {import("orbgate/gate").Question}
+ */
+const orbs = (token, more = {}) => ({
+  method: "GET", target: "/api/v1/external/orbs", authorization: token === undefined ? [] : [`Bearer ${token}`], headerNames: [], ...more,
+});
+
+for (const algorithm of /** @type {const} */ (["RS256", "PS256", "ES256", "ES512", "EdDSA"])) {
+  test(`a token with ${algorithm} is verified, and its signature counts`, async (context) => {
+    const { tokens, token } = await issuer(context, algorithm);
+    const gate = new Gate(Engine.external(), tokens, { log: QUIET });
+    const right = token("read:orbs read:keys");
+    const answer = await gate.answer(orbs(right));
+    assert.deepEqual([answer.isAllow, answer.decision.scope, answer.httpStatus], [true, "read:orbs", null]);
+    assert.equal(answer.token?.scopes, "read:orbs read:keys");
+    assert.deepEqual([answer.token?.kind, answer.token?.subject, answer.token?.client], ["user", "ada", "app"]);
+    const [header, , signature] = right.split(".");
+    const forged = await gate.answer(orbs(`${header}.${token("write:keys").split(".")[1]}.${signature}`));
+    assert.deepEqual([forged.isAllow, forged.httpStatus, forged.refused, forged.token], [false, 401, "signature", null]);
+  });
+
+  test(`Node's cryptography and WebCrypto agree on ${algorithm}`, { skip: algorithm === "EdDSA" && process.version.startsWith("v20") }, async () => {
+    const { publicKey, privateKey } = keyPair(algorithm);
+    const message = Buffer.from("what was signed");
+    const signature = signed(algorithm, message.toString(), privateKey);
+    const other = signed(algorithm, "another", privateKey);
+    const jwk = JSON.stringify(publicKey.export({ format: "jwk" }));
+    for (const { checkSignature } of [require("../lib/gate/signature.js"), require("../lib/gate/signature-web.js")]) {
+      assert.equal(await checkSignature(algorithm, jwk, message, signature), true);
+      assert.equal(await checkSignature(algorithm, jwk, message, other), false);
+      assert.equal(await checkSignature(algorithm, "{}", message, signature), false);
+      assert.equal(await checkSignature("HS256", jwk, message, signature), false);
+    }
+  });
+}
+
+test("an answer is there at once when the keys are", async (context) => {
+  const { tokens, token } = await issuer(context);
+  const gate = new Gate(Engine.external(), tokens, { log: QUIET });
+  const waiting = [token("read:orbs"), token("read:keys")].map((one) => gate.answer(orbs(one)));
+  assert.ok(waiting.every((answer) => answer instanceof Promise));
+  assert.deepEqual((await Promise.all(waiting)).map(({ httpStatus }) => httpStatus), [null, 403]);
+  assert.ok(!(gate.answer(orbs(token("read:orbs"))) instanceof Promise));
+  assert.deepEqual(gate.keys.map(({ keyCount, failure }) => [keyCount, failure]), [[1, null]]);
+  gate.revoke(gate.keys[0]?.issuer ?? "", "one");
+  assert.equal((await gate.answer(orbs(token("read:orbs")))).refused, "key_revoked");
+});
+
+test("requests that wait ask their issuer once", async (context) => {
+  const from = await issuer(context);
+  const gate = new Gate(Engine.external(), from.tokens, { log: QUIET });
+  gate.warm();
+  await Promise.all(Array.from({ length: 20 }, () => gate.answer(orbs(from.token("read:orbs")))));
+  assert.equal(from.asked, 1);
+});
+
+test("an issuer that is down is said in the log, and refuses its tokens", async (context) => {
+  const { tokens, token } = await issuer(context);
+  const said = /** @type {string[]} */ ([]);
+  const log = { ...QUIET, warn: (/** @type {string} */ text) => void said.push(text) };
+  const gate = new Gate(Engine.external(), tokens, { log, fetch: () => Promise.reject(new Error("no way")) });
+  const answer = await gate.answer(orbs(token("read:orbs")));
+  assert.deepEqual([answer.httpStatus, answer.refused], [401, "no_keys"]);
+  assert.match(said.join("\n"), /^orbgate: keys of http:\S+: [^\n]+$/);
+});
+
+test("a body beyond its bound and a redirect are failures", async (context) => {
+  const { tokens, token } = await issuer(context);
+  const large = () => Promise.resolve(new Response(new Uint8Array(8 << 20)));
+  const elsewhere = () => Promise.resolve(new Response(null, { status: 302, headers: { location: "http://127.0.0.1/" } }));
+  for (const fetch of [large, elsewhere]) {
+    const gate = new Gate(Engine.external(), tokens, { log: QUIET, fetch });
+    assert.equal((await gate.answer(orbs(token("read:orbs")))).refused, "no_keys");
+    assert.notEqual(gate.keys[0]?.failure, null);
+  }
+});
+
+test("hooks count and audit each answer, and nothing shows a token", async (context) => {
+  const { tokens, token } = await issuer(context);
+  const counted = /** @type {unknown[]} */ ([]);
+  const lines = /** @type {string[]} */ ([]);
+  const count = (/** @type {string} */ name, /** @type {object} */ labels) => void counted.push([name, ...Object.values(labels)]);
+  const gate = new Gate(Engine.external(), tokens, { log: QUIET, count, audit: (line) => void lines.push(line) });
+  const right = token("read:orbs");
+  const answers = [right, token("read:orbs", { exp: 1 }), undefined].map((one) => gate.answer(orbs(one)));
+  await Promise.all(answers);
+  await gate.answer(orbs(right, { template: "/api/v1/external/:thing" }));
+  const route = "GET /api/v1/external/orbs";
+  assert.deepEqual(new Set(counted.map((one) => JSON.stringify(one))), new Set([
+    ["orbgate_decisions_total", "allow", "scope_held", route],
+    ["orbgate_decisions_total", "deny", "invalid_token", ""],
+    ["orbgate_tokens_refused_total", "expired"],
+    ["orbgate_decisions_total", "deny", "no_token", ""],
+    ["orbgate_decisions_total", "deny", "no_route", ""],
+    ["orbgate_misrouted_total", route, "/api/v1/external/{thing}"],
+  ].map((one) => JSON.stringify(one))));
+  assert.equal(lines.length, 4);
+  assert.ok(lines.every((line) => JSON.parse(line).time_ms > 0));
+  assert.doesNotMatch(JSON.stringify([counted, lines]), new RegExp(right.split(".")[2] ?? ""));
+});
+
+test("a hook that throws changes no answer", async (context) => {
+  const { tokens } = await issuer(context);
+  const fail = () => {
+    throw new Error("full");
+  };
+  const gate = new Gate(Engine.external(), tokens, { log: QUIET, count: fail, audit: fail });
+  assert.equal((await gate.answer(orbs())).httpStatus, 401);
+});
+
+test("a policy is replaced for every later request, if it is whole", async (context) => {
+  const { tokens, token } = await issuer(context);
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "policy.yaml");
+  const policy = "orbgate: 1\napis: {a: {base_path: /api, scopes: {s: {orbs: true, routes: [GET /new]}}}}\n";
+  const results = /** @type {(string | undefined)[]} */ ([]);
+  const count = (/** @type {string} */ name, /** @type {Readonly<Record<string, string>>} */ { result }) => void (name.includes("loads") && results.push(result));
+  const gate = new Gate(new Handle(Engine.external()), tokens, { log: QUIET, count });
+  const asked = async () => (await gate.answer(orbs(token("s"), { target: "/api/new" }))).httpStatus;
+  for (const text of ["orbgate: 2\n", policy]) {
+    fs.writeFileSync(file, text);
+    assert.throws(() => gate.reload(file), { name: "PolicyError" });
+    assert.equal(await asked(), 404);
+  }
+  assert.throws(() => gate.reload(path.join(folder, "none.yaml")), { code: "io" });
+  fs.writeFileSync(file, `${policy}...\n`);
+  gate.reload(file);
+  assert.equal(await asked(), null);
+  assert.deepEqual(results, ["refused", "unfinished", "unreadable", "loaded"]);
+});
+
+test("faults of the configuration have their places", () => {
+  const tokens = "orbgate_token: 1\nissuers:\n  - { issuer: nonsense, audience: a, kind: user, colour: red }\n";
+  assert.throws(() => new Gate(Engine.external(), tokens), (/** @type {any} */ error) => (
+    error.name === "PolicyError" && error.code === "invalid_configuration" && error.line === 3 && error.faults.length >= 1
+  ));
+  const good = "orbgate_token: 1\nissuers:\n  - { issuer: \"https://id.example.com\", audience: a, kind: user }\n";
+  assert.throws(() => new Gate(Engine.external(), good, /** @type {any} */ ({ flat_403: true })), /no option `flat_403`/);
+  assert.throws(() => new Gate(Engine.external(), good, { challenge: /** @type {any} */ ("loud") }), /minimal, full, none/);
+  assert.throws(() => new Gate(Engine.external(), good, { challenge: "full", realm: 'a"b' }), { code: "invalid_configuration" });
+});
+
+test("what callers are told can be more, or less", async (context) => {
+  const { tokens, token } = await issuer(context);
+  for (const [options, status, challenge] of /** @type {const} */ ([
+    [{}, 403, "Bearer"],
+    [{ challenge: "full", realm: "orbs" }, 403, 'Bearer realm="orbs", error="insufficient_scope", scope="read:orbs"'],
+    [{ challenge: "none" }, 403, undefined],
+  ])) {
+    const gate = new Gate(Engine.external(), tokens, { log: QUIET, ...options });
+    const answer = await gate.answer(orbs(token("read:keys")));
+    assert.deepEqual([answer.httpStatus, answer.headers["www-authenticate"]], [status, challenge]);
+  }
+  const flat = new Gate(Engine.external(), tokens, { log: QUIET, flat403: true });
+  assert.equal((await flat.answer(orbs(token("read:orbs"), { target: "/nowhere" }))).httpStatus, 403);
+});
+
+test("a closed gate answers nothing, and who waits is not let through", async (context) => {
+  const { tokens, token } = await issuer(context);
+  const gate = new Gate(Engine.external(), tokens, { log: QUIET, fetch: () => new Promise(() => {}) });
+  const waiting = gate.answer(orbs(token("read:orbs")));
+  gate.close();
+  gate.close();
+  assert.throws(() => gate.answer(orbs()), { code: "closed" });
+  await assert.rejects(Promise.resolve(waiting), { code: "closed" });
+});
+
+test("after a trap the gate has no keys, and fetches them again", { skip: !process.env.ORBGATE_LIBRARY?.endsWith(".wasm") }, async (context) => {
+  const { functions } = require("../lib/library.js");
+  const from = await issuer(context);
+  const gate = new Gate(Engine.external(), from.tokens, { log: QUIET });
+  const trap = () => {
+    const made = [0];
+    functions.external(made);
+    functions.route(/** @type {number} */ (made[0]), 1, 0xfffffff0);
+  };
+  for (let round = 1; round <= 2; round++) {
+    assert.equal((await gate.answer(orbs(from.token("read:orbs")))).isAllow, true);
+    assert.equal(from.asked, round);
+    trap();
+  }
+  const waiting = gate.answer(orbs(from.token("read:orbs")));
+  trap(); // What waits, and what is being fetched, is lost with the instance.
+  await assert.rejects(Promise.resolve(waiting), /lost/);
+});

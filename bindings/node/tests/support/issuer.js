@@ -1,0 +1,94 @@
+"use strict";
+// An issuer on this machine: its keys over HTTP, and its tokens.
+const crypto = require("node:crypto");
+const http = require("node:http");
+const { once } = require("node:events");
+
+/** How a key of each algorithm is made, and how it signs. */
+const WAYS = /** @type {const} */ ({
+  RS256: { type: "rsa", options: { modulusLength: 2048 }, hash: "sha256", sign: {} },
+  PS256: { type: "rsa", options: { modulusLength: 2048 }, hash: "sha256", sign: { padding: crypto.constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 } },
+  ES256: { type: "ec", options: { namedCurve: "P-256" }, hash: "sha256", sign: { dsaEncoding: "ieee-p1363" } },
+  ES512: { type: "ec", options: { namedCurve: "P-521" }, hash: "sha512", sign: { dsaEncoding: "ieee-p1363" } },
+  EdDSA: { type: "ed25519", options: {}, hash: null, sign: {} },
+});
+
+/** @typedef {keyof typeof WAYS} Algorithm */
+
+const AUDIENCE = "https://api.example.com";
+
+/** @param {unknown} value */
+const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** A key pair. @param {Algorithm} algorithm */
+function keyPair(algorithm) {
+  const { type, options } = WAYS[algorithm];
+  const made = /** @type {any} */ (crypto.generateKeyPairSync(/** @type {any} */ (type), /** @type {any} */ (options)));
+  return /** @type {{ publicKey: crypto.KeyObject, privateKey: crypto.KeyObject }} */ (made);
+}
+
+/**
+ * @param {Algorithm} algorithm
+ * @param {string} text
+ * @param {crypto.KeyObject} key
+ */
+const signed = (algorithm, text, key) => crypto.sign(WAYS[algorithm].hash, Buffer.from(text), /** @type {any} */ ({ key, ...WAYS[algorithm].sign }));
+
+/**
+ * @param {import("node:test").TestContext} context
+ * @param {Algorithm} [algorithm]
+ */
+async function issuer(context, algorithm = "ES256") {
+  const { publicKey, privateKey } = keyPair(algorithm);
+  const jwk = { ...publicKey.export({ format: "jwk" }), kid: "one", alg: algorithm, use: "sig" };
+  let asked = 0;
+  const server = http.createServer((_, response) => {
+    asked += 1;
+    response.end(JSON.stringify({ keys: [jwk] }));
+  }).listen(0, "127.0.0.1");
+  context.after(() => void server.close().closeAllConnections());
+  await once(server, "listening");
+  const name = `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}`;
+  const rule = (/** @type {string} */ kind) => `${kind}: [{ claim: token_kind, equals: ${kind} }]`;
+
+  return {
+    /** The configuration that trusts it. */
+    tokens: `orbgate_token: 1
+issuers:
+  - issuer: ${name}
+    audience: ${AUDIENCE}
+    algorithms: [${algorithm}]
+    jwks_uri: ${name}/keys
+    kind: { ${rule("user")}, ${rule("organisation")} }
+`,
+    get asked() {
+      return asked;
+    },
+    /**
+     * @param {string} scope
+     * @param {object} [claims]
+     */
+    token(scope, claims = {}) {
+      const now = Math.floor(Date.now() / 1000);
+      const body = { iss: name, aud: AUDIENCE, sub: "ada", client_id: "app", exp: now + 600, iat: now, token_kind: "user", scope, ...claims };
+      const text = `${part({ alg: algorithm, typ: "at+jwt", kid: "one" })}.${part(body)}`;
+      return `${text}.${signed(algorithm, text, privateKey).toString("base64url")}`;
+    },
+  };
+}
+
+/**
+ * An HTTP exchange, with every header as it is.
+ * @param {number} port
+ * @param {string} method
+ * @param {string} path
+ * @param {Record<string, string | string[]>} [headers]
+ */
+async function ask(port, method, path, headers = {}) {
+  const request = http.request({ port, method, path, headers, host: "127.0.0.1", agent: false }).end();
+  const [response] = await once(request, "response");
+  const chunks = await response.toArray();
+  return { status: response.statusCode, body: Buffer.concat(chunks).toString(), headers: response.headers };
+}
+
+module.exports = { issuer, ask, keyPair, signed, WAYS };
