@@ -42,6 +42,8 @@ __all__ = [
     "openapi_check",
     "openapi_export",
     "openapi_import",
+    "properties",
+    "prove",
     "reach",
     "read_access",
     "read_delimited",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from .._native import Charge, Decision
 
-    Headers = Iterable[tuple[bytes, bytes]]
+    _Headers = Iterable[tuple[bytes, bytes]]
 
 __all__ = ["Allowed", "Answer", "BearerToken", "Fetched", "Gate", "RoutesDiffer", "fetch"]
 
@@ -135,7 +135,7 @@ class Gate(_native.Gate):
         logger.info("a policy is in force: %s", policy.digest)
         return policy
 
-    def answer(self, method: str | bytes, target: str | bytes, headers: Headers, router: Callable[[], str] | None = None) -> Answer:
+    def answer(self, method: str | bytes, target: str | bytes, headers: _Headers, router: Callable[[], str] | None = None) -> Answer:
         """The answer to a request as it came. Waits for keys where it must, at most for as long as fetching them may take.
 
         `target` is path and query in the bytes of the request line; `headers` has a pair for each line. `router` says, of a request that is
@@ -150,7 +150,7 @@ class Gate(_native.Gate):
         return self._settle(step, method, target, router)
 
     async def answer_async(
-        self, method: str | bytes, target: str | bytes, headers: Headers, router: Callable[[], str] | None = None
+        self, method: str | bytes, target: str | bytes, headers: _Headers, router: Callable[[], str] | None = None
     ) -> Answer:
         """The same, and the event loop goes on while it waits."""
         step = self.ask(self.policy, method, target, list(headers), time.time(), time.monotonic())

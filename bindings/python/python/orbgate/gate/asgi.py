@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
     from typing import Any
 
-    Scope = MutableMapping[str, Any]
-    Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-    Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-    App = Callable[[Scope, Receive, Send], Awaitable[None]]
+    _Scope = MutableMapping[str, Any]
+    _Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+    _Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+    _App = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
 
 __all__ = ["GateMiddleware", "allowed"]
 
@@ -35,11 +35,11 @@ class GateMiddleware:
     Around Starlette and FastAPI an allowed request goes on only if their router takes the decided route.
     """
 
-    def __init__(self, app: App, gate: Gate) -> None:
+    def __init__(self, app: _App, gate: Gate) -> None:
         self.app = app
         self.gate = gate
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
@@ -53,7 +53,7 @@ class GateMiddleware:
         else:
             await _deny(answer, scope["type"], send)
 
-    def _target(self, scope: Scope) -> bytes:
+    def _target(self, scope: _Scope) -> bytes:
         """The target of the request line; where that cannot be told, none, which is refused."""
         path: bytes | None = scope.get("raw_path")
         if path is None:
@@ -68,7 +68,7 @@ class GateMiddleware:
         return b"%b?%b" % (path, query) if query else path
 
 
-async def _deny(answer: Answer, kind: str, send: Send) -> None:
+async def _deny(answer: Answer, kind: str, send: _Send) -> None:
     headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers]
     if kind == "websocket":
         # Before it is accepted, this is a 403 of the handshake, with any server.

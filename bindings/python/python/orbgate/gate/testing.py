@@ -80,30 +80,36 @@ class Issuer:
         return f"Bearer {self._key.token(json.dumps(header), json.dumps(told))}"
 
 
+class _Server(ThreadingHTTPServer):
+    issuer: Issuer
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_GET(self) -> None:
+        issuer, url = self.server.issuer, urlsplit(self.path)
+        asked = {name: values[0] for name, values in parse_qs(url.query).items()}
+        answers = {
+            "/tokens.yaml": lambda: issuer.tokens + "\n",
+            "/jwks": lambda: issuer.fetch(issuer.name, 0, 0).body.decode(),
+            "/token": lambda: issuer.bearer(asked.get("kind", "user"), asked.get("scope", "")).removeprefix("Bearer "),
+        }
+        answer = answers.get(url.path)
+        body = b"" if answer is None else answer().encode()
+        self.send_response(404 if answer is None else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing: a token is in what it answers."""
+
+
 def serve(port: int) -> ThreadingHTTPServer:
     """An issuer on this machine, which gives everybody a token."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            url = urlsplit(self.path)
-            asked = {name: values[0] for name, values in parse_qs(url.query).items()}
-            answers = {
-                "/tokens.yaml": lambda: issuer.tokens + "\n",
-                "/jwks": lambda: issuer.fetch(issuer.name, 0, 0).body.decode(),
-                "/token": lambda: issuer.bearer(asked.get("kind", "user"), asked.get("scope", "")).removeprefix("Bearer "),
-            }
-            answer = answers.get(url.path)
-            body = b"" if answer is None else answer().encode()
-            self.send_response(404 if answer is None else 200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Nothing: a token is in what it answers."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    issuer = Issuer(f"http://127.0.0.1:{server.server_address[1]}")
+    server = _Server(("127.0.0.1", port), _Handler)
+    server.issuer = Issuer(f"http://127.0.0.1:{server.server_address[1]}")
     return server
 
 
