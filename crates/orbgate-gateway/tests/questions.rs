@@ -277,6 +277,37 @@ fn past_its_limits_it_answers_less_and_never_allows() {
 }
 
 #[test]
+fn more_questions_than_the_limit_are_denied_at_once() {
+    let issuer = Issuer::start();
+    let (gateway, [place, other, _]) = gateway("overload", &issuer, "limits: { questions: 1 }\n");
+    let right = bearer(&issuer.token("user", "read:orbs"));
+    let [question, forwarded, _] = questions("GET", ORBS, &[("Authorization", &right)]);
+    let unknown = bearer(&issuer.of_unknown_key());
+    let [waiting, ..] = questions("GET", ORBS, &[("Authorization", &unknown)]);
+    issuer.stall(true);
+    let before = issuer.asked();
+    let first = {
+        let place = place.clone();
+        thread::spawn(move || ask(&place, &waiting))
+    };
+    while issuer.asked() == before {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let denied = ask(&place, &question);
+    assert_eq!(denied.status, 503);
+    assert_eq!(
+        promised(&denied),
+        ["deny", "-", "-", "-", "-", "-", "-", "-"]
+    );
+    assert_eq!(gateway.counted(&["overloaded", &place]), 1);
+    // Each listener has its own limit.
+    assert_eq!(ask(&other, &forwarded).status, 200);
+    issuer.stall(false);
+    assert_eq!(first.join().unwrap().status, 401);
+    assert_eq!(ask(&place, &question).status, 200);
+}
+
+#[test]
 fn a_new_configuration_is_taken_whole_or_not_at_all() {
     let issuer = Issuer::start();
     let (mut gateway, places) = gateway("reload", &issuer, "");

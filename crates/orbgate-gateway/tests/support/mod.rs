@@ -12,6 +12,7 @@
 pub(crate) mod wire;
 
 use core::net::SocketAddr;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -34,6 +35,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Issuer {
     signer: Signer,
     address: SocketAddr,
+    /// Whether it lets who asks for its keys wait.
+    stalls: Arc<AtomicBool>,
+    /// How often its keys were asked for.
+    asked: Arc<AtomicUsize>,
 }
 
 impl Issuer {
@@ -42,9 +47,15 @@ impl Issuer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let keys = json!({ "keys": [signer.jwk("key-1")] }).to_string();
+        let (stalls, asked) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
+        let (is_stalled, count) = (Arc::clone(&stalls), Arc::clone(&asked));
         thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 wire::head(&mut stream);
+                count.fetch_add(1, Ordering::SeqCst);
+                while is_stalled.load(Ordering::SeqCst) {
+                    thread::sleep(Duration::from_millis(5));
+                }
                 let length = keys.len();
                 let head = format!(
                     "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
@@ -52,7 +63,27 @@ impl Issuer {
                 let _ = stream.write_all((head + &keys).as_bytes());
             }
         });
-        Self { signer, address }
+        Self {
+            signer,
+            address,
+            stalls,
+            asked,
+        }
+    }
+
+    pub(crate) fn stall(&self, stalls: bool) {
+        self.stalls.store(stalls, Ordering::SeqCst);
+    }
+
+    pub(crate) fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    /// A token of a key that it does not publish.
+    pub(crate) fn of_unknown_key(&self) -> String {
+        let header = signer::with(signer::header(), "kid", "key-2");
+        let claims = signer::with(signer::claims(), "iss", format!("http://{}", self.address));
+        self.signer.token(&header, &claims)
     }
 
     /// The file that makes its tokens count.
