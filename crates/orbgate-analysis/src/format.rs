@@ -239,13 +239,9 @@ fn lay_out(text: &str, starts: &BTreeMap<u32, Start>) -> String {
         for (comment, after_blank) in comments.drain(..) {
             let laid_out = match start {
                 Some(start) => indented(comment.trim_matches(BLANK), start.indent),
-                None if is_marker => comment.trim_matches(BLANK).to_owned(),
-                None => shifted(comment.trim_end_matches(BLANK), moved),
+                None => without_start(comment, is_marker, moved),
             };
-            if after_blank {
-                out.push('\n');
-            }
-            push(&mut out, &laid_out);
+            push_after(&mut out, after_blank, &laid_out);
         }
         let laid_out = match start {
             Some(start) => {
@@ -254,21 +250,30 @@ fn lay_out(text: &str, starts: &BTreeMap<u32, Start>) -> String {
                 block = is_block.then_some(moved.0);
                 indented(&content, start.indent)
             }
-            None if is_marker => line.trim_end_matches(BLANK).to_owned(),
-            None => shifted(line.trim_end_matches(BLANK), moved),
+            None => without_start(line, is_marker, moved),
         };
-        if after_blank {
-            out.push('\n');
-        }
-        push(&mut out, &laid_out);
+        push_after(&mut out, after_blank, &laid_out);
     }
     for (comment, after_blank) in comments {
-        if after_blank {
-            out.push('\n');
-        }
-        push(&mut out, comment.trim_matches(BLANK));
+        push_after(&mut out, after_blank, comment.trim_matches(BLANK));
     }
     out
+}
+
+/// A line where no value starts: a marker or what is before it, or one that moves with the value that it continues.
+fn without_start(line: &str, at_marker: bool, moved: (usize, usize)) -> String {
+    match at_marker {
+        true => line.trim_matches(BLANK).to_owned(),
+        false => shifted(line.trim_end_matches(BLANK), moved),
+    }
+}
+
+/// Writes a line, and before it an empty one, if there was one.
+fn push_after(out: &mut String, blank: bool, line: &str) {
+    if blank {
+        out.push('\n');
+    }
+    push(out, line);
 }
 
 fn indented(content: &str, indent: usize) -> String {
