@@ -266,9 +266,7 @@ class Policy(_native.Policy):
         from ._rows import Rows
 
         if is_table(calls):
-            values = {"kind": kind_of(kind), "scopes": scopes, "allow_bonus_orbs_use": False}
-            data, names = of_table(calls, columns, values, by)
-            found = _native.scope_usage_of_table(self, data, names, values, by)
+            found = self._usage(calls, by, columns, kind_of(kind), scopes)
             if by is not None:
                 return Rows(ScopeUseBy, (ScopeUseBy(of, **row) for of, rows in found for row in rows))
             return Rows(ScopeUse, (ScopeUse(**row) for _, rows in found for row in rows))
@@ -276,6 +274,14 @@ class Policy(_native.Policy):
             raise ValueError("`columns`, `kind`, `scopes` and `by` are for tables: a call says all that there is to say")
         counted = (call if len(call) == 5 else (*call, 1) for call in calls)
         return Rows(ScopeUse, (ScopeUse(**row) for row in _native.scope_usage(self, counted)))
+
+    def _usage(
+        self, calls: ArrowStream | ArrowArray, by: str | None, columns: Mapping[str, str] | None, kind: str | None, scopes: str | None
+    ) -> list[tuple[str | None, list[dict[str, Any]]]]:
+        """The rows of `scope_usage` as they come, which a log of many callers has many of."""
+        values = {"kind": kind, "scopes": scopes, "allow_bonus_orbs_use": False}
+        data, names = of_table(calls, columns, values, by)
+        return _native.scope_usage_of_table(self, data, names, values, by)
 
     def who_may(
         self, method: str | bytes, target: str | bytes, tokens: Mapping[_Name, Token]

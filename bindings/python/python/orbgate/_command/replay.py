@@ -62,7 +62,7 @@ def add_to(commands: Any) -> None:
         help="policy to compare with: what would change from it to --policy; the built-in one where only --policy is given",
     )
     parser.add_argument("--no-base", action="store_true", help="compare with no policy")
-    parser.add_argument("--out", metavar="FILE", help="write each request with its decision to a Parquet file")
+    parser.add_argument("--out", metavar="FILE", help="write each request with its decision, and the log's other columns as log_NAME, to a Parquet file")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--top", type=_count, default=10, metavar="N", help="show the N calls and callers denied most")
     parser.add_argument("--examples", type=_count, default=3, metavar="N", help="show the first N rows of each change")
@@ -107,8 +107,8 @@ def open_log(options: argparse.Namespace) -> Reader:
         time_unit=options.time_unit,
         time_zone=options.time_zone,
     )
-    said, _ = options.tolerate
-    log.also["tolerate"] = None if said == "0" else said
+    if (said := options.tolerate[0]) != "0":
+        log.also["tolerate"] = said
     return log
 
 
@@ -172,7 +172,12 @@ def progress(log: Reader) -> Iterator[Callable[[], None] | None]:
         yield None
         return
     with tqdm(total=log.size, unit="B", unit_scale=True, unit_divisor=1024, leave=False, file=sys.stderr) as bar:
-        yield lambda: bar.update(log.position - bar.n)
+
+        def watch() -> None:
+            bar.set_postfix_str(f"{log.rows:,} rows", refresh=False)
+            bar.update(log.position - bar.n)
+
+        yield watch
 
 
 def _column(text: str) -> tuple[str, str]:

@@ -118,26 +118,29 @@ class Usage:
     def __init__(self) -> None:
         self.unknown = Heavy(UNKNOWN_SCOPES)
         self.callers = Heavy(CALLERS)
-        self._scopes: dict[str, ScopeUse] = {}
+        # How often each was granted and used.
+        self._scopes: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
 
     def add(self, policy: Policy, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions."""
         place = calls.column_names.index("caller")
         calls = calls.set_column(place, "caller", texts(calls["caller"]))
-        for use in policy.scope_usage(calls, by="caller"):
-            if use.in_policy:
-                self._add(ScopeUse(use.scope, use.granted, use.used, in_policy=True), use.by)
-            else:
-                self.unknown.add(use.scope, use.granted)
+        for caller, uses in policy._usage(calls, "caller", None, None, None):
+            known = [(use["scope"], use["granted"], use["used"]) for use in uses if use["in_policy"]]
+            for use in uses if len(known) < len(uses) else ():
+                if not use["in_policy"]:
+                    self.unknown.add(use["scope"], use["granted"])
+            self._add(caller, known)
         # The audit looks at routes. A call that asks by scope uses the scope that allows it.
         is_held = pc.and_(pc.is_valid(calls["by_scope"]), pc.equal(decided["reason"], Reason.SCOPE_HELD.value))
         held = pa.table({"caller": calls["caller"], "scope": decided["scope"]}).filter(is_held)
         for row in held.group_by(["caller", "scope"]).aggregate([([], "count_all")]).to_pylist():
-            self._add(ScopeUse(row["scope"], 0, row["count_all"], in_policy=True), row["caller"])
+            self._add(row["caller"], [(row["scope"], 0, row["count_all"])])
 
     def rows(self) -> Rows[ScopeUse]:
         """The scopes of the policy, first what was granted most."""
-        return Rows(ScopeUse, sorted(self._scopes.values(), key=lambda use: (-use.granted, use.scope)))
+        uses = (ScopeUse(scope, granted, used, in_policy=True) for scope, (granted, used) in self._scopes.items())
+        return Rows(ScopeUse, sorted(uses, key=lambda use: (-use.granted, use.scope)))
 
     def unknown_rows(self) -> Rows[UnknownScope]:
         """The other scopes, first what was granted most."""
@@ -153,15 +156,17 @@ class Usage:
                 rows += [CallerScope(caller, scope, entry.parts[scope, False], entry.parts[scope, True]) for scope in scopes]
         return Rows(CallerScope, sorted(rows, key=lambda use: (-use.granted, use.caller, use.scope)))
 
-    def _add(self, use: ScopeUse, caller: str | None) -> None:
-        if caller is not None:
-            entry = self.callers.add(caller, use.granted)
-            entry.parts[use.scope, False] += use.granted
-            entry.parts[use.scope, True] += use.used
-        before = self._scopes.get(use.scope)
-        if before is not None:
-            use = use._replace(granted=use.granted + before.granted, used=use.used + before.used)
-        self._scopes[use.scope] = use
+    def _add(self, caller: str | None, uses: list[tuple[str, int, int]]) -> None:
+        """Adds scopes of the policy, each with how often it was granted and used. Of many callers there are many, so this is kept short."""
+        parts = None if caller is None or not uses else self.callers.add(caller, sum(granted for _, granted, _ in uses)).parts
+        for scope, granted, used in uses:
+            total = self._scopes[scope]
+            total[0] += granted
+            total[1] += used
+            if parts is not None:
+                parts[scope, False] += granted
+                if used:
+                    parts[scope, True] += used
 
 
 class Callers:

@@ -143,6 +143,11 @@ class Reader(Iterator["_pa.RecordBatch"]):
         return sum(log.position for log in self._inputs)
 
     @property
+    def rows(self) -> int:
+        """How many rows have been read."""
+        return self._normaliser.rows
+
+    @property
     def unread_times(self) -> int:
         """How many times could not be read so far, of rows that could be."""
         return self._normaliser.times.unread
@@ -174,6 +179,10 @@ class Reader(Iterator["_pa.RecordBatch"]):
             zone = self._layout.time_zone
             said.append(f"Without a zone: {number(self.zoneless_times, 'time')}, taken for times of {zone or 'UTC, because no zone was said'}.")
         return said
+
+    def keep_others(self) -> None:
+        """Has the log's other columns come along in the batches, each as `log_` and its name; `schema` does not have them."""
+        self._layout.keeps_others = True
 
     def digest_files(self) -> None:
         """Has the SHA-256 of each file taken while it is read."""

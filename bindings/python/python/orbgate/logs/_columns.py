@@ -19,6 +19,9 @@ TEXTS = ("method", "target", "kind", "scopes", "caller", "by_scope")
 # A space inside one scope of a list makes it invalid: it must not become two scopes.
 SPACE = "\u2420"
 
+# How other columns of a log are called where they come along: no column of ours starts so.
+OTHER = "log_"
+
 YES = ("true", "yes", "1")
 NO = ("false", "no", "0", "")
 
@@ -38,6 +41,8 @@ class Layout:
         values = {"kind": self.kind, "scopes": self.scopes, "allow_bonus_orbs_use": self.allow_bonus_orbs_use}
         self.columns = check(self.columns, values)
         self.kind = kind_of(self.kind)
+        # Whether the log's other columns come along.
+        self.keeps_others = False
         self.notes: Notes = Notes(self.columns, {**values, "kind": self.kind})
 
     @property
@@ -86,6 +91,11 @@ class Layout:
         return found
 
 
+    def others(self, known: Iterable[str], found: Mapping[str, str]) -> dict[str, str]:
+        """The log's other columns, by what they are called where they come along, if they do."""
+        return {OTHER + name: name for name in known if name not in found.values()} if self.keeps_others else {}
+
+
 def _listed(known: list[str]) -> str:
     return f"the columns are `{'`, `'.join(known)}`" if known else "it has no columns"
 
@@ -99,7 +109,9 @@ class Normaliser:
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
         self.unread_statuses = 0
-        self._rows = 0
+        self.rows = 0
+        # The types of other columns, as the first part of the log has them.
+        self._others: dict[str, Any] | None = None
 
     def schema(self, text: Any = None) -> Any:
         """The columns of a batch."""
@@ -131,8 +143,8 @@ class Normaliser:
         error = self._missing(texts, error)
         is_decided = self._pc.is_null(error)
         self.layout.notes.count(texts, is_decided)
-        first = self._rows + 1
-        self._rows += rows
+        first = self.rows + 1
+        self.rows += rows
         columns = {
             **texts,
             "allow_bonus_orbs_use": bonus,
@@ -142,13 +154,37 @@ class Normaliser:
             "error": error,
         }
         schema = self.schema(pa.binary())
+        for name, column in self._kept(found, rows).items():
+            columns[name] = column
+            schema = schema.append(pa.field(name, column.type))
         return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
     def shown(self, batch: Any) -> Any:
         """The batch with texts for people: bytes that are not UTF-8 are shown as U+FFFD."""
         schema = self.schema()
+        for name, kind in (self._others or {}).items():
+            schema = schema.append(self._pa.field(name, self._pa.string() if kind == self._pa.binary() else kind))
         columns = (self._shown(column, kind) for column, kind in zip(batch.columns, schema.types))
         return self._pa.RecordBatch.from_arrays(list(columns), schema=schema)
+
+    def _kept(self, found: Mapping[str, Any], rows: int) -> dict[str, Any]:
+        """The other columns, always the same ones. Of a file that has more, the others are named in a warning."""
+        if not self.layout.keeps_others:
+            return {}
+        there = {name: column for name, column in found.items() if name.startswith(OTHER)}
+        if self._others is None:
+            self._others = {name: column.type for name, column in there.items()}
+        kept = {}
+        for name, kind in self._others.items():
+            column = there.pop(name, None)
+            if column is not None and column.type != kind:
+                try:
+                    column = column.cast(kind)
+                except self._pa.ArrowException:
+                    there[name], column = column, None
+            kept[name] = self._pa.nulls(rows, kind) if column is None else column
+        self.layout.notes.left_out.update(dict.fromkeys(name.removeprefix(OTHER) for name in there))
+        return kept
 
     def _text(self, name: str, found: Any, rows: int) -> Any:
         """A column of bytes, or of one value."""

@@ -11,13 +11,17 @@ from .._columns import NAMES
 from .._errors import TableError
 from .._extras import needs
 from .._native import LINE_LIMIT, read_access, read_requests
-from ._columns import Layout, joined
+from ._columns import OTHER, Layout, joined
 from ._input import Input
 
 Columns = dict[str, Any]
 
 # The fields of an access log that no line can lack.
 EVERY_LINE = ("host", "identity", "user", "time", "status", "size")
+
+
+# How many fields after the combined format are looked for, where all of a log is kept.
+MOST_EXTRAS = 16
 
 
 def requests(log: Input) -> Iterator[Columns]:
@@ -42,13 +46,27 @@ def access(log: Input, layout: Layout) -> Iterator[Columns]:
         if name in layout.columns:
             raise TableError(f"an access log has its `{name}` in the request, and in no other field")
     fields = {"time": "time", "caller": "host", "served_status": "status", **layout.columns}
+    others, extras = _other_fields(fields) if layout.keeps_others else {}, None
     for block in log.blocks():
-        columns = from_capsule(read_access(block, list(fields.items())))
+        columns = from_capsule(read_access(block, [*fields.items(), *others.items()]))
+        if others and extras is None:
+            # As many fields after the combined format as the first lines have, and one more, which shows where others have more.
+            extras = [name for name, field in others.items() if field.startswith("extra") and columns[name].null_count < len(columns[name])]
+            last = max((int(name.removeprefix(f"{OTHER}extra")) for name in extras), default=0)
+            dropped = {name for name, field in others.items() if field.startswith("extra") and int(field.removeprefix("extra")) > last + 1}
+            others = {name: field for name, field in others.items() if name not in dropped}
+            columns = {name: column for name, column in columns.items() if name not in dropped}
         for name in fields:
             # Every line has the other fields, if only as `-`.
             if fields[name] in EVERY_LINE or columns[name].null_count < len(columns[name]):
                 layout.notes.see(name)
         yield columns
+
+
+def _other_fields(fields: dict[str, str]) -> dict[str, str]:
+    """The fields of an access log that are not read, and more after them than logs have."""
+    known = (*EVERY_LINE, "vhost", "referer", "agent", *(f"extra{at}" for at in range(1, MOST_EXTRAS + 1)))
+    return {OTHER + field: field for field in known if field not in fields.values()}
 
 
 class _Stream:
@@ -68,17 +86,21 @@ def from_capsule(capsule: object) -> Columns:
 def flat(log: Input, layout: Layout) -> Iterator[Columns]:
     """JSON objects that have what a request is made of among their members, also in objects in them."""
     pa = needs("pyarrow", "logs")
+    read = {layout.name(name) for name in NAMES if not layout.has_constant(name)}
     members = [(name, layout.name(name)) for name in NAMES if not layout.has_constant(name)]
     notes = layout.notes
     nothing = [None] * len(members)
     for block in log.blocks():
         rows: list[list[Any]] = []
         errors: list[str | None] = []
+        rests: list[str | None] = []
         for line in block.removesuffix(b"\n").split(b"\n"):
             try:
                 record = _record(line)
                 rows.append([_member(record, name, member) for name, member in members])
                 errors.append(None)
+                rest = {name: value for name, value in record.items() if name not in read} if layout.keeps_others else None
+                rests.append(json.dumps(rest, ensure_ascii=False) if rest else None)
                 if len(errors) == 1:
                     notes.has(record, {name: member for name, member in members if _has(record, member)})
                 for name, member in [*notes.unseen.items()]:
@@ -86,8 +108,11 @@ def flat(log: Input, layout: Layout) -> Iterator[Columns]:
                         notes.see(name)
             except ValueError as error:
                 rows.append(nothing)
+                rests.append(None)
                 errors.append(str(error))
         columns = {name: pa.array(values, pa.string()) for (name, _), values in zip(members, zip(*rows))}
+        if layout.keeps_others:
+            columns[f"{OTHER}members"] = pa.array(rests, pa.string())
         yield {**columns, "error": pa.array(errors, pa.string())}
 
 

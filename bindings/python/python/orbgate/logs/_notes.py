@@ -25,6 +25,8 @@ class Notes:
         self._members: list[str] = []
         # Rows with a quote that does not close as it must: what comes after them may be a value, and no row.
         self.torn = 0
+        # Other columns that do not come along, because the log's first part has none of that name and type.
+        self.left_out: dict[str, None] = {}
         self._rows = self._kinds = self._scopes = self._scopes_alone = 0
         self._pc = needs("pyarrow.compute", "logs")
 
@@ -86,6 +88,8 @@ class Notes:
             said.append("No row has scopes, so every token was decided as one without any: say `scopes`, or which column has them.")
         for name, other in self._alike.items():
             said.append(f"The log has a column `{other}`, which was not read: for `{name}`, say `{name}={other}`.")
+        for name in self.left_out:
+            said.append(f"Not written: what the log has as `{name}`, of which its first rows have none, or one of another type.")
         for name in self._overruled:
             said.append(f"The log's own column `{name}` was not read: `{name}` is {_quoted(self._values[name])} for all calls.")
         return said

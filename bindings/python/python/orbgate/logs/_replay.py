@@ -191,12 +191,14 @@ def replay(
     """Decides every request of a log, in constant memory.
 
     `base` is another policy: the summary then says what would change from it to `policy`. `out` is a Parquet file to be
-    written, with the requests, their decisions and those of `base`. `top` is how many of what is denied most are
+    written, with the requests, the log's other columns as `log_` and their names, their decisions and those of `base`. `top` is how many of what is denied most are
     counted apart, `examples` how many requests show each change. `watch` is called after each batch.
 
     A row that cannot be read is counted, and written with its reason and without a decision. Where the log breaks off,
     the summary is of all rows before, and its `broken` says why.
     """
+    if out is not None:
+        log.keep_others()
     summary = Summary(log, policy, base, top, examples)
     new, old = Decider(policy), None if base is None else Decider(base)
     with contextlib.ExitStack() as stack:

@@ -12,7 +12,7 @@ from .._columns import is_frame, is_table, select
 from .._errors import TableError
 from .._extras import needs
 from .._native import read_delimited
-from ._columns import Layout
+from ._columns import OTHER, Layout
 from ._input import Input
 from ._lines import Columns, from_capsule
 from ._heavy import ROWS_AT_ONCE
@@ -31,7 +31,7 @@ def delimited(log: Input, layout: Layout, delimiter: str) -> Iterator[Columns]:
     for name, column in found.items():
         if column not in header:
             raise TableError(f"there is no column `{column}` for `{name}`: values between delimiters have no members")
-    fields = [(name, header.index(column)) for name, column in found.items()]
+    fields = [(name, header.index(column)) for name, column in {**found, **layout.others(header, found)}.items()]
     line, kept, broken = 2, first.partition(b"\n")[2], None
     while True:
         # A row in quotes may go on in the next lines.
@@ -75,7 +75,7 @@ def _present(columns: Columns) -> Columns:
     empty = {name: pc.equal(pc.binary_length(column), 0) for name, column in columns.items()}
     for name in empty.keys() - {"method", "target"}:
         columns[name] = pc.if_else(empty[name], null, columns[name])
-    nothing = functools.reduce(pc.and_, empty.values())
+    nothing = functools.reduce(pc.and_, (is_empty for name, is_empty in empty.items() if not name.startswith(OTHER)))
     for name in empty.keys() & {"method", "target"}:
         absent = pc.and_(empty[name], pc.is_valid(columns["by_scope"])) if "by_scope" in columns else nothing
         columns[name] = pc.if_else(pc.or_(absent, nothing), null, columns[name])
@@ -91,11 +91,12 @@ def of_tables(log: Any, layout: Layout) -> Iterator[Columns]:
         found = layout.find(schema.names)
         try:
             # A table without rows has columns, too.
-            needed = {name if name in schema.names else name.partition(".")[0] for name in found.values()}
+            read = {**found, **layout.others(schema.names, found)}
+            needed = {name if name in schema.names else name.partition(".")[0] for name in read.values()}
             needed_schema = pa.schema([schema.field(name) for name in sorted(needed)])
             nothing = pa.RecordBatch.from_arrays([pa.nulls(0, type) for type in needed_schema.types], schema=needed_schema)
             for batch in itertools.chain([nothing], batches):
-                yield {name: _inside(pc, batch, path) for name, path in found.items()}
+                yield {name: _inside(pc, batch, path) for name, path in read.items()}
                 empty = empty and not batch.num_rows
         except pa.ArrowException as error:
             raise TableError(f"cannot read the table: {error}") from error
@@ -109,7 +110,7 @@ def of_tables(log: Any, layout: Layout) -> Iterator[Columns]:
 def _arrow(log: Any, layout: Layout) -> Iterator[tuple[Any, Iterator[Any]]]:
     """What has the Arrow C interface, each as its schema and its batches."""
     pa = needs("pyarrow", "logs")
-    if is_frame(log):
+    if is_frame(log) and not layout.keeps_others:
         names = layout.find(log.columns).values()
         log = select(log, [name if name in log.columns else name.partition(".")[0] for name in names])
     elif not is_table(log):
@@ -136,10 +137,11 @@ def parquet(log: Input, layout: Layout) -> Iterator[Columns]:
         file = pq.ParquetFile(log.path)
         names = file.schema_arrow.names
         found = layout.find(names)
-        columns = sorted({name if name in names else name.partition(".")[0] for name in found.values()})
+        read = {**found, **layout.others(names, found)}
+        columns = sorted({name if name in names else name.partition(".")[0] for name in read.values()})
         for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=columns):
             log.position += round(batch.num_rows / file.metadata.num_rows * (log.size or 0))
-            yield {name: _inside(pc, batch, path) for name, path in found.items()}
+            yield {name: _inside(pc, batch, path) for name, path in read.items()}
     except (pa.ArrowInvalid, OSError) as error:
         raise TableError(f"cannot read {log.name}: {error}") from error
 
