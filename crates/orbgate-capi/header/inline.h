@@ -61,7 +61,7 @@ static inline bool orbgate_decision_is_allow(const OrbgateDecision *decision)
  *   bits 48 to 52  reason; with effect 0 the status
  *
  * The fields are those of OrbgateDecision; orbgate_engine_unpack adds amount, HTTP status and policy. With
- * ORBGATE_PACK_ABOUT the route of a decision for no_token or invalid_token is OrbgateDecision.about, and stands there
+ * ORBGATE_PACK_ABOUT the route of a decision for no_token or invalid_token is OrbgateDecision.about, and is there
  * when it is unpacked.
  */
 static inline bool orbgate_packed_is_allow(uint64_t packed)
