@@ -6,7 +6,8 @@ for arch in $ARCHES; do
     maturin build --profile published --zig --compatibility manylinux_2_17 --locked --target "$(target "$arch" gnu)" --out "$OUT"
     wheel=$(ls "$OUT"/*_"$arch".whl)
     size=$(stat --format=%s "$wheel")
-    [ "$size" -lt 1500000 ] || { echo "$wheel has $size bytes" >&2; exit 1; }
+    # Up to 1.5 MB without the gate, which brings aws-lc: signatures are checked in place.
+    [ "$size" -lt 2800000 ] || { echo "$wheel has $size bytes" >&2; exit 1; }
     made "$wheel" orbgate-python "$(target "$arch" gnu)"
 done
 maturin sdist --out "$OUT"
