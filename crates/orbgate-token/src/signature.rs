@@ -7,8 +7,9 @@ use std::time::SystemTime;
 use crate::algorithm::{Algorithm, Family};
 use crate::claims::Claims;
 use crate::error::TokenError;
+use crate::keys::{Chosen, Keys};
 use crate::verified::{Fingerprint, VerifiedToken};
-use crate::verifier::{Verifier, since_epoch};
+use crate::verifier::{Opened, Verifier, since_epoch};
 
 /// Everything of a token is right but, perhaps, its signature and its claims: check the one, and
 /// [`finish`](Self::finish) judges the other.
@@ -27,6 +28,48 @@ pub struct SignatureCheck {
     pub(crate) issuer: usize,
     pub(crate) claims: Claims,
     pub(crate) fingerprint: Fingerprint,
+}
+
+impl Verifier {
+    /// The signature of this token to check, if everything else that comes before it is right under these keys. For a
+    /// program that checks signatures itself; no C library is needed.
+    ///
+    /// # Errors
+    ///
+    /// The first rule that the token breaks. [`TokenError::KeyUnknown`] may go away with fresh keys.
+    pub fn check(
+        &self,
+        token: impl AsRef<[u8]>,
+        keys: &Keys,
+        now: SystemTime,
+    ) -> Result<SignatureCheck, TokenError> {
+        self.open(token.as_ref())?.check(keys, now)
+    }
+}
+
+impl Opened<'_> {
+    /// The check of the signature, if everything that comes before it is right.
+    pub(crate) fn check(&self, keys: &Keys, now: SystemTime) -> Result<SignatureCheck, TokenError> {
+        since_epoch(now)?;
+        let Chosen { text, usage } = self.key(keys)?;
+        if !can_be(
+            usage.algorithm,
+            &self.compact.signature,
+            usage.signature_bytes,
+        ) {
+            return Err(TokenError::Signature);
+        }
+        Ok(SignatureCheck {
+            algorithm: usage.algorithm,
+            key: Arc::clone(text),
+            message: self.compact.signed.into(),
+            signature: self.compact.signature.as_slice().into(),
+            verifier: self.verifier.clone(),
+            issuer: self.index,
+            claims: self.claims.clone(),
+            fingerprint: Fingerprint::of(self.token),
+        })
+    }
 }
 
 impl SignatureCheck {

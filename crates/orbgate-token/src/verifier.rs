@@ -11,7 +11,6 @@ use crate::config_error::ConfigError;
 use crate::error::TokenError;
 use crate::issuer::Issuer;
 use crate::keys::{Chosen, Keys};
-use crate::signature::{SignatureCheck, can_be};
 use crate::verified::{Fingerprint, VerifiedToken};
 
 /// Verifies access tokens of the configured issuers.
@@ -69,21 +68,6 @@ impl Verifier {
         now: SystemTime,
     ) -> Result<VerifiedToken, TokenError> {
         self.open(token.as_ref())?.judge(keys, now)
-    }
-
-    /// The signature of this token to check, if everything else that comes before it is right under these keys. For a
-    /// program that checks signatures itself; no C library is needed.
-    ///
-    /// # Errors
-    ///
-    /// The first rule that the token breaks. [`TokenError::KeyUnknown`] may go away with fresh keys.
-    pub fn check(
-        &self,
-        token: impl AsRef<[u8]>,
-        keys: &Keys,
-        now: SystemTime,
-    ) -> Result<SignatureCheck, TokenError> {
-        self.open(token.as_ref())?.check(keys, now)
     }
 
     /// What is known of an opaque token from the answer of its issuer's introspection endpoint (RFC 7662),
@@ -150,10 +134,10 @@ impl Verifier {
 
 /// A token taken apart: nothing in it can be trusted yet.
 pub(crate) struct Opened<'a> {
-    verifier: &'a Verifier,
-    token: &'a [u8],
-    compact: Compact<'a>,
-    claims: Claims,
+    pub(crate) verifier: &'a Verifier,
+    pub(crate) token: &'a [u8],
+    pub(crate) compact: Compact<'a>,
+    pub(crate) claims: Claims,
     /// The place of the issuer that the token says it is from.
     pub(crate) index: usize,
     issuer: &'a Issuer,
@@ -178,31 +162,8 @@ impl Opened<'_> {
         self.issuer.judge(&self.claims, self.name, fingerprint, now)
     }
 
-    /// The check of the signature, if everything that comes before it is right.
-    pub(crate) fn check(&self, keys: &Keys, now: SystemTime) -> Result<SignatureCheck, TokenError> {
-        since_epoch(now)?;
-        let Chosen { text, usage } = self.key(keys)?;
-        if !can_be(
-            usage.algorithm,
-            &self.compact.signature,
-            usage.signature_bytes,
-        ) {
-            return Err(TokenError::Signature);
-        }
-        Ok(SignatureCheck {
-            algorithm: usage.algorithm,
-            key: Arc::clone(text),
-            message: self.compact.signed.into(),
-            signature: self.compact.signature.as_slice().into(),
-            verifier: self.verifier.clone(),
-            issuer: self.index,
-            claims: self.claims.clone(),
-            fingerprint: Fingerprint::of(self.token),
-        })
-    }
-
     /// The key that the signature must be by.
-    fn key<'k>(&self, keys: &'k Keys) -> Result<Chosen<'k>, TokenError> {
+    pub(crate) fn key<'k>(&self, keys: &'k Keys) -> Result<Chosen<'k>, TokenError> {
         let revoked = keys.revoked(self.name);
         let keys = keys.of(self.name).ok_or(TokenError::NoKeys)?;
         keys.choose(&self.compact, &self.issuer.algorithms, revoked)
