@@ -44,7 +44,7 @@ def test_values_between_delimiters(tmp_path: Path) -> None:
 
 
 def test_columns_of_tables_keep_their_types(tmp_path: Path) -> None:
-    calls = {"method": ["GET"], "target": [ORBS], "token": [{"kind": "user", "scopes": "read:orbs", "iat": 7}], "bytes": [2**60], "tags": [["a"]]}
+    calls: dict[str, Any] = {"method": ["GET"], "target": [ORBS], "token": [{"kind": "user", "scopes": "read:orbs", "iat": 7}], "bytes": [2**60], "tags": [["a"]]}
     pq.write_table(pa.table(calls), tmp_path / "a.parquet")
     columns = {"kind": "token.kind", "scopes": "token.scopes"}
     kept = {"log_token": calls["token"][0], "log_bytes": 2**60, "log_tags": ["a"]}

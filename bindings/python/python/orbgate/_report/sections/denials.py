@@ -38,10 +38,10 @@ def told_apart(found: Figures, top: int) -> Section:
     columns = {"looks like a": NAME, "caller": CODE, "because": WORDS, "first rows": WORDS, "for example": CODE}
     groups = sorted(rows, key=lambda row: (-row.calls, row.caller, row.pattern, row.scope or ""))
     listed = [
-        (shown(row.caller), row.pattern, shown(row.scope), bound(row.calls, row.is_exact), _time(row.first), _time(row.last), _half(row), row.course or "–", _rows(row))
+        (shown(row.caller), row.pattern, shown(row.scope), bound(row.calls, row.is_exact), _half(row), row.course or "–", _rows(row))
         for row in groups[:top]
     ]
-    what = {"caller": CODE, "in common": NAME, "scope": CODE, "calls": NUMBER, "from (UTC)": NAME, "to": NAME, "half of them": WORDS, "course": NAME, "first rows": WORDS}
+    what = {"caller": CODE, "in common": NAME, "scope": CODE, "calls": NUMBER, "half of them (UTC)": WORDS, "course": NAME, "first rows": WORDS}
     tables = [parts.table("What denied calls look like", columns, verdicts, top, len(told))] if told else []
     return Section(name, finding, [], [*tables, parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows))])
 
