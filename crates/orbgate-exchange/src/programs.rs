@@ -44,6 +44,16 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "env ORBGATE_LIBRARY=bindings/node/orbgate.wasm node bindings/node/exchange/program.js",
     },
+    Language {
+        name: "go",
+        needs: "go version && npm --version",
+        frameworks: &["net/http", "chi", "gin", "echo"],
+        build: &[
+            "cargo --quiet xtask wasm",
+            "cd bindings/go/recipes && GOWORK=off CGO_ENABLED=0 go build -o ../../../target/xtask/gate-go .",
+        ],
+        start: "target/xtask/gate-go",
+    },
 ];
 
 /// Every language with a gate program and each of its frameworks; nothing of a language that the machine lacks, which is said where

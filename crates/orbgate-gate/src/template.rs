@@ -63,7 +63,9 @@ impl TemplateStyle {
                     _ => segment.to_owned(),
                 };
                 let is_colon = self == Self::Colons && segment.replace("::", "").contains(':');
-                (text.bytes().all(is_literal) && !is_colon).then_some(Segment::Literal(text))
+                let is_plain =
+                    |byte| is_literal(byte) || (self != Self::Colons && b"+()".contains(&byte));
+                (text.bytes().all(is_plain) && !is_colon).then_some(Segment::Literal(text))
             }
         }
     }
@@ -96,8 +98,8 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_of_name) && !name.ends_with("...")
 }
 
-/// What a literal of a policy may have, but for `*`, which routers read as a wildcard, and `+`, `(` and `)`, which belong to their
-/// patterns.
+/// What a literal of a policy may have, but for `*`, which routers read as a wildcard, and `+`, `(` and `)`, which belong to the
+/// patterns of some.
 fn is_literal(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"._~!$&',=:@-".contains(&byte)
 }
@@ -125,6 +127,8 @@ mod tests {
             (Braces, "/users/{}", "/users/{*}"),
             (Braces, "/users/{$}", "/users/"),
             (Braces, "/users/:id", "/users/:id"),
+            (Braces, "/a+b(c)", "/a+b(c)"),
+            (Colons, "/a+b", "/{*}"),
             (Braces, "/", "/"),
             (Braces, "", ""),
             (Colons, "/users/:id", "/users/{id}"),

@@ -25,6 +25,21 @@ func (g *Gate) Middleware(next http.Handler) http.Handler {
 
 // AskHTTP asks about a request of [net/http]: for frameworks whose middleware has another form.
 func (g *Gate) AskHTTP(r *http.Request) Answer {
+	if g.config.Template != nil {
+		return g.AskRouted(r, g.config.Template(r))
+	}
+	return g.Ask(r.Context(), g.request(r))
+}
+
+// AskRouted asks about a request that a router has taken to the route of this template, written with its prefix and as
+// [Config.Templates] says; empty where the router does not say.
+func (g *Gate) AskRouted(r *http.Request, template string) Answer {
+	request := g.request(r)
+	request.Routed, request.Template = true, template
+	return g.Ask(r.Context(), request)
+}
+
+func (g *Gate) request(r *http.Request) Request {
 	request := Request{Method: r.Method, Target: r.RequestURI, Authorization: r.Header["Authorization"]}
 	for name := range r.Header {
 		// Those that may make a POST another method, which few requests have.
@@ -32,13 +47,10 @@ func (g *Gate) AskHTTP(r *http.Request) Answer {
 			request.HeaderNames = append(request.HeaderNames, name)
 		}
 	}
-	if g.config.Template != nil {
-		request.Routed, request.Template = true, g.config.Template(r)
-	}
 	if g.config.BonusOrbs != nil {
 		request.AllowBonusOrbs = g.config.BonusOrbs(r)
 	}
-	return g.Ask(r.Context(), request)
+	return request
 }
 
 // Deny writes the denial: a status, at most two headers, and no body.

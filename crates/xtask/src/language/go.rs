@@ -195,6 +195,9 @@ impl Go {
             let race = self.with_engine("test -race").env("CGO_ENABLED", "1");
             race.args(["./orbgate", "./orbgate/gate"]).run()?;
         }
+        // A module of its own: the package depends on no framework.
+        let recipes = self.with_engine("test").arg(".");
+        recipes.within(&self.module.join("recipes")).run()?;
         let guide = Program::parse("./guide.sh").arg(self.home.join("guide"));
         self.with(guide).run()?;
         let runner = self.build("conformance")?;

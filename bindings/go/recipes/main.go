@@ -1,0 +1,300 @@
+// Recipes is the gate program of Go, with each framework of its recipes. The driver of policy/cases/gate starts it; by hand:
+//
+//	cargo xtask gate go chi --listen 127.0.0.1:8080 --policy policy/external.yaml --tokens tokens.yaml
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-chi/chi/v5"
+	"github.com/labstack/echo/v4"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate"
+	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+}
+
+// What is given on the command line.
+type arguments struct {
+	framework, listen, policy, tokens string
+	ungated                           bool
+}
+
+func read(words []string) (given arguments, err error) {
+	given.framework = "net/http"
+	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
+		given.framework, words = words[0], words[1:]
+	}
+	places := map[string]*string{"--listen": &given.listen, "--policy": &given.policy, "--tokens": &given.tokens}
+	for len(words) > 0 {
+		place, known := places[words[0]]
+		switch {
+		case words[0] == "--ungated":
+			given.ungated = true
+			words = words[1:]
+		case known && len(words) > 1:
+			*place = words[1]
+			words = words[2:]
+		default:
+			return given, fmt.Errorf("what is `%s`?", words[0])
+		}
+	}
+	return given, nil
+}
+
+func run() error {
+	given, err := read(os.Args[1:])
+	if err != nil {
+		return err
+	}
+	engine, err := orbgate.FromFile(given.policy)
+	if err != nil {
+		return err
+	}
+	handle := orbgate.NewHandle(engine)
+	tokens, err := os.ReadFile(given.tokens)
+	if err != nil {
+		return err
+	}
+	config := gate.Config{Policy: handle, Tokens: string(tokens), Count: counted.add}
+	if given.framework == "gin" || given.framework == "echo" {
+		config.Templates = gate.Colons
+	}
+	protect, err := gate.New(config)
+	if err != nil {
+		return err
+	}
+	if given.ungated {
+		protect = nil
+	}
+	handler, err := router(given.framework, engine, protect)
+	if err != nil {
+		return err
+	}
+	engine.Close()
+	listener, err := net.Listen("tcp", given.listen)
+	if err != nil {
+		return err
+	}
+	say("listening " + listener.Addr().String())
+	go obey(os.Stdin, given.policy, handle)
+	// `OPTIONS *` is a request like any other.
+	server := &http.Server{Handler: handler, DisableGeneralOptionsHandler: true}
+	return server.Serve(listener)
+}
+
+// A service with every template of the policy that the router can have; all else reaches the same handler by a fallback.
+func router(framework string, engine *orbgate.Engine, protect *gate.Gate) (http.Handler, error) {
+	handler := http.Handler(http.HandlerFunc(sayWhatCame))
+	fallback := handler
+	if protect != nil {
+		fallback = protect.Middleware(handler)
+	}
+	switch framework {
+	case "net/http":
+		mux := http.NewServeMux()
+		for _, template := range templates(engine, "{", "}") {
+			register(func() { mux.Handle(template, handler) })
+		}
+		mux.Handle("/", handler)
+		if protect != nil {
+			return protect.Middleware(mux), nil
+		}
+		return mux, nil
+	case "chi":
+		mux := chi.NewRouter()
+		routes := chi.Router(mux)
+		if protect != nil {
+			routes = mux.With(Chi(protect))
+		}
+		for _, template := range templates(engine, "{", "}") {
+			register(func() { routes.Handle(template, handler) })
+		}
+		mux.NotFound(fallback.ServeHTTP)
+		mux.MethodNotAllowed(fallback.ServeHTTP)
+		return mux, nil
+	case "gin":
+		gin.SetMode(gin.ReleaseMode)
+		mux := gin.New()
+		mux.RedirectTrailingSlash = false
+		routes := mux.Group("")
+		if protect != nil {
+			routes.Use(Gin(protect))
+		}
+		for _, template := range templates(engine, ":", "") {
+			register(func() { routes.Any(template, gin.WrapH(handler)) })
+		}
+		mux.NoRoute(func(c *gin.Context) {
+			c.Status(http.StatusOK) // unless the gate or the handler says another one
+			fallback.ServeHTTP(c.Writer, c.Request)
+			c.Writer.WriteHeaderNow()
+		})
+		return mux, nil
+	case "echo":
+		mux := echo.New()
+		routes := mux.Group("")
+		if protect != nil {
+			routes.Use(Echo(protect))
+		}
+		for _, template := range templates(engine, ":", "") {
+			register(func() { routes.Any(template, echo.WrapHandler(handler)) })
+		}
+		mux.RouteNotFound("/*", echo.WrapHandler(fallback))
+		echo.MethodNotAllowedHandler = echo.WrapHandler(fallback)
+		return mux, nil
+	}
+	return nil, fmt.Errorf("no recipe for `%s`", framework)
+}
+
+// Registers a route, unless the router cannot have it: net/http takes no two patterns of which neither is the more specific. The fallback gets
+// its requests.
+func register(route func()) {
+	defer func() {
+		if refused := recover(); refused != nil {
+			fmt.Fprintln(os.Stderr, refused)
+		}
+	}()
+	route()
+}
+
+// The templates of a policy, as a router writes them, which wants one name for all parameters at one place.
+func templates(engine *orbgate.Engine, before, after string) []string {
+	var all []string
+	seen := map[string]bool{}
+	for _, route := range engine.Routes() {
+		// To routers, or to the gate where a style of templates has them as marks, these are no literals.
+		if strings.Contains(route.Template, "*") || before == ":" && strings.ContainsAny(route.Template, ":+()") {
+			continue
+		}
+		segments := strings.Split(route.Template, "/")
+		for at, segment := range segments {
+			if strings.HasPrefix(segment, "{") {
+				segments[at] = fmt.Sprintf("%sp%d%s", before, at, after)
+			}
+		}
+		written := strings.Join(segments, "/")
+		if !seen[written] {
+			seen[written] = true
+			all = append(all, written)
+		}
+	}
+	return all
+}
+
+// What the service saw.
+type saw struct {
+	Method   string  `json:"method"`
+	Target   string  `json:"target"`
+	Route    *string `json:"route"`
+	Scope    *string `json:"scope"`
+	Kind     *string `json:"kind"`
+	Consumes *bool   `json:"consumes"`
+}
+
+func sayWhatCame(w http.ResponseWriter, r *http.Request) {
+	found := saw{Method: r.Method, Target: r.RequestURI}
+	if call, gated := gate.From(r.Context()); gated {
+		route, scope := call.Decision.Route(), call.Decision.Scope()
+		kind := map[orbgate.TokenKind]string{orbgate.KindUser: "user", orbgate.KindOrganisation: "organisation"}[call.Token.Kind]
+		found.Route, found.Scope, found.Kind = &route, &scope, &kind
+		if charge, stated := call.Decision.Charge(); stated {
+			found.Consumes = &charge.Consumes
+		}
+	}
+	text := new(strings.Builder)
+	encoder := json.NewEncoder(text)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(found)
+	line := strings.TrimSuffix(text.String(), "\n")
+	say(line)
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, line)
+}
+
+var output sync.Mutex
+
+// Writes a line, whole.
+func say(line string) {
+	output.Lock()
+	defer output.Unlock()
+	fmt.Println(line)
+}
+
+// What is said on standard input.
+func obey(input io.Reader, policy string, handle *orbgate.Handle) {
+	for commands := bufio.NewScanner(input); commands.Scan(); {
+		switch commands.Text() {
+		case "reload":
+			if err := reload(policy, handle); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				say("kept")
+			} else {
+				say("reloaded")
+			}
+		case "count":
+			say("counted " + counted.json())
+		}
+	}
+}
+
+// Takes a new version of the policy, if it is whole.
+func reload(policy string, handle *orbgate.Handle) error {
+	engine, err := orbgate.FromFile(policy)
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	if !engine.HasEndMarker() {
+		return errors.New("the policy has no end marker: it may be half a file")
+	}
+	handle.Store(engine)
+	return nil
+}
+
+// The counters: each by its first label, as the driver asks for them.
+type counters struct {
+	mutex sync.Mutex
+	by    map[string]map[string]int
+}
+
+var counted = counters{by: map[string]map[string]int{
+	"orbgate_decisions_total": {}, "orbgate_tokens_refused_total": {}, "orbgate_misrouted_total": {},
+}}
+
+func (c *counters) add(name string, labels ...gate.Label) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if by := c.by[name]; by != nil {
+		by[labels[0].Value]++
+	}
+}
+
+func (c *counters) json() string {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	misrouted := 0
+	for _, count := range c.by["orbgate_misrouted_total"] {
+		misrouted += count
+	}
+	text, _ := json.Marshal(map[string]any{
+		"orbgate_decisions_total": c.by["orbgate_decisions_total"], "orbgate_tokens_refused_total": c.by["orbgate_tokens_refused_total"],
+		"orbgate_misrouted_total": misrouted,
+	})
+	return string(text)
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-chi/chi/v5"
+	"github.com/labstack/echo/v4"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
+)
+
+// The recipes: a gate in each framework. What is denied reaches no handler, and what the router has taken is compared with the policy.
+
+// Chi is a middleware of chi's routes: router.With(Chi(protect)).Get(…). One of a whole router, by Use, does not know the route yet.
+func Chi(protect *gate.Gate) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer := protect.AskRouted(r, chi.RouteContext(r.Context()).RoutePattern())
+			if !answer.IsAllow() {
+				answer.Deny(w)
+				return
+			}
+			next.ServeHTTP(w, r.WithContext(gate.With(r.Context(), answer)))
+		})
+	}
+}
+
+// Gin is a middleware of gin: router.Use(Gin(protect)), with [gate.Colons]. A redirect to another spelling of a path would come before
+// it, so it is for a router with RedirectTrailingSlash false.
+func Gin(protect *gate.Gate) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		answer := protect.AskRouted(c.Request, c.FullPath())
+		if !answer.IsAllow() {
+			answer.Deny(c.Writer)
+			c.Writer.WriteHeaderNow() // or gin writes a page of its own for a 404
+			c.Abort()
+			return
+		}
+		c.Request = c.Request.WithContext(gate.With(c.Request.Context(), answer))
+	}
+}
+
+// Echo is a middleware of echo: e.Use(Echo(protect)), with [gate.Colons].
+func Echo(protect *gate.Gate) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			answer := protect.AskRouted(c.Request(), c.Path())
+			if !answer.IsAllow() {
+				answer.Deny(c.Response())
+				return nil
+			}
+			c.SetRequest(c.Request().WithContext(gate.With(c.Request().Context(), answer)))
+			return next(c)
+		}
+	}
+}
+
+// GRPC is an interceptor: grpc.NewServer(grpc.UnaryInterceptor(GRPC(protect))). The policy has a route for each method, as
+// `POST /grpc.health.v1.Health/Check`.
+func GRPC(protect *gate.Gate) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		headers, _ := metadata.FromIncomingContext(ctx)
+		answer := protect.Ask(ctx, gate.Request{Method: http.MethodPost, Target: info.FullMethod, Authorization: headers.Get("authorization")})
+		switch {
+		case answer.IsAllow():
+			return handler(gate.With(ctx, answer), request)
+		case answer.HTTPStatus() == http.StatusUnauthorized:
+			return nil, status.Error(codes.Unauthenticated, "")
+		}
+		return nil, status.Error(codes.PermissionDenied, "")
+	}
+}
