@@ -74,7 +74,7 @@ const TAKEN = {
 
 /**
  * @param {any} type
- * @returns {Type & Parameter}
+ * @returns {any}
  */
 const typeOf = (type) => (typeof type === "string" ? TYPES[type] : type);
 
@@ -92,6 +92,19 @@ function struct(members) {
     fields[name] = { type, at };
     [size, align] = [at + type.size, Math.max(align, type.align)];
   }
+  const list = Object.entries(fields);
+
+  /**
+   * @param {Record<string, any>} value
+   * @param {number} start
+   */
+  function readInto(value, start) {
+    for (const [name, { type, at }] of list) {
+      value[name] = type.read(start + at);
+    }
+    return value;
+  }
+
   return {
     size: Math.ceil(size / align) * align,
     align,
@@ -103,13 +116,8 @@ function struct(members) {
       }
     },
     /** @type {Type["read"]} */
-    read: (start) => {
-      const value = /** @type {Record<string, any>} */ ({});
-      for (const name in fields) {
-        value[name] = fields[name]?.type.read(start + fields[name].at);
-      }
-      return value;
-    },
+    read: (start) => readInto({}, start),
+    readInto,
   };
 }
 
@@ -125,10 +133,14 @@ function out(of) {
     give: (/** @type {any} */ into) => {
       const at = place(type.size);
       held.bytes.fill(0, at, at + type.size);
-      if (!Array.isArray(into)) {
+      if (Array.isArray(into)) {
+        then(() => {
+          into[0] = type.read(at);
+        });
+      } else {
         type.write(at, into);
+        then(() => type.readInto(into, at));
       }
-      then(() => Object.assign(into, Array.isArray(into) ? [type.read(at)] : type.read(at)));
       return at;
     },
   };

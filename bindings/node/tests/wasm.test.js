@@ -9,6 +9,7 @@ const { execFileSync } = require("node:child_process");
 const { build } = require("esbuild");
 
 const { Engine, Tokens } = require("orbgate");
+const { keyPair, signed } = require("./support/issuer.js");
 
 const root = path.join(__dirname, "..");
 const isWasm = process.env.ORBGATE_LIBRARY?.endsWith(".wasm");
@@ -26,6 +27,24 @@ function printed(...words) {
   return execFileSync(process.execPath, words, { env, encoding: "utf8", cwd: __dirname });
 }
 
+/**
+ * What a bundled program prints where there is nothing of Node.
+ * @param {string} program
+ * @param {object} more that is global
+ */
+async function inBrowser(program, more) {
+  const built = await build({
+    entryPoints: [path.join(__dirname, "browser", program)], bundle: true, minify: true, write: false, platform: "browser", format: "esm",
+  });
+  const page = `import { readFileSync } from "node:fs";
+    Object.assign(globalThis, ${JSON.stringify(more)});
+    globalThis.given = readFileSync(${JSON.stringify(path.join(root, "orbgate.wasm"))});
+    void new Response(new Request("http://127.0.0.1").body); // Node makes these with its own.
+    for (const name of ["Buffer", "process"]) { delete globalThis[name]; }
+    await import("data:text/javascript;base64,${Buffer.from(built.outputFiles[0]?.contents ?? "").toString("base64")}");`;
+  return printed("--input-type=module", "-e", page);
+}
+
 test("where shared libraries cannot be loaded, the module answers", () => {
   const program = `console.log(require("orbgate").Engine.external().decide("GET", "${TARGET}", ${JSON.stringify(token)}).scope)`;
   assert.equal(printed("--no-addons", "-e", program), "read:orbs\n");
@@ -38,18 +57,20 @@ test("a module that is loaded answers", () => {
 });
 
 test("a bundler's program for browsers has nothing of Node", async () => {
-  const built = await build({
-    entryPoints: [path.join(__dirname, "browser", "program.mjs")],
-    bundle: true, write: false, platform: "browser", format: "esm",
-  });
-  const page = `import { readFileSync } from "node:fs";
-    globalThis.given = readFileSync(${JSON.stringify(path.join(root, "orbgate.wasm"))});
-    for (const name of ["Buffer", "process"]) { delete globalThis[name]; }
-    await import("data:text/javascript;base64,${Buffer.from(built.outputFiles[0]?.contents ?? "").toString("base64")}");`;
-  assert.equal(printed("--input-type=module", "-e", page), `scope_held
+  assert.equal(await inBrowser("program.mjs", {}), `scope_held
 malformed_request
 cannot read \`policy.yaml\`: there are no files here: give its text to Engine.fromYaml(…)
 `);
+});
+
+test("a gate works where there is nothing of Node, with WebCrypto", async () => {
+  const { publicKey, privateKey } = keyPair("ES256");
+  const keys = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256" }] };
+  const part = (/** @type {object} */ value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const claims = { iss: "https://id.example.com", aud: "https://api.example.com", sub: "ada", client_id: "app", exp: 4e9, scope: "read:orbs" };
+  const text = `${part({ alg: "ES256", typ: "at+jwt", kid: "one" })}.${part(claims)}`;
+  const token = `${text}.${signed("ES256", text, privateKey).toString("base64url")}`;
+  assert.equal(await inBrowser("gate.mjs", { keys, token }), "undefined ada\n401\n401\n404\n");
 });
 
 test("a library of another ABI is refused with both numbers", (context) => {

@@ -34,7 +34,7 @@ const StepInfo = struct({
   struct_size: "uint32_t", kind: "uint32_t", attempt: "uint64_t", until_ms: MS, algorithm: Str, key: Str, message: Str, signature: Str,
   decision: Decision, http_status: "uint32_t", token_kind: "uint32_t", www_authenticate: Str, allow: Str, refused: Str, misrouted: Str,
   audit: Str, scopes: Str, issuer: Str, subject: Str, client: Str, actor: Str, id: Str, fingerprint: Str, expires_ms: MS,
-  scope_set: POINTER,
+  packed: "uint64_t", scope_set: POINTER,
 });
 
 const FetchInfo = struct({ struct_size: "uint32_t", timeout_ms: "uint32_t", attempt: "uint64_t", max_bytes: "uint64_t", url: Str });

@@ -1,7 +1,6 @@
 "use strict";
 // What comes of a question, in the words of this package.
 const { CODES } = require("../layout.js");
-const { HALF } = require("../decision.js");
 const { decisionOf } = require("../engine.js");
 const { text } = require("../library.js");
 
@@ -19,21 +18,12 @@ const engineOf = (/** @type {Answer} */ answer) => /** @type {InstanceType<typeo
 const FAULT = Object.freeze({ httpStatus: CODES.DEFAULT_HTTP_STATUS, headers: Object.freeze({}) });
 
 /**
- * A decision of the library, packed as calls that decide give it.
- * @param {{ effect: number, charge: number, detail: number, route: number, about: number, scope: number, reason: number }} decision
- */
-function packed({ effect, charge, detail, route, about, scope, reason }) {
-  const low = effect + charge * 2 ** 2 + detail * 2 ** 6 + (route || about) * 2 ** 14;
-  return low + (scope + reason * 2 ** 16) * HALF;
-}
-
-/**
  * @param {InstanceType<typeof import("../engine.js").Engine>} engine that has answered
  * @param {any} info
  * @returns {Answer}
  */
 function answerOf(engine, info) {
-  const decision = decisionOf(engine, packed(info.decision));
+  const decision = decisionOf(engine, info.packed);
   // Only an allow of both halves lets a request through.
   const isAllow = decision.isAllow && info.http_status === 0;
   const headers = /** @type {Record<string, string>} */ ({});
