@@ -188,6 +188,8 @@ def test_the_page_says_that_all_is_well() -> None:
         "No call was denied because it lacked a scope.",
     ):
         assert sentence in texts
+    # There is nobody to be told apart, which is not the same as a log that names nobody.
+    assert texts.count("No call was denied.") == 2
     assert "Used by somebody: 1 granted scope, all of them. Held by a caller and never used by it: 0 scopes, by 0 of 1 caller." in texts
 
 

@@ -23,6 +23,8 @@ RULES = {
 
 def told_apart(found: Figures, top: int) -> Section:
     name, rows = "Denials told apart", found.denials
+    if not found.denied:
+        return Section(name, "No call was denied.", [], [])
     if not rows:
         return Section(name, "No denied call names its caller, so denials cannot be told apart.", [], [])
     told = rows.where(lambda row: row.looks_like is not None)
