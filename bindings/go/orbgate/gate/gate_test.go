@@ -307,13 +307,15 @@ func TestKeysAreFetchedOnceForAll(t *testing.T) {
 	token := "Bearer " + i.token(t, "ec", nil)
 	var asking sync.WaitGroup
 	for range 16 {
-		asking.Go(func() {
+		asking.Add(1)
+		go func() {
+			defer asking.Done()
 			for range 20 {
 				if answer := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{token}}); !answer.IsAllow() {
 					t.Errorf("%+v", answer)
 				}
 			}
-		})
+		}()
 	}
 	asking.Wait()
 	if fetches := i.fetches.Load(); fetches != 2 {
@@ -381,11 +383,13 @@ func TestACallerMayGoAwayAndAGateMayBeClosed(t *testing.T) {
 	}
 	var asking sync.WaitGroup
 	for range 4 {
-		asking.Go(func() {
+		asking.Add(1)
+		go func() {
+			defer asking.Done()
 			if answer := protect.Ask(context.Background(), request); answer.IsAllow() {
 				t.Errorf("%+v", answer)
 			}
-		})
+		}()
 	}
 	time.Sleep(10 * time.Millisecond)
 	protect.Close()
