@@ -3,10 +3,11 @@
 //! `cargo test -p orbgate-tower --all-features --test all nested::`.
 #![allow(
     clippy::arithmetic_side_effects,
+    clippy::disallowed_macros,
     clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::unwrap_used,
-    reason = "a test reads files, waits, and stops at its first surprise"
+    reason = "a test reads files, waits, says what it skips, and stops at its first surprise"
 )]
 
 #[cfg(feature = "axum")]
