@@ -73,6 +73,8 @@ pub struct Plan {
     pub scopes: (usize, usize),
     /// Draws from this many routes, spread over the table; from all where `None`.
     pub routes: Option<usize>,
+    /// The same requests over and over, this many; all are different where `None`.
+    pub repeated: Option<usize>,
 }
 
 const FEW: (usize, usize) = (1, 3);
@@ -85,6 +87,7 @@ pub fn plans(table: &str) -> Vec<Plan> {
         kind,
         scopes,
         routes: None,
+        repeated: None,
     };
     let hits = plan("hits", Mix::Hits, FEW);
     match table {
@@ -97,6 +100,11 @@ pub fn plans(table: &str) -> Vec<Plan> {
             plan("words", Mix::Words, FEW),
             plan("long", Mix::Long, FEW),
             plan("mixed", Mix::Mixed, FEW),
+            Plan {
+                name: "hits-hot",
+                repeated: Some(64),
+                ..hits
+            },
         ],
         "100000" => vec![
             hits,
@@ -118,6 +126,7 @@ pub fn own_plans() -> Vec<Plan> {
         kind,
         scopes: FEW,
         routes: None,
+        repeated: None,
     };
     vec![
         plan("query-4", Mix::Query(4)),
@@ -134,7 +143,8 @@ pub fn stream(table: &Table, plan: Plan, count: usize) -> Stream {
     let mut drafts: Vec<Draft> = Vec::with_capacity(count);
     let mut drawn = HashSet::new();
     let mut in_vain = 0;
-    while drafts.len() < count {
+    let different = plan.repeated.unwrap_or(count).min(count);
+    while drafts.len() < different {
         let Some(draft) = maker.draft() else {
             continue;
         };
@@ -174,9 +184,17 @@ pub fn stream(table: &Table, plan: Plan, count: usize) -> Stream {
         });
     }
     let facts = drafts.iter().map(|draft| (draft.token, draft.route));
+    let mut facts: Vec<_> = facts.collect();
+    for id in different..count {
+        asks.push(Ask {
+            id: u32::try_from(id).expect("few requests"),
+            ..asks[id - different]
+        });
+        facts.push(facts[id - different]);
+    }
     Stream {
         asks,
-        facts: facts.collect(),
+        facts,
         tokens: maker.tokens.all,
     }
 }
@@ -522,7 +540,8 @@ mod tests {
                     .iter()
                     .map(|ask| (ask.method, ask.target))
                     .collect();
-                assert_eq!(different.len(), 16_384, "{name}/{}", plan.name);
+                let wanted = plan.repeated.unwrap_or(16_384);
+                assert_eq!(different.len(), wanted, "{name}/{}", plan.name);
             }
         }
         let ten = stream(&Table::named("10"), plans("10")[0], 100);

@@ -26,8 +26,9 @@ const TIMED: usize = 16_384;
 const ROUNDS: usize = 25;
 
 /// The streams that are counted of each table, and the contestants that answer them.
-const STREAMS: [(&str, &str); 22] = [
+const STREAMS: [(&str, &str); 23] = [
     ("hits", "orbgate-set"),
+    ("hits-hot", "orbgate-set"),
     ("hits", "orbgate-batch"),
     ("hits", "orbgate-text"),
     ("hits-many-scopes", "orbgate-text"),

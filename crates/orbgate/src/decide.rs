@@ -7,8 +7,8 @@ use crate::lookup::{self, Found};
 use crate::reason::{Detail, Reason};
 use crate::request::Request;
 use crate::scopes;
-use crate::tables::{NONE, RouteRow, ScopeRow, Tables, Template, Terms, slice};
-use crate::target;
+use crate::tables::{NONE, ScopeRow, Tables, Template, Terms, slice};
+use crate::target::{self, Path};
 use crate::terms::MAX_TARGET_BYTES;
 use crate::token::{Token, read_token};
 
@@ -30,12 +30,12 @@ impl Tables {
             self.methods.column(request.method),
             request.target.len() <= MAX_TARGET_BYTES,
         ) else {
-            return self.decide_rarely(request, found);
+            return self.decide_slowly(request, found);
         };
         let template = match found {
             Found::Template(template) => template,
-            Found::Nothing => return self.decide_no_route(request.token.as_ref()),
-            Found::Unknown => return self.decide_slowly(request),
+            Found::Unknown => return self.decide_slowly(request, found),
+            _ => return self.decide_otherwise(request, found),
         };
         let token = match read_token(request.token.as_ref()) {
             Ok(token) => token,
@@ -59,54 +59,38 @@ impl Tables {
         self.decide_need(need, token, request.allow_bonus_orbs_use)
     }
 
-    /// Decides a request whose method has no column, or whose target is too long. The template is not looked up again:
-    /// the caller chooses the method, and could double the cost with it.
+    /// Decides what the fast path does not: tries every rule, in its order. A template that was found is not looked up again:
+    /// the caller chooses the method, and could double the cost with one that has no column.
     #[cold]
     #[inline(never)]
-    fn decide_rarely<'e>(&'e self, request: &Request<'_>, found: Found<'e>) -> Decision<'e> {
-        let is_in_order = is_method(request.method) && request.target.len() <= MAX_TARGET_BYTES;
-        let token = read_token(request.token.as_ref());
-        match (found, token) {
-            (Found::Template(template), Ok(token)) if is_in_order => {
-                self.decide_method(template, request, token)
-            }
-            (Found::Template(template), Err(reason)) if is_in_order => {
-                self.deny_token(reason, Some(template), request.method)
-            }
-            (Found::Nothing, _) if is_in_order => self.decide_no_route(request.token.as_ref()),
-            // If the method or the length is invalid, this denies before it looks anything up.
-            _ => self.decide_slowly(request),
-        }
-    }
-
-    /// Decides what the fast path does not: tries every rule, in its order.
-    #[cold]
-    #[inline(never)]
-    fn decide_slowly(&self, request: &Request<'_>) -> Decision<'_> {
-        if !is_method(request.method) {
+    fn decide_slowly<'e>(&'e self, request: &Request<'_>, found: Found<'e>) -> Decision<'e> {
+        let has_column = self.methods.column(request.method).is_some();
+        if !has_column && !is_method(request.method) {
             return Decision::malformed(self, Detail::Method);
         }
-        let path = match target::read(request.target, self.profile) {
-            Ok(path) => path,
-            Err(detail) => return Decision::malformed(self, detail),
-        };
-        let found = lookup::find_exactly(self, &path);
-        let token = match read_token(request.token.as_ref()) {
-            Ok(token) => token,
-            Err(reason) => return self.deny_token(reason, found.ok().flatten(), request.method),
-        };
-        let template = match found {
-            Ok(Some(template)) => template,
-            Ok(None) => return self.deny(Reason::NoRoute, Subject::NOTHING),
-            Err(detail) => return Decision::malformed(self, detail),
-        };
-        self.decide_method(template, request, token)
+        if !matches!(found, Found::Unknown) && request.target.len() <= MAX_TARGET_BYTES {
+            return self.decide_otherwise(request, found);
+        }
+        let mut path = Path::default();
+        match target::read(request.target, self.profile, &mut path) {
+            Ok(()) => self.decide_otherwise(request, lookup::find_exactly(self, &path)),
+            Err(detail) => Decision::malformed(self, detail),
+        }
     }
 
-    #[cold]
-    fn decide_no_route(&self, token: Option<&Token<'_>>) -> Decision<'_> {
-        let reason = read_token(token).err().unwrap_or(Reason::NoRoute);
-        self.deny(reason, Subject::NOTHING)
+    /// Decides once it is known what the target is, and the method need not have a column.
+    #[inline(never)]
+    fn decide_otherwise<'e>(&'e self, request: &Request<'_>, found: Found<'e>) -> Decision<'e> {
+        let template = match found {
+            Found::Template(template) => Some(template),
+            _ => None,
+        };
+        match (read_token(request.token.as_ref()), found) {
+            (Err(reason), _) => self.deny_token(reason, template, request.method),
+            (Ok(token), Found::Template(template)) => self.decide_method(template, request, token),
+            (Ok(_), Found::Refused(detail)) => Decision::malformed(self, detail),
+            (Ok(_), _) => self.deny(Reason::NoRoute, Subject::NOTHING),
+        }
     }
 
     /// Denies a call without a valid token. The decision does not name the route, because the caller may not learn it.
@@ -147,7 +131,11 @@ impl Tables {
     #[inline(always)]
     pub(crate) fn need(&self, route: u32) -> Option<Need<'_>> {
         let row = self.routes.get(index(route))?;
-        Some(Need::route(route, row))
+        Some(Need {
+            route,
+            scope: row.scope,
+            terms: &row.terms,
+        })
     }
 
     /// The template's route of a method, whether or not it has a column.
@@ -200,15 +188,6 @@ pub(crate) struct Need<'e> {
 }
 
 impl<'e> Need<'e> {
-    #[inline(always)]
-    const fn route(id: u32, row: &'e RouteRow) -> Self {
-        Self {
-            route: id,
-            scope: row.scope,
-            terms: &row.terms,
-        }
-    }
-
     #[inline(always)]
     pub(crate) const fn scope(id: u16, row: &'e ScopeRow) -> Self {
         Self {

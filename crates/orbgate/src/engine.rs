@@ -54,6 +54,7 @@ impl Engine {
     /// assert!(decision.is_allow());
     /// assert_eq!(decision.charge().map(|charge| charge.consumes), Some(true));
     /// ```
+    #[inline(always)]
     pub fn decide(&self, request: &Request<'_>) -> Decision<'_> {
         self.tables.decide(request)
     }

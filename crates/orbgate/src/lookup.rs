@@ -21,7 +21,7 @@ use crate::reason::Detail;
 use crate::tables::{COUNT, Literal, LiteralRow, NONE, Spelling, Tables, Template, Tuple, slice};
 use crate::target::{Decoded, Path, is_clear, refused, reserved};
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES};
-use crate::vector::{BLOCK, Native, Pair, Vector, Words, end_in_block, positions_in_block};
+use crate::vector::{BLOCK, Native, Vector, end_in_block, positions_in_block};
 
 /// What the fast path finds.
 #[derive(Clone, Copy)]
@@ -30,6 +30,8 @@ pub(crate) enum Found<'e> {
     Template(&'e Template),
     /// No template fits.
     Nothing,
+    /// The path breaks this rule together with the policy (P19, P21).
+    Refused(Detail),
     /// The target is not simple enough for the fast path.
     Unknown,
 }
@@ -37,8 +39,19 @@ pub(crate) enum Found<'e> {
 /// A shorter path is copied into a buffer of this size.
 const SHORTEST: usize = 16;
 
+/// The number of a path's segments, and the parts of those that are literals somewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Key {
+    all: u64,
+    /// The parts of literals of which a letter has the other case: they are values, too.
+    other_case: u64,
+}
+
 /// The key of a path that does not start as all templates do: no template has that number of segments.
-const NO_TEMPLATE: u64 = COUNT;
+const NO_TEMPLATE: Key = Key {
+    all: COUNT,
+    other_case: 0,
+};
 
 /// Looks for the template of a path, if everything about it is simple.
 #[inline(always)]
@@ -49,60 +62,54 @@ pub(crate) fn find<'e>(tables: &'e Tables, path: &[u8]) -> Found<'e> {
     }
 }
 
-/// The key of a path: the number of its segments, and the parts of those that are literals somewhere. `None` where something is
-/// not simple.
+/// The key of a path; `None` where something is not simple.
 #[inline(always)]
-pub(crate) fn key<V: Vector>(tables: &Tables, path: &[u8]) -> Option<u64> {
+pub(crate) fn key<V: Vector>(tables: &Tables, path: &[u8]) -> Option<Key> {
     match path.len() {
-        length @ 32.. => key_in_blocks::<Pair<V>>(tables, path, length, BLOCK),
-        length @ SHORTEST..32 => key_in_blocks::<V>(tables, path, length, 32),
+        length @ SHORTEST.. => key_of_long::<V>(tables, path, length),
         _ => key_of_short::<V>(tables, path),
     }
 }
 
 #[inline(never)]
-fn key_of_short<V: Vector>(tables: &Tables, path: &[u8]) -> Option<u64> {
+fn key_of_short<V: Vector>(tables: &Tables, path: &[u8]) -> Option<Key> {
     let mut padded = [b'-'; SHORTEST];
     for (to, from) in padded.iter_mut().zip(path) {
         *to = *from;
     }
-    key_in_blocks::<V>(tables, &padded, path.len(), SHORTEST)
+    key_of_long::<V>(tables, &padded, path.len())
 }
 
-/// The key of the path, which is the first `length` bytes. In each block, only the first `in_block` bytes can be part
-/// of it.
+/// The key of the path, which is the first `length` bytes.
 #[inline(always)]
-fn key_in_blocks<V: Vector>(
+fn key_of_long<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -> Option<Key> {
+    let Some(start) = below_prefix(tables, bytes) else {
+        return key_outside_prefix::<V>(tables, bytes, length);
+    };
+    let mut walk = Walk::<false>::new(tables, bytes)?;
+    match each_segment::<V>(bytes, length, start, &mut walk) {
+        None if walk.key.other_case != 0 => key_in_other_case::<V>(tables, bytes, length, start),
+        done => done.and(Some(walk.key)),
+    }
+}
+
+/// The same where a literal has a letter of the other case. Walked again, because a number that is hardly ever needed makes the
+/// walk dearer for all paths.
+#[inline(never)]
+fn key_in_other_case<V: Vector>(
     tables: &Tables,
     bytes: &[u8],
     length: usize,
-    in_block: usize,
-) -> Option<u64> {
-    let Some(start) = below_prefix(tables, bytes) else {
-        return key_outside_prefix::<V>(tables, bytes, length, in_block);
-    };
-    let mut walk = Walk {
-        tables,
-        bytes,
-        words: Words::of(bytes)?,
-        positions: tables
-            .positions
-            .get(index(tables.prefix.segments)..)?
-            .iter(),
-        key: u64::from(tables.prefix.segments),
-    };
-    each_segment::<V>(bytes, length, in_block, start, &mut walk)?;
+    start: usize,
+) -> Option<Key> {
+    let mut walk = Walk::<true>::new(tables, bytes)?;
+    each_segment::<V>(bytes, length, start, &mut walk)?;
     Some(walk.key)
 }
 
 /// The key of a path that starts as no template does, so that nothing has to be interned.
 #[inline(never)]
-fn key_outside_prefix<V: Vector>(
-    tables: &Tables,
-    bytes: &[u8],
-    length: usize,
-    in_block: usize,
-) -> Option<u64> {
+fn key_outside_prefix<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -> Option<Key> {
     if bytes.first() != Some(&b'/') || !tables.is_packed {
         return None;
     }
@@ -110,7 +117,7 @@ fn key_outside_prefix<V: Vector>(
         bytes,
         left: MAX_SEGMENTS,
     };
-    each_segment::<V>(bytes, length, in_block, 1, &mut check)?;
+    each_segment::<V>(bytes, length, 1, &mut check)?;
     Some(NO_TEMPLATE)
 }
 
@@ -144,16 +151,15 @@ impl Visit for Check<'_> {
 fn each_segment<V: Vector>(
     bytes: &[u8],
     mut length: usize,
-    in_block: usize,
     mut start: usize,
     visit: &mut impl Visit,
 ) -> Option<()> {
     let mut base = start;
     let mut is_start = 1;
     while base <= length {
-        let (slashes, is_usual) = slashes::<V>(bytes, base, in_block)?;
+        let (slashes, is_usual) = slashes::<V>(bytes, base)?;
         if !is_usual {
-            length = before_query::<V>(bytes, base, in_block, length)?;
+            length = before_query::<V>(bytes, base, length)?;
         }
         // The last segment ends where the path does.
         let end = end_in_block(length, base);
@@ -177,21 +183,38 @@ fn each_segment<V: Vector>(
     Some(())
 }
 
-/// The segments so far.
-struct Walk<'e, 't> {
+/// The segments so far. If `OTHER_CASE` is not set, the walk ends at a literal in another case.
+struct Walk<'e, 't, const OTHER_CASE: bool> {
     tables: &'e Tables,
     bytes: &'t [u8],
-    words: Words<'t>,
     /// The literals at the next segment's position and at those after it.
     positions: core::slice::Iter<'e, PerfectHash<Literal>>,
-    key: u64,
+    key: Key,
 }
 
-impl Visit for Walk<'_, '_> {
+impl<'e, 't, const OTHER_CASE: bool> Walk<'e, 't, OTHER_CASE> {
+    #[inline(always)]
+    fn new(tables: &'e Tables, bytes: &'t [u8]) -> Option<Self> {
+        let common = tables.prefix.segments;
+        let positions = tables.positions.get(index(common)..)?.iter();
+        let key = Key {
+            all: u64::from(common),
+            other_case: 0,
+        };
+        Some(Self {
+            tables,
+            bytes,
+            positions,
+            key,
+        })
+    }
+}
+
+impl<const OTHER_CASE: bool> Visit for Walk<'_, '_, OTHER_CASE> {
     /// Interns it.
     #[inline(always)]
     fn segment(&mut self, start: usize, end: usize) -> Option<()> {
-        let ends = ends(self.words, start, end);
+        let ends = ends(self.bytes, start, end)?;
         if ends.head as u8 == b'.' && is_dots(self.bytes.get(start..end)) {
             return None;
         }
@@ -202,10 +225,14 @@ impl Visit for Walk<'_, '_> {
         let unlike = differ & SEEN | u64::from(literal.length ^ length);
         // Without a branch: no processor can predict whether a segment is a literal.
         let part = select_unpredictable(unlike == 0, literal.part, 0);
-        self.key = self.key.wrapping_add(part).wrapping_add(1);
+        self.key.all = self.key.all.wrapping_add(part).wrapping_add(1);
         // One test, because no processor can predict either part of it.
         if unlike | u64::from(differ == 0) == 0 {
-            compare_text(self.tables, literal, self.bytes.get(start..end)?)?;
+            let segment = self.bytes.get(start..end)?;
+            if has_other_case(self.tables, literal, segment)? {
+                self.key.other_case |= part;
+                return OTHER_CASE.then_some(());
+            }
         }
         Some(())
     }
@@ -214,24 +241,28 @@ impl Visit for Walk<'_, '_> {
 /// The ends of a segment. If eight bytes of the path end where the segment does, they are read at once. If the segment
 /// is shorter, the bytes before it are shifted out.
 #[inline(always)]
-fn ends(words: Words<'_>, start: usize, end: usize) -> Ends {
+fn ends(bytes: &[u8], start: usize, end: usize) -> Option<Ends> {
+    let word = |at: usize| {
+        let word = bytes.get(at..end.max(8))?.first_chunk();
+        word.map(|word| u64::from_le_bytes(*word))
+    };
     if end < 8 {
-        let behind = (end as u32).wrapping_mul(8).wrapping_neg();
+        let after = (end as u32).wrapping_mul(8).wrapping_neg();
         let length = end.wrapping_sub(start) as u32;
         let before = length.wrapping_mul(8).wrapping_neg();
-        let all = words.at(0).wrapping_shl(behind).wrapping_shr(before);
-        return Ends {
+        let all = word(0)?.wrapping_shl(after).wrapping_shr(before);
+        return Some(Ends {
             head: all,
             tail: all,
-        };
+        });
     }
-    let last = end.wrapping_sub(8).min(words.last);
+    let last = end.wrapping_sub(8);
     // How many bits of the last eight bytes come before the segment.
     let before = (start.saturating_sub(last) as u32).wrapping_mul(8);
-    Ends {
-        head: words.at(start.min(last)).wrapping_shr(before),
-        tail: words.at(last).wrapping_shr(before),
-    }
+    Some(Ends {
+        head: word(start.min(last))?.wrapping_shr(before),
+        tail: word(last)?.wrapping_shr(before),
+    })
 }
 
 /// Whether a segment has nothing but dots.
@@ -243,11 +274,12 @@ fn is_dots(segment: Option<&[u8]>) -> bool {
 
 /// The template of a key.
 #[inline(always)]
-pub(crate) fn find_by(tables: &Tables, key: u64) -> Found<'_> {
-    match tables.template(key) {
-        Some(template) => Found::Template(template),
-        None => find_in_tuples(tables, key),
-    }
+pub(crate) fn find_by(tables: &Tables, key: Key) -> Found<'_> {
+    let template = match key.other_case {
+        0 => tables.template(key.all),
+        _ => None,
+    };
+    template.map_or_else(|| find_in_tuples(tables, key), Found::Template)
 }
 
 /// Where the first segment below the prefix starts. `None` where the path does not start with the prefix.
@@ -270,9 +302,9 @@ fn below_prefix(tables: &Tables, bytes: &[u8]) -> Option<usize> {
 
 /// Where the slashes of a block are, as bits, and whether no byte of it is reserved.
 #[inline(always)]
-fn slashes<V: Vector>(bytes: &[u8], base: usize, in_block: usize) -> Option<(u64, bool)> {
+fn slashes<V: Vector>(bytes: &[u8], base: usize) -> Option<(u64, bool)> {
     let mut all = V::splat(0);
-    let slashes = positions_in_block(bytes, base, in_block, |bytes: V| {
+    let slashes = positions_in_block(bytes, base, |bytes: V| {
         all = all.or(reserved(bytes));
         bytes.positions(b'/')
     });
@@ -282,59 +314,76 @@ fn slashes<V: Vector>(bytes: &[u8], base: usize, in_block: usize) -> Option<(u64
 /// Where the path of a target ends whose query starts in this block. `None` where the block has another reserved byte before the
 /// `?`, or the query has one that no target may have.
 #[inline(never)]
-fn before_query<V: Vector>(
-    bytes: &[u8],
-    base: usize,
-    in_block: usize,
-    length: usize,
-) -> Option<usize> {
-    let starts = positions_in_block(bytes, base, in_block, |bytes: V| bytes.positions(b'?'))?;
-    if starts == 0 || length > MAX_TARGET_BYTES {
+fn before_query<V: Vector>(bytes: &[u8], base: usize, length: usize) -> Option<usize> {
+    let usual = positions_in_block(bytes, base, |bytes: V| reserved(bytes).positions(0))?;
+    let end = base.wrapping_add(index(usual.trailing_ones()));
+    if bytes.get(end) != Some(&b'?') || length > MAX_TARGET_BYTES {
         return None;
     }
-    let usual = positions_in_block(bytes, base, in_block, |bytes: V| {
-        reserved(bytes).positions(0)
-    })?;
-    if starts.wrapping_sub(1) & !starts & !usual != 0 {
-        return None;
-    }
-    let end = base.wrapping_add(index(starts.trailing_zeros()));
     // From a register's length before the end of the text, if the query is shorter: the path's own bytes may be in a target, too.
     let from = end.min(bytes.len().saturating_sub(V::BYTES));
     is_clear(bytes.get(from..)?, refused::<V>).then_some(end)
 }
 
-/// Compares a segment with a literal whose ends are the same, except perhaps for the case of letters. `None` unless the
-/// literal has one spelling, which the segment has, and no other literal has its ends.
+/// Whether a segment has a letter in another case than a literal, whose ends are the same but perhaps for that. `None` unless the
+/// literal has one spelling, and no other literal has its ends.
+#[cold] // so that the walk keeps what it needs in registers
 #[inline(never)]
-fn compare_text(tables: &Tables, literal: &Literal, segment: &[u8]) -> Option<()> {
+fn has_other_case(tables: &Tables, literal: &Literal, segment: &[u8]) -> Option<bool> {
     let row = tables.literal_rows.get(index(literal.id))?;
     let [spelling] = slice(&tables.spellings, row.spellings) else {
         return None;
     };
-    let is_same = row.alike == 1 && tables.text.bytes(spelling.text) == segment;
-    is_same.then_some(())
+    let text = tables.text.bytes(spelling.text);
+    let is_it = row.alike == 1 && text.eq_ignore_ascii_case(segment);
+    is_it.then_some(text != segment)
 }
 
 /// The most specific template that fits when some of a path's literals are values of parameters.
 #[inline(never)]
-fn find_in_tuples(tables: &Tables, key: u64) -> Found<'_> {
-    let count = (key & COUNT) as u32;
-    let tuples = tables.tuples_of(count);
-    if tuples.is_empty() {
+fn find_in_tuples(tables: &Tables, key: Key) -> Found<'_> {
+    let count = (key.all & COUNT) as u32;
+    if tables.tuples_of(count).is_empty() {
         return Found::Nothing;
     }
     let common = tables.prefix.segments;
     let mut literals = 1_u32.wrapping_shl(common).wrapping_sub(1);
     for (position, field) in (common..count).zip(tables.fields.iter().skip(index(common))) {
-        literals |= u32::from(key & field != 0).wrapping_shl(position);
+        literals |= u32::from(key.all & field != 0).wrapping_shl(position);
     }
-    // The tuple of all these literals was looked up before.
-    let mut tuples = tuples
-        .iter()
-        .filter(|tuple| tuple.literals & !literals == 0 && tuple.literals != literals);
-    let found = tuples.find_map(|tuple| tables.template(key & (tuple.fields | COUNT)));
-    found.map_or(Found::Nothing, Found::Template)
+    choose(tables, count, literals, |tuple, exactly| {
+        let fits = tuple.fields & key.other_case == 0;
+        // The tuple of all these literals was looked up before.
+        let is_known = fits && tuple.literals == literals;
+        if is_known || exactly && !fits {
+            return None;
+        }
+        let template = tables.template(key.all & (tuple.fields | COUNT))?;
+        Some((template, fits))
+    })
+}
+
+/// The most specific template that fits (rule P20), of the tuples that have no other literals than these; refused if a more
+/// specific one would fit but for the case of letters (P21). `fit` gives the template of a tuple, and whether it fits exactly:
+/// once one fits but for that case, the others count only if they do.
+#[inline(always)]
+fn choose<'e>(
+    tables: &'e Tables,
+    count: u32,
+    literals: u32,
+    fit: impl Fn(&Tuple, bool) -> Option<(&'e Template, bool)>,
+) -> Found<'e> {
+    let mut is_ambiguous = false;
+    let tuples = tables.tuples_of(count).iter();
+    for tuple in tuples.filter(|tuple| tuple.literals & !literals == 0) {
+        match fit(tuple, is_ambiguous) {
+            Some((_, false)) => is_ambiguous = true,
+            Some(_) if is_ambiguous => return Found::Refused(Detail::AmbiguousCase),
+            Some((template, true)) => return Found::Template(template),
+            None => {}
+        }
+    }
+    Found::Nothing
 }
 
 impl Tables {
@@ -382,20 +431,16 @@ fn in_small_letters(text: &[u8]) -> impl Iterator<Item = u8> {
     text.iter().map(u8::to_ascii_lowercase)
 }
 
-/// The most specific template that fits an accepted path (rule P20), `None` where none fits, or the rule that the path
-/// breaks together with this policy (P19, P21).
-pub(crate) fn find_exactly<'e>(
-    tables: &'e Tables,
-    path: &Path<'_>,
-) -> Result<Option<&'e Template>, Detail> {
-    let segments = path.segments();
-    let count = u32::try_from(segments.len()).unwrap_or(NONE);
+/// The most specific template that fits an accepted path (rule P20), or the rule that the path breaks together with this
+/// policy (P19, P21).
+pub(crate) fn find_exactly<'e>(tables: &'e Tables, path: &Path<'_>) -> Found<'e> {
+    let count = u32::try_from(path.segments().len()).unwrap_or(NONE);
     let this_length = 1_u32.wrapping_shl(count.wrapping_sub(1));
     let mut parts = [0_u64; MAX_SEGMENTS];
     let mut literals = 0_u32;
-    for ((position, segment), part) in (0..).zip(segments).zip(&mut parts) {
+    for ((position, segment), part) in (0..).zip(path.segments()).zip(&mut parts) {
         let decoded = path.decoded(segment);
-        let text = decoded.as_ref().map_or(*segment, Decoded::as_bytes);
+        let text = decoded.as_ref().map_or(segment, Decoded::as_bytes);
         let Some(row) = tables.literal(position, text) else {
             continue;
         };
@@ -404,78 +449,52 @@ pub(crate) fn find_exactly<'e>(
             spelling.lengths & this_length != 0 && tables.text.bytes(spelling.text) == text
         };
         if decoded.is_some() && spellings.any(is_spelt_so) {
-            return Err(Detail::NonCanonicalLiteral);
+            return Found::Refused(Detail::NonCanonicalLiteral);
         }
         *part = row.part;
         literals |= 1_u32.wrapping_shl(position);
     }
-    let mut is_ambiguous = false;
-    let tuples = tables.tuples_of(count).iter();
-    for tuple in tuples.filter(|tuple| tuple.literals & !literals == 0) {
+    choose(tables, count, literals, |tuple, exactly| {
         let own = |position: u32| tuple.literals.wrapping_shr(position) & 1 == 1;
         let parts = (0..count)
             .zip(&parts)
             .filter(|(position, _)| own(*position));
         let key = parts.fold(u64::from(count), |key, (_, part)| key.wrapping_add(*part));
-        let Some(template) = tables.template(key) else {
-            continue;
-        };
-        match fit(tables, template, tuple, path, is_ambiguous) {
-            Fit::Exact if is_ambiguous => return Err(Detail::AmbiguousCase),
-            Fit::Exact => return Ok(Some(template)),
-            Fit::ButForCase => is_ambiguous = true,
-            Fit::Not => {}
-        }
-    }
-    Ok(None)
+        let template = tables.template(key)?;
+        let is_exact = fit(tables, template, tuple, path, exactly)?;
+        Some((template, is_exact))
+    })
 }
 
-/// How a template fits a path.
-enum Fit {
-    Exact,
-    /// Once escapes are decoded, and only if the case of letters is ignored.
-    ButForCase,
-    Not,
-}
-
-/// Compares a path with the text of a template of as many segments, which has this tuple. Once one fits except for its
-/// case, the others count only if they fit exactly: so the comparison of their texts ends at the first difference.
-fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &Path<'_>, exactly: bool) -> Fit {
+/// Whether the text of a template, which has this tuple, fits a path exactly; if not, once escapes are decoded and if the case of
+/// letters is ignored. `None` where it fits neither way. A comparison ends at the first difference.
+fn fit(
+    tables: &Tables,
+    template: &Template,
+    tuple: &Tuple,
+    path: &Path<'_>,
+    exactly: bool,
+) -> Option<bool> {
     let route = tables.routes.get(index(template.first_route));
-    let mut rest = route.map_or(&[][..], |route| tables.text.bytes(route.template));
-    let mut fit = Fit::Exact;
-    for (position, segment) in (0..).zip(path.segments()) {
-        let Some((b'/', own)) = rest.split_first() else {
-            return Fit::Not;
-        };
-        if tuple.literals.wrapping_shr(position) & 1 == 0 {
-            let end = own.iter().position(|byte| *byte == b'/');
-            rest = own.get(end.unwrap_or(own.len())..).unwrap_or_default();
-            if own.first() != Some(&b'{') {
-                return Fit::Not;
-            }
-            continue;
-        }
-        let decoded = if exactly { None } else { path.decoded(segment) };
-        let decoded = decoded.as_ref().map_or(*segment, Decoded::as_bytes);
-        let Some((own, after)) = own.split_at_checked(decoded.len()) else {
-            return Fit::Not;
-        };
-        rest = after;
-        if own == *segment {
-            continue;
-        }
-        if exactly || !own.eq_ignore_ascii_case(decoded) {
-            return Fit::Not;
-        }
-        fit = Fit::ButForCase;
-    }
+    let own = route.map_or(&[][..], |route| tables.text.bytes(route.template));
     // The root has a slash and no segment.
-    match rest {
-        [] => fit,
-        [b'/'] if path.segments().is_empty() => fit,
-        _ => Fit::Not,
+    let own = own.split(|byte| *byte == b'/').skip(1);
+    let mut own = own.filter(|own| !own.is_empty());
+    let mut is_exact = true;
+    for (position, segment) in (0..).zip(path.segments()) {
+        let own = own.next()?;
+        let is_literal = tuple.literals.wrapping_shr(position) & 1 == 1;
+        if is_literal && own == segment || !is_literal && own.starts_with(b"{") {
+            continue;
+        }
+        let decoded = path.decoded(segment);
+        let text = decoded.as_ref().map_or(segment, Decoded::as_bytes);
+        if exactly || !is_literal || !own.eq_ignore_ascii_case(text) {
+            return None;
+        }
+        is_exact = false;
     }
+    own.next().is_none().then_some(is_exact)
 }
 
 #[cfg(test)]
@@ -533,7 +552,7 @@ mod tests {
         let tables = &Engine::external().tables;
         match find_by(tables, key::<V>(tables, path.as_bytes())?) {
             Found::Template(template) => Some(template.key),
-            Found::Nothing | Found::Unknown => None,
+            _ => None,
         }
     }
 

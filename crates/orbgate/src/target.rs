@@ -7,12 +7,12 @@
 #![allow(
     clippy::as_conversions,
     clippy::indexing_slicing,
-    reason = "bytes as indices of tables of 256"
+    reason = "positions in a block as indices"
 )]
 
 use crate::reason::Detail;
 use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, Profile};
-use crate::vector::{Native, Vector};
+use crate::vector::{BLOCK, Native, Vector, end_in_block, positions_in_block};
 
 /// Zero where a byte is a slash, or a letter, a digit or one of `-._`. No rule is about these, except about a dot at
 /// the start of a segment. Other bytes may be valid, too.
@@ -38,22 +38,30 @@ pub(crate) fn is_clear<V: Vector>(bytes: &[u8], of: impl Fn(V) -> V) -> bool {
     let Some(last) = bytes.len().checked_sub(V::BYTES) else {
         return false;
     };
-    for at in (0..bytes.len()).step_by(V::BYTES) {
-        // A read that would pass the end is moved back.
-        match V::load(bytes, at.min(last)) {
-            Some(bytes) => all = all.or(of(bytes)),
-            None => return false,
+    // As many registers for most targets: no processor can predict how long one is.
+    for base in (0..bytes.len()).step_by(BLOCK) {
+        for offset in (0..BLOCK).step_by(V::BYTES) {
+            // A read that would pass the end is moved back.
+            match V::load(bytes, base.wrapping_add(offset).min(last)) {
+                Some(bytes) => all = all.or(of(bytes)),
+                None => return false,
+            }
         }
     }
     all.is_zero()
 }
 
 /// An accepted path, cut into segments.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct Path<'t> {
-    segments: [&'t [u8]; MAX_SEGMENTS],
+    target: &'t [u8],
+    /// Where each segment starts and ends.
+    places: [[u16; 2]; MAX_SEGMENTS],
     count: usize,
     has_escapes: bool,
+    has_empty: bool,
+    has_dots: bool,
+    is_too_long: bool,
 }
 
 impl<'t> Path<'t> {
@@ -67,115 +75,114 @@ impl<'t> Path<'t> {
     }
 
     /// The segments; `/` alone has none.
-    pub(crate) fn segments(&self) -> &[&'t [u8]] {
-        self.segments.get(..self.count).unwrap_or(&self.segments)
+    pub(crate) fn segments(&self) -> impl ExactSizeIterator<Item = &'t [u8]> + '_ {
+        let places = self.places.get(..self.count).unwrap_or(&self.places);
+        let slice = |[start, end]: [u16; 2]| self.target.get(start.into()..end.into());
+        places
+            .iter()
+            .map(move |place| slice(*place).unwrap_or_default())
     }
 
-    /// Cuts a path that starts with a slash (P10, P11 and the limits of P2).
+    /// Adds the segment that starts and ends at these places.
     #[inline(always)]
-    fn cut(path: &'t [u8], has_escapes: bool) -> Result<Self, Detail> {
-        let mut cut = Self {
-            segments: [&[]; MAX_SEGMENTS],
-            count: 0,
-            has_escapes,
-        };
-        let Some(segments) = path.get(1..).filter(|segments| !segments.is_empty()) else {
-            return Ok(cut);
-        };
-        let (mut has_empty, mut has_dots, mut is_within_limits) = (false, false, true);
-        for segment in segments.split(|byte| *byte == b'/') {
-            has_empty |= segment.is_empty();
-            has_dots |= segment.iter().all(|byte| *byte == b'.');
-            match cut.segments.get_mut(cut.count) {
-                Some(free) if segment.len() <= MAX_SEGMENT_BYTES => *free = segment,
-                _ => is_within_limits = false,
-            }
-            cut.count = cut.count.saturating_add(1);
+    fn add(&mut self, start: usize, end: usize) {
+        let segment = self.target.get(start..end).unwrap_or_default();
+        self.has_empty |= segment.is_empty();
+        self.has_dots |= segment.iter().all(|byte| *byte == b'.');
+        self.is_too_long |= segment.len() > MAX_SEGMENT_BYTES;
+        match self.places.get_mut(self.count) {
+            Some(free) => *free = [start as u16, end as u16],
+            None => self.is_too_long = true,
         }
-        match (has_empty, has_dots, is_within_limits) {
-            (true, _, _) => Err(Detail::EmptySegment),
-            (_, true, _) => Err(Detail::DotSegment),
-            (_, _, false) => Err(Detail::Length),
-            (false, false, true) => Ok(cut),
-        }
+        self.count = self.count.saturating_add(1);
     }
 }
 
 /// Cuts a target into segments, or names the first rule that it breaks: P2 to P5, P7, then the path's bytes from left
 /// to right, then P10, P11 and the limits on segments.
-#[inline(always)]
-pub(crate) fn read(target: &[u8], profile: Profile) -> Result<Path<'_>, Detail> {
-    let path = path(target)?;
-    if path.first() != Some(&b'/') {
-        return Err(Detail::Form);
-    }
-    if is_clear(path, reserved::<Native>) {
-        return Path::cut(path, false);
-    }
-    if path.contains(&b'\\') {
-        return Err(Detail::Backslash);
-    }
-    let mut has_escapes = false;
-    let mut rest = path;
-    while let Some(at) = rest.iter().position(|byte| HAS_RULE[usize::from(*byte)]) {
-        let Some((from_here, (byte, after))) = rest
-            .get(at..)
-            .and_then(|rest| Some((rest, rest.split_first()?)))
-        else {
-            break;
-        };
-        match byte {
-            b';' => return Err(Detail::MatrixParam),
-            b'%' if profile == Profile::Strict => return Err(Detail::Percent),
-            b'%' => {
-                read_escape(path, from_here)?;
-                has_escapes = true;
-            }
-            _ => return Err(Detail::PathChar),
-        }
-        rest = after;
-    }
-    Path::cut(path, has_escapes)
-}
-
-/// The bytes that P8, P9 and P12 to P18 are about.
-static HAS_RULE: [bool; 256] = {
-    let mut all = [false; 256];
-    let mut bytes: &[u8] = b";%\"<>^`{}|[]";
-    while let [byte, others @ ..] = bytes {
-        all[*byte as usize] = true;
-        bytes = others;
-    }
-    all
-};
-
-/// The path of a target whose bytes are in order, and that is not too long (P2 to P4). Nothing reads the query after
-/// this (P6).
-pub(crate) fn path(target: &[u8]) -> Result<&[u8], Detail> {
+pub(crate) fn read<'t>(
+    target: &'t [u8],
+    profile: Profile,
+    path: &mut Path<'t>,
+) -> Result<(), Detail> {
     if target.is_empty() || target.len() > MAX_TARGET_BYTES {
         return Err(Detail::Length);
     }
-    // Without a branch, so that the compiler can check many bytes at once.
-    let (mut is_visible, mut has_hash, mut has_query) = (true, false, false);
-    for byte in target {
-        is_visible &= byte.is_ascii_graphic();
-        has_hash |= *byte == b'#';
-        has_query |= matches!(byte, b'?');
+    if !is_clear(target, refused::<Native>) {
+        if !target.iter().all(u8::is_ascii_graphic) {
+            return Err(Detail::Byte);
+        }
+        if target.contains(&b'#') {
+            return Err(Detail::Fragment);
+        }
     }
-    if !is_visible {
-        return Err(Detail::Byte);
+    if target.first() != Some(&b'/') {
+        return Err(Detail::Form);
     }
-    if has_hash {
-        return Err(Detail::Fragment);
-    }
-    match has_query {
-        true => Ok(target.split(|byte| *byte == b'?').next().unwrap_or(target)),
-        false => Ok(target),
+    path.target = target;
+    read_path(path, profile).map_err(|detail| {
+        let mut bytes = target.iter().take_while(|byte| **byte != b'?');
+        match target.contains(&b'\\') && bytes.any(|byte| *byte == b'\\') {
+            true => Detail::Backslash,
+            false => detail,
+        }
+    })?;
+    match (path.has_empty, path.has_dots, path.is_too_long) {
+        (true, _, _) => Err(Detail::EmptySegment),
+        (_, true, _) => Err(Detail::DotSegment),
+        (_, _, true) => Err(Detail::Length),
+        (false, false, false) => Ok(()),
     }
 }
 
-/// Applies rules P13 to P18 to the escape at the start of `rest`, which is the end of a path.
-fn read_escape(path: &[u8], rest: &[u8]) -> Result<(), Detail> {
+/// Reads a path up to the first byte that it may not have (P8, P9, P12 to P18). Nothing reads the query after this (P6).
+fn read_path(path: &mut Path<'_>, profile: Profile) -> Result<(), Detail> {
+    let target = path.target;
+    let (mut start, mut end) = (1, target.len());
+    'path: for base in (0..target.len()).step_by(BLOCK) {
+        let others = positions_in_block(target, base, |bytes: Native| {
+            reserved(bytes).positions(0) ^ bytes.positions(b'/')
+        });
+        // A target that does not fill a register is looked at byte by byte.
+        let in_target = end_in_block(target.len(), base).wrapping_sub(1);
+        let mut stops = !others.unwrap_or_default() & in_target;
+        while stops != 0 {
+            let at = base.wrapping_add(stops.trailing_zeros() as usize);
+            stops &= stops.wrapping_sub(1);
+            match target[at] {
+                b'/' if at == 0 => {}
+                b'/' => {
+                    path.add(start, at);
+                    start = at.wrapping_add(1);
+                }
+                b'?' => {
+                    end = at;
+                    break 'path;
+                }
+                b';' => return Err(Detail::MatrixParam),
+                b'%' if profile == Profile::Strict => return Err(Detail::Percent),
+                b'%' => {
+                    read_escape(target, at)?;
+                    path.has_escapes = true;
+                }
+                b'"' | b'<' | b'>' | b'^' | b'`' | b'{' | b'}' | b'|' | b'[' | b']' => {
+                    return Err(Detail::PathChar);
+                }
+                b'\\' => return Err(Detail::Backslash),
+                _ => {}
+            }
+        }
+    }
+    // The root has no segment.
+    if end > 1 {
+        path.add(start, end);
+    }
+    Ok(())
+}
+
+/// Applies rules P13 to P18 to the escape at this place.
+fn read_escape(target: &[u8], at: usize) -> Result<(), Detail> {
+    let (before, rest) = target.split_at_checked(at).unwrap_or_default();
     let Some((byte, after)) = escaped(rest) else {
         return Err(Detail::BadEscape);
     };
@@ -185,16 +192,8 @@ fn read_escape(path: &[u8], rest: &[u8]) -> Result<(), Detail> {
         b'-' | b'.' | b'_' | b'~' => Err(Detail::EncodedUnreserved),
         byte if byte.is_ascii_alphanumeric() => Err(Detail::EncodedUnreserved),
         0x80..=0xff => Err(Detail::NonAscii),
-        b' ' => {
-            let before = path.get(..path.len().saturating_sub(rest.len()));
-            let starts = before.and_then(<[u8]>::last) == Some(&b'/');
-            let ends = matches!(after.first(), None | Some(b'/'));
-            if starts || ends {
-                Err(Detail::Whitespace)
-            } else {
-                Ok(())
-            }
-        }
+        b' ' if before.ends_with(b"/") => Err(Detail::Whitespace),
+        b' ' if matches!(after.first(), None | Some(b'/' | b'?')) => Err(Detail::Whitespace),
         _ => Ok(()),
     }
 }
@@ -255,8 +254,9 @@ mod tests {
     fn usual_bytes_break_no_rule() {
         for byte in 0..=u8::MAX {
             let is_usual = reserved(Native::splat(byte)).is_zero();
-            let path = [b'/', b'x', byte, b'x'];
-            assert!(!is_usual || read(&path, Profile::Strict).is_ok(), "{byte}");
+            let target = [b'/', b'x', byte, b'x'];
+            let read = read(&target, Profile::Strict, &mut Path::default());
+            assert!(!is_usual || read.is_ok(), "{byte}");
             assert_eq!(
                 is_usual,
                 byte.is_ascii_alphanumeric() || b"-._/".contains(&byte)

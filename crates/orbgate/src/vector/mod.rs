@@ -31,7 +31,7 @@ pub(crate) use neon::Neon as Native;
 pub(crate) use plain::Plain as Native;
 #[cfg(all(test, not(orbgate_portable)))]
 pub(crate) use plain::Plain;
-pub(crate) use register::{Pair, Vector};
+pub(crate) use register::Vector;
 #[cfg(all(target_arch = "x86_64", not(orbgate_portable)))]
 pub(crate) use sse2::Sse2 as Native;
 #[cfg(all(target_feature = "simd128", not(orbgate_portable)))]
@@ -40,19 +40,17 @@ pub(crate) use wasm::Wasm as Native;
 /// How many bytes a block has: an integer has one bit for each.
 pub(crate) const BLOCK: usize = 64;
 
-/// The positions of bytes in the block that starts at `base`, relative to it; `of` gives those in a register. Only the
-/// block's first `length` bytes, a power of two, are read. Positions past the end of `bytes` are unknown. `None` if
-/// `bytes` do not fill one register.
+/// The positions of bytes in the block that starts at `base`, relative to it; `of` gives those in a register. Positions
+/// past the end of `bytes` are unknown. `None` if `bytes` do not fill one register.
 #[inline(always)]
 pub(crate) fn positions_in_block<V: Vector>(
     bytes: &[u8],
     base: usize,
-    length: usize,
     mut of: impl FnMut(V) -> u64,
 ) -> Option<u64> {
     let last = bytes.len().checked_sub(V::BYTES)?;
     let mut positions = 0_u64;
-    for offset in (0..length).step_by(V::BYTES) {
+    for offset in (0..BLOCK).step_by(V::BYTES) {
         // A read that would pass the end of `bytes` is moved back to end there; bytes that are read twice give the same
         // bits. Bits of bytes before the block are rotated to its end.
         let at = base.wrapping_add(offset).min(last);
@@ -68,31 +66,6 @@ pub(crate) const fn end_in_block(length: usize, base: usize) -> u64 {
     match length.wrapping_sub(base) {
         left @ 0..BLOCK => 1 << left,
         _ => 0,
-    }
-}
-
-/// Eight bytes of a text at a time, the first one lowest.
-#[derive(Clone, Copy)]
-pub(crate) struct Words<'t> {
-    bytes: &'t [u8],
-    pub(crate) last: usize,
-}
-
-impl<'t> Words<'t> {
-    /// The words of a text; `None` if it has fewer than eight bytes.
-    #[inline(always)]
-    pub(crate) fn of(bytes: &'t [u8]) -> Option<Self> {
-        let last = bytes.len().checked_sub(8)?;
-        Some(Self { bytes, last })
-    }
-
-    /// The eight bytes from this place on; if fewer are left, the last eight.
-    #[inline(always)]
-    pub(crate) fn at(self, at: usize) -> u64 {
-        // INVARIANT: eight bytes start at `last`, so the compiler needs no check.
-        let word = self.bytes.get(at.min(self.last)..);
-        let word = word.and_then(<[u8]>::first_chunk);
-        word.map_or(0, |word| u64::from_le_bytes(*word))
     }
 }
 

@@ -47,7 +47,6 @@ proptest! {
     ) {
         let high = low.saturating_add(span);
         check::<Native>(&bytes, at, low, high)?;
-        check::<super::Pair<Native>>(&bytes, at, low, high)?;
         #[cfg(not(orbgate_portable))]
         check::<super::Plain>(&bytes, at, low, high)?;
     }

@@ -113,10 +113,20 @@ fn the_longest_queries() {
     }
 }
 
-/// Random targets with queries of any bytes, of lengths around blocks: 20,000, or as many as `ORBGATE_DECISIONS` says.
+/// Random targets with letters of either case and queries of any bytes, of lengths around blocks: 20,000, or as many as
+/// `ORBGATE_DECISIONS` says.
 #[test]
 fn a_stream_of_queries() {
-    let templates = ["/a/{a}", "/a/{a}/b", "/{a}/b", "/{a}/{b}/c/{d}"];
+    let templates = [
+        "/a/{a}",
+        "/a/{a}/b",
+        "/{a}/b",
+        "/{a}/{b}/c/{d}",
+        "/a/Mixed-Case/{c}",
+        "/{a}/a-literal-of-26-letters-/b",
+        "/c/Twice/{c}",
+        "/b/twice/{c}/{d}",
+    ];
     let tables = ["", "/api/v1", "/a/very/long/base/path/of/this/api"];
     let tables = tables.map(|base| (base, Table::new(base, templates)));
     let count = std::env::var("ORBGATE_DECISIONS").ok();
@@ -133,16 +143,24 @@ fn a_stream_of_queries() {
         let (base, table) = &tables[below(3)];
         let mut target = base.as_bytes().to_vec();
         for _ in 0..=below(4) {
-            let segment = match below(4) {
-                0 => "a".to_owned(),
-                1 => "b".to_owned(),
-                2 => "c".to_owned(),
+            let mut segment = match below(8) {
+                0 | 1 => "a".to_owned(),
+                2 | 3 => "b".to_owned(),
+                4 => "c".to_owned(),
+                5 => ["Mixed-Case", "twice"][below(2)].to_owned(),
+                6 => "a-literal-of-26-letters-".to_owned(),
                 _ => "v".repeat(below(70)),
             };
+            if below(6) == 0 {
+                segment = segment.to_ascii_uppercase();
+            }
             target.extend(format!("/{segment}").bytes());
         }
-        target.push(b'?');
-        for _ in 0..below(140) {
+        let length = [0, below(140)][below(2)];
+        if length > 0 {
+            target.push(b'?');
+        }
+        for _ in 1..length {
             target.push(b'!' + u8::try_from(below(94)).unwrap());
         }
         // Two of three have no `#`; one of two has any byte at some place.
