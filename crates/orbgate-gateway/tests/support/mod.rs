@@ -176,7 +176,16 @@ impl Running {
 }
 
 impl Drop for Running {
+    /// Tells it to end first, so that it ends its own: workers of nginx outlive a master that is killed.
     fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            self.signal("TERM");
+        }
+        let begun = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < Duration::from_secs(2)
+        {
+            thread::sleep(Duration::from_millis(20));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
