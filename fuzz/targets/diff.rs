@@ -54,24 +54,26 @@ impl Table {
             for scope in scopes {
                 let orbs =
                     self.orbs[scope].map_or("false", |stated| if stated { "2" } else { "true" });
+                let scope_name = SCOPES[scope];
                 write!(
                     text,
-                    "      {}:\n        orbs: {orbs}\n        routes:\n          [",
-                    SCOPES[scope]
+                    "      {scope_name}:\n        orbs: {orbs}\n        routes:"
                 )
                 .ok()?;
-                for (method, path, of) in self.routes.iter().take(6) {
-                    if usize::from(*of) % 3 == scope {
-                        write!(
-                            text,
-                            "'{} {}', ",
-                            METHODS[usize::from(*method) % 2],
-                            template(*path)
-                        )
-                        .ok()?;
-                    }
+                let routes = self.routes.iter().take(6);
+                let mut routes = routes
+                    .filter(|(.., of)| usize::from(*of) % 3 == scope)
+                    .peekable();
+                // In plain block style, which is read fastest.
+                text.push_str(if routes.peek().is_some() {
+                    "\n"
+                } else {
+                    " []\n"
+                });
+                for (method, path, _) in routes {
+                    let method = METHODS[usize::from(*method) % 2];
+                    writeln!(text, "          - {method} {}", template(*path)).ok()?;
                 }
-                text.push_str("]\n");
             }
         }
         Some(Engine::new(&Policy::from_yaml(&text).ok()?))
