@@ -12,13 +12,13 @@ mod release;
 mod short;
 mod test;
 
-use std::os::unix::process::CommandExt as _;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::kit::outcome::settled;
+use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::language::{conformance, go, java, python, wasm};
 use crate::measure::{bench, processors};
@@ -105,8 +105,9 @@ fn run(matches: &ArgMatches) -> Result<()> {
     match &Arguments::from_arg_matches(matches)?.command {
         Command::Test(test) => test.run(&project),
         Command::Tree(tree) => tree.run(),
-        // It becomes the driver, so that who ends it ends the gate.
-        Command::Gate { arguments } => Err(test::gate(arguments).command()?.exec().into()),
+        Command::Gate { arguments } => Program::parse("cargo run --quiet -p orbgate-exchange --")
+            .args(arguments)
+            .exec(),
         Command::Install(install) => install.run(&project),
         Command::Conformance(conformance) => conformance.run(&project),
         Command::Dist(dist) => dist.run(&project),

@@ -170,12 +170,8 @@ impl Step {
             Self::Java => &["bindings/c", "bindings/java"],
             Self::Node => &["bindings/c", "bindings/node"],
             Self::Python => &["bindings/python"],
-            Self::Gates
-            | Self::Conformance
-            | Self::Dist
-            | Self::Install
-            | Self::Go
-            | Self::GoModule => &["bindings", "dist"],
+            Self::Go | Self::GoModule | Self::Gates => &["bindings", "dist"],
+            Self::Conformance | Self::Dist | Self::Install => &["bindings", "dist"],
         }
     }
 
@@ -246,7 +242,7 @@ impl Step {
             Self::Go => go::run(project),
             Self::GoModule => dist::check(project, &[Form::Go]),
             Self::Node => node::run(project),
-            Self::Gates => step(|| gate(&["--every".to_owned()]).run()),
+            Self::Gates => step(|| all(&["cargo run --quiet -p orbgate-exchange -- --every"])),
             Self::Dist => {
                 let without_a_build = [Form::Command, Form::C, Form::Node, Form::Java];
                 dist::check(project, &without_a_build)
@@ -256,11 +252,6 @@ impl Step {
             Self::Wasm => processors::wasm(project),
         }
     }
-}
-
-/// The driver of the gates: a crate of its own.
-pub(crate) fn gate(arguments: &[String]) -> Program {
-    Program::parse("cargo run --quiet -p orbgate-exchange --").args(arguments)
 }
 
 /// Runs the commands one after the other, up to the first that fails.

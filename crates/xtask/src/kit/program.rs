@@ -82,6 +82,14 @@ impl Program {
         Ok(())
     }
 
+    /// Becomes it where it can, so that who ends this program ends that one.
+    pub(crate) fn exec(&self) -> Result<()> {
+        #[cfg(unix)]
+        return Err(std::os::unix::process::CommandExt::exec(&mut self.command()?).into());
+        #[cfg(not(unix))]
+        self.run()
+    }
+
     /// Runs quietly and gives the standard output.
     pub(crate) fn read(&self) -> Result<String> {
         let output = self.output()?;
