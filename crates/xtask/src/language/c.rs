@@ -17,15 +17,10 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         set_up_compilers()?.needed()?;
         setup::apt("cmake", "cmake")?.needed()?;
         // A second compiler sees other faults than the first.
-        for (program, package) in [
-            ("clang++", "clang"),
-            ("valgrind", "valgrind"),
-            // What the example of a gate fetches and serves with.
-            (
-                "curl-config",
-                "libcurl4-openssl-dev libcpp-httplib-dev openssl",
-            ),
-        ] {
+        // What the example of a gate fetches and serves with.
+        let gate = "libcurl4-openssl-dev libcpp-httplib-dev openssl";
+        let programs = [("clang++", "clang"), ("valgrind", "valgrind")];
+        for (program, package) in programs.into_iter().chain([("curl-config", gate)]) {
             if let StepResult::Skipped(what) = setup::apt(program, package)? {
                 skipped::note(&format!("C and C++: {what}"))?;
             }

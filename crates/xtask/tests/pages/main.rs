@@ -92,16 +92,18 @@ fn rules_are_where_the_table_says() {
             let source = read(&root().join(&path));
             let functions = functions.split('`');
             for function in functions.filter(|name| name.starts_with(char::is_alphabetic)) {
-                assert!(
-                    has_function(&source, function),
-                    "{path} has no function {function}: {row}"
-                );
+                let is_there = has_function(&source, function);
+                assert!(is_there, "{path} has no function {function}: {row}");
             }
         }
     }
     rules.dedup();
     let expected: Vec<_> = (1..=22).map(|number| format!("P{number}")).collect();
     assert_eq!(rules, expected);
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
 }
 
 fn has_function(code: &str, name: &str) -> bool {
@@ -199,20 +201,13 @@ fn the_glossary_says_the_words_of_each_language() {
     assert!(rows.len() >= 12, "{} words", rows.len());
     for (language, paths) in interfaces {
         let column = rows[0].iter().position(|head| head == language).unwrap();
-        let text: String = paths
-            .iter()
-            .map(|path| read_all(&root().join(path)))
-            .collect();
-        let words: BTreeSet<_> = text
-            .split(|c: char| !c.is_alphanumeric() && c != '_')
-            .collect();
+        let text = paths.iter().map(|path| read_all(&root().join(path)));
+        let text: String = text.collect();
+        let words: BTreeSet<_> = words(&text).collect();
         for row in &rows[1..] {
             for word in row[column].split('`').skip(1).step_by(2) {
-                assert!(
-                    words.contains(word),
-                    "{language} has no `{word}`: {}",
-                    row[0]
-                );
+                let idea = &row[0];
+                assert!(words.contains(word), "{language} has no `{word}`: {idea}");
             }
         }
     }
@@ -239,9 +234,7 @@ fn one_idea_has_a_word() {
         .filter(|file| !file.starts_with("crates/orbgate/") && !file.contains("/embed/"));
     for file in ours {
         let text = read(&root().join(&file));
-        let words: Vec<_> = text
-            .split(|c: char| !c.is_alphanumeric() && c != '_')
-            .collect();
+        let words: Vec<_> = words(&text).collect();
         let kinds = ["struct", "enum", "trait", "class", "type"];
         for (word, known) in &mut homes {
             let defines = |pair: &[&str]| kinds.contains(&pair[0]) && pair[1] == word.as_str();
@@ -301,11 +294,12 @@ fn every_mutant_with_a_reason_is_of_code_that_exists() {
         let what = what.split(" in ").next().unwrap();
         let what = what.split(" with ").next().unwrap();
         let starts = [
-            " replace match guard ",
-            " delete match arm ",
-            " replace ",
-            " delete ",
+            "replace match guard",
+            "delete match arm",
+            "replace",
+            "delete",
         ];
+        let starts = starts.map(|start| format!(" {start} "));
         let changed = starts.iter().find_map(|start| what.strip_prefix(start));
         let changed = changed.unwrap_or_default().replace(['\\', ' '], "");
         let is_there = code.replace(' ', "").contains(&changed) || changed.contains(".*");
@@ -357,15 +351,10 @@ fn root() -> PathBuf {
 
 /// The files that git has of these, and new ones; a link to a file that is there already is none.
 fn files(of: &[impl AsRef<OsStr>]) -> Vec<String> {
-    let mut list = Command::new("git");
-    list.args([
-        "ls-files",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-        "--",
-    ]);
-    let output = list.args(of).current_dir(root()).output().unwrap();
+    let list = "ls-files --cached --others --exclude-standard --".split(' ');
+    let mut git = Command::new("git");
+    let output = git.args(list).args(of).current_dir(root()).output();
+    let output = output.unwrap();
     let files = String::from_utf8(output.stdout).unwrap();
     let files = files.lines().filter(|file| root().join(file).is_file());
     let files = files.filter(|file| !root().join(file).is_symlink());
@@ -379,10 +368,8 @@ fn table(page: &str, head: &str) -> Vec<Vec<String>> {
     let rows = lines.take_while(|line| line.starts_with('|'));
     let rows = rows.filter(|line| !line.starts_with("|---"));
     let cells = |row: &str| {
-        row.trim_matches('|')
-            .split('|')
-            .map(|cell| cell.trim().to_owned())
-            .collect()
+        let cells = row.trim_matches('|').split('|');
+        cells.map(|cell| cell.trim().to_owned()).collect()
     };
     rows.map(cells).collect()
 }
@@ -393,17 +380,9 @@ fn read(path: &Path) -> String {
 
 /// The pages at the root, in docs/, policy/, benches/, and in each crate and binding.
 pub(crate) fn pages() -> impl Iterator<Item = PathBuf> {
-    let folders = [
-        "",
-        "docs/",
-        "policy/",
-        "policy/cases/",
-        "benches/",
-        "bindings/",
-    ];
-    let inside = ["crates/*/", "bindings/*/"];
-    let pages = folders.into_iter().chain(inside);
-    let pages: Vec<_> = pages.map(|folder| format!(":(glob){folder}*.md")).collect();
+    let folders = ". docs policy policy/cases benches bindings crates/* bindings/*".split(' ');
+    let pages = folders.map(|folder| format!(":(glob){folder}/*.md"));
+    let pages: Vec<_> = pages.collect();
     files(&pages).into_iter().map(|file| root().join(file))
 }
 
@@ -411,10 +390,8 @@ pub(crate) fn pages() -> impl Iterator<Item = PathBuf> {
 fn links(page: &str) -> impl Iterator<Item = &str> {
     let prose = page.split("```").step_by(2);
     prose.flat_map(|prose| {
-        let inline = prose
-            .split("](")
-            .skip(1)
-            .filter_map(|rest| rest.split(')').next());
+        let inline = prose.split("](").skip(1);
+        let inline = inline.filter_map(|rest| rest.split(')').next());
         let named = prose.lines().filter(|line| line.starts_with('['));
         inline.chain(named.filter_map(|line| Some(line.split_once("]: ")?.1)))
     })
@@ -425,9 +402,8 @@ fn anchors(page: &str) -> impl Iterator<Item = String> {
     let headings = page.lines().filter(|line| line.starts_with('#'));
     headings.map(|line| {
         let text = line.trim_start_matches('#').trim().to_lowercase();
-        let kept = text
-            .chars()
-            .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        let is_kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+        let kept = text.chars().filter(is_kept);
         kept.map(|c| if c == ' ' { '-' } else { c }).collect()
     })
 }
