@@ -1840,7 +1840,7 @@ OrbgateStatus orbgate_gate_ask(const struct OrbgateGate *gate,
  * Asks again about a request whose wait is over. The engine may be a later one than that of `orbgate_gate_ask`. A step that is no
  * `ORBGATE_STEP_WAIT` is an invalid argument.
  *
- * Ownership: takes `step`, whatever the status; `*out` is the caller's, to free with `orbgate_step_free` or to hand on.
+ * Ownership: takes `step`, also on an error; `*out` is the caller's, to free with `orbgate_step_free` or to hand on.
  * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: token.
  */
 ORBGATE_API
@@ -1856,7 +1856,7 @@ OrbgateStatus orbgate_gate_resume(const struct OrbgateGate *gate,
  * The answer, once the caller has checked a signature: `is_right` is 1 or 0. A step that is no `ORBGATE_STEP_CHECK_SIGNATURE` is an
  * invalid argument.
  *
- * Ownership: takes `step`, whatever the status; `*out` is the caller's, to free with `orbgate_step_free`.
+ * Ownership: takes `step`, also on an error; `*out` is the caller's, to free with `orbgate_step_free`.
  * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: token.
  */
 ORBGATE_API

@@ -111,7 +111,7 @@ codes! {
                  `scope` parameter of the authorization request";
         TokenOlder: "token_older", "the scope is granted, but the token is older: a new one will carry it";
         /// Specification §5.6.
-        TokenKind: "token_kind", "the scope applies only to a user's token, whatever is granted";
+        TokenKind: "token_kind", "the scope applies only to a user's token, even where it is granted";
         NotKnown: "not_known", "the scope is not declared, or not requested, or granted after the token was issued";
     }
 }

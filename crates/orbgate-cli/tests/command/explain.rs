@@ -66,7 +66,7 @@ fn a_kind_that_cannot_use_the_scope_is_named() {
     ];
     let ran = orbgate(&[&scope[..], &["--scopes", "read:inference"]].concat());
     assert_eq!((ran.code, &*ran.err), (1, ""));
-    let step = "\n  step    token_kind: the scope applies only to a user's token, whatever is granted\n  hint    \
+    let step = "\n  step    token_kind: the scope applies only to a user's token, even where it is granted\n  hint    \
                 ask with a user's token: --token user\n";
     assert!(ran.out.contains(step), "{}", ran.out);
 }
