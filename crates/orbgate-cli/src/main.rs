@@ -342,7 +342,7 @@ mod tests {
         let more: &[&str] = match path.first().map(String::as_str) {
             Some("decide" | "explain") => &["GET", "/"],
             Some("needs") => &["GET /"],
-            Some("diff") => &["2"],
+            Some("diff" | "review") => &["2"],
             Some("check" | "lint" | "test") => &["1"],
             _ => &[],
         };
