@@ -17,7 +17,6 @@ use orbgate_capi::handle::{
     OrbgateHandle, orbgate_handle_decide, orbgate_handle_free, orbgate_handle_load,
     orbgate_handle_new, orbgate_handle_retain, orbgate_handle_store,
 };
-use orbgate_capi::names::OrbgateEffect;
 use orbgate_capi::scope_set::{
     OrbgateScopeSet, orbgate_scope_set_free, orbgate_scope_set_from_text, orbgate_scope_set_retain,
 };
@@ -357,7 +356,7 @@ fn denial() -> OrbgateDecision {
 /// Without `OK` nothing is written; an allow has no status, a denial no charge.
 fn check(status: OrbgateStatus, out: &OrbgateDecision) {
     assert_ne!(status, OrbgateStatus::Panic);
-    let is_allow = out.effect == OrbgateEffect::Allow as u8;
+    let is_allow = out.effect == orbgate::Effect::Allow as u8;
     if status != OK {
         assert!(!is_allow && out.reason == 0);
     }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::status::{OrStatus, OrbgateStatus, guard};
+use crate::status::guard;
+#[cfg(feature = "gate")]
+use crate::status::{OrStatus, OrbgateStatus};
 
 /// One more owner of what `Arc::into_raw` handed out; null for null.
 pub(crate) unsafe fn retain<T>(pointer: *const T) -> *mut T {
