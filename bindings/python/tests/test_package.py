@@ -29,7 +29,8 @@ def test_it_exports_what_it_says() -> None:
 def test_it_is_small() -> None:
     folder = Path(orbgate.__file__).parent
     native = sum(path.stat().st_size for path in folder.glob("_native*.so"))
-    assert 0 < native < 4_000_000
+    # 3 MB of it is aws-lc, with which gates check signatures.
+    assert 0 < native < 7_000_000
 
 
 def test_it_needs_no_library_of_python() -> None:
