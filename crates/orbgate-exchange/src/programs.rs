@@ -1,8 +1,10 @@
 //! The gate programs: a language, its frameworks, what builds its program, and what starts it. Commands as they are typed at the root.
 
+use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -56,6 +58,9 @@ const LANGUAGES: &[Language] = &[
     },
 ];
 
+/// The lines that have been run.
+static BUILT: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+
 /// Every language with a gate program and each of its frameworks; nothing of a language that the machine lacks, which is said where
 /// `cargo xtask test` counts it.
 ///
@@ -104,10 +109,13 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
         "`{name}` has the frameworks {:?}",
         language.frameworks
     );
-    for line in language.build {
+    // The frameworks of a language have one program.
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    for line in language.build.iter().filter(|line| !built.contains(*line)) {
         let status = shell(line).status()?;
         ensure!(status.success(), "`{line}` failed");
     }
+    built.extend(language.build);
     let words = language.start.split(' ').chain(framework);
     Ok(Program::new(words.map(str::to_owned)))
 }
