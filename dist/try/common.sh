@@ -1,8 +1,11 @@
-# What the trials share: the first program of a guide, and all cases.
+# What the trials share: the program of a guide that decides first, and all cases.
 set -euo pipefail
 
 # The first example of a guide in a language: first LANGUAGE GUIDE.
 first() { awk -v fence="\`\`\`$1" '$0 == "```" && on { exit } on; $0 == fence { on = 1 }' "$2"; }
+
+# The program of a guide that decides first: program LANGUAGE GUIDE.
+program() { first "$1" <(sed -n "/^## A first decision/,\$p" "$2"); }
 
 # Fails if a program prints anything else: prints EXPECTED PROGRAM….
 prints() {
@@ -13,7 +16,7 @@ prints() {
     echo "$printed"
 }
 
-# What the first program of each guide prints.
+# What the program of each guide that decides first prints.
 answers() { prints "allowed, and consumes orbs" "$@"; }
 
 # Runs all cases with a runner, which says at its end how many it ran.

@@ -10,12 +10,12 @@ types() {
         "GOPROXY=$proxy" "GONOSUMDB=$module" "$@")
 }
 
-# A user with these programs begins a module with the guide's first program, and gets the package as the guide says: that is one line.
+# A user with these programs begins a module with the guide's program that decides first, and gets the package as the guide says: that is one line.
 begin() {
     user=$HOME/$1
     mkdir -p "$user/bin" "$user/module"
     for program in "${@:2}"; do ln -s "$(command -v "$program")" "$user/bin"; done
-    first go $guide > "$user/module/main.go"
+    program go $guide > "$user/module/main.go"
     types go mod init example.com/first
     types $(first sh $guide)
 }

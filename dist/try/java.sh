@@ -14,7 +14,7 @@ END
 rm -rf "$HOME_OF_DIST/maven/io/github/orbgate"
 JAVA_HOME=${JDKS%% *} mvn --quiet --batch-mode org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies \
     "-Dmaven.repo.local=$HOME_OF_DIST/maven" -DoutputDirectory=lib
-first java bindings/java/README.md > First.java
+program java bindings/java/README.md > First.java
 # Java runs a source where its package would have it.
 cases=io/github/orbgate/conformance/Conformance
 mkdir -p "$(dirname $cases)"

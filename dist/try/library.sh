@@ -34,7 +34,7 @@ build() { # LINKING LANGUAGE SOURCE PROGRAM
 
 for linking in ${LINKINGS:-shared static}; do
     for language in c cpp; do
-        first "$language" "bindings/$language/README.md" > "$home/first.$language"
+        program "$language" "bindings/$language/README.md" > "$home/first.$language"
         build "$linking" "$language" "$home/first.$language" "$home/first"
         answers ${RUN:-} "$home/first"
         if [ -n "${CASES:-}" ]; then

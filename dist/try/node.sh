@@ -9,8 +9,7 @@ try() { # OPTIONS PACKAGES NODE…
     rm -rf project && mkdir project
     echo '{ "private": true }' > project/package.json
     (cd project && npm install --ignore-scripts --no-audit --no-fund --prefer-offline $1 "${packages[@]}")
-    sed -n '/^## A first decision/,$p' bindings/node/README.md > project/guide.md
-    first js project/guide.md > project/first.mjs
+    program js bindings/node/README.md > project/first.mjs
     cp bindings/node/conformance/conformance.js project
     answers "${@:3}" project/first.mjs
     conforms "${@:3}" project/conformance.js

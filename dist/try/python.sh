@@ -1,6 +1,6 @@
 # Python: in a new environment of the oldest and of the newest one, the wheel alone, without an index to look into.
 . dist/try/common.sh
-first python bindings/python/README.md > first.py
+program python bindings/python/README.md > first.py
 cases=bindings/python/conformance/conformance.py
 for python in $PYTHONS; do
     "$python" -m venv --clear venv
