@@ -17,7 +17,8 @@ impl TemplateStyle {
     /// A router's template as a policy writes it.
     ///
     /// A parameter for exactly one segment becomes `{name}`. What a policy's template cannot say, such as a wildcard, an
-    /// optional segment or a parameter within a segment, becomes `{*}`, which is the [same](crate::same_template) as nothing.
+    /// optional segment or a parameter within a segment, becomes `{*}`, which is the [same](crate::same_template) as
+    /// no template.
     ///
     /// ```
     /// use orbgate_gate::TemplateStyle;

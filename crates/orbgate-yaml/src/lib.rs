@@ -30,7 +30,7 @@ pub use place::Place;
 pub use spanned::Spanned;
 pub use text::MAX_BYTES;
 pub use tree::outline;
-pub use values::{Owner, Values, amount, is_empty_value, is_null};
+pub use values::{Owner, Values, amount, is_empty_value, is_null, keys_of};
 
 /// Reads a file: its tree becomes a document, and the document is judged.
 ///

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::place::Place;
+use crate::spanned::Spanned;
 
 /// A value of the file.
 #[derive(Debug, PartialEq, Eq)]
@@ -11,6 +12,16 @@ pub struct Node<'a> {
     pub place: Place,
     /// What it is.
     pub kind: Content<'a>,
+}
+
+impl Node<'_> {
+    /// What was read of it, with its place.
+    pub const fn spanned<T>(&self, value: T) -> Spanned<T> {
+        Spanned {
+            place: self.place,
+            value,
+        }
+    }
 }
 
 /// What a value is by YAML's syntax alone.

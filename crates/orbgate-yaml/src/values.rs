@@ -102,9 +102,19 @@ impl Values<'_> {
                 .collect();
             self.wrong(node, &format!("{what} must be {}", names.join(" or ")));
         }
-        Spanned {
-            place: node.place,
-            value: chosen.map(|(_, value)| *value).unwrap_or_default(),
+        node.spanned(chosen.map(|(_, value)| *value).unwrap_or_default())
+    }
+
+    /// `true` or `false`; false, and reported, if it is neither.
+    pub fn flag(&mut self, node: &Node<'_>, what: &str) -> Spanned<bool> {
+        self.choice(node, what, &[("true", true), ("false", false)])
+    }
+
+    /// Reports a version of the format, the value of this key, that is not 1: there is no other yet.
+    pub fn version(&mut self, node: &Node<'_>, key: &str) {
+        if !matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "1") {
+            let must = format!("`{key}` must be the plain number 1, the version of the format");
+            self.wrong(node, &must);
         }
     }
 
@@ -112,18 +122,12 @@ impl Values<'_> {
     pub fn text(&mut self, node: &Node<'_>, what: &str) -> Spanned<String> {
         let Content::Scalar(scalar) = &node.kind else {
             self.wrong(node, &format!("{what} must be text"));
-            return Spanned {
-                place: node.place,
-                value: String::new(),
-            };
+            return node.spanned(String::new());
         };
         if scalar.plain {
             self.refuse_other_readings(&scalar.text, node.place, what);
         }
-        Spanned {
-            place: node.place,
-            value: scalar.text.clone().into_owned(),
-        }
+        node.spanned(scalar.text.clone().into_owned())
     }
 
     /// A key that people choose: it must be text, as a value must.
@@ -174,6 +178,20 @@ impl Values<'_> {
             self.faults.push(place, message);
         }
     }
+}
+
+/// The keys of all these lists, one list after the other: all that a format has. `N` is how many they are.
+#[must_use]
+pub const fn keys_of<const N: usize>(mut lists: &[&[&'static str]]) -> [&'static str; N] {
+    let mut keys = [""; N];
+    let mut rest: &mut [&str] = &mut keys;
+    while let [list, others @ ..] = lists {
+        let (here, after) = rest.split_at_mut(list.len());
+        here.copy_from_slice(list);
+        (rest, lists) = (after, others);
+    }
+    assert!(rest.is_empty(), "as many as there are");
+    keys
 }
 
 /// A plain `[1-9][0-9]*` of at most `i64::MAX`. No sign, no separator, no other base, no quotes.

@@ -2,7 +2,7 @@
 
 use orbgate::policy::Fault;
 use orbgate::{Place, TokenKind};
-use orbgate_yaml::{Content, Faults, Format, Node, Owner, Scalar, Spanned, Values, quoted};
+use orbgate_yaml::{Content, Faults, Format, Node, Owner, Spanned, Values, quoted};
 use serde::Deserialize;
 
 use super::words::expected;
@@ -108,11 +108,8 @@ fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
         &["orbgate_test", "cases"]
     };
     let [version, policy, cases, properties] = values.fields(root, &owner, keys, required)?;
-    if let Some(node) = version
-        && !matches!(&node.kind, Content::Scalar(Scalar { text, plain: true }) if text == "1")
-    {
-        let must = "`orbgate_test` must be the plain number 1, the version of the format";
-        values.wrong(node, must);
+    if let Some(node) = version {
+        values.version(node, "orbgate_test");
     }
     let policy = policy.map(|node| {
         let policy = values.text(node, "`policy`");

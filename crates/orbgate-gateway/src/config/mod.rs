@@ -109,18 +109,8 @@ const FORMAT: Format = Format {
 };
 
 /// Every key, wherever it is.
-const KEYS: [&str; 22] = {
-    let lists: [&[&str]; 3] = [&read::ROOT_KEYS, &read::LISTENER_KEYS, &read::LIMIT_KEYS];
-    let mut keys = [""; 22];
-    let (mut rest, mut lists): (&mut [&str], &[&[&str]]) = (&mut keys, &lists);
-    while let [list, others @ ..] = lists {
-        let (here, after) = rest.split_at_mut(list.len());
-        here.copy_from_slice(list);
-        (rest, lists) = (after, others);
-    }
-    assert!(rest.is_empty(), "as many as there are");
-    keys
-};
+const KEYS: [&str; 22] =
+    yaml::keys_of(&[&read::ROOT_KEYS, &read::LISTENER_KEYS, &read::LIMIT_KEYS]);
 
 #[cfg(test)]
 mod tests;

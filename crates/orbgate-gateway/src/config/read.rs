@@ -64,11 +64,8 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
         flat_403,
         limits,
     ] = reader.values.fields(root, &owner, ROOT_KEYS, &required)?;
-    if let Some(node) = version
-        && !matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "1")
-    {
-        let must = "`orbgate_gateway` must be the plain number 1, the version of the format";
-        reader.values.wrong(node, must);
+    if let Some(node) = version {
+        reader.values.version(node, "orbgate_gateway");
     }
     let policy = reader.text(policy, "`policy`");
     let require_seal = reader.flag(require_seal, "`require_seal`");
@@ -77,7 +74,7 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
     let listeners = listeners.map(|node| {
         let items = reader.values.list(node, "`listeners`");
         let items = items.iter().filter_map(|item| reader.listener(item));
-        spanned(node, items.collect())
+        node.spanned(items.collect())
     });
     Some(Document {
         orbgate_gateway: 1,
@@ -116,7 +113,7 @@ impl Reader<'_> {
             let items = self.values.list(node, "`trusted_proxies`");
             let blocks = items.iter();
             let blocks = blocks.map(|node| self.address(node, "a block of addresses"));
-            spanned(node, blocks.collect())
+            node.spanned(blocks.collect())
         });
         Some(ListenerDocument {
             mode: mode?,
@@ -154,14 +151,13 @@ impl Reader<'_> {
     /// An address: YAML 1.1 takes `127.0.0.1` for a number, and nobody means one.
     fn address(&mut self, node: &Node<'_>, what: &str) -> Spanned<String> {
         match &node.kind {
-            Content::Scalar(scalar) => spanned(node, scalar.text.clone().into_owned()),
+            Content::Scalar(scalar) => node.spanned(scalar.text.clone().into_owned()),
             _ => self.values.text(node, what),
         }
     }
 
     fn flag(&mut self, node: Option<&Node<'_>>, what: &str) -> Option<Spanned<bool>> {
-        let choices = [("true", true), ("false", false)];
-        node.map(|node| self.values.choice(node, what, &choices))
+        node.map(|node| self.values.flag(node, what))
     }
 
     fn number(&mut self, node: Option<&Node<'_>>, what: &str) -> Option<Spanned<u64>> {
@@ -171,14 +167,7 @@ impl Reader<'_> {
                 let must = format!("{what} must be a plain whole number above 0");
                 self.values.wrong(node, &must);
             }
-            spanned(node, number.unwrap_or_default())
+            node.spanned(number.unwrap_or_default())
         })
-    }
-}
-
-const fn spanned<T>(node: &Node<'_>, value: T) -> Spanned<T> {
-    Spanned {
-        place: node.place,
-        value,
     }
 }

@@ -1,6 +1,6 @@
 //! Values with places → document: which keys there are, and what kind of value each takes.
 
-use orbgate_yaml::{Content, Faults, Node, Owner, Spanned, Values, amount};
+use orbgate_yaml::{Content, Faults, Node, Owner, Spanned, Values, amount, keys_of};
 
 use super::document::{
     ConflictDocument, Document, FormatDocument, IssuerDocument, KindClaims, KindDocument,
@@ -17,11 +17,8 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
         place: root.place,
     };
     let [version, issuers] = reader.values.fields(root, &owner, ROOT_KEYS, &ROOT_KEYS)?;
-    if let Some(node) = version
-        && !matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "1")
-    {
-        let message = "`orbgate_token` must be the plain number 1, the version of the format";
-        reader.values.wrong(node, message);
+    if let Some(node) = version {
+        reader.values.version(node, "orbgate_token");
     }
     let issuers = reader.values.list(issuers?, "`issuers`");
     let issuers: Option<Vec<_>> = issuers.iter().map(|node| reader.issuer(node)).collect();
@@ -32,24 +29,13 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
 }
 
 /// Every key of a configuration, wherever it is.
-pub(super) const KEYS: [&str; 26] = {
-    let lists: [&[&str]; 5] = [
-        &ROOT_KEYS,
-        &ISSUER_KEYS,
-        &KIND_KEYS,
-        &TEST_KEYS,
-        &SCOPES_KEYS,
-    ];
-    let mut keys = [""; 26];
-    let (mut rest, mut lists): (&mut [&str], &[&[&str]]) = (&mut keys, &lists);
-    while let [list, others @ ..] = lists {
-        let (here, after) = rest.split_at_mut(list.len());
-        here.copy_from_slice(list);
-        (rest, lists) = (after, others);
-    }
-    assert!(rest.is_empty(), "as many as there are");
-    keys
-};
+pub(super) const KEYS: [&str; 26] = keys_of(&[
+    &ROOT_KEYS,
+    &ISSUER_KEYS,
+    &KIND_KEYS,
+    &TEST_KEYS,
+    &SCOPES_KEYS,
+]);
 
 const ROOT_KEYS: [&str; 2] = ["orbgate_token", "issuers"];
 
@@ -114,9 +100,9 @@ impl Reader<'_> {
         let audience = audience.map(|node| self.values.text(node, "`audience`"));
         let kind = kind.map(|node| self.kind(node));
         let optional = IssuerDocument {
-            issuer: spanned(node, String::new()),
-            audience: spanned(node, String::new()),
-            kind: spanned(node, KindDocument::Claims(KindClaims::default())),
+            issuer: node.spanned(String::new()),
+            audience: node.spanned(String::new()),
+            kind: node.spanned(KindDocument::Claims(KindClaims::default())),
             jwks_uri: jwks_uri.map(|node| self.values.text(node, "`jwks_uri`")),
             algorithms: algorithms.map(|node| self.texts(node, "`algorithms`", "an algorithm")),
             extra_types: extra_types.map(|node| self.texts(node, "`extra_types`", "a type").value),
@@ -126,13 +112,8 @@ impl Reader<'_> {
             skew_seconds: skew_seconds.map(|node| self.number(node, "`skew_seconds`")),
             max_lifetime_seconds: max_lifetime_seconds
                 .map(|node| self.number(node, "`max_lifetime_seconds`")),
-            allow_unverified_cnf: allow_unverified_cnf.map(|node| {
-                self.values.choice(
-                    node,
-                    "`allow_unverified_cnf`",
-                    &[("true", true), ("false", false)],
-                )
-            }),
+            allow_unverified_cnf: allow_unverified_cnf
+                .map(|node| self.values.flag(node, "`allow_unverified_cnf`")),
             rsa_exponent_min: rsa_exponent_min.map(|node| self.number(node, "`rsa_exponent_min`")),
         };
         Some(IssuerDocument {
@@ -144,14 +125,14 @@ impl Reader<'_> {
     }
 
     fn kind(&mut self, node: &Node<'_>) -> Spanned<KindDocument> {
-        let stand_in = || spanned(node, KindDocument::Claims(KindClaims::default()));
+        let stand_in = || node.spanned(KindDocument::Claims(KindClaims::default()));
         if let Content::Scalar(scalar) = &node.kind {
             if !matches!(scalar.text.as_ref(), "user" | "organisation") {
                 let must = "`kind` must be `user`, `organisation` or a mapping with these keys";
                 self.values.wrong(node, must);
                 return stand_in();
             }
-            return spanned(node, KindDocument::Always(scalar.text.clone().into_owned()));
+            return node.spanned(KindDocument::Always(scalar.text.clone().into_owned()));
         }
         let owner = Owner {
             what: "`kind`",
@@ -161,13 +142,10 @@ impl Reader<'_> {
         let Some([user, organisation]) = fields else {
             return stand_in();
         };
-        spanned(
-            node,
-            KindDocument::Claims(KindClaims {
-                user: user.map(|node| self.tests(node, "`user`")),
-                organisation: organisation.map(|node| self.tests(node, "`organisation`")),
-            }),
-        )
+        node.spanned(KindDocument::Claims(KindClaims {
+            user: user.map(|node| self.tests(node, "`user`")),
+            organisation: organisation.map(|node| self.tests(node, "`organisation`")),
+        }))
     }
 
     fn tests(&mut self, node: &Node<'_>, what: &str) -> Vec<TestDocument> {
@@ -199,10 +177,7 @@ impl Reader<'_> {
                 let texts = self.texts(node, "`one_of`", "a text of `one_of`").value;
                 texts.into_iter().map(|text| text.value).collect()
             }),
-            present: present.map(|node| {
-                let choices = [("true", true), ("false", false)];
-                self.values.choice(node, "`present`", &choices).value
-            }),
+            present: present.map(|node| self.values.flag(node, "`present`").value),
         })
     }
 
@@ -213,7 +188,7 @@ impl Reader<'_> {
         };
         let fields = self.values.fields(node, &owner, SCOPES_KEYS, &[]);
         let Some([claim, format, conflict]) = fields else {
-            return spanned(node, ScopesDocument::default());
+            return node.spanned(ScopesDocument::default());
         };
         let formats = [
             ("string", FormatDocument::String),
@@ -223,21 +198,17 @@ impl Reader<'_> {
             ("deny", ConflictDocument::Deny),
             ("ignore", ConflictDocument::Ignore),
         ];
-        spanned(
-            node,
-            ScopesDocument {
-                claim: claim.map(|node| self.values.text(node, "`claim`").value),
-                format: format.map(|node| self.values.choice(node, "`format`", &formats).value),
-                conflict: conflict
-                    .map(|node| self.values.choice(node, "`conflict`", &conflicts).value),
-            },
-        )
+        node.spanned(ScopesDocument {
+            claim: claim.map(|node| self.values.text(node, "`claim`").value),
+            format: format.map(|node| self.values.choice(node, "`format`", &formats).value),
+            conflict: conflict.map(|node| self.values.choice(node, "`conflict`", &conflicts).value),
+        })
     }
 
     fn texts(&mut self, node: &Node<'_>, what: &str, item: &str) -> Spanned<Vec<Spanned<String>>> {
         let items = self.values.list(node, what);
         let texts = items.iter().map(|node| self.values.text(node, item));
-        spanned(node, texts.collect())
+        node.spanned(texts.collect())
     }
 
     fn number(&mut self, node: &Node<'_>, what: &str) -> Spanned<u64> {
@@ -248,13 +219,6 @@ impl Reader<'_> {
             self.values
                 .wrong(node, &format!("{what} must be a plain whole number"));
         }
-        spanned(node, number.unwrap_or_default())
-    }
-}
-
-const fn spanned<T>(node: &Node<'_>, value: T) -> Spanned<T> {
-    Spanned {
-        place: node.place,
-        value,
+        node.spanned(number.unwrap_or_default())
     }
 }

@@ -77,7 +77,7 @@ impl Reader<'_> {
             self.values
                 .fields(root, &owner, keys, &["orbgate", "apis"])?;
         if let Some(node) = orbgate {
-            self.version(node);
+            self.values.version(node, "orbgate");
         }
         Some(Document {
             orbgate: 1,
@@ -101,15 +101,6 @@ impl Reader<'_> {
                     .collect()
             }),
         })
-    }
-
-    fn version(&mut self, node: &Node<'_>) {
-        if !matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "1") {
-            self.values.wrong(
-                node,
-                "`orbgate` must be the plain number 1, the version of the format",
-            );
-        }
     }
 
     fn apis(&mut self, node: &Node<'_>) -> Entries<ApiDocument> {
@@ -208,10 +199,7 @@ impl Reader<'_> {
                 }
             },
         };
-        Spanned {
-            place: node.place,
-            value: orbs,
-        }
+        node.spanned(orbs)
     }
 
     fn routes(&mut self, node: &Node<'_>) -> Vec<RouteDocument> {
@@ -270,7 +258,7 @@ impl Reader<'_> {
                 self.values.wrong(node, "a route's own `orbs` must be a plain whole number from 1 to 9223372036854775807");
                 1
             });
-            Spanned { place: node.place, value }
+            node.spanned(value)
         });
         Some(RouteDocument::Priced(PricedRoute {
             route: self.values.text(route?, "`route`"),
