@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 if TYPE_CHECKING:
     import pandas
     import polars
-    import pyarrow  # type: ignore[import-untyped,unused-ignore]
+    import pyarrow as _pa  # type: ignore[import-untyped,unused-ignore]
 
 # How many rows a prompt or a notebook shows.
 SHOWN = 10
@@ -81,7 +81,7 @@ class Rows(list[Row]):
 
         return polars.DataFrame(list(self), schema=list(self.columns), orient="row", infer_schema_length=None)
 
-    def to_pyarrow(self) -> pyarrow.Table:
+    def to_pyarrow(self) -> _pa.Table:
         """The rows as a table of pyarrow, which must be installed. Whole numbers of more than 64 bits are decimals, codes are text."""
         from ._arrow_rows import of_rows
 

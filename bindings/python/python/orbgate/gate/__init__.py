@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Allowed", "Answer", "BearerToken", "Fetched", "Gate", "RoutesDiffer", "fetch"]
 
-logger = logging.getLogger("orbgate.gate")
+logger: logging.Logger = logging.getLogger("orbgate.gate")
 
 
 @dataclass(frozen=True, slots=True)
