@@ -69,7 +69,7 @@ func (g *gateOf) with(of any, question func(engine) (*steps.Step, Status)) (foun
 	if !g.open(func() { found, err = ask(policy, question) }) {
 		return nil, ErrClosed
 	}
-	if err == nil && found.Kind == steps.Answer {
+	if err == nil && found.Kind == steps.StepAnswer {
 		found.Decision = Decision{policy.table, found.Packed}
 	}
 	return found, err

@@ -316,10 +316,10 @@ func (g *wasmGate) step(status Status) (*steps.Step, Status) {
 	}
 	read := &steps.Step{Kind: info.Kind, UntilMS: info.Until, Held: wasmHeld{address, g.generation}}
 	switch info.Kind {
-	case steps.CheckSignature:
+	case steps.StepCheckSignature:
 		read.Algorithm, read.Key = g.text(info.Algorithm), g.text(info.Key)
 		read.Message, read.Signature = []byte(g.text(info.Message)), []byte(g.text(info.Signature))
-	case steps.Answer:
+	case steps.StepAnswer:
 		read.Packed, read.HTTPStatus, read.TokenKind = info.Packed, int(info.HTTPStatus), uint8(info.TokenKind)
 		read.WWWAuthenticate, read.Allow = g.maybe(info.WWWAuthenticate), g.maybe(info.Allow)
 		read.Misrouted, read.Audit = g.maybe(info.Misrouted), g.maybe(info.Audit)

@@ -1,10 +1,4 @@
 //! What the gateway answers to questions as proxies put them, without a proxy.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "tests fail by panicking"
-)]
 
 use core::time::Duration;
 use std::fs;

@@ -55,10 +55,10 @@ func (g *Gate) get(fetch *steps.Fetch) (read response, failure uint32, err error
 	ctx, cancel := context.WithTimeout(g.background, time.Duration(fetch.TimeoutMS)*time.Millisecond)
 	defer cancel()
 	defer func() {
-		if failure = steps.Unreachable; errors.Is(err, errTooLarge) {
-			failure = steps.TooLarge
+		if failure = steps.FetchUnreachable; errors.Is(err, errTooLarge) {
+			failure = steps.FetchTooLarge
 		} else if errors.Is(err, context.DeadlineExceeded) {
-			failure = steps.Timeout
+			failure = steps.FetchTimeout
 		}
 	}()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fetch.URL, nil)

@@ -58,9 +58,9 @@ type Templates uint32
 // The styles of templates.
 const (
 	// Braces are {id} and {id:[0-9]+}: net/http, chi, gorilla/mux.
-	Braces Templates = 0
+	Braces Templates = steps.TemplatesBraces
 	// Colons are :id: gin, echo, fiber.
-	Colons Templates = 1
+	Colons Templates = steps.TemplatesColons
 )
 
 // A Challenge is what a denied caller is told in WWW-Authenticate.
@@ -107,12 +107,12 @@ func New(config Config) (*Gate, error) {
 	}
 	switch {
 	case config.Challenge.Full:
-		options.Challenge = 1
+		options.Challenge = steps.ChallengeFull
 	case config.Challenge.None:
-		options.Challenge = 2
+		options.Challenge = steps.ChallengeNone
 	}
 	if config.Flat403 {
-		options.Flags = 1
+		options.Flags = steps.GateFlat403
 	}
 	raw, err := steps.New(config.Tokens, &options)
 	if err != nil {
@@ -208,15 +208,15 @@ func (g *Gate) Ask(ctx context.Context, request Request) Answer {
 		Method: request.Method, Target: request.Target, Authorization: request.Authorization, HeaderNames: request.HeaderNames,
 	}
 	if request.AllowBonusOrbs {
-		asked.Flags |= 1
+		asked.Flags |= steps.AllowBonusOrbs
 	}
 	if g.config.Audit != nil {
-		asked.Flags |= 4
+		asked.Flags |= steps.WithAudit
 	}
 	if request.Routed {
-		asked.Matched, asked.Template = 1, request.Template
+		asked.Matched, asked.Template = steps.MatchedTemplate, request.Template
 		if request.Template == "" {
-			asked.Matched = 2
+			asked.Matched = steps.MatchedUnknown
 		}
 	}
 	step, err := g.raw.Ask(engine, &asked, unixMS(), g.monotonicMS())
@@ -226,9 +226,9 @@ func (g *Gate) Ask(ctx context.Context, request Request) Answer {
 			return g.seen(Answer{Status: http.StatusForbidden, Err: err}, nil)
 		}
 		switch step.Kind {
-		case steps.Answer:
+		case steps.StepAnswer:
 			return g.seen(answerOf(step), step)
-		case steps.CheckSignature:
+		case steps.StepCheckSignature:
 			isRight := g.keys.verify(step.Algorithm, step.Key, step.Message, step.Signature)
 			step, err = g.raw.Checked(engine, step, isRight, unixMS(), g.monotonicMS())
 		default:

@@ -1,15 +1,6 @@
 //! Real proxies with the configurations that are shipped, before a backend that keeps what reaches it.
 //!
 //! Whatever a client sends: what the backend got was allowed under exactly the method and target that it got, or nothing reached it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "tests fail by panicking"
-)]
 
 mod backend;
 mod cases;

@@ -1,13 +1,4 @@
 //! An issuer, a gateway as its users start it, and requests as they are written on a socket.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "tests fail by panicking"
-)]
 
 pub(crate) mod wire;
 

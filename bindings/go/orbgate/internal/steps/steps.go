@@ -17,11 +17,32 @@ type Request struct {
 	Template                   string
 }
 
-// The kinds of steps.
+// The numbers of the C ABI that are about gates.
 const (
-	Answer         = 1
-	Wait           = 2
-	CheckSignature = 3
+	// cargo xtask codes: numbers
+	AllowBonusOrbs           = 1
+	FetchUnreachable         = 1
+	FetchTimeout             = 2
+	FetchTooLarge            = 3
+	FetchBadUrl              = 4
+	GateFlat403              = 1
+	GateIgnoreMethodOverride = 2
+	GateSignaturesOutside    = 4
+	GateNoStaleKeys          = 8
+	ChallengeMinimal         = 0
+	ChallengeFull            = 1
+	ChallengeNone            = 2
+	TemplatesBraces          = 0
+	TemplatesColons          = 1
+	TemplatesAngles          = 2
+	WithAudit                = 4
+	MatchedNothing           = 0
+	MatchedTemplate          = 1
+	MatchedUnknown           = 2
+	StepAnswer               = 1
+	StepWait                 = 2
+	StepCheckSignature       = 3
+	// end of numbers
 )
 
 // A Step is what comes of a question. A text that is not there is nil.
@@ -54,13 +75,6 @@ type Fetch struct {
 	MaxBytes  int
 	TimeoutMS uint32
 }
-
-// Why a fetch failed.
-const (
-	Unreachable = 1
-	Timeout     = 2
-	TooLarge    = 3
-)
 
 // An Issuer is how the keys of one are.
 type Issuer struct {

@@ -33,23 +33,26 @@ fn every_language_has_the_codes() {
     ] {
         compare_section(go, name, &family.go());
     }
-    let (mut lines, numbers_of_go) = (String::new(), numbers(&[status, reason, detail, kind]));
-    let numbers_of_go = numbers_of_go.into_iter().map(|(name, number)| {
+    let numbers_of_go = numbers(&[status, reason, detail, kind]);
+    let unexported = |name: &str| {
         let (first, rest) = name.split_once('_').unwrap();
-        let name = first.to_lowercase() + &go_name(&rest.to_lowercase());
-        (name, number)
+        first.to_lowercase() + &go_name(&rest.to_lowercase())
+    };
+    let all = numbers_of_go.iter();
+    let all = all.map(|(name, number)| (unexported(name), number));
+    compare_section(go, "numbers", &go_constants(all));
+    // Package gate, too, needs those of gates.
+    let of_gates = numbers_of_go.iter().filter(|(name, _)| {
+        let starts = ["FETCH_", "GATE_", "CHALLENGE_", "TEMPLATES_", "MATCHED_"];
+        let more = ["STEP_", "WITH_AUDIT", "ALLOW_BONUS_ORBS"];
+        starts
+            .iter()
+            .chain(&more)
+            .any(|start| name.starts_with(start))
     });
-    let numbers_of_go: Vec<_> = numbers_of_go.collect();
-    // As gofmt aligns them.
-    let width = numbers_of_go
-        .iter()
-        .map(|(name, _)| name.len())
-        .max()
-        .unwrap();
-    for (name, number) in numbers_of_go {
-        lines.push_str(&format!("\t{name:<width$} = {number}\n"));
-    }
-    compare_section(go, "numbers", &lines);
+    let of_gates = of_gates.map(|(name, number)| (go_name(&name.to_lowercase()), number));
+    let steps = "bindings/go/orbgate/internal/steps/steps.go";
+    compare_section(steps, "numbers", &go_constants(of_gates));
 
     for (name, family) in [("Reason", reason), ("Detail", detail), ("TokenKind", kind)] {
         let java = format!("bindings/java/src/main/java/io/github/orbgate/{name}.java");
@@ -125,6 +128,15 @@ fn pages_have_the_reasons() {
     compare_section("README.md", "reasons", &all);
     let denials = format!("| reason | status | header |\n|---|---|---|\n{denials}");
     compare_section("crates/orbgate-tower/README.md", "denials", &denials);
+}
+
+/// Constants as gofmt aligns them.
+fn go_constants<'n>(constants: impl Iterator<Item = (String, &'n String)>) -> String {
+    let constants: Vec<_> = constants.collect();
+    let width = constants.iter().map(|(name, _)| name.len()).max().unwrap();
+    let lines = constants.iter();
+    let lines = lines.map(|(name, number)| format!("\t{name:<width$} = {number}\n"));
+    lines.collect()
 }
 
 /// The constants of the C header without their prefix, but for those of some families.
