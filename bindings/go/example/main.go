@@ -1,4 +1,5 @@
-// Middleware serves an API behind orbgate: a caller without the scope gets a bare 403.
+// Middleware serves an API and trusts the headers `X-Token-Kind` and `X-Token-Scopes`, so it must be reached only through what sets
+// them: package gate verifies tokens itself. A caller without the scope gets a bare 403.
 //
 //	go run ./example
 //	curl -i -X POST -H 'X-Token-Kind: user' -H 'X-Token-Scopes: write:voxies' localhost:8080/api/v1/external/voxies

@@ -1,10 +1,17 @@
 package main
 
 import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -18,21 +25,64 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
 )
 
-const tokens = "orbgate_token: 1\nissuers: [{ issuer: 'https://id.example.com', audience: api, kind: user, jwks_uri: 'http://127.0.0.1:1/keys' }]\n"
+const policy = `orbgate: 1
+apis:
+  health:
+    base_path: ''
+    scopes:
+      read:health: { orbs: false, routes: [POST /grpc.health.v1.Health/Check] }
+`
 
-// The other recipes go through the exchanges of policy/cases/gate.
-func TestACallWithoutATokenIsUnauthenticated(t *testing.T) {
-	engine, err := orbgate.FromYAML("orbgate: 1\napis: { health: { base_path: '', scopes: { read:health: { orbs: false, routes: [POST /grpc.health.v1.Health/Check] } } } }\n")
+// An issuer with a real server and one key: where it is, and what makes its tokens.
+func issuer(t *testing.T) (url string, token func(claims map[string]any) string) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	text := base64.RawURLEncoding.EncodeToString
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"keys":[{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","kid":"one","x":"%s"}]}`, text(public))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, func(claims map[string]any) string {
+		body, err := json.Marshal(claims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signed := text([]byte(`{"alg":"EdDSA","kid":"one","typ":"at+jwt"}`)) + "." + text(body)
+		return signed + "." + text(ed25519.Sign(private, []byte(signed)))
+	}
+}
+
+// What a call of the health service finds in its context.
+type seen struct {
+	grpc_health_v1.HealthServer
+	calls chan gate.Call
+}
+
+func (s seen) Check(ctx context.Context, request *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
+	call, _ := gate.From(ctx)
+	s.calls <- call
+	return s.HealthServer.Check(ctx, request)
+}
+
+// The other recipes go through the exchanges of policy/cases/gate.
+func TestACallOfGRPCIsAnswered(t *testing.T) {
+	url, token := issuer(t)
+	engine, err := orbgate.FromYAML(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := fmt.Sprintf("orbgate_token: 1\nissuers: [{ issuer: '%s', audience: api, algorithms: [EdDSA], kind: user, jwks_uri: '%s' }]\n", url, url)
 	protect, err := gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: tokens, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer protect.Close()
 	server := grpc.NewServer(grpc.UnaryInterceptor(GRPC(protect)))
-	grpc_health_v1.RegisterHealthServer(server, health.NewServer())
+	service := seen{health.NewServer(), make(chan gate.Call, 1)}
+	grpc_health_v1.RegisterHealthServer(server, service)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -45,13 +95,39 @@ func TestACallWithoutATokenIsUnauthenticated(t *testing.T) {
 	}
 	defer connection.Close()
 	client := grpc_health_v1.NewHealthClient(connection)
-	for _, authorization := range [][]string{nil, {"authorization", "Bearer a.b.c"}, {"authorization", "Bearer x", "authorization", "Bearer y"}} {
-		ctx := metadata.AppendToOutgoingContext(t.Context(), authorization...)
-		if _, err := client.Check(ctx, nil); status.Code(err) != codes.Unauthenticated {
-			t.Error(fmt.Sprint(authorization), err)
+	claims := func(scope string) map[string]any {
+		return map[string]any{"iss": url, "aud": "api", "sub": "me", "client_id": "app", "exp": time.Now().Unix() + 600, "scope": scope}
+	}
+	bearer := func(token string) []string { return []string{"authorization", "Bearer " + token} }
+	right := bearer(token(claims("read:health")))
+	for name, row := range map[string]struct {
+		metadata []string
+		code     codes.Code
+	}{
+		"right":         {right, codes.OK},
+		"no token":      {nil, codes.Unauthenticated},
+		"no JWT":        {bearer("a.b.c"), codes.Unauthenticated},
+		"two tokens":    {append(right[:2:2], right...), codes.Unauthenticated},
+		"another scope": {bearer(token(claims("read:orbs"))), codes.PermissionDenied},
+	} {
+		response, err := client.Check(metadata.AppendToOutgoingContext(t.Context(), row.metadata...), nil)
+		if status.Code(err) != row.code {
+			t.Errorf("%s: %v", name, err)
+		}
+		select {
+		case call := <-service.calls:
+			known := call.Token.Subject == "me" && call.Decision.Scope() == "read:health"
+			if row.code != codes.OK || !known || response.Status != grpc_health_v1.HealthCheckResponse_SERVING {
+				t.Errorf("%s: reached the service with %+v", name, call)
+			}
+		default:
+			if row.code == codes.OK {
+				t.Errorf("%s: did not reach the service", name)
+			}
 		}
 	}
-	if _, err := client.List(t.Context(), nil); status.Code(err) != codes.Unauthenticated {
+	// A method that the policy lacks.
+	if _, err := client.List(metadata.AppendToOutgoingContext(t.Context(), right...), nil); status.Code(err) != codes.PermissionDenied {
 		t.Error(err)
 	}
 }

@@ -1,5 +1,5 @@
-// A server of `node:http` that trusts the headers of a proxy for who calls: `orbgate/gate` verifies tokens itself. It asks before it
-// answers: a caller without the scope gets a bare 403.
+// A server of `node:http` that trusts the headers `X-Token-Kind` and `X-Token-Scopes`, so it must be reached only through what sets them:
+// `orbgate/gate` verifies tokens itself. It asks before it answers: a caller without the scope gets a bare 403.
 //
 //   node example/server.js 8080
 //   curl -i -X POST localhost:8080/api/v1/external/voxies/prompt/run -H 'x-token-kind: user' -H 'x-token-scopes: read:voxies'

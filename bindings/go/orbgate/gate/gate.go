@@ -74,7 +74,7 @@ type Challenge struct {
 }
 
 // A Label is one of a counter. orbgate_decisions_total has decision, reason and route, orbgate_tokens_refused_total has reason, and
-// orbgate_misrouted_total has matched. Their values are codes and templates, never a path, and nothing of a token.
+// orbgate_misrouted_total has route and matched. Their values are codes and templates, never a path, and nothing of a token.
 type Label struct{ Name, Value string }
 
 // A Gate is rules and keys. It may be used from any goroutine at any time, Close included.
@@ -227,6 +227,10 @@ func (g *Gate) Ask(ctx context.Context, request Request) Answer {
 		}
 		switch step.Kind {
 		case steps.StepAnswer:
+			if step.Misrouted != nil {
+				// It was allowed by the route that it is about.
+				g.misrouted(engine.Decide(request.Method, request.Target, orbgate.NoToken()).About(), *step.Misrouted)
+			}
 			return g.seen(answerOf(step), step)
 		case steps.StepCheckSignature:
 			isRight := g.keys.verify(step.Algorithm, step.Key, step.Message, step.Signature)
@@ -268,36 +272,37 @@ func answerOf(step *steps.Step) Answer {
 
 // Reports an answer: to the counters, the log and the audit.
 func (g *Gate) seen(answer Answer, step *steps.Step) Answer {
-	count := g.config.Count
-	if count == nil {
-		count = func(string, ...Label) {}
-	}
 	decision := "deny"
 	if answer.IsAllow() {
 		decision = "allow"
 	}
-	count("orbgate_decisions_total", Label{"decision", decision}, Label{"reason", answer.Decision.Reason().String()},
+	g.count("orbgate_decisions_total", Label{"decision", decision}, Label{"reason", answer.Decision.Reason().String()},
 		Label{"route", answer.Decision.Route()})
 	if answer.Refused != "" {
-		count("orbgate_tokens_refused_total", Label{"reason", answer.Refused})
+		g.count("orbgate_tokens_refused_total", Label{"reason", answer.Refused})
 	}
-	if step == nil {
-		return answer
-	}
-	if step.Misrouted != nil {
-		count("orbgate_misrouted_total", Label{"matched", *step.Misrouted})
-		g.said.Do(func() {
-			g.config.Logger.Error("requests are refused: the router has taken a route that the policy lacks, or none", "matched", *step.Misrouted)
-		})
-	}
-	if step.Audit != nil {
+	if step != nil && step.Audit != nil {
 		g.audit.Lock()
 		defer g.audit.Unlock()
 		if _, err := io.WriteString(g.config.Audit, *step.Audit+"\n"); err != nil {
-			count("orbgate_audit_lost_total")
+			g.count("orbgate_audit_lost_total")
 		}
 	}
 	return answer
+}
+
+// Counts a request that the policy allows by one route, but a router has sent to another, or to one that it does not name.
+func (g *Gate) misrouted(route, matched string) {
+	g.count("orbgate_misrouted_total", Label{"route", route}, Label{"matched", matched})
+	g.said.Do(func() {
+		g.config.Logger.Error("requests are refused: the router has taken a route that the policy lacks, or none", "route", route, "matched", matched)
+	})
+}
+
+func (g *Gate) count(counter string, labels ...Label) {
+	if g.config.Count != nil {
+		g.config.Count(counter, labels...)
+	}
 }
 
 // Revoke never again uses an issuer's key with this kid, even if the issuer still publishes it: for a key whose private half was stolen.

@@ -430,7 +430,12 @@ func TestAPolicyIsReplaced(t *testing.T) {
 
 func TestARouterIsComparedWithThePolicy(t *testing.T) {
 	i := newIssuer(t)
-	protect := newGate(t, i, gate.Config{Template: gate.Pattern})
+	var misrouted sync.Map
+	protect := newGate(t, i, gate.Config{Template: gate.Pattern, Count: func(name string, labels ...gate.Label) {
+		if name == "orbgate_misrouted_total" {
+			misrouted.Store(fmt.Sprint(labels), true)
+		}
+	}})
 	mux := http.NewServeMux()
 	handler := protect.Middleware(http.HandlerFunc(service))
 	mux.Handle("GET /api/v1/external/voxies/{id}", handler)
@@ -444,6 +449,19 @@ func TestARouterIsComparedWithThePolicy(t *testing.T) {
 			t.Errorf("%s: %v", target, found)
 		}
 	}
+	// The same labels as in every language: the route that the policy allows it by, and where the router went.
+	for _, labels := range []string{
+		"[{route GET /api/v1/external/voxies/{voxieId}} {matched /api/v1/external/voxies/export}]",
+		"[{route GET /api/v1/external/orbs} {matched /}]",
+	} {
+		if _, found := misrouted.LoadAndDelete(labels); !found {
+			t.Errorf("not counted: %s", labels)
+		}
+	}
+	misrouted.Range(func(labels, _ any) bool {
+		t.Errorf("counted: %s", labels)
+		return true
+	})
 	err := protect.CheckRoutes([]gate.Route{{"GET", "/api/v1/external/voxies/export"}, {"GET", "/api/v1/external/voxies/{id:[0-9]+}"}})
 	var differ *gate.RoutesError
 	if !errors.As(err, &differ) || len(differ.Undeclared) != 1 || differ.Undeclared[0].DecidedAs != "GET /api/v1/external/voxies/{voxieId}" {
