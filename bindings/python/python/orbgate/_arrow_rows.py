@@ -32,13 +32,14 @@ def _column(pa: Any, values: list[Any], hint: str) -> Any:
         "float": pa.float64(),
         "bool": pa.bool_(),
         "datetime": time,
-        "tuple[str, ...]": pa.list_(pa.string()),
         "tuple[int, ...]": pa.list_(pa.int64()),
         "dict[str, int]": pa.map_(pa.string(), pa.int64()),
         "dict[str, datetime | None]": pa.map_(pa.string(), time),
     }
     if hint in known:
         return pa.array([list(value.items()) if isinstance(value, dict) else value for value in values], known[hint])
+    if hint.endswith(", ...]"):
+        return pa.array([None if value is None else list(map(_text, value)) for value in values], pa.list_(pa.string()))
     return pa.array([None if value is None else _text(value) for value in values], pa.string())
 
 

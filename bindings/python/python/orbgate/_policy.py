@@ -395,7 +395,10 @@ class Policy(_native.Policy):
         from ._property import PropertyResult, witnesses_of
         from ._rows import Rows
 
-        rows = ({**row, "witnesses": witnesses_of(row["witnesses"])} for row in _native.properties(self, cases))
+        rows = _native.properties(self, cases)
+        for row in rows:
+            row["witnesses"] = witnesses_of(row["witnesses"])
+            row["holds"] = row["error"] is None and not row["witnesses"]
         return Rows(PropertyResult, (PropertyResult(**row) for row in rows))
 
     def assert_never(

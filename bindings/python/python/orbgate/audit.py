@@ -163,7 +163,7 @@ def verify(
 ) -> Rows[Checked]:
     """Checks a bundle that `Report.bundle` made: each row says what was checked, and whether it is as it should be.
 
-    That is the SHA-256 of everything in it, and the policies' digests. With the files of the `log`, which are known by their SHA-256, it is
+    That is the SHA-256 of everything in it, the policies' digests, and the properties, proved again. With the files of the `log`, which are known by their SHA-256, it is
     made again and compared. With a `public_key` of minisign, a file or its text, the `signature` is checked, by default the file of
     the bundle's name with `.minisig`. Needs the extra `report`, and for signatures the program minisign. Raises `TableError` where it is no bundle.
     """

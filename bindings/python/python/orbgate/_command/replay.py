@@ -18,6 +18,7 @@ from ..logs import FORMATS, Reader, read
 from ..logs._input import STANDARD_INPUT
 from ..logs._replay import replay
 from ..logs._times import UNITS
+from .properties import add_properties_to, code, prove, text, to_dict
 
 DESCRIPTION = "Decide every request of a log: how many were allowed and why, and what would change under another policy."
 
@@ -41,6 +42,7 @@ examples:
 
 exit codes:
   0  every row was decided, allowed or denied; or all but as many as --tolerate says
+  1  so it was, and a property of --properties does not hold
   2  could not run, or more rows could not be read; all others were decided
 """
 
@@ -61,6 +63,7 @@ def add_to(commands: Any) -> None:
         metavar="FILE",
         help="policy to compare with: what would change from it to --policy; the built-in one where only --policy is given",
     )
+    add_properties_to(parser)
     parser.add_argument("--no-base", action="store_true", help="compare with no policy")
     parser.add_argument("--out", metavar="FILE", help="write each request with its decision, and the log's other columns as log_NAME, to a Parquet file")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -137,6 +140,7 @@ def run(options: argparse.Namespace) -> int:
     """Replays a log and prints what was counted."""
     needs("pyarrow", "logs")
     policy, base = _policies(options)
+    proved = prove(options, policy)
     log = open_log(options)
     if options.out and is_log(options.out, log):
         options.parser.error("--out is the log itself")
@@ -145,10 +149,11 @@ def run(options: argparse.Namespace) -> int:
             log, policy, base=base, out=options.out, top=options.top, examples=options.examples, watch=watch
         )
     if options.json:
-        print(json.dumps(summary.to_dict(), indent=2, ensure_ascii=False))
+        said = summary.to_dict()
+        print(json.dumps(said if proved is None else {**said, "properties": to_dict(proved, options.properties)}, indent=2, ensure_ascii=False))
     else:
-        print(summary, end="")
-    return exit_code(options, log, summary.errors, summary.rows, None if summary.broken is None else str(summary.broken))
+        print(summary, end="" if proved is None else f"\n{text(proved, options.properties)}")
+    return code(proved, exit_code(options, log, summary.errors, summary.rows, None if summary.broken is None else str(summary.broken)))
 
 
 def _policies(options: argparse.Namespace) -> tuple[Policy, Policy | None]:

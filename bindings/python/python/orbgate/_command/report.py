@@ -10,6 +10,7 @@ from typing import Any
 from .._policy import Policy
 from .._report import TITLE, TOP, check_needs, make
 from .._report.numbers import number
+from .properties import add_properties_to, code, prove, text
 from .replay import add_log_to, exit_code, is_log, open_log, progress
 
 DESCRIPTION = (
@@ -27,10 +28,12 @@ examples:
   python -m orbgate report access.log.gz --kind user --scopes 'read:orbs read:keys' --out report.html
   python -m orbgate report calls.parquet --column caller=client_id --out report.html --title 'November, first week'
   python -m orbgate report calls.csv --policy new.yaml --base old.yaml --out new.html
+  python -m orbgate report access.log --out report.html --properties policy.test.yaml
   python -m orbgate report access.log --out report.html --bundle evidence.zip --sign auditor.key
 
 exit codes:
   0  the page is of every row, allowed or denied; or of all but as many as --tolerate says
+  1  it is, and a property of --properties does not hold
   2  could not run, or more rows could not be read; the page is of all others, and says so
 """
 
@@ -47,6 +50,7 @@ def add_to(commands: Any) -> None:
     add_log_to(parser)
     parser.add_argument("--policy", metavar="FILE", help="policy to decide with, instead of the built-in one")
     parser.add_argument("--base", metavar="FILE", help="policy to compare with: what it decides otherwise")
+    add_properties_to(parser)
     parser.add_argument("--out", metavar="FILE", required=True, help="where to write the page")
     parser.add_argument("--bundle", metavar="FILE", help="also write the page with its tables, the policies and a manifest as a ZIP archive")
     parser.add_argument("--sign", metavar="KEY", help="sign the bundle with this secret key of minisign, into FILE.minisig")
@@ -61,13 +65,14 @@ def run(options: argparse.Namespace) -> int:
         options.parser.error("--sign without --bundle")
     written = {"--out": options.out, "--bundle": options.bundle}
     for name, path in written.items():
-        for file in (options.policy, options.base, options.sign):
+        for file in (options.policy, options.base, options.properties, options.sign):
             if file is not None and path is not None and os.path.exists(path) and os.path.samefile(path, file):
-                options.parser.error(f"{name} is the policy or the key itself")
+                options.parser.error(f"{name} is the policy, the properties or the key itself")
     policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
     base = None if options.base is None else Policy.from_file(options.base)
     # Before the needs of logs, which are fewer.
     check_needs()
+    proved = prove(options, policy)
     from .._report.verify import sign
 
     log = open_log(options)
@@ -75,12 +80,14 @@ def run(options: argparse.Namespace) -> int:
         if path is not None and is_log(path, log):
             options.parser.error(f"{name} is the log itself")
     with progress(log) as watch:
-        made = make(log, policy, options.title, options.top, watch, base)
+        made = make(log, policy, options.title, options.top, watch, base, proved)
     made.save(options.out)
     found = made.figures
     said = f"{number(found.calls, 'call')}, {number(found.allowed)} allowed, {number(found.denied)} denied"
     unread = f", {number(found.unread, 'row')} unread" if found.unread else ""
     print(f"{options.out}: {said}{unread}")
+    if proved is not None:
+        print(text(proved, options.properties), end="")
     if options.bundle:
         bundle = made.bundle()
         with open(options.bundle, "wb") as file:
@@ -88,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"{options.bundle}: sha256:{sha256(bundle).hexdigest()}")
     if options.sign:
         print(f"{sign(options.bundle, options.sign)}: signature of minisign")
-    return exit_code(options, log, found.unread, found.calls + found.unread, found.broken)
+    return code(proved, exit_code(options, log, found.unread, found.calls + found.unread, found.broken))
 
 
 def _top(text: str) -> int:

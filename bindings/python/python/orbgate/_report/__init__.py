@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from .. import logs
     from .._policy import Policy
+    from .._property import Properties
     from .._terms import TokenKind
     from ..logs import Log
     from .figures import Figures
@@ -40,7 +41,7 @@ class Report:
     def bundle(self) -> bytes:
         """The page with all that it was made of but the log, as a ZIP archive: the same page makes the same bytes.
 
-        It has the policies' texts, every table as Parquet, and a manifest with the arguments, the versions, and the SHA-256 of the log's files
+        It has the policies' texts, that of the properties, every table as Parquet, and a manifest with the arguments, the versions, and the SHA-256 of the log's files
         and of all that is in it. `orbgate.audit.verify` checks it, and makes it again.
         """
         from .bundle import entries, pack
@@ -73,6 +74,7 @@ def report(
     allow_bonus_orbs_use: bool | None = None,
     time_unit: str | None = None,
     time_zone: str | None = None,
+    properties: str | os.PathLike[str] | None = None,
 ) -> Report:
     """Decides a log, and shows the decisions on one HTML page; `path` is where to write the page.
 
@@ -82,7 +84,8 @@ def report(
 
     `log` is anything that `orbgate.logs.read` takes, files or tables, and the arguments from `format` on are those of
     `orbgate.logs.read`. Or `log` is a reader, which has all of them. `top` is how many rows a table of the page has at most.
-    With another policy as `base`, the page also says what that policy decides otherwise.
+    With another policy as `base`, the page also says what that policy decides otherwise. With a test file as `properties`, it says of each
+    property in it whether it holds for all requests, and which are against it: `figures.properties` has them.
 
     The page is one file without scripts, and loads nothing from the network. It has no tokens and no queries of
     targets, but it has callers. The same rows, policy and arguments make the same page, byte for byte, from files and from
@@ -90,19 +93,22 @@ def report(
     the policy does not have, the page shows those with most calls, and says where their counts are lower bounds.
 
     A row that cannot be read is not decided: it is counted, and the page says so. It also says where a file breaks off.
-    Needs the extra `report`. Raises what `orbgate.logs.read` raises, and `OSError` where the page cannot be written.
+    Needs the extra `report`. Raises what `orbgate.logs.read` raises, `OSError` where the page cannot be written or `properties` not be read,
+    and `PolicyError` with every fault of that file.
     """
     check_needs()
     from .. import logs
+    from .._property import properties_of
 
+    proved = None if properties is None else properties_of(policy, properties)
     said: dict[str, Any] = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone}
     said["allow_bonus_orbs_use"] = allow_bonus_orbs_use
     if not isinstance(log, logs.Reader):
-        made = make(logs.read(log, **said), policy, title, top, base=base)
+        made = make(logs.read(log, **said), policy, title, top, base=base, properties=proved)
     elif given := [name for name, value in said.items() if value is not None]:
         raise ValueError(f"a reader knows what it reads: `{given[0]}` must be said where it is made")
     else:
-        made = make(log, policy, title, top, base=base)
+        made = make(log, policy, title, top, base=base, properties=proved)
     if path is not None:
         made.save(path)
     return made
@@ -115,6 +121,7 @@ def make(
     top: int,
     watch: Callable[[], None] | None = None,
     base: Policy | None = None,
+    properties: Properties | None = None,
 ) -> Report:
     """Makes a report; `watch` is called after each part of the log."""
     if top < 1:
@@ -123,7 +130,7 @@ def make(
     from . import counting, page
     from .log import Decided
 
-    found = counting.count(Decided(log, policy, watch, base), policy, base)
+    found = counting.count(Decided(log, policy, watch, base), policy, base)._replace(properties=properties)
     return Report(page.render(found, policy, title, top), found, (policy, base, title, top))
 
 

@@ -18,10 +18,11 @@ from .._rows import Rows
 
 if TYPE_CHECKING:
     from .._policy import Policy
+    from .._property import Properties
     from . import Report
 
 FORMAT = 1
-MANIFEST, PAGE, POLICY, BASE = "manifest.json", "report.html", "policy.yaml", "base.yaml"
+MANIFEST, PAGE, POLICY, BASE, PROPERTIES = "manifest.json", "report.html", "policy.yaml", "base.yaml", "properties.test.yaml"
 # What the bytes of page and tables depend on, besides this package.
 LIBRARIES = ("jinja2", "pyarrow", "vl-convert-python")
 # The first time that an archive can state.
@@ -34,7 +35,10 @@ def entries(report: Report, policy: Policy, base: Policy | None, title: str, top
     files = {PAGE: report.html.encode(), POLICY: policy.text}
     if base is not None:
         files[BASE] = base.text
-    files |= {f"tables/{name}.parquet": _parquet(rows) for name, rows in tables(found)}
+    proved = found.properties
+    if proved is not None:
+        files[PROPERTIES] = proved.text
+    files |= dict(table_files(found))
     manifest = {
         "orbgate_evidence": FORMAT,
         "made_by": {"orbgate": VERSION, **{name: version(name) for name in LIBRARIES}},
@@ -43,12 +47,24 @@ def entries(report: Report, policy: Policy, base: Policy | None, title: str, top
         "log": {"format": found.format, "arguments": found.arguments, "files": [file._asdict() for file in found.files]},
         "policy": policy.digest,
         "base": base and base.digest,
+        "properties": summary(proved),
         "calls": {"allowed": found.allowed, "denied": found.denied, "unread": found.unread},
         "broken": found.broken,
         "warnings": list(found.warnings),
         "sha256": {name: sha256(data).hexdigest() for name, data in files.items()},
     }
     return {**files, MANIFEST: (json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True) + "\n").encode()}
+
+
+def summary(proved: Properties | None) -> dict[str, Any] | None:
+    """What the manifest says of properties."""
+    return proved and {"file": proved.file, "sha256": proved.sha256, "properties": len(proved.rows), "failed": len(proved.failed)}
+
+
+def table_files(found: Any, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+    """All tables of figures as Parquet, by their names in the archive."""
+    for name, rows in tables(found, prefix):
+        yield f"tables/{name}.parquet", _parquet(rows)
 
 
 def tables(found: Any, prefix: str = "") -> Iterator[tuple[str, Rows[Any]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+from .._property import Properties
 from .._questions import ScopeUse
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
@@ -184,6 +185,7 @@ class Figures(NamedTuple):
     warnings: tuple[str, ...]
     format: str
     arguments: dict[str, object]
+    properties: Properties | None = None
 
     @property
     def calls(self) -> int:

@@ -12,13 +12,13 @@ MOST_CHARACTERS = 120
 UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
-def number(count: int, noun: str = "") -> str:
-    """A number, and what it counts.
+def number(count: int, noun: str = "", nouns: str = "") -> str:
+    """A number, and what it counts; `nouns` where more of it are not called so with an "s".
 
-    >>> number(1), number(1, "call"), number(12345, "call")
-    ('1', '1 call', '12,345 calls')
+    >>> number(1), number(1, "call"), number(12345, "call"), number(0, "witness", "witnesses")
+    ('1', '1 call', '12,345 calls', '0 witnesses')
     """
-    return f"{count:,}" if not noun else f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,}" if not noun else f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
 def bound(count: int, is_exact: bool, noun: str = "") -> str:

@@ -20,6 +20,7 @@ from .numbers import bound, number, period, share, shown
 
 if TYPE_CHECKING:
     from .._policy import Policy
+    from .._property import Properties
     from .figures import Figures
 
 
@@ -64,6 +65,8 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         files=[file._replace(name=shown(file.name)) for file in found.files[:MOST_FILES]],
         more_files=max(0, len(found.files) - MOST_FILES),
         arguments=_arguments(found, top),
+        properties=found.properties,
+        properties_name=shown(found.properties.file) if found.properties else "",
         warnings=[shown(said, MOST_OF_A_WARNING) for said in found.warnings],
         version=VERSION,
         tiles=[tile._replace(figure=_breakable(tile.figure), note=_breakable(tile.note)) for tile in _tiles(found)],
@@ -107,4 +110,12 @@ def _tiles(found: Figures) -> Sequence[Tile]:
         Tile("Scopes unused", bound(unused, found.caller_scopes_is_exact), about),
         Tile("Scopes missing", number(len(found.missing)), "in denied calls"),
         Tile("Callers", bound(found.different_callers, found.callers_is_exact), callers),
+        *_proved(found.properties),
     )
+
+
+def _proved(found: Properties | None) -> Sequence[Tile]:
+    if found is None:
+        return []
+    held = len(found.rows) - len(found.failed)
+    return [Tile("Properties", f"{number(held)} of {number(len(found.rows))}", "hold for all requests")]

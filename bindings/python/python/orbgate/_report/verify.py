@@ -16,11 +16,12 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from .. import logs
 from .._errors import OrbgateError, TableError
 from .._policy import Policy
+from .._property import Properties, prove
 from .._rows import Rows
 from ..logs._columns import Layout
 from ..logs._files import files as files_of
 from . import make
-from .bundle import BASE, FORMAT, MANIFEST, PAGE, POLICY, entries, read_table, unpack
+from .bundle import BASE, FORMAT, MANIFEST, PAGE, POLICY, PROPERTIES, entries, read_table, summary, table_files, unpack
 
 # Arguments of a reader; others are for people.
 READ = ("columns", "kind", "scopes", "allow_bonus_orbs_use", "time_unit", "time_zone")
@@ -47,7 +48,9 @@ def verify(
     inside = unpack(data)
     manifest = _manifest(inside)
     found += _whole(inside, manifest)
-    found += _repeated(inside, manifest, [os.fspath(file) for file in log]) if log else [Checked("repetition", None, "no log was given")]
+    proved = _proved(inside, manifest)
+    found += _proved_again(inside, manifest, proved)
+    found += _repeated(inside, manifest, proved, [os.fspath(file) for file in log]) if log else [Checked("repetition", None, "no log was given")]
     return Rows(Checked, found)
 
 
@@ -76,7 +79,25 @@ def _whole(inside: dict[str, bytes], manifest: dict[str, Any]) -> Iterable[Check
             yield Checked(f"policy of {name}", digest == manifest.get(member), digest)
 
 
-def _repeated(inside: dict[str, bytes], manifest: dict[str, Any], paths: list[str]) -> Iterable[Checked]:
+def _proved(inside: dict[str, bytes], manifest: dict[str, Any]) -> Properties | None:
+    """The properties, proved or refuted once more: for this the policy is enough."""
+    if PROPERTIES not in inside or POLICY not in inside:
+        return None
+    said = manifest.get("properties")
+    return prove(Policy.from_yaml(inside[POLICY]), str(said.get("file")) if isinstance(said, dict) else PROPERTIES, inside[PROPERTIES])
+
+
+def _proved_again(inside: dict[str, bytes], manifest: dict[str, Any], proved: Properties | None) -> Iterable[Checked]:
+    if proved is None and manifest.get("properties") is None:
+        return
+    about = "they are missing" if proved is None else f"{len(proved.failed)} of {len(proved.rows)} do not hold"
+    is_same = manifest.get("properties") == summary(proved)
+    for name, rows in () if proved is None else table_files(proved, "properties_"):
+        is_same = is_same and _compared(name, inside.get(name), rows, "").is_same is True
+    yield Checked("properties, proved again", is_same, about)
+
+
+def _repeated(inside: dict[str, bytes], manifest: dict[str, Any], proved: Properties | None, paths: list[str]) -> Iterable[Checked]:
     """What comes out when the log is decided once more."""
     try:
         files = [(str(file["name"]), file["sha256"]) for file in manifest["log"]["files"]]
@@ -93,7 +114,7 @@ def _repeated(inside: dict[str, bytes], manifest: dict[str, Any], paths: list[st
     assert policy is not None
     reader = logs.Reader(ordered, said_format, layout, [name for name, _ in files])
     reader.also = {name: value for name, value in arguments.items() if name not in (*READ, "format")}
-    made = make(reader, policy, title, top, base=base)
+    made = make(reader, policy, title, top, base=base, properties=proved)
     again = entries(made, policy, base, title, top)
     by = {name: manifest["made_by"].get(name) for name in json.loads(again[MANIFEST])["made_by"]}
     others = {name: version for name, version in json.loads(again[MANIFEST])["made_by"].items() if by[name] != version}

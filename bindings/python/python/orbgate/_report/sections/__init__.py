@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..numbers import number, shown
-from . import callers, calls, denials, orbs, scopes
+from . import callers, calls, denials, orbs, properties, scopes
 from .parts import NUMBER, WORDS, Section, Table
 
 if TYPE_CHECKING:
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
     """The sections, in their order; each table has at most `top` rows."""
     unread = [_unread(found)] if found.unread or found.broken else []
+    proved = [] if found.properties is None else [properties.properties(found.properties, top)]
     if not found.calls:
         nothing = "The log has no calls, so there is nothing to decide, to draw or to list."
-        return [*unread, Section("No calls", nothing, [], [])]
+        return [*unread, Section("No calls", nothing, [], []), *proved]
     return [
         *unread,
         *([calls.served(found.served, found.unit, top)] if found.served.calls else []),
         *([] if found.changes is None else [calls.changes(found.changes, found.calls, top)]),
+        *proved,
         calls.reasons(found),
         calls.routes(found, policy, top),
         calls.times(found),
