@@ -67,7 +67,7 @@ pub(crate) fn answer<T: Verified>(
 }
 
 /// The headers with which a denial explains itself to the client.
-fn explained(denial: &Denial) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+pub(crate) fn explained(denial: &Denial) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
     let challenge = denial.www_authenticate.as_ref().map(Cow::as_ref);
     let said = [
         (WWW_AUTHENTICATE, challenge),
@@ -92,26 +92,34 @@ mod tests {
     use super::{ALLOWED, OVERLOADED, REFUSED, shown};
     use crate::mode::Mode;
 
+    /// How many protocols of proxies there are.
+    const MODES: usize = Mode::NAMED.len() - 1;
+
     /// The table of the README: one row a decision, one column a mode.
     fn table() -> String {
-        let head = Mode::NAMED.map(|(name, _)| format!(" `{name}` |")).concat();
-        let row = |what: &str, status: [u16; 4]| {
-            let cells = status.map(|status| format!(" {status} |")).concat();
+        let head = Mode::of_proxies().map(|(name, _)| format!(" `{name}` |"));
+        let head = head.collect::<String>();
+        let row = |what: &str, status: Vec<u16>| {
+            let cells = status.iter().map(|status| format!(" {status} |"));
+            let cells = cells.collect::<String>();
             format!("| {what} |{cells}\n")
         };
-        let mut rows = row("allowed", [ALLOWED.as_u16(); 4]);
+        let mut rows = row("allowed", vec![ALLOWED.as_u16(); MODES]);
         for reason in Reason::ALL {
             if let Some(status) = reason.status() {
-                let statuses = Mode::NAMED.map(|(_, mode)| shown(mode, status).as_u16());
-                rows.push_str(&row(&format!("`{reason}`"), statuses));
+                let statuses = Mode::of_proxies().map(|(_, mode)| shown(mode, status).as_u16());
+                rows.push_str(&row(&format!("`{reason}`"), statuses.collect()));
             }
         }
-        rows.push_str(&row("a question that is refused", [REFUSED.as_u16(); 4]));
+        rows.push_str(&row(
+            "a question that is refused",
+            vec![REFUSED.as_u16(); MODES],
+        ));
         rows.push_str(&row(
             "more questions than the limit",
-            [OVERLOADED.as_u16(); 4],
+            vec![OVERLOADED.as_u16(); MODES],
         ));
-        format!("| decision |{head}\n|---|{}\n{rows}", "--:|".repeat(4))
+        format!("| decision |{head}\n|---|{}\n{rows}", "--:|".repeat(MODES))
     }
 
     #[test]
@@ -128,7 +136,7 @@ mod tests {
             assert!([401, 403].contains(&nginx), "{status}");
         }
         for reason in Reason::ALL {
-            for (_, mode) in Mode::NAMED {
+            for (_, mode) in Mode::of_proxies() {
                 let status = reason.status().map(|status| shown(mode, status));
                 assert!(status.is_none_or(|status| status.is_client_error()));
             }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, answer, refused};
 use crate::config::{Limits, ListenerConfig};
@@ -49,11 +49,16 @@ impl Authorizer {
         self.mode
     }
 
+    /// A place among the questions under way, if there is one.
+    pub(crate) fn permit(&self) -> Option<SemaphorePermit<'_>> {
+        self.questions.try_acquire().ok()
+    }
+
     /// The answer to a question, or to what is none.
     pub(crate) async fn ask(&self, question: Result<Question<'_>, Fault>) -> HttpAnswer {
         let state = self.current.load_full();
         let promises = &state.config.promises;
-        let Ok(_permit) = self.questions.try_acquire() else {
+        let Some(_permit) = self.permit() else {
             self.faults.note(Fault::Overloaded);
             return refused(promises, OVERLOADED);
         };
@@ -81,11 +86,11 @@ impl Service for Authorizer {
     fn trusts(&self, peer: Option<IpAddr>) -> bool {
         let state = self.current.load();
         let listener = state.config.listeners.get(self.index);
-        match peer {
-            None => true,
-            Some(peer) => listener
-                .is_some_and(|listener| listener.trusted.iter().any(|block| block.contains(peer))),
-        }
+        let Some(peer) = peer else { return true };
+        listener.is_some_and(|listener| match &listener.trusted {
+            None => listener.mode == Mode::Authzen,
+            Some(blocks) => blocks.iter().any(|block| block.contains(peer)),
+        })
     }
 
     fn note(&self, fault: Fault) {

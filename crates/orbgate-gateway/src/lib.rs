@@ -7,6 +7,7 @@
 mod admin;
 mod answers;
 mod authorizer;
+mod authzen;
 mod config;
 mod connection;
 mod faults;

@@ -15,23 +15,33 @@ pub(crate) enum Mode {
     EnvoyHttp,
     /// Envoy's `ext_authz` over gRPC: the question is a message.
     EnvoyGrpc,
+    /// AuthZEN's Authorization API: no proxy's protocol, and the message has the question.
+    Authzen,
 }
 
 impl Mode {
     /// Every mode, with its name in a configuration.
-    pub(crate) const NAMED: [(&'static str, Self); 4] = [
+    pub(crate) const NAMED: [(&'static str, Self); 5] = [
         ("nginx", Self::Nginx),
         ("forward_auth", Self::ForwardAuth),
         ("envoy_http", Self::EnvoyHttp),
         ("envoy_grpc", Self::EnvoyGrpc),
+        ("authzen", Self::Authzen),
     ];
+
+    /// Those of proxies, whose answers are statuses and headers.
+    #[cfg(test)]
+    pub(crate) fn of_proxies() -> impl Iterator<Item = (&'static str, Self)> {
+        let named = Self::NAMED.into_iter();
+        named.filter(|(_, mode)| *mode != Self::Authzen)
+    }
 
     /// The headers that have the method and the target; `None` where the question itself has them.
     pub(crate) const fn headers(self) -> Option<[&'static str; 2]> {
         match self {
             Self::Nginx => Some(["x-original-method", "x-original-uri"]),
             Self::ForwardAuth => Some(["x-forwarded-method", "x-forwarded-uri"]),
-            Self::EnvoyHttp | Self::EnvoyGrpc => None,
+            Self::EnvoyHttp | Self::EnvoyGrpc | Self::Authzen => None,
         }
     }
 }

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use crate::admin::Admin;
 use crate::authorizer::Authorizer;
+use crate::authzen::Authzen;
 use crate::connection::serve;
 use crate::grpc::Grpc;
 use crate::listen::{Address, Listener};
@@ -78,6 +79,10 @@ async fn serve_all(file: &Path) -> Result<(), StartError> {
             Mode::EnvoyGrpc => {
                 let service = Arc::new(Grpc::new(place));
                 served.spawn(serve(service, listener, limits, stop))
+            }
+            Mode::Authzen => {
+                let service = Authzen::new(place, Arc::clone(&current), limits.idle);
+                served.spawn(serve(Arc::new(service), listener, limits, stop))
             }
             _ => served.spawn(serve(place, listener, limits, stop)),
         };

@@ -22,6 +22,8 @@ pub(crate) struct State {
     pub(crate) config: Config,
     pub(crate) gate: GateLayer<KeyFetcher>,
     pub(crate) keys: Keys,
+    /// Decides who may ask by AuthZEN; none where callers send no token.
+    pub(crate) callers: Option<GateLayer<KeyFetcher>>,
     policy: Policy,
     audit: Option<AuditLog>,
 }
@@ -74,10 +76,16 @@ impl State {
             Some(audit) => gate.audit(audit.clone()),
             None => gate,
         };
+        let callers = config.authzen.callers.clone().map(|engine| {
+            let engines = Engines::new(engine);
+            let gate = GateLayer::outermost(engines, keys.fetcher.clone());
+            gate.challenge(config.challenge.clone())
+        });
         Ok(Self {
             config,
             gate,
             keys,
+            callers,
             policy,
             audit,
         })

@@ -9,6 +9,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod authzen;
 mod proxies;
 mod questions;
 mod support;

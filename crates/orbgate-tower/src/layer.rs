@@ -5,16 +5,17 @@ use core::marker::PhantomData;
 use std::sync::Arc;
 
 use orbgate::{Decision, Engine};
-use orbgate_gate::{Answer, Challenge, Request};
+use orbgate_gate::{Answer, Challenge, Credentials, Request};
 use tower_layer::Layer;
 
 #[cfg(feature = "audit")]
-use crate::audit::AuditLog;
+use crate::audit::{self, AuditLog};
 use crate::engines::Engines;
+use crate::observe;
 use crate::service::Gate;
 use crate::settings::Settings;
 use crate::target::WireUri;
-use crate::verify::VerifyToken;
+use crate::verify::{Verified, VerifyToken};
 
 /// Lets a request through to a service only where its token may make the call: the policy enforcement point.
 ///
@@ -100,6 +101,16 @@ impl<V: VerifyToken> GateLayer<V, Outermost> {
         let settings = &self.settings;
         let read = |_: &Arc<Engine>, answer: Answer<'_, V::Verified>| read(answer);
         settings.ask(request, no_body, read).await
+    }
+
+    /// Counts and audits a decision that the program has asked the [engines](GateLayer::engines) for itself, about a caller whom it
+    /// knows by something else than a request: by route, say, or from a list.
+    pub fn note<T: Verified>(&self, decision: &Decision<'_>, credentials: &Credentials<T>) {
+        observe::decided(decision, credentials.refused(), &observe::span());
+        #[cfg(feature = "audit")]
+        if let Some(log) = &self.settings.audit {
+            log.write_down(decision, None, audit::token(credentials));
+        }
     }
 
     /// The engines that decide.

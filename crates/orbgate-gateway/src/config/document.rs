@@ -23,6 +23,7 @@ pub(super) struct Document {
     pub(super) realm: Option<Spanned<String>>,
     pub(super) resource_metadata: Option<Spanned<String>>,
     pub(super) flat_403: Option<Spanned<bool>>,
+    pub(super) authzen: Option<AuthzenDocument>,
     pub(super) limits: Option<LimitsDocument>,
 }
 
@@ -32,6 +33,49 @@ pub(super) struct ListenerDocument {
     pub(super) mode: Spanned<Mode>,
     pub(super) listen: Spanned<String>,
     pub(super) trusted_proxies: Option<Spanned<Vec<Spanned<String>>>>,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AuthzenDocument {
+    pub(super) url: Option<Spanned<String>>,
+    pub(super) caller_scope: Option<Spanned<String>>,
+    pub(super) subjects: Option<Vec<SubjectDocument>>,
+    pub(super) actions: Option<Vec<ActionDocument>>,
+    pub(super) resources: Option<Vec<ResourceDocument>>,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SubjectDocument {
+    #[serde(rename = "type")]
+    pub(super) kind: Spanned<String>,
+    pub(super) id: Spanned<String>,
+    pub(super) token_kind: Spanned<KindDocument>,
+    pub(super) scopes: Spanned<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum KindDocument {
+    #[default]
+    User,
+    Organisation,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ActionDocument {
+    pub(super) name: Spanned<String>,
+    pub(super) method: Spanned<String>,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ResourceDocument {
+    #[serde(rename = "type")]
+    pub(super) kind: Spanned<String>,
+    pub(super) path: Spanned<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

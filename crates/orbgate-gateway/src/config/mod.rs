@@ -1,5 +1,6 @@
 //! The configuration as people write it in YAML, read as strictly as a policy.
 
+mod authzen;
 mod document;
 mod read;
 mod rules;
@@ -16,6 +17,8 @@ use crate::mode::Mode;
 use crate::peers::Block;
 use crate::promises::Promises;
 
+pub(crate) use self::authzen::{AuthzenConfig, Listed};
+
 /// What a gateway is told: the file `gateway.yaml`.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -27,6 +30,7 @@ pub struct Config {
     pub(crate) promises: Promises,
     pub(crate) challenge: Challenge,
     pub(crate) flat_403: bool,
+    pub(crate) authzen: AuthzenConfig,
     pub(crate) limits: Limits,
 }
 
@@ -44,8 +48,8 @@ pub(crate) struct PolicySettings {
 pub(crate) struct ListenerConfig {
     pub(crate) mode: Mode,
     pub(crate) address: Address,
-    /// Who may ask; of a Unix socket, which has no addresses, everybody who can open it.
-    pub(crate) trusted: Vec<Block>,
+    /// Who may ask; everybody without: of a Unix socket, which has no addresses, and where callers authenticate.
+    pub(crate) trusted: Option<Vec<Block>>,
 }
 
 /// Limits on everything that clients can make grow. Each listener has its own.
@@ -109,8 +113,15 @@ const FORMAT: Format = Format {
 };
 
 /// Every key, wherever it is.
-const KEYS: [&str; 22] =
-    yaml::keys_of(&[&read::ROOT_KEYS, &read::LISTENER_KEYS, &read::LIMIT_KEYS]);
+const KEYS: [&str; 36] = yaml::keys_of(&[
+    &read::ROOT_KEYS,
+    &read::LISTENER_KEYS,
+    &read::AUTHZEN_KEYS,
+    &read::SUBJECT_KEYS,
+    &read::ACTION_KEYS,
+    &read::RESOURCE_KEYS,
+    &read::LIMIT_KEYS,
+]);
 
 #[cfg(test)]
 mod tests;

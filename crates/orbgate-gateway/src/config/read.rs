@@ -1,11 +1,15 @@
 //! YAML's tree → document; reports what is no such document.
 
+use orbgate::TokenKind;
 use orbgate_yaml::{Content, Faults, Node, Owner, Spanned, Values, amount};
 
-use super::document::{ChallengeDocument, Document, LimitsDocument, ListenerDocument};
+use super::document::{
+    ActionDocument, AuthzenDocument, ChallengeDocument, Document, KindDocument, LimitsDocument,
+    ListenerDocument, ResourceDocument, SubjectDocument,
+};
 use crate::mode::Mode;
 
-pub(super) const ROOT_KEYS: [&str; 14] = [
+pub(super) const ROOT_KEYS: [&str; 15] = [
     "orbgate_gateway",
     "policy",
     "require_seal",
@@ -19,6 +23,7 @@ pub(super) const ROOT_KEYS: [&str; 14] = [
     "realm",
     "resource_metadata",
     "flat_403",
+    "authzen",
     "limits",
 ];
 
@@ -30,6 +35,20 @@ pub(super) const LIMIT_KEYS: [&str; 5] = [
     "header_bytes",
     "idle_seconds",
     "drain_seconds",
+];
+
+pub(super) const AUTHZEN_KEYS: [&str; 5] =
+    ["url", "caller_scope", "subjects", "actions", "resources"];
+
+pub(super) const SUBJECT_KEYS: [&str; 4] = ["type", "id", "token_kind", "scopes"];
+
+pub(super) const ACTION_KEYS: [&str; 2] = ["name", "method"];
+
+pub(super) const RESOURCE_KEYS: [&str; 2] = ["type", "path"];
+
+const KINDS: [(&str, KindDocument); 2] = [
+    (TokenKind::User.as_str(), KindDocument::User),
+    (TokenKind::Organisation.as_str(), KindDocument::Organisation),
 ];
 
 const CHALLENGES: [(&str, ChallengeDocument); 3] = [
@@ -62,6 +81,7 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
         realm,
         resource_metadata,
         flat_403,
+        authzen,
         limits,
     ] = reader.values.fields(root, &owner, ROOT_KEYS, &required)?;
     if let Some(node) = version {
@@ -88,6 +108,7 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
         realm: reader.text(realm, "`realm`"),
         resource_metadata: reader.text(resource_metadata, "`resource_metadata`"),
         flat_403: reader.flag(flat_403, "`flat_403`"),
+        authzen: authzen.and_then(|node| reader.authzen(node)),
         limits: limits.and_then(|node| reader.limits(node)),
         tokens: tokens?,
         listeners: listeners?,
@@ -120,6 +141,71 @@ impl Reader<'_> {
             listen: listen?,
             trusted_proxies,
         })
+    }
+
+    fn authzen(&mut self, node: &Node<'_>) -> Option<AuthzenDocument> {
+        let owner = Owner {
+            what: "`authzen`",
+            place: node.place,
+        };
+        let found = self.values.fields(node, &owner, AUTHZEN_KEYS, &[])?;
+        let [url, caller_scope, subjects, actions, resources] = found;
+        Some(AuthzenDocument {
+            url: self.text(url, "`url`"),
+            caller_scope: self.text(caller_scope, "`caller_scope`"),
+            subjects: subjects.map(|node| self.items(node, "`subjects`", Self::subject)),
+            actions: actions.map(|node| self.items(node, "`actions`", Self::action)),
+            resources: resources.map(|node| self.items(node, "`resources`", Self::resource)),
+        })
+    }
+
+    fn items<T>(
+        &mut self,
+        node: &Node<'_>,
+        what: &str,
+        read: fn(&mut Self, &Node<'_>) -> Option<T>,
+    ) -> Vec<T> {
+        let items = self.values.list(node, what).iter();
+        items.filter_map(|item| read(self, item)).collect()
+    }
+
+    fn subject(&mut self, node: &Node<'_>) -> Option<SubjectDocument> {
+        let [kind, id, token_kind, scopes] = self.all(node, "this subject", SUBJECT_KEYS)?;
+        let token_kind = token_kind.map(|node| self.values.choice(node, "`token_kind`", &KINDS));
+        Some(SubjectDocument {
+            kind: self.text(kind, "`type`")?,
+            id: self.text(id, "`id`")?,
+            token_kind: token_kind?,
+            scopes: self.text(scopes, "`scopes`")?,
+        })
+    }
+
+    fn action(&mut self, node: &Node<'_>) -> Option<ActionDocument> {
+        let [name, method] = self.all(node, "this action", ACTION_KEYS)?;
+        Some(ActionDocument {
+            name: self.text(name, "`name`")?,
+            method: self.text(method, "`method`")?,
+        })
+    }
+
+    fn resource(&mut self, node: &Node<'_>) -> Option<ResourceDocument> {
+        let [kind, path] = self.all(node, "this resource", RESOURCE_KEYS)?;
+        Some(ResourceDocument {
+            kind: self.text(kind, "`type`")?,
+            path: self.text(path, "`path`")?,
+        })
+    }
+
+    /// The values of keys that must all be there.
+    fn all<'n, 'a, const N: usize>(
+        &mut self,
+        node: &'n Node<'a>,
+        what: &str,
+        keys: [&'static str; N],
+    ) -> Option<[Option<&'n Node<'a>>; N]> {
+        let place = node.place;
+        self.values
+            .fields(node, &Owner { what, place }, keys, &keys)
     }
 
     fn limits(&mut self, node: &Node<'_>) -> Option<LimitsDocument> {

@@ -7,9 +7,11 @@ use std::path::Path;
 use orbgate_tower::{Challenge, FullChallenge};
 use orbgate_yaml::{Faults, Place, Spanned, first_place, quoted};
 
+use super::authzen::{self, AuthzenConfig};
 use super::document::{ChallengeDocument, Document, LimitsDocument, ListenerDocument};
 use super::{Config, Limits, ListenerConfig, PolicySettings};
 use crate::listen::Address;
+use crate::mode::Mode;
 use crate::promises::Promises;
 
 /// The configuration that a document describes, or `None` and every fault in it.
@@ -28,7 +30,10 @@ pub(super) fn config(document: &Document, folder: &Path, faults: &mut Faults) ->
             );
         }
     }
-    let listeners = listeners(document, faults);
+    let authzen = document.authzen.as_ref();
+    let authzen = authzen.map_or_else(AuthzenConfig::default, |it| authzen::config(it, faults));
+    authzen::refuse_unused(document, faults);
+    let listeners = listeners(document, &authzen, faults);
     let admin = document
         .admin
         .as_ref()
@@ -51,22 +56,31 @@ pub(super) fn config(document: &Document, folder: &Path, faults: &mut Faults) ->
         promises: promises?,
         challenge,
         flat_403: is_set(&document.flat_403),
+        authzen,
         limits,
     })
 }
 
-fn listeners(document: &Document, faults: &mut Faults) -> Vec<ListenerConfig> {
+fn listeners(
+    document: &Document,
+    authzen: &AuthzenConfig,
+    faults: &mut Faults,
+) -> Vec<ListenerConfig> {
     let Spanned { place, value } = &document.listeners;
     if value.is_empty() {
         push(faults, *place, "there must be a listener".to_owned());
     }
     let listeners = value.iter();
     listeners
-        .filter_map(|document| listener(document, faults))
+        .filter_map(|document| listener(document, authzen, faults))
         .collect()
 }
 
-fn listener(document: &ListenerDocument, faults: &mut Faults) -> Option<ListenerConfig> {
+fn listener(
+    document: &ListenerDocument,
+    authzen: &AuthzenConfig,
+    faults: &mut Faults,
+) -> Option<ListenerConfig> {
     let trusted = document.trusted_proxies.as_ref();
     let blocks = trusted.map_or(&[][..], |trusted| &trusted.value);
     let blocks = blocks.iter().filter_map(|text| match text.value.parse() {
@@ -83,7 +97,13 @@ fn listener(document: &ListenerDocument, faults: &mut Faults) -> Option<Listener
     });
     let blocks = blocks.collect::<Vec<_>>();
     let address = address(&document.listen, faults)?;
+    let is_authzen = document.mode.value == Mode::Authzen;
+    if is_authzen && let Some(message) = authzen::strangers(&address, authzen) {
+        push(faults, document.listen.place, message.to_owned());
+    }
     match (&address, trusted) {
+        // Callers of this mode authenticate, or are on this machine.
+        (Address::Tcp(_), None) if is_authzen => {}
         (Address::Tcp(_), None) => {
             let message = "`trusted_proxies` must name the addresses that may ask";
             push(faults, document.listen.place, message.to_owned());
@@ -102,7 +122,7 @@ fn listener(document: &ListenerDocument, faults: &mut Faults) -> Option<Listener
     Some(ListenerConfig {
         mode: document.mode.value,
         address,
-        trusted: blocks,
+        trusted: trusted.map(|_| blocks),
     })
 }
 
@@ -220,7 +240,7 @@ fn limits(document: &LimitsDocument, faults: &mut Faults) -> Limits {
 }
 
 /// Reports a fault, unless something is already wrong there.
-fn push(faults: &mut Faults, place: Place, message: String) {
+pub(super) fn push(faults: &mut Faults, place: Place, message: String) {
     if !faults.stand_at(place) {
         faults.push(place, message);
     }

@@ -5,7 +5,10 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use super::document::{Document, LimitsDocument, ListenerDocument};
+use super::document::{
+    ActionDocument, AuthzenDocument, Document, LimitsDocument, ListenerDocument, ResourceDocument,
+    SubjectDocument,
+};
 use super::{Config, FORMAT};
 use crate::mode::Mode;
 
@@ -52,7 +55,7 @@ limits: { connections: 0, header_bytes: 100, idle: 5 }
         "g:3:15: it is about a policy file, and there is no `policy`",
         "g:4:10: `Orb` is no prefix of headers: it does not start with `X-` and end with `-`",
         "g:5:8: only `challenge: full` says it",
-        "g:7:11: `mode` must be `nginx` or `forward_auth` or `envoy_http` or `envoy_grpc`, not `apache`",
+        "g:7:11: `mode` must be `nginx` or `forward_auth` or `envoy_http` or `envoy_grpc` or `authzen`, not `apache`",
         "g:9:23: `10.0.0.1/8` is no block of trusted addresses: its address has bits after its length",
         "g:9:35: `0.0.0.0/0` is no block of trusted addresses: it trusts every address",
         "g:11:13: nothing can listen at `localhost:1`",
@@ -74,6 +77,71 @@ fn a_place_is_taken_once() {
     assert_eq!(faults(text), ["g:3:8: `unix:/a` is taken (line 5)"]);
 }
 
+#[test]
+fn what_authzen_means_is_checked_and_no_stranger_asks() {
+    let text = "\
+orbgate_gateway: 1
+tokens: t
+listeners:
+  - { mode: authzen, listen: '0.0.0.0:1', trusted_proxies: [10.0.0.0/8] }
+  - { mode: authzen, listen: '[0:0::1]:2' }
+  - { mode: authzen, listen: '[0:0::2]:2' }
+authzen:
+  url: https://pdp.example.com/tenant
+  subjects:
+    - { type: user, id: a, token_kind: user, scopes: x }
+    - { type: user, id: a, token_kind: robot, scopes: x }
+  actions: [{ name: read, method: get }, { name: read, method: GET }]
+  resources:
+    - { type: route, path: '/a/{id}' }
+    - { type: file, path: '/a/x{id}' }
+";
+    let strangers = "strangers could ask here: set `caller_scope` in `authzen`, or listen at";
+    let expected = [
+        format!("g:4:30: {strangers}"),
+        format!("g:6:30: {strangers}"),
+        "g:8:8: `https://pdp.example.com/tenant` is not `https://` and a host, without a path"
+            .into(),
+        "g:11:25: `a` is there twice (line 10)".into(),
+        "g:11:40: `token_kind` must be `user` or `organisation`, not `robot`".into(),
+        "g:12:35: `get` is no method".into(),
+        "g:12:50: `read` is there twice (line 12, column 21)".into(),
+        "g:14:15: `route` has a meaning already".into(),
+        "g:15:27: `/a/x{id}` is no path with `{id}` as its only parameter".into(),
+    ];
+    let said = faults(text);
+    assert_eq!(said.len(), expected.len(), "{said:#?}");
+    for (said, expected) in said.iter().zip(&expected) {
+        assert!(said.starts_with(expected), "{said}\n{expected}");
+    }
+    let with = |authzen: &str, listen: &str| {
+        format!(
+            "orbgate_gateway: 1\ntokens: t\nlisteners: [{{ mode: authzen, listen: {listen} }}]\n{authzen}"
+        )
+    };
+    let far = "'0.0.0.0:1'";
+    let read = |text: &str| Config::from_yaml(text, Path::new("/")).is_ok();
+    assert!(read(&with(
+        "authzen: { caller_scope: 'ask:decisions' }\n",
+        far
+    )));
+    assert!(read(&with("", "unix:/a")) && read(&with("", "'127.9.9.9:1'")));
+    for scope in ["a b", "a'b", "", "a\\nb"] {
+        assert!(
+            !read(&with(
+                &format!("authzen: {{ caller_scope: \"{scope}\" }}\n"),
+                far
+            )),
+            "{scope}"
+        );
+    }
+    let unused = "orbgate_gateway: 1\ntokens: t\nlisteners: [{ mode: nginx, listen: unix:/a }]\nauthzen: {}\n";
+    assert_eq!(
+        faults(unused),
+        ["g:3:12: no listener has the mode `authzen`, so nobody can ask"]
+    );
+}
+
 /// The keys that a type lists when it refuses another one.
 fn keys<T: DeserializeOwned>() -> BTreeSet<String> {
     let refused = serde_json::from_str::<T>(r#"{"no such key": 0}"#).err();
@@ -89,6 +157,10 @@ fn the_document_the_format_and_the_guide_have_the_same_keys() {
         keys::<Document>(),
         keys::<ListenerDocument>(),
         keys::<LimitsDocument>(),
+        keys::<AuthzenDocument>(),
+        keys::<SubjectDocument>(),
+        keys::<ActionDocument>(),
+        keys::<ResourceDocument>(),
     ]
     .into_iter()
     .flatten()

@@ -1,0 +1,359 @@
+//! The Authorization API of AuthZEN 1.0 over HTTP: who may ask, where, and with which message.
+
+mod evaluate;
+mod message;
+mod search;
+
+use core::net::IpAddr;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use bytes::Bytes;
+use http::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE};
+use http::request::Parts as Head;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::answers::{HttpAnswer, OVERLOADED, explained};
+use crate::authorizer::Authorizer;
+use crate::connection::{Protocol, Service};
+use crate::faults::Fault;
+use crate::state::State;
+
+use self::evaluate::{Evaluator, faulty};
+use self::message::{Evaluation, Object, Parts, Several};
+
+pub(crate) use self::evaluate::{ROUTE, SCOPE, TARGET};
+
+/// What can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Endpoint {
+    Evaluation,
+    Evaluations,
+    Subjects,
+    Resources,
+    Actions,
+}
+
+impl Endpoint {
+    /// Each with its path and its name in the metadata.
+    const ALL: [(Self, &'static str, &'static str); 5] = [
+        (
+            Self::Evaluation,
+            "/access/v1/evaluation",
+            "access_evaluation_endpoint",
+        ),
+        (
+            Self::Evaluations,
+            "/access/v1/evaluations",
+            "access_evaluations_endpoint",
+        ),
+        (
+            Self::Subjects,
+            "/access/v1/search/subject",
+            "search_subject_endpoint",
+        ),
+        (
+            Self::Resources,
+            "/access/v1/search/resource",
+            "search_resource_endpoint",
+        ),
+        (
+            Self::Actions,
+            "/access/v1/search/action",
+            "search_action_endpoint",
+        ),
+    ];
+
+    fn at(wanted: &str) -> Option<Self> {
+        let found = Self::ALL.iter().find(|(_, path, _)| *path == wanted);
+        found.map(|(endpoint, ..)| *endpoint)
+    }
+}
+
+/// The calls that a caller may make, as routes of a policy: who may ask is decided as everything else is.
+pub(crate) fn routes() -> impl Iterator<Item = String> {
+    Endpoint::ALL
+        .iter()
+        .map(|(_, path, _)| format!("POST {path}"))
+}
+
+/// Where the metadata is.
+const METADATA: &str = "/.well-known/authzen-configuration";
+
+/// The largest message, in bytes.
+const LARGEST: usize = 256 * 1024;
+
+/// The most questions in a message.
+const MOST: usize = 1_000;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Answers programs that enforce decisions themselves.
+pub(crate) struct Authzen {
+    authorizer: Arc<Authorizer>,
+    current: Arc<ArcSwap<State>>,
+    patience: core::time::Duration,
+}
+
+/// A status with what is wrong.
+type Refusal = (StatusCode, String);
+
+impl Authzen {
+    pub(crate) const fn new(
+        authorizer: Arc<Authorizer>,
+        current: Arc<ArcSwap<State>>,
+        patience: core::time::Duration,
+    ) -> Self {
+        Self {
+            authorizer,
+            current,
+            patience,
+        }
+    }
+
+    async fn asked(&self, request: Request<Incoming>) -> HttpAnswer {
+        let Some(_permit) = self.authorizer.permit() else {
+            self.note(Fault::Overloaded);
+            return refused((OVERLOADED, "too many questions at once".to_owned()));
+        };
+        let state = self.current.load_full();
+        let (head, body) = request.into_parts();
+        let path = head.uri.path();
+        if path == METADATA {
+            return metadata(&head.method, state.config.authzen.url.as_deref());
+        }
+        if let Some(denied) = self.caller(&state, &head).await {
+            return denied;
+        }
+        let Some(endpoint) = Endpoint::at(path) else {
+            return refused((StatusCode::NOT_FOUND, "nothing is here".to_owned()));
+        };
+        if head.method != Method::POST {
+            return only(Method::POST);
+        }
+        let read = self.body(&head.headers, body).await;
+        let answered = match read {
+            Ok(body) => answered(endpoint, &Evaluator::new(&state), &body).await,
+            Err(refusal) => Err(refusal),
+        };
+        match answered {
+            Ok(value) => json_answer(&value),
+            Err(refusal) => refused(refusal),
+        }
+    }
+
+    /// The denial of a caller who may not ask, by the gate's own rules; none where no token is asked for.
+    async fn caller(&self, state: &State, head: &Head) -> Option<HttpAnswer> {
+        let callers = state.callers.as_ref()?;
+        let authorization = head.headers.get_all(AUTHORIZATION).iter();
+        let authorization: Vec<_> = authorization.map(HeaderValue::as_bytes).collect();
+        let names: Vec<_> = head
+            .headers
+            .keys()
+            .map(|name| name.as_str().as_bytes())
+            .collect();
+        let request = orbgate_gate::Request {
+            method: head.method.as_str().as_bytes(),
+            target: head.uri.path().as_bytes(),
+            authorization: &authorization,
+            header_names: &names,
+            ..orbgate_gate::Request::default()
+        };
+        let denial = callers.ask(request, |answer| {
+            match (answer.decision.is_allow(), answer.denial) {
+                (true, None) => None,
+                (_, Some(denial)) => {
+                    let status =
+                        StatusCode::from_u16(denial.status).unwrap_or(StatusCode::FORBIDDEN);
+                    let mut response = refused((status, "the caller may not ask".to_owned()));
+                    response.headers_mut().extend(explained(&denial));
+                    Some(response)
+                }
+                (false, None) => Some(refused((
+                    StatusCode::FORBIDDEN,
+                    "the caller may not ask".to_owned(),
+                ))),
+            }
+        });
+        denial.await
+    }
+
+    /// The message.
+    async fn body(&self, headers: &HeaderMap, body: Incoming) -> Result<Bytes, Refusal> {
+        if !is_json(headers) {
+            let message = "the `Content-Type` must be `application/json`";
+            return Err((StatusCode::BAD_REQUEST, message.to_owned()));
+        }
+        let whole = tokio::time::timeout(self.patience, Limited::new(body, LARGEST).collect());
+        match whole.await {
+            Ok(Ok(body)) => Ok(body.to_bytes()),
+            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err((
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!("the message has more than {LARGEST} bytes"),
+            )),
+            Ok(Err(_)) => Err((
+                StatusCode::BAD_REQUEST,
+                "the message is not whole".to_owned(),
+            )),
+            Err(_) => Err((
+                StatusCode::REQUEST_TIMEOUT,
+                "the message takes too long".to_owned(),
+            )),
+        }
+    }
+}
+
+impl Service for Authzen {
+    type Body = Full<Bytes>;
+
+    const PROTOCOL: Protocol = Protocol::Http1;
+
+    fn trusts(&self, peer: Option<IpAddr>) -> bool {
+        self.authorizer.trusts(peer)
+    }
+
+    fn note(&self, fault: Fault) {
+        self.authorizer.note(fault);
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {
+        let id = request.headers().get(REQUEST_ID).cloned();
+        let mut response = self.asked(request).await;
+        if let Some(id) = id {
+            response.headers_mut().insert(REQUEST_ID, id);
+        }
+        response
+    }
+}
+
+/// The answer to a message.
+async fn answered(
+    endpoint: Endpoint,
+    evaluator: &Evaluator<'_>,
+    body: &[u8],
+) -> Result<Value, Refusal> {
+    Ok(match endpoint {
+        Endpoint::Evaluation => evaluation(evaluator, body).await?,
+        Endpoint::Evaluations => evaluations(evaluator, body).await?,
+        Endpoint::Subjects => evaluator.subjects(&read(body)?),
+        Endpoint::Resources => evaluator.resources(&read(body)?).await,
+        Endpoint::Actions => evaluator.actions(&read(body)?).await,
+    })
+}
+
+async fn evaluation(evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Refusal> {
+    let asked: Evaluation = read(body)?;
+    let known = evaluator.known(&asked.subject.0).await;
+    Ok(evaluator
+        .answer(&known, &asked.action.0, &asked.resource.0)
+        .1)
+}
+
+async fn evaluations(evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Refusal> {
+    let several: Several = read(body)?;
+    let items = several.evaluations.unwrap_or_default();
+    if items.is_empty() {
+        return evaluation(evaluator, body).await;
+    }
+    if items.len() > MOST {
+        let message = format!("there are more than {MOST} evaluations");
+        return Err((StatusCode::BAD_REQUEST, message));
+    }
+    let usual: Parts = read(body)?;
+    let usually = match &usual.subject {
+        Some(subject) => Some(evaluator.known(&subject.0).await),
+        None => None,
+    };
+    let semantic = several.options.unwrap_or_default().0.evaluations_semantic;
+    let mut answers = Vec::with_capacity(items.len());
+    for item in items {
+        let (decision, answer) = match serde_json::from_str::<Object<Parts>>(item.get()) {
+            Err(error) => (false, faulty(400, &error.to_string())),
+            Ok(Object(item)) => {
+                let own = match &item.subject {
+                    Some(subject) => Some(evaluator.known(&subject.0).await),
+                    None => None,
+                };
+                let known = own.as_ref().or(usually.as_ref());
+                let action = item.action.as_ref().or(usual.action.as_ref());
+                let resource = item.resource.as_ref().or(usual.resource.as_ref());
+                match (known, action, resource) {
+                    (Some(known), Some(action), Some(resource)) => {
+                        evaluator.answer(known, &action.0, &resource.0)
+                    }
+                    _ => (
+                        false,
+                        faulty(400, "`subject`, `action` or `resource` is missing"),
+                    ),
+                }
+            }
+        };
+        answers.push(answer);
+        if semantic.ends_with(decision) {
+            break;
+        }
+    }
+    Ok(json!({ "evaluations": answers }))
+}
+
+fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Refusal> {
+    let read = serde_json::from_slice::<Object<T>>(body);
+    let refusal = |error: serde_json::Error| (StatusCode::BAD_REQUEST, error.to_string());
+    Ok(read.map_err(refusal)?.0)
+}
+
+/// Whether the only `Content-Type` is JSON's. It may have parameters.
+fn is_json(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    let (first, second) = (values.next(), values.next());
+    let text = first
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let kind = text.split(';').next().unwrap_or_default().trim();
+    second.is_none() && kind.eq_ignore_ascii_case("application/json")
+}
+
+/// What there is, for programs that look for it; nothing without a URL.
+fn metadata(method: &Method, url: Option<&str>) -> HttpAnswer {
+    let Some(url) = url else {
+        return refused((StatusCode::NOT_FOUND, "nothing is here".to_owned()));
+    };
+    if method != Method::GET {
+        return only(Method::GET);
+    }
+    let places =
+        Endpoint::ALL.map(|(_, path, name)| (name.to_owned(), Value::from(format!("{url}{path}"))));
+    let mut metadata = Map::from_iter(places);
+    metadata.insert("policy_decision_point".to_owned(), url.into());
+    json_answer(&metadata.into())
+}
+
+fn json_answer(value: &Value) -> HttpAnswer {
+    with_body(StatusCode::OK, "application/json", value.to_string())
+}
+
+/// A refusal has its message as text.
+fn refused((status, message): Refusal) -> HttpAnswer {
+    with_body(status, "text/plain; charset=utf-8", message)
+}
+
+fn only(method: Method) -> HttpAnswer {
+    let message = format!("only {method} is answered here");
+    let mut response = refused((StatusCode::METHOD_NOT_ALLOWED, message));
+    if let Ok(value) = HeaderValue::from_str(method.as_str()) {
+        response.headers_mut().insert(ALLOW, value);
+    }
+    response
+}
+
+fn with_body(status: StatusCode, kind: &'static str, body: String) -> HttpAnswer {
+    let mut response = HttpAnswer::new(Full::from(body));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static(kind);
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}

@@ -1,0 +1,74 @@
+//! What may be done, to what, and by whom: the questions that have a yes, found by asking them.
+
+use std::collections::BTreeSet;
+
+use orbgate::Token;
+use orbgate_analysis::reach;
+use orbgate_tower::Verified as _;
+use serde_json::{Value, json};
+
+use super::evaluate::{Evaluator, Known, ROUTE, SCOPE, TARGET, USE};
+use super::message::{Action, ActionSearch, Resource, ResourceSearch, SubjectSearch};
+
+impl Evaluator<'_> {
+    /// The listed subjects of a type that may.
+    pub(super) fn subjects(&self, search: &SubjectSearch) -> Value {
+        let (action, resource) = (&search.action.0.name, &search.resource.0);
+        let listed = self.config().subjects_of(&search.subject.0.kind);
+        let may = listed.filter(|(_, listed)| self.allows(Some(listed.token()), action, resource));
+        results(may.map(|(id, _)| json!({ "type": search.subject.0.kind, "id": id })))
+    }
+
+    /// The resources of a type that a subject may call in a way. Ids that stand for values of clients are not known here.
+    pub(super) async fn resources(&self, search: &ResourceSearch) -> Value {
+        let known = self.known(&search.subject.0).await;
+        let (Action { name, .. }, kind) = (&search.action.0, &search.resource.0.kind);
+        let Some(token) = known.token(Known::token) else {
+            return results([]);
+        };
+        let method = self.config().method(name);
+        let allowed = reach(&self.engine, token);
+        let ids: BTreeSet<String> = allowed
+            .filter_map(|allow| match (allow.route(), kind.as_str()) {
+                (None, SCOPE) if name == USE => Some(allow.scope().name().to_owned()),
+                (Some(route), kind) if route.method() == method => {
+                    let template = route.template();
+                    match kind {
+                        ROUTE => Some(template.to_owned()),
+                        SCOPE => None,
+                        _ if template.contains('{') => None,
+                        TARGET => Some(template.to_owned()),
+                        kind => self
+                            .config()
+                            .resource(kind)?
+                            .id(template)
+                            .map(str::to_owned),
+                    }
+                }
+                _ => None,
+            })
+            .collect();
+        results(ids.iter().map(|id| json!({ "type": kind, "id": id })))
+    }
+
+    /// What a subject may do with a resource.
+    pub(super) async fn actions(&self, search: &ActionSearch) -> Value {
+        let known = self.known(&search.subject.0).await;
+        let token = known.token(Known::token);
+        let named = self.config().action_names();
+        let methods = self.engine.routes().map(|route| route.method());
+        let names: BTreeSet<&str> = named.chain(methods).chain([USE]).collect();
+        let may = names.into_iter();
+        let may = may.filter(|name| self.allows(token, name, &search.resource.0));
+        results(may.map(|name| json!({ "name": name })))
+    }
+
+    fn allows(&self, token: Option<Token<'_>>, action: &str, resource: &Resource) -> bool {
+        let decision = self.decide(token, action, resource);
+        decision.is_ok_and(|decision| decision.is_allow())
+    }
+}
+
+fn results(found: impl IntoIterator<Item = Value>) -> Value {
+    json!({ "results": found.into_iter().collect::<Vec<_>>() })
+}

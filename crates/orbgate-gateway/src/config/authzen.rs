@@ -1,0 +1,255 @@
+//! What AuthZEN's questions mean here: subjects, actions and resources by the names of who asks; and who may ask.
+
+use std::collections::{BTreeMap, HashMap};
+
+use orbgate::policy::Policy;
+use orbgate::{Engine, Token, TokenKind};
+use orbgate_yaml::{Faults, Place, Spanned, first_place, quoted};
+
+use super::document::{
+    ActionDocument, AuthzenDocument, Document, KindDocument, ListenerDocument, ResourceDocument,
+    SubjectDocument,
+};
+use super::rules::push;
+use crate::authzen::{ROUTE, SCOPE, TARGET, routes};
+use crate::listen::Address;
+use crate::mode::Mode;
+
+/// What AuthZEN's questions mean here.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AuthzenConfig {
+    /// Where programs find it from outside: `https://` and a host.
+    pub(crate) url: Option<String>,
+    /// Decides who may ask; everybody who can connect without it.
+    pub(crate) callers: Option<Engine>,
+    /// By type, then by id.
+    subjects: BTreeMap<String, BTreeMap<String, Listed>>,
+    actions: Vec<(String, String)>,
+    resources: Vec<(String, Segment)>,
+}
+
+/// What is known of a subject without a token of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    kind: TokenKind,
+    scopes: String,
+}
+
+impl Listed {
+    /// With a kind of this name, which is unknown if there is none.
+    pub(crate) fn new(kind: &str, scopes: &str) -> Self {
+        Self {
+            kind: TokenKind::from_name(kind),
+            scopes: scopes.to_owned(),
+        }
+    }
+
+    pub(crate) fn token(&self) -> Token<'_> {
+        Token {
+            kind: self.kind,
+            scopes: self.scopes.as_str().into(),
+        }
+    }
+}
+
+/// The place of an id in a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    before: String,
+    after: String,
+}
+
+impl Segment {
+    const ID: &'static str = "{id}";
+
+    /// Of a path with `{id}` as one of its segments.
+    fn of(path: &str) -> Option<Self> {
+        let (before, after) = path.split_once(Self::ID)?;
+        let is_one = before.starts_with('/') && before.ends_with('/');
+        let ends = after.is_empty() || after.starts_with('/');
+        let has_more = before.contains(['{', '?']) || after.contains(['{', '?']);
+        (is_one && ends && !has_more).then(|| Self {
+            before: before.to_owned(),
+            after: after.to_owned(),
+        })
+    }
+
+    pub(crate) fn target(&self, id: &str) -> String {
+        format!("{}{id}{}", self.before, self.after)
+    }
+
+    /// The id in a path.
+    pub(crate) fn id<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let id = path.strip_prefix(&self.before)?;
+        let id = id.strip_suffix(&self.after)?;
+        (!id.is_empty() && !id.contains('/')).then_some(id)
+    }
+}
+
+impl AuthzenConfig {
+    pub(crate) fn subject(&self, kind: &str, id: &str) -> Option<&Listed> {
+        self.subjects.get(kind)?.get(id)
+    }
+
+    pub(crate) fn subjects_of(&self, kind: &str) -> impl Iterator<Item = (&String, &Listed)> {
+        self.subjects.get(kind).into_iter().flatten()
+    }
+
+    /// The method that an action stands for: its own name unless another one is set.
+    pub(crate) fn method<'a>(&'a self, action: &'a str) -> &'a str {
+        let set = self.actions.iter().find(|(name, _)| name == action);
+        set.map_or(action, |(_, method)| method)
+    }
+
+    pub(crate) fn action_names(&self) -> impl Iterator<Item = &str> {
+        self.actions.iter().map(|(name, _)| name.as_str())
+    }
+
+    pub(crate) fn resource(&self, kind: &str) -> Option<&Segment> {
+        let set = self.resources.iter().find(|(name, _)| name == kind);
+        set.map(|(_, segment)| segment)
+    }
+}
+
+/// What the document says, and every fault in it.
+pub(super) fn config(document: &AuthzenDocument, faults: &mut Faults) -> AuthzenConfig {
+    let mut subjects: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    let mut seen = HashMap::new();
+    for SubjectDocument {
+        kind,
+        id,
+        token_kind,
+        scopes,
+    } in document.subjects.iter().flatten()
+    {
+        once(&mut seen, (&kind.value, &id.value), id, faults);
+        let token_kind = match token_kind.value {
+            KindDocument::User => TokenKind::User,
+            KindDocument::Organisation => TokenKind::Organisation,
+        };
+        let listed = Listed {
+            kind: token_kind,
+            scopes: scopes.value.clone(),
+        };
+        let of_kind = subjects.entry(kind.value.clone()).or_default();
+        of_kind.insert(id.value.clone(), listed);
+    }
+    AuthzenConfig {
+        url: document.url.as_ref().and_then(|text| url(text, faults)),
+        callers: document
+            .caller_scope
+            .as_ref()
+            .and_then(|scope| callers(scope, faults)),
+        subjects,
+        actions: actions(document.actions.as_deref().unwrap_or_default(), faults),
+        resources: resources(document.resources.as_deref().unwrap_or_default(), faults),
+    }
+}
+
+fn actions(documents: &[ActionDocument], faults: &mut Faults) -> Vec<(String, String)> {
+    let mut seen = HashMap::new();
+    let actions = documents.iter().map(|ActionDocument { name, method }| {
+        once(&mut seen, &name.value, name, faults);
+        let text = &method.value;
+        if !(1..=16).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_uppercase()) {
+            let message = format!("{} is no method: up to 16 capital letters", quoted(text));
+            push(faults, method.place, message);
+        }
+        (name.value.clone(), text.clone())
+    });
+    actions.collect()
+}
+
+fn resources(documents: &[ResourceDocument], faults: &mut Faults) -> Vec<(String, Segment)> {
+    let mut seen = HashMap::new();
+    let resources = documents
+        .iter()
+        .filter_map(|ResourceDocument { kind, path }| {
+            once(&mut seen, &kind.value, kind, faults);
+            if [ROUTE, TARGET, SCOPE].contains(&kind.value.as_str()) {
+                let message = format!("{} has a meaning already", quoted(&kind.value));
+                push(faults, kind.place, message);
+            }
+            let segment = Segment::of(&path.value);
+            if segment.is_none() {
+                let message = format!(
+                    "{} is no path with `{}` as its only parameter, one whole segment",
+                    quoted(&path.value),
+                    Segment::ID
+                );
+                push(faults, path.place, message);
+            }
+            Some((kind.value.clone(), segment?))
+        });
+    resources.collect()
+}
+
+fn once<K: Eq + core::hash::Hash>(
+    seen: &mut HashMap<K, Place>,
+    key: K,
+    text: &Spanned<String>,
+    faults: &mut Faults,
+) {
+    if let Some(first) = seen.insert(key, text.place) {
+        let (what, first) = (quoted(&text.value), first_place(first, text.place));
+        push(
+            faults,
+            text.place,
+            format!("{what} is there twice ({first})"),
+        );
+    }
+}
+
+/// The identifier of a decision point: its paths start at the root.
+fn url(text: &Spanned<String>, faults: &mut Faults) -> Option<String> {
+    let parsed = text.value.parse::<http::Uri>().ok();
+    let is_one = parsed.is_some_and(|uri| {
+        let host = uri.authority().map_or("", http::uri::Authority::as_str);
+        !host.contains('@') && text.value == format!("https://{host}") && !host.is_empty()
+    });
+    if !is_one {
+        let what = quoted(&text.value);
+        let message = format!("{what} is not `https://` and a host, without a path");
+        push(faults, text.place, message);
+    }
+    is_one.then(|| text.value.clone())
+}
+
+/// The policy of who may ask: every question needs this scope.
+fn callers(scope: &Spanned<String>, faults: &mut Faults) -> Option<Engine> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b":._/-".contains(&byte);
+    let (name, routes) = (&scope.value, routes().collect::<Vec<_>>().join(", "));
+    let text = format!(
+        "orbgate: 1\napis:\n  authzen:\n    base_path: ''\n    scopes:\n      '{name}': {{ orbs: false, routes: [{routes}] }}\n"
+    );
+    let policy = Policy::from_yaml(&text).ok();
+    let policy = policy.filter(|_| name.bytes().all(is_plain));
+    if policy.is_none() {
+        let message = format!(
+            "{} is no scope of letters, digits and `:._/-`",
+            quoted(name)
+        );
+        push(faults, scope.place, message);
+    }
+    policy.map(|policy| Engine::new(&policy))
+}
+
+/// Why strangers could ask at this address; nothing where they cannot.
+pub(super) fn strangers(address: &Address, authzen: &AuthzenConfig) -> Option<&'static str> {
+    let is_near = match address {
+        Address::Unix(_) => true,
+        Address::Tcp(address) => address.ip().is_loopback(),
+    };
+    let message = "strangers could ask here: set `caller_scope` in `authzen`, or listen at a loopback address or a Unix socket";
+    (!is_near && authzen.callers.is_none()).then_some(message)
+}
+
+/// Refuses settings for a mode that no listener has.
+pub(super) fn refuse_unused(document: &Document, faults: &mut Faults) {
+    let listeners = &document.listeners;
+    let is_asked = |it: &ListenerDocument| it.mode.value == Mode::Authzen;
+    if document.authzen.is_some() && !listeners.value.iter().any(is_asked) {
+        let message = "no listener has the mode `authzen`, so nobody can ask";
+        push(faults, listeners.place, message.to_owned());
+    }
+}
