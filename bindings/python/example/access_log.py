@@ -31,9 +31,13 @@ def access_log(policy: Policy, rows: int, seed: int = 7) -> pa.Table:
     """Calls with the columns method, target, kind, scopes, allow_bonus_orbs_use, time and caller, in order of time."""
     # The stream of numbers of this generator is frozen; that of newer ones is not.
     draw = np.random.RandomState(seed)
+    return calls(policy, applications(policy, draw), rows, draw)
+
+
+def calls(policy: Policy, callers: dict[str, Any], rows: int, draw: np.random.RandomState, first: datetime = FIRST, days: int = DAYS) -> pa.Table:
+    """Calls of these applications from `first` on."""
     routes = policy.routes()
-    callers = _callers(policy, draw)
-    caller = _often_few(draw, CALLERS, rows)
+    caller = _often_few(draw, len(callers["kinds"]), rows)
     used = callers["routes"][caller, draw.randint(0, callers["routes"].shape[1], rows)]
     tried = callers["tries"][caller, draw.randint(0, callers["tries"].shape[1], rows)]
     route = np.where(draw.random_sample(rows) < STRAY, tried, used)
@@ -47,18 +51,18 @@ def access_log(policy: Policy, rows: int, seed: int = 7) -> pa.Table:
             "kind": kinds,
             "scopes": _pick(callers["scopes"], caller),
             "allow_bonus_orbs_use": pa.array(draw.random_sample(rows) < 0.3),
-            "time": _times(rows, draw),
-            "caller": _pick([f"app-{number:03}" for number in range(CALLERS)], caller),
+            "time": _times(rows, draw, first, days),
+            "caller": _pick([f"app-{number:03}" for number in range(len(callers["kinds"]))], caller),
         }
     )
 
 
-def _callers(policy: Policy, draw: np.random.RandomState) -> dict[str, Any]:
+def applications(policy: Policy, draw: np.random.RandomState, count: int = CALLERS) -> dict[str, Any]:
     """What each application may do, what it does, and what else it tries: most hold more than they use."""
     routes, scopes = policy.routes(), [scope.scope for scope in policy.scopes()]
     places = {name: [at for at, route in enumerate(routes) if route.scope == name] for name in scopes}
     kinds, texts, used, tries = [], [], [], []
-    for _ in range(CALLERS):
+    for _ in range(count):
         held = draw.choice(scopes, draw.randint(2, 9), replace=False)
         open_to_it = [at for name in held for at in places[name]] or [0]
         used.append(draw.choice(open_to_it, 6))
@@ -93,10 +97,10 @@ def _targets(policy: Policy, route: Any, draw: np.random.RandomState) -> Any:
     return pc.binary_join_element_wise(heads, pc.if_else(pa.array(has_id), ids, query), tails, "")
 
 
-def _times(rows: int, draw: np.random.RandomState) -> Any:
+def _times(rows: int, draw: np.random.RandomState, first: datetime, days: int) -> Any:
     """In order, more by day than by night, and less at weekends."""
-    shares = np.cumsum([0.3 if (FIRST + timedelta(day)).weekday() > 4 else 1 for day in range(DAYS)])
+    shares = np.cumsum([0.3 if (first + timedelta(day)).weekday() > 4 else 1 for day in range(days)])
     day = np.searchsorted(shares, draw.random_sample(rows) * shares[-1])
     hour = np.clip(draw.normal(14, 4, rows), 0, 23.999)
-    start = int(FIRST.timestamp()) * 1_000_000
+    start = int(first.timestamp()) * 1_000_000
     return pa.array(np.sort(start + ((day * 24 + hour) * 3_600_000_000).astype(np.int64)), pa.timestamp("us", "UTC"))

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from .._questions import ScopeUse
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
 from ..logs._heavy import Heavy
-from .counts import Counts, Times
+from .counts import Counts, HeavyCounts, Times
 from .denials import DenialCounts
 from .figures import (
     CallerCount,
     CallerDenial,
-    CallerScope,
     Change,
     Changes,
     Figures,
@@ -28,28 +28,23 @@ from .figures import (
     ProbedRoute,
     ReasonCount,
     RouteCount,
-    UnknownScope,
     UnreadRow,
 )
 from .log import Decided
 from .orbs import OrbCounts
 from .served import ServedCounts
 from .spans import spans
+from .usage import Usage
 
 if TYPE_CHECKING:
     from .._policy import Policy
-
-# How many scopes that the policy does not have are counted each by itself.
-UNKNOWN_SCOPES = 10_000
-# How many callers have their scopes counted, each caller by itself.
-CALLERS = 10_000
 
 
 def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
     """Counts the decisions of a log; `base` is the policy that the log compares with."""
     keys = Outcome._fields[: Outcome._fields.index("calls")]
     outcomes, times = Counts(keys, first=("method", "target")), Times(("decision",))
-    usage, callers, served = Usage(), Callers(), ServedCounts()
+    usage, callers, served = Usage(policy), Callers(), ServedCounts()
     orbs, denials = OrbCounts(base is not None), DenialCounts(base is not None)
     for part in log.parts():
         calls, decided, _, at_end = part
@@ -59,18 +54,16 @@ def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
         outcomes.add(counted)
         times.add(counted)
         callers.add(counted)
-        usage.add(policy, calls, counted)
+        usage.add(calls, counted)
         served.add(calls, decided)
         orbs.add(part)
         denials.add(part)
         if at_end:
-            callers.denials.settle()
-            callers.by_route.settle()
-            usage.unknown.settle()
-            usage.callers.settle()
-            served.callers.settle()
-            orbs.callers.settle()
             denials.settle()
+            for waiting in (callers.calls, usage.texts, usage.held, served.by_caller, orbs.by_caller):
+                waiting.drop()
+    for waiting in (callers.calls, usage.texts, usage.held, served.by_caller, orbs.by_caller):
+        waiting.give()
     found = _outcomes(outcomes)
     timed = [row for row in times.rows() if row["time"] is not None]
     by_time, unit = spans(timed)
@@ -112,85 +105,30 @@ def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
     )
 
 
-class Usage:
-    """How often the scopes of tokens were granted and used: all scopes of the policy, and the most frequent of the others."""
-
-    def __init__(self) -> None:
-        self.unknown = Heavy(UNKNOWN_SCOPES)
-        self.callers = Heavy(CALLERS)
-        # How often each was granted and used.
-        self._scopes: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-
-    def add(self, policy: Policy, calls: Any, decided: Any) -> None:
-        """Counts calls with their decisions."""
-        place = calls.column_names.index("caller")
-        calls = calls.set_column(place, "caller", texts(calls["caller"]))
-        for caller, uses in policy._usage(calls, "caller", None, None, None):
-            known = [(use["scope"], use["granted"], use["used"]) for use in uses if use["in_policy"]]
-            for use in uses if len(known) < len(uses) else ():
-                if not use["in_policy"]:
-                    self.unknown.add(use["scope"], use["granted"])
-            self._add(caller, known)
-        # The audit looks at routes. A call that asks by scope uses the scope that allows it.
-        is_held = pc.and_(pc.is_valid(calls["by_scope"]), pc.equal(decided["reason"], Reason.SCOPE_HELD.value))
-        held = pa.table({"caller": calls["caller"], "scope": decided["scope"]}).filter(is_held)
-        for row in held.group_by(["caller", "scope"]).aggregate([([], "count_all")]).to_pylist():
-            self._add(row["caller"], [(row["scope"], 0, row["count_all"])])
-
-    def rows(self) -> Rows[ScopeUse]:
-        """The scopes of the policy, first what was granted most."""
-        uses = (ScopeUse(scope, granted, used, in_policy=True) for scope, (granted, used) in self._scopes.items())
-        return Rows(ScopeUse, sorted(uses, key=lambda use: (-use.granted, use.scope)))
-
-    def unknown_rows(self) -> Rows[UnknownScope]:
-        """The other scopes, first what was granted most."""
-        found = self.unknown.first(len(self.unknown))
-        return Rows(UnknownScope, (UnknownScope(scope, entry.count, entry.is_exact) for scope, entry in found))
-
-    def caller_rows(self) -> Rows[CallerScope]:
-        """What each caller held and used, of the callers whose every call was counted."""
-        rows = []
-        for caller, entry in self.callers:
-            if entry.is_exact:
-                scopes = {scope for scope, _ in entry.parts}
-                rows += [CallerScope(caller, scope, entry.parts[scope, False], entry.parts[scope, True]) for scope in scopes]
-        return Rows(CallerScope, sorted(rows, key=lambda use: (-use.granted, use.caller, use.scope)))
-
-    def _add(self, caller: str | None, uses: list[tuple[str, int, int]]) -> None:
-        """Adds scopes of the policy, each with how often it was granted and used. Of many callers there are many, so this is kept short."""
-        parts = None if caller is None or not uses else self.callers.add(caller, sum(granted for _, granted, _ in uses)).parts
-        for scope, granted, used in uses:
-            total = self._scopes[scope]
-            total[0] += granted
-            total[1] += used
-            if parts is not None:
-                parts[scope, False] += granted
-                if used:
-                    parts[scope, True] += used
-
-
 class Callers:
     """The calls of callers; of too many callers, of those with most denials."""
 
     def __init__(self) -> None:
         self.denials = Heavy()
         self.by_route = Heavy()
+        self.calls = HeavyCounts(("caller", "decision", "reason", "place", "scope"), self._take, self.denials, self.by_route)
         self.without = 0
 
     def add(self, decided: Any) -> None:
         """Counts calls with their decisions."""
-        keys = ["caller", "decision", "reason", "route", "about", "scope"]
-        groups = decided.group_by(keys).aggregate([([], "count_all")])
-        for row in groups.to_pylist():
-            calls = row["count_all"]
-            if row["caller"] is None:
-                self.without += calls
-                continue
+        self.without += decided["caller"].null_count
+        place = pc.coalesce(decided["route"], decided["about"])
+        self.calls.add(decided.append_column("place", place).filter(pc.is_valid(decided["caller"])))
+
+    def _take(self, rows: Iterable[dict[str, Any]]) -> None:
+        for row in rows:
+            caller, calls, reason = row["caller"], row["calls"], intern(row["reason"])
             is_denied = row["decision"] == Effect.DENY
-            entry = self.denials.add(row["caller"], calls if is_denied else 0)
-            entry.parts[row["reason"] if is_denied else None] += calls
+            entry = self.denials.add(caller, calls if is_denied else 0)
+            entry.parts[reason if is_denied else None] += calls
             if is_denied:
-                self.by_route.add((row["caller"], row["route"] or row["about"], row["scope"], row["reason"]), calls)
+                place, scope = (name and intern(name) for name in (row["place"], row["scope"]))
+                self.by_route.add((caller, place, scope, reason), calls)
 
     def denial_rows(self) -> Rows[CallerDenial]:
         """Who was denied what, most often first."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from ..logs._heavy import Heavy
 
 # How many rows of counts may wait until they are put together.
 WAITING_ROWS = 1 << 20
@@ -59,6 +61,38 @@ class Counts:
         found = groups.aggregate([("calls", "sum"), *((name, "first", FIRST) for name in self._first)])
         found = found.select([*self._keys, *(f"{name}_first" for name in self._first), "calls_sum"])
         return found.rename_columns([*self._keys, *self._first, "calls"])
+
+
+class HeavyCounts(Counts):
+    """Counts by heavy hitters and other keys. They wait here until a thing might be dropped, because a row of Python's is slow; `take` gives
+    them to the heavy hitters. `new` says how many new things wait, if that is not one for each row.
+    """
+
+    def __init__(
+        self, keys: Sequence[str], take: Callable[[Iterable[dict[str, Any]]], None], *heavies: Heavy, new: Callable[[], int] | None = None
+    ) -> None:
+        super().__init__(keys)
+        self._take = take
+        self._heavies = heavies
+        self._new = new or self._rows
+
+    def drop(self) -> None:
+        """Drops the rare things if there are too many."""
+        room = min(heavy.room for heavy in self._heavies)
+        if self._rows() > WAITING_ROWS // 2 or (self._rows() > room and self._new() > room):
+            self.give()
+            for heavy in self._heavies:
+                heavy.settle()
+
+    def give(self) -> None:
+        """Gives what waits."""
+        self._take(self.rows())
+        self._parts, self._settled = [], 0
+
+    def different(self, key: str) -> list[Any]:
+        """What waits, by a key."""
+        found: list[Any] = pc.unique(pa.chunked_array([chunk for part in self._parts for chunk in part[key].chunks])).to_pylist()
+        return found
 
 
 class Times(Counts):

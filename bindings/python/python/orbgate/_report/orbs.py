@@ -7,11 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._rows import Rows
 from ..logs._heavy import Heavy
-from .counts import Counts, Times
+from .counts import Counts, HeavyCounts, Times
 
 if TYPE_CHECKING:
     from .log import Part
@@ -99,6 +98,7 @@ class OrbCounts:
 
     def __init__(self, has_base: bool) -> None:
         self.callers = Heavy()
+        self.by_caller = HeavyCounts(("caller", "is_base", "amount"), self._take, self.callers)
         self._sides = (False, True) if has_base else (False,)
         self._places = Counts(("is_base", "route", "scope", "amount"))
         self._times = Times(("is_base", "amount"))
@@ -114,9 +114,7 @@ class OrbCounts:
                 continue
             self._places.add(found)
             self._times.add(found)
-            for row in found.group_by(["caller", "amount"]).aggregate([([], "count_all")]).to_pylist():
-                entry = self.callers.add(row["caller"], row["count_all"])
-                entry.parts[is_base, row["amount"]] += row["count_all"]
+            self.by_caller.add(found)
 
     def figures(self, times: Iterable[Span], unit: Unit | None) -> Orbs:
         """What was counted; times in the spans of the page."""
@@ -139,6 +137,10 @@ class OrbCounts:
             self.callers.is_exact,
             Rows(SpanOrbs, (SpanOrbs(span.start, span.end, *spans.get(span.start, nothing)) for span in times)),
         )
+
+    def _take(self, rows: Iterable[dict[str, Any]]) -> None:
+        for row in rows:
+            self.callers.add(row["caller"], row["calls"]).parts[row["is_base"], row["amount"]] += row["calls"]
 
     def _sums(self, rows: Iterable[tuple[Any, dict[str, Any]]]) -> dict[Any, Charged]:
         grouped: dict[Hashable, list[dict[str, Any]]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +14,7 @@ from .._rows import Rows
 from .._terms import Effect, Reason
 from ..logs._heavy import Heavy
 from ..logs._served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED, mismatch, served
-from .counts import Counts, Times
+from .counts import Counts, HeavyCounts, Times
 
 if TYPE_CHECKING:
     from .spans import Unit
@@ -88,6 +89,7 @@ class ServedCounts:
 
     def __init__(self) -> None:
         self.callers = Heavy()
+        self.by_caller = HeavyCounts(("caller", "what"), self._take, self.callers)
         self._counts: Counter[tuple[str, str]] = Counter()
         self._places = Counts(PLACE, first=("row", "caller", "method", "target"))
         self._times = Times(("what",))
@@ -112,9 +114,7 @@ class ServedCounts:
             return
         self._places.add(found)
         self._times.add(found)
-        for row in found.group_by(["caller", "what"]).aggregate([([], "count_all")]).to_pylist():
-            if row["caller"] is not None:
-                self.callers.add(row["caller"], row["count_all"]).parts[row["what"]] += row["count_all"]
+        self.by_caller.add(found.filter(pc.is_valid(found["caller"])))
 
     def figures(self, unit: Unit | None) -> Served:
         """What was counted; times in the spans of the page."""
@@ -131,6 +131,10 @@ class ServedCounts:
             self._spans(unit),
             self._without,
         )
+
+    def _take(self, rows: Iterable[dict[str, Any]]) -> None:
+        for row in rows:
+            self.callers.add(row["caller"], row["calls"]).parts[row["what"]] += row["calls"]
 
     def _spans(self, unit: Unit | None) -> Rows[MismatchedSpan]:
         found: dict[datetime, Counter[str]] = {}

@@ -30,9 +30,17 @@ class Heavy:
         """How many different things there are, at least."""
         return max(self._most, len(self._entries))
 
+    def __contains__(self, thing: object) -> bool:
+        return thing in self._entries
+
     def __iter__(self) -> Iterator[tuple[Any, Entry]]:
         """The things that are there, each with its counts."""
         return iter(self._entries.items())
+
+    @property
+    def room(self) -> int:
+        """How many new things there may be before rare ones are dropped."""
+        return max(0, 2 * self._distinct - len(self._entries))
 
     def add(self, thing: Any, count: int) -> Entry:
         """Counts a thing; its entry also holds the other counts of it."""

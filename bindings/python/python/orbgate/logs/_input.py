@@ -16,7 +16,10 @@ from .._extras import needs
 from .._native import LINE_LIMIT
 
 STANDARD_INPUT = "-"
-PIECE = 1 << 20
+# How much text is taken at once: each part of a log costs as much as some thousand rows.
+PIECE = 8 << 20
+# How much of a file is read at once.
+READ = 1 << 20
 
 # How compressed files start. A log of lines never starts so.
 GZIP = b"\x1f\x8b"
@@ -70,7 +73,7 @@ class Input(io.RawIOBase):
 
     def read_on(self) -> None:
         """Reads to the file's end if a digest is wanted: one of a part would be nobody's."""
-        rest = bytearray(PIECE)
+        rest = bytearray(READ)
         while self.sha256 is not None and self.readinto(rest):
             pass
 
@@ -128,10 +131,10 @@ class Input(io.RawIOBase):
 
     def _decompressed(self) -> Any:
         if self._start.startswith(GZIP):
-            return gzip.GzipFile(fileobj=io.BufferedReader(self, PIECE))
+            return gzip.GzipFile(fileobj=io.BufferedReader(self, READ))
         if self._start == ZSTD:
             return _Arrow(needs("pyarrow", "logs").CompressedInputStream(self, "zstd"))
-        return io.BufferedReader(self, PIECE)
+        return io.BufferedReader(self, READ)
 
 
 class _Arrow:

@@ -37,7 +37,7 @@ FORMS = tuple(
 )
 _OFFSET = re.compile(r"([+-])(\d\d)(?::?(\d\d))?", re.ASCII)
 
-# What Arrow reads as we do, where all texts of a column are so.
+# What Arrow reads as we do, where most texts of a column are so.
 _ZONED = r"\A\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)\z"
 _LOCAL = r"\A\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6})?\z"
 _ACCESS = r"\A\d\d/[A-Z][a-z][a-z]/\d{4}:\d\d:\d\d:\d\d [+-]([01]\d|2[0-3])[0-5]\d\z"
@@ -97,22 +97,27 @@ class Times:
         return pc.multiply(pc.if_else(fits, counts, None), factor)
 
     def _different(self, found: Any) -> tuple[Any, Any]:
-        """Times that are different: all at once where they are alike, as in most logs, or one by one."""
+        """Times that are different: at once those of the form that most have, the others one by one."""
         pa, pc = self._pa, self._pc
         if pa.types.is_string(found.type) or pa.types.is_binary(found.type):
             try:
                 text = found.cast(pa.string())
                 for form, read in ((_ZONED, _zoned), (_LOCAL, _local), (_ACCESS, _access)):
-                    if pc.all(pc.match_substring_regex(text, form), min_count=0).as_py():
-                        counts, is_local = read(pa, pc, text), form == _LOCAL
-                        counts = self._instants(counts) if is_local else counts
-                        return counts, pa.repeat(pa.scalar(is_local), len(found))
+                    fits = pc.match_substring_regex(text, form)
+                    if 2 * _count(pc, fits) >= len(text):
+                        counts = read(pa, pc, pc.if_else(fits, text, None))
+                        counts = self._instants(counts) if form == _LOCAL else counts
+                        others, is_local = self._one_by_one(text.filter(pc.invert(fits)))
+                        alike = pa.repeat(pa.scalar(form == _LOCAL), len(text))
+                        return tuple(pc.replace_with_mask(of, pc.invert(fits), by) for of, by in ((counts, others), (alike, is_local)))
             except pa.ArrowInvalid:
                 # A day that no month has, or bytes that are no text.
                 pass
-        read_one = [self._one(value) for value in found.to_pylist()]
-        counts = pa.array([count for count, _ in read_one], pa.int64())
-        return counts, pa.array([is_local for _, is_local in read_one], pa.bool_())
+        return self._one_by_one(found)
+
+    def _one_by_one(self, found: Any) -> tuple[Any, Any]:
+        read = [self._one(value) for value in found.to_pylist()]
+        return self._pa.array([count for count, _ in read], self._pa.int64()), self._pa.array([is_local for _, is_local in read], self._pa.bool_())
 
     def _one(self, value: Any) -> tuple[int | None, bool]:
         if isinstance(value, bytes):

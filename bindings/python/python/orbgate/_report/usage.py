@@ -1,0 +1,109 @@
+"""Which scopes the tokens of a log carried, and which of them its calls used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from sys import intern
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from .._questions import ScopeUse
+from .._rows import Rows
+from .._terms import Reason
+from ..logs._heavy import Heavy
+from .counts import HeavyCounts
+from .figures import CallerScope, UnknownScope
+
+if TYPE_CHECKING:
+    from .._policy import Policy
+
+# How many scopes that the policy does not have are counted each by itself.
+UNKNOWN_SCOPES = 10_000
+# How many callers have their scopes counted, each caller by itself.
+CALLERS = 10_000
+# How many texts of scopes are remembered.
+TEXTS = 50_000
+
+
+class Usage:
+    """How often the scopes of tokens were granted and used: all scopes of the policy, and the most frequent of the others."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.unknown = Heavy(UNKNOWN_SCOPES)
+        self.callers = Heavy(CALLERS)
+        self.texts = HeavyCounts(("scopes",), self._take_texts, self.unknown, new=self._new_scopes)
+        self.held = HeavyCounts(("caller", "scopes", "used"), self._take, self.callers, new=self._new_callers)
+        self._policy = policy
+        self._granted: Counter[str] = Counter()
+        self._used: Counter[str] = Counter()
+        self._carried: dict[bytes, tuple[list[str], list[str]]] = {}
+
+    def add(self, calls: Any, decided: Any) -> None:
+        """Counts calls with their decisions."""
+        used = pc.if_else(pc.equal(decided["reason"], Reason.SCOPE_HELD.value), decided["scope"], None)
+        # One without a token carries no scope.
+        held = pa.table({"caller": calls["caller"], "scopes": calls["scopes"].fill_null(b""), "used": used}).filter(pc.is_valid(calls["kind"]))
+        self.texts.add(held)
+        for row in held.group_by("used").aggregate([([], "count_all")]).to_pylist():
+            if row["used"] is not None:
+                self._used[row["used"]] += row["count_all"]
+        self.held.add(held.filter(pc.is_valid(held["caller"])))
+
+    def rows(self) -> Rows[ScopeUse]:
+        """The scopes of the policy, first what was granted most."""
+        uses = (ScopeUse(scope, granted, self._used[scope], in_policy=True) for scope, granted in self._granted.items())
+        return Rows(ScopeUse, sorted(uses, key=lambda use: (-use.granted, use.scope)))
+
+    def unknown_rows(self) -> Rows[UnknownScope]:
+        """The other scopes, first what was granted most."""
+        found = self.unknown.first(len(self.unknown))
+        return Rows(UnknownScope, (UnknownScope(scope, entry.count, entry.is_exact) for scope, entry in found))
+
+    def caller_rows(self) -> Rows[CallerScope]:
+        """What each caller held and used, of the callers whose every call was counted."""
+        rows = []
+        for caller, entry in self.callers:
+            if entry.is_exact:
+                scopes = {scope for scope, _ in entry.parts}
+                rows += [CallerScope(caller.decode("utf-8", "backslashreplace"), scope, entry.parts[scope, False], entry.parts[scope, True]) for scope in scopes]
+        return Rows(CallerScope, sorted(rows, key=lambda use: (-use.granted, use.caller, use.scope)))
+
+    def _take_texts(self, rows: Iterable[dict[str, Any]]) -> None:
+        for row in rows:
+            known, unknown = self._scopes_of(row["scopes"])
+            for scope in known:
+                self._granted[scope] += row["calls"]
+            for scope in unknown:
+                self.unknown.add(scope, row["calls"])
+
+    def _new_scopes(self) -> int:
+        found = {scope for text in self.texts.different("scopes") for scope in self._scopes_of(text)[1]}
+        return sum(scope not in self.unknown for scope in found)
+
+    def _new_callers(self) -> int:
+        return sum(caller not in self.callers for caller in self.held.different("caller"))
+
+    def _take(self, rows: Iterable[dict[str, Any]]) -> None:
+        for row in rows:
+            known, _ = self._scopes_of(row["scopes"])
+            if known:
+                parts = self.callers.add(row["caller"], len(known) * row["calls"]).parts
+                for scope in known:
+                    parts[scope, False] += row["calls"]
+                if row["used"] is not None:
+                    parts[intern(row["used"]), True] += row["calls"]
+
+    def _scopes_of(self, text: bytes) -> tuple[list[str], list[str]]:
+        """The scopes that a text says, those of the policy and the others."""
+        found = self._carried.get(text)
+        if found is None:
+            uses = self._policy.scope_usage([(b"GET", b"/", "user", text)])
+            known, unknown = ([intern(use.scope) for use in uses if use.in_policy is there] for there in (True, False))
+            found = known, unknown
+            if len(self._carried) >= TEXTS:
+                self._carried.clear()
+            self._carried[text] = found
+        return found
