@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every program in README.md builds and runs, in a module made as the guide says. In this folder: ./guide.sh NEW_FOLDER [OPTIONS OF go run]
+# Every program in README.md builds and runs, in a module made as the guide says, with the two files of its gate. In this folder: ./guide.sh NEW_FOLDER [OPTIONS OF go run]
 set -eu
 module=$PWD
 home=$1
@@ -8,6 +8,7 @@ rm -rf "$home"
 mkdir -p "$home"
 awk -v home="$home" '
     /^```go$/ { folder = home "/" count++; system("mkdir " folder); file = folder "/main.go"; next }
+    /^```yaml$/ && files < 2 { file = home "/" (files++ ? "tokens" : "policy") ".yaml"; next }
     /^```/ { file = "" }
     file { print > file }
     END { exit count < 5 }' README.md

@@ -1,6 +1,7 @@
 // A service that a gate protects, with cpp-httplib, and libcurl for the issuers' keys:
-//   gate --listen 127.0.0.1:PORT --policy FILE --tokens FILE
-// Port 0 takes a free one; the program says on which address it listens. The service answers with what it knows of the call.
+//   gate --listen 127.0.0.1:PORT --policy FILE --tokens FILE [--ungated]
+// Port 0 takes a free one; the program says on which address it listens. The service answers with what it knows of the call. It is also the gate
+// program of C++, with the commands that policy/cases/gate/README.md has.
 #include <orbgate_gate.hpp>
 
 #include <curl/curl.h>
@@ -12,8 +13,19 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <mutex>
+#include <thread>
 
 namespace {
+
+std::mutex output;
+
+// Writes a line, whole.
+void say(const std::string &line)
+{
+    const std::lock_guard<std::mutex> lock(output);
+    std::cout << line + "\n" << std::flush;
+}
 
 // A text within a JSON document.
 std::string json(std::string_view text)
@@ -120,15 +132,17 @@ void refuse(const orbgate::Answer &answer, httplib::Response &response)
     }
 }
 
-// What the service knows of an allowed call.
+// What the service knows of an allowed call; of one without a gate no more than the request.
 std::string seen(const httplib::Request &request, const orbgate::Answer &answer, const orbgate::Engine &engine)
 {
     const auto words = engine.words(answer.decision());
     const auto charge = answer.decision().charge();
+    const auto kind = answer.kind();
     const auto text = [](std::optional<std::string_view> it) { return it ? json(*it) : "null"; };
     return "{\"method\":" + json(request.method) + ",\"target\":" + json(request.target) +
            ",\"route\":" + text(words ? words->route : std::nullopt) + ",\"scope\":" + text(words ? words->scope : std::nullopt) +
-           ",\"kind\":" + (answer.kind() == orbgate::TokenKind::user ? "\"user\"" : "\"organisation\"") +
+           ",\"kind\":" +
+           (kind == orbgate::TokenKind::none ? "null" : kind == orbgate::TokenKind::user ? "\"user\"" : "\"organisation\"") +
            ",\"consumes\":" + (charge ? (charge->consumes ? "true" : "false") : "null") + "}";
 }
 
@@ -145,13 +159,77 @@ int failed(const std::string &path, const orbgate::Error &error)
     return 2;
 }
 
+// The counters, by their labels.
+class Counters {
+public:
+    void count(const orbgate::Answer &answer, const orbgate::Engine &engine)
+    {
+        // The decision in words is null where it is no decision: that denies, too.
+        const auto words = engine.words(answer.decision());
+        const std::lock_guard<std::mutex> lock(mutex_);
+        decisions_[std::string(words ? words->decision : "deny")]++;
+        if (const auto refused = answer.refused()) {
+            refused_[std::string(*refused)]++;
+        }
+        misrouted_ += answer.misrouted() ? 1 : 0;
+    }
+
+    std::string text()
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return "{\"orbgate_decisions_total\":" + object(decisions_) + ",\"orbgate_tokens_refused_total\":" + object(refused_) +
+               ",\"orbgate_misrouted_total\":" + std::to_string(misrouted_) + "}";
+    }
+
+private:
+    using By = std::map<std::string, unsigned long>;
+
+    static std::string object(const By &counters)
+    {
+        std::string out;
+        for (const auto &[label, count] : counters) {
+            out += (out.empty() ? "" : ",") + json(label) + ":" + std::to_string(count);
+        }
+        return "{" + out + "}";
+    }
+
+    std::mutex mutex_;
+    By decisions_, refused_;
+    unsigned long misrouted_ = 0;
+};
+
+// Takes a new version of the policy, if it is whole.
+bool reload(const std::string &path, const orbgate::Handle &policy)
+{
+    const auto engine = orbgate::Engine::from_file(path);
+    return engine && engine->has_end_marker() && policy.store(*engine);
+}
+
+// What is said on standard input.
+void obey(const std::string &path, const orbgate::Handle &policy, Counters &counters)
+{
+    for (std::string command; std::getline(std::cin, command);) {
+        if (command == "reload") {
+            say(reload(path, policy) ? "reloaded" : "kept");
+        } else if (command == "count") {
+            say("counted " + counters.text());
+        }
+    }
+}
+
 } // namespace
 
 int main(int count, char **arguments)
 {
     std::map<std::string, std::string> given = {{"--listen", "127.0.0.1:0"}};
-    for (int at = 1; at + 1 < count; at += 2) {
-        given[arguments[at]] = arguments[at + 1];
+    bool gated = true;
+    for (int at = 1; at < count; at++) {
+        const std::string name = arguments[at];
+        if (name == "--ungated") {
+            gated = false;
+        } else if (at + 1 < count) {
+            given[name] = arguments[++at];
+        }
     }
     const auto engine = orbgate::Engine::from_file(given["--policy"]);
     if (!engine) {
@@ -163,17 +241,23 @@ int main(int count, char **arguments)
     }
     curl_global_init(CURL_GLOBAL_DEFAULT);
     const auto gate = orbgate::Gate::make(*verifier, fetch).value();
-    gate.warm();
+    const auto policy = orbgate::Handle::holding(*engine).value();
+    // Lives as long as the thread that reads commands, which nothing ends.
+    static Counters counters;
 
     httplib::Server server;
     // What is answered before its body is read must not leave the body to the next request.
     server.set_keep_alive_max_count(1);
     // Before any route: what is denied reaches no handler, and what is allowed is served here.
     server.set_pre_routing_handler([&](const httplib::Request &request, httplib::Response &response) {
-        const auto answer = gate.ask(*engine, request_of(request));
-        if (answer) {
-            const std::string body = seen(request, answer, *engine);
-            std::cout << body + "\n" << std::flush;
+        const auto current = policy.load(); // one version for the whole call
+        const auto answer = gated ? gate.ask(current, request_of(request)) : orbgate::Answer();
+        if (gated) {
+            counters.count(answer, current);
+        }
+        if (answer || !gated) {
+            const std::string body = seen(request, answer, current);
+            say(body);
             response.set_content(body, "application/json");
         } else {
             refuse(answer, response);
@@ -188,7 +272,8 @@ int main(int count, char **arguments)
         std::cerr << "cannot listen on " << address << "\n";
         return 2;
     }
-    std::cout << "listening " << host << ":" << port << "\n" << std::flush;
+    say("listening " + host + ":" + std::to_string(port));
+    std::thread([path = given["--policy"], shared = policy.share()] { obey(path, shared, counters); }).detach();
     // It stops as any program is stopped, and frees what it has.
     static httplib::Server *running = &server;
     std::signal(SIGTERM, [](int) { running->stop(); });

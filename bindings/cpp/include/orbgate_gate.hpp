@@ -69,7 +69,7 @@ struct GateRequest {
     std::vector<std::string_view> header_names;  // of all headers
     BonusOrbs bonus = BonusOrbs::refuse;
     // What a router outside the gate has taken: its template with its prefix, or "" where it does not say.
-    std::optional<std::string_view> matched;
+    std::optional<std::string_view> matched = std::nullopt;
     bool audit = false; // with a line for an audit
 };
 

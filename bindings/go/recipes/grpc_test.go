@@ -55,6 +55,15 @@ func issuer(t *testing.T) (url string, token func(claims map[string]any) string)
 	}
 }
 
+// The configuration that trusts it.
+func configuration(url string) string {
+	return fmt.Sprintf("orbgate_token: 1\nissuers: [{ issuer: '%s', audience: api, algorithms: [EdDSA], kind: user, jwks_uri: '%s' }]\n", url, url)
+}
+
+func claims(url, scope string) map[string]any {
+	return map[string]any{"iss": url, "aud": "api", "sub": "me", "client_id": "app", "exp": time.Now().Unix() + 600, "scope": scope}
+}
+
 // What a call of the health service finds in its context.
 type seen struct {
 	grpc_health_v1.HealthServer
@@ -74,8 +83,7 @@ func TestACallOfGRPCIsAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tokens := fmt.Sprintf("orbgate_token: 1\nissuers: [{ issuer: '%s', audience: api, algorithms: [EdDSA], kind: user, jwks_uri: '%s' }]\n", url, url)
-	protect, err := gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: tokens, Logger: slog.New(slog.DiscardHandler)})
+	protect, err := gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: configuration(url), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +103,8 @@ func TestACallOfGRPCIsAnswered(t *testing.T) {
 	}
 	defer connection.Close()
 	client := grpc_health_v1.NewHealthClient(connection)
-	claims := func(scope string) map[string]any {
-		return map[string]any{"iss": url, "aud": "api", "sub": "me", "client_id": "app", "exp": time.Now().Unix() + 600, "scope": scope}
-	}
 	bearer := func(token string) []string { return []string{"authorization", "Bearer " + token} }
-	right := bearer(token(claims("read:health")))
+	right := bearer(token(claims(url, "read:health")))
 	for name, row := range map[string]struct {
 		metadata []string
 		code     codes.Code
@@ -108,7 +113,7 @@ func TestACallOfGRPCIsAnswered(t *testing.T) {
 		"no token":      {nil, codes.Unauthenticated},
 		"no JWT":        {bearer("a.b.c"), codes.Unauthenticated},
 		"two tokens":    {append(right[:2:2], right...), codes.Unauthenticated},
-		"another scope": {bearer(token(claims("read:orbs"))), codes.PermissionDenied},
+		"another scope": {bearer(token(claims(url, "read:orbs"))), codes.PermissionDenied},
 	} {
 		response, err := client.Check(metadata.AppendToOutgoingContext(t.Context(), row.metadata...), nil)
 		if status.Code(err) != row.code {

@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Clone, Debug)]
 pub struct Program {
     words: Vec<String>,
+    /// Its server drops headers without a value, so that no gate in it sees them.
+    pub(crate) drops_empty_headers: bool,
 }
 
 /// With the gate, or, to learn what the server itself does, without.
@@ -52,7 +54,10 @@ pub(crate) struct Counted {
 impl Program {
     pub fn new(words: impl IntoIterator<Item = String>) -> Self {
         let words = words.into_iter().collect();
-        Self { words }
+        Self {
+            words,
+            drops_empty_headers: false,
+        }
     }
 
     /// The command that starts it.

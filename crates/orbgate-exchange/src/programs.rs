@@ -19,6 +19,8 @@ struct Language {
     frameworks: &'static [&'static str],
     build: &'static [&'static str],
     start: &'static str,
+    /// See [`Program`].
+    drops_empty_headers: bool,
 }
 
 const LANGUAGES: &[Language] = &[
@@ -28,6 +30,19 @@ const LANGUAGES: &[Language] = &[
         frameworks: &[],
         build: &["cargo build --quiet -p orbgate-tower --all-features --example gate"],
         start: "target/debug/examples/gate",
+        drops_empty_headers: false,
+    },
+    Language {
+        name: "cpp",
+        needs: "echo '#include <curl/curl.h>\n#include <httplib.h>' | c++ -std=c++17 -E -x c++ -",
+        frameworks: &[],
+        build: &[
+            "cargo build --quiet -p orbgate-capi",
+            "mkdir -p target/xtask && c++ -std=c++17 -O1 -Ibindings/c/include -Ibindings/cpp/include bindings/cpp/example/gate.cpp \
+             target/debug/liborbgate.a -lcpp-httplib -lcurl -lpthread -ldl -lm -o target/xtask/gate-cpp",
+        ],
+        start: "target/xtask/gate-cpp",
+        drops_empty_headers: true,
     },
     Language {
         name: "python",
@@ -35,6 +50,7 @@ const LANGUAGES: &[Language] = &[
         frameworks: &["starlette", "fastapi", "flask", "django"],
         build: &["sh bindings/python/gate/setup.sh"],
         start: "target/xtask/gate-python/bin/python bindings/python/gate/gate.py",
+        drops_empty_headers: false,
     },
     Language {
         name: "node",
@@ -45,6 +61,7 @@ const LANGUAGES: &[Language] = &[
             "npm ci --prefix bindings/node --prefer-offline --ignore-scripts --no-audit --no-fund --silent",
         ],
         start: "env ORBGATE_LIBRARY=bindings/node/orbgate.wasm node bindings/node/exchange/program.js",
+        drops_empty_headers: false,
     },
     Language {
         name: "go",
@@ -55,6 +72,7 @@ const LANGUAGES: &[Language] = &[
             "cd bindings/go/recipes && GOWORK=off CGO_ENABLED=0 go build -o ../../../target/xtask/gate-go .",
         ],
         start: "target/xtask/gate-go",
+        drops_empty_headers: false,
     },
 ];
 
@@ -117,5 +135,36 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     }
     built.extend(language.build);
     let words = language.start.split(' ').chain(framework);
-    Ok(Program::new(words.map(str::to_owned)))
+    let mut program = Program::new(words.map(str::to_owned));
+    program.drops_empty_headers = language.drops_empty_headers;
+    Ok(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use crate::world::root;
+
+    /// An example of a server is a gate, or says in its first sentence which headers it trusts.
+    #[test]
+    fn every_example_says_what_it_trusts() {
+        let mut count = 0;
+        for language in ["c", "cpp", "go", "java", "node", "python"] {
+            let folder = root().join("bindings").join(language).join("example");
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let text = fs::read_to_string(&path).unwrap_or_default();
+                let text = text.to_lowercase();
+                if !text.contains("x-token-kind") || path.ends_with("main_test.go") {
+                    continue;
+                }
+                let first = text.split(". ").next().unwrap();
+                let says = first.contains("trusts the headers `x-token-kind` and `x-token-scopes`");
+                assert!(says, "{}: {first}", path.display());
+                count += 1;
+            }
+        }
+        assert!(count >= 3, "{count} examples");
+    }
 }

@@ -33,6 +33,9 @@ struct Written {
     /// The code of the refusal.
     refused: Option<String>,
     saw: Option<Saw>,
+    /// It is about a header without a value, which some servers drop.
+    #[serde(default)]
+    empty_header: bool,
 }
 
 /// An exchange.
@@ -45,6 +48,7 @@ pub(crate) struct Exchange {
     pub(crate) token: Option<Recipe>,
     pub(crate) expected: Expected,
     pub(crate) refused: Option<String>,
+    pub(crate) empty_header: bool,
 }
 
 impl Exchange {
@@ -118,6 +122,7 @@ impl File {
                 )?,
                 token: written.token,
                 expected,
+                empty_header: written.empty_header,
                 refused: written.refused,
                 place,
             })

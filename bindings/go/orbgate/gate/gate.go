@@ -16,6 +16,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -124,6 +125,24 @@ func New(config Config) (*Gate, error) {
 	g := &Gate{config: config, client: clientOf(config.Client), raw: raw, start: time.Now(), ended: make(chan struct{})}
 	g.background, g.cancel = context.WithCancel(context.Background())
 	return g, nil
+}
+
+// FromFiles makes a gate of the files of a policy and of a token configuration, as [New] does of their texts, with all else by default.
+func FromFiles(policy, tokens string) (*Gate, error) {
+	engine, err := orbgate.FromFile(policy)
+	if err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	defer engine.Close()
+	text, err := os.ReadFile(tokens)
+	if err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	made, err := New(Config{Policy: orbgate.NewHandle(engine), Tokens: string(text)})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", tokens, err)
+	}
+	return made, nil
 }
 
 // The client, which follows no redirect and keeps no cookies.

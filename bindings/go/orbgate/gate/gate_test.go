@@ -19,6 +19,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -491,5 +492,11 @@ func TestAConfigurationWithFaultsIsRefused(t *testing.T) {
 	}
 	if _, err := gate.New(gate.Config{Tokens: newIssuer(t).tokens()}); err == nil {
 		t.Error("a gate without a policy")
+	}
+	missing := filepath.Join(t.TempDir(), "missing.yaml")
+	for _, files := range [][2]string{{missing, missing}, {"../../../../policy/external.yaml", missing}, {"../../../../policy/external.yaml", "gate.go"}} {
+		if _, err := gate.FromFiles(files[0], files[1]); err == nil || !strings.Contains(err.Error(), files[1]) {
+			t.Errorf("%v: %v", files, err)
+		}
 	}
 }

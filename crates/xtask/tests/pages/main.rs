@@ -179,23 +179,6 @@ fn every_guide_says_to_verify_the_token_and_where_the_target_is() {
     }
 }
 
-/// An example that does not verify tokens itself says in its first sentence which headers it trusts.
-#[test]
-fn every_example_says_what_it_trusts() {
-    let mut count = 0;
-    for file in files(&["bindings/*/example/*", "crates/*/examples/*"]) {
-        let text = read(&root().join(&file)).to_lowercase();
-        if !text.contains("x-token-kind") || file.ends_with("_test.go") {
-            continue;
-        }
-        let first = text.split(". ").next().unwrap_or_default();
-        let says = first.contains("trusts the headers `x-token-kind` and `x-token-scopes`");
-        assert!(says, "{file}: {first}");
-        count += 1;
-    }
-    assert!(count >= 3, "{count} examples");
-}
-
 /// Each word of the glossary is a word of the interface of its language.
 #[test]
 fn the_glossary_says_the_words_of_each_language() {

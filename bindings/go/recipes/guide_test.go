@@ -1,0 +1,87 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The service of the guide, as it is written there, with the tokens of a real issuer.
+func TestTheGuidesServiceAnswersAsTheGuideSays(t *testing.T) {
+	guide, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(guide), "## Protect a service in ten lines\n")
+	block := func(language string) string {
+		_, rest, is := strings.Cut(section, "```"+language+"\n")
+		text, _, ends := strings.Cut(rest, "```")
+		found = found && is && ends
+		return text
+	}
+	program, policy, shown := block("go"), block("yaml"), block("console")
+	_, body, _ := strings.Cut(program, "func main() {\n")
+	if lines := strings.Count(body, "\n") - 1; !found || lines > 10 {
+		t.Fatalf("%v, %d lines", found, lines)
+	}
+	url, token := issuer(t)
+	home := t.TempDir()
+	// Within this module, so that it builds as this test does.
+	folder, err := os.MkdirTemp(".", "guide-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	for file, text := range map[string]string{
+		filepath.Join(folder, "main.go"): program, filepath.Join(home, "policy.yaml"): policy, filepath.Join(home, "tokens.yaml"): configuration(url),
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binary := filepath.Join(home, "service")
+	if said, err := exec.Command("go", "build", "-o", binary, "./"+folder).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	service := exec.Command(binary)
+	service.Dir, service.Stderr = home, os.Stderr
+	if err := service.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = service.Process.Kill(), service.Wait() })
+
+	address := strings.Fields(shown)[3]
+	ask := func(authorization string) (string, *http.Response) {
+		request, err := http.NewRequest(http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", authorization)
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+			response, err := http.DefaultClient.Do(request)
+			if err == nil {
+				defer response.Body.Close()
+				body, _ := io.ReadAll(response.Body)
+				return string(body), response
+			}
+			if time.Now().After(deadline) {
+				t.Fatal(err)
+			}
+		}
+	}
+	body, response := ask("")
+	if line := "HTTP/1.1 " + response.Status; !strings.Contains(shown, line+"\nWww-Authenticate: "+response.Header.Get("Www-Authenticate")+"\n") || body != "" {
+		t.Errorf("%s %v %q", line, response.Header, body)
+	}
+	if body, response := ask("Bearer " + token(claims(url, "read:orders"))); response.StatusCode != 200 || body != "hello, me\n" {
+		t.Errorf("%d %q", response.StatusCode, body)
+	}
+	if body, response := ask("Bearer " + token(claims(url, "read:orbs"))); response.StatusCode != 403 || body != "" {
+		t.Errorf("%d %q", response.StatusCode, body)
+	}
+}
