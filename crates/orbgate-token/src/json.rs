@@ -2,7 +2,7 @@
 //! different ones.
 
 use core::fmt;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
@@ -79,7 +79,7 @@ impl<'de> Visitor<'de> for UniqueVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Unique, A::Error> {
-        let mut names = HashSet::new();
+        let mut names = BTreeSet::new();
         while let Some(name) = members.next_key::<String>()? {
             if !names.insert(name) {
                 return Err(A::Error::custom("a member comes twice"));

@@ -50,7 +50,7 @@ pub struct KeyCache {
     /// All that is known at one time: a reader takes it whole.
     snapshot: ArcSwap<Snapshot>,
     schedules: Vec<Mutex<Schedule>>,
-    /// The number of the latest attempt of any issuer.
+    /// How many attempts have begun, of any issuer.
     begun: AtomicU64,
     /// An attempt may have a URL that nobody fetches yet.
     has_queued: AtomicBool,
@@ -142,9 +142,10 @@ impl KeyCache {
     /// A new question.
     #[must_use]
     pub fn ask(&self, now: Duration) -> Asked {
+        let last = self.schedules.len().saturating_sub(1);
         Asked {
             at: now,
-            before: AttemptId(self.begun.load(Ordering::SeqCst)),
+            before: self.id(self.begun.load(Ordering::SeqCst), last),
             phase: Phase::Start,
         }
     }
@@ -272,13 +273,11 @@ impl KeyCache {
         result: Result<Response<'_>, FetchError>,
         now: Duration,
     ) -> Option<Fetch> {
-        let flying = |issuer: &usize| {
-            let mut schedule = self.lock(*issuer)?;
-            self.expire(*issuer, &mut schedule, now);
-            Some(schedule.flight_of(attempt)?.stage)
-        };
-        let mut issuers = 0..self.schedules.len();
-        let (issuer, stage) = issuers.find_map(|issuer| Some((issuer, flying(&issuer)?)))?;
+        let issuer = self.issuer_of(attempt)?;
+        let mut schedule = self.lock(issuer)?;
+        self.expire(issuer, &mut schedule, now);
+        let stage = schedule.flight_of(attempt)?.stage;
+        drop(schedule);
         let (rules, _) = self.verifier.named(issuer)?;
         // Read before the lock is taken: it may be a long text.
         let found =
@@ -311,11 +310,11 @@ impl KeyCache {
     /// Whether nobody need wait for this attempt any more.
     #[must_use]
     pub fn is_over(&self, wait: &Wait, now: Duration) -> bool {
-        let is_flying = |issuer| {
-            let schedule = self.lock(issuer);
-            schedule.is_some_and(|mut schedule| schedule.flight_of(wait.attempt).is_some())
+        let is_flying = || {
+            let mut schedule = self.lock(self.issuer_of(wait.attempt)?)?;
+            schedule.flight_of(wait.attempt).map(|_| ())
         };
-        now >= wait.until || !(0..self.schedules.len()).any(is_flying)
+        now >= wait.until || is_flying().is_none()
     }
 
     /// Never again uses this issuer's key with this `kid`, even if the issuer still publishes it: for a key

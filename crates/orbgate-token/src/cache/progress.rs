@@ -75,11 +75,11 @@ impl KeyCache {
         if !schedule.attempts.may(cause, now, &self.settings) {
             return None;
         }
-        let number = self.begun.fetch_add(1, Ordering::SeqCst);
+        let begun = self.begun.fetch_add(1, Ordering::SeqCst);
         let first = discovery::first(rules);
         let (stage, url) = first.clone().unwrap_or((Stage::Keys, String::new()));
         let flight = schedule.flight.insert(Flight {
-            id: AttemptId(number.saturating_add(1)),
+            id: self.id(begun.saturating_add(1), issuer),
             until: now.saturating_add(self.settings.timeout),
             stage,
             url,
@@ -93,6 +93,18 @@ impl KeyCache {
         }
         self.has_queued.store(true, Ordering::SeqCst);
         Some(wait)
+    }
+
+    /// The name of an attempt by its number among those of all issuers. The remainder is its issuer, so nobody searches for it.
+    pub(super) fn id(&self, number: u64, issuer: usize) -> AttemptId {
+        let number = number.saturating_mul(wide(self.schedules.len()));
+        AttemptId(number.saturating_add(wide(issuer)))
+    }
+
+    /// Whose attempt it is.
+    pub(super) fn issuer_of(&self, attempt: AttemptId) -> Option<usize> {
+        let issuer = attempt.0.checked_rem(wide(self.schedules.len()))?;
+        usize::try_from(issuer).ok()
     }
 
     /// Ends an attempt whose time is over, and of which nobody has reported anything.
@@ -150,4 +162,8 @@ impl KeyCache {
         let schedule = self.schedules.get(issuer)?;
         Some(schedule.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+fn wide(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
 }
