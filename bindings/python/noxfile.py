@@ -58,6 +58,8 @@ def everything(session: nox.Session) -> None:
     installed(session)
     # Spark comes as a source archive, which holds what is compiled for Java.
     session.install("--only-binary", ":all:", "--no-binary", "pyspark", "-r", "tests/requirements-once.txt")
+    if shutil.which("npm"):
+        session.run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", "--prefix", "tests/axe", external=True)
     pytest(session, *session.posargs)
     if shutil.which("valgrind"):
         memory(session)

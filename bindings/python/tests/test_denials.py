@@ -97,7 +97,7 @@ def test_what_denied_calls_look_like() -> None:
         "lacks write in 48 calls, half of them within",
         "makes 15 calls to 2 routes of the other policy alone: GET /v2/things/{id}, GET /v2/offers",
         "tries at least 64 different paths in 100 calls, 30 of them malformed",
-        f"Of {made.figures.denied:,} denied calls, {48 + 15 + 100:,} look like something; of the other {9 + 48 + 500:,} nothing is said.",
+        f"Denied calls: {made.figures.denied:,}; look like something: {48 + 15 + 100:,}; of the other {9 + 48 + 500:,} nothing is said.",
     ):
         assert said in text, said
     assert "hidden" not in text

@@ -183,14 +183,14 @@ def test_the_page_says_that_all_is_well() -> None:
     texts = check_harmless(report(pa.table(calls), POLICY).html).texts
     for sentence in (
         "Every call was allowed.",
-        "None of 1 caller.",
+        "No caller was denied; the log names 1 caller.",
         "No call was denied.",
         "No call was denied because it lacked a scope.",
     ):
         assert sentence in texts
     # There is nobody to be told apart, which is not the same as a log that names nobody.
     assert texts.count("No call was denied.") == 2
-    assert "Used by somebody: 1 granted scope, all of them. Held by a caller and never used by it: 0 scopes, by 0 of 1 caller." in texts
+    assert "Granted scopes that the policy has: 1. Each was used by somebody. No caller holds one that it never uses." in texts
 
 
 def test_the_policy_names_amounts() -> None:
@@ -211,3 +211,15 @@ def test_an_axis_has_one_unit() -> None:
         labels = re.findall(r">([^<>]+)</text>", wide)[len(spans) + 1 :]
         assert labels[0] == "0" and len(labels) > 2, labels
         assert all(("k" in label) is unit for label in labels[1:]), labels
+
+
+def test_numbers_on_the_page_agree_with_each_other() -> None:
+    """Calls without a token that ask for a route, and those that do not, are all in the sentence; a replay counts neither by route."""
+    calls = [("GET", "/api/v1/external/orbs", None)] * 3 + [("GET", "/nowhere", None)] * 2 + [("GET", "/api/v1/external/orbs", "user")]
+    names = ("method", "target", "kind")
+    texts = check_harmless(report(pa.table({name: list(column) for name, column in zip(names, zip(*calls))}), POLICY).html).texts
+    for sentence in (
+        "Called without a valid token: 1 route, by 3 calls. To no route of the policy: 2 such calls more.",
+        "Called: 1 of the policy's 37 routes. With those that have no valid token, at the route that they ask for: 3 calls. Denied before a route was known: 2 calls.",
+    ):
+        assert sentence in texts

@@ -67,7 +67,7 @@ def test_counts_are_those_of_decide() -> None:
     page = check_harmless(made.html)
     texts = " ".join(html.unescape(" ".join(page.texts)).split())
     denied = sum(what == "served though denied" for what, *_ in calls)
-    assert f"Of {len(calls):,} calls with a status: served though the policy denies them {denied:,}, refused though it allows them" in texts
+    assert f"Calls with a status: {len(calls):,}. Served though the policy denies them: {denied:,}. Refused though it allows them: " in texts
     # The first of all sections, and nothing of a query on the page.
     headings = [text for text in page.texts if text in ("Served against decided", "Allowed and denied")]
     assert headings == ["Served against decided", "Allowed and denied"] and "hidden" not in texts

@@ -28,7 +28,7 @@ CHART = {
     "autosize": {"type": "fit-x", "contains": "padding"},
     "config": {"aria": False, "font": FONT, "text": {"fontSize": 13}, "view": {"stroke": None}},
 }
-FEW_TICKS = {"tickCount": 4, "tickMinStep": 1}
+TICKS = 4
 # From here on numbers are too long for an axis: all of it says 80k.
 LONG_NUMBER = 10_000
 LONGEST = 1 << 53
@@ -99,7 +99,10 @@ def timeline(
         for part in _parts({"start": _utc(span.start), "end": _utc(span.end)}, of_span, series)
     ]
 
-    form = "," if max(map(sum, numbers), default=0) <= LONG_NUMBER else "~s"
+    most = max(map(sum, numbers), default=0)
+    form = "," if most <= LONG_NUMBER else "~s"
+    # Nothing happens half a time.
+    ticks_of_numbers = {"values": list(range(most + 1))} if most < TICKS else {"tickCount": TICKS}
     days = (spans[-1].end - spans[0].start).days
 
     def count(width: int) -> Any:
@@ -110,7 +113,7 @@ def timeline(
     def spec(width: int) -> dict[str, Any]:
         time_axis = {**AXIS, "grid": False, "labelFlush": False, "labelOverlap": "greedy", "labelSeparation": 8, "domainColor": "var(--rule)", "tickColor": "var(--rule)"}
         time = {"type": "temporal", "scale": {"type": "utc"}, "axis": {**time_axis, "format": ticks, "tickCount": count(width)}}
-        number_axis = {**AXIS, "domain": False, "ticks": False, "gridColor": "var(--rule)", "labelExpr": f"format(datum.value, '{form}')", **FEW_TICKS}
+        number_axis = {**AXIS, "domain": False, "ticks": False, "gridColor": "var(--rule)", "labelExpr": f"format(datum.value, '{form}')", **ticks_of_numbers}
         return {
             "width": width,
             "height": 190,
@@ -151,5 +154,5 @@ def _draw(spec: Callable[[int], dict[str, Any]]) -> list[str]:
     for name, width in WIDTHS.items():
         svg = vl_convert.vegalite_to_svg({**CHART, **spec(width)}, vl_version=VERSION)
         # The page's style decides which of them is seen, and the page says what it shows.
-        drawn.append(svg.replace('class="marks"', f'class="{name}"', 1))
+        drawn.append(svg.replace('class="marks"', f'class="{name}" aria-hidden="true"', 1))
     return drawn

@@ -81,6 +81,8 @@ def period(first: datetime | None, last: datetime | None) -> str:
     """From when to when there are calls, or that nobody knows."""
     if first is None or last is None:
         return "not known: the log has no times"
+    if first.replace(second=0, microsecond=0) == last.replace(second=0, microsecond=0):
+        return f"{first.isoformat(' ', 'minutes')} UTC"
     return f"{first.isoformat(' ', 'minutes')} to {last.isoformat(' ', 'minutes')} UTC"
 
 

@@ -89,21 +89,23 @@ def _breakable(text: str) -> Markup:
 
 
 def _tiles(found: Figures) -> Sequence[Tile]:
+    of_rows = f"and {number(found.unread, 'unread row')}" if found.unread else "in the log"
+    calls = Tile("Calls", number(found.calls), of_rows)
+    if not found.calls:
+        return (calls, *_proved(found.properties))
     orbs = f"{share(found.consuming, found.calls)} of all"
     if found.amount:
         orbs = f"{number(found.amount, 'orb')} stated"
         orbs += f", {number(found.without_amount, 'call')} unstated" if found.without_amount else ""
     unused, about = len(found.unused), f"of {number(len(found.scopes))} of the policy granted"
     if found.callers:
-        unused, about = len(found.unused_by_caller), f"by callers who hold them; {number(unused)} by nobody"
+        unused, about = len(found.unused_by_caller), f"by callers who hold them; {number(unused)} used by nobody"
     denied = sum(caller.denied > 0 for caller in found.callers)
     callers = "the log names none"
     if found.callers:
-        callers = f"{bound(denied, found.callers_is_exact)} denied at least once"
+        callers = f"{bound(denied, found.callers_is_exact)} of them denied"
     return (
-        Tile(
-            "Calls", number(found.calls), f"and {number(found.unread, 'unread row')}" if found.unread else "in the log"
-        ),
+        calls,
         Tile("Allowed", number(found.allowed), f"{share(found.allowed, found.calls)} of all"),
         Tile("Denied", number(found.denied), f"{share(found.denied, found.calls)} of all"),
         Tile("Consume orbs", number(found.consuming), orbs),

@@ -17,15 +17,20 @@ if TYPE_CHECKING:
 def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
     """The sections, in their order; each table has at most `top` rows."""
     unread = [_unread(found)] if found.unread or found.broken else []
-    proved = [] if found.properties is None else [properties.properties(found.properties, top)]
     if not found.calls:
         nothing = "The log has no calls, so there is nothing to decide, to draw or to list."
-        return [*unread, Section("No calls", nothing, [], []), *proved]
+        return [*unread, Section("No calls", nothing, [], []), *_proved(found, top)]
+    # A part of its own is for what has something to show.
+    made = _sections(found, policy, top)
+    rest = [(section.name, section.finding) for section in made if not section.tables]
+    return [*unread, *(section for section in made if section.tables), *([Section("Looked for, and nothing to list", "", [], [], rest)] if rest else [])]
+
+
+def _sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
     return [
-        *unread,
         *([calls.served(found.served, found.unit, top)] if found.served.calls else []),
         *([] if found.changes is None else [calls.changes(found.changes, found.calls, top)]),
-        *proved,
+        *_proved(found, top),
         calls.reasons(found),
         calls.routes(found, policy, top),
         calls.times(found),
@@ -38,6 +43,10 @@ def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
         denials.told_apart(found, top),
         calls.denials(found, top),
     ]
+
+
+def _proved(found: Figures, top: int) -> Sequence[Section]:
+    return [] if found.properties is None else [properties.properties(found.properties, top)]
 
 
 def _unread(found: Figures) -> Section:

@@ -20,7 +20,7 @@ def callers(found: Figures, top: int) -> Section:
     denied = [row for row in found.callers if row.denied]
     callers = bound(found.different_callers, found.callers_is_exact, "caller")
     if not denied:
-        return Section(name, f"None of {callers}.", [], [])
+        return Section(name, f"No caller was denied; the log names {callers}.", [], [])
     finding = f"Denied at least once: {bound(len(denied), found.callers_is_exact)} of {callers}."
     if len(denied) > MOST_BARS and found.callers_is_exact:
         first = sum(row.denied for row in denied[:MOST_BARS])

@@ -22,19 +22,23 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
     name = "Served against decided"
     denied, allowed = found.of(SERVED_THOUGH_DENIED), found.of(REFUSED_THOUGH_ALLOWED)
     finding = (
-        f"Of {number(found.calls, 'call')} with a status: served though the policy denies them {number(denied)}, refused "
-        f"though it allows them {number(allowed)}. A status below 400 is served; {', '.join(map(str, REFUSALS))} are refused; any other says neither."
+        f"Calls with a status: {number(found.calls)}. Served though the policy denies them: {number(denied)}. Refused "
+        f"though it allows them: {number(allowed)}. A status below 400 is served; {', '.join(map(str, REFUSALS))} are refused; any other says neither."
     )
     if found.without_status:
         finding += f" Without a status: {number(found.without_status, 'call')}."
     grid = [(row.served, str(row.decision), number(row.calls), share(row.calls, found.calls)) for row in found.counts]
     columns = {"server": NAME, "policy": NAME, "calls": NUMBER, "share": NUMBER}
     tables = [parts.table("What the server did, and what the policy decides", columns, grid, len(grid))]
-    rows = [
-        (row.what, number(row.status), str(row.reason), row.route or NO_ROUTE, number(row.calls), number(row.row), shown(row.caller), parts.call(row.method, row.target))
-        for row in found.mismatches[:top]
-    ]
-    columns = {"what": WORDS, "status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "first row": NUMBER, "its caller": CODE, "its call": CODE}
+    for what in (SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED):
+        of_kind = found.mismatches.where(lambda row: row.what == what)
+        rows = [
+            (str(row.status), str(row.reason), row.route or NO_ROUTE, number(row.calls), number(row.row), shown(row.caller), parts.call(row.method, row.target))
+            for row in of_kind[:top]
+        ]
+        columns = {"status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "first row": NUMBER, "its caller": CODE, "its call": CODE}
+        if rows:
+            tables.append(parts.table(f"Calls {what}, by route", columns, rows, top, len(of_kind)))
     callers = [
         (shown(row.caller), bound(row.served_though_denied, row.is_exact), bound(row.refused_though_allowed, row.is_exact))
         for row in found.callers[:top]
@@ -43,12 +47,10 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
     times = [
         (unit.label(row.start), number(row.served_though_denied), number(row.refused_though_allowed)) for row in found.times if unit
     ]
-    if rows:
-        tables.append(parts.table("Calls that were served or refused otherwise, by route", columns, rows, top, len(found.mismatches)))
     if callers:
-        tables.append(parts.table("The same by caller", {"caller": CODE, **both}, callers, top, len(found.callers)))
+        tables.append(parts.table("Calls served or refused otherwise, by caller", {"caller": CODE, **both}, callers, top, len(found.callers)))
     if times:
-        tables.append(parts.table("The same over time", {"from (UTC)": NAME, **both}, times, len(times)))
+        tables.append(parts.table("Calls served or refused otherwise, over time", {"from (UTC)": NAME, **both}, times, len(times)))
     return Section(name, finding, [], tables)
 
 
@@ -92,6 +94,8 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
     called = {row.route for row in found.routes if row.route is not None and row.scope is not None}
     finding = f"Called: {number(len(called))} of the policy's {number(len(policy.routes()), 'route')}."
     nowhere = sum(row.denied for row in found.routes if row.route is None and row.scope is None)
+    if tokenless := sum(row.calls for row in found.probed):
+        finding += f" With those that have no valid token, at the route that they ask for: {number(tokenless, 'call')}."
     if nowhere:
         finding += f" Denied before a route was known: {number(nowhere, 'call')}."
     # Scanners send many calls that reach no route. With a bar for these, the bars of the routes would be too short to compare.
@@ -122,14 +126,18 @@ def times(found: Figures) -> Section:
     if found.unit is None:
         nothing = "The log has no times, so nothing can be said of when calls were made."
         return Section(name, nothing, [], [])
-    finding = f"Each bar: {found.unit.name}, in UTC."
+    length = found.unit.name if found.unit.name[0].isdigit() else f"1 {found.unit.name}"
+    finding = f"Each bar: {length}, in UTC." if len(found.times) > 1 else f"All within {length}."
     if found.without_time:
         finding += f" Left out, because they have no time: {number(found.without_time, 'call')}."
-    calls = timeline(found.times, [(span.allowed, span.denied) for span in found.times], [ALLOWED, DENIED], found.unit.ticks)
-    chart = parts.chart("Calls allowed and denied, over time", calls, ALLOWED, DENIED)
+    charts = []
+    # One bar says no more than its number.
+    if len(found.times) > 1:
+        drawn = timeline(found.times, [(span.allowed, span.denied) for span in found.times], [ALLOWED, DENIED], found.unit.ticks)
+        charts.append(parts.chart("Calls allowed and denied, over time", drawn, ALLOWED, DENIED))
     rows = [(found.unit.label(span.start), number(span.allowed), number(span.denied)) for span in found.times]
     columns = {"from (UTC)": NAME, "allowed": NUMBER, "denied": NUMBER}
-    return Section(name, finding, [chart], [parts.table("Calls over time", columns, rows, len(rows))])
+    return Section(name, finding, charts, [parts.table("Calls over time", columns, rows, len(rows))])
 
 
 def denials(found: Figures, top: int) -> Section:

@@ -29,9 +29,10 @@ def told_apart(found: Figures, top: int) -> Section:
         return Section(name, "No denied call names its caller, so denials cannot be told apart.", [], [])
     told = rows.where(lambda row: row.looks_like is not None)
     calls = sum(row.calls for row in told)
+    said = f"look like something: {bound(calls, found.denials_is_exact)}; of the other {number(found.denied - calls)} nothing is said"
     finding = (
-        f"Of {number(found.denied, 'denied call')}, {bound(calls, found.denials_is_exact)} look like something; of the other "
-        f"{number(found.denied - calls)} nothing is said. {'; '.join(f'A {what} {rule}' for what, rule in RULES.items())}. "
+        f"Denied calls: {number(found.denied)}; {said if calls else 'none of them looks like something that is told apart'}. "
+        f"{'. '.join(f'A {what} {rule}' for what, rule in RULES.items())}. "
         "These are signs, no proof: each has the first rows that it is drawn from, counted from 1."
     )
     if found.changes is None:

@@ -28,7 +28,7 @@ def orbs(found: Figures, top: int) -> Section:
         finding += f" Bonus orbs might be used by {number(found.bonus_allowed, 'call')}."
     if not (of.total.calls or of.total.base_calls):
         return Section(name, finding, [], [])
-    has_base = of.total.base_calls is not None
+    has_base = bool(of.total.base_calls)
     return Section(name, finding, _charts(of, unit), _tables(of, unit, has_base, top))
 
 
@@ -52,7 +52,7 @@ def _base(of: Charged) -> str:
 def _most(of: Orbs, unit: Unit | None) -> str:
     """When most orbs were consumed."""
     most = max(of.times, key=lambda span: (span.orbs, span.calls), default=None)
-    if most is None or unit is None or not most.calls:
+    if most is None or unit is None or not most.calls or len(of.times) == 1:
         return ""
     start = unit.label(most.start)
     if not most.orbs:
@@ -68,7 +68,7 @@ def _charts(of: Orbs, unit: Unit | None) -> list[Chart]:
     names = short_routes([parts.place(row) for row in routes])
     drawn = [Bar(name, _said(row), (row.orbs if of.total.orbs else row.calls,)) for name, row in zip(names, routes)]
     charts = [parts.bars(f"{what}, by route", drawn, CONSUMING)] if drawn else []
-    if unit is not None and any(span.calls for span in of.times):
+    if unit is not None and len(of.times) > 1 and any(span.calls for span in of.times):
         over_time = timeline(of.times, [(span.orbs if of.total.orbs else span.calls,) for span in of.times], [CONSUMING], unit.ticks)
         charts.append(parts.chart(f"{what}, over time", over_time, CONSUMING))
     return charts

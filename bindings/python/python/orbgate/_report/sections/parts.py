@@ -40,12 +40,13 @@ class Table(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of the page; without anything to draw or list it is its sentence."""
+    """A part of the page; without anything to draw or list it is its sentence, or several with their names."""
 
     name: str
     finding: str
     charts: Sequence[Chart]
     tables: Sequence[Table]
+    sentences: Sequence[tuple[str, str]] = ()
 
 
 def place(row: RouteCount | RouteOrbs | Outcome) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from ..._terms import Reason
 from ..charts import MOST_BARS, Bar
 from ..numbers import bound, number, short_routes, shown
 from . import parts
@@ -27,8 +28,10 @@ def unused(found: Figures, policy: Policy, top: int) -> Section:
         held = bound(len(pairs), found.caller_scopes_is_exact, "scope")
         of_all = bound(found.different_callers, found.callers_is_exact, "caller")
         by_caller = f" Held by a caller and never used by it: {held}, by {number(holders)} of {of_all}."
+        if not pairs and found.caller_scopes_is_exact:
+            by_caller = " No caller holds one that it never uses."
     if not found.unused:
-        finding = f"Used by somebody: {number(len(found.scopes), 'granted scope')}, all of them.{by_caller}"
+        finding = f"Granted scopes that the policy has: {number(len(found.scopes))}. Each was used by somebody.{by_caller}"
         return Section(name, finding, [], tables)
     of_all = f"{number(len(found.unused))} of {number(len(found.scopes), 'scope')} of the policy"
     finding = f"Granted and used by nobody: {of_all}. Without them, every call of this log would have been decided alike.{by_caller}"
@@ -91,6 +94,9 @@ def probed(found: Figures, top: int) -> Section:
         return Section(name, "No route was called without a valid token.", [], [])
     calls = sum(row.calls for row in found.probed)
     finding = f"Called without a valid token: {number(len(found.probed), 'route')}, by {number(calls, 'call')}."
+    tokenless = sum(row.calls for row in found.reasons if row.reason in (Reason.NO_TOKEN, Reason.INVALID_TOKEN))
+    if tokenless > calls:
+        finding += f" To no route of the policy: {number(tokenless - calls, 'such call')} more."
     names = short_routes([row.route for row in found.probed[:MOST_BARS]])
     drawn = [Bar(name, number(row.calls, "call"), (row.calls,)) for name, row in zip(names, found.probed)]
     rows = [(row.route, number(row.calls), number(row.no_token), number(row.invalid_token)) for row in found.probed]
