@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
 use hyper::body::Incoming;
+use rustls::ServerConfig;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, answer, refused};
@@ -91,6 +92,14 @@ impl Service for Authorizer {
             None => listener.mode == Mode::Authzen,
             Some(blocks) => blocks.iter().any(|block| block.contains(peer)),
         })
+    }
+
+    fn asks_by_target(&self) -> bool {
+        self.mode == Mode::EnvoyHttp
+    }
+
+    fn tls(&self) -> Option<Arc<ServerConfig>> {
+        self.current.load().tls.get(self.index)?.clone()
     }
 
     fn note(&self, fault: Fault) {

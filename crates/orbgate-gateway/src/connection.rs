@@ -15,11 +15,14 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
+use rustls::ServerConfig;
 use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
 
 use crate::config::Limits;
 use crate::faults::Fault;
-use crate::listen::Listener;
+use crate::fragment::WithoutFragments;
+use crate::listen::{Listener, Stream};
 
 /// What is spoken at a place.
 pub(crate) enum Protocol {
@@ -38,6 +41,16 @@ pub(crate) trait Service: Send + Sync + 'static {
 
     /// Whether this address may connect; a Unix socket has none.
     fn trusts(&self, peer: Option<IpAddr>) -> bool;
+
+    /// What TLS is spoken with; none without it.
+    fn tls(&self) -> Option<Arc<ServerConfig>> {
+        None
+    }
+
+    /// Whether the target of a request is what is asked about.
+    fn asks_by_target(&self) -> bool {
+        false
+    }
 
     /// Notes why a connection is closed at once.
     fn note(&self, fault: Fault);
@@ -83,32 +96,44 @@ pub(crate) async fn serve<S: Service>(
             service.note(Fault::TooManyConnections);
             continue;
         };
-        let service = Arc::clone(&service);
-        let answer = service_fn(move |request| {
-            let service = Arc::clone(&service);
-            async move { Ok::<_, Infallible>(service.answer(request).await) }
+        let (service, watcher) = (Arc::clone(&service), graceful.watcher());
+        let (one, two) = (one.clone(), two.clone());
+        tokio::spawn(async move {
+            let _permit = permit;
+            let Some(stream) = secured(&*service, stream, limits).await else {
+                return service.note(Fault::Handshake);
+            };
+            let stream = TokioIo::new(match service.asks_by_target() {
+                true => Box::new(WithoutFragments(stream)),
+                false => stream,
+            });
+            let answer = service_fn(move |request| {
+                let service = Arc::clone(&service);
+                async move { Ok::<_, Infallible>(service.answer(request).await) }
+            });
+            // How a connection ends is its other side's business: what was asked is answered and counted.
+            let _ = match S::PROTOCOL {
+                Protocol::Http1 => watcher.watch(one.serve_connection(stream, answer)).await,
+                Protocol::Http2 => watcher.watch(two.serve_connection(stream, answer)).await,
+            };
         });
-        let stream = TokioIo::new(stream);
-        // How a connection ends is its other side's business: what was asked is answered and counted.
-        match S::PROTOCOL {
-            Protocol::Http1 => {
-                let connection = graceful.watch(one.serve_connection(stream, answer));
-                tokio::spawn(async move {
-                    let _ = connection.await;
-                    drop(permit);
-                });
-            }
-            Protocol::Http2 => {
-                let connection = graceful.watch(two.serve_connection(stream, answer));
-                tokio::spawn(async move {
-                    let _ = connection.await;
-                    drop(permit);
-                });
-            }
-        }
     }
     drop(listener);
     let _ = tokio::time::timeout(limits.drain, graceful.shutdown()).await;
+}
+
+/// The connection itself, or TLS over it; none if the other side does not come to terms in time.
+async fn secured<S: Service>(
+    service: &S,
+    stream: Box<dyn Stream>,
+    limits: Limits,
+) -> Option<Box<dyn Stream>> {
+    let Some(config) = service.tls() else {
+        return Some(stream);
+    };
+    let handshake = TlsAcceptor::from(config).accept(stream);
+    let secured = tokio::time::timeout(limits.idle, handshake).await.ok()?;
+    Some(Box::new(secured.ok()?))
 }
 
 fn http1(limits: Limits) -> http1::Builder {

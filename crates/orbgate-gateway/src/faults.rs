@@ -9,6 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(crate) enum Fault {
     /// The connection comes from an address that is not among `trusted_proxies`.
     UntrustedPeer,
+    /// TLS was not agreed on: a wrong certificate of the client, none, or no TLS at all.
+    Handshake,
     /// There are more connections than the limit.
     TooManyConnections,
     /// There are more questions under way than the limit.
@@ -25,7 +27,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// How many there are.
-    const COUNT: usize = 7;
+    const COUNT: usize = 8;
 
     const fn index(self) -> usize {
         match self {
@@ -36,6 +38,7 @@ impl Fault {
             Self::Repeated(_) => 4,
             Self::Foreign => 5,
             Self::Unclear => 6,
+            Self::Handshake => 7,
         }
     }
 
@@ -49,6 +52,7 @@ impl Fault {
             Self::Repeated(_) => "repeated_header",
             Self::Foreign => "foreign_header",
             Self::Unclear => "unclear_message",
+            Self::Handshake => "tls_handshake",
         }
     }
 }
@@ -59,6 +63,7 @@ impl fmt::Display for Fault {
             Self::UntrustedPeer => f.write_str("the address is not among `trusted_proxies`"),
             Self::TooManyConnections => f.write_str("`limits.connections` is reached"),
             Self::Overloaded => f.write_str("`limits.questions` is reached"),
+            Self::Handshake => f.write_str("TLS was not agreed on"),
             Self::Missing(name) => write!(f, "the proxy did not send `{name}`"),
             Self::Repeated(name) => write!(f, "`{name}` came more than once"),
             Self::Unclear => f.write_str(

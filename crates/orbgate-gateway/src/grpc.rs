@@ -15,6 +15,7 @@ use envoy_types::pb::google::rpc;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use rustls::ServerConfig;
 use tonic::Code;
 use tower_service::Service as _;
 
@@ -52,6 +53,10 @@ impl Service for Grpc {
 
     fn trusts(&self, peer: Option<IpAddr>) -> bool {
         self.authorizer.trusts(peer)
+    }
+
+    fn tls(&self) -> Option<Arc<ServerConfig>> {
+        self.authorizer.tls()
     }
 
     fn note(&self, fault: Fault) {

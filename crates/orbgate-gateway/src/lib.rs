@@ -11,6 +11,7 @@ mod authzen;
 mod config;
 mod connection;
 mod faults;
+mod fragment;
 mod grpc;
 mod listen;
 mod log;
@@ -20,7 +21,9 @@ mod promises;
 mod question;
 mod reload;
 mod run;
+mod sockets;
 mod state;
+mod tls;
 
 // The public interface is:
 pub use crate::config::{Config, ConfigError};

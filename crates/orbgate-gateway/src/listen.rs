@@ -48,11 +48,13 @@ pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// An open place. Dropping it takes a Unix socket away.
+/// An open place. Dropping it takes a Unix socket away that it has made.
 #[derive(Debug)]
 pub(crate) enum Listener {
     Tcp(TcpListener),
     Unix(UnixListener, PathBuf),
+    /// A Unix socket that the service manager has made, and keeps.
+    Passed(UnixListener),
 }
 
 impl Listener {
@@ -74,7 +76,9 @@ impl Listener {
                 stream.set_nodelay(true)?;
                 Ok((Box::new(stream), Some(peer.ip())))
             }
-            Self::Unix(listener, _) => Ok((Box::new(listener.accept().await?.0), None)),
+            Self::Unix(listener, _) | Self::Passed(listener) => {
+                Ok((Box::new(listener.accept().await?.0), None))
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A new configuration without a restart: when its file or that of the issuers changes, or at `SIGHUP`.
+//! A new configuration without a restart: when its file, that of the issuers or a certificate's changes, or at `SIGHUP`.
 //!
 //! The policy's file is followed by `orbgate-tower`.
 
@@ -11,8 +11,8 @@ use tokio::sync::watch;
 
 use crate::state::{INTERVAL, State};
 
-/// The two files as they were read; `None` for one that cannot be.
-type Texts = [Option<Vec<u8>>; 2];
+/// The files as they were read; `None` for one that cannot be.
+type Texts = Vec<Option<Vec<u8>>>;
 
 /// Follows the files until it is told to stop.
 ///
@@ -23,7 +23,7 @@ pub(crate) async fn follow(
     mut hangup: Signal,
     mut stop: watch::Receiver<bool>,
 ) {
-    let mut judged = texts(&file, &current.load().config.tokens).await;
+    let mut judged = texts(&file, &current).await;
     let mut resting = None;
     loop {
         let is_told = tokio::select! {
@@ -31,11 +31,16 @@ pub(crate) async fn follow(
             _ = hangup.recv() => true,
             () = tokio::time::sleep(INTERVAL) => false,
         };
-        let now = texts(&file, &current.load().config.tokens).await;
+        let now = texts(&file, &current).await;
         if is_told || (now != judged && resting.as_ref() == Some(&now)) {
             resting = None;
             judged = now;
             reload(&file, &current).await;
+            // A new configuration may name other files.
+            judged = match texts(&file, &current).await {
+                same if same.len() == judged.len() => judged,
+                others => others,
+            };
         } else {
             resting = (now != judged).then_some(now);
         }
@@ -67,7 +72,10 @@ fn count(result: &'static str) {
     metrics::counter!("orbgate_gateway_loads_total", "result" => result).increment(1);
 }
 
-async fn texts(file: &Path, tokens: &Path) -> Texts {
-    let read = async |path: &Path| tokio::fs::read(path).await.ok();
-    [read(file).await, read(tokens).await]
+async fn texts(file: &Path, current: &ArcSwap<State>) -> Texts {
+    let mut texts = vec![tokio::fs::read(file).await.ok()];
+    for path in current.load_full().files() {
+        texts.push(tokio::fs::read(path).await.ok());
+    }
+    texts
 }

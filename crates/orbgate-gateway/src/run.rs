@@ -17,6 +17,7 @@ use crate::connection::serve;
 use crate::grpc::Grpc;
 use crate::listen::{Address, Listener};
 use crate::mode::Mode;
+use crate::sockets::Sockets;
 use crate::state::{StartError, State};
 use crate::{log, reload};
 
@@ -30,8 +31,10 @@ use crate::{log, reload};
 /// Why it cannot start.
 pub fn run(file: &Path) -> Result<(), StartError> {
     log::start();
+    // First, while the program has one thread: it takes the variables away.
+    let sockets = Sockets::passed().map_err(StartError::Sockets)?;
     let runtime = Runtime::new().map_err(StartError::Runtime)?;
-    runtime.block_on(serve_all(file))
+    runtime.block_on(serve_all(file, sockets))
 }
 
 /// Loads what a configuration file names, and serves nothing.
@@ -45,7 +48,7 @@ pub fn check(file: &Path) -> Result<(), StartError> {
     State::load(file, None).map(drop)
 }
 
-async fn serve_all(file: &Path) -> Result<(), StartError> {
+async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> {
     // The counters come first: loading the policy counts.
     let counted = counters();
     let state = State::load(file, None)?;
@@ -65,12 +68,15 @@ async fn serve_all(file: &Path) -> Result<(), StartError> {
     let mut places = Vec::new();
     for (index, listener) in config.listeners.iter().enumerate() {
         let place = Authorizer::new(index, listener, limits, Arc::clone(&current));
-        places.push((place, open(&listener.address).await?));
+        places.push((place, open(&listener.address, &mut sockets).await?));
     }
     let admin = match &config.admin {
-        Some(address) => Some(open(address).await?),
+        Some(address) => Some(open(address, &mut sockets).await?),
         None => None,
     };
+    if let Some(address) = sockets.left() {
+        return Err(StartError::Unasked(address.to_string()));
+    }
     let (stop, stopped) = watch::channel(false);
     let mut served = JoinSet::new();
     for (place, listener) in places {
@@ -111,10 +117,15 @@ async fn serve_all(file: &Path) -> Result<(), StartError> {
     Ok(())
 }
 
-async fn open(address: &Address) -> Result<Listener, StartError> {
-    let listener = Listener::open(address).await;
-    let listener = listener.map_err(|error| StartError::listen(address, error))?;
-    tracing::info!(%address, "listening");
+async fn open(address: &Address, sockets: &mut Sockets) -> Result<Listener, StartError> {
+    let refuse = |error| StartError::listen(address, error);
+    let passed = sockets.take(address).map_err(refuse)?;
+    let is_passed = passed.is_some();
+    let listener = match passed {
+        Some(listener) => listener,
+        None => Listener::open(address).await.map_err(refuse)?,
+    };
+    tracing::info!(%address, is_passed, "listening");
     Ok(listener)
 }
 

@@ -9,9 +9,11 @@ use std::sync::Arc;
 
 use orbgate_token::{KeyFetcher, Verifier};
 use orbgate_tower::{AuditLog, Engines, GateLayer, LoadError, Watch, WatchSettings};
+use rustls::ServerConfig;
 
 use crate::config::{Config, PolicySettings};
 use crate::listen::Address;
+use crate::tls::TlsFiles;
 
 /// How often files are looked at.
 pub(crate) const INTERVAL: Duration = Duration::from_secs(2);
@@ -24,6 +26,8 @@ pub(crate) struct State {
     pub(crate) keys: Keys,
     /// Decides who may ask by AuthZEN; none where callers send no token.
     pub(crate) callers: Option<GateLayer<KeyFetcher>>,
+    /// Of each listener, in their order.
+    pub(crate) tls: Vec<Option<Arc<ServerConfig>>>,
     policy: Policy,
     audit: Option<AuditLog>,
 }
@@ -54,6 +58,9 @@ impl State {
         if let Some(former) = former {
             former.config.refuse_moved(&config)?;
         }
+        let listeners = config.listeners.iter();
+        let tls = listeners.map(|it| it.tls.as_ref().map(|tls| tls.load(it.mode)).transpose());
+        let tls = tls.collect::<Result<Vec<_>, _>>()?;
         let keys = Keys::load(&config.tokens, former.map(|former| &former.keys))?;
         let same_policy = former.filter(|former| former.config.policy == config.policy);
         let policy = match same_policy {
@@ -86,6 +93,7 @@ impl State {
             gate,
             keys,
             callers,
+            tls,
             policy,
             audit,
         })
@@ -95,6 +103,13 @@ impl State {
     pub(crate) fn is_ready(&self) -> bool {
         let issuers = self.keys.fetcher.status();
         issuers.iter().any(|issuer| issuer.keys > 0)
+    }
+
+    /// Every file that is followed: with the configuration, those that it names.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        let tls = self.config.listeners.iter();
+        let tls = tls.filter_map(|listener| listener.tls.as_ref());
+        core::iter::once(self.config.tokens.as_path()).chain(tls.flat_map(TlsFiles::paths))
     }
 
     /// Waits until the audit is written.
@@ -186,6 +201,10 @@ pub enum StartError {
     Policy(PathBuf, LoadError),
     /// The system has no certificates to trust.
     Certificates(io::Error),
+    /// What the service manager passes is no socket to listen at.
+    Sockets(io::Error),
+    /// The service manager passes a socket for this address, and no listener has it.
+    Unasked(String),
     /// Nothing can listen at a place.
     Listen(String, io::Error),
     /// The threads of the server cannot be started.
@@ -207,6 +226,11 @@ impl fmt::Display for StartError {
             Self::Faulty(lines) => f.write_str(lines),
             Self::Policy(file, error) => write!(f, "{}: {error}", file.display()),
             Self::Certificates(error) => write!(f, "the system's certificates: {error}"),
+            Self::Sockets(error) => write!(f, "the sockets of `LISTEN_FDS`: {error}"),
+            Self::Unasked(address) => write!(
+                f,
+                "`LISTEN_FDS` has a socket for {address}, and no listener has this address"
+            ),
             Self::Listen(address, error) => write!(f, "listening at {address}: {error}"),
             Self::Runtime(error) => write!(f, "starting the server: {error}"),
             Self::NeedsRestart(key) => write!(f, "`{key}` has changed, which takes a restart"),

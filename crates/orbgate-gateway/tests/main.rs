@@ -10,6 +10,7 @@
 )]
 
 mod authzen;
+mod operation;
 mod proxies;
 mod questions;
 mod support;

@@ -14,6 +14,7 @@ use http::request::Parts as Head;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
+use rustls::ServerConfig;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -214,6 +215,10 @@ impl Service for Authzen {
 
     fn trusts(&self, peer: Option<IpAddr>) -> bool {
         self.authorizer.trusts(peer)
+    }
+
+    fn tls(&self) -> Option<Arc<ServerConfig>> {
+        self.authorizer.tls()
     }
 
     fn note(&self, fault: Fault) {

@@ -14,6 +14,7 @@ use super::rules::push;
 use crate::authzen::{ROUTE, SCOPE, TARGET, routes};
 use crate::listen::Address;
 use crate::mode::Mode;
+use crate::tls::TlsFiles;
 
 /// What AuthZEN's questions mean here.
 #[derive(Clone, Debug, Default)]
@@ -235,13 +236,18 @@ fn callers(scope: &Spanned<String>, faults: &mut Faults) -> Option<Engine> {
 }
 
 /// Why strangers could ask at this address; nothing where they cannot.
-pub(super) fn strangers(address: &Address, authzen: &AuthzenConfig) -> Option<&'static str> {
+pub(super) fn strangers(
+    address: &Address,
+    authzen: &AuthzenConfig,
+    tls: Option<&TlsFiles>,
+) -> Option<&'static str> {
     let is_near = match address {
         Address::Unix(_) => true,
         Address::Tcp(address) => address.ip().is_loopback(),
     };
-    let message = "strangers could ask here: set `caller_scope` in `authzen`, or listen at a loopback address or a Unix socket";
-    (!is_near && authzen.callers.is_none()).then_some(message)
+    let message = "strangers could ask here: set `caller_scope` in `authzen` or `client_ca` in `tls`, or listen at a loopback address or a Unix socket";
+    let shows_certificate = tls.is_some_and(|tls| tls.client_ca.is_some());
+    (!is_near && !shows_certificate && authzen.callers.is_none()).then_some(message)
 }
 
 /// Refuses settings for a mode that no listener has.

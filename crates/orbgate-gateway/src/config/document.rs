@@ -33,6 +33,15 @@ pub(super) struct ListenerDocument {
     pub(super) mode: Spanned<Mode>,
     pub(super) listen: Spanned<String>,
     pub(super) trusted_proxies: Option<Spanned<Vec<Spanned<String>>>>,
+    pub(super) tls: Option<TlsDocument>,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TlsDocument {
+    pub(super) certificate: Spanned<String>,
+    pub(super) key: Spanned<String>,
+    pub(super) client_ca: Option<Spanned<String>>,
 }
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]

@@ -16,6 +16,7 @@ use crate::listen::Address;
 use crate::mode::Mode;
 use crate::peers::Block;
 use crate::promises::Promises;
+use crate::tls::TlsFiles;
 
 pub(crate) use self::authzen::{AuthzenConfig, Listed};
 
@@ -50,6 +51,7 @@ pub(crate) struct ListenerConfig {
     pub(crate) address: Address,
     /// Who may ask; everybody without: of a Unix socket, which has no addresses, and where callers authenticate.
     pub(crate) trusted: Option<Vec<Block>>,
+    pub(crate) tls: Option<TlsFiles>,
 }
 
 /// Limits on everything that clients can make grow. Each listener has its own.
@@ -113,9 +115,10 @@ const FORMAT: Format = Format {
 };
 
 /// Every key, wherever it is.
-const KEYS: [&str; 36] = yaml::keys_of(&[
+const KEYS: [&str; 40] = yaml::keys_of(&[
     &read::ROOT_KEYS,
     &read::LISTENER_KEYS,
+    &read::TLS_KEYS,
     &read::AUTHZEN_KEYS,
     &read::SUBJECT_KEYS,
     &read::ACTION_KEYS,

@@ -5,7 +5,7 @@ use orbgate_yaml::{Content, Faults, Node, Owner, Spanned, Values, amount};
 
 use super::document::{
     ActionDocument, AuthzenDocument, ChallengeDocument, Document, KindDocument, LimitsDocument,
-    ListenerDocument, ResourceDocument, SubjectDocument,
+    ListenerDocument, ResourceDocument, SubjectDocument, TlsDocument,
 };
 use crate::mode::Mode;
 
@@ -27,7 +27,9 @@ pub(super) const ROOT_KEYS: [&str; 15] = [
     "limits",
 ];
 
-pub(super) const LISTENER_KEYS: [&str; 3] = ["mode", "listen", "trusted_proxies"];
+pub(super) const LISTENER_KEYS: [&str; 4] = ["mode", "listen", "trusted_proxies", "tls"];
+
+pub(super) const TLS_KEYS: [&str; 3] = ["certificate", "key", "client_ca"];
 
 pub(super) const LIMIT_KEYS: [&str; 5] = [
     "connections",
@@ -126,7 +128,7 @@ impl Reader<'_> {
             place: node.place,
         };
         let required = ["mode", "listen"];
-        let [mode, listen, trusted_proxies] =
+        let [mode, listen, trusted_proxies, tls] =
             self.values.fields(node, &owner, LISTENER_KEYS, &required)?;
         let mode = mode.map(|node| self.values.choice(node, "`mode`", &Mode::NAMED));
         let listen = listen.map(|node| self.address(node, "`listen`"));
@@ -140,6 +142,22 @@ impl Reader<'_> {
             mode: mode?,
             listen: listen?,
             trusted_proxies,
+            tls: tls.and_then(|node| self.tls(node)),
+        })
+    }
+
+    fn tls(&mut self, node: &Node<'_>) -> Option<TlsDocument> {
+        let owner = Owner {
+            what: "`tls`",
+            place: node.place,
+        };
+        let required = ["certificate", "key"];
+        let [certificate, key, client_ca] =
+            self.values.fields(node, &owner, TLS_KEYS, &required)?;
+        Some(TlsDocument {
+            certificate: self.text(certificate, "`certificate`")?,
+            key: self.text(key, "`key`")?,
+            client_ca: self.text(client_ca, "`client_ca`"),
         })
     }
 

@@ -13,6 +13,7 @@ use super::{Config, Limits, ListenerConfig, PolicySettings};
 use crate::listen::Address;
 use crate::mode::Mode;
 use crate::promises::Promises;
+use crate::tls::TlsFiles;
 
 /// The configuration that a document describes, or `None` and every fault in it.
 pub(super) fn config(document: &Document, folder: &Path, faults: &mut Faults) -> Option<Config> {
@@ -33,7 +34,7 @@ pub(super) fn config(document: &Document, folder: &Path, faults: &mut Faults) ->
     let authzen = document.authzen.as_ref();
     let authzen = authzen.map_or_else(AuthzenConfig::default, |it| authzen::config(it, faults));
     authzen::refuse_unused(document, faults);
-    let listeners = listeners(document, &authzen, faults);
+    let listeners = listeners(document, folder, &authzen, faults);
     let admin = document
         .admin
         .as_ref()
@@ -63,6 +64,7 @@ pub(super) fn config(document: &Document, folder: &Path, faults: &mut Faults) ->
 
 fn listeners(
     document: &Document,
+    folder: &Path,
     authzen: &AuthzenConfig,
     faults: &mut Faults,
 ) -> Vec<ListenerConfig> {
@@ -72,12 +74,13 @@ fn listeners(
     }
     let listeners = value.iter();
     listeners
-        .filter_map(|document| listener(document, authzen, faults))
+        .filter_map(|document| listener(document, folder, authzen, faults))
         .collect()
 }
 
 fn listener(
     document: &ListenerDocument,
+    folder: &Path,
     authzen: &AuthzenConfig,
     faults: &mut Faults,
 ) -> Option<ListenerConfig> {
@@ -97,8 +100,14 @@ fn listener(
     });
     let blocks = blocks.collect::<Vec<_>>();
     let address = address(&document.listen, faults)?;
+    let file = |name: &Spanned<String>| folder.join(&name.value);
+    let tls = document.tls.as_ref().map(|tls| TlsFiles {
+        certificate: file(&tls.certificate),
+        key: file(&tls.key),
+        client_ca: tls.client_ca.as_ref().map(file),
+    });
     let is_authzen = document.mode.value == Mode::Authzen;
-    if is_authzen && let Some(message) = authzen::strangers(&address, authzen) {
+    if is_authzen && let Some(message) = authzen::strangers(&address, authzen, tls.as_ref()) {
         push(faults, document.listen.place, message.to_owned());
     }
     match (&address, trusted) {
@@ -123,6 +132,7 @@ fn listener(
         mode: document.mode.value,
         address,
         trusted: trusted.map(|_| blocks),
+        tls,
     })
 }
 

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::document::{
     ActionDocument, AuthzenDocument, Document, LimitsDocument, ListenerDocument, ResourceDocument,
-    SubjectDocument,
+    SubjectDocument, TlsDocument,
 };
 use super::{Config, FORMAT};
 use crate::mode::Mode;
@@ -96,7 +96,8 @@ authzen:
     - { type: route, path: '/a/{id}' }
     - { type: file, path: '/a/x{id}' }
 ";
-    let strangers = "strangers could ask here: set `caller_scope` in `authzen`, or listen at";
+    let strangers =
+        "strangers could ask here: set `caller_scope` in `authzen` or `client_ca` in `tls`, or";
     let expected = [
         format!("g:4:30: {strangers}"),
         format!("g:6:30: {strangers}"),
@@ -157,6 +158,7 @@ fn the_document_the_format_and_the_guide_have_the_same_keys() {
         keys::<Document>(),
         keys::<ListenerDocument>(),
         keys::<LimitsDocument>(),
+        keys::<TlsDocument>(),
         keys::<AuthzenDocument>(),
         keys::<SubjectDocument>(),
         keys::<ActionDocument>(),

@@ -1,0 +1,65 @@
+//! Sockets that the service manager has opened: systemd's socket activation (`LISTEN_FDS`).
+
+use std::io;
+use std::os::unix::net::UnixListener;
+
+use core::net::SocketAddr;
+use std::net::TcpListener;
+use std::path::PathBuf;
+
+use listenfd::ListenFd;
+
+use crate::listen::{Address, Listener};
+
+/// Those that no place has taken yet.
+#[derive(Debug, Default)]
+pub(crate) struct Sockets {
+    tcp: Vec<(SocketAddr, TcpListener)>,
+    unix: Vec<(PathBuf, UnixListener)>,
+}
+
+impl Sockets {
+    /// What the environment passes to this process. What is no listening socket with an address is an error.
+    pub(crate) fn passed() -> io::Result<Self> {
+        let mut passed = ListenFd::from_env();
+        let mut sockets = Self::default();
+        for at in 0..passed.len() {
+            if let Ok(Some(listener)) = passed.take_tcp_listener(at) {
+                listener.set_nonblocking(true)?;
+                sockets.tcp.push((listener.local_addr()?, listener));
+            } else if let Some(listener) = passed.take_unix_listener(at)? {
+                listener.set_nonblocking(true)?;
+                let address = listener.local_addr()?;
+                let path = address
+                    .as_pathname()
+                    .ok_or(io::ErrorKind::AddrNotAvailable)?;
+                sockets.unix.push((path.to_owned(), listener));
+            }
+        }
+        Ok(sockets)
+    }
+
+    /// The one at this address, if it was passed.
+    pub(crate) fn take(&mut self, address: &Address) -> io::Result<Option<Listener>> {
+        Ok(match address {
+            Address::Tcp(address) => match self.tcp.iter().position(|(own, _)| own == address) {
+                Some(at) => Some(Listener::Tcp(self.tcp.swap_remove(at).1.try_into()?)),
+                None => None,
+            },
+            Address::Unix(path) => match self.unix.iter().position(|(own, _)| own == path) {
+                Some(at) => Some(Listener::Passed(self.unix.swap_remove(at).1.try_into()?)),
+                None => None,
+            },
+        })
+    }
+
+    /// The address of one that is left over.
+    pub(crate) fn left(&self) -> Option<Address> {
+        let tcp = self.tcp.iter().map(|(address, _)| Address::Tcp(*address));
+        let unix = self
+            .unix
+            .iter()
+            .map(|(path, _)| Address::Unix(path.clone()));
+        tcp.chain(unix).next()
+    }
+}

@@ -1,0 +1,86 @@
+//! TLS at a place: a certificate with its key, and where it is asked for, those of clients. A new one counts once it is whole.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::{RootCertStore, ServerConfig};
+
+use crate::mode::Mode;
+use crate::state::StartError;
+
+/// The files of a place with TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TlsFiles {
+    /// The server's certificate, followed by those up to its authority.
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
+    /// Whose certificates clients must show; none is asked for without it.
+    pub(crate) client_ca: Option<PathBuf>,
+}
+
+impl TlsFiles {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        let own = [self.certificate.as_path(), self.key.as_path()];
+        own.into_iter().chain(self.client_ca.as_deref())
+    }
+
+    /// What serves connections with these files, as they are now.
+    pub(crate) fn load(&self, mode: Mode) -> Result<Arc<ServerConfig>, StartError> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let chain = certificates(&self.certificate)?;
+        let text = read(&self.key)?;
+        let key = PrivateKeyDer::from_pem_slice(&text).map_err(|error| faulty(&self.key, error))?;
+        let clients = match &self.client_ca {
+            Some(file) => verifier(file, &provider)?,
+            None => WebPkiClientVerifier::no_client_auth(),
+        };
+        let config = ServerConfig::builder_with_provider(provider);
+        let config = config.with_safe_default_protocol_versions();
+        let config = config.map_err(|error| faulty(&self.certificate, error))?;
+        let config = config.with_client_cert_verifier(clients);
+        // Refuses a key that is another certificate's.
+        let config = config.with_single_cert(chain, key);
+        let mut config = config.map_err(|error| faulty(&self.certificate, error))?;
+        config.alpn_protocols = match mode {
+            Mode::EnvoyGrpc => vec![b"h2".to_vec()],
+            _ => vec![b"http/1.1".to_vec()],
+        };
+        Ok(Arc::new(config))
+    }
+}
+
+fn verifier(
+    file: &Path,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ClientCertVerifier>, StartError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(file)? {
+        let added = roots.add(certificate);
+        added.map_err(|error| faulty(file, error))?;
+    }
+    let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), Arc::clone(provider));
+    verifier.build().map_err(|error| faulty(file, error))
+}
+
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, StartError> {
+    let text = read(file)?;
+    let certificates = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
+    match certificates {
+        Ok(none) if none.is_empty() => Err(faulty(file, pem::Error::NoItemsFound)),
+        Ok(certificates) => Ok(certificates),
+        Err(error) => Err(faulty(file, error)),
+    }
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, StartError> {
+    std::fs::read(file).map_err(|error| StartError::Unreadable(file.to_owned(), error))
+}
+
+fn faulty(file: &Path, error: impl core::fmt::Display) -> StartError {
+    StartError::Faulty(format!("{}: {error}", file.display()))
+}

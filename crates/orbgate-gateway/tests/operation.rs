@@ -1,0 +1,289 @@
+//! TLS with certificates that change, and sockets that the service manager opens.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer as Authority, KeyPair};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
+
+use crate::support::wire::{Answer, ask, request};
+use crate::support::{Gateway, Issuer, Running, folder, free_port};
+
+const METADATA: &[u8] =
+    b"GET /.well-known/authzen-configuration HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+
+/// An authority, and what it signs.
+struct Ca {
+    certificate: CertificateDer<'static>,
+    authority: Authority<'static, KeyPair>,
+}
+
+/// A certificate with its key.
+struct Certified {
+    certificate: CertificateDer<'static>,
+    key: KeyPair,
+}
+
+impl Ca {
+    fn new() -> Self {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.self_signed(&key).unwrap();
+        Self {
+            certificate: certificate.der().clone(),
+            authority: Authority::new(params, key),
+        }
+    }
+
+    fn sign(&self) -> Certified {
+        let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &self.authority).unwrap();
+        Certified {
+            certificate: certificate.der().clone(),
+            key,
+        }
+    }
+}
+
+impl Certified {
+    fn write(&self, folder: &Path) {
+        pem(&folder.join("server.pem"), "CERTIFICATE", &self.certificate);
+        pem(
+            &folder.join("server.key"),
+            "PRIVATE KEY",
+            self.key.serialized_der(),
+        );
+    }
+}
+
+/// Writes DER as PEM, whole or not at all.
+fn pem(file: &Path, label: &str, der: &[u8]) {
+    let text = STANDARD.encode(der);
+    let text = format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n");
+    fs::write(file.with_extension("new"), text).unwrap();
+    fs::rename(file.with_extension("new"), file).unwrap();
+}
+
+/// Asks over TLS, with a certificate or without, and says whose the server's was; nothing if there is no answer.
+fn ask_securely(
+    address: &str,
+    ca: &Ca,
+    client: Option<&Certified>,
+    bytes: &[u8],
+) -> Option<(String, CertificateDer<'static>)> {
+    let mut roots = RootCertStore::empty();
+    roots.add(ca.certificate.clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider);
+    let config = config.with_safe_default_protocol_versions().unwrap();
+    let config = config.with_root_certificates(roots);
+    let config = match client {
+        None => config.with_no_client_auth(),
+        Some(own) => {
+            let key = PrivateKeyDer::try_from(own.key.serialize_der()).unwrap();
+            let chain = vec![own.certificate.clone()];
+            config.with_client_auth_cert(chain, key).unwrap()
+        }
+    };
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut connection = ClientConnection::new(config.into(), name).unwrap();
+    let mut socket = TcpStream::connect(address).unwrap();
+    let mut stream = Stream::new(&mut connection, &mut socket);
+    stream.write_all(bytes).ok()?;
+    let mut answer = Vec::new();
+    // An end without TLS's own end is an error, after the answer.
+    let _ = stream.read_to_end(&mut answer);
+    let text = String::from_utf8(answer).unwrap();
+    let shown = connection.peer_certificates()?.first()?.clone();
+    text.starts_with("HTTP/1.1 200 ")
+        .then_some((text, shown.into_owned()))
+}
+
+/// Waits until it has counted this often.
+fn counted(gateway: &mut Gateway, words: &[&str], count: u64) {
+    let admin = gateway.admin.clone();
+    let scrape = request(b"GET", b"/metrics", &[]);
+    let end = format!(" {count}");
+    gateway.running.until(&format!("{words:?}{end}"), |_| {
+        let text = ask(&admin, &scrape).body;
+        let mut lines = text.lines();
+        lines.any(|line| words.iter().all(|word| line.contains(word)) && line.ends_with(&end))
+    });
+}
+
+#[test]
+fn a_new_certificate_counts_once_it_is_whole() {
+    let (issuer, folder) = (Issuer::start(), folder("tls"));
+    let address = format!("127.0.0.1:{}", free_port());
+    let ca = Ca::new();
+    let [first, second, third] = [(); 3].map(|()| ca.sign());
+    first.write(&folder);
+    let config = format!(
+        "listeners:\n  - {{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1], tls: {{ certificate: server.pem, key: server.key }} }}\n"
+    );
+    let mut gateway = Gateway::start(folder.clone(), &issuer, &config);
+    let token = format!("Bearer {}", issuer.token("user", "read:orbs"));
+    let question = request(
+        b"GET",
+        b"/",
+        &[
+            ("Authorization", &token),
+            ("X-Original-Method", "GET"),
+            ("X-Original-URI", "/api/v1/external/orbs"),
+        ],
+    );
+    let shown = || ask_securely(&address, &ca, None, &question).map(|(_, shown)| shown);
+    assert_eq!(shown(), Some(first.certificate.clone()));
+    // Nobody asks without TLS, or trusts another authority.
+    assert_eq!(ask(&address, &question), Answer::default());
+    assert!(ask_securely(&address, &Ca::new(), None, &question).is_none());
+    counted(&mut gateway, &["tls_handshake", &address], 2);
+
+    second.write(&folder);
+    gateway.running.signal("HUP");
+    let shows = |certificate: &_| shown().as_ref() == Some(certificate);
+    gateway
+        .running
+        .until("the second", |_| shows(&second.certificate));
+
+    // Another certificate's key, no certificate, no file: the former stays, and that is said.
+    let refused = |gateway: &mut Gateway, why: &str| {
+        gateway.running.signal("HUP");
+        gateway
+            .running
+            .until(why, |running| running.said().contains(why));
+        assert!(shows(&second.certificate), "{why}");
+    };
+    pem(
+        &folder.join("server.pem"),
+        "CERTIFICATE",
+        &first.certificate,
+    );
+    refused(&mut gateway, "server.pem: keys may not be consistent");
+    fs::write(folder.join("server.pem"), "half").unwrap();
+    refused(&mut gateway, "server.pem: no items found");
+    second.write(&folder);
+    fs::remove_file(folder.join("server.key")).unwrap();
+    refused(&mut gateway, "server.key: No such file");
+    assert!(gateway.counted(&["orbgate_gateway_loads_total", "refused"]) >= 3);
+
+    // By itself, once the files have rested.
+    third.write(&folder);
+    gateway
+        .running
+        .until("the third", |_| shows(&third.certificate));
+}
+
+#[test]
+fn a_caller_shows_a_certificate_where_one_is_asked_for() {
+    let (issuer, folder) = (Issuer::start(), folder("mtls"));
+    let address = format!("127.0.0.1:{}", free_port());
+    let (ca, callers) = (Ca::new(), Ca::new());
+    ca.sign().write(&folder);
+    pem(
+        &folder.join("callers.pem"),
+        "CERTIFICATE",
+        &callers.certificate,
+    );
+    let tls = "tls: { certificate: server.pem, key: server.key, client_ca: callers.pem }";
+    let config = format!(
+        "authzen: {{ url: 'https://pdp.example.com' }}\nlisteners: [{{ mode: authzen, listen: {address}, {tls} }}]\n"
+    );
+    let mut gateway = Gateway::start(folder, &issuer, &config);
+    let asks = |client: Option<&Certified>| ask_securely(&address, &ca, client, METADATA).is_some();
+    assert!(asks(Some(&callers.sign())));
+    assert!(!asks(None));
+    assert!(!asks(Some(&ca.sign())));
+    counted(&mut gateway, &["tls_handshake", &address], 2);
+}
+
+/// Opens sockets at these places, and becomes the program with them as its descriptors from 3 on: what systemd does.
+const ACTIVATE: &str = r#"
+import os, socket, sys
+places, command = sys.argv[1].split(), sys.argv[2:]
+for at, place in enumerate(places):
+    if place.startswith("/"):
+        opened = socket.socket(socket.AF_UNIX)
+        opened.bind(place)
+    else:
+        opened = socket.socket()
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        host, port = place.split(":")
+        opened.bind((host, int(port)))
+    opened.listen()
+    os.dup2(opened.fileno(), 10 + at)
+    opened.close()
+for at in range(len(places)):
+    os.dup2(10 + at, 3 + at)
+    os.close(10 + at)
+os.environ.update(LISTEN_FDS=str(len(places)), LISTEN_PID=str(os.getpid()))
+os.execv(command[0], command)
+"#;
+
+#[test]
+#[ignore = "needs Python: cargo xtask test gateway"]
+fn sockets_that_are_passed_are_used_and_none_is_left_over() {
+    let (issuer, folder) = (Issuer::start(), folder("sockets"));
+    let [address, admin] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
+    let socket = folder.join("passed.sock");
+    fs::write(folder.join("tokens.yaml"), issuer.tokens_yaml()).unwrap();
+    let file = folder.join("gateway.yaml");
+    let listeners = format!(
+        "  - {{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}\n  - {{ mode: nginx, listen: 'unix:{}' }}\n",
+        socket.display()
+    );
+    let head = format!("orbgate_gateway: 1\ntokens: tokens.yaml\nadmin: {admin}\nlisteners:\n");
+    let start = |listeners: &str| {
+        fs::write(&file, format!("{head}{listeners}")).unwrap();
+        let _ = fs::remove_file(&socket);
+        let mut python = Command::new("python3");
+        let program = env!("CARGO_BIN_EXE_orbgate-gateway");
+        let places = format!("{address} {}", socket.display());
+        python
+            .args(["-c", ACTIVATE, &places, program, "--config"])
+            .arg(&file);
+        python
+    };
+    let mut running = Running::start(&mut start(&listeners));
+    running.until("it is ready", |_| {
+        ask(&admin, &request(b"GET", b"/readyz", &[])).status == 200
+    });
+    let said = running.said();
+    assert_eq!(said.matches("\"is_passed\":true").count(), 2, "{said}");
+    assert_eq!(said.matches("\"is_passed\":false").count(), 1, "{said}");
+    let token = format!("Bearer {}", issuer.token("user", "read:orbs"));
+    let headers = [
+        ("Authorization", &*token),
+        ("X-Original-Method", "GET"),
+        ("X-Original-URI", "/api/v1/external/orbs"),
+    ];
+    let question = request(b"GET", b"/", &headers);
+    assert_eq!(ask(&address, &question).status, 200);
+    let mut stream = std::os::unix::net::UnixStream::connect(&socket).unwrap();
+    stream.write_all(&question).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    running.signal("TERM");
+    assert!(running.child.wait().unwrap().success());
+    // The service manager keeps what it has made.
+    assert!(socket.exists());
+
+    let (one, _) = listeners.split_once("\n").unwrap();
+    let output = start(&format!("{one}\n")).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("`LISTEN_FDS` has a socket for unix:/"),
+        "{said}"
+    );
+}
