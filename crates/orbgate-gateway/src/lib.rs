@@ -17,6 +17,7 @@ mod listen;
 mod log;
 mod mode;
 mod peers;
+mod probe;
 mod promises;
 mod question;
 mod reload;
@@ -27,5 +28,6 @@ mod tls;
 
 // The public interface is:
 pub use crate::config::{Config, ConfigError};
+pub use crate::probe::probe;
 pub use crate::run::{check, run};
 pub use crate::state::StartError;

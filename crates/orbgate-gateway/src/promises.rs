@@ -70,6 +70,11 @@ impl Promises {
         }
     }
 
+    /// Their names, in the order of what they say.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(HeaderName::as_str)
+    }
+
     pub(crate) const fn aliases(&self) -> &HeaderValue {
         &self.aliases
     }

@@ -4,6 +4,7 @@
 
 mod backend;
 mod cases;
+mod probes;
 mod program;
 
 use std::fs;
@@ -177,7 +178,7 @@ impl Bench {
     }
 }
 
-fn gateway(issuer: &Issuer, place: &str, mode: &str, policy: Option<&str>) -> Gateway {
+pub(super) fn gateway(issuer: &Issuer, place: &str, mode: &str, policy: Option<&str>) -> Gateway {
     let folder = folder(&format!("proxy-{mode}-{}", place.replace(':', "-")));
     let mut config =
         format!("listeners: [{{ mode: {mode}, listen: {place}, trusted_proxies: [127.0.0.1] }}]\n");

@@ -58,11 +58,22 @@ pub(super) struct Proxy {
 impl Proxy {
     /// Starts it with its example, in which only the addresses are other ones.
     pub(super) fn start(kind: Program, binary: &Path, gateway: &str, backend: &str) -> Self {
+        Self::start_with(kind, binary, gateway, backend, ("", ""))
+    }
+
+    /// Starts it with a line of its example changed, all of it that is the same.
+    pub(super) fn start_with(
+        kind: Program,
+        binary: &Path,
+        gateway: &str,
+        backend: &str,
+        (line, other): (&str, &str),
+    ) -> Self {
         let (example, arguments) = kind.example();
         let source = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../examples/gateway")
             .join(example);
-        let home = folder(&format!("home-{example}"));
+        let home = folder(&format!("home-{example}-{}", free_port()));
         let port = free_port();
         let port_of = |address: &str| address.rsplit(':').next().unwrap().to_owned();
         let ports = [
@@ -76,6 +87,10 @@ impl Proxy {
         for file in fs::read_dir(source).unwrap() {
             let file = file.unwrap();
             let mut text = fs::read_to_string(file.path()).unwrap();
+            assert!(text.contains(line), "{line}");
+            if !line.is_empty() {
+                text = text.replace(line, other);
+            }
             for (from, to) in &ports {
                 text = text.replace(&format!(":{from}"), &format!(":{to}"));
                 text = text.replace(&format!("port_value: {from}"), &format!("port_value: {to}"));

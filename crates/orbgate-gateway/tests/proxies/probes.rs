@@ -1,0 +1,121 @@
+//! `--probe` finds what a configuration of a proxy leaves out: each fault once, before the real proxies.
+
+use std::process::Command;
+
+use super::gateway;
+use super::program::{Program, Proxy, find};
+use crate::support::{Issuer, free_port};
+
+/// What the probe says with one line of the example changed: nothing if all is well.
+fn findings(kind: Program, change: (&str, &str)) -> Option<String> {
+    let binary = find(kind)?;
+    let issuer = Issuer::start();
+    let [place, backend] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
+    let gateway = gateway(&issuer, &place, kind.mode(), None);
+    let proxy = Proxy::start_with(kind, &binary, &place, &backend, change);
+    let probed = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"))
+        .args(["--probe", &proxy.address, &backend, "--config"])
+        .arg(gateway.folder.join("gateway.yaml"))
+        .env(
+            "ORBGATE_TOKEN",
+            issuer.token("user", "read:orbs read:voxies"),
+        )
+        .output()
+        .unwrap();
+    let said = String::from_utf8(probed.stdout).unwrap();
+    let errors = String::from_utf8(probed.stderr).unwrap();
+    match probed.status.code() {
+        Some(0) => assert_eq!(said, "what arrives was allowed\n"),
+        code => assert_eq!(code, Some(1), "{change:?}: {errors}"),
+    }
+    Some(if probed.status.success() {
+        String::new()
+    } else {
+        said
+    })
+}
+
+fn finds(kind: Program, table: &[((&str, &str), &str)]) {
+    for (change, expected) in table {
+        let Some(said) = findings(kind, *change) else {
+            return;
+        };
+        match *expected {
+            "" => assert_eq!(said, "", "{change:?}"),
+            _ => assert!(said.contains(expected), "{change:?}: {said}"),
+        }
+    }
+}
+
+const OTHER: &str = "another call was allowed than this one";
+
+#[test]
+#[ignore = "starts nginx: cargo xtask test gateway"]
+fn the_probe_finds_what_is_wrong_with_nginx() {
+    finds(
+        Program::Nginx,
+        &[
+            (("", ""), ""),
+            (("auth_request /_orbgate;", ""), "arrives without a token"),
+            (
+                (
+                    "proxy_pass http://127.0.0.1:3000;",
+                    "proxy_pass http://127.0.0.1:3000/v2/;",
+                ),
+                OTHER,
+            ),
+            (("proxy_set_header X-Original-URI $request_uri;", ""), OTHER),
+            (
+                (
+                    "proxy_set_header X-Original-Method $request_method;",
+                    "proxy_set_header X-Original-Method GET;",
+                ),
+                OTHER,
+            ),
+            (
+                (
+                    "proxy_set_header X-Original-URI $request_uri;",
+                    "proxy_set_header X-Original-URI $uri;",
+                ),
+                "nothing arrives",
+            ),
+            (
+                ("proxy_set_header X-Orb-Scope $orb_scope;", ""),
+                "a promised header",
+            ),
+            (
+                ("proxy_set_header X-Orb-Status $orb_status;", ""),
+                "a promised header",
+            ),
+            (
+                ("http {", "http {\n    underscores_in_headers on;"),
+                "a promised header is the client's",
+            ),
+            (
+                (
+                    "proxy_pass http://127.0.0.1:3000;",
+                    "rewrite ^/api/(.*)$ /api/v1/$1 break;\n            proxy_pass http://127.0.0.1:3000;",
+                ),
+                OTHER,
+            ),
+        ],
+    );
+}
+
+#[test]
+#[ignore = "starts Caddy: cargo xtask test gateway"]
+fn the_probe_finds_what_is_wrong_with_caddy() {
+    finds(
+        Program::Caddy,
+        &[
+            (("", ""), ""),
+            (
+                (
+                    "reverse_proxy 127.0.0.1:3000",
+                    "reverse_proxy 127.0.0.1:3000 {\n\t\trewrite /v2{uri}\n\t}",
+                ),
+                OTHER,
+            ),
+        ],
+    );
+}
