@@ -74,6 +74,18 @@ const LANGUAGES: &[Language] = &[
         start: "target/xtask/gate-go",
         drops_empty_headers: false,
     },
+    Language {
+        name: "java",
+        needs: "java -version && mvn --version",
+        frameworks: &["httpserver", "servlet"],
+        build: &[
+            "cargo build --quiet -p orbgate-capi",
+            "mvn --quiet --batch-mode --file bindings/java/gate/pom.xml package -DskipTests -Doutput=$PWD/target/xtask/gate-java",
+        ],
+        start: "java -Dorbgate.library=target/debug/liborbgate.so -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
+                -cp target/xtask/gate-java/orbgate-exchange/classes:target/xtask/gate-java/orbgate-exchange/lib/* \
+                io.github.orbgate.exchange.Program",
+    },
 ];
 
 /// The lines that have been run.

@@ -1,5 +1,5 @@
 //! The step `java`: the Java package, built once and tested in a Java of each way into the library. Maven does it, with
-//! `bindings/java/pom.xml`; here is what finds the JDKs, which Maven's own discovery would look for in more than this machine's folders.
+//! `bindings/java/gate/pom.xml`; here is what finds the JDKs, which Maven's own discovery would look for in more than this machine's folders.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,6 +19,7 @@ const OLDEST: u32 = 17;
 const FOREIGN: u32 = 22;
 
 const BENCHMARK: &str = "io.github.orbgate.benchmark.Benchmark";
+const JAR: &str = "package -DskipTests --projects ..";
 const CONFORMANCE: &str = "io.github.orbgate.conformance.Conformance";
 
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
@@ -42,7 +43,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
 /// The conformance runner, in the newest Java.
 pub(crate) fn runner(project: &Project, library: &Library) -> Result<Program> {
     let kits = Kits::find()?;
-    kits.maven(project, library, "package -DskipTests").run()?;
+    kits.maven(project, library, JAR).run()?;
     kits.java(kits.newest(), project, library, CONFORMANCE)
 }
 
@@ -52,7 +53,7 @@ pub(crate) fn benchmarks(
     library: &Library,
 ) -> Result<Vec<(&'static str, Program)>> {
     let kits = Kits::find()?;
-    kits.maven(project, library, "package -DskipTests").run()?;
+    kits.maven(project, library, JAR).run()?;
     let ways = [("java", &kits.foreign), ("java-jna", &kits.older)].into_iter();
     let there = ways.filter_map(|(way, home)| Some((way, home.as_ref()?)));
     let program = |home: &Path| kits.java(home, project, library, BENCHMARK);
@@ -101,7 +102,7 @@ impl Kits {
     /// Maven for the package, its output in the target directory of everything else.
     fn maven(&self, project: &Project, library: &Library, goals: &str) -> Program {
         let file = library.directory.join(shared());
-        let pom = project.root.join("bindings/java/pom.xml");
+        let pom = project.root.join("bindings/java/gate/pom.xml");
         let maven = Program::parse("mvn --quiet --batch-mode").path("--file", &pom);
         let maven = maven.env("JAVA_HOME", self.newest().display().to_string());
         let maven = maven.words(goals);

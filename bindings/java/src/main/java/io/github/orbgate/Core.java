@@ -5,6 +5,7 @@ import java.lang.ref.Reference;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.BiFunction;
 import java.util.function.LongFunction;
 
 /**
@@ -95,8 +96,13 @@ final class Core {
         if (lane < 0) {
             throw Engine.closed();
         }
+        return leaving(lane, (engine, table) -> call.apply(engine));
+    }
+
+    /** A call after {@link #enter}. */
+    <T> T leaving(int lane, BiFunction<Long, Table, T> call) {
         try {
-            return call.apply(engine);
+            return call.apply(engine, table);
         } finally {
             leave(lane);
         }

@@ -1,11 +1,11 @@
 package io.github.orbgate;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.AccessMode;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -61,7 +61,7 @@ public final class Engine implements Policy, AutoCloseable {
         try {
             return compile("orbgate_engine_from_yaml", yaml);
         } catch (IOException impossible) {
-            throw new OrbgateException("a text needs no file", impossible);
+            throw Problem.withoutFile(impossible);
         }
     }
 
@@ -89,8 +89,9 @@ public final class Engine implements Policy, AutoCloseable {
         if (!Files.isRegularFile(path)) {
             throw new IOException("cannot read `" + path + "`: not a regular file");
         }
-        try {
-            return fromYaml(Files.readAllBytes(path));
+        // One byte more than a policy may have: the library says what is wrong.
+        try (InputStream file = Files.newInputStream(path)) {
+            return fromYaml(file.readNBytes(Layout.MAX_POLICY_BYTES + 1));
         } catch (PolicyException problem) {
             throw problem.in(path);
         }
@@ -104,48 +105,8 @@ public final class Engine implements Policy, AutoCloseable {
     private static Engine compile(String function, byte[] content) throws IOException {
         NativeBuffer out = new NativeBuffer(16);
         int status = Library.ABI.call(function, content, (long) content.length, out.address, out.address + 8);
-        long error = out.bytes.getLong(8);
-        if (error != 0) {
-            throwError(status, error);
-        }
-        Core.check(status);
+        Problem.check(status, out.bytes.getLong(8));
         return new Engine(new Core(out.bytes.getLong(0)));
-    }
-
-    /** Puts an error of the library into an exception, and frees it. */
-    private static void throwError(int status, long error) throws IOException {
-        try {
-            NativeBuffer info = NativeBuffer.struct(Layout.ErrorInfo.SIZE);
-            Core.check(Library.ABI.call("orbgate_error_info", error, info.address));
-            String message = info.text(Layout.ErrorInfo.MESSAGE);
-            if (status == Layout.STATUS_IO) {
-                throw new IOException(message);
-            }
-            if (status != Layout.STATUS_INVALID_POLICY) {
-                throw new OrbgateException(message);
-            }
-            throw new PolicyException(
-                    message,
-                    info.bytes.getInt(Layout.ErrorInfo.LINE),
-                    info.bytes.getInt(Layout.ErrorInfo.COLUMN),
-                    faults(error, info.bytes.getLong(Layout.ErrorInfo.FAULT_COUNT)));
-        } finally {
-            Library.ABI.call("orbgate_error_free", error);
-        }
-    }
-
-    private static List<Fault> faults(long error, long count) {
-        List<Fault> faults = new ArrayList<>();
-        NativeBuffer fault = NativeBuffer.struct(Layout.Fault.SIZE);
-        for (long index = 0; index < count; index++) {
-            Core.check(Library.ABI.call("orbgate_error_fault", error, index, fault.address));
-            faults.add(
-                    new Fault(
-                            fault.bytes.getInt(Layout.Fault.LINE),
-                            fault.bytes.getInt(Layout.Fault.COLUMN),
-                            fault.text(Layout.Fault.MESSAGE)));
-        }
-        return faults;
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.github.orbgate;
 
 /**
- * One thing wrong with a policy.
+ * One thing wrong with a policy or a configuration.
  *
  * @param line the line, from 1
  * @param column the column in characters, from 1

@@ -1,6 +1,7 @@
 package io.github.orbgate;
 
 import java.util.Objects;
+import java.util.function.BiFunction;
 
 /**
  * A place that holds an engine's policy, for hot reload: readers never wait, and every decision comes from exactly one policy. A
@@ -37,6 +38,17 @@ public final class Handle implements Policy {
             now = core; // It has been replaced meanwhile.
         }
         return new Engine(now);
+    }
+
+    /** A call with the current engine, and the table of its policy. */
+    <T> T during(BiFunction<Long, Table, T> call) {
+        while (true) {
+            Core now = core;
+            int lane = now.enter();
+            if (lane >= 0) { // Otherwise it has been replaced meanwhile.
+                return now.leaving(lane, call);
+            }
+        }
     }
 
     /** Decides with the current engine. */

@@ -9,10 +9,8 @@ import java.util.stream.Collectors;
 final class Text {
     private Text() {}
 
-    /** Each is refused for its length alone if it is longer: a method, a path, a scope; and a policy. */
+    /** Each is refused for its length alone if it is longer: a method, a path, a scope. */
     private static final int MOST_OF_A_REQUEST = 1 << 16;
-
-    private static final int MOST_OF_A_POLICY = 1 << 24;
 
     /** The largest array that every Java can make. */
     private static final int MOST_BYTES = Integer.MAX_VALUE - 8;
@@ -36,7 +34,7 @@ final class Text {
 
     /** A policy. Of a longer one the beginning is enough: it is refused for its length, too. */
     static byte[] ofPolicy(String text, String name) {
-        return bytes(beginning(text, name, MOST_OF_A_POLICY), name);
+        return bytes(beginning(text, name, Layout.MAX_POLICY_BYTES + 1), name);
     }
 
     private static String beginning(String text, String name, int most) {

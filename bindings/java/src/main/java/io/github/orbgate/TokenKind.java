@@ -27,6 +27,16 @@ public enum TokenKind {
         return word;
     }
 
+    /** The constant of the library's number. */
+    static TokenKind of(int number) {
+        for (TokenKind kind : values()) {
+            if (kind.number == number) {
+                return kind;
+            }
+        }
+        return UNKNOWN;
+    }
+
     /** The kind of a name, {@code user} or {@code organisation}; any other is unknown, and unknown denies. */
     public static TokenKind of(String name) {
         for (TokenKind kind : values()) {

@@ -165,6 +165,35 @@ class EngineTest {
         routes.forEach(route -> assertEquals("/" + route.api() + "/x", route.template()));
     }
 
+    /** A policy of an archive that is too large is not read to its end. */
+    static final class Large {
+        public static void main(String[] arguments) throws Exception {
+            Path archive = Path.of(System.getProperty("archive"));
+            try (var files = java.nio.file.FileSystems.newFileSystem(archive, (ClassLoader) null)) {
+                Engine.fromFile(files.getPath("/policy.yaml"));
+            } catch (PolicyException refused) {
+                System.out.println(refused.getMessage());
+            }
+        }
+    }
+
+    @Test
+    void aFileThatIsTooLargeIsNotReadToItsEnd(@TempDir Path folder) throws Exception {
+        Path archive = folder.resolve("policies.zip");
+        try (var zip = new java.util.zip.ZipOutputStream(Files.newOutputStream(archive))) {
+            zip.putNextEntry(new java.util.zip.ZipEntry("policy.yaml"));
+            byte[] spaces = new byte[1 << 20];
+            java.util.Arrays.fill(spaces, (byte) ' ');
+            for (int each = 0; each < 256; each++) {
+                zip.write(spaces);
+            }
+        }
+        List<String> printed = LibraryTest.printed(
+                Large.class, LibraryTest.CLASSES, "-Darchive=" + archive, "-Dorbgate.library=" + Library.path(), "-Xmx64m");
+        assertEquals(1, printed.size());
+        assertTrue(printed.get(0).contains("8388608"), printed.get(0));
+    }
+
     static final String POLICY =
             """
             orbgate: 1

@@ -4,14 +4,24 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
@@ -22,8 +32,11 @@ import org.junit.jupiter.api.io.TempDir;
 class GuideTest {
     private static final Pattern PROGRAM = Pattern.compile("```java\n(.*?class (\\w+) .*?)```", Pattern.DOTALL);
 
+    private static final String PORT = freePort();
+
     private static final List<String> PRINTED =
             List.of(
+                    "Bearer ",
                     "allowed, and consumes orbs\n",
                     "policy.yaml:1:1: the policy lacks the key `apis`\npolicy.yaml:2:1: unknown key `colour`",
                     "true\nscope_held\nscope_missing\n",
@@ -35,8 +48,36 @@ class GuideTest {
         List<MatchResult> programs = PROGRAM.matcher(guide).results().toList();
         assertEquals(PRINTED.size(), programs.size());
         for (int at = 0; at < PRINTED.size(); at++) {
-            String printed = run(directory, programs.get(at).group(2), programs.get(at).group(1));
+            String printed = run(directory, programs.get(at).group(2), programs.get(at).group(1).replace("8080", PORT));
             assertTrue(printed.startsWith(PRINTED.get(at)), printed);
+            if (at == 0) {
+                answersAsTheGuideSays(guide.replace("8080", PORT), printed.lines().toList());
+            }
+        }
+    }
+
+    /** The server of the guide, asked as it says: without a token, with the first that it has printed, with the second. */
+    private static void answersAsTheGuideSays(String guide, List<String> bearers) throws Exception {
+        Matcher url = Pattern.compile("curl -i (\\S+)").matcher(guide);
+        assertTrue(url.find());
+        assertTrue(guide.contains("The answers: 401, because there is no token; 403,"));
+        assertEquals(401, status(url.group(1), Optional.empty()));
+        assertEquals(403, status(url.group(1), Optional.of(bearers.get(0))));
+        assertEquals(204, status(url.group(1), Optional.of(bearers.get(1))));
+    }
+
+    private static int status(String url, Optional<String> bearer) throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url));
+        bearer.ifPresent(value -> request.header("Authorization", value));
+        return HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofString()).statusCode();
+    }
+
+    /** The guide's port may be in use here. */
+    private static String freePort() {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return String.valueOf(free.getLocalPort());
+        } catch (IOException problem) {
+            throw new UncheckedIOException(problem);
         }
     }
 

@@ -1,0 +1,43 @@
+package io.github.orbgate.exchange;
+
+import com.sun.net.httpserver.HttpContext;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.github.orbgate.Engine;
+import io.github.orbgate.Gate;
+import io.github.orbgate.httpserver.GateFilter;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Executors;
+
+/** The JDK's own server. Its contexts are prefixes of paths: that of each template is what stands before its first parameter. */
+final class JdkServer implements Program.Server {
+    @Override
+    public int start(int port, Engine policy, Optional<Gate> gate) throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 128);
+        Set<String> prefixes = new TreeSet<>(Set.of("/"));
+        policy.routes().forEach(route -> prefixes.add(route.template().split("\\{", 2)[0]));
+        for (String prefix : prefixes) {
+            HttpContext context = server.createContext(prefix, JdkServer::serve);
+            gate.ifPresent(guard -> context.getFilters().add(new GateFilter(guard)));
+        }
+        server.setExecutor(Executors.newFixedThreadPool(16));
+        server.start();
+        return server.getAddress().getPort();
+    }
+
+    private static void serve(HttpExchange exchange) throws IOException {
+        byte[] text = Program.saw(exchange.getRequestMethod(), exchange.getRequestURI().toString(), GateFilter.call(exchange));
+        exchange.getResponseHeaders().set("Content-Type", "application/json");
+        boolean hasBody = !exchange.getRequestMethod().equals("HEAD");
+        exchange.sendResponseHeaders(200, hasBody ? text.length : -1);
+        if (hasBody) {
+            exchange.getResponseBody().write(text);
+        }
+        exchange.close();
+    }
+}

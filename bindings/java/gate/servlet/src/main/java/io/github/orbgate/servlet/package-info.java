@@ -1,0 +1,2 @@
+/** A gate before the servlets of a Jakarta Servlet container. */
+package io.github.orbgate.servlet;

@@ -1,0 +1,283 @@
+package io.github.orbgate;
+
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.net.http.HttpClient;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+/**
+ * Protects a service: takes a request as it came, verifies its bearer token, decides and answers. Filters put it before a
+ * service: {@link io.github.orbgate.httpserver.GateFilter}, and those of the modules for Servlet and Spring Boot.
+ *
+ * <p>Any thread may ask, at any time. The issuers' keys are fetched in the background, when the first token comes and ahead of their
+ * end. Only a request whose keys are not there yet waits, and a virtual thread leaves its carrier meanwhile.
+ */
+public final class Gate implements Guard, AutoCloseable {
+    private static final System.Logger LOGGER = System.getLogger(Gate.class.getName());
+
+    private final Handle policy;
+    private final Machine machine;
+    private final Keys keys;
+    private final BiConsumer<String, Map<String, String>> count;
+    private final Consumer<String> audit;
+    private final AtomicBoolean saidMisrouted = new AtomicBoolean();
+
+    private Gate(Builder builder) {
+        policy = builder.policy;
+        machine = new Machine(Text.bytes(builder.tokens, "tokens"), builder.flags, builder.challenge);
+        keys = new Keys(machine, builder.client == null ? Builder.usualClient() : builder.client, LOGGER);
+        count = builder.count;
+        audit = builder.audit;
+    }
+
+    /**
+     * A gate with the usual settings.
+     *
+     * @param policy holds the policy in force: store another engine, and the next request is decided by it
+     * @param tokens which tokens count: the text of a token configuration
+     * @throws ConfigurationException if that has faults; it names each with its line and column
+     */
+    public static Gate of(Handle policy, String tokens) {
+        return builder(policy, tokens).build();
+    }
+
+    /** The settings of a gate. */
+    public static Builder builder(Handle policy, String tokens) {
+        return new Builder(policy, tokens);
+    }
+
+    /**
+     * The answer to a request. It waits only where keys must come first, and no longer than fetching them may take. It throws nothing
+     * that a caller or an issuer does: without an answer, as after {@link #close}, on an interrupt, or if the library fails, it is a 403.
+     */
+    @Override
+    public Answer ask(GateRequest request) {
+        Objects.requireNonNull(request, "request");
+        Step step;
+        try {
+            step = answered(request);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            return seen(Answer.denied());
+        } catch (IllegalStateException closed) {
+            return seen(Answer.denied());
+        } catch (OrbgateException | ArithmeticException failed) {
+            LOGGER.log(Level.ERROR, "a request is refused, because the gate cannot answer", failed);
+            return seen(Answer.denied());
+        }
+        if (step.misrouted != null) {
+            misrouted(step);
+        }
+        if (step.audit != null) {
+            audit.accept(step.audit);
+        }
+        return seen(step.answer);
+    }
+
+    private Step answered(GateRequest request) throws InterruptedException {
+        Step next = policy.during((engine, table) ->
+                machine.ask(engine, table, request, audit != null, System.currentTimeMillis(), keys.now()));
+        while (true) {
+            Step step = next;
+            try {
+                keys.fetch();
+                if (!step.waits()) {
+                    return step;
+                }
+                keys.await(step);
+                // The policy may be a later one by now.
+                next = policy.during((engine, table) ->
+                        machine.resume(engine, table, step, System.currentTimeMillis(), keys.now()));
+            } finally {
+                step.drop();
+            }
+        }
+    }
+
+    private Answer seen(Answer answer) {
+        Decision decision = answer.decision();
+        count.accept(
+                "orbgate_decisions_total",
+                Map.of(
+                        "decision", answer.isAllow() ? "allow" : "deny",
+                        "reason", decision.reason().toString(),
+                        "route", decision.route().orElse("")));
+        answer.refused().ifPresent(code -> count.accept("orbgate_tokens_refused_total", Map.of("reason", code)));
+        return answer;
+    }
+
+    private void misrouted(Step step) {
+        String route = step.answer.decision().about().orElse("");
+        count.accept("orbgate_misrouted_total", Map.of("route", route, "matched", step.misrouted));
+        if (!saidMisrouted.getAndSet(true)) {
+            LOGGER.log(
+                    Level.ERROR,
+                    () -> "requests are refused: the router has taken `" + step.misrouted
+                            + "`, and the policy allows another route");
+        }
+    }
+
+    /**
+     * Puts a new version of the policy in force, from a file: every later request is decided by it. The file must end in the end
+     * marker, so that half a file is never taken; otherwise, and if it has faults, the former policy stays.
+     *
+     * @throws PolicyException if it has faults or no end marker
+     * @throws IOException if the file cannot be read
+     */
+    public void reload(Path file) throws IOException {
+        boolean isLoaded = false;
+        try (Engine next = Engine.fromFile(file)) {
+            if (!next.hasEndMarker()) {
+                String message = "the policy has no end marker, the line `...`: it may be half-written";
+                throw new PolicyException(message, 1, 1, List.of(new Fault(1, 1, message))).in(file);
+            }
+            policy.store(next);
+            isLoaded = true;
+            LOGGER.log(Level.INFO, () -> "a policy is in force: " + next.digest());
+        } finally {
+            count.accept("orbgate_policy_loads_total", Map.of("result", isLoaded ? "loaded" : "refused"));
+        }
+    }
+
+    /**
+     * Fetches every issuer's keys and waits for them, so that the first request need not.
+     *
+     * @return how they are then
+     * @throws InterruptedException if this thread is interrupted while it waits
+     */
+    public List<IssuerKeys> warm() throws InterruptedException {
+        machine.warm(keys.now());
+        keys.fetch();
+        keys.awaitAll();
+        return keys();
+    }
+
+    /** How each issuer's keys are, for logs and health checks. */
+    public List<IssuerKeys> keys() {
+        return machine.status(keys.now());
+    }
+
+    /**
+     * Never again uses an issuer's key with this {@code kid}, even if the issuer still publishes it: for a key whose private half was
+     * stolen.
+     *
+     * @throws NoSuchElementException if the configuration has no such issuer
+     */
+    public void revoke(String issuer, String kid) {
+        machine.withIssuer("orbgate_gate_revoke", issuer, Optional.of(kid));
+    }
+
+    /**
+     * Forgets an issuer's keys: for an issuer that has withdrawn one before it expired. The next token waits for new ones.
+     *
+     * @throws NoSuchElementException if the configuration has no such issuer
+     */
+    public void forget(String issuer) {
+        machine.withIssuer("orbgate_gate_forget", issuer, Optional.empty());
+    }
+
+    /**
+     * Compares the routes of a service with those of the policy: at the start, and in tests.
+     *
+     * @throws RoutesException if they differ
+     */
+    public void checkRoutes(List<ServiceRoute> routes) {
+        policy.during((engine, table) -> {
+            Routes.check(engine, routes);
+            return null;
+        });
+    }
+
+    /** Ends the gate: it cancels what is being fetched, and denies every further request. Closing twice is fine. */
+    @Override
+    public void close() {
+        keys.close();
+        machine.close();
+    }
+
+    /** The settings of a gate. */
+    public static final class Builder {
+        private final Handle policy;
+        private final String tokens;
+        private int flags;
+        private Challenge challenge = Challenge.of(Challenge.Extent.MINIMAL);
+        private HttpClient client;
+        private BiConsumer<String, Map<String, String>> count = (counter, labels) -> {};
+        private Consumer<String> audit;
+
+        private Builder(Handle policy, String tokens) {
+            this.policy = Objects.requireNonNull(policy, "policy");
+            this.tokens = Objects.requireNonNull(tokens, "tokens");
+        }
+
+        private static HttpClient usualClient() {
+            // Issuers on this very machine would be asked for an upgrade to HTTP/2.
+            return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+        }
+
+        /**
+         * Who fetches the issuers' keys: your proxies, roots and timeouts.
+         *
+         * @throws IllegalArgumentException if it follows redirects or keeps cookies: an issuer says itself where its keys are
+         */
+        public Builder client(HttpClient client) {
+            if (client.followRedirects() != HttpClient.Redirect.NEVER || client.cookieHandler().isPresent()) {
+                throw new IllegalArgumentException("the client for keys must not follow redirects or keep cookies");
+            }
+            this.client = client;
+            return this;
+        }
+
+        /** What a denied caller is told in {@code WWW-Authenticate}; {@code Bearer} by default. */
+        public Builder challenge(Challenge challenge) {
+            this.challenge = Objects.requireNonNull(challenge, "challenge");
+            return this;
+        }
+
+        /** Answers every denial with 403, so that a caller cannot tell an unknown route from a missing scope. */
+        public Builder flat403() {
+            flags |= Layout.GATE_FLAT_403;
+            return this;
+        }
+
+        /** Takes a {@code POST} for one even if a header names another method: only where nothing follows such headers. */
+        public Builder ignoreMethodOverride() {
+            flags |= Layout.GATE_IGNORE_METHOD_OVERRIDE;
+            return this;
+        }
+
+        /**
+         * Who counts: it gets the name of a counter to add one to, and its labels, whose values are codes and templates, never a path,
+         * and nothing of a token. {@code orbgate_decisions_total} has {@code decision}, {@code reason} and {@code route},
+         * {@code orbgate_tokens_refused_total} {@code reason}, {@code orbgate_misrouted_total} {@code route} and {@code matched},
+         * {@code orbgate_policy_loads_total} {@code result}.
+         */
+        public Builder count(BiConsumer<String, Map<String, String>> count) {
+            this.count = Objects.requireNonNull(count, "count");
+            return this;
+        }
+
+        /** Who gets a line of JSON for each decision. Requests wait for it, and fail if it throws. */
+        public Builder audit(Consumer<String> audit) {
+            this.audit = Objects.requireNonNull(audit, "audit");
+            return this;
+        }
+
+        /**
+         * Makes the gate. Nothing is fetched before the first token: see {@link Gate#warm}.
+         *
+         * @throws ConfigurationException if the configuration of tokens or the challenge has faults
+         */
+        public Gate build() {
+            return new Gate(this);
+        }
+    }
+}

@@ -1,0 +1,289 @@
+package io.github.orbgate;
+
+import java.io.IOException;
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+/**
+ * The native gate: rules and keys, without network and clock. It is freed as soon as it is closed and the last call has ended.
+ * After {@link #close} every call throws {@link IllegalStateException}. Times are milliseconds.
+ */
+final class Machine {
+    /** Larger buffers are not kept: hardly a request needs them. */
+    private static final int MOST_KEPT = 64 << 10;
+
+    /** Where a buffer has the pointer that a call writes, what the step says, and then arrays and texts. */
+    private static final int OUT = Layout.GateRequest.SIZE;
+
+    private static final int INFO = OUT + 8;
+    private static final int TEXTS = INFO + Layout.StepInfo.SIZE;
+
+    private final long gate;
+    private final AtomicBoolean isClosed = new AtomicBoolean();
+    /** The calls under way, and one more until it is closed. */
+    private final AtomicInteger users = new AtomicInteger(1);
+
+    private final Cleaner.Cleanable free;
+    private final ConcurrentLinkedQueue<NativeBuffer> buffers = new ConcurrentLinkedQueue<>();
+
+    /** A URL to fetch, for an attempt. */
+    record Fetch(long attempt, String url, int timeoutMs, long maxBytes) {}
+
+    /** What came of a fetch. */
+    record Fetched(int status, String cacheControl, byte[] body) {}
+
+    Machine(byte[] tokens, int flags, Challenge challenge) {
+        NativeBuffer out = new NativeBuffer(16);
+        check(Library.ABI.call("orbgate_verifier_from_yaml", tokens, (long) tokens.length, out.address, out.address + 8), out);
+        long verifier = out.bytes.getLong(0);
+        try {
+            NativeBuffer options = options(flags, challenge);
+            check(Library.ABI.call("orbgate_gate_new", verifier, options.address, out.address, out.address + 8), out);
+            Reference.reachabilityFence(options);
+        } finally {
+            Library.ABI.call("orbgate_verifier_free", verifier);
+        }
+        long made = out.bytes.getLong(0);
+        gate = made;
+        free = Library.CLEANER.register(this, () -> Library.ABI.call("orbgate_gate_free", made));
+    }
+
+    private static void check(int status, NativeBuffer out) {
+        try {
+            Problem.check(status, out.bytes.getLong(8));
+        } catch (IOException impossible) {
+            throw Problem.withoutFile(impossible);
+        }
+    }
+
+    private static NativeBuffer options(int flags, Challenge challenge) {
+        byte[] realm = Text.bytes(challenge.realm().orElse(""), "realm");
+        byte[] metadata = Text.bytes(challenge.resourceMetadata().orElse(""), "resourceMetadata");
+        NativeBuffer options = new NativeBuffer(Layout.GateOptions.SIZE + Texts.room(List.of(realm, metadata)));
+        options.bytes.putInt(Layout.GateOptions.STRUCT_SIZE, Layout.GateOptions.SIZE);
+        options.bytes.putInt(Layout.GateOptions.FLAGS, flags);
+        options.bytes.putInt(Layout.GateOptions.CHALLENGE, challenge.extent().number);
+        Texts texts = new Texts(options, Layout.GateOptions.SIZE);
+        texts.put(Layout.GateOptions.REALM, realm);
+        texts.put(Layout.GateOptions.RESOURCE_METADATA, metadata);
+        return options;
+    }
+
+    /** A call, with a buffer of at least this many bytes after the struct of a request and what a step says. */
+    private <T> T during(int room, Call<T> call) {
+        if (isClosed.get() || users.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
+            throw new IllegalStateException("the gate is closed");
+        }
+        NativeBuffer buffer = buffers.poll();
+        if (buffer == null || buffer.bytes.capacity() - TEXTS < room) {
+            buffer = new NativeBuffer(Math.max(Math.addExact(TEXTS, room), 4 << 10));
+        }
+        try {
+            return call.with(buffer);
+        } finally {
+            if (buffer.bytes.capacity() <= MOST_KEPT) {
+                buffers.add(buffer);
+            }
+            leave();
+        }
+    }
+
+    @FunctionalInterface
+    private interface Call<T> {
+        T with(NativeBuffer buffer);
+    }
+
+    private void leave() {
+        if (users.decrementAndGet() == 0) {
+            free.clean();
+        }
+        Reference.reachabilityFence(this);
+    }
+
+    void close() {
+        if (isClosed.compareAndSet(false, true)) {
+            leave();
+        }
+    }
+
+    boolean isFreed() {
+        return users.get() == 0;
+    }
+
+    /** Asks about a request, to be decided by this engine. */
+    Step ask(long engine, Table table, GateRequest request, boolean hasAudit, long unixMs, long monotonicMs) {
+        byte[] method = Text.ofRequest(request.method(), "method");
+        byte[] target = Text.ofRequest(request.target(), "target");
+        byte[] template = Text.ofRequest(request.matched().orElse(""), "matched");
+        List<byte[]> authorization = texts(request.authorization());
+        List<byte[]> names = texts(request.headerNames());
+        int room = Texts.room(Stream.of(List.of(method, target, template), authorization, names)
+                .flatMap(List::stream)
+                .toList());
+        return during(room, buffer -> {
+            ByteBuffer fields = buffer.bytes;
+            int namesAt = TEXTS + authorization.size() * Layout.Str.SIZE;
+            Texts texts = new Texts(buffer, namesAt + names.size() * Layout.Str.SIZE);
+            fields.putInt(Layout.GateRequest.STRUCT_SIZE, Layout.GateRequest.SIZE);
+            fields.putInt(Layout.GateRequest.FLAGS, request.bonus().flags | (hasAudit ? Layout.WITH_AUDIT : 0));
+            texts.put(Layout.GateRequest.METHOD, method);
+            texts.put(Layout.GateRequest.TARGET, target);
+            texts.putAll(TEXTS, authorization);
+            fields.putLong(Layout.GateRequest.AUTHORIZATION, buffer.address + TEXTS);
+            fields.putLong(Layout.GateRequest.AUTHORIZATION_COUNT, authorization.size());
+            texts.putAll(namesAt, names);
+            fields.putLong(Layout.GateRequest.HEADER_NAMES, buffer.address + namesAt);
+            fields.putLong(Layout.GateRequest.HEADER_NAME_COUNT, names.size());
+            texts.put(Layout.GateRequest.PATH_TEMPLATE, template);
+            fields.putInt(Layout.GateRequest.MATCHED, matched(request));
+            fields.putInt(Layout.GateRequest.RESERVED, 0);
+            int status = Library.ABI.call(
+                    "orbgate_gate_ask", gate, engine, buffer.address, unixMs, monotonicMs, buffer.address + OUT);
+            return step(status, table, buffer);
+        });
+    }
+
+    private static List<byte[]> texts(List<String> texts) {
+        return texts.stream().map(text -> Text.ofRequest(text, "a header")).toList();
+    }
+
+    private static int matched(GateRequest request) {
+        return request.matched()
+                .map(template -> template.isEmpty() ? Layout.MATCHED_UNKNOWN : Layout.MATCHED_TEMPLATE)
+                .orElse(Layout.MATCHED_NOTHING);
+    }
+
+    /** Asks again when a wait is over. It takes the step. */
+    Step resume(long engine, Table table, Step step, long unixMs, long monotonicMs) {
+        return during(0, buffer -> step(
+                Library.ABI.call(
+                        "orbgate_gate_resume", gate, engine, step.take(), unixMs, monotonicMs, buffer.address + OUT),
+                table,
+                buffer));
+    }
+
+    private static Step step(int status, Table table, NativeBuffer buffer) {
+        Core.check(status);
+        return Step.of(buffer.bytes.getLong(OUT), table, buffer, INFO);
+    }
+
+    /** Whether the wait of a step is over. */
+    boolean isOver(Step step, long monotonicMs) {
+        return during(0, buffer -> {
+            long out = buffer.address + OUT;
+            Core.check(Library.ABI.call("orbgate_gate_is_over", gate, step.pointer(), monotonicMs, out));
+            return buffer.bytes.get(OUT) == 1;
+        });
+    }
+
+    /** Asks for every issuer's keys. */
+    void warm(long monotonicMs) {
+        during(0, buffer -> {
+            Core.check(Library.ABI.call("orbgate_gate_warm", gate, monotonicMs));
+            return null;
+        });
+    }
+
+    /** What to fetch next; null where there is nothing. */
+    Fetch nextFetch(long monotonicMs) {
+        return during(0, buffer -> {
+            Core.check(Library.ABI.call("orbgate_gate_next_fetch", gate, monotonicMs, buffer.address + OUT));
+            return fetch(buffer);
+        });
+    }
+
+    /** Reports what a fetch has brought. What to fetch next for the same attempt; null: it is over. */
+    Fetch fetched(long attempt, Fetched came, long monotonicMs) {
+        byte[] control = Text.ofRequest(came.cacheControl(), "cacheControl");
+        byte[] body = came.body();
+        return during(0, buffer -> {
+            Core.check(Library.ABI.call(
+                    "orbgate_gate_fetched",
+                    gate,
+                    attempt,
+                    came.status(),
+                    control,
+                    (long) control.length,
+                    body,
+                    (long) body.length,
+                    monotonicMs,
+                    buffer.address + OUT));
+            return fetch(buffer);
+        });
+    }
+
+    /** Reports that a fetch has failed, for the reason of a {@code Layout.FETCH_} number. */
+    void fetchFailed(long attempt, int failure, long monotonicMs) {
+        during(0, buffer -> {
+            Core.check(Library.ABI.call("orbgate_gate_fetch_failed", gate, attempt, failure, monotonicMs));
+            return null;
+        });
+    }
+
+    /** Reads the fetch that a call has given, and frees it. */
+    private static Fetch fetch(NativeBuffer buffer) {
+        long fetch = buffer.bytes.getLong(OUT);
+        if (fetch == 0) {
+            return null;
+        }
+        try {
+            buffer.bytes.putInt(INFO + Layout.FetchInfo.STRUCT_SIZE, Layout.FetchInfo.SIZE);
+            Core.check(Library.ABI.call("orbgate_fetch_info", fetch, buffer.address + INFO));
+            return new Fetch(
+                    buffer.bytes.getLong(INFO + Layout.FetchInfo.ATTEMPT),
+                    buffer.text(INFO + Layout.FetchInfo.URL),
+                    buffer.bytes.getInt(INFO + Layout.FetchInfo.TIMEOUT_MS),
+                    buffer.bytes.getLong(INFO + Layout.FetchInfo.MAX_BYTES));
+        } finally {
+            Library.ABI.call("orbgate_fetch_free", fetch);
+        }
+    }
+
+    /** {@code orbgate_gate_revoke} and {@code orbgate_gate_forget}: each takes texts, the first of them an issuer. */
+    void withIssuer(String function, String issuer, Optional<String> kid) {
+        byte[] first = Text.bytes(issuer, "issuer");
+        byte[] second = kid.map(text -> Text.bytes(text, "kid")).orElse(null);
+        int status = during(0, buffer -> second == null
+                ? Library.ABI.call(function, gate, first, (long) first.length)
+                : Library.ABI.call(function, gate, first, (long) first.length, second, (long) second.length));
+        if (status == Layout.STATUS_NOT_FOUND) {
+            throw new NoSuchElementException("the configuration has no issuer `" + issuer + "`");
+        }
+        Core.check(status);
+    }
+
+    /** How each issuer's keys are. */
+    List<IssuerKeys> status(long monotonicMs) {
+        return during(0, buffer -> {
+            Core.check(Library.ABI.call("orbgate_gate_status", gate, buffer.address + OUT));
+            long status = buffer.bytes.getLong(OUT);
+            try {
+                return Stream.iterate(0L, index -> index + 1)
+                        .map(index -> issuer(status, index, buffer, monotonicMs))
+                        .takeWhile(Optional::isPresent)
+                        .map(Optional::get)
+                        .toList();
+            } finally {
+                Library.ABI.call("orbgate_key_status_free", status);
+            }
+        });
+    }
+
+    private static Optional<IssuerKeys> issuer(long status, long index, NativeBuffer buffer, long monotonicMs) {
+        buffer.bytes.putInt(INFO + Layout.IssuerStatus.STRUCT_SIZE, Layout.IssuerStatus.SIZE);
+        int answer = Library.ABI.call("orbgate_key_status_issuer", status, index, buffer.address + INFO);
+        if (answer == Layout.STATUS_NOT_FOUND) {
+            return Optional.empty();
+        }
+        Core.check(answer);
+        return Optional.of(IssuerKeys.read(buffer, INFO, monotonicMs));
+    }
+}

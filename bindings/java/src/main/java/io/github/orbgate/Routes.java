@@ -1,0 +1,60 @@
+package io.github.orbgate;
+
+import java.lang.ref.Reference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The routes of a service against those of a policy. */
+final class Routes {
+    private Routes() {}
+
+    static void check(long engine, List<ServiceRoute> routes) {
+        List<byte[]> methods = routes.stream().map(route -> Text.ofRequest(route.method(), "method")).toList();
+        List<byte[]> templates = routes.stream().map(route -> Text.ofRequest(route.template(), "template")).toList();
+        NativeBuffer buffer = new NativeBuffer(8 + Texts.room(Stream.concat(methods.stream(), templates.stream()).toList()));
+        int templatesAt = 8 + methods.size() * Layout.Str.SIZE;
+        Texts texts = new Texts(buffer, templatesAt + templates.size() * Layout.Str.SIZE);
+        texts.putAll(8, methods);
+        texts.putAll(templatesAt, templates);
+        Core.check(Library.ABI.call(
+                "orbgate_engine_check_routes",
+                engine,
+                buffer.address + 8,
+                buffer.address + templatesAt,
+                (long) methods.size(),
+                Layout.TEMPLATES_BRACES,
+                buffer.address));
+        long differences = buffer.bytes.getLong(0);
+        Reference.reachabilityFence(buffer);
+        if (differences != 0) {
+            try {
+                throw found(differences);
+            } finally {
+                Library.ABI.call("orbgate_route_differences_free", differences);
+            }
+        }
+    }
+
+    private static RoutesException found(long differences) {
+        List<RoutesException.Undeclared> undeclared = new ArrayList<>();
+        List<String> unserved = new ArrayList<>();
+        NativeBuffer one = NativeBuffer.struct(Layout.RouteDifference.SIZE);
+        long index = 0;
+        while (true) {
+            int status = Library.ABI.call("orbgate_route_difference", differences, index++, one.address);
+            if (status == Layout.STATUS_NOT_FOUND) {
+                return new RoutesException(undeclared, unserved);
+            }
+            Core.check(status);
+            String route = one.text(Layout.RouteDifference.ROUTE);
+            if (one.bytes.getInt(Layout.RouteDifference.KIND) == Layout.DIFFERENCE_UNDECLARED) {
+                Optional<String> decidedAs = Optional.ofNullable(one.text(Layout.RouteDifference.DECIDED_AS));
+                undeclared.add(new RoutesException.Undeclared(route, decidedAs));
+            } else {
+                unserved.add(route);
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package io.github.orbgate;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/** What comes of a question to a gate: an answer, or a wait for keys. */
+final class Step {
+    /** The native step while it waits and this owns it; 0 otherwise. */
+    private long pointer;
+
+    /** When the wait is over at the latest, on the monotonic clock. */
+    final long untilMs;
+
+    /** Null while it waits. */
+    final Answer answer;
+
+    /** Where the router went instead of the allowed route; null where they agree. */
+    final String misrouted;
+
+    /** A line for an audit; null where none was asked for. */
+    final String audit;
+
+    private Step(long pointer, long untilMs, Answer answer, String misrouted, String audit) {
+        this.pointer = pointer;
+        this.untilMs = untilMs;
+        this.answer = answer;
+        this.misrouted = misrouted;
+        this.audit = audit;
+    }
+
+    /** The native step, for a call that may read it. */
+    long pointer() {
+        return pointer;
+    }
+
+    /** The native step, for a call that takes it. */
+    long take() {
+        long taken = pointer;
+        pointer = 0;
+        return taken;
+    }
+
+    /** Frees the native step, unless it has been taken. */
+    void drop() {
+        if (pointer != 0) {
+            Library.ABI.call("orbgate_step_free", take());
+        }
+    }
+
+    boolean waits() {
+        return answer == null;
+    }
+
+    /** Takes over a step that the library has just made. The buffer has room for what it says, from this offset on. */
+    static Step of(long pointer, Table table, NativeBuffer scratch, int info) {
+        boolean isKept = false;
+        try {
+            scratch.bytes.putInt(info + Layout.StepInfo.STRUCT_SIZE, Layout.StepInfo.SIZE);
+            Core.check(Library.ABI.call("orbgate_step_info", pointer, scratch.address + info));
+            int kind = scratch.bytes.getInt(info + Layout.StepInfo.KIND);
+            isKept = kind == Layout.STEP_WAIT;
+            return switch (kind) {
+                case Layout.STEP_ANSWER -> answered(table, scratch, info);
+                case Layout.STEP_WAIT ->
+                    new Step(pointer, scratch.bytes.getLong(info + Layout.StepInfo.UNTIL_MS), null, null, null);
+                default -> throw new OrbgateException("the library checks no signatures: take one with cryptography");
+            };
+        } finally {
+            if (!isKept) {
+                Library.ABI.call("orbgate_step_free", pointer);
+            }
+        }
+    }
+
+    private static Step answered(Table table, NativeBuffer scratch, int info) {
+        Decision decision = new Decision(table, scratch.bytes.getLong(info + Layout.StepInfo.PACKED));
+        Answer answer = new Answer(
+                decision,
+                scratch.bytes.getInt(info + Layout.StepInfo.HTTP_STATUS),
+                text(scratch, info + Layout.StepInfo.WWW_AUTHENTICATE),
+                text(scratch, info + Layout.StepInfo.ALLOW),
+                text(scratch, info + Layout.StepInfo.REFUSED),
+                token(scratch, info));
+        String misrouted = scratch.text(info + Layout.StepInfo.MISROUTED);
+        return new Step(0, 0, answer, misrouted, scratch.text(info + Layout.StepInfo.AUDIT));
+    }
+
+    private static Optional<BearerToken> token(NativeBuffer scratch, int info) {
+        int kind = scratch.bytes.getInt(info + Layout.StepInfo.TOKEN_KIND);
+        if (kind == Layout.TOKEN_KIND_NONE) {
+            return Optional.empty();
+        }
+        return Optional.of(new BearerToken(
+                TokenKind.of(kind),
+                text(scratch, info + Layout.StepInfo.SCOPES).orElse(""),
+                text(scratch, info + Layout.StepInfo.ISSUER).orElse(""),
+                text(scratch, info + Layout.StepInfo.SUBJECT),
+                text(scratch, info + Layout.StepInfo.CLIENT),
+                text(scratch, info + Layout.StepInfo.ACTOR),
+                text(scratch, info + Layout.StepInfo.ID),
+                text(scratch, info + Layout.StepInfo.FINGERPRINT).orElse(""),
+                Instant.ofEpochMilli(scratch.bytes.getLong(info + Layout.StepInfo.EXPIRES_MS))));
+    }
+
+    private static Optional<String> text(NativeBuffer scratch, int offset) {
+        return Optional.ofNullable(scratch.text(offset));
+    }
+}

@@ -1,0 +1,326 @@
+package io.github.orbgate;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.net.httpserver.HttpServer;
+import io.github.orbgate.httpserver.GateFilter;
+import io.github.orbgate.testing.TestIssuer;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The gate, over real tokens; what every language's gate must answer is in policy/cases/gate. */
+class GateTest {
+    private static final String ORBS = "/api/v1/external/orbs";
+
+    private static TestIssuer issuer;
+    private static String reader;
+
+    private final Map<String, Integer> counts = new ConcurrentHashMap<>();
+    private final List<String> audit = new ArrayList<>();
+    private final Handle policy = new Handle(Engine.external());
+    private final Gate gate = Gate.builder(policy, issuer.tokens())
+            .count((counter, labels) -> counts.merge(counter + labels.getOrDefault("reason", ""), 1, Integer::sum))
+            .audit(audit::add)
+            .build();
+
+    @BeforeAll
+    static void start() throws Exception {
+        issuer = new TestIssuer();
+        reader = issuer.bearer(TokenKind.USER, "read:orbs");
+    }
+
+    @AfterAll
+    static void stop() {
+        issuer.close();
+    }
+
+    private static GateRequest get(String target, String... authorization) {
+        return new GateRequest("GET", target, List.of(authorization), List.of());
+    }
+
+    @Test
+    void anAnswerSaysAllThatIsKnown() {
+        Answer allowed = gate.ask(get(ORBS + "?x=1", reader));
+        assertTrue(allowed.isAllow());
+        assertEquals(0, allowed.httpStatus());
+        assertEquals(Optional.of("GET " + ORBS), allowed.decision().route());
+        BearerToken token = allowed.call().orElseThrow().token();
+        assertEquals(TokenKind.USER, token.kind());
+        assertEquals("read:orbs", token.scopes());
+        assertEquals(Optional.of("subject"), token.subject());
+        assertEquals(Optional.of("client"), token.client());
+        assertEquals(Optional.empty(), token.actor());
+        assertEquals(16, token.fingerprint().length());
+        assertTrue(token.expires().isAfter(java.time.Instant.now()));
+        assertEquals(1, audit.size());
+        assertTrue(audit.get(0).contains(token.fingerprint()), audit.get(0));
+        assertFalse((audit + allowed.toString()).contains(reader.substring(reader.length() - 20)), "it shows the token");
+    }
+
+    @Test
+    void aDenialHasItsStatusAndHeaders() {
+        assertEquals(401, gate.ask(get(ORBS)).httpStatus());
+        assertEquals(Optional.of("Bearer"), gate.ask(get(ORBS)).wwwAuthenticate());
+        assertEquals(403, gate.ask(get("/api/v1/external/account", reader)).httpStatus());
+        assertEquals(400, gate.ask(get(ORBS + "/%2e%2e", reader)).httpStatus());
+        Answer other = gate.ask(new GateRequest("DELETE", ORBS, List.of(reader), List.of()));
+        assertEquals(405, other.httpStatus());
+        assertEquals(Optional.of("GET"), other.allow());
+        Answer expired = gate.ask(get(ORBS, issuer.bearer(TokenKind.USER, "read:orbs", Duration.ofMinutes(-10))));
+        assertEquals(401, expired.httpStatus());
+        assertEquals(Optional.of("expired"), expired.refused());
+        assertEquals(401, gate.ask(get(ORBS, reader, reader)).httpStatus());
+        assertEquals(1, counts.get("orbgate_tokens_refused_totalexpired"));
+        assertEquals(2, counts.get("orbgate_decisions_totalno_token"));
+    }
+
+    @Test
+    void aPostThatAHeaderRenamesIsRefused() {
+        List<String> names = List.of("Host", "X-HTTP-Method-Override");
+        GateRequest request = new GateRequest("POST", "/api/v1/external/voxies/prompt/run",
+                List.of(issuer.bearer(TokenKind.USER, "write:voxies")), names);
+        assertFalse(gate.ask(request).isAllow());
+        assertTrue(gate.ask(new GateRequest(request.method(), request.target(), request.authorization(), List.of())).isAllow());
+        try (Gate careless = Gate.builder(policy, issuer.tokens()).ignoreMethodOverride().build()) {
+            assertTrue(careless.ask(request).isAllow());
+        }
+    }
+
+    @Test
+    void aRouterThatDisagreesIsRefusedAndCounted() {
+        assertTrue(gate.ask(get(ORBS, reader).matched(ORBS)).isAllow());
+        assertEquals(null, counts.get("orbgate_misrouted_total"));
+        for (String matched : List.of("/api/v1/external/account", "")) {
+            assertEquals(404, gate.ask(get(ORBS, reader).matched(matched)).httpStatus());
+        }
+        assertEquals(2, counts.get("orbgate_misrouted_total"));
+    }
+
+    @Test
+    void optionsChangeTheAnswer() {
+        Challenge challenge = new Challenge(Challenge.Extent.FULL, Optional.of("shop"), Optional.empty());
+        try (Gate full = Gate.builder(policy, issuer.tokens()).challenge(challenge).build();
+                Gate flat = Gate.builder(policy, issuer.tokens()).flat403().build()) {
+            String says = full.ask(get("/api/v1/external/account", reader)).wwwAuthenticate().orElseThrow();
+            assertTrue(says.contains("realm=\"shop\"") && says.contains("insufficient_scope"), says);
+            assertEquals(403, flat.ask(get("/nowhere", reader)).httpStatus());
+        }
+        Challenge unfit = new Challenge(Challenge.Extent.FULL, Optional.of("\""), Optional.empty());
+        Gate.Builder builder = Gate.builder(policy, issuer.tokens()).challenge(unfit);
+        assertThrows(ConfigurationException.class, builder::build);
+        HttpClient follows = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build();
+        assertThrows(IllegalArgumentException.class, () -> Gate.builder(policy, issuer.tokens()).client(follows));
+    }
+
+    @Test
+    void aConfigurationNamesItsFaults() {
+        String tokens = "orbgate_token: 1\nissuers:\n  - issuer: https://a.example\n    colour: red\n";
+        ConfigurationException problem = assertThrows(ConfigurationException.class, () -> Gate.of(policy, tokens));
+        assertTrue(problem.faults().stream().anyMatch(fault -> fault.line() == 4 && fault.message().contains("colour")));
+    }
+
+    @Test
+    void routesAreCompared() {
+        List<ServiceRoute> routes = new ArrayList<>();
+        try (Engine engine = policy.load()) {
+            engine.routes().forEach(route -> routes.add(new ServiceRoute(route.method(), route.template())));
+        }
+        gate.checkRoutes(routes);
+        ServiceRoute first = routes.remove(0);
+        routes.add(new ServiceRoute("GET", "/api/v1/external/voxies/export"));
+        RoutesException differ = assertThrows(RoutesException.class, () -> gate.checkRoutes(routes));
+        assertEquals(List.of(first.method() + " " + first.template()), differ.unserved());
+        assertEquals("GET /api/v1/external/voxies/export", differ.undeclared().get(0).route());
+        assertTrue(differ.undeclared().get(0).decidedAs().orElseThrow().startsWith("GET /api/v1/external/voxies/{"));
+        assertEquals(3, differ.getMessage().lines().count());
+    }
+
+    @Test
+    void onlyAWholePolicyIsReloaded(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("policy.yaml");
+        Files.writeString(file, EngineTest.POLICY);
+        assertThrows(PolicyException.class, () -> gate.reload(file));
+        assertTrue(gate.ask(get(ORBS, reader)).isAllow());
+        Files.writeString(file, EngineTest.POLICY + "...\n");
+        gate.reload(file);
+        assertEquals(404, gate.ask(get(ORBS, reader)).httpStatus());
+        assertEquals(2, counts.get("orbgate_policy_loads_total"));
+    }
+
+    @Test
+    void keysAreFetchedForgottenAndRevoked() throws Exception {
+        IssuerKeys none = gate.keys().get(0);
+        assertEquals(0, none.count());
+        assertEquals(Optional.empty(), none.age());
+        IssuerKeys there = gate.warm().get(0);
+        assertEquals(1, there.count());
+        assertTrue(there.age().orElseThrow().toMinutes() < 1, there.toString());
+        gate.forget(there.issuer());
+        assertEquals(0, gate.keys().get(0).count());
+        assertThrows(NoSuchElementException.class, () -> gate.forget("https://nobody.example"));
+        try (Gate other = Gate.of(policy, issuer.tokens())) {
+            other.warm();
+            other.revoke(there.issuer(), "test");
+            assertEquals(Optional.of("key_revoked"), other.ask(get(ORBS, reader)).refused());
+        }
+    }
+
+    /** An issuer that takes connections and says nothing. */
+    private static String silent(ServerSocket socket) {
+        return issuer.tokens().replaceAll("127\\.0\\.0\\.1:\\d+/jwks", "127.0.0.1:" + socket.getLocalPort() + "/jwks");
+    }
+
+    @Test
+    void aClosedGateDeniesAlsoWhoWaits() throws Exception {
+        try (ServerSocket socket = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+            Gate waits = Gate.of(policy, silent(socket));
+            FutureTask<Answer> asks = new FutureTask<>(() -> waits.ask(get(ORBS, reader)));
+            new Thread(asks).start();
+            socket.accept();
+            waits.close();
+            assertEquals(403, asks.get(4, TimeUnit.SECONDS).httpStatus());
+            assertEquals(403, waits.ask(get(ORBS, reader)).httpStatus());
+            assertThrows(IllegalStateException.class, waits::keys);
+            waits.close();
+        }
+    }
+
+    @Test
+    void anInterruptEndsAWait() throws Exception {
+        try (ServerSocket socket = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
+                Gate waits = Gate.of(policy, silent(socket))) {
+            CountDownLatch isInterrupted = new CountDownLatch(1);
+            FutureTask<Answer> asks = new FutureTask<>(() -> {
+                Answer answer = waits.ask(get(ORBS, reader));
+                if (Thread.interrupted()) {
+                    isInterrupted.countDown();
+                }
+                return answer;
+            });
+            Thread thread = new Thread(asks);
+            thread.start();
+            socket.accept();
+            thread.interrupt();
+            assertEquals(403, asks.get(4, TimeUnit.SECONDS).httpStatus());
+            assertTrue(isInterrupted.await(1, TimeUnit.SECONDS));
+        }
+    }
+
+    /** A hundred virtual threads wait for keys over one carrier, and one more needs none. */
+    static final class Carrier {
+        public static void main(String[] arguments) throws Exception {
+            start();
+            try (ServerSocket socket = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+                Gate waits = Gate.of(new Handle(Engine.external()), silent(socket));
+                var startVirtual = Thread.class.getMethod("startVirtualThread", Runnable.class);
+                for (int each = 0; each < 100; each++) {
+                    startVirtual.invoke(null, (Runnable) () -> waits.ask(get(ORBS, reader)));
+                }
+                socket.accept();
+                CountDownLatch answered = new CountDownLatch(1);
+                startVirtual.invoke(null, (Runnable) () -> {
+                    if (waits.ask(get(ORBS)).httpStatus() == 401) {
+                        answered.countDown();
+                    }
+                });
+                System.out.println(answered.await(3, TimeUnit.SECONDS));
+            }
+            System.exit(0);
+        }
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21)
+    void whoWaitsLeavesTheCarrierToOthers() throws Exception {
+        List<String> printed = LibraryTest.printed(
+                Carrier.class,
+                System.getProperty("java.class.path"),
+                "-Dorbgate.library=" + Library.path(),
+                "-Djdk.virtualThreadScheduler.parallelism=1",
+                "-Djdk.virtualThreadScheduler.maxPoolSize=1");
+        assertEquals(List.of("true"), printed);
+    }
+
+    @Test
+    void aFilterOfTheJdksServerLetsThroughWhatIsAllowed() throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", exchange -> {
+            byte[] text = GateFilter.call(exchange).orElseThrow().toString().getBytes();
+            exchange.sendResponseHeaders(200, text.length);
+            exchange.getResponseBody().write(text);
+            exchange.close();
+        }).getFilters().add(new GateFilter(gate));
+        server.start();
+        try {
+            HttpResponse<String> allowed = send(server, ORBS, reader);
+            assertEquals(200, allowed.statusCode());
+            assertTrue(allowed.body().contains("allow: scope_held"), allowed.body());
+            HttpResponse<String> denied = send(server, "/api/v1/external/account", reader);
+            assertEquals(403, denied.statusCode());
+            assertEquals("", denied.body());
+            assertEquals(Optional.of("Bearer"), denied.headers().firstValue("WWW-Authenticate"));
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    private static HttpResponse<String> send(HttpServer server, String target, String bearer) throws Exception {
+        URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + target);
+        HttpRequest request = HttpRequest.newBuilder(url).header("Authorization", bearer).build();
+        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
+    void aGateCanBeFaked() {
+        Guard fake = request -> Answer.of(
+                request.method().equals("GET") ? Reason.SCOPE_HELD : Reason.SCOPE_MISSING,
+                BearerToken.of(TokenKind.USER, "read:orbs"));
+        assertEquals("read:orbs", fake.ask(get("/")).call().orElseThrow().token().scopes());
+        Answer denied = fake.ask(new GateRequest("PUT", "/", List.of(), List.of()));
+        assertEquals(403, denied.httpStatus());
+        assertEquals(Optional.empty(), denied.call());
+        Optional<String> none = Optional.empty();
+        Answer withoutToken = new Answer(Decision.of(Reason.SCOPE_HELD), 0, none, none, none, Optional.empty());
+        assertEquals(403, withoutToken.httpStatus());
+    }
+
+    @Test
+    void aBodySaysWhetherItAllowsBonusOrbs() {
+        assertEquals(BonusOrbs.ALLOW, BonusOrbs.in("{\"allowBonusOrbsUse\": true}".getBytes()));
+        assertEquals(BonusOrbs.REFUSE, BonusOrbs.in("{\"allowBonusOrbsUse\": \"true\"}".getBytes()));
+        assertEquals(BonusOrbs.REFUSE, BonusOrbs.in(new byte[0]));
+        String run = "/api/v1/external/voxies/prompt/run";
+        GateRequest request =
+                new GateRequest("POST", run, List.of(issuer.bearer(TokenKind.USER, "write:voxies")), List.of());
+        for (BonusOrbs bonus : BonusOrbs.values()) {
+            Charge charge = gate.ask(request.bonus(bonus)).decision().charge().orElseThrow();
+            assertEquals(bonus == BonusOrbs.ALLOW, charge.bonusAllowed());
+        }
+    }
+}
