@@ -44,6 +44,7 @@ pub fn judge(measures: &Measures) -> Vec<Goal> {
     against_threads(measures, &mut goals);
     allocations(measures, &mut goals);
     loads(measures, &mut goals);
+    tokens(measures, &mut goals);
     goals
 }
 
@@ -254,6 +255,29 @@ fn loads(measures: &Measures, goals: &mut Vec<Goal>) {
                 let what = format!("{table}: {step} ÷ {peer}'s load");
                 goals.push(Goal::at_most(what, 1.0, own / other, note));
             }
+        }
+    }
+}
+
+fn tokens(measures: &Measures, goals: &mut Vec<Goal>) {
+    for algorithm in ["RS256", "ES256"] {
+        let of = |contestant| measures.verified(algorithm, contestant);
+        if let (Some(own), Some(peer)) = (of("orbgate"), of("jsonwebtoken")) {
+            let note = format!("{:.1} µs, {:.1} µs", own.min, peer.min);
+            let what = format!(
+                "{algorithm}: a token verified and the call decided ÷ jsonwebtoken's verifying"
+            );
+            goals.push(Goal::at_most(what, 1.0, peer.ratio, note));
+        }
+        if let (Some(own), Some(signature)) = (of("orbgate-verify"), of("signature")) {
+            let outside = (own.min - signature.min) / own.min;
+            let what = format!("{algorithm}: of verifying, what is not the signature");
+            goals.push(Goal::at_most(
+                what,
+                0.1,
+                outside,
+                format!("{:.1} µs in all", own.min),
+            ));
         }
     }
 }

@@ -14,6 +14,8 @@ pub mod record;
 pub mod stream;
 pub mod table;
 pub mod threads;
+#[cfg(feature = "tokens")]
+pub mod tokens;
 
 /// The numbers, values and synthetic policies of the crate's own benches.
 #[path = "../criterion/support/mod.rs"]

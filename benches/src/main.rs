@@ -57,6 +57,10 @@ fn main() -> ExitCode {
         {
             measure(name, &arguments, &mut measures);
         }
+        #[cfg(feature = "tokens")]
+        if arguments.wants_table("tokens") {
+            measures.tokens = verify(&arguments);
+        }
         measures
     });
     let mut measures = Measures::merged(measured.collect());
@@ -144,6 +148,24 @@ fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
         );
         measures.loads.push((name.to_owned(), row));
     }
+}
+
+/// From tokens to answers.
+#[cfg(feature = "tokens")]
+fn verify(arguments: &Arguments) -> Vec<orbgate_bench::measures::Verified> {
+    let rows = orbgate_bench::tokens::run(arguments.rounds.unwrap_or(21));
+    println!(
+        "\ntokens\n  {:<22}{:>10}{:>10}{:>16}",
+        "µs per token", "min", "median", "orbgate ÷ this"
+    );
+    for row in &rows {
+        let name = format!("{} {}", row.algorithm, row.contestant);
+        println!(
+            "  {name:<22}{:>10.2}{:>10.2}{:>16.3}",
+            row.min, row.median, row.ratio
+        );
+    }
+    rows
 }
 
 /// Orbgate's time on refused requests, compared with its time on hits; and its time on a large table, compared with a small one.

@@ -15,6 +15,18 @@ pub struct Measures {
     /// By table.
     pub loads: Vec<(String, Load)>,
     pub allocations: Vec<Allocations>,
+    pub tokens: Vec<Verified>,
+}
+
+/// What was measured of one contestant, in microseconds per token.
+pub struct Verified {
+    pub algorithm: &'static str,
+    pub contestant: &'static str,
+    /// The best round of each turn, and the median one.
+    pub min: f64,
+    pub median: f64,
+    /// The time of `orbgate`, verified and decided, divided by this one's: the median of the turns' ratios.
+    pub ratio: f64,
 }
 
 /// How orbgate's time on one stream compares with its time on another, in turns of both.
@@ -59,6 +71,12 @@ impl Measures {
             row.best = all().map(|other| other.best).fold(row.best, f64::max);
             row.median = middle(row.median, all().map(|other| other.median));
         }
+        for (at, row) in merged.tokens.iter_mut().enumerate() {
+            let all = || rest.iter().map(|repeat| &repeat.tokens[at]);
+            row.min = all().map(|other| other.min).fold(row.min, f64::min);
+            row.median = middle(row.median, all().map(|other| other.median));
+            row.ratio = middle(row.ratio, all().map(|other| other.ratio));
+        }
         for (at, (_, row)) in merged.loads.iter_mut().enumerate() {
             let all = || rest.iter().map(|repeat| &repeat.loads[at].1);
             row.min = all().map(|other| other.min).fold(row.min, f64::min);
@@ -72,6 +90,12 @@ impl Measures {
         let mut paces = self.paces.iter();
         let pace = paces.find(|pace| pace.table == table && pace.stream == stream);
         pace.map(|pace| pace.ratio)
+    }
+
+    /// One's figures for the tokens of an algorithm.
+    pub fn verified(&self, algorithm: &str, contestant: &str) -> Option<&Verified> {
+        let mut rows = self.tokens.iter();
+        rows.find(|row| row.algorithm == algorithm && row.contestant == contestant)
     }
 
     pub fn row(&self, table: &str, stream: &str, contestant: &str) -> Option<&Row> {

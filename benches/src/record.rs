@@ -140,6 +140,17 @@ fn csv(measures: &Measures) -> String {
         )
         .unwrap();
     }
+    for row in &measures.tokens {
+        let (algorithm, who) = (row.algorithm, row.contestant);
+        let figures = [
+            ("min", "us/token", row.min),
+            ("median", "us/token", row.median),
+            ("orbgate_over_this", "ratio", row.ratio),
+        ];
+        for (what, unit, figure) in figures {
+            writeln!(csv, "{what},{unit},tokens,{algorithm},{who},{figure:.4}").unwrap();
+        }
+    }
     csv
 }
 
@@ -263,6 +274,19 @@ fn others(text: &mut String, measures: &Measures) {
                 text,
                 "| {} | {table} | {:.3} | {:.3} |",
                 row.contestant, row.min, row.median
+            )
+            .unwrap();
+        }
+    }
+    if !measures.tokens.is_empty() {
+        text.push_str("\n## From a token to the answer, in microseconds\n\n");
+        text.push_str("| | | min | median | orbgate ÷ this |\n|---|---|--:|--:|--:|\n");
+        for row in &measures.tokens {
+            let (algorithm, who) = (row.algorithm, row.contestant);
+            writeln!(
+                text,
+                "| {algorithm} | {who} | {:.2} | {:.2} | {:.3} |",
+                row.min, row.median, row.ratio
             )
             .unwrap();
         }

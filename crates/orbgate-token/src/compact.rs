@@ -36,23 +36,30 @@ impl<'a> Compact<'a> {
         if token.len() > TOKEN_BYTES {
             return Err(TokenError::TooLong);
         }
-        let mut parts = token.split(|byte| *byte == b'.');
-        let (Some(header), Some(payload), Some(signature), None) =
-            (parts.next(), parts.next(), parts.next(), parts.next())
-        else {
-            return Err(TokenError::NotCompact);
-        };
+        let (signed, [header, payload, signature]) = parts(token).ok_or(TokenError::NotCompact)?;
         if header.is_empty() || signature.is_empty() {
             return Err(TokenError::NotCompact);
         }
-        let signed = header.len().saturating_add(1).saturating_add(payload.len());
         Ok(Self {
             header: Header::parse(&decode(header)?)?,
             payload: decode(payload)?,
-            signed: token.get(..signed).ok_or(TokenError::NotCompact)?,
+            signed,
             signature: decode(signature)?,
         })
     }
+}
+
+/// The first two parts together, and each of the three.
+fn parts(token: &[u8]) -> Option<(&[u8], [&[u8]; 3])> {
+    let mut dots = memchr::memchr_iter(b'.', token);
+    let (first, second) = (dots.next()?, dots.next()?);
+    if dots.next().is_some() {
+        return None;
+    }
+    let (signed, signature) = (token.get(..second)?, token.get(second..)?);
+    let (header, payload) = (signed.get(..first)?, signed.get(first..)?);
+    let payload = payload.strip_prefix(b".")?;
+    Some((signed, [header, payload, signature.strip_prefix(b".")?]))
 }
 
 impl Header {

@@ -1,10 +1,6 @@
 //! JSON objects in which no member comes twice, at any depth: of two duplicates, two readers may take
 //! different ones.
 
-use core::fmt;
-use std::collections::BTreeSet;
-
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 /// Why a text is not such an object.
@@ -16,77 +12,43 @@ pub(crate) enum JsonFault {
 
 /// The members of the text's one object.
 pub(crate) fn object(text: &[u8]) -> Result<Map<String, Value>, JsonFault> {
-    // Read twice, because with serde_json's feature `arbitrary_precision`, which any other crate of a
-    // program may turn on, a reader of our own would see numbers as something else.
-    if let Err(error) = serde_json::from_slice::<Unique>(text) {
-        return Err(if error.is_data() {
-            JsonFault::DuplicateMember
-        } else {
-            JsonFault::NotAnObject
-        });
-    }
-    match serde_json::from_slice(text) {
-        Ok(Value::Object(members)) => Ok(members),
-        _ => Err(JsonFault::NotAnObject),
+    let Ok(Value::Object(members)) = serde_json::from_slice(text) else {
+        return Err(JsonFault::NotAnObject);
+    };
+    // serde_json keeps the last of two members of one name. A reader of our own would be no way out: with the feature
+    // `arbitrary_precision`, which any other crate of a program may turn on, it would see numbers as objects.
+    if written(text) == members.values().fold(members.len(), kept) {
+        Ok(members)
+    } else {
+        Err(JsonFault::DuplicateMember)
     }
 }
 
-/// Any JSON in which no object has a member twice; the values are not kept.
-struct Unique;
-
-impl<'de> Deserialize<'de> for Unique {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(UniqueVisitor)
-    }
-}
-
-struct UniqueVisitor;
-
-impl<'de> Visitor<'de> for UniqueVisitor {
-    type Value = Unique;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Unique, E> {
-        Ok(Unique)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Unique, E> {
-        Ok(Unique)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Unique, E> {
-        Ok(Unique)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Unique, E> {
-        Ok(Unique)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Unique, E> {
-        Ok(Unique)
-    }
-
-    fn visit_unit<E>(self) -> Result<Unique, E> {
-        Ok(Unique)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Unique, A::Error> {
-        while items.next_element::<Unique>()?.is_some() {}
-        Ok(Unique)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Unique, A::Error> {
-        let mut names = BTreeSet::new();
-        while let Some(name) = members.next_key::<String>()? {
-            if !names.insert(name) {
-                return Err(A::Error::custom("a member comes twice"));
-            }
-            members.next_value::<Unique>()?;
+/// How many members there are in JSON, at any depth: each has a colon, which is not in a string.
+fn written(json: &[u8]) -> usize {
+    let (mut members, mut in_string) = (0_usize, false);
+    let mut bytes = json.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => in_string = !in_string,
+            // It is of what follows, which may be a quote.
+            b'\\' => drop(bytes.next()),
+            b':' if !in_string => members = members.saturating_add(1),
+            _ => {}
         }
-        Ok(Unique)
+    }
+    members
+}
+
+/// How many members a value has, at any depth, added to those of others.
+fn kept(others: usize, value: &Value) -> usize {
+    match value {
+        Value::Object(members) => {
+            let others = others.saturating_add(members.len());
+            members.values().fold(others, kept)
+        }
+        Value::Array(items) => items.iter().fold(others, kept),
+        _ => others,
     }
 }
 
@@ -96,13 +58,25 @@ mod tests {
 
     #[test]
     fn a_member_comes_once_at_any_depth() {
-        let table: [(&[u8], _); 12] = [
+        let table: [(&[u8], _); 15] = [
             (br#"{"a":1,"b":{"a":2},"c":[{"a":3},{"a":4}]}"#, None),
             (
                 br#"{"a":1,"b":-2.5,"c":true,"d":null,"e":"x","f":18446744073709551615}"#,
                 None,
             ),
+            (
+                br#"{"a:":":\\","b\":":"\"a\":","c":"\\\":","":[[{"":{}}]]}"#,
+                None,
+            ),
             (br#"{"a":1,"a":1}"#, Some(JsonFault::DuplicateMember)),
+            (
+                br#"{"a":{"a":{"b":1}},"a":{}}"#,
+                Some(JsonFault::DuplicateMember),
+            ),
+            (
+                br#"{"a:":"\\","a:":"\""}"#,
+                Some(JsonFault::DuplicateMember),
+            ),
             (br#"{"a":1,"\u0061":1}"#, Some(JsonFault::DuplicateMember)),
             (
                 br#"{"x":[{"y":{"a":1,"a":2}}]}"#,

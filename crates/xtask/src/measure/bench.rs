@@ -41,10 +41,10 @@ impl Bench {
     }
 
     fn compare(&self, project: &Project) -> Result<()> {
-        // The policy engines take minutes to build.
+        // The policy engines and cryptography take minutes to build.
         let features = match self.quick {
             true => "routers",
-            false => "routers,engines",
+            false => "routers,engines,tokens",
         };
         // A directory of its own: the package has its own lock file and profile.
         let target = project.target.join("bench");
