@@ -9,6 +9,7 @@ linked with its own musl: glibc picks its `memcpy` by the processor, and another
 with AVX2, valgrind shows programs the same processor: with AVX2, without AVX-512 and SHA instructions.
 """
 
+import concurrent.futures
 import functools
 import os
 import pathlib
@@ -17,6 +18,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 BENCHES = pathlib.Path(__file__).parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target"))
@@ -64,11 +66,11 @@ def build(version: str, processor: str) -> pathlib.Path:
 
 def callgrind(program: pathlib.Path, *arguments: str, everything: bool = False) -> tuple[str, int]:
     """What a program prints, and the instructions of what it measures or of everything."""
-    profile = TARGET / "bench" / "callgrind.out"
     options = [] if everything else ["--toggle-collect=paths::measured*"]
-    valgrind = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={profile}", *options]
-    printed = run(*valgrind, program, *arguments).stdout
-    return printed, int(re.search(r"^totals: (\d+)$", profile.read_text(), re.MULTILINE)[1])
+    with tempfile.NamedTemporaryFile("r", prefix="callgrind.", dir=TARGET / "bench") as profile:
+        valgrind = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={profile.name}", *options]
+        printed = run(*valgrind, program, *arguments).stdout
+        return printed, int(re.search(r"^totals: (\d+)$", profile.read(), re.MULTILINE)[1])
 
 
 def qemu(program: pathlib.Path, *arguments: str) -> tuple[str, int]:
@@ -151,10 +153,13 @@ def main(processor: str, *options: str) -> None:
     version = compiler() if options else re.search(r"^# rustc (\S+)$", "\n".join(lines), re.MULTILINE)[1]
     programs = build(version, machine)
     counted = {}
-    for each in count(programs / "paths")[0].splitlines():
-        units, total = count(programs / "paths", "count", each)
-        counted[each] = rounded(total / float(units))
-        print(f"{each:<46}{counted[each]:>12}", flush=True)
+    names = count(programs / "paths")[0].splitlines()
+    # Instructions are the same on a busy machine, so every core counts.
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as cores:
+        answers = cores.map(lambda each: count(programs / "paths", "count", each), names)
+        for each, (units, total) in zip(names, answers):
+            counted[each] = rounded(total / float(units))
+            print(f"{each:<46}{counted[each]:>12}", flush=True)
     if options == ("--update",):
         path.write_text(HEAD.format(how, UPDATE, version) + "".join(f"{each}\t{now}\n" for each, now in counted.items()))
         return

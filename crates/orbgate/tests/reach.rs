@@ -115,9 +115,10 @@ impl Table {
             literals.extend(
                 full.iter()
                     .filter(|segment| !is_parameter(segment))
-                    .cloned(),
+                    .map(|segment| (*segment).to_owned()),
             );
             let template = format!("/{}", full.join("/"));
+            let full: Vec<_> = full.into_iter().map(str::to_owned).collect();
             templates.insert(template.clone(), (full.clone(), api.base_path.len()));
             templates.insert(
                 format!("{} {template}", route.method),

@@ -50,16 +50,18 @@ impl Route {
 
 impl Api {
     /// The segments of a route's whole template.
-    pub fn full(&self, route: &Route) -> Vec<String> {
+    pub fn full<'a>(&'a self, route: &'a Route) -> Vec<&'a str> {
         let base = self
             .base_path
             .split('/')
             .filter(|segment| !segment.is_empty());
-        base.map(str::to_owned)
-            .chain(route.segments.iter().cloned())
+        base.chain(route.segments.iter().map(String::as_str))
             .collect()
     }
 }
+
+/// A route with its api, scope and whole template.
+pub type Full<'a> = (&'a Api, &'a Scope, &'a Route, Vec<&'a str>);
 
 /// Whether a segment of a template is a parameter.
 pub fn is_parameter(segment: &str) -> bool {
@@ -67,8 +69,8 @@ pub fn is_parameter(segment: &str) -> bool {
 }
 
 impl Model {
-    /// Every route with its api, scope and whole template.
-    pub fn routes(&self) -> Vec<(&Api, &Scope, &Route, Vec<String>)> {
+    /// Every route.
+    pub fn routes(&self) -> Vec<Full<'_>> {
         let mut all = Vec::new();
         for api in &self.apis {
             for scope in &api.scopes {

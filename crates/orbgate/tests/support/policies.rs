@@ -233,7 +233,7 @@ pub const MOST_MIXTURES: usize = 64;
 
 impl Places {
     /// Takes a template's place, unless the policy format refuses it beside those already there.
-    fn take(&mut self, method: &str, full: &[String]) -> bool {
+    fn take(&mut self, method: &str, full: &[&str]) -> bool {
         let bytes: usize = full.iter().map(|segment| segment.len() + 1).sum();
         if full.len() > 32 || bytes > 8_192 {
             return false;
@@ -245,7 +245,7 @@ impl Places {
         }
         let mut prefix = String::new();
         let mut new = Vec::new();
-        for segment in full {
+        for &segment in full {
             let literal = !is_parameter(segment);
             if literal {
                 let place = (prefix.clone(), segment.to_ascii_lowercase());
@@ -253,7 +253,7 @@ impl Places {
                 if other.is_some_and(|other| other != segment) {
                     return false;
                 }
-                new.push((place, segment.clone()));
+                new.push((place, segment.to_owned()));
             }
             prefix = format!("{prefix}/{}", if literal { segment } else { "{}" });
         }

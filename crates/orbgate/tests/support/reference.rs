@@ -1,7 +1,7 @@
 //! The decision, written a second time as plainly as possible: every template is tried on every
 //! request, segment by segment, and every rule is a line. Shares no code with the engine.
 
-use super::model::{Api, Model, Orbs, Route, Scope, is_parameter};
+use super::model::{Api, Full, Model, Orbs, Route, Scope, is_parameter};
 
 /// A request as the tests think of it.
 #[derive(Clone, Debug)]
@@ -36,17 +36,19 @@ fn deny(reason: &'static str) -> Answer {
 
 /// Decides a request.
 pub fn decide(policy: &Model, ask: &Ask) -> Answer {
+    let routes = policy.routes();
     Answer {
-        about: about(policy, ask),
-        ..answer(policy, ask)
+        about: about(policy, &routes, ask),
+        ..answer(policy, &routes, ask)
     }
 }
 
 /// The route that a request is about: the one that it is decided by when its token is some user's.
-fn about(policy: &Model, ask: &Ask) -> Option<String> {
+fn about(policy: &Model, routes: &[Full<'_>], ask: &Ask) -> Option<String> {
     let token = Some(("user", Vec::new()));
     let answer = answer(
         policy,
+        routes,
         &Ask {
             token,
             ..ask.clone()
@@ -56,7 +58,7 @@ fn about(policy: &Model, ask: &Ask) -> Option<String> {
 }
 
 /// The decision.
-fn answer(policy: &Model, ask: &Ask) -> Answer {
+fn answer(policy: &Model, routes: &[Full<'_>], ask: &Ask) -> Answer {
     if let Some(detail) = malformed(policy, ask) {
         return Answer {
             detail: Some(detail),
@@ -65,7 +67,7 @@ fn answer(policy: &Model, ask: &Ask) -> Answer {
     }
     let path = segments(&ask.target);
     let fitting = best(
-        policy,
+        routes,
         |literal, position| literal.as_bytes() == path[position],
         path.len(),
     );
@@ -75,7 +77,7 @@ fn answer(policy: &Model, ask: &Ask) -> Answer {
         Some(_) => return deny("invalid_token"),
     };
     // These read the policy: nobody without a token learns which literals exist.
-    if let Some(detail) = unsafe_beside_table(policy, &path, fitting.as_ref()) {
+    if let Some(detail) = unsafe_beside_table(routes, &path, fitting) {
         return Answer {
             detail: Some(detail),
             ..deny("malformed_request")
@@ -84,14 +86,11 @@ fn answer(policy: &Model, ask: &Ask) -> Answer {
     let Some(winner) = fitting else {
         return deny("no_route");
     };
-    let mut same_shape: Vec<_> = policy
-        .routes()
-        .into_iter()
-        .filter(|(_, _, _, full)| {
-            kinds(full) == kinds(&winner) && literals(full) == literals(&winner)
-        })
+    let mut same_shape: Vec<_> = routes
+        .iter()
+        .filter(|(_, _, _, full)| literals(full).eq(literals(winner)))
         .collect();
-    same_shape.sort_by_key(|(_, _, route, _)| route.method.clone());
+    same_shape.sort_by_key(|(_, _, route, _)| &route.method);
     let method_matches = |route: &Route| route.method.as_bytes() == ask.method;
     match same_shape
         .iter()
@@ -264,12 +263,12 @@ fn bad_byte(policy: &Model, path: &[u8], at: usize) -> Option<&'static str> {
 
 /// P19 and P21.
 fn unsafe_beside_table(
-    policy: &Model,
+    routes: &[Full<'_>],
     path: &[&[u8]],
-    winner: Option<&Vec<String>>,
+    winner: Option<&[&str]>,
 ) -> Option<&'static str> {
     let decoded: Vec<_> = path.iter().map(|segment| decode(segment)).collect();
-    for (_, _, _, full) in policy.routes() {
+    for (_, _, _, full) in routes {
         for (position, segment) in full.iter().enumerate() {
             if full.len() == path.len()
                 && !is_parameter(segment)
@@ -282,8 +281,8 @@ fn unsafe_beside_table(
     }
     let winner = winner?;
     let folded = |literal: &str, at: usize| literal.as_bytes().eq_ignore_ascii_case(&decoded[at]);
-    let rival = best(policy, folded, path.len())?;
-    (kinds(&rival) != kinds(winner)).then_some("ambiguous_case")
+    let rival = best(routes, folded, path.len())?;
+    kinds(rival).ne(kinds(winner)).then_some("ambiguous_case")
 }
 
 /// A segment with its escapes decoded once.
@@ -305,32 +304,35 @@ fn decode(segment: &[u8]) -> Vec<u8> {
 
 /// The most specific template of this length whose literals all fit: position by position, left to
 /// right, a literal beats a parameter.
-fn best(policy: &Model, fits: impl Fn(&str, usize) -> bool, length: usize) -> Option<Vec<String>> {
-    let mut best: Option<Vec<String>> = None;
-    for (_, _, _, full) in policy.routes() {
+fn best<'r>(
+    routes: &'r [Full<'_>],
+    fits: impl Fn(&str, usize) -> bool,
+    length: usize,
+) -> Option<&'r [&'r str]> {
+    let mut best: Option<&[&str]> = None;
+    for (_, _, _, full) in routes {
         let fitting = full.len() == length
             && full
                 .iter()
                 .enumerate()
                 .all(|(at, segment)| is_parameter(segment) || fits(segment, at));
         // `false` sorts before `true`: a literal before a parameter.
-        if fitting && best.as_ref().is_none_or(|best| kinds(&full) < kinds(best)) {
+        if fitting && best.is_none_or(|best| kinds(full).lt(kinds(best))) {
             best = Some(full);
         }
     }
     best
 }
 
-fn kinds(template: &[String]) -> Vec<bool> {
-    template
-        .iter()
-        .map(|segment| is_parameter(segment))
-        .collect()
+/// Which segments are parameters.
+fn kinds(template: &[&str]) -> impl Iterator<Item = bool> {
+    template.iter().map(|segment| is_parameter(segment))
 }
 
-fn literals(template: &[String]) -> Vec<&str> {
+/// The segments, and nothing in place of a parameter.
+fn literals<'a>(template: &'a [&'a str]) -> impl Iterator<Item = Option<&'a str>> {
+    let literal = |segment: &&str| !is_parameter(segment);
     template
         .iter()
-        .map(|segment| if is_parameter(segment) { "" } else { segment })
-        .collect()
+        .map(move |segment| Some(*segment).filter(literal))
 }

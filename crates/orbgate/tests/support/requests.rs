@@ -13,6 +13,7 @@ use super::strategies::{METHODS, SCOPES, SIZES, WORDS, placed, scopes};
 pub fn asks(model: &Model) -> impl Strategy<Value = Ask> + use<> {
     let routes = model.routes().into_iter().map(|(_, scope, route, full)| {
         let scope = SCOPES.iter().find(|name| **name == scope.name);
+        let full = full.into_iter().map(str::to_owned).collect();
         (route.method.clone(), full, *scope.unwrap())
     });
     let mut routes: Vec<(String, Vec<String>, &str)> = routes.collect();
