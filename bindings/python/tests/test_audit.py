@@ -117,6 +117,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert f"0 callers of 25 with more than {most} scopes held and never used" in capsys.readouterr().out
     assert main(["privileges", str(log), "--proposal", str(proposal), "--top", "1"]) == 1
     out = capsys.readouterr().out
+    assert f"\n{sum(len(row.unused) > 0 for row in found.rows)} callers of 25 with a scope or more held and never used\n" in out
     assert f"\n{found.rows[0].caller}: {found.rows[0].calls:,} calls, " in out and "  never used: " in out and "callers more\n" in out
     written = json.loads(proposal.read_text())
     assert written == json.loads(json.dumps(found.proposal())) and written["policy"] == POLICY.digest and written["is_complete"]

@@ -413,7 +413,7 @@ def test_sums_of_orbs_are_in_orbs() -> None:
     })
     made = report(table, CHARGES, kind="user", scopes="buy some")
     text = words_of(made.html)
-    assert "Orbs were consumed most from 2026-11-02 01:00 on: 18,014,398,509,481,986 orbs, without 3 calls for which the policy states no amount." in text
+    assert "Orbs were consumed most in the minute from 2026-11-02 01:00 on: 18,014,398,509,481,986 orbs, without 3 calls for which the policy states no amount." in text
     assert "18,014,398,509,481,986 orbs stated, 8 calls unstated" in text and "986 orbs stated, 8 calls" in made.html
     # In a tile, a long sum goes on in the next line.
     assert "18,<wbr>014,<wbr>398,<wbr>509,<wbr>481,<wbr>986 orbs stated" in made.html
@@ -421,7 +421,7 @@ def test_sums_of_orbs_are_in_orbs() -> None:
     assert routes == {"POST /some": (8, 0, 8), "POST /buy": (2, 2 * (2**53 + 1), 0)}
     assert sum(span.orbs for span in made.figures.orbs.times) == made.figures.amount == 2 * (2**53 + 1)
     only = words_of(report(table.slice(0, 5), CHARGES, kind="user", scopes="buy some").html)
-    assert "Consume orbs: 5 calls; the policy states no amount for any. Most such calls were made from 2026-11-02 00:00:00 on: 5." in only
+    assert "Consume orbs: 5 calls; the policy states no amount for any. Most such calls were made in the second from 2026-11-02 00:00:00 on: 5." in only
     summary = logs.replay(logs.read(table, kind="user", scopes="buy some"), CHARGES).to_dict()
     assert {row["route"]: (row["stated_amount"], row["calls_without_stated_amount"]) for row in summary["routes"]} == {
         "POST /some": (0, 8), "POST /buy": (2 * (2**53 + 1), 0)

@@ -73,7 +73,8 @@ def run(options: argparse.Namespace) -> int:
 def _text(made: audit.Check, most: int, top: int) -> str:
     found = made.found
     lines = [f"warning: {shown(said)}" for said in found.warnings]
-    lines.append(f"{number(len(made.over), 'caller')} of {len(found.rows):,} with more than {number(most, 'scope')} held and never used")
+    held = f"more than {number(most, 'scope')}" if most else "a scope or more"
+    lines.append(f"{number(len(made.over), 'caller')} of {len(found.rows):,} with {held} held and never used")
     for name, calls in (("without a caller", found.without_caller), ("of callers for whom there was no room", found.left_out)):
         if calls:
             lines.append(f"not counted: {number(calls, 'call')} {name}")

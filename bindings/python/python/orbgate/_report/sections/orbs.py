@@ -52,13 +52,13 @@ def _base(of: Charged) -> str:
 def _most(of: Orbs, unit: Unit | None) -> str:
     """When most orbs were consumed."""
     most = max(of.times, key=lambda span: (span.orbs, span.calls), default=None)
-    if most is None or unit is None or not most.calls or len(of.times) == 1:
+    if most is None or unit is None or not most.calls:
         return ""
-    start = unit.label(most.start)
+    span = f"in the {unit.name} from {unit.label(most.start)} on"
     if not most.orbs:
-        return f"Most such calls were made from {start} on: {number(most.calls)}."
+        return f"Most such calls were made {span}: {number(most.calls)}."
     rest = f", without {number(most.unstated, 'call')} for which the policy states no amount" if most.unstated else ""
-    return f"Orbs were consumed most from {start} on: {number(most.orbs, 'orb')}{rest}."
+    return f"Orbs were consumed most {span}: {number(most.orbs, 'orb')}{rest}."
 
 
 def _charts(of: Orbs, unit: Unit | None) -> list[Chart]:
