@@ -7,7 +7,7 @@ pub enum TemplateStyle {
     /// `{id}`, `{id:[0-9]+}`, `{id:int}`: policies, axum, chi, Go's `net/http`, Spring, Starlette.
     #[default]
     Braces,
-    /// `:id`, `:id(\d+)`: gin, echo, Express, Fastify.
+    /// `:id`, `:id(\d+)`, and `\+` for a literal `+`: gin, echo, Express, Fastify.
     Colons,
     /// `<id>`, `<int:id>`: Flask, Django.
     Angles,
@@ -58,19 +58,29 @@ impl TemplateStyle {
             Some((name, is_one_segment)) => {
                 (is_one_segment && is_name(name)).then_some(Segment::Parameter(name))
             }
-            None => {
-                let text = match self {
-                    Self::Colons => segment.replace("::", ":"),
-                    _ => segment.to_owned(),
-                };
-                let is_colon = self == Self::Colons && segment.replace("::", "").contains(':');
-                let is_plain =
-                    |byte| is_literal(byte) || (self != Self::Colons && b"+()".contains(&byte));
-                (text.bytes().all(is_plain) && !is_colon).then_some(Segment::Literal(text))
-            }
+            None => self.literal(segment).map(Segment::Literal),
         }
     }
+
+    /// A segment without a parameter; none for a pattern.
+    fn literal(self, segment: &str) -> Option<String> {
+        let mut text = String::new();
+        let mut rest = segment.bytes();
+        while let Some(byte) = rest.next() {
+            let literal = match (self, byte) {
+                (Self::Colons, b'\\') => rest.next().filter(|next| ESCAPED.contains(next)),
+                (Self::Colons, b':') => rest.next().filter(|next| *next == b':'),
+                (Self::Braces | Self::Angles, b'+' | b'(' | b')') => Some(byte),
+                _ => Some(byte).filter(|byte| is_literal(*byte)),
+            };
+            text.push(char::from(literal?));
+        }
+        Some(text)
+    }
 }
+
+/// What a backslash before it makes a literal: in path-to-regexp, which Express has, each of them; in gin and echo the colon.
+const ESCAPED: &[u8] = b"+()*:";
 
 enum Segment<'t> {
     Literal(String),
@@ -130,6 +140,15 @@ mod tests {
             (Braces, "/users/:id", "/users/:id"),
             (Braces, "/a+b(c)", "/a+b(c)"),
             (Colons, "/a+b", "/{*}"),
+            (Colons, r"/a\+b", "/a+b"),
+            (Colons, r"/run\(all\)/\*", "/run(all)/*"),
+            (Colons, r"/users/\:id", "/users/:id"),
+            (Colons, r"/users/:id\+", "/users/{*}"),
+            (Colons, r"/a\d", "/{*}"),
+            (Colons, r"/a\\b", "/{*}"),
+            (Colons, "/a\\", "/{*}"),
+            (Colons, "/users/::id:::", "/users/{*}"),
+            (Braces, r"/a\+b", "/{*}"),
             (Braces, "/", "/"),
             (Braces, "", ""),
             (Colons, "/users/:id", "/users/{id}"),
