@@ -7,6 +7,7 @@ replace github.com/orbgate/orbgate/bindings/go => ../
 require (
 	github.com/gin-gonic/gin v1.10.1
 	github.com/go-chi/chi/v5 v5.5.0
+	github.com/golang-jwt/jwt/v5 v5.3.1
 	github.com/labstack/echo/v4 v4.13.4
 	github.com/orbgate/orbgate/bindings/go v0.0.0-00010101000000-000000000000
 	google.golang.org/grpc v1.75.1

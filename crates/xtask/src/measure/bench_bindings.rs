@@ -1,5 +1,5 @@
-//! `cargo xtask bench --bindings`: what a decision takes from each language, compared with the Rust call in the same run. `benches/bindings.py` runs and
-//! judges; here is what builds the programs.
+//! `cargo xtask bench --bindings`: what a decision takes from each language, compared with the Rust call in the same run, and what a gate takes.
+//! `benches/bindings.py` runs and judges, `benches/gates.py` does that with gates; here is what builds the programs.
 //!
 //! Each language has a program that takes a file of requests, checks every answer and prints lines `NAME
 //! NANOSECONDS`: `single` for one call, `batch` for a decision in batches of 256 whose columns are there, `filled` for
@@ -26,11 +26,12 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     fs::create_dir_all(&home)?;
     let requests = home.join("requests.tsv");
     let programs = programs(project, &home, &requests)?;
-    Program::parse("python3 -m doctest benches/bindings.py").run()?;
+    Program::parse("python3 -m doctest benches/bindings.py benches/gates.py").run()?;
     let commands = programs.iter();
     let commands = commands.map(|(language, program)| format!("{language}={program}"));
     let judge = Program::parse("python3 benches/bindings.py");
-    judge.args(commands).run()
+    judge.args(commands).run()?;
+    Program::parse("python3 benches/gates.py").run()
 }
 
 /// Builds every language's program, which takes the requests.

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""What a gate takes from the bearer header to the answer, compared with the language's usual library verifying alone.
+
+`cargo xtask bench --bindings` runs this; at the root `benches/gates.py go node-wasm` measures these alone. Each program takes turns with
+its peer and prints a line `ALGORITHM GATE PEER` for each turn, in nanoseconds of processor time a token: other work on the machine counts little, and the
+threads of a library count."""
+
+import collections
+import statistics
+import subprocess
+import sys
+
+# Most that a gate may take of its peer's time, the median of the turns.
+MOST = 1.1
+# The engine of Go is WebAssembly that wazero has compiled, and takes longer.
+MOST_OF = {("go", "ES256"): 1.3, ("go", "RS256"): 1.5}
+GO = "cd bindings/go/recipes && GOWORK=off CGO_ENABLED={} go build {} -o ../../../target/xtask/gate-speed-{} ./speed"
+NPM = "npm ci --prefix bindings/node --prefer-offline --ignore-scripts --no-audit --no-fund --silent"
+# What builds each program, and what starts it. `cargo xtask go` makes the module and the library of a release.
+PROGRAMS = {
+    "go": (f"cargo xtask go && {GO.format(0, '', 'wasm')}", "target/xtask/gate-speed-wasm"),
+    "go-cgo": (f"cargo xtask go && {GO.format(1, '-a -tags=orbgate_cgo', 'cgo')}", "target/xtask/gate-speed-cgo"),
+    "node": (f"cargo xtask go && {NPM}", "ORBGATE_LIBRARY=target/published/liborbgate.so node bindings/node/bench/gate.js"),
+    "node-wasm": (f"cargo xtask wasm && {NPM}", "ORBGATE_LIBRARY=bindings/node/orbgate.wasm node bindings/node/bench/gate.js"),
+    "python": (
+        "PROFILE=published sh bindings/python/gate/setup.sh && target/xtask/gate-python/bin/pip install --quiet 'pyjwt[crypto]'",
+        "target/xtask/gate-python/bin/python bindings/python/bench/gate.py",
+    ),
+}
+
+
+def rows(printed: str) -> list[tuple[str, float, float, float]]:
+    """The algorithms, each with the medians of the gate, of its peer and of the ratios.
+
+    >>> rows("ES256 30 20\\nES256 50 50\\nES256 20 40\\nRS256 7 7\\n")
+    [('ES256', 30.0, 40.0, 1.0), ('RS256', 7.0, 7.0, 1.0)]
+    """
+    turns = collections.defaultdict(list)
+    for line in printed.splitlines():
+        algorithm, *figures = line.split(" ")
+        gate, peer = map(float, figures)
+        turns[algorithm].append((gate, peer, gate / peer))
+    return [(name, *map(statistics.median, zip(*found))) for name, found in sorted(turns.items())]
+
+
+def main(languages: list[str]) -> None:
+    slow = []
+    for language in languages:
+        subprocess.run(PROGRAMS[language][0], shell=True, check=True, stdout=subprocess.DEVNULL)
+    print("\n| language | algorithm | gate, ns | library alone, ns | ratio |\n|---|---|--:|--:|--:|")
+    for language in languages:
+        printed = subprocess.run(PROGRAMS[language][1], shell=True, check=True, stdout=subprocess.PIPE, text=True).stdout
+        for algorithm, gate, peer, ratio in rows(printed):
+            print(f"| {language} | {algorithm} | {gate:.0f} | {peer:.0f} | {ratio:.2f} |", flush=True)
+            most = MOST_OF.get((language, algorithm), MOST)
+            slow += [f"{language} {algorithm}: {ratio:.2f}, at most {most}"] * (ratio > most)
+    if slow:
+        sys.exit(f"more than it may be: {'; '.join(slow)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or list(PROGRAMS))
