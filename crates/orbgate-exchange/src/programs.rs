@@ -85,6 +85,7 @@ const LANGUAGES: &[Language] = &[
         start: "java -Dorbgate.library=target/debug/liborbgate.so -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
                 -cp target/xtask/gate-java/orbgate-exchange/classes:target/xtask/gate-java/orbgate-exchange/lib/* \
                 io.github.orbgate.exchange.Program",
+        drops_empty_headers: false,
     },
 ];
 
