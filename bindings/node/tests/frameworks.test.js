@@ -69,6 +69,17 @@ for (const [name, express] of /** @type {const} */ ([["Express 4", express4], ["
     assert.equal((await ask(port, "GET", "/api/v1/external/nowhere", bearer("read:orbs"))).status, 404);
   });
 
+  test(`${name}: a gate that is mounted twice decides twice and counts once`, async (context) => {
+    const { gate, counted, bearer } = await gated(context);
+    const app = express().use(middleware(gate)).use("/api/v1", middleware(gate));
+    app.get("/api/v1/external/orbs", middleware(gate), (_, response) => void response.send("reached"));
+    const port = await served(context, app);
+    for (const [scope, status] of /** @type {const} */ ([["read:orbs", 200], ["read:keys", 403]])) {
+      assert.equal((await ask(port, "GET", "/api/v1/external/orbs", bearer(scope))).status, status);
+    }
+    assert.deepEqual(counted.map((one) => one.split(" ")[1]), ["allow", "deny"]);
+  });
+
   test(`${name}: a route that is not the decided one is not reached`, async (context) => {
     const { gate, counted, bearer } = await gated(context);
     let reached = 0;

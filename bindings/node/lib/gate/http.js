@@ -66,6 +66,9 @@ function answered(gate, ask, response, next) {
   return answer instanceof Promise ? void answer.then(settle, fail) : settle(answer);
 }
 
+/** Which gates have let a request through: where it comes to one of them again, it is asked about and not counted. @type {WeakMap<object, Set<Gate>>} */
+const passed = new WeakMap();
+
 /**
  * Lets a request through, or answers it.
  * @param {Gate} gate
@@ -76,8 +79,10 @@ function answered(gate, ask, response, next) {
  */
 function pass(gate, request, response, template, next) {
   const question = questionOf(request, template);
-  const ask = () => gate.answer(question);
+  const gates = passed.get(request) ?? new Set();
+  const ask = () => (gates.has(gate) ? againOf(gate, question) : gate.answer(question));
   answered(gate, ask, response, (answer) => {
+    passed.set(request, gates.add(gate));
     allow(request, new Allowed(question, answer));
     next(answer);
   });
