@@ -9,14 +9,15 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 
-/// The tests that tell one processor's code from another's, in the least time; what comes after is the tests' own.
+/// The tests that tell one processor's code from another's, in the least time: optimised, with every assertion. What comes after is theirs.
 const DECISIONS: [&str; 2] = [
-    "cargo test -p orbgate --lib --",
-    "cargo test -p orbgate --test all -- cases:: edges::",
+    "CARGO_PROFILE_DEV_OPT_LEVEL=2 cargo test -p orbgate --lib --",
+    "CARGO_PROFILE_DEV_OPT_LEVEL=2 cargo test -p orbgate --test all -- cases:: edges::",
 ];
 
 /// All of the core's.
-const ALL: [&str; 1] = ["cargo test -p orbgate --all-features --tests --"];
+const ALL: [&str; 1] =
+    ["CARGO_PROFILE_DEV_OPT_LEVEL=2 cargo test -p orbgate --all-features --tests --"];
 
 /// For tests, which print and ask for the time.
 const WASI: &str = "wasm32-wasip1";
@@ -95,9 +96,7 @@ pub(crate) fn wasm(project: &Project) -> Result<StepResult> {
 
 fn test(tests: &[&str], variables: &[(&str, &str)], arguments: &str) -> Result<()> {
     tests.iter().try_for_each(|tests| {
-        // Here the tests take longer than their compiler: it optimises as for users, and keeps every assertion.
-        let cargo = Program::parse("CARGO_PROFILE_DEV_OPT_LEVEL=2");
-        let tests = cargo.words(tests).words(arguments);
+        let tests = Program::parse(tests).words(arguments);
         let run = |tests: Program, (name, value): &(&str, &str)| tests.env(name, *value);
         variables.iter().fold(tests, run).run()
     })
