@@ -16,8 +16,7 @@ const DECISIONS: [&str; 2] = [
 ];
 
 /// All of the core's.
-const ALL: [&str; 1] =
-    ["CARGO_PROFILE_DEV_OPT_LEVEL=2 cargo test -p orbgate --all-features --tests --"];
+const ALL: &str = "CARGO_PROFILE_DEV_OPT_LEVEL=2 cargo test -p orbgate --all-features --tests --";
 
 /// For tests, which print and ask for the time.
 const WASI: &str = "wasm32-wasip1";
@@ -45,7 +44,7 @@ pub(crate) fn aarch64() -> Result<StepResult> {
 
 /// `cargo xtask aarch64`.
 pub(crate) fn all_of_aarch64() -> Result<StepResult> {
-    under_qemu(&ALL, "")
+    under_qemu(&[ALL], "")
 }
 
 fn under_qemu(tests: &[&str], arguments: &str) -> Result<StepResult> {
