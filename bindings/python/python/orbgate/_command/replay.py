@@ -16,6 +16,7 @@ from .._columns import NAMES
 from .._policy import Policy
 from ..logs import FORMATS, Reader, read
 from ..logs._input import STANDARD_INPUT
+from ..logs._notes import number
 from ..logs._replay import replay
 from ..logs._times import UNITS
 from .properties import add_properties_to, code, prove, text, to_dict
@@ -173,9 +174,14 @@ def progress(log: Reader) -> Iterator[Callable[[], None] | None]:
         tqdm = needs("tqdm", "logs").tqdm if sys.stderr.isatty() else None
     except ImportError:
         tqdm = None
-    if tqdm is None:
-        yield None
-        return
+    try:
+        yield from _bar(log, tqdm) if tqdm else (None,)
+    except KeyboardInterrupt:
+        print(f"interrupted after {number(log.rows, 'row')}; nothing was written", file=sys.stderr)
+        raise
+
+
+def _bar(log: Reader, tqdm: Any) -> Iterator[Callable[[], None]]:
     with tqdm(total=log.size, unit="B", unit_scale=True, unit_divisor=1024, leave=False, file=sys.stderr) as bar:
 
         def watch() -> None:

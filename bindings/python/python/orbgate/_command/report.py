@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from hashlib import sha256
 from typing import Any
 
 from .._policy import Policy
+from .._whole import whole
 from .._report import TITLE, TOP, check_needs, make
 from .._report.numbers import number
 from .properties import add_properties_to, code, prove, text
@@ -35,6 +37,7 @@ exit codes:
   0  the page is of every row, allowed or denied; or of all but as many as --tolerate says
   1  it is, and a property of --properties does not hold
   2  could not run, or more rows could not be read; the page is of all others, and says so
+  130  interrupted; nothing was written but the file of --resume
 """
 
 
@@ -54,6 +57,11 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--out", metavar="FILE", required=True, help="where to write the page")
     parser.add_argument("--bundle", metavar="FILE", help="also write the page with its tables, the policies and a manifest as a ZIP archive")
     parser.add_argument("--sign", metavar="KEY", help="sign the bundle with this secret key of minisign, into FILE.minisig")
+    parser.add_argument(
+        "--resume",
+        metavar="FILE",
+        help="keep every minute in this file how far counting has come; if it is there, go on from there. It is removed once the page is written",
+    )
     parser.add_argument("--title", default=TITLE, help="what the page is called")
     parser.add_argument("--top", type=_top, default=TOP, metavar="N", help="at most N rows in each table")
     parser.set_defaults(run=run, parser=parser)
@@ -63,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     """Makes the page and says what is on it."""
     if options.sign and not options.bundle:
         options.parser.error("--sign without --bundle")
-    written = {"--out": options.out, "--bundle": options.bundle}
+    written = {"--out": options.out, "--bundle": options.bundle, "--resume": options.resume}
     for name, path in written.items():
         for file in (options.policy, options.base, options.properties, options.sign):
             if file is not None and path is not None and os.path.exists(path) and os.path.samefile(path, file):
@@ -73,14 +81,21 @@ def run(options: argparse.Namespace) -> int:
     # Before the needs of logs, which are fewer.
     check_needs()
     proved = prove(options, policy)
+    from .._report.resume import Resume
     from .._report.verify import sign
 
     log = open_log(options)
     for name, path in written.items():
         if path is not None and is_log(path, log):
             options.parser.error(f"{name} is the log itself")
-    with progress(log) as watch:
-        made = make(log, policy, options.title, options.top, watch, base, proved)
+    resume = None if options.resume is None else Resume(options.resume, log, policy, base)
+    try:
+        with progress(log) as watch:
+            made = make(log, policy, options.title, options.top, watch, base, proved, resume)
+    except KeyboardInterrupt:
+        if resume is not None and resume.rows:
+            print(f"{options.resume}: {number(resume.rows, 'row')}; the same command goes on after them", file=sys.stderr)
+        raise
     made.save(options.out)
     found = made.figures
     said = f"{number(found.calls, 'call')}, {number(found.allowed)} allowed, {number(found.denied)} denied"
@@ -90,11 +105,13 @@ def run(options: argparse.Namespace) -> int:
         print(text(proved, options.properties), end="")
     if options.bundle:
         bundle = made.bundle()
-        with open(options.bundle, "wb") as file:
+        with whole(options.bundle) as part, open(part, "wb") as file:
             file.write(bundle)
         print(f"{options.bundle}: sha256:{sha256(bundle).hexdigest()}")
     if options.sign:
         print(f"{sign(options.bundle, options.sign)}: signature of minisign")
+    if resume is not None:
+        resume.remove()
     return code(proved, exit_code(options, log, found.unread, found.calls + found.unread, found.broken))
 
 

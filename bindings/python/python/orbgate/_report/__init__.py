@@ -6,6 +6,7 @@ import os
 from html import escape
 
 from .._extras import needs
+from .._whole import whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .._terms import TokenKind
     from ..logs import Log
     from .figures import Figures
+    from .resume import Resume
 
 TITLE = "Access report"
 TOP = 25
@@ -35,7 +37,7 @@ class Report:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the page to a file."""
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
+        with whole(path) as part, open(part, "w", encoding="utf-8", newline="\n") as file:
             file.write(self.html)
 
     def bundle(self) -> bytes:
@@ -122,15 +124,16 @@ def make(
     watch: Callable[[], None] | None = None,
     base: Policy | None = None,
     properties: Properties | None = None,
+    resume: Resume | None = None,
 ) -> Report:
-    """Makes a report; `watch` is called after each part of the log."""
+    """Makes a report; `watch` is called after each part of the log, `resume` keeps how far counting has come."""
     if top < 1:
         raise ValueError(f"`top` must be at least 1, not {top}")
     check_needs()
     from . import counting, page
     from .log import Decided
 
-    found = counting.count(Decided(log, policy, watch, base), policy, base)._replace(properties=properties)
+    found = counting.count(Decided(log, policy, watch, base), policy, base, resume)._replace(properties=properties)
     return Report(page.render(found, policy, title, top), found, (policy, base, title, top))
 
 

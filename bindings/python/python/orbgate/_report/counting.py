@@ -30,8 +30,9 @@ from .figures import (
     RouteCount,
     UnreadRow,
 )
-from .log import Decided
+from .log import Decided, Part
 from .orbs import OrbCounts
+from .resume import Resume, restore, state_of
 from .served import ServedCounts
 from .spans import spans
 from .usage import Usage
@@ -40,32 +41,68 @@ if TYPE_CHECKING:
     from .._policy import Policy
 
 
-def count(log: Decided, policy: Policy, base: Policy | None = None) -> Figures:
-    """Counts the decisions of a log; `base` is the policy that the log compares with."""
-    keys = Outcome._fields[: Outcome._fields.index("calls")]
-    outcomes, times = Counts(keys, first=("method", "target")), Times(("decision",))
-    usage, callers, served = Usage(policy), Callers(), ServedCounts()
-    orbs, denials = OrbCounts(base is not None), DenialCounts(base is not None)
-    for part in log.parts():
+KEYS = Outcome._fields[: Outcome._fields.index("calls")]
+
+
+class Counted:
+    """What is counted of a log, part by part."""
+
+    def __init__(self, policy: Policy, has_base: bool) -> None:
+        self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",))
+        self.usage, self.callers, self.served = Usage(policy), Callers(), ServedCounts()
+        self.orbs, self.denials = OrbCounts(has_base), DenialCounts(has_base)
+        self._waiting = (self.callers.calls, self.usage.texts, self.usage.held, self.served.by_caller, self.orbs.by_caller)
+
+    def add(self, part: Part) -> None:
+        """Counts calls with their decisions, row by row."""
         calls, decided, _, at_end = part
-        columns = {name: decided[name] for name in keys}
+        columns = {name: decided[name] for name in KEYS}
         columns |= {name: calls[name] for name in ("method", "target", "caller", "time")}
         counted = pa.table(columns)
-        outcomes.add(counted)
-        times.add(counted)
-        callers.add(counted)
-        usage.add(calls, counted)
-        served.add(calls, decided)
-        orbs.add(part)
-        denials.add(part)
+        self.outcomes.add(counted)
+        self.times.add(counted)
+        self.callers.add(counted)
+        self.usage.add(calls, counted)
+        self.served.add(calls, decided)
+        self.orbs.add(part)
+        self.denials.add(part)
         if at_end:
-            denials.settle()
-            for waiting in (callers.calls, usage.texts, usage.held, served.by_caller, orbs.by_caller):
+            self.denials.settle()
+            for waiting in self._waiting:
                 waiting.drop()
-    for waiting in (callers.calls, usage.texts, usage.held, served.by_caller, orbs.by_caller):
-        waiting.give()
-    found = _outcomes(outcomes)
-    timed = [row for row in times.rows() if row["time"] is not None]
+
+    def end(self) -> None:
+        """There are no more parts."""
+        for waiting in self._waiting:
+            waiting.give()
+
+    def state(self) -> list[dict[str, Any]]:
+        """What was counted, as plain data."""
+        return [state_of(counter) for counter in self._counters()]
+
+    def restore(self, state: list[dict[str, Any]]) -> None:
+        """Goes on from there."""
+        for counter, of in zip(self._counters(), state):
+            restore(counter, of)
+
+    def _counters(self) -> tuple[object, ...]:
+        return self, self.usage, self.callers, self.served, self.orbs, self.denials
+
+
+def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resume | None = None) -> Figures:
+    """Counts the decisions of a log; `base` is the policy that the log compares with, `resume` where it is kept how far that has come."""
+    counted = Counted(policy, base is not None)
+    if resume is not None and (state := resume.load()) is not None:
+        log.restore(state["log"])
+        counted.restore(state["counted"])
+    for part in log.parts():
+        counted.add(part)
+        if resume is not None and log.is_between_blocks and resume.is_due():
+            resume.save({"log": log.state(), "counted": counted.state()}, log.rows)
+    counted.end()
+    served, orbs, denials, usage, callers = counted.served, counted.orbs, counted.denials, counted.usage, counted.callers
+    found = _outcomes(counted.outcomes)
+    timed = [row for row in counted.times.rows() if row["time"] is not None]
     by_time, unit = spans(timed)
     first, last = (end((row["time"] for row in timed), default=None) for end in (min, max))
     return Figures(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -45,6 +46,20 @@ class Counts:
         """Changes the keys, and puts together the counts of those that are the same now."""
         self._parts = [self._grouped(change(pa.concat_tables(self._parts)))]
         self._settled = self._rows()
+
+    def state(self) -> dict[str, Any]:
+        """The counts as plain data."""
+        self.settle(0)
+        data = io.BytesIO()
+        for part in self._parts:
+            with pa.ipc.new_stream(data, part.schema) as stream:
+                stream.write_table(part)
+        return {"parts": data.getvalue(), "settled": self._settled}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Goes on from there."""
+        self._parts = [pa.ipc.open_stream(state["parts"]).read_all()] if state["parts"] else []
+        self._settled = state["settled"]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The counts, each as its keys, its firsts and `calls`."""
@@ -101,6 +116,13 @@ class Times(Counts):
     def __init__(self, keys: Sequence[str]) -> None:
         super().__init__(["time", *keys])
         self._unit = 0
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "unit": self._unit}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self._unit = state["unit"]
 
     def add(self, table: Any) -> None:
         super().add(self._floored(table))

@@ -11,8 +11,9 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from .._errors import TableError
 from ..logs._decide import Decider
 from ..logs._heavy import ROWS_AT_ONCE
-from ..logs._notes import NoColumnError
+from ..logs._notes import NoColumnError, ResumeError
 from ..logs._tally import Changes
+from .resume import restore, state_of
 
 if TYPE_CHECKING:
     from .. import logs
@@ -48,6 +49,7 @@ class Decided:
         self._base = None if base is None else Decider(base)
         self.changes = None if base is None else Changes(examples=1)
         self._watch = watch
+        self._any_rows = False
         log.digest_files()
 
     @property
@@ -70,16 +72,37 @@ class Decided:
         """How the log was said to be read."""
         return self._log.arguments
 
+    @property
+    def rows(self) -> int:
+        """How many rows have been read."""
+        return self._log.rows
+
+    @property
+    def is_between_blocks(self) -> bool:
+        """Whether another log can go on after the last part."""
+        return self._log.is_between_blocks
+
+    def state(self) -> list[Any]:
+        """How far it has come, as plain data."""
+        return [self._log.place(), state_of(self), self.changes and state_of(self.changes)]
+
+    def restore(self, state: list[Any]) -> None:
+        """Goes on from there: the rows before are read again, and not decided."""
+        place, own, changes = state
+        self._log.go_to(place, self._watch)
+        restore(self, own)
+        if self.changes is not None:
+            restore(self.changes, changes)
+
     def files(self) -> list[tuple[str, str | None]]:
         """The files, and the SHA-256 of each that was read to its end."""
         return self._log.digests()
 
     def parts(self) -> Iterator[Part]:
         """The log, part by part."""
-        any_rows = False
         try:
             for batch in self._log.exact():
-                any_rows = True
+                self._any_rows = True
                 calls, decided, before = pa.table(batch), self._decider.plain(self._decider.decide(batch)), None
                 if self._base is not None and self.changes is not None:
                     before = self._base.plain(self._base.decide(batch))
@@ -95,7 +118,7 @@ class Decided:
                     self._watch()
         except TableError as error:
             # Of the rows before, something can be said.
-            if not any_rows or isinstance(error, NoColumnError):
+            if not self._any_rows or isinstance(error, (NoColumnError, ResumeError)):
                 raise
             self.broken = str(error)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
 from .._arrow import ArrowArray, ArrowStream
@@ -30,7 +30,7 @@ from ._columns import Layout, Normaliser
 from ._files import FORMATS, files, format_of, labels
 from ._heavy import ROWS_AT_ONCE
 from ._input import STANDARD_INPUT, Input
-from ._notes import number
+from ._notes import ResumeError, number
 from ._replay import Summary, replay
 
 if TYPE_CHECKING:
@@ -93,6 +93,11 @@ class Reader(Iterator["_pa.RecordBatch"]):
         self._normaliser = Normaliser(layout)
         self._inputs: list[Input] = []
         self._is_read = False
+        # How many blocks have been read, where another reader came to, and whether the last batch was the last one of its block.
+        self._blocks = self._block_rows = 0
+        self._place: dict[str, Any] = {"blocks": 0}
+        self._skipped: Callable[[], None] | None = None
+        self.is_between_blocks = False
         self._layout = layout
         self._said_format = format
         # What else was said of the log, for people to read.
@@ -193,6 +198,32 @@ class Reader(Iterator["_pa.RecordBatch"]):
         """The names of the files, without the folders that they share, and their SHA-256; none of a file that was not read to its end."""
         return [(log.label, log.digest) for log in self._inputs]
 
+    @property
+    def is_of_files(self) -> bool:
+        """Whether it can be read again."""
+        return bool(self._inputs) and STANDARD_INPUT not in self.paths
+
+    def place(self) -> dict[str, Any]:
+        """How far it has come, between two blocks, for a reader of the same log to go there; it needs the digests of the files."""
+        return {"blocks": self._blocks, "read": self._read_so_far(), "counted": self._normaliser.counted}
+
+    def go_to(self, place: dict[str, Any], watch: Callable[[], None] | None = None) -> None:
+        """Has the batches before that place read, and not given; `watch` is called after each. If the log's part before it was another one,
+        reading raises `TableError`.
+        """
+        self._place, self._skipped = place, watch
+
+    def _read_so_far(self) -> list[object]:
+        return [self._block_rows, *([log.label, log.sha256 and log.sha256.hexdigest()] for log in self._inputs)]
+
+    def _skip(self) -> None:
+        if self._blocks == self._place["blocks"]:
+            if self._read_so_far() != self._place["read"]:
+                raise ResumeError("the log cannot be resumed: it is not what it was then")
+            self._normaliser.counted = self._place["counted"]
+        if self._skipped:
+            self._skipped()
+
     def exact(self) -> Iterator[_pa.RecordBatch]:
         """The batches for the engine, with the exact bytes of the log; other batches show bytes that are not UTF-8 as U+FFFD.
 
@@ -219,13 +250,21 @@ class Reader(Iterator["_pa.RecordBatch"]):
     def _read(self, parts: Iterator[_lines.Columns]) -> Iterator[Any]:
         for columns in parts:
             rows = len(next(iter(columns.values())))
+            self._blocks += 1
+            self._block_rows += rows
+            if self._blocks <= self._place["blocks"]:
+                self._skip()
+                continue
             batch = self._normaliser.batch(columns, rows)
             start = 0
             while start < rows:
                 # Rare things are dropped only after such rows, so it does not matter how a log is cut.
                 stop = min(rows, start + ROWS_AT_ONCE - (batch["row"][start].as_py() - 1) % ROWS_AT_ONCE)
+                self.is_between_blocks = stop == rows
                 yield batch.slice(start, stop - start)
                 start = stop
+        if self._blocks < self._place["blocks"]:
+            raise ResumeError("the log cannot be resumed: it is shorter than it was then")
         self._layout.notes.check()
 
     def _of_files(self, layout: Layout) -> Iterator[_lines.Columns]:
@@ -233,6 +272,9 @@ class Reader(Iterator["_pa.RecordBatch"]):
         for log in self._inputs:
             row = 0
             with log:
+                if log.format == "parquet":
+                    # It is read in any order, so its digest says at any time which file it is.
+                    log.read_on()
                 try:
                     for columns in _columns(log, layout):
                         yield columns if len(self._inputs) == 1 else _placed(columns, log, row)

@@ -133,6 +133,15 @@ class Normaliser:
             ]
         )
 
+    @property
+    def counted(self) -> list[list[int]]:
+        """What was counted of the rows so far."""
+        return [[self.rows, self.unread_statuses], [self.times.unread, self.times.zoneless], self.layout.notes.counted]
+
+    @counted.setter
+    def counted(self, counted: list[list[int]]) -> None:
+        (self.rows, self.unread_statuses), (self.times.unread, self.times.zoneless), self.layout.notes.counted = counted
+
     def batch(self, found: Mapping[str, Any], rows: int) -> Any:
         """A batch of these columns; other columns are absent."""
         pa = self._pa

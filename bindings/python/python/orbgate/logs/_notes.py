@@ -14,6 +14,10 @@ class NoColumnError(TableError):
     """A column that was named, and that no row has: what was decided without it is no answer."""
 
 
+class ResumeError(TableError):
+    """A log that cannot be resumed: what is counted after another one's rows is no answer, either."""
+
+
 class Notes:
     """Taken while a log is read."""
 
@@ -67,6 +71,15 @@ class Notes:
         self._kinds += pc.sum(kinds).as_py() or 0
         self._scopes += pc.sum(scopes).as_py() or 0
         self._scopes_alone += pc.sum(pc.and_not(scopes, kinds)).as_py() or 0
+
+    @property
+    def counted(self) -> list[int]:
+        """What was counted of rows that are decided."""
+        return [self._rows, self._kinds, self._scopes, self._scopes_alone]
+
+    @counted.setter
+    def counted(self, counted: list[int]) -> None:
+        self._rows, self._kinds, self._scopes, self._scopes_alone = counted
 
     def check(self) -> None:
         """Raises `NoColumnError` where a column was named that no row of the log had."""

@@ -12,6 +12,7 @@ from .._errors import TableError
 from .._extras import needs
 from .._policy import Policy
 from .._terms import Reason
+from .._whole import whole
 from ._decide import Decider
 from ._notes import NoColumnError
 from ._served import REFUSED, SERVED, UNCLEAR
@@ -244,7 +245,6 @@ def _nothing(log: Reader, new: Decider, old: Decider | None) -> Any:
 def _writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Any], None]]:
     """Writes tables to a Parquet file, which is there once it is whole."""
     parquet = needs("pyarrow.parquet", "logs")
-    part = f"{os.fspath(path)}.part"
     writer = None
 
     def write(table: Any) -> None:
@@ -252,13 +252,9 @@ def _writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Any], None]]:
         writer = writer or parquet.ParquetWriter(part, table.schema)
         writer.write_table(table)
 
-    try:
-        yield write
-        if writer:
-            writer.close()
-            os.replace(part, path)
-    except BaseException:
-        if writer:
-            writer.close()
-            os.unlink(part)
-        raise
+    with whole(path) as part:
+        try:
+            yield write
+        finally:
+            if writer:
+                writer.close()

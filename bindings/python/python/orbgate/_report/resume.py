@@ -1,0 +1,127 @@
+"""How far counting a log has come, in a file: another run goes on from there, and makes the same page."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import time
+from hashlib import sha256
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from .._errors import TableError
+from .._native import VERSION
+from .._whole import whole
+from ..logs._heavy import Heavy
+from .counts import Counts
+
+if TYPE_CHECKING:
+    from .._policy import Policy
+    from ..logs import Reader
+
+FORMAT = "orbgate resume 1"
+# How many seconds of work an interruption costs at most, and writing the file about a hundredth of that.
+EVERY = 60.0
+# A file may come from anywhere, and nothing in it is run: it has plain data and these.
+KNOWN = {
+    ("collections", "Counter"),
+    ("datetime", "datetime"),
+    ("orbgate.logs._heavy", "Heavy"),
+    ("orbgate.logs._heavy", "Entry"),
+    ("orbgate._report.denials", "Evidence"),
+    ("orbgate._report.denials", "Histogram"),
+}
+
+
+class Resume:
+    """The file. What it says of the log, its arguments and the policies must be so again.
+
+    Raises `ValueError` where the log cannot be read again.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], log: Reader, policy: Policy, base: Policy | None) -> None:
+        if not log.is_of_files:
+            raise ValueError("only files can be read again: a log of tables, or of standard input, cannot be resumed")
+        self.path = os.fspath(path)
+        # How many rows it is about.
+        self.rows = 0
+        self._saved = time.monotonic()
+        self._about = {
+            "the version of orbgate": VERSION,
+            "the version of pyarrow": version("pyarrow"),
+            "the policy": policy.digest,
+            "the policy to compare with": base and base.digest,
+            "what was said of the log": log.arguments,
+            "the files' names": [name for name, _ in log.digests()],
+        }
+
+    def is_due(self) -> bool:
+        """Whether it is time to write."""
+        return time.monotonic() - self._saved >= EVERY
+
+    def save(self, state: Any, rows: int) -> None:
+        """Writes what was counted."""
+        body = pickle.dumps(state, protocol=5)
+        head = {"format": FORMAT, "rows": rows, "sha256": sha256(body).hexdigest(), "about": self._about}
+        with whole(self.path) as part, open(part, "wb") as file:
+            file.write(json.dumps(head).encode() + b"\n")
+            file.write(body)
+        self.rows, self._saved = rows, time.monotonic()
+
+    def load(self) -> Any:
+        """What was counted; None without a file. Raises `TableError` where it is about something else."""
+        try:
+            with open(self.path, "rb") as file:
+                first, body = file.readline(), file.read()
+        except FileNotFoundError:
+            return None
+        try:
+            head = json.loads(first)
+            is_whole = head["format"] == FORMAT and head["sha256"] == sha256(body).hexdigest()
+            about, self.rows = head["about"], head["rows"]
+        except (ValueError, KeyError, TypeError):
+            is_whole = False
+        if not is_whole:
+            raise TableError(f"`{self.path}` is no file that --resume wrote, or not a whole one")
+        for name, now in self._about.items():
+            if about.get(name) != now:
+                raise TableError(f"`{self.path}` cannot be resumed: {name} was not the same; without the file, counting begins anew")
+        return _Plain(io.BytesIO(body)).load()
+
+    def remove(self) -> None:
+        """There is nothing to resume any more."""
+        if os.path.exists(self.path):
+            os.unlink(self.path)
+
+
+class _Plain(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in KNOWN:
+            raise TableError(f"a file to resume has no `{module}.{name}`")
+        return super().find_class(module, name)
+
+
+def state_of(counter: object) -> dict[str, Any]:
+    """What a counter has counted, as plain data: all that it has but what it was made with."""
+    kept: dict[str, Any] = {}
+    for name, value in vars(counter).items():
+        if isinstance(value, Counts):
+            kept[name] = value.state()
+        elif isinstance(value, (Heavy, dict, list, int)):
+            kept[name] = value
+    return kept
+
+
+def restore(counter: object, state: dict[str, Any]) -> None:
+    """Has a new counter go on from there."""
+    for name, value in state.items():
+        there = getattr(counter, name)
+        if isinstance(there, Counts):
+            there.restore(value)
+        elif isinstance(there, Heavy):
+            # Others know it.
+            vars(there).update(vars(value))
+        else:
+            setattr(counter, name, value)

@@ -1,0 +1,243 @@
+"""A report that is interrupted and resumed is the one that was not interrupted; what is not the same log is not resumed; memory."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_up_calls import TABLE
+from orbgate import Policy, TableError, logs
+from orbgate.__main__ import main
+from orbgate._report import Report, make, resume
+from orbgate.logs import _input
+
+pa = pytest.importorskip("pyarrow")
+csv = pytest.importorskip("pyarrow.csv")
+pq = pytest.importorskip("pyarrow.parquet")
+
+pytestmark = pytest.mark.once
+
+POLICY = Policy.external()
+OTHER = Policy.from_yaml(POLICY.text.decode().replace("write:voxies", "write:voxels"))
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many blocks, after each of which the file is written, and many ends at which rare things may be dropped."""
+    monkeypatch.setattr(resume, "EVERY", 0)
+    monkeypatch.setattr(_input, "PIECE", 50_000)
+    monkeypatch.setattr(logs, "ROWS_AT_ONCE", 256)
+    monkeypatch.setattr("orbgate._report.log.ROWS_AT_ONCE", 256)
+    monkeypatch.setattr("orbgate.logs._tables.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("orbgate._report.counts.WAITING_ROWS", 200)
+
+
+def written(folder: Path, name: str) -> list[Path]:
+    """A log in a format, with rows that cannot be read."""
+    data = pa.BufferOutputStream()
+    csv.write_csv(TABLE, data)
+    text = data.getvalue().to_pybytes()
+    text = text[: len(text) // 3].rpartition(b"\n")[0] + b"\ntorn\n" + text[len(text) // 3 :].partition(b"\n")[2]
+    path = folder / name
+    if name.endswith(".parquet"):
+        pq.write_table(TABLE, path, row_group_size=100)
+    elif name.endswith(".json"):
+        rows = ({**row, "time": row["time"] and row["time"].isoformat()} for row in TABLE.to_pylist())
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows) + "{\n")
+    else:
+        path.write_bytes(gzip.compress(text, mtime=0) if name.endswith(".gz") else text)
+    if name != "two.csv":
+        return [path]
+    path.with_name("later.csv").write_bytes(text)
+    return [path, path.with_name("later.csv")]
+
+
+def read(paths: list[Path]) -> logs.Reader:
+    return logs.read(paths, format="json" if paths[0].suffix == ".json" else None)
+
+
+def stop_at(log: logs.Reader, row: int) -> Callable[[], None]:
+    def watch() -> None:
+        if log.rows >= row:
+            raise KeyboardInterrupt
+
+    return watch
+
+
+def run(paths: list[Path], file: Path, stop: int | None = None, policy: Policy = POLICY) -> Report:
+    log = read(paths)
+    watch = None if stop is None else stop_at(log, stop)
+    return make(log, policy, "t", 9, watch, OTHER, None, resume.Resume(file, log, policy, OTHER))
+
+
+@pytest.mark.parametrize("name", ["calls.csv", "calls.csv.gz", "calls.parquet", "calls.json", "two.csv"])
+def test_it_makes_the_same_page_and_bundle(tmp_path: Path, name: str) -> None:
+    paths, file = written(tmp_path, name), tmp_path / "state"
+    expected = make(read(paths), POLICY, "t", 9, None, OTHER)
+    reached = 0
+    for stop in (600, 1_000, 1_001, 2_500):
+        with pytest.raises(KeyboardInterrupt):
+            run(paths, file, stop)
+        rows = json.loads(file.read_bytes().partition(b"\n")[0])["rows"]
+        assert reached <= rows <= 3 * len(TABLE) and rows > stop - 1_000
+        reached = rows
+    found = run(paths, file)
+    assert found.html == expected.html and found.bundle() == expected.bundle()
+
+
+def test_rows_before_are_not_decided_again(tmp_path: Path) -> None:
+    paths, file = written(tmp_path, "calls.csv"), tmp_path / "state"
+    with pytest.raises(KeyboardInterrupt):
+        run(paths, file, 2_000)
+    log = read(paths)
+    seen: list[int] = []
+    kept = resume.Resume(file, log, POLICY, OTHER)
+    make(log, POLICY, "t", 9, lambda: seen.append(log.rows), OTHER, None, kept)
+    # While it is read again there are no rows, and then all at once.
+    assert min(row for row in seen if row) > 1_500
+
+
+def test_what_comes_later_may_grow(tmp_path: Path) -> None:
+    (path,) = written(tmp_path, "calls.csv")
+    file = tmp_path / "state"
+    with pytest.raises(KeyboardInterrupt):
+        run([path], file, 2_000)
+    path.write_bytes(path.read_bytes() + path.read_bytes().partition(b"\n")[2])
+    assert run([path], file).html == make(read([path]), POLICY, "t", 9, None, OTHER).html
+
+
+def earlier(path: Path, file: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"GET", b"PUT", 1))
+
+
+def shorter(path: Path, file: Path) -> None:
+    path.write_bytes(path.read_bytes()[:1_000])
+
+
+def cut(path: Path, file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-1])
+
+
+def empty(path: Path, file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def code(path: Path, file: Path) -> None:
+    head, _, _ = file.read_bytes().partition(b"\n")
+    body = pickle.dumps(os.getcwd)
+    said = {**json.loads(head), "sha256": hashlib.sha256(body).hexdigest()}
+    file.write_bytes(json.dumps(said).encode() + b"\n" + body)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (earlier, "it is not what it was then"),
+        (shorter, "it is (shorter than|not what) it was then"),
+        (cut, "no file that --resume wrote, or not a whole one"),
+        (empty, "no file that --resume wrote"),
+        (code, "a file to resume has no `(posix|nt).getcwd`"),
+    ],
+)
+def test_another_log_or_file_is_refused(tmp_path: Path, change: Callable[[Path, Path], None], said: str) -> None:
+    (path,) = written(tmp_path, "calls.csv")
+    file = tmp_path / "state"
+    with pytest.raises(KeyboardInterrupt):
+        run([path], file, 2_000)
+    change(path, file)
+    with pytest.raises(TableError, match=said):
+        run([path], file)
+
+
+def test_other_arguments_and_policies_are_refused(tmp_path: Path) -> None:
+    (path,) = written(tmp_path, "calls.csv")
+    file = tmp_path / "state"
+    with pytest.raises(KeyboardInterrupt):
+        run([path], file, 2_000)
+    with pytest.raises(TableError, match="the policy was not the same; without the file, counting begins anew"):
+        run([path], file, policy=OTHER)
+    log = logs.read(path, kind="user")
+    with pytest.raises(TableError, match="what was said of the log was not the same"):
+        make(log, POLICY, "t", 9, None, OTHER, None, resume.Resume(file, log, POLICY, OTHER))
+    for unreadable in (logs.read("-", format="csv"), logs.read(TABLE)):
+        with pytest.raises(ValueError, match="only files can be read again"):
+            resume.Resume(file, unreadable, POLICY, OTHER)
+
+
+SCRIPT = """
+import sys
+from orbgate._report import resume
+from orbgate.logs import _input
+resume.EVERY, _input.PIECE = 0, 50_000
+from orbgate.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")
+def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (path,) = written(tmp_path, "calls.csv")
+    path.write_bytes(path.read_bytes() + path.read_bytes().partition(b"\n")[2])
+    file, out, bundle = (tmp_path / name for name in ("state", "page.html", "evidence.zip"))
+    arguments = ["report", str(path), "--tolerate", "1%", "--out", str(out), "--bundle", str(bundle), "--resume", str(file)]
+    running = subprocess.Popen([sys.executable, "-c", SCRIPT, *arguments], stderr=subprocess.PIPE, text=True)
+    while not file.exists() and running.poll() is None:
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate()
+    assert running.returncode == 130, said
+    assert "Traceback" not in said and "interrupted after " in said and f"{file}: " in said and "the same command goes on after them" in said
+    assert sorted(os.listdir(tmp_path)) == ["calls.csv", "state"]
+    assert main(arguments) == 0 and sorted(os.listdir(tmp_path)) == ["calls.csv", "evidence.zip", "page.html"]
+    pages = out.read_bytes(), bundle.read_bytes()
+    assert main(arguments[:-2]) == 0 and pages == (out.read_bytes(), bundle.read_bytes())
+    capsys.readouterr()
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--out /dev/stdout`; and a link stays one."""
+    (path,) = written(tmp_path, "calls.csv")
+    pipe, real = tmp_path / "pipe", tmp_path / "real.html"
+    os.mkfifo(pipe)
+    (tmp_path / "page.html").symlink_to(real)
+    with open(tmp_path / "read", "wb") as read_to:
+        reading = subprocess.Popen(["cat", str(pipe)], stdout=read_to)
+    assert main(["report", str(path), "--tolerate", "1%", "--out", str(pipe)]) == 0
+    assert reading.wait(timeout=60) == 0
+    assert main(["report", str(path), "--tolerate", "1%", "--out", str(tmp_path / "page.html")]) == 0
+    assert pipe.is_fifo() and (tmp_path / "page.html").is_symlink() and (tmp_path / "read").read_bytes() == real.read_bytes()
+    capsys.readouterr()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what /proc says")
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
+    """A log of 2,000 callers, and six times as many rows of them."""
+    numpy: Any = pytest.importorskip("numpy")
+    import make_log
+
+    parts = list(make_log.texts("csv", 100_000, 7, 2_000, 365, 0.001))
+    assert numpy and len(parts) == 2
+    script = (
+        "import sys; from orbgate.__main__ import main; main(sys.argv[1:]);"
+        "print(*(line for line in open('/proc/self/status') if line.startswith('VmHWM')), file=sys.stderr)"
+    )
+    peaks = []
+    for times in (1, 6):
+        log = tmp_path / f"{times}.csv"
+        log.write_bytes(b"".join([parts[0], *[parts[1]] * times]))
+        arguments = [sys.executable, "-c", script, "report", str(log), "--tolerate", "1%", "--out", str(tmp_path / "page.html")]
+        found = subprocess.run(arguments, capture_output=True, check=True)
+        peaks.append(int(found.stderr.split()[-2]) // 1024)
+    # The longer log is 100 MB longer.
+    assert peaks[1] - peaks[0] < 100, peaks
