@@ -17,7 +17,7 @@ from .._native import LINE_LIMIT
 
 STANDARD_INPUT = "-"
 # How much text is taken at once: each part of a log costs as much as some thousand rows.
-PIECE = 8 << 20
+PIECE = 2 << 20
 # How much of a file is read at once.
 READ = 1 << 20
 
