@@ -107,9 +107,10 @@ fn a_step_is_handed_on_until_it_is_the_answer() {
     let (gate, engine) = (new_gate(), external());
     let mut step = ask(gate, engine, 5);
     let found = info(step);
+    // The first attempt of the first of two issuers: its number is even.
     assert_eq!(
         (found.kind, found.attempt, found.until_ms),
-        (ORBGATE_STEP_WAIT, 1, 5005)
+        (ORBGATE_STEP_WAIT, 2, 5005)
     );
     assert_eq!(serve(gate, 6).len(), 2);
     let mut over = 9;
