@@ -25,7 +25,8 @@ import java.util.function.Function;
  * allowed call is an attribute of the request: see {@link #call}.
  *
  * <p>Make it the first filter, for all paths. It decides what comes from outside, the dispatch {@code REQUEST}. Other dispatches are
- * the service's own: they pass if their request has been allowed, and are denied otherwise, because then nobody has decided it.
+ * the service's own: they pass if their request has been allowed, and are denied otherwise, because then nobody has decided it. So
+ * register it for all of them, or error pages will be shown for requests that the container refuses by itself.
  */
 public final class GateFilter implements Filter {
     /** The attribute of a request that has what is known of an allowed call, a {@link Call}. */
@@ -62,7 +63,8 @@ public final class GateFilter implements Filter {
         if (request.getDispatcherType() != DispatcherType.REQUEST) {
             if (call(request).isPresent()) {
                 chain.doFilter(request, response);
-            } else {
+            } else if (http.getStatus() < HttpServletResponse.SC_BAD_REQUEST) {
+                // Otherwise the container has refused the request by itself, and has set the status of that.
                 http.setStatus(HttpServletResponse.SC_FORBIDDEN);
             }
             return;

@@ -1,0 +1,126 @@
+package io.github.orbgate.spring;
+
+import io.github.orbgate.BonusOrbs;
+import io.github.orbgate.Challenge;
+import io.github.orbgate.Engine;
+import io.github.orbgate.Gate;
+import io.github.orbgate.Guard;
+import io.github.orbgate.Handle;
+import io.github.orbgate.servlet.GateFilter;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.http.HttpClient;
+import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.Ordered;
+import org.springframework.core.io.Resource;
+
+/**
+ * Puts a gate before every request of a service. A bean of your own replaces the one here: a {@link Handle} for the policy, a
+ * {@link Guard} for the gate, as a fake in tests, an {@link HttpClient} named {@code orbgateClient} for fetching keys, and a
+ * {@link RequestBonus} that says whether a request allows bonus orbs.
+ */
+@AutoConfiguration
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@EnableConfigurationProperties(GateProperties.class)
+public class GateAutoConfiguration {
+    private static final Logger AUDIT = LoggerFactory.getLogger("io.github.orbgate.audit");
+
+    /** Makes it; Spring does. */
+    public GateAutoConfiguration() {}
+
+    /** Whether a request allows bonus orbs. */
+    @FunctionalInterface
+    public interface RequestBonus extends Function<HttpServletRequest, BonusOrbs> {}
+
+    /** The policy in force. */
+    @Bean
+    @ConditionalOnMissingBean({Handle.class, Guard.class})
+    Handle orbgatePolicy(GateProperties properties) {
+        try (Engine engine = properties.policy() == null
+                ? Engine.external()
+                : Engine.fromYaml(bytes(properties.policy()))) {
+            return new Handle(engine);
+        }
+    }
+
+    /** The gate. */
+    @Bean(destroyMethod = "close")
+    @ConditionalOnMissingBean(Guard.class)
+    Gate orbgateGate(
+            GateProperties properties,
+            Handle policy,
+            ObjectProvider<GateCounters> counters,
+            Map<String, HttpClient> clients) {
+        if (properties.tokens() == null) {
+            throw new IllegalStateException("`orbgate.tokens` does not say where the configuration of tokens is");
+        }
+        String tokens = new String(bytes(properties.tokens()), StandardCharsets.UTF_8);
+        Gate.Builder builder = Gate.builder(policy, tokens).challenge(new Challenge(
+                properties.challenge(),
+                Optional.ofNullable(properties.realm()),
+                Optional.ofNullable(properties.resourceMetadata())));
+        if (properties.flat403()) {
+            builder.flat403();
+        }
+        if (properties.ignoreMethodOverride()) {
+            builder.ignoreMethodOverride();
+        }
+        if (properties.audit()) {
+            builder.audit(AUDIT::info);
+        }
+        if (clients.containsKey("orbgateClient")) {
+            builder.client(clients.get("orbgateClient"));
+        }
+        counters.ifAvailable(builder::count);
+        return builder.build();
+    }
+
+    private static byte[] bytes(Resource resource) {
+        try (InputStream content = resource.getInputStream()) {
+            return content.readAllBytes();
+        } catch (IOException problem) {
+            throw new UncheckedIOException("cannot read " + resource, problem);
+        }
+    }
+
+    /** The filter, before every other, for all paths. */
+    @Bean
+    FilterRegistrationBean<GateFilter> orbgateFilter(
+            Guard gate, GateProperties properties, ApplicationContext context, ObjectProvider<RequestBonus> bonus) {
+        RequestBonus usual = request -> BonusOrbs.REFUSE;
+        Function<HttpServletRequest, Optional<String>> matched =
+                properties.matchTemplates() ? new MatchedTemplates(context) : request -> Optional.empty();
+        FilterRegistrationBean<GateFilter> filter =
+                new FilterRegistrationBean<>(new GateFilter(gate, bonus.getIfAvailable(() -> usual), matched));
+        filter.addUrlPatterns("/*");
+        filter.setOrder(Ordered.HIGHEST_PRECEDENCE + 100);
+        filter.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
+        filter.setAsyncSupported(true);
+        return filter;
+    }
+
+    /** Compares the routes of the application with those of the policy, once all of them are there. */
+    @Bean
+    SmartInitializingSingleton orbgateRoutesCheck(
+            GateProperties properties, ObjectProvider<Gate> gate, ApplicationContext context) {
+        return () -> gate.ifAvailable(real -> ServedRoutes.check(real, context, properties.checkRoutes()));
+    }
+}

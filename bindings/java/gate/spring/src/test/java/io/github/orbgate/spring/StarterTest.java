@@ -1,0 +1,219 @@
+package io.github.orbgate.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.orbgate.Answer;
+import io.github.orbgate.BearerToken;
+import io.github.orbgate.Gate;
+import io.github.orbgate.Guard;
+import io.github.orbgate.Reason;
+import io.github.orbgate.RoutesException;
+import io.github.orbgate.TokenKind;
+import io.github.orbgate.servlet.GateFilter;
+import io.github.orbgate.testing.TestIssuer;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** An application of Spring Boot with the starter, over real tokens. */
+class StarterTest {
+    private static final String POLICY =
+            """
+            orbgate: 1
+            apis:
+              shop:
+                base_path: /shop
+                scopes:
+                  read:orders:
+                    orbs: false
+                    routes: ['GET /orders', 'GET /orders/{orderId}', 'GET /unserved']
+            ...
+            """;
+
+    /** The application. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(Orders.class)
+    static class Application {
+        @Bean
+        MeterRegistry registry() {
+            return new SimpleMeterRegistry();
+        }
+    }
+
+    /** Its controller. */
+    @RestController
+    static class Orders {
+        @GetMapping("/shop/orders")
+        String all(HttpServletRequest request) {
+            return GateFilter.call(request).orElseThrow().token().subject().orElse("nobody");
+        }
+
+        @GetMapping("/shop/orders/{id}")
+        String one() {
+            return "one";
+        }
+    }
+
+    /** A route that the policy lacks, and decides as another. */
+    @RestController
+    static class Export {
+        @GetMapping("/shop/orders/export")
+        String export() {
+            return "all";
+        }
+    }
+
+    /** A gate for a test of the application. */
+    @Configuration(proxyBeanMethods = false)
+    static class Faked {
+        @Bean
+        Guard gate() {
+            return request -> Answer.of(
+                    request.target().endsWith("/2") ? Reason.SCOPE_MISSING : Reason.SCOPE_HELD,
+                    BearerToken.of(TokenKind.USER, "read:orders"));
+        }
+    }
+
+    @TempDir
+    private Path folder;
+
+    private TestIssuer issuer;
+    private ConfigurableApplicationContext context;
+
+    @BeforeEach
+    void issue() throws Exception {
+        issuer = new TestIssuer();
+        Files.writeString(folder.resolve("policy.yaml"), POLICY);
+        Files.writeString(folder.resolve("tokens.yaml"), issuer.tokens());
+    }
+
+    @AfterEach
+    void end() {
+        issuer.close();
+        if (context != null) {
+            context.close();
+        }
+    }
+
+    private void start(List<Class<?>> more, String... properties) {
+        List<Class<?>> sources = new ArrayList<>(more);
+        sources.add(Application.class);
+        List<String> arguments = new ArrayList<>(List.of(properties));
+        arguments.addAll(List.of("--server.port=0", "--spring.main.banner-mode=off", "--logging.level.root=warn"));
+        SpringApplication application = new SpringApplication(sources.toArray(Class<?>[]::new));
+        context = application.run(arguments.toArray(String[]::new));
+    }
+
+    private void startReal(List<Class<?>> more, String... properties) {
+        List<String> all = new ArrayList<>(List.of(properties));
+        all.add("--orbgate.policy=file:" + folder.resolve("policy.yaml"));
+        all.add("--orbgate.tokens=file:" + folder.resolve("tokens.yaml"));
+        start(more, all.toArray(String[]::new));
+    }
+
+    private HttpResponse<String> get(String target, Optional<String> bearer) throws Exception {
+        return send("GET", target, bearer);
+    }
+
+    private HttpResponse<String> send(String method, String target, Optional<String> bearer) throws Exception {
+        String port = context.getEnvironment().getRequiredProperty("local.server.port");
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + target));
+        request.method(method, HttpRequest.BodyPublishers.noBody());
+        bearer.ifPresent(value -> request.header("Authorization", value));
+        return HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    private double counted(String name, String label, String value) {
+        return context.getBean(MeterRegistry.class).get(name).tag(label, value).counters().stream()
+                .mapToDouble(Counter::count)
+                .sum();
+    }
+
+    @Test
+    void propertiesAreEnoughForAGate() throws Exception {
+        startReal(List.of(), "--orbgate.challenge=full", "--orbgate.realm=shop");
+        Optional<String> reader = Optional.of(issuer.bearer(TokenKind.USER, "read:orders"));
+        assertEquals("subject", get("/shop/orders", reader).body());
+        assertEquals("one", get("/shop/orders/1", reader).body());
+        HttpResponse<String> denied = get("/shop/orders", Optional.of(issuer.bearer(TokenKind.USER, "write:orders")));
+        assertEquals(403, denied.statusCode());
+        assertEquals("", denied.body());
+        assertTrue(denied.headers().firstValue("WWW-Authenticate").orElseThrow().contains("realm=\"shop\""));
+        assertEquals(401, get("/shop/orders", Optional.empty()).statusCode());
+        assertEquals(404, get("/error", reader).statusCode());
+        // The container refuses this one by itself, and nobody is shown the page for errors.
+        HttpResponse<String> trace = send("TRACE", "/shop/orders", reader);
+        assertEquals(405, trace.statusCode());
+        assertEquals("", trace.body());
+        assertEquals(2, counted("orbgate_decisions_total", "decision", "allow"));
+        assertEquals(3, counted("orbgate_decisions_total", "decision", "deny"));
+    }
+
+    @Test
+    void aRouterThatDisagreesIsRefusedAndCounted() throws Exception {
+        startReal(List.of(Export.class), "--orbgate.check-routes=false");
+        Optional<String> reader = Optional.of(issuer.bearer(TokenKind.USER, "read:orders"));
+        assertEquals(200, get("/shop/orders/1", reader).statusCode());
+        assertEquals(404, get("/shop/orders/export", reader).statusCode());
+        assertEquals(404, get("/shop/unserved", reader).statusCode());
+        assertEquals(1, counted("orbgate_misrouted_total", "matched", "/shop/orders/export"));
+        assertEquals(2, counted("orbgate_decisions_total", "decision", "deny"));
+    }
+
+    @Test
+    void anApplicationWithARouteThatThePolicyLacksDoesNotStart() {
+        RoutesException differ = assertThrows(RoutesException.class, () -> startReal(List.of(Export.class)));
+        assertEquals("GET /shop/orders/export", differ.undeclared().get(0).route());
+    }
+
+    @Test
+    void routesHaveThePrefixesOfTheServer() throws Exception {
+        Files.writeString(folder.resolve("policy.yaml"), POLICY.replace("base_path: /shop", "base_path: /a/b/shop"));
+        startReal(List.of(), "--server.servlet.context-path=/a", "--spring.mvc.servlet.path=/b");
+        Optional<String> reader = Optional.of(issuer.bearer(TokenKind.USER, "read:orders"));
+        assertEquals(200, get("/a/b/shop/orders/1", reader).statusCode());
+    }
+
+    @Test
+    void aGateCanBeFaked() throws Exception {
+        start(List.of(Faked.class));
+        assertTrue(context.getBeansOfType(Gate.class).isEmpty());
+        assertEquals("one", get("/shop/orders/1", Optional.empty()).body());
+        assertEquals(403, get("/shop/orders/2", Optional.empty()).statusCode());
+    }
+
+    @Test
+    void withoutTokensTheApplicationDoesNotStart() {
+        Exception problem = assertThrows(Exception.class, () -> start(List.of()));
+        StringWriter text = new StringWriter();
+        problem.printStackTrace(new PrintWriter(text));
+        assertTrue(text.toString().contains("`orbgate.tokens` does not say"), text.toString());
+    }
+}
