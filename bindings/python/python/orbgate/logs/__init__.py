@@ -97,7 +97,7 @@ class Reader(Iterator["_pa.RecordBatch"]):
         self._blocks = self._block_rows = 0
         self._place: dict[str, Any] = {"blocks": 0}
         self._skipped: Callable[[], None] | None = None
-        self.is_between_blocks = False
+        self.is_between_blocks: bool = False
         self._layout = layout
         self._said_format = format
         # What else was said of the log, for people to read.
