@@ -17,6 +17,7 @@ type Texts = Vec<Option<Vec<u8>>>;
 /// Follows the files until it is told to stop.
 ///
 /// A version counts once it has rested: it was read twice, an interval apart, and was the same. At the signal it counts at once.
+/// One that names other files is read once more, because those may have changed meanwhile.
 pub(crate) async fn follow(
     file: Arc<Path>,
     current: Arc<ArcSwap<State>>,
@@ -36,11 +37,6 @@ pub(crate) async fn follow(
             resting = None;
             judged = now;
             reload(&file, &current).await;
-            // A new configuration may name other files.
-            judged = match texts(&file, &current).await {
-                same if same.len() == judged.len() => judged,
-                others => others,
-            };
         } else {
             resting = (now != judged).then_some(now);
         }

@@ -279,7 +279,11 @@ fn sockets_that_are_passed_are_used_and_none_is_left_over() {
     assert!(socket.exists());
 
     let (one, _) = listeners.split_once("\n").unwrap();
-    let output = start(&format!("{one}\n")).output().unwrap();
+    let python = start(&format!("{one}\n"));
+    // Ended if it serves.
+    let mut limited = Command::new("timeout");
+    let limited = limited.arg("20").arg(python.get_program());
+    let output = limited.args(python.get_args()).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(
