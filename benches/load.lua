@@ -1,14 +1,18 @@
--- Requests for wrk. Arguments: a token that may read files, and `right` or `mixed`.
-local token, number, mixed
+-- Requests for wrk. Arguments: a token that may read files, `right` or `mixed`, and `nginx` where a request is the question of nginx.
+local token, number, mixed, asks
 
 init = function(arguments)
-   token, mixed, number = arguments[1], arguments[2] == "mixed", 0
+   token, mixed, asks, number = arguments[1], arguments[2] == "mixed", arguments[3] == "nginx", 0
 end
 
 local function get(path, credentials)
    local headers = {}
    if credentials then
       headers["Authorization"] = "Bearer " .. credentials
+   end
+   if asks then
+      headers["X-Original-Method"], headers["X-Original-URI"] = "GET", path
+      path = "/"
    end
    return wrk.format("GET", path, headers)
 end
