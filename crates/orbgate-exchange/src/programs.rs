@@ -77,7 +77,7 @@ const LANGUAGES: &[Language] = &[
     Language {
         name: "java",
         needs: "java -version && mvn --version",
-        frameworks: &["httpserver", "servlet"],
+        frameworks: &["httpserver", "servlet", "spring"],
         build: &[
             "cargo build --quiet -p orbgate-capi",
             "mvn --quiet --batch-mode --file bindings/java/gate/pom.xml package -DskipTests -Doutput=$PWD/target/xtask/gate-java",

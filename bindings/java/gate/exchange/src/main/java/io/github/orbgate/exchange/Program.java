@@ -22,7 +22,7 @@ import java.util.Optional;
 /** The gate program of Java: {@code FRAMEWORK --listen ADDR --policy FILE --tokens FILE [--ungated]}; see policy/cases/gate/README.md. */
 public final class Program {
     private static final Map<String, Server> SERVERS =
-            Map.of("httpserver", new JdkServer(), "servlet", new ServletServer());
+            Map.of("httpserver", new JdkServer(), "servlet", new ServletServer(), "spring", new SpringServer());
     // The driver's: logs go to standard error.
     private static final PrintStream OUT = new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
