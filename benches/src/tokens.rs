@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::contest::median;
 use crate::measures::Verified;
 
-/// So many different tokens that no processor learns them.
+/// Different tokens: more than a processor learns.
 const TOKENS: usize = 512;
 /// Tokens of a turn.
 const TURN: usize = 64;
