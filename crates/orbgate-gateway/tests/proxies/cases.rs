@@ -5,7 +5,7 @@ use std::fs;
 use orbgate::Engine;
 
 use super::program::Program;
-use super::{Bench, Caller};
+use super::{Bench, Called, Caller};
 
 const USUAL: Caller<'_> = Caller {
     kind: "user",
@@ -158,31 +158,65 @@ fn every_lie(bench: &Bench) {
 
 /// Every row of the hostile targets, over raw sockets, by each of its policies.
 fn every_hostile_target(bench: &mut Bench) {
-    let file = format!(
-        "{}/../../policy/cases/hostile.tsv",
-        env!("CARGO_MANIFEST_DIR")
+    let rows = rows("hostile.tsv");
+    assert!(rows.len() > 500);
+    // The rows that are allowed are plain targets, which every proxy passes on.
+    let reached = every_row(bench, &rows, |_, _| {});
+    assert!(reached >= 60, "{reached}");
+}
+
+/// Users and organisations on inference, by each rule for organisations.
+fn every_row_of_inference(bench: &mut Bench) {
+    let mut rows = rows("inference.tsv");
+    // A proxy asks by target, and no body comes with its question.
+    rows.retain(|row| row[4].is_empty() && row[7] == "no");
+    let allowed = rows.iter().filter(|row| row[8] == "allow").count();
+    assert!(
+        allowed >= 8 && rows.len() > allowed,
+        "{allowed} of {}",
+        rows.len()
     );
+    let reached = every_row(bench, &rows, |row, called| {
+        let place = format!("{row:?} {:?}", called.answer);
+        assert_eq!(
+            called.reached.len(),
+            usize::from(row[8] == "allow"),
+            "{place}"
+        );
+        let status = if row[8] == "allow" { "200" } else { &row[9] };
+        assert_eq!(called.answer.status.to_string(), status, "{place}");
+    });
+    assert_eq!(reached, allowed);
+}
+
+/// The rows of cases in a file.
+fn rows(file: &str) -> Vec<Vec<String>> {
+    let file = format!("{}/../../policy/cases/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(file).unwrap();
     let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
-    let rows: Vec<Vec<_>> = rows.map(|line| line.split('\t').collect()).collect();
-    assert!(rows.len() > 500);
-    let policies: std::collections::BTreeSet<_> = rows.iter().map(|row| row[1]).collect();
+    let cells = |line: &str| line.split('\t').map(str::to_owned).collect();
+    rows.map(cells).collect()
+}
+
+/// Calls what each row says, and looks at what came of it. How many have reached the backend?
+fn every_row(bench: &mut Bench, rows: &[Vec<String>], look: impl Fn(&[String], &Called)) -> usize {
+    let policies: std::collections::BTreeSet<_> = rows.iter().map(|row| &row[1]).collect();
     let mut reached = 0;
     for policy in policies {
         bench.decide_by(policy);
-        for row in rows.iter().filter(|row| row[1] == policy) {
+        for row in rows.iter().filter(|row| row[1] == *policy) {
             let caller = Caller {
-                kind: row[5],
-                scopes: row[6],
+                kind: &row[5],
+                scopes: &row[6],
                 seconds: 600,
             };
             let caller = (!row[5].is_empty()).then_some(caller);
-            let called = bench.call(&bytes(row[2]), &bytes(row[3]), caller, &[]);
+            let called = bench.call(&bytes(&row[2]), &bytes(&row[3]), caller, &[]);
+            look(row, &called);
             reached += called.reached.len();
         }
     }
-    // The rows that are allowed are plain targets, which every proxy passes on.
-    assert!(reached >= 60, "{reached}");
+    reached
 }
 
 /// The bytes of a cell.
@@ -213,6 +247,7 @@ fn everything(kind: Program) {
     every_status(&bench);
     every_lie(&bench);
     every_hostile_target(&mut bench);
+    every_row_of_inference(&mut bench);
     // Without its authorizer a proxy lets nothing through.
     let _ = bench.gateway.running.child.kill();
     let _ = bench.gateway.running.child.wait();

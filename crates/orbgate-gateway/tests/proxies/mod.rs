@@ -78,10 +78,11 @@ impl Bench {
     fn decide_by(&mut self, policy: &str) {
         let _ = self.gateway.running.child.kill();
         let _ = self.gateway.running.child.wait();
-        let file = format!(
-            "{}/../../policy/cases/policies/{policy}.yaml",
-            env!("CARGO_MANIFEST_DIR")
-        );
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy");
+        let file = match policy {
+            "external" => format!("{folder}/external.yaml"),
+            _ => format!("{folder}/cases/policies/{policy}.yaml"),
+        };
         let text = fs::read_to_string(file).unwrap();
         self.engine = Engine::new(&Policy::from_yaml(&text).unwrap());
         self.gateway = gateway(&self.issuer, &self.place, self.mode, Some(&text));
