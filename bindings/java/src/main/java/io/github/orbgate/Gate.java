@@ -199,8 +199,9 @@ public final class Gate implements Guard, AutoCloseable {
     /** Ends the gate: it cancels what is being fetched, and denies every further request. Closing twice is fine. */
     @Override
     public void close() {
-        keys.close();
+        // First the machine: who is woken then is denied as closed, and not for keys whose fetch was cancelled.
         machine.close();
+        keys.close();
     }
 
     /** The settings of a gate. */
