@@ -3,7 +3,7 @@
 pub(crate) mod wire;
 
 use core::net::SocketAddr;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -105,10 +105,15 @@ impl Issuer {
     }
 }
 
-/// A port that is free now.
+/// A port of one program alone. The system would give one that it also gives to connections, to one perhaps before the program
+/// listens; these are below (`ip_local_port_range`).
 pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = u16::try_from(std::process::id() % 200).unwrap() * 100;
+    let ports =
+        (0..20_000).map(|_| 10_000 + (first + NEXT.fetch_add(1, Ordering::SeqCst)) % 20_000);
+    let mut free = ports.filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    free.next().unwrap()
 }
 
 /// A folder of this test alone.
