@@ -8,7 +8,7 @@ use crate::kit::outcome::StepResult;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 
-/// Installs Debian's packages where a program of theirs is missing, if this user may.
+/// Installs Debian's packages where a program of theirs is missing, if this user may: where the program fails with `--version` added.
 pub(crate) fn apt(program: &str, packages: &str) -> Result<StepResult> {
     let there = || Program::parse(program).arg("--version").succeeds();
     if there() {

@@ -29,9 +29,9 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         let nox = Nox::set_up(project)?;
         let java = java::for_spark();
         let browser = setup::apt("chromium", "chromium")?;
-        for program in ["valgrind", "minisign"] {
-            if let StepResult::Skipped(what) = setup::apt(program, program)? {
-                skipped::note(&format!("Python's tests with {program}: {what}"))?;
+        for (program, name) in [("valgrind", "valgrind"), ("minisign -v", "minisign")] {
+            if let StepResult::Skipped(what) = setup::apt(program, name)? {
+                skipped::note(&format!("Python's tests with {name}: {what}"))?;
             }
         }
         // The command, as the workspace's own tests build it: the package's answers are held to it.
