@@ -22,7 +22,7 @@ def test_there_are_examples() -> None:
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
 def test_an_example_runs(block: str) -> None:
-    for needed in re.findall(r"^import (pyarrow|polars|duckdb|ibis)", block, re.MULTILINE):
+    for needed in re.findall(r"^import (pyarrow|polars|pandas|duckdb|ibis)", block, re.MULTILINE):
         pytest.importorskip(needed)
     if "logs" in block:
         pytest.importorskip("pyarrow")

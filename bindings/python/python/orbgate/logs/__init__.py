@@ -177,7 +177,8 @@ class Reader(Iterator["_pa.RecordBatch"]):
         """What is to be known before numbers about the log are believed, as far as it was read: a sentence each."""
         said = self._layout.notes.warnings()
         if self.unread_times:
-            said.append(f"Could not be read: {number(self.unread_times, 'time')}; what a number counts must be said.")
+            values = f"{number(self.unread_times, 'value')} of `{self._layout.name('time')}`"
+            said.append(f"Could not be read: {values}. For numbers, `time_unit` says what they count.")
         if unread := self._normaliser.unread_statuses:
             said.append(f"No status of HTTP: {number(unread, 'value')} of `{self._layout.name('served_status')}`.")
         if self.zoneless_times:

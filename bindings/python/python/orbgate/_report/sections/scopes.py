@@ -79,7 +79,7 @@ def missing(found: Figures, top: int) -> Section:
         return Section(name, "No call was denied because it lacked a scope.", [], [])
     calls = sum(row.calls for row in found.missing)
     lacked = number(len(found.missing), "scope")
-    finding = f"Denied for nothing but the want of a scope: {number(calls, 'call')}, which lacked {lacked}."
+    finding = f"Denied only because a scope was missing: {number(calls, 'call')}, which lacked {lacked}."
     drawn = [Bar(row.scope, number(row.calls, "denied call"), (row.calls,)) for row in found.missing]
     short = iter(short_routes([route for row in found.missing for route in row.routes]))
     rows = [(row.scope, number(row.calls), parts.some([next(short) for _ in row.routes])) for row in found.missing]
