@@ -1,10 +1,12 @@
 //! `orbgate-exchange`: puts the same exchanges to a language's gate, or becomes its program.
 #![allow(clippy::disallowed_macros, reason = "a program says what failed")]
 
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::os::unix::process::CommandExt as _;
 use std::process::ExitCode;
+use std::thread;
 
-use anyhow::{Error, Result};
+use anyhow::{Error, Result, bail};
 use clap::{Parser, ValueEnum as _};
 use orbgate_exchange::{Group, Program, build, every, run};
 
@@ -57,14 +59,7 @@ fn gate(arguments: Arguments) -> Result<()> {
         false => &arguments.group,
     };
     if arguments.every {
-        for (name, framework) in every()? {
-            println!("-- {name} {}", framework.unwrap_or_default());
-            println!(
-                "ran {} exchanges",
-                run(build(name, framework)?, groups, &arguments.home)?
-            );
-        }
-        return Ok(());
+        return all(groups, &arguments.home);
     }
     let program = match arguments.language.split_first() {
         None => Program::new(arguments.program),
@@ -77,6 +72,32 @@ fn gate(arguments: Arguments) -> Result<()> {
         command.args(arguments.ungated.then_some("--ungated"));
         return Err(Error::from(command.exec()));
     }
-    println!("ran {} exchanges", run(program, groups, &arguments.home)?);
+    let name = match arguments.language.is_empty() {
+        true => "program".to_owned(),
+        false => arguments.language.join(" "),
+    };
+    let count = run(&name, program, groups, &arguments.home)?;
+    println!("ran {count} exchanges");
     Ok(())
+}
+
+/// Every program, as many at once as there are processors: much of the time is spent waiting for what must take long.
+fn all(groups: &[Group], home: &str) -> Result<()> {
+    let programs = every()?;
+    let next = AtomicUsize::new(0);
+    let lane = || {
+        while let Some((language, framework)) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let name = [*language, framework.unwrap_or_default()].join(" ");
+            let name = name.trim_end();
+            let count = run(name, build(language, *framework)?, groups, home)?;
+            println!("{name}: ran {count} exchanges");
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let lanes = thread::available_parallelism().map_or(1, usize::from);
+        let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
+        let mut ended = lanes.into_iter().map(|lane| lane.join());
+        ended.try_for_each(|lane| lane.unwrap_or_else(|_| bail!("the driver panicked")))
+    })
 }
