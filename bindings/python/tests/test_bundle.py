@@ -69,6 +69,17 @@ def test_a_bundle_has_what_the_page_was_made_of(made: Made, capsys: pytest.Captu
         assert [list(row.values()) for row in rows] == [[list(value) if isinstance(value, tuple) else value for value in row] for row in tables[name]] and rows
 
 
+def test_columns_may_be_named_in_any_order(made: Made, tmp_path: Path) -> None:
+    bundles = []
+    for names in (("scopes", "kind", "caller"), ("caller", "scopes", "kind")):
+        bundles.append(tmp_path / f"{names[0]}.zip")
+        columns = [word for name in names for word in ("--column", f"{name}={name}")]
+        assert main([*made.arguments, *columns, "--bundle", str(bundles[-1])]) == 0
+        assert not failed(audit.verify(bundles[-1], [made.log]))
+    first, second = (bundle.read_bytes() for bundle in bundles)
+    assert first == second
+
+
 def test_it_is_made_again_from_the_log_wherever_that_is(made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     moved = tmp_path / "elsewhere.txt"
     shutil.copy(made.log, moved)
