@@ -137,6 +137,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ("GET,/api/v1/external/orbs,user,read:orbs,\n", 2, "not counted: 1 call without a caller"),
         ("GET,/api/v1/external/orbs,user,read:orbs,ann\nGET\n", 2, "0 callers of 1 with"),
         ("GET,/api/v1/external/orbs,user,read:orbs read:keys,ann\n", 1, "  never used: read:keys\n  used:       read:orbs\n"),
+        ("GET,/api/v1/external/orbs,user,read:orbs admin,ann\n", 0, "1 caller of 1 with scopes that the policy does not have\n"),
+        ("GET,/api/v1/external/orbs,user,read:keys admin,ann\n", 1, "  never used: read:keys\n  unknown:    admin\n"),
         ("GET,/,,read:keys,ann\n", 0, "warning: No row has a kind"),
     ],
 )

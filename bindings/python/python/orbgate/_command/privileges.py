@@ -75,12 +75,15 @@ def _text(made: audit.Check, most: int, top: int) -> str:
     lines = [f"warning: {shown(said)}" for said in found.warnings]
     held = f"more than {number(most, 'scope')}" if most else "a scope or more"
     lines.append(f"{number(len(made.over), 'caller')} of {len(found.rows):,} with {held} held and never used")
+    if unknown := sum(bool(row.unknown) for row in found.rows):
+        lines.append(f"{number(unknown, 'caller')} of {len(found.rows):,} with scopes that the policy does not have")
     for name, calls in (("without a caller", found.without_caller), ("of callers for whom there was no room", found.left_out)):
         if calls:
             lines.append(f"not counted: {number(calls, 'call')} {name}")
     for row in made.over[:top]:
         lines += ["", f"{shown(row.caller)}: {number(row.calls, 'call')}, {row.allowed:,} allowed"]
         lines += [f"  never used: {shown(scope)}" for scope in row.unused]
+        lines += [f"  unknown:    {shown(scope)}" for scope in row.unknown]
         for scope, last in row.last_used.items():
             lines.append(f"  used:       {shown(scope)}" + ("" if last is None else f", last at {last.isoformat()}Z"))
     if len(made.over) > top:
