@@ -219,7 +219,7 @@ GET
 """
 
 EXPECTED = """\
-5 rows of short.csv, sha256:c675e88c4582
+5 rows of short.csv, under policy sha256:c675e88c4582
 from 2026-11-20T13:05:00+00:00 to 2026-11-20T13:07:00+00:00
   2  allowed
   2  denied
@@ -248,7 +248,7 @@ denied most:
 callers denied most:
   2  bob
 
-2 would change from sha256:c675e88c4582, 2 not
+2 would change from policy sha256:c675e88c4582, 2 not
 0 newly allowed, 0 newly denied:
   2  allow, orbs → allow, 5 orbs  GET /api/v1/external/orbs
     row 1: GET /api/v1/external/orbs (user: read:orbs, ann)

@@ -19,7 +19,7 @@ def text(summary: dict[str, Any]) -> str:
 def _lines(summary: dict[str, Any]) -> list[str]:
     rows = summary["rows"]
     log = "standard input" if summary["log"] == STANDARD_INPUT else shown(summary["log"])
-    lines = [f"{_number(rows)} {'row' if rows == 1 else 'rows'} of {log}, {summary['policy'][:19]}"]
+    lines = [f"{_number(rows)} {'row' if rows == 1 else 'rows'} of {log}, under policy {summary['policy'][:19]}"]
     if summary["first_time"]:
         lines.append(f"from {summary['first_time']} to {summary['last_time']}")
     lines += [f"warning: {shown(said)}" for said in summary["warnings"]]
@@ -79,7 +79,7 @@ def _orbs(orbs: dict[str, Any]) -> list[str]:
 
 def _changes(changes: dict[str, Any]) -> list[str]:
     found = changes["by_decision_and_route"]
-    lines = ["", f"{_number(changes['changed'])} would change from {changes['base'][:19]}, {_number(changes['unchanged'])} not"]
+    lines = ["", f"{_number(changes['changed'])} would change from policy {changes['base'][:19]}, {_number(changes['unchanged'])} not"]
     lines.append(f"{_number(changes['newly_allowed'])} newly allowed, {_number(changes['newly_denied'])} newly denied:")
     for change in found[:SHOWN_CHANGES]:
         route = shown(change["route"] or "(none)")
