@@ -1,10 +1,9 @@
 //! Sockets that the service manager has opened: systemd's socket activation (`LISTEN_FDS`).
 
-use std::io;
-use std::os::unix::net::UnixListener;
-
 use core::net::SocketAddr;
+use std::io;
 use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 
 use listenfd::ListenFd;

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..logs import Reader
 
 FORMAT = "orbgate resume 1"
-# How many seconds of work an interruption costs at most, and writing the file about a hundredth of that.
+# How many seconds of work an interruption costs at most.
 EVERY = 60.0
 # A file may come from anywhere, and nothing in it is run: it has plain data and these.
 KNOWN = {
