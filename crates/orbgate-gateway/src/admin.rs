@@ -10,7 +10,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use crate::answers::HttpAnswer;
+use crate::answers::{HttpAnswer, OVERLOADED};
 use crate::connection::{Protocol, Service};
 use crate::faults::{Fault, FaultLog};
 use crate::state::State;
@@ -44,6 +44,12 @@ impl Service for Admin {
 
     fn note(&self, fault: Fault) {
         self.faults.note(fault);
+    }
+
+    async fn overloaded(&self, _: Request<Incoming>) -> HttpAnswer {
+        let mut response = HttpAnswer::default();
+        *response.status_mut() = OVERLOADED;
+        response
     }
 
     async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {

@@ -55,13 +55,18 @@ impl Authorizer {
         self.questions.try_acquire().ok()
     }
 
+    /// The answer to what is not read, because there is too much.
+    pub(crate) fn past_capacity(&self) -> HttpAnswer {
+        refused(&self.current.load().config.promises, OVERLOADED)
+    }
+
     /// The answer to a question, or to what is none.
     pub(crate) async fn ask(&self, question: Result<Question<'_>, Fault>) -> HttpAnswer {
         let state = self.current.load_full();
         let promises = &state.config.promises;
         let Some(_permit) = self.permit() else {
             self.faults.note(Fault::Overloaded);
-            return refused(promises, OVERLOADED);
+            return self.past_capacity();
         };
         match question {
             Ok(question) => {
@@ -104,6 +109,10 @@ impl Service for Authorizer {
 
     fn note(&self, fault: Fault) {
         self.faults.note(fault);
+    }
+
+    async fn overloaded(&self, _: Request<Incoming>) -> HttpAnswer {
+        self.past_capacity()
     }
 
     async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {

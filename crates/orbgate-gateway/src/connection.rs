@@ -16,7 +16,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use rustls::ServerConfig;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
 use crate::config::Limits;
@@ -52,8 +52,14 @@ pub(crate) trait Service: Send + Sync + 'static {
         false
     }
 
-    /// Notes why a connection is closed at once.
+    /// Notes why a connection is not served.
     fn note(&self, fault: Fault);
+
+    /// The answer to whatever is asked on a connection past the limit. Nothing is decided.
+    fn overloaded(
+        &self,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Response<Self::Body>> + Send;
 
     /// The answer to a request.
     fn answer(
@@ -65,6 +71,12 @@ pub(crate) trait Service: Send + Sync + 'static {
 /// After an error of `accept`, such as too many open files, there is time for connections to end.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// How many connections past the limit may be told so at once. More are closed without a word.
+const TOLD: usize = 64;
+
+/// How long telling one may take, with the handshake of TLS.
+const TELLING: Duration = Duration::from_secs(1);
+
 /// Serves a place until it is told to stop, and then ends what is under way.
 pub(crate) async fn serve<S: Service>(
     service: Arc<S>,
@@ -73,6 +85,7 @@ pub(crate) async fn serve<S: Service>(
     mut stop: watch::Receiver<bool>,
 ) {
     let connections = Arc::new(Semaphore::new(limits.connections));
+    let told = Arc::new(Semaphore::new(TOLD));
     let graceful = GracefulShutdown::new();
     let (one, two) = (http1(limits), http2(limits));
     loop {
@@ -92,48 +105,88 @@ pub(crate) async fn serve<S: Service>(
             service.note(Fault::UntrustedPeer);
             continue;
         }
-        let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else {
-            service.note(Fault::TooManyConnections);
-            continue;
-        };
-        let (service, watcher) = (Arc::clone(&service), graceful.watcher());
+        let service = Arc::clone(&service);
         let (one, two) = (one.clone(), two.clone());
-        tokio::spawn(async move {
-            let _permit = permit;
-            let Some(stream) = secured(&*service, stream, limits).await else {
-                return service.note(Fault::Handshake);
-            };
-            let stream = TokioIo::new(match service.asks_by_target() {
-                true => Box::new(WithoutFragments(stream)),
-                false => stream,
+        if let Ok(permit) = Arc::clone(&connections).try_acquire_owned() {
+            let watcher = graceful.watcher();
+            tokio::spawn(async move {
+                let _permit = permit;
+                let Some(stream) = secured(&*service, stream, limits.idle).await else {
+                    return service.note(Fault::Handshake);
+                };
+                let answer = service_fn(move |request| {
+                    let service = Arc::clone(&service);
+                    async move { Ok::<_, Infallible>(service.answer(request).await) }
+                });
+                // How a connection ends is its other side's business: what was asked is answered and counted.
+                let _ = match S::PROTOCOL {
+                    Protocol::Http1 => watcher.watch(one.serve_connection(stream, answer)).await,
+                    Protocol::Http2 => watcher.watch(two.serve_connection(stream, answer)).await,
+                };
             });
-            let answer = service_fn(move |request| {
-                let service = Arc::clone(&service);
-                async move { Ok::<_, Infallible>(service.answer(request).await) }
+        } else if let Ok(permit) = Arc::clone(&told).try_acquire_owned() {
+            service.note(Fault::TooManyConnections);
+            tokio::spawn(async move {
+                let _permit = permit;
+                let _ = tokio::time::timeout(TELLING, tell(service, stream, one, two)).await;
             });
-            // How a connection ends is its other side's business: what was asked is answered and counted.
-            let _ = match S::PROTOCOL {
-                Protocol::Http1 => watcher.watch(one.serve_connection(stream, answer)).await,
-                Protocol::Http2 => watcher.watch(two.serve_connection(stream, answer)).await,
-            };
-        });
+        } else {
+            service.note(Fault::ConnectionDropped);
+        }
     }
     drop(listener);
     let _ = tokio::time::timeout(limits.drain, graceful.shutdown()).await;
+}
+
+/// Says on a connection past the limit that it is one, and ends it.
+async fn tell<S: Service>(
+    service: Arc<S>,
+    stream: Box<dyn Stream>,
+    mut one: http1::Builder,
+    two: http2::Builder<TokioExecutor>,
+) {
+    let Some(stream) = secured(&*service, stream, TELLING).await else {
+        return;
+    };
+    let said = Notify::new();
+    let answer = service_fn(|request| {
+        said.notify_one();
+        let service = Arc::clone(&service);
+        async move { Ok::<_, Infallible>(service.overloaded(request).await) }
+    });
+    match S::PROTOCOL {
+        Protocol::Http1 => {
+            let _ = one.keep_alive(false).serve_connection(stream, answer).await;
+        }
+        Protocol::Http2 => {
+            let mut connection = core::pin::pin!(two.serve_connection(stream, answer));
+            tokio::select! {
+                _ = connection.as_mut() => return,
+                () = said.notified() => connection.as_mut().graceful_shutdown(),
+            }
+            let _ = connection.await;
+        }
+    }
 }
 
 /// The connection itself, or TLS over it; none if the other side does not come to terms in time.
 async fn secured<S: Service>(
     service: &S,
     stream: Box<dyn Stream>,
-    limits: Limits,
-) -> Option<Box<dyn Stream>> {
-    let Some(config) = service.tls() else {
-        return Some(stream);
+    patience: Duration,
+) -> Option<TokioIo<Box<dyn Stream>>> {
+    let stream = match service.tls() {
+        None => stream,
+        Some(config) => {
+            let handshake = TlsAcceptor::from(config).accept(stream);
+            let secured = tokio::time::timeout(patience, handshake).await.ok()?;
+            Box::new(secured.ok()?)
+        }
     };
-    let handshake = TlsAcceptor::from(config).accept(stream);
-    let secured = tokio::time::timeout(limits.idle, handshake).await.ok()?;
-    Some(Box::new(secured.ok()?))
+    Some(TokioIo::new(match service.asks_by_target() {
+        true => Box::new(WithoutFragments(stream)),
+        false => stream,
+    }))
 }
 
 fn http1(limits: Limits) -> http1::Builder {

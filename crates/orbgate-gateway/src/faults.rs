@@ -11,8 +11,10 @@ pub(crate) enum Fault {
     UntrustedPeer,
     /// TLS was not agreed on: a wrong certificate of the client, none, or no TLS at all.
     Handshake,
-    /// There are more connections than the limit.
+    /// There are more connections than the limit, and this one is told so.
     TooManyConnections,
+    /// There are more of these than can be told.
+    ConnectionDropped,
     /// There are more questions under way than the limit.
     Overloaded,
     /// A header that must have the method or the target is not there.
@@ -27,7 +29,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// How many there are.
-    const COUNT: usize = 8;
+    const COUNT: usize = 9;
 
     const fn index(self) -> usize {
         match self {
@@ -39,6 +41,7 @@ impl Fault {
             Self::Foreign => 5,
             Self::Unclear => 6,
             Self::Handshake => 7,
+            Self::ConnectionDropped => 8,
         }
     }
 
@@ -47,6 +50,7 @@ impl Fault {
         match self {
             Self::UntrustedPeer => "untrusted_peer",
             Self::TooManyConnections => "too_many_connections",
+            Self::ConnectionDropped => "connection_dropped",
             Self::Overloaded => "overloaded",
             Self::Missing(_) => "missing_header",
             Self::Repeated(_) => "repeated_header",
@@ -62,6 +66,9 @@ impl fmt::Display for Fault {
         match self {
             Self::UntrustedPeer => f.write_str("the address is not among `trusted_proxies`"),
             Self::TooManyConnections => f.write_str("`limits.connections` is reached"),
+            Self::ConnectionDropped => {
+                f.write_str("far more connections come than `limits.connections`")
+            }
             Self::Overloaded => f.write_str("`limits.questions` is reached"),
             Self::Handshake => f.write_str("TLS was not agreed on"),
             Self::Missing(name) => write!(f, "the proxy did not send `{name}`"),

@@ -19,7 +19,7 @@ use rustls::ServerConfig;
 use tonic::Code;
 use tower_service::Service as _;
 
-use crate::answers::{ALLOWED, HttpAnswer, REMOVE};
+use crate::answers::{ALLOWED, HttpAnswer, OVERLOADED, REMOVE};
 use crate::authorizer::Authorizer;
 use crate::connection::{Protocol, Service};
 use crate::faults::Fault;
@@ -33,16 +33,27 @@ const LARGEST: usize = 1024 * 1024;
 pub(crate) struct Grpc {
     authorizer: Arc<Authorizer>,
     server: AuthorizationServer<Asked>,
+    /// Of the connections past the limit.
+    past_capacity: AuthorizationServer<Full>,
 }
 
 /// What the messages ask.
 struct Asked(Arc<Authorizer>);
 
+/// Denies every message. A status of gRPC instead would allow where `failure_mode_allow` is set.
+struct Full(Arc<Authorizer>);
+
 impl Grpc {
     pub(crate) fn new(authorizer: Arc<Authorizer>) -> Self {
         let server = AuthorizationServer::new(Asked(Arc::clone(&authorizer)));
         let server = server.max_decoding_message_size(LARGEST);
-        Self { authorizer, server }
+        let past_capacity = AuthorizationServer::new(Full(Arc::clone(&authorizer)));
+        let past_capacity = past_capacity.max_decoding_message_size(LARGEST);
+        Self {
+            authorizer,
+            server,
+            past_capacity,
+        }
     }
 }
 
@@ -63,6 +74,11 @@ impl Service for Grpc {
         self.authorizer.note(fault);
     }
 
+    async fn overloaded(&self, request: Request<Incoming>) -> Response<Self::Body> {
+        let Ok(response) = self.past_capacity.clone().call(request).await;
+        response
+    }
+
     async fn answer(&self, request: Request<Incoming>) -> Response<Self::Body> {
         let Ok(response) = self.server.clone().call(request).await;
         response
@@ -78,6 +94,16 @@ impl Authorization for Asked {
         let request = request.into_inner();
         let answer = self.0.ask(question(&request)).await;
         Ok(tonic::Response::new(message(&answer)))
+    }
+}
+
+#[tonic::async_trait]
+impl Authorization for Full {
+    async fn check(
+        &self,
+        _: tonic::Request<CheckRequest>,
+    ) -> Result<tonic::Response<CheckResponse>, tonic::Status> {
+        Ok(tonic::Response::new(message(&self.0.past_capacity())))
     }
 }
 
@@ -144,6 +170,7 @@ fn message(answer: &HttpAnswer) -> CheckResponse {
     let code = match answer.status() {
         ALLOWED => Code::Ok,
         StatusCode::UNAUTHORIZED => Code::Unauthenticated,
+        OVERLOADED => Code::Unavailable,
         _ => Code::PermissionDenied,
     };
     let headers = options(answer.headers());
@@ -302,7 +329,7 @@ mod tests {
         let promises = Promises::new(Promises::PREFIX).unwrap();
         for (status, code) in [
             (REFUSED, 7),
-            (OVERLOADED, 7),
+            (OVERLOADED, 14),
             (http::StatusCode::UNAUTHORIZED, 16),
         ] {
             let message = message(&refused(&promises, status));

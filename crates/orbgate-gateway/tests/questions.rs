@@ -285,8 +285,20 @@ fn past_its_limits_it_answers_less_and_never_allows() {
     // Two that say nothing take all there are, until their time is over.
     let idle = [(); 2].map(|()| TcpStream::connect(&place).unwrap());
     let full = ask(&place, &question);
-    assert_eq!(full, Answer::default());
+    assert_eq!(full.status, 503);
+    assert_eq!(promised(&full), ["deny", "-", "-", "-", "-", "-", "-", "-"]);
+    assert_eq!(full.header("connection"), "close");
     assert_eq!(gateway.counted(&["too_many_connections", &place]), 1);
+    // Nor is there room for any number of those that wait to be told so.
+    let more: Vec<_> = (0..80).map(|_| TcpStream::connect(&place)).collect();
+    assert_eq!(ask(&place, &question), Answer::default());
+    assert!(gateway.counted(&["connection_dropped", &place]) >= 1);
+    assert_eq!(
+        gateway.counted(&["orbgate_decisions_total", "allow"]),
+        1,
+        "nothing was decided past the limit"
+    );
+    drop(more);
     thread::sleep(Duration::from_millis(1_500));
     assert_eq!(ask(&place, &question).status, 200);
     drop(idle);

@@ -119,7 +119,7 @@ impl Authzen {
     async fn asked(&self, request: Request<Incoming>) -> HttpAnswer {
         let Some(_permit) = self.authorizer.permit() else {
             self.note(Fault::Overloaded);
-            return refused((OVERLOADED, "too many questions at once".to_owned()));
+            return overloaded();
         };
         let state = self.current.load_full();
         let (head, body) = request.into_parts();
@@ -223,6 +223,10 @@ impl Service for Authzen {
 
     fn note(&self, fault: Fault) {
         self.authorizer.note(fault);
+    }
+
+    async fn overloaded(&self, _: Request<Incoming>) -> HttpAnswer {
+        overloaded()
     }
 
     async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {
@@ -344,6 +348,10 @@ fn json_answer(value: &Value) -> HttpAnswer {
 /// A refusal has its message as text.
 fn refused((status, message): Refusal) -> HttpAnswer {
     with_body(status, "text/plain; charset=utf-8", message)
+}
+
+fn overloaded() -> HttpAnswer {
+    refused((OVERLOADED, "too many questions at once".to_owned()))
 }
 
 fn only(method: Method) -> HttpAnswer {

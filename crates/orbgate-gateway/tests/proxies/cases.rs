@@ -239,6 +239,44 @@ fn bytes(cell: &str) -> Vec<u8> {
     bytes
 }
 
+/// What each proxy makes of an authorizer that has no connection left, and of one that closes them at once.
+fn past_capacity(bench: &mut Bench, kind: Program) {
+    let told = match kind {
+        Program::Nginx => 500,
+        Program::EnvoyHttp => 403,
+        _ => 503,
+    };
+    bench.restart("external", "limits: { connections: 1 }\n");
+    let taken = std::net::TcpStream::connect(&bench.place).unwrap();
+    let fault = |bench: &Bench, label| {
+        let words = ["orbgate_gateway_faults_total", label];
+        bench.gateway.counted(&words)
+    };
+    // A proxy that has found its authorizer down may take a moment to ask again.
+    let mut called = bench.call(b"GET", ORBS, Some(USUAL), &[]);
+    while fault(bench, "too_many_connections") == 0 {
+        assert!(called.reached.is_empty());
+        called = bench.call(b"GET", ORBS, Some(USUAL), &[]);
+    }
+    assert!(called.reached.is_empty());
+    assert_eq!(called.answer.status, told, "{:?}", called.answer);
+    let waiting: Vec<_> = (0..80)
+        .map(|_| std::net::TcpStream::connect(&bench.place).unwrap())
+        .collect();
+    let called = bench.call(b"GET", ORBS, Some(USUAL), &[]);
+    assert!(fault(bench, "connection_dropped") > 0);
+    assert!(called.reached.is_empty());
+    assert!(called.answer.status >= 400, "{:?}", called.answer);
+    let decided = ["orbgate_decisions_total", "allow"];
+    assert_eq!(bench.gateway.counted(&decided), 0);
+    drop((taken, waiting));
+    // Once there is room, all is as before.
+    let begun = std::time::Instant::now();
+    while bench.call(b"GET", ORBS, Some(USUAL), &[]).answer.status != 200 {
+        assert!(begun.elapsed().as_secs() < 60);
+    }
+}
+
 fn everything(kind: Program) {
     let Some(mut bench) = Bench::start(kind) else {
         return;
@@ -248,6 +286,7 @@ fn everything(kind: Program) {
     every_lie(&bench);
     every_hostile_target(&mut bench);
     every_row_of_inference(&mut bench);
+    past_capacity(&mut bench, kind);
     // Without its authorizer a proxy lets nothing through.
     let _ = bench.gateway.running.child.kill();
     let _ = bench.gateway.running.child.wait();

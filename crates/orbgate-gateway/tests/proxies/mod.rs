@@ -59,7 +59,7 @@ impl Bench {
         let (issuer, backend) = (Issuer::start(), Backend::start());
         let place = format!("127.0.0.1:{}", free_port());
         let mode = kind.mode();
-        let gateway = gateway(&issuer, &place, mode, None);
+        let gateway = gateway(&issuer, &place, mode, "");
         let mut proxy = Proxy::start(kind, &binary, &place, &backend.address);
         proxy.wait_for(&gateway);
         let engine = Engine::external().clone();
@@ -76,6 +76,12 @@ impl Bench {
 
     /// Decides by another policy from now on.
     fn decide_by(&mut self, policy: &str) {
+        self.restart(policy, "");
+        self.proxy.wait_for(&self.gateway);
+    }
+
+    /// Another gateway in place of the first, with more settings.
+    fn restart(&mut self, policy: &str, more: &str) {
         let _ = self.gateway.running.child.kill();
         let _ = self.gateway.running.child.wait();
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy");
@@ -83,10 +89,10 @@ impl Bench {
             "external" => format!("{folder}/external.yaml"),
             _ => format!("{folder}/cases/policies/{policy}.yaml"),
         };
-        let text = fs::read_to_string(file).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
         self.engine = Engine::new(&Policy::from_yaml(&text).unwrap());
-        self.gateway = gateway(&self.issuer, &self.place, self.mode, Some(&text));
-        self.proxy.wait_for(&self.gateway);
+        let config = format!("policy: {file}\n{more}");
+        self.gateway = gateway(&self.issuer, &self.place, self.mode, &config);
     }
 
     /// Calls, and holds what has reached the backend against the engine.
@@ -179,13 +185,11 @@ impl Bench {
     }
 }
 
-pub(super) fn gateway(issuer: &Issuer, place: &str, mode: &str, policy: Option<&str>) -> Gateway {
+/// A gateway for a proxy, with more settings.
+pub(super) fn gateway(issuer: &Issuer, place: &str, mode: &str, more: &str) -> Gateway {
     let folder = folder(&format!("proxy-{mode}-{}", place.replace(':', "-")));
-    let mut config =
-        format!("listeners: [{{ mode: {mode}, listen: {place}, trusted_proxies: [127.0.0.1] }}]\n");
-    if let Some(text) = policy {
-        fs::write(folder.join("policy.yaml"), text).unwrap();
-        config += "policy: policy.yaml\n";
-    }
+    let config = format!(
+        "listeners: [{{ mode: {mode}, listen: {place}, trusted_proxies: [127.0.0.1] }}]\n{more}"
+    );
     Gateway::start(folder, issuer, &config)
 }

@@ -11,7 +11,7 @@ fn findings(kind: Program, change: (&str, &str)) -> Option<String> {
     let binary = find(kind)?;
     let issuer = Issuer::start();
     let [place, backend] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
-    let gateway = gateway(&issuer, &place, kind.mode(), None);
+    let gateway = gateway(&issuer, &place, kind.mode(), "");
     let proxy = Proxy::start_with(kind, &binary, &place, &backend, change);
     let probed = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"))
         .args(["--probe", &proxy.address, &backend, "--config"])
