@@ -1,8 +1,8 @@
--- Requests for wrk. Arguments: a token that may read files, `right` or `mixed`, and `nginx` where a request is the question of nginx.
-local token, number, mixed, asks
+-- Requests for wrk. Arguments: a token that may read files; `right` or `mixed`; and where each request is the same message, its path and itself.
+local token, number, mixed, place, message
 
 init = function(arguments)
-   token, mixed, asks, number = arguments[1], arguments[2] == "mixed", arguments[3] == "nginx", 0
+   token, mixed, place, message, number = arguments[1], arguments[2] == "mixed", arguments[3], arguments[4], 0
 end
 
 local function get(path, credentials)
@@ -10,15 +10,14 @@ local function get(path, credentials)
    if credentials then
       headers["Authorization"] = "Bearer " .. credentials
    end
-   if asks then
-      headers["X-Original-Method"], headers["X-Original-URI"] = "GET", path
-      path = "/"
-   end
    return wrk.format("GET", path, headers)
 end
 
 -- Of mixed requests every second one is denied, each for another reason, and all are different.
 request = function()
+   if place then
+      return wrk.format("POST", place, { ["Content-Type"] = "application/json" }, message)
+   end
    number = number + 1
    local file = "/api/v1/external/files/" .. number
    local case = mixed and number % 8 or 0
