@@ -27,7 +27,7 @@
  *   Blocks       whether it may wait: for a file, or for another thread, which waits for nothing itself
  *   Cost         constant  a few instructions
  *                decision  tens of nanoseconds for a usual request; linear in the bytes handed over, of which
- *                          a target's first 8,192 count, and at most 65 look-ups in a policy of any
+ *                          a target's first 8,192 count, and at most 64 look-ups in a policy of any
  *                          size. The worst request against the worst policy takes about 300,000 instructions
  *                batch     a decision for each row
  *                policy    linear in the size of the policy, or of the configuration of tokens: milliseconds for

@@ -510,7 +510,7 @@ mod tests {
         pub(super) static LOOK_UPS: Cell<u32> = const { Cell::new(0) };
     }
 
-    /// A policy with 64 tuples among paths of eight segments, and a path of literals that fits none of them. The caller chooses the
+    /// A policy with 63 tuples among paths of eight segments, and a path of literals that fits none of them. The caller chooses the
     /// method, too.
     #[cfg(feature = "yaml")]
     #[test]
@@ -518,7 +518,7 @@ mod tests {
         let mut policy = String::from(
             "orbgate: 1\napis:\n  a:\n    base_path: \"\"\n    scopes:\n      s:\n        orbs: false\n        routes:\n          - GET /z/z/z/z/z/z/y/y/y\n",
         );
-        for mixture in 0..64_u32 {
+        for mixture in 0..63_u32 {
             let segment = |at| match mixture & 1_u32.wrapping_shl(at) {
                 0 => format!("/{{p{at}}}"),
                 _ => "/z".to_owned(),
@@ -541,9 +541,9 @@ mod tests {
         };
         // None of the policy's methods, and one that no policy has a column for.
         for method in ["GET", "PUT", "PROPPATCHES"] {
-            assert_eq!(asked(method, "/z/z/z/z/z/z/y/y"), 65, "{method}");
-            assert_eq!(asked(method, "/z/z/z/z/z/z/y/y?a=b"), 65, "{method}");
-            assert_eq!(asked(method, "/z/z/z/z/z/z/y/~"), 64, "{method}");
+            assert_eq!(asked(method, "/z/z/z/z/z/z/y/y"), 64, "{method}");
+            assert_eq!(asked(method, "/z/z/z/z/z/z/y/y?a=b"), 64, "{method}");
+            assert_eq!(asked(method, "/z/z/z/z/z/z/y/~"), 63, "{method}");
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Two templates of one length fit some path together where they agree at each place that is literal in both. So the
 //! templates of two tuples (sets of literal places) are joined by their literals at the places that both tuples have. There are at
-//! most 64 tuples a length, so the groups are found in time linear in the number of templates, however many pairs they hold.
+//! most 63 tuples a length, so the groups are found in time linear in the number of templates, however many pairs they hold.
 
 use core::ops::ControlFlow;
 use std::borrow::Cow;

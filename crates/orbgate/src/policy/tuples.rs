@@ -3,8 +3,9 @@
 
 use crate::seeded::SeededMap;
 
-/// Most tuples among the templates of one length. Real policies of up to 1,220 routes have at most 14.
-const TUPLES: usize = 64;
+/// Most tuples among the templates of one length: with the look-up of all the path's literals, a decision does 64. Real policies of up to
+/// 1,220 routes have at most 14.
+const TUPLES: usize = 63;
 
 /// The tuples of each length.
 #[derive(Default)]
