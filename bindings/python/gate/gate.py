@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import socket
 import sys
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 from orbgate import OrbgateError, Policy
@@ -16,13 +18,14 @@ from orbgate.gate import Allowed, Gate
 
 METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
 LOCK = threading.Lock()
+# uWSGI takes the first for itself.
+OUTPUT = os.dup(1)
 
 
 def say(line: str) -> None:
     """A whole line at once, so that lines of threads do not mix."""
     with LOCK:
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+        os.write(OUTPUT, f"{line}\n".encode())
 
 
 class Counted:
@@ -160,7 +163,7 @@ def flask(gate: Gate | None, policy: Policy) -> Any:
     app.url_map.merge_slashes = False
 
     def echo(**_: str) -> Response:
-        target = request.environ["REQUEST_URI"]
+        target = request.environ.get("RAW_URI") or request.environ["REQUEST_URI"]
         text = saw(request.method, target, allowed(request) if gate else None)
         return Response(text, content_type="application/json")
 
@@ -192,27 +195,63 @@ def django(gate: Gate | None, policy: Policy) -> Any:
     return GateMiddleware(app, gate) if gate else app
 
 
-def serve(framework: str, app: Any, listener: socket.socket) -> None:
-    """Flask with waitress, the others with uvicorn."""
-    host, port = listener.getsockname()[:2]
-    if framework == "flask":
-        from waitress import create_server
+def waitress(app: Any, listener: socket.socket, _: Callable[[], None]) -> None:
+    from waitress import create_server
 
-        server = create_server(app, sockets=[listener], threads=8)
-        say(f"listening {host}:{port}")
-        server.run()
-    else:
-        import uvicorn
+    create_server(app, sockets=[listener], threads=8).run()
 
-        config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", server_header=False)
-        say(f"listening {host}:{port}")
-        uvicorn.Server(config).run(sockets=[listener])
+
+def gunicorn(app: Any, listener: socket.socket, begin: Callable[[], None]) -> None:
+    from gunicorn.app.base import BaseApplication
+
+    class Server(BaseApplication):  # type: ignore[misc]
+        def load_config(self) -> None:
+            told = {"bind": f"fd://{listener.fileno()}", "threads": 8, "loglevel": "critical", "post_worker_init": lambda _: begin()}
+            for name, value in told.items():
+                self.cfg.set(name, value)
+
+        def load(self) -> Any:
+            return app
+
+    listener.set_inheritable(True)
+    # It reads the arguments of the program, too.
+    sys.argv[1:] = []
+    Server().run()
+
+
+def uwsgi(app: Any, listener: socket.socket, _: Callable[[], None]) -> None:
+    import pyuwsgi
+
+    # It imports what it serves.
+    served = ModuleType("served")
+    served.app = app  # type: ignore[attr-defined]
+    sys.modules["served"] = served
+    listener.set_inheritable(True)
+    words = ["--module", "served:app", "--need-app", "--threads", "8", "--buffer-size", "32768", "--honour-stdin", "--disable-logging"]
+    pyuwsgi.run(["--http-socket", f"fd://{listener.fileno()}", *words])
+
+
+def uvicorn(app: Any, listener: socket.socket, _: Callable[[], None]) -> None:
+    import uvicorn
+
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", server_header=False)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+# A framework and its server. Some are named by their server.
+PROGRAMS = {
+    "starlette": (starlette, uvicorn),
+    "fastapi": (fastapi, uvicorn),
+    "django": (django, uvicorn),
+    "flask": (flask, waitress),
+    "gunicorn": (flask, gunicorn),
+    "uwsgi": (flask, uwsgi),
+}
 
 
 def main() -> None:
-    frameworks = {"starlette": starlette, "fastapi": fastapi, "flask": flask, "django": django}
     parser = argparse.ArgumentParser()
-    parser.add_argument("framework", choices=frameworks)
+    parser.add_argument("framework", choices=PROGRAMS)
     for option in ("listen", "policy", "tokens"):
         parser.add_argument(f"--{option}", required=True)
     parser.add_argument("--ungated", action="store_true")
@@ -224,9 +263,18 @@ def main() -> None:
         sys.exit(print(error, file=sys.stderr) or 2)
     host, _, port = given.listen.rpartition(":")
     listener = socket.create_server((host, int(port)), backlog=128)
-    threading.Thread(target=obey, args=(gate, given.policy, counted), daemon=True).start()
-    app = frameworks[given.framework](None if given.ungated else gate, gate.policy)
-    serve(given.framework, app, listener)
+    address = "{}:{}".format(*listener.getsockname()[:2])
+    framework, serve = PROGRAMS[given.framework]
+    app = framework(None if given.ungated else gate, gate.policy)
+
+    def begin() -> None:
+        """In the process that serves."""
+        threading.Thread(target=obey, args=(gate, given.policy, counted), daemon=True).start()
+        say(f"listening {address}")
+
+    if serve is not gunicorn:
+        begin()
+    serve(app, listener, begin)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,10 @@ import sys
 import threading
 import time
 from collections import Counter
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, make_server
 from wsgiref.util import setup_testing_defaults
 
 import pytest
@@ -23,6 +25,13 @@ from orbgate.gate.testing import Issuer
 
 ORBS = "/api/v1/external/orbs"
 USERS = "orbgate: 1\napis: { a: { base_path: '', scopes: { 'read:a': { orbs: false, routes: ['GET /users/{id}'] } } } }\n...\n"
+
+
+class Quiet(WSGIRequestHandler):
+    """Does not log requests."""
+
+    def log_message(self, *_: object) -> None:
+        return None
 
 
 class World:
@@ -101,20 +110,23 @@ def test_only_an_allowed_call_reaches_the_service(
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("changes", "status", "flat"),
     [
-        {"raw_path": None},
-        {"raw_path": b"/api/v1/external/account"},
-        {"path": "/api/v1/external/account"},
+        ({"raw_path": None}, 500, False),
+        ({"raw_path": None}, 403, True),
+        ({"raw_path": b"/api/v1/external/account"}, 400, False),
+        ({"path": "/api/v1/external/account"}, 400, False),
     ],
 )
 def test_without_the_path_of_the_wire_nothing_is_decided(
-    changes: dict[str, Any], caplog: pytest.LogCaptureFixture
+    changes: dict[str, Any], status: int, flat: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world = World()
+    world = World(flat_403=flat)
     for _ in range(2):
-        assert call(asgi.GateMiddleware(service, world.gate), ORBS, world.headers("read:orbs read:account"), **changes)[0] == 400
+        answer = call(asgi.GateMiddleware(service, world.gate), ORBS, world.headers("read:orbs read:account"), **changes)
+        assert (answer[0], answer[2]) == (status, b"")
     assert len([record for record in caplog.records if record.levelno == logging.ERROR]) == 1
+    assert world.counted == {"orbgate_decisions_total deny malformed_request ": 2}
 
 
 def test_a_websocket_is_decided_as_its_handshake() -> None:
@@ -131,9 +143,8 @@ def test_a_websocket_is_decided_as_its_handshake() -> None:
         ({"REQUEST_URI": f"{ORBS}?a=b"}, 200),
         ({"RAW_URI": ORBS, "REQUEST_URI": ORBS}, 200),
         ({"RAW_URI": ORBS, "SCRIPT_NAME": "/api/v1", "PATH_INFO": "/external/orbs"}, 200),
-        # The standard library's server has only what is decoded.
-        ({}, 400),
-        ({"RAW_URI": ORBS, "REQUEST_URI": "/api/v1/external/account"}, 400),
+        ({}, 500),
+        ({"RAW_URI": ORBS, "REQUEST_URI": "/api/v1/external/account"}, 500),
         ({"RAW_URI": ORBS, "PATH_INFO": "/api/v1/external/account"}, 400),
         ({"RAW_URI": "/api/v1/external/%6frbs"}, 400),
         ({"RAW_URI": ORBS, "REQUEST_METHOD": "POST", "HTTP_X_HTTP_METHOD_OVERRIDE": "GET"}, 400),
@@ -154,6 +165,36 @@ def test_wsgi_decides_on_the_target_as_it_came(changes: dict[str, str], status: 
     body = b"".join(app(environ, lambda line, headers: seen.append((line, headers))))
     assert (int(seen[0][0][:3]), body) == (status, b"read:orbs" if status == 200 else b"")
     assert ("Allow", "GET") in seen[0][1] if status == 405 else True
+
+
+@pytest.mark.parametrize(("flat", "status"), [(False, 500), (True, 403)])
+def test_a_server_without_the_target_gets_no_decision(flat: bool, status: int, caplog: pytest.LogCaptureFixture) -> None:
+    """The standard library's server, as it is: it has only what is decoded, and says so by its first request alone."""
+    world = World(flat_403=flat)
+    seen: list[Any] = []
+
+    def inner(environ: dict[str, Any], _: Any) -> list[bytes]:
+        seen.append(environ)
+        return []
+
+    app = wsgi.GateMiddleware(inner, world.gate)
+    with make_server("127.0.0.1", 0, app, handler_class=Quiet) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            for _ in range(2):
+                connection = HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+                connection.request("GET", ORBS, headers={"Authorization": world.headers()[1][1].decode()})
+                response = connection.getresponse()
+                assert (response.status, response.read()) == (status, b"")
+                connection.close()
+        finally:
+            server.shutdown()
+            thread.join()
+    assert not seen
+    assert world.counted == {"orbgate_decisions_total deny malformed_request ": 2}
+    said = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert len(said) == 1 and "WSGIServer" in said[0] and "Serve with gunicorn" in said[0]
 
 
 def test_a_route_that_the_policy_lacks_is_not_reached(caplog: pytest.LogCaptureFixture) -> None:

@@ -47,7 +47,14 @@ const LANGUAGES: &[Language] = &[
     Language {
         name: "python",
         needs: "python3 -c 'import sys, ensurepip; assert sys.version_info >= (3, 10)'",
-        frameworks: &["starlette", "fastapi", "flask", "django"],
+        frameworks: &[
+            "starlette",
+            "fastapi",
+            "flask",
+            "gunicorn",
+            "uwsgi",
+            "django",
+        ],
         build: &["sh bindings/python/gate/setup.sh"],
         start: "target/xtask/gate-python/bin/python bindings/python/gate/gate.py",
         drops_empty_headers: false,

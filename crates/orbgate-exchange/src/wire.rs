@@ -62,12 +62,7 @@ impl Connection {
         let head: Vec<u8> = self.ahead.drain(..end + 4).collect();
         let head = String::from_utf8_lossy(&head).into_owned();
         let mut answer = Answer {
-            status: head
-                .split(' ')
-                .nth(1)
-                .unwrap_or_default()
-                .parse()
-                .unwrap_or_default(),
+            status: status(&head).unwrap_or_default(),
             ..Answer::default()
         };
         let fields = head
@@ -151,6 +146,14 @@ pub(crate) fn ask(address: &str, request: &[u8]) -> std::io::Result<Answer> {
         answer.rest = connection.rest()?;
     }
     Ok(answer)
+}
+
+/// The first number of three digits in the status line: uWSGI begins its answer with all that stood after the target.
+fn status(head: &str) -> Option<u16> {
+    let line = head.split("\r\n").next()?;
+    let words = line.split(' ').skip(1);
+    let mut numbers = words.filter(|word| word.len() == 3);
+    numbers.find_map(|word| word.parse().ok())
 }
 
 fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {

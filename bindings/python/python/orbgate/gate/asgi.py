@@ -29,8 +29,8 @@ def allowed(request: Any) -> Allowed:
 class GateMiddleware:
     """Lets a request through to an application only where its token may make the call.
 
-    It decides on `raw_path` and `query_string`, the bytes of the request line. Where the server gives no `raw_path`, or a middleware outside has
-    changed the path, every request is refused, and the log says why. WebSockets are decided as the `GET` that they begin with.
+    It decides on `raw_path` and `query_string`, the bytes of the request line. Where the server gives no `raw_path`, every request gets a 500; where a
+    middleware outside has changed the path, a 400; and the log says why, once. WebSockets are decided as the `GET` that they begin with.
 
     Around Starlette and FastAPI an allowed request goes on only if their router takes the decided route.
     """
@@ -46,19 +46,24 @@ class GateMiddleware:
         method = scope.get("method", "GET")
         target = self._target(scope)
         router = router_of(scope.get("app", self.app), scope)
-        answer = await self.gate.answer_async(method, target, scope["headers"], router)
+        answer = await self.gate.answer_async(method, target or b"", scope["headers"], router)
         if answer:
-            scope["orbgate"] = self.gate.allowed(answer, method, target)
+            scope["orbgate"] = self.gate.allowed(answer, method, target or b"")
             await self.app(scope, receive, send)
         else:
-            await _deny(answer, scope["type"], send)
+            # Not the caller's fault. Where every denial is a bare 403, this one is, too.
+            status = 500 if target is None and answer.status != 403 else answer.status
+            await _deny(answer, status, scope["type"], send)
 
-    def _target(self, scope: _Scope) -> bytes:
-        """The target of the request line; where that cannot be told, none, which is refused."""
+    def _target(self, scope: _Scope) -> bytes | None:
+        """The target of the request line; None where the server does not give it, b"" where something has changed it: both are denied."""
         path: bytes | None = scope.get("raw_path")
         if path is None:
-            self.gate.warn("every request is refused: the server gives no `raw_path`")
-            return b""
+            self.gate.warn(
+                "every request is answered with 500: the server gives no `raw_path`, and `path` is decoded, so nothing can be decided. "
+                "Serve with uvicorn, hypercorn or daphne"
+            )
+            return None
         # Some servers' has the query, too.
         path = path.partition(b"?")[0]
         if unquote(path.decode("latin-1")) != scope["path"]:
@@ -68,12 +73,12 @@ class GateMiddleware:
         return b"%b?%b" % (path, query) if query else path
 
 
-async def _deny(answer: Answer, kind: str, send: _Send) -> None:
+async def _deny(answer: Answer, status: int | None, kind: str, send: _Send) -> None:
     headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers]
     if kind == "websocket":
         # Before it is accepted, this is a 403 of the handshake, with any server.
         await send({"type": "websocket.close", "code": 1008})
         return
     headers.append((b"content-length", b"0"))
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
