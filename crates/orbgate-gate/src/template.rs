@@ -7,7 +7,7 @@ pub enum TemplateStyle {
     /// `{id}`, `{id:[0-9]+}`, `{id:int}`: policies, axum, chi, Go's `net/http`, Spring, Starlette.
     #[default]
     Braces,
-    /// `:id`, `:id(\d+)`, and `\+` for a literal `+`: gin, echo, Express, Fastify.
+    /// `:id`, `:id(\d+)`, and `\+` for a literal `+`: gin, echo, Express, Fastify, Hono.
     Colons,
     /// `<id>`, `<int:id>`: Flask, Django.
     Angles,
@@ -63,24 +63,29 @@ impl TemplateStyle {
     }
 
     /// A segment without a parameter; none for a pattern.
+    ///
+    /// What a policy's literal may have is read as itself, even where some router has a pattern of it, as Express 4 of `a+b`. An
+    /// allowed request with that literal in its path has exactly that text there, so a route that is read so is not
+    /// taken for more than the route that was decided.
     fn literal(self, segment: &str) -> Option<String> {
+        if self == Self::Braces && !segment.is_empty() && segment.bytes().all(|byte| byte == b'*') {
+            return None;
+        }
         let mut text = String::new();
         let mut rest = segment.bytes();
         while let Some(byte) = rest.next() {
             let literal = match (self, byte) {
-                (Self::Colons, b'\\') => rest.next().filter(|next| ESCAPED.contains(next)),
+                // To Express, which reads regular expressions, a letter is another thing then.
+                (Self::Colons, b'\\') => rest.next().filter(|next| is_mark(*next)),
                 (Self::Colons, b':') => rest.next().filter(|next| *next == b':'),
-                (Self::Braces | Self::Angles, b'+' | b'(' | b')') => Some(byte),
-                _ => Some(byte).filter(|byte| is_literal(*byte)),
+                (Self::Colons, b'*') => None,
+                _ => Some(byte).filter(|byte| byte.is_ascii_alphanumeric() || is_mark(*byte)),
             };
             text.push(char::from(literal?));
         }
         Some(text)
     }
 }
-
-/// What a backslash before it makes a literal: in path-to-regexp, which Express has, each of them; in gin and echo the colon.
-const ESCAPED: &[u8] = b"+()*:";
 
 enum Segment<'t> {
     Literal(String),
@@ -109,11 +114,12 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_of_name) && !name.ends_with("...")
 }
 
-/// What a literal of a policy may have, but for `*`, which routers read as a wildcard, and `+`, `(` and `)`, which belong to the
-/// patterns of some.
-fn is_literal(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"._~!$&',=:@-".contains(&byte)
+/// What a literal of a policy may have beside letters and digits.
+fn is_mark(byte: u8) -> bool {
+    MARKS.contains(&byte)
 }
+
+const MARKS: &[u8] = b"-._~!$&'()*+,=:@";
 
 #[cfg(test)]
 mod tests {
@@ -139,7 +145,12 @@ mod tests {
             (Braces, "/users/{$}", "/users/"),
             (Braces, "/users/:id", "/users/:id"),
             (Braces, "/a+b(c)", "/a+b(c)"),
-            (Colons, "/a+b", "/{*}"),
+            (Braces, "/a*", "/a*"),
+            (Colons, "/a+b", "/a+b"),
+            (Colons, r"/a\.b\!", "/a.b!"),
+            (Colons, "/a*", "/{*}"),
+            (Colons, "/(a|b)", "/{*}"),
+            (Colons, "/ab?", "/{*}"),
             (Colons, r"/a\+b", "/a+b"),
             (Colons, r"/run\(all\)/\*", "/run(all)/*"),
             (Colons, r"/users/\:id", "/users/:id"),
@@ -168,9 +179,38 @@ mod tests {
             (Angles, "/files/<path:rest>", "/files/{*}"),
             (Angles, "/files/<a>.json", "/files/{*}"),
             (Angles, "/users/{id}", "/users/{*}"),
+            (Angles, "/a*", "/a*"),
         ];
         for (style, template, expected) in table {
             assert_eq!(style.in_policy(template), expected, "{style:?} {template}");
+        }
+    }
+
+    #[test]
+    fn every_literal_of_a_policy_can_be_spelled() {
+        for byte in super::MARKS.iter().map(|byte| char::from(*byte)) {
+            let policy = format!("/a{byte}b/{{id}}/{byte}");
+            // What gin, echo and Fastify have as it is; to them, only two marks mean something else.
+            let plain = match byte {
+                ':' => "/a::b/:id/::".to_owned(),
+                '*' => r"/a\*b/:id/\*".to_owned(),
+                _ => format!("/a{byte}b/:id/{byte}"),
+            };
+            // An asterisk alone is a wildcard of chi and Spring.
+            let braces = policy.replace("/*", "/{*}");
+            let table = [
+                (Braces, policy.clone(), &braces),
+                (Angles, format!("/a{byte}b/<id>/{byte}"), &policy),
+                (Colons, format!(r"/a\{byte}b/:id/\{byte}"), &policy),
+                (Colons, plain, &policy),
+            ];
+            for (style, template, expected) in table {
+                assert_eq!(
+                    style.in_policy(&template),
+                    *expected,
+                    "{style:?} {template}"
+                );
+            }
         }
     }
 }
