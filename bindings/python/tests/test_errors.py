@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orbgate
 import pytest
-from orbgate import InternalError, NoRouteError, OrbgateError, Policy, PolicyError, PropertyError, TableError, Token, _native
+from orbgate import InternalError, NoPropertyError, NoRouteError, OrbgateError, Policy, PolicyError, PropertyError, TableError, Token, _native
 
 ROOT = Path(__file__).resolve().parents[3]
 INVALID = sorted((ROOT / "policy" / "invalid").glob("*.yaml"))
@@ -64,7 +64,7 @@ def test_text_that_is_not_utf8_is_refused_with_its_place() -> None:
 
 
 def test_one_base_for_all() -> None:
-    for error in (InternalError, NoRouteError, PolicyError, PropertyError, TableError):
+    for error in (InternalError, NoPropertyError, NoRouteError, PolicyError, PropertyError, TableError):
         assert issubclass(error, OrbgateError) and issubclass(error, Exception)
         assert getattr(orbgate, error.__name__) is error and error.__module__ == "orbgate"
 

@@ -28,6 +28,7 @@ ACCOUNT = "GET /api/v1/external/account"
 HOLDS = f"only | any read:account | {ACCOUNT}"
 REFUTED = f"never | organisation * | {ACCOUNT}"
 APART = f"apart | user read:account read:orbs | {ACCOUNT}, /api/v1/external/orbs"
+HOLLOW = f'only | user "" | {ACCOUNT}'
 ABOUT_NOTHING = f"never | any nope | {ACCOUNT}"
 
 
@@ -45,17 +46,18 @@ def cells(page: str, caption: str) -> list[list[str]]:
 
 
 def test_the_page_says_which_properties_hold_and_who_is_against_the_others(tmp_path: Path) -> None:
-    path = file_of(tmp_path, HOLDS, REFUTED, APART, ABOUT_NOTHING)
+    path = file_of(tmp_path, HOLDS, REFUTED, APART, ABOUT_NOTHING, HOLLOW)
     made = report(TABLE, Policy.external(), properties=path)
     found = made.figures.properties
     assert found is not None and found.rows == Policy.external().properties(path.read_bytes()) and len(found.failed) == 3
     texts = " ".join(check_harmless(made.html).texts)
-    assert "1 of 4 properties." in texts and f"policy.test.yaml  sha256:{sha256(path.read_bytes()).hexdigest()}" in texts
-    assert "Properties 1 of 4   hold for all requests" in texts.replace("\n", "")
+    assert "2 of 5 properties. 1 of those that hold says little: see why." in texts and f"policy.test.yaml  sha256:{sha256(path.read_bytes()).hexdigest()}" in texts
+    assert "Properties 2 of 5   hold for all requests" in texts.replace("\n", "")
     assert cells(made.html, "Properties of policy.test.yaml") == [
         [REFUTED, "4", "no", "1", "1 witness below"],
         [APART, "5", "no", "2", "1 witness below"],
         [ABOUT_NOTHING, "6", "no", "–", "the policy has no scope `nope`"],
+        [HOLLOW, "7", "yes", str(found.rows[4].rules), "warning: these callers may call nothing at all, so it says little"],
         [HOLDS, "3", "yes", str(found.rows[0].rules), "none is against it"],
     ]
     against = cells(made.html, "Requests that are allowed against them")
@@ -108,6 +110,9 @@ def test_ci_learns_of_it(tmp_path: Path, log: Path, capsys: pytest.CaptureFixtur
         command = [*command, "--properties", str(path)]
         file_of(tmp_path, HOLDS)
         assert main(command) == 0 and capsys.readouterr().out.endswith(f"{path}: ok: 1 property\n")
+        file_of(tmp_path, HOLLOW)
+        assert main(command) == 0
+        assert capsys.readouterr().out.endswith(f"warning: {path}:3:5: {HOLLOW}: these callers may call nothing at all, so it says little\n{path}: ok: 1 property\n")
         file_of(tmp_path, HOLDS, REFUTED, ABOUT_NOTHING)
         assert main(command) == 1
         assert capsys.readouterr().out.endswith(
@@ -133,7 +138,7 @@ def test_the_json_of_a_replay_has_it(tmp_path: Path, log: Path, capsys: pytest.C
     said = json.loads(capsys.readouterr().out)["properties"]
     assert (said["file"], said["sha256"], said["failed"]) == (str(path), sha256(path.read_bytes()).hexdigest(), 1)
     held, refuted = said["properties"]
-    assert held == {"property": HOLDS, "place": {"line": 3, "column": 5}, "holds": True, "rules": held["rules"], "error": None, "witnesses": []}
+    assert held == {"property": HOLDS, "place": {"line": 3, "column": 5}, "holds": True, "rules": held["rules"], "error": None, "warning": None, "witnesses": []}
     assert not refuted["holds"] and refuted["witnesses"][0].startswith("organisation with `read:account` may call")
     assert main(["replay", str(log), "--json"]) == 0 and "properties" not in json.loads(capsys.readouterr().out)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import orbgate
 import pytest
-from orbgate import OrbgateError, Policy, PolicyError, PropertyError, Token, TokenKind, openapi
+from orbgate import NoPropertyError, OrbgateError, Policy, PolicyError, PropertyError, PropertyWarning, Token, TokenKind, openapi
 
 SHOP = """\
 orbgate: 1
@@ -104,14 +104,18 @@ properties:
   - never | organisation * | POST /v1/*
   - only | user read:items | GET /v1/*
   - at most 1 orbs | any * | /v2/*
+  - never | user | POST /v1/*
+  - never | user "" | POST /v1/*
 """
     file = tmp_path / "policy.test.yaml"
     file.write_text(text)
     [said] = json.loads(command("test", str(file), "--json").stdout)["files"]
     found = Policy.from_yaml(SHOP).properties(text)
-    assert [row.holds for row in found] == [False, True, False]
+    assert [row.holds for row in found] == [False, True, False, False, True]
+    # A kind alone is everybody of that kind, and without scopes there is nothing to hold.
+    assert found[3].witnesses[0].token.scopes and [row.text for row in found if row.warning is not None] == [found[4].text]
     for row, theirs in zip(found, said["properties"]):
-        assert (row.text, row.holds, row.rules, row.error) == (theirs["property"], theirs["holds"], theirs["rules"], theirs["error"])
+        assert (row.text, row.holds, row.rules, row.error, row.warning) == tuple(theirs[name] for name in ("property", "holds", "rules", "error", "warning"))
         assert {"line": row.line, "column": row.column} == theirs["place"]
         for witness, their in zip(row.witnesses, theirs["witnesses"], strict=True):
             assert (str(witness.token.kind), " ".join(witness.token.scopes)) == (their["caller"]["kind"], their["caller"]["scopes"])
@@ -121,7 +125,7 @@ properties:
             assert Policy.from_yaml(SHOP).allowed(request.method or "", request.target or "", witness.token)
     # They are among the cases that a caller of `test` asks for.
     tested = Policy.from_yaml(SHOP).test(text)
-    assert [case.passed for case in tested] == [False, True, False] and tested[0].decision is None
+    assert [case.passed for case in tested] == [row.holds for row in found] and tested[0].decision is None
     assert tested[0].differences == tuple(map(str, found[0].witnesses)) and tested[2].differences == (found[2].error,)
 
 
@@ -131,7 +135,8 @@ def test_what_is_asserted_holds_or_has_its_witnesses() -> None:
     policy.assert_never(route=["POST /v1/*"], kind="user", scopes=["read:items"])
     policy.assert_only("read:items", ["GET /v1/items", "GET /v1/items/{id}"])
     policy.assert_orbs_at_most(0, "GET /v1/*")
-    policy.assert_orbs_at_most(5, kind="organisation", scopes="read:items")
+    policy.assert_orbs_at_most(5, "/v1/items/*", kind="organisation", scopes="read:items")
+    policy.assert_only("", [])
     policy.assert_apart("GET /v1/items/*", "POST /v1/*")
     violated: list[tuple[Callable[[], None], int]] = [
         (lambda: policy.assert_never("POST /v1/items/{id}", kind=TokenKind.ORGANISATION), 5),
@@ -151,13 +156,31 @@ def test_what_is_asserted_holds_or_has_its_witnesses() -> None:
         (lambda: policy.assert_never("*", scopes="read:itms"), "did you mean `read:items`"),
         (lambda: policy.assert_never("v1"), "calls are `/path`"),
         (lambda: policy.assert_never("*", kind="unknown"), "callers are `user`"),
+        (lambda: policy.assert_never([]), "it names no calls"),
+        (lambda: policy.assert_orbs_at_most(0, []), "it names no calls"),
     ]
     for nothing, message in undecided:
-        with pytest.raises(PropertyError, match=message) as raised:
+        with pytest.raises(NoPropertyError, match=message) as raised:
             nothing()
-        assert raised.value.witnesses == ()
+        assert isinstance(raised.value, ValueError) and not isinstance(raised.value, PropertyError)
+        assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
     with pytest.raises(ValueError, match="nobody"):
         policy.assert_never("*", kind="nobody")
+
+
+def test_what_holds_and_says_little_is_a_warning() -> None:
+    policy = Policy.from_yaml(SHOP)
+    little: list[tuple[Callable[[], None], str]] = [
+        (lambda: policy.assert_never("POST /v1/*", scopes=""), "never: these callers may call nothing at all"),
+        (lambda: policy.assert_only("", "GET /v1/items"), "only: these callers may call nothing at all"),
+        (lambda: policy.assert_only("read:items", "*"), "only: these calls are all that the policy has"),
+        (lambda: policy.assert_orbs_at_most(0, "POST /v1/*", scopes="read:items"), "at most: these callers may make none of these calls"),
+        (lambda: policy.assert_apart("GET /v1/items", "POST /v1/*", scopes="read:items"), "apart: .* no call of one of the two kinds"),
+    ]
+    for hollow, message in little:
+        with pytest.warns(PropertyWarning, match=message) as warned:
+            hollow()
+        assert warned[0].filename == __file__
 
 
 def test_coverage_is_that_of_the_command(tmp_path: Path) -> None:

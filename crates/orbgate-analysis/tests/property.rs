@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use orbgate::{Decision, Engine, TokenKind};
-use orbgate_analysis::{Asked, Property, Witness, callable_rows};
+use orbgate_analysis::{Asked, Callers, Claim, Property, Witness, callable_rows};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -56,7 +56,8 @@ fn what_holds_has_no_witness() {
         "only | user read | /v1/*",
         "only | organisation order | /v1/items/order, /open",
         "only | user quiet | scope quiet",
-        "only | user | /v1/items", // nothing at all
+        r#"only | user "" | /v1/items"#, // nothing at all
+        "never | organisation | /talk/*",
         "at most 0 orbs | any * | GET /*",
         "at most 5 orbs | any read order talk | *",
         "apart | any * | GET /v1/*, POST /v1/*",
@@ -94,6 +95,19 @@ fn what_does_not_hold_has_a_request_for_each_rule() {
             "only | organisation order | /v1/items/order",
             &[
                 "organisation with `order` may call GET /open: `GET /open` for `open`, 0 orbs, organisation: allow_without_scope",
+            ],
+        ),
+        // Of a kind alone everybody is meant.
+        (
+            "never | user | /talk",
+            &[
+                "user with `talk` may call PUT /talk: `PUT /talk` for `talk`, 3 orbs, organisation: deny",
+            ],
+        ),
+        (
+            r#"never | organisation "" | /open"#,
+            &[
+                "organisation without a scope may call GET /open: `GET /open` for `open`, 0 orbs, organisation: allow_without_scope",
             ],
         ),
         // One literal does not cover a parameter.
@@ -204,6 +218,65 @@ fn what_says_nothing_about_a_policy_is_an_error() {
     }
 }
 
+#[test]
+fn what_holds_and_says_little_is_said() {
+    let engine = engine(POLICY);
+    let warning = |property: &str| {
+        let property: Property = property.parse().unwrap();
+        let proof = property.prove(&engine).unwrap();
+        assert!(proof.holds() || proof.warning.is_none());
+        proof.warning
+    };
+    let nothing = Some("these callers may call nothing at all, so it says little");
+    for property in [
+        r#"never | user "" | /talk"#,
+        r#"only | user "" | /v1/items"#,
+        r#"at most 0 orbs | user "" | *"#,
+        r#"apart | user "" | /v1/items, /talk"#,
+    ] {
+        assert_eq!(warning(property), nothing, "{property}");
+    }
+    for property in [
+        "at most 5 orbs | user read | POST /v1/items/*",
+        "at most 0 orbs | organisation | /talk/*",
+    ] {
+        let said = "these callers may make none of these calls, so it says nothing about orbs";
+        assert_eq!(warning(property), Some(said), "{property}");
+    }
+    for property in [
+        "apart | organisation | /talk/*, /v1/*",
+        "apart | any read order | GET /v1/*, PUT /v1/*",
+    ] {
+        let said = "these callers may make no call of one of the two kinds, so there is nothing to keep apart";
+        assert_eq!(warning(property), Some(said), "{property}");
+    }
+    let said = "these calls are all that the policy has, so nothing can be against it";
+    for property in [
+        "only | user read | *",
+        "only | any | /v1/*, /talk, /talk/*, /open, scope quiet",
+    ] {
+        assert_eq!(warning(property), Some(said), "{property}");
+    }
+    for property in [
+        r#"never | organisation "" | /talk/*"#, // who may call /open
+        "never | user read | POST /v1/*",
+        "only | user read | GET /v1/*",
+        "only | any | /v1/*", // which does not hold
+        "at most 5 orbs | any read order talk | *",
+        "apart | any * | GET /v1/*, POST /v1/*",
+    ] {
+        assert_eq!(warning(property), None, "{property}");
+    }
+    // Without calls only `only` says something.
+    let callers: Callers = r#"user """#.parse().unwrap();
+    let prove = |claim| Property::new(claim, callers.clone()).prove(&engine);
+    let only = prove(Claim::Only(Vec::new())).unwrap();
+    assert!(only.holds() && only.warning.is_none());
+    for claim in [Claim::Never(Vec::new()), Claim::OrbsAtMost(0, Vec::new())] {
+        assert_eq!(prove(claim), Err("it names no calls".to_owned()));
+    }
+}
+
 /// A property as it is written, in parts.
 #[derive(Clone, Debug)]
 struct Written {
@@ -217,6 +290,7 @@ impl Written {
     fn line(&self) -> String {
         let scopes = match &self.scopes {
             None => " *".to_owned(),
+            Some(scopes) if scopes.is_empty() => r#" """#.to_owned(),
             Some(scopes) => scopes.iter().map(|scope| format!(" {scope}")).collect(),
         };
         format!(

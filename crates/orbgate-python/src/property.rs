@@ -37,11 +37,12 @@ pub(crate) struct PropertyRow {
     rules: Option<usize>,
     witnesses: Vec<WitnessRow>,
     error: Option<String>,
+    warning: Option<&'static str>,
     line: u32,
     column: u32,
 }
 
-/// The requests against a property, or why it says nothing.
+/// The requests against a property, and why it says nothing, and why it says little.
 #[pyfunction]
 pub(crate) fn prove(
     policy: &Bound<'_, Policy>,
@@ -50,7 +51,7 @@ pub(crate) fn prove(
     kind: Option<&str>,
     scopes: Option<&str>,
     calls: Vec<String>,
-) -> PyResult<(Vec<WitnessRow>, Option<String>)> {
+) -> PyResult<(Vec<WitnessRow>, Option<String>, Option<&'static str>)> {
     let engine = policy.get().engine();
     guarded(|| {
         let proved = policy.py().detach(|| {
@@ -69,11 +70,11 @@ pub(crate) fn prove(
             };
             let callers = Callers::new(kind.map(TokenKind::from_name), scopes)?;
             let proof = Property::new(claim, callers).prove(engine)?;
-            Ok(witnesses(&proof))
+            Ok((witnesses(&proof), proof.warning))
         });
         Ok(match proved {
-            Ok(witnesses) => (witnesses, None),
-            Err(message) => (Vec::new(), Some(message)),
+            Ok((witnesses, warning)) => (witnesses, None, warning),
+            Err(message) => (Vec::new(), Some(message), None),
         })
     })
 }
@@ -96,6 +97,7 @@ pub(crate) fn properties(
                 rules: proof.ok().map(|proof| proof.rules),
                 witnesses: proof.map_or_else(|_| Vec::new(), witnesses),
                 error: proof.err().cloned(),
+                warning: proved.warning(),
                 line: proved.stated.place.line,
                 column: proved.stated.place.column,
             }

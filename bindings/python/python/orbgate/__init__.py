@@ -10,7 +10,17 @@ Charge(consumes=True, amount=None, bonus_allowed=False)
 """
 
 from . import _native
-from ._errors import ConfigError, InternalError, NoRouteError, OrbgateError, PolicyError, PropertyError, TableError
+from ._errors import (
+    ConfigError,
+    InternalError,
+    NoPropertyError,
+    NoRouteError,
+    OrbgateError,
+    PolicyError,
+    PropertyError,
+    PropertyWarning,
+    TableError,
+)
 from ._native import Charge, Decision, DecisionTable, Token
 from ._policy import Policy
 from ._terms import Detail, Effect, Reason, TokenKind
@@ -57,12 +67,14 @@ __all__ = [
     "LeastScopes",
     "NearMiss",
     "Need",
+    "NoPropertyError",
     "NoRouteError",
     "OrbgateError",
     "Policy",
     "PolicyError",
     "PropertyError",
     "PropertyResult",
+    "PropertyWarning",
     "Reach",
     "Reason",
     "Refusal",
@@ -82,7 +94,7 @@ __all__ = [
 ]
 
 # Tracebacks and pickles name them as users do.
-for _class in (ConfigError, Detail, Effect, InternalError, NoRouteError, OrbgateError, Policy, PolicyError, PropertyError, Reason, TableError, TokenKind):
+for _class in (ConfigError, Detail, Effect, InternalError, NoPropertyError, NoRouteError, OrbgateError, Policy, PolicyError, PropertyError, PropertyWarning, Reason, TableError, TokenKind):
     _class.__module__ = __name__
 
 

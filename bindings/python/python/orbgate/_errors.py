@@ -48,7 +48,7 @@ class PolicyError(OrbgateError, ValueError):
 
 
 class PropertyError(OrbgateError, AssertionError):
-    """A property that does not hold. `witnesses` are requests that are allowed against it; none if it says nothing about the policy.
+    """A property that does not hold: `witnesses` are requests that are allowed against it, never none.
 
     >>> from orbgate import Policy
     >>> Policy.external().assert_never("GET /api/v1/external/account", kind="organisation")
@@ -57,13 +57,28 @@ class PropertyError(OrbgateError, AssertionError):
     orbgate.PropertyError: organisation with `read:account` may call GET /api/v1/external/account: `GET /api/v1/external/account` for `read:account`, 0 orbs
     """
 
-    def __init__(self, message: str, witnesses: Iterable[Witness] = ()) -> None:
+    def __init__(self, message: str, witnesses: Iterable[Witness]) -> None:
         self.message = message
         self.witnesses: tuple[Witness, ...] = tuple(witnesses)
         super().__init__(message, self.witnesses)
 
     def __str__(self) -> str:
         return self.message
+
+
+class NoPropertyError(OrbgateError, ValueError):
+    """What is stated can neither hold nor not: it is written otherwise than a property, or names what the policy does not have.
+
+    >>> from orbgate import Policy
+    >>> Policy.external().assert_never("GET /api/v2/*")
+    Traceback (most recent call last):
+        ...
+    orbgate.NoPropertyError: no route of the policy decides `GET /api/v2/*`
+    """
+
+
+class PropertyWarning(UserWarning):
+    """A property that holds though it says little, as of callers who may call nothing at all."""
 
 
 class ConfigError(PolicyError):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import warnings
 
 from . import _native
 from ._columns import is_table, kind_of, of_table
-from ._errors import NoRouteError, OrbgateError, PropertyError
+from ._errors import NoPropertyError, NoRouteError, OrbgateError, PropertyError, PropertyWarning
 from ._native import Token
 from ._terms import TokenKind
 
@@ -407,18 +408,19 @@ class Policy(_native.Policy):
         """Proves that none of these callers may call any of these routes, with any request.
 
         A route is "/path", "METHOD /path", "scope SCOPE" or "*"; a segment "*" is any one, at the end one or more. The callers have a
-        token of this kind, or of any, with these scopes and no others, or with any.
+        token of this kind, or of any, with these scopes and no others, or with any; `scopes=""` is a token without scopes.
 
         >>> Policy.external().assert_never("scope write:inference", kind="organisation")
 
-        Raises `PropertyError` with the requests against it.
+        Raises `PropertyError` with the requests against it, and `NoPropertyError` if it says nothing about the policy. If it holds and
+        says little, as of callers who may call nothing at all, it warns: `PropertyWarning`. So does each of the three that follow.
         """
         self._prove("never", 0, kind, scopes, _texts(route))
 
     def assert_only(
         self, scopes: str | Iterable[str] | None, routes: str | Iterable[str], *, kind: TokenKind | str | None = None
     ) -> None:
-        """Proves that callers with these scopes may call nothing but these routes.
+        """Proves that callers with these scopes may call nothing but these routes; without routes, that they may call nothing.
 
         >>> Policy.external().assert_only("read:account", ["GET /api/v1/external/account"])
         """
@@ -453,10 +455,14 @@ class Policy(_native.Policy):
         from ._property import witnesses_of
 
         carried = None if scopes is None else " ".join(_texts(scopes))
-        rows, error = _native.prove(self, claim, most, kind_of(kind), carried, calls)
-        if error is not None or rows:
+        rows, error, warning = _native.prove(self, claim, most, kind_of(kind), carried, calls)
+        if error is not None:
+            raise NoPropertyError(error)
+        if rows:
             witnesses = witnesses_of(rows)
-            raise PropertyError(error or "\n".join(map(str, witnesses)), witnesses)
+            raise PropertyError("\n".join(map(str, witnesses)), witnesses)
+        if warning is not None:
+            warnings.warn(f"{claim}: {warning}", PropertyWarning, stacklevel=3)
 
     def coverage(self, *cases: str | bytes) -> Coverage:
         """What the cases of test files cover of the policy: only those that pass count.

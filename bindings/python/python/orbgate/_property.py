@@ -42,7 +42,7 @@ class PropertyResult(NamedTuple):
     """A property of a test file, whether it holds for all requests, and how many `rules` of the policy it is about.
 
     It holds without `witnesses` and without an `error`. The error says why the property says nothing about the policy; `rules` is None then.
-    `line` and `column` are its place in the file.
+    A `warning` says why a property that holds says little, as of callers who may call nothing at all. `line` and `column` are its place in the file.
     """
 
     text: str
@@ -52,6 +52,7 @@ class PropertyResult(NamedTuple):
     error: str | None
     line: int
     column: int
+    warning: str | None
 
 
 class Properties(NamedTuple):

@@ -64,18 +64,24 @@ impl Callers {
     }
 }
 
-/// `user *`, `organisation read:a read:b`, `any`: the kind, and its scopes as a case has them, or `*`.
+/// `user`, `user *`, `organisation read:a read:b`, `any ""`: the kind, and its scopes as a case has them. Without any, or with
+/// `*`, any scopes are meant: who leaves them out thinks of everybody of that kind. `""` is no scope at all.
 impl FromStr for Callers {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (kind, scopes) = text.split_once(' ').unwrap_or((text, ""));
+        let (kind, scopes) = text.split_once(' ').unwrap_or((text, "*"));
         let kind = match kind {
             "any" => None,
             "user" => Some(TokenKind::User),
             "organisation" => Some(TokenKind::Organisation),
             _ => return Err(format!("{UNKNOWN_KIND}, not {}", quoted(text))),
         };
-        Self::new(kind, (scopes.trim() != "*").then_some(scopes))
+        let scopes = match scopes.trim() {
+            "*" => None,
+            r#""""# => Some(""),
+            scopes => Some(scopes),
+        };
+        Self::new(kind, scopes)
     }
 }

@@ -7,7 +7,7 @@ use orbgate_yaml::quoted;
 use super::{Calls, Claim, Property};
 
 /// What may come first in the second cell.
-pub(super) const UNKNOWN_KIND: &str = "callers are `user`, `organisation` or `any`, with scopes or with `*` for any scopes, as in `user read:a`";
+pub(super) const UNKNOWN_KIND: &str = "callers are `user`, `organisation` or `any`, of any scopes, or of these alone, as in `user read:a`, or of none, as in `user \"\"`";
 
 const FORMAT: &str =
     "a property is `never`, `only`, `at most N orbs` or `apart`, then ` | CALLERS | CALLS, CALLS`";

@@ -25,6 +25,9 @@ pub struct Proof<'e> {
     /// A request for each rule by which the property does not hold, in the order of the policy file; for
     /// [`Apart`](Claim::Apart) two requests for each caller.
     pub witnesses: Vec<Witness<'e>>,
+    /// Why the property holds though it says little, as of callers who may call nothing at all: likely it is not what its
+    /// writer meant.
+    pub warning: Option<&'static str>,
 }
 
 impl Proof<'_> {
@@ -88,30 +91,61 @@ impl Property {
     ///
     /// # Errors
     ///
-    /// The property says nothing about this policy: it names a scope that the policy lacks, or calls that no route decides.
+    /// The property says nothing about this policy: it names a scope that the policy lacks, calls that no route decides, or no
+    /// calls. Only [`Only`](Claim::Only) may name none: nothing at all is allowed.
     pub fn prove<'e>(&self, engine: &'e Engine) -> Result<Proof<'e>, String> {
         self.callers.check(engine)?;
         let search = Search::new(engine, self);
-        match &self.claim {
-            Claim::Never(calls) => search.refuted(calls, |_| true),
-            Claim::OrbsAtMost(most, calls) => search.refuted(calls, |rule| match rule.orbs() {
-                Some(Orbs::Free) => false,
-                Some(Orbs::Amount(amount)) => amount > *most,
-                Some(Orbs::Unstated) | None => true,
-            }),
+        let (mut proof, little) = match &self.claim {
+            Claim::Never(calls) => (search.proof(search.named(calls)?, |_| true), None),
+            Claim::OrbsAtMost(most, calls) => {
+                let reached = search.named(calls)?;
+                let is_idle = !search.may_call_any(&reached);
+                let proof = search.proof(reached, |rule| match rule.orbs() {
+                    Some(Orbs::Free) => false,
+                    Some(Orbs::Amount(amount)) => amount > *most,
+                    Some(Orbs::Unstated) | None => true,
+                });
+                (proof, is_idle.then_some(NONE_OF_THESE))
+            }
             Claim::Only(calls) => {
                 search.reached_by(calls)?;
-                let all = search.all().into_iter();
-                let others =
-                    all.filter(|(_, rule)| !calls.iter().any(|calls| has_all(calls, rule)));
-                Ok(search.proof(others.collect(), |_| true))
+                let mut others = search.all();
+                others.retain(|(_, rule)| !calls.iter().any(|calls| has_all(calls, rule)));
+                let little = others.is_empty().then_some(EVERYTHING);
+                (search.proof(others, |_| true), little)
             }
             Claim::Apart([one, other]) => {
-                search.apart(search.reached(one)?, search.reached(other)?)
+                let both = [search.reached(one)?, search.reached(other)?];
+                let is_idle = both.iter().any(|reached| !search.may_call_any(reached));
+                let [one, other] = both;
+                let little = is_idle.then_some(NONE_OF_ONE_KIND);
+                (search.apart(one, other), little)
             }
+        };
+        if proof.holds() {
+            // That nobody may call anything can be all that `only` is to say: then it names no calls.
+            let is_meant = matches!(&self.claim, Claim::Only(calls) if calls.is_empty());
+            let is_idle = !is_meant && !search.may_call_any(&search.all());
+            proof.warning = is_idle.then_some(NOTHING).or(little);
         }
+        Ok(proof)
     }
 }
+
+/// Callers for whom every property holds that allows something.
+const NOTHING: &str = "these callers may call nothing at all, so it says little";
+
+/// Calls of which the orbs do not matter.
+const NONE_OF_THESE: &str =
+    "these callers may make none of these calls, so it says nothing about orbs";
+
+/// Calls to which nothing can be added.
+const EVERYTHING: &str = "these calls are all that the policy has, so nothing can be against it";
+
+/// Calls that need not be kept apart.
+const NONE_OF_ONE_KIND: &str =
+    "these callers may make no call of one of the two kinds, so there is nothing to keep apart";
 
 struct Search<'e, 'p> {
     engine: &'e Engine,
@@ -206,15 +240,23 @@ impl<'e, 'p> Search<'e, 'p> {
         Ok(reached)
     }
 
-    /// The calls by such rules that one of the callers may make.
-    fn refuted(
-        &self,
-        calls: &[Calls],
-        is_wrong: impl Fn(&Rule<'e>) -> bool,
-    ) -> Result<Proof<'e>, String> {
-        Ok(self.proof(self.reached_by(calls)?, is_wrong))
+    /// The same of calls that have to be some.
+    fn named(&self, calls: &[Calls]) -> Result<Reached<'e>, String> {
+        match calls {
+            [] => Err("it names no calls".to_owned()),
+            calls => self.reached_by(calls),
+        }
     }
 
+    /// Whether one of the callers may make one of these calls.
+    fn may_call_any(&self, reached: &Reached<'e>) -> bool {
+        reached.iter().any(|(asked, rule)| {
+            let mut callers = self.callers.with(rule.scope.name());
+            callers.any(|caller| self.allows(asked, &caller))
+        })
+    }
+
+    /// The calls by such rules that one of the callers may make.
     fn proof(&self, reached: Reached<'e>, is_wrong: impl Fn(&Rule<'e>) -> bool) -> Proof<'e> {
         let rules = reached.len();
         let wrong = reached.into_iter().filter(|(_, rule)| is_wrong(rule));
@@ -227,11 +269,12 @@ impl<'e, 'p> Search<'e, 'p> {
         Proof {
             rules,
             witnesses: witnesses.collect(),
+            warning: None,
         }
     }
 
     /// The callers that may make calls of both.
-    fn apart(&self, one: Reached<'e>, other: Reached<'e>) -> Result<Proof<'e>, String> {
+    fn apart(&self, one: Reached<'e>, other: Reached<'e>) -> Proof<'e> {
         let rules = one.len().saturating_add(other.len());
         let mut witnesses = Vec::new();
         for kind in self.callers.kinds() {
@@ -252,7 +295,11 @@ impl<'e, 'p> Search<'e, 'p> {
                 }
             }
         }
-        Ok(Proof { rules, witnesses })
+        Proof {
+            rules,
+            witnesses,
+            warning: None,
+        }
     }
 
     /// The first request that a token of this kind may make, by the fewest scopes that it needs for it.

@@ -179,6 +179,12 @@ impl Proved<'_, '_> {
         self.proof.as_ref().is_ok_and(Proof::holds)
     }
 
+    /// Why it holds though it says little.
+    #[must_use]
+    pub fn warning(&self) -> Option<&'static str> {
+        self.proof.as_ref().ok().and_then(|proof| proof.warning)
+    }
+
     /// Why it does not hold, a sentence for each witness.
     #[must_use]
     pub fn why_not(&self) -> Vec<String> {

@@ -38,6 +38,9 @@ def text(found: Properties, path: str) -> str:
     for row in found.failed:
         lines.append(f"FAIL {shown(path)}:{row.line}:{row.column}: {shown(row.text)}")
         lines += [f"  {shown(why)}" for why in ([row.error] if row.error is not None else map(str, row.witnesses))]
+    for row in found.rows:
+        if row.warning is not None:
+            lines.append(f"warning: {shown(path)}:{row.line}:{row.column}: {shown(row.text)}: {row.warning}")
     failed = f"{len(found.failed):,} failed of " if found.failed else "ok: "
     return "\n".join([*lines, f"{shown(path)}: {failed}{number(len(found.rows), 'property', 'properties')}"]) + "\n"
 
@@ -51,6 +54,7 @@ def to_dict(found: Properties, path: str) -> dict[str, Any]:
             "holds": row.holds,
             "rules": row.rules,
             "error": row.error,
+            "warning": row.warning,
             "witnesses": list(map(str, row.witnesses)),
         }
         for row in found.rows

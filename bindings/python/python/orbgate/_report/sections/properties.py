@@ -19,10 +19,12 @@ def properties(found: Properties, top: int) -> Section:
     failed, count = len(found.failed), number(len(found.rows), "property", "properties")
     finding = "Proved for all requests, also for those that the log does not have: "
     finding += f"{number(len(found.rows) - failed)} of {count}. " if failed else f"all of {count}. "
+    if little := len(found.rows.where(lambda row: row.warning is not None)):
+        finding += f"{number(little)} of those that hold {'says' if little == 1 else 'say'} little: see why. "
     finding += "A proof decides a request for each rule of the policy that a property is about."
     rows = [
         (_text(row), number(row.line), "yes" if row.holds else "no", "–" if row.rules is None else number(row.rules), _because(row))
-        for row in sorted(found.rows, key=lambda row: row.holds)
+        for row in sorted(found.rows, key=lambda row: (row.holds, row.warning is None))
     ]
     columns = {"property": CODE, "line": NUMBER, "holds": NAME, "rules looked at": NUMBER, "because": WORDS}
     tables = [parts.table(f"Properties of {shown(found.file)}", columns, rows, top)]
@@ -41,7 +43,9 @@ def properties(found: Properties, top: int) -> Section:
 def _because(row: PropertyResult) -> str:
     if row.error is not None:
         return shown(row.error, MOST_OF_A_PROPERTY)
-    return f"{number(len(row.witnesses), 'witness', 'witnesses')} below" if row.witnesses else "none is against it"
+    if row.witnesses:
+        return f"{number(len(row.witnesses), 'witness', 'witnesses')} below"
+    return "none is against it" if row.warning is None else f"warning: {row.warning}"
 
 
 def _text(row: PropertyResult) -> str:
