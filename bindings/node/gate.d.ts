@@ -199,12 +199,23 @@ export function middleware(gate: Gate): (request: IncomingRequest, response: Out
 export interface FastifyOptions {
   /** Whether the service refuses to start with a route that the policy lacks. True by default. */
   readonly check?: boolean;
-  /** Whether the route that Fastify takes must be the decided one. True by default; false only for literals with `+`, `*`, `(` or `)`. */
+  /** Whether the route that Fastify takes must be the decided one. True by default; false only for literals with `*`, which Fastify cannot have. */
   readonly compare?: boolean;
 }
 
 /** A plugin for Fastify: it is for all routes of the instance that it is registered with, and of those below it. */
 export function fastify(gate: Gate, options?: FastifyOptions): (instance: any, options: object, done: (error?: Error) => void) => void;
+
+export interface HonoOptions {
+  /** Whether the route that Hono takes must be the decided one. True by default. */
+  readonly compare?: boolean;
+}
+
+/**
+ * Middleware for Hono: `app.use(hono(gate))` before the routes. The handler that will answer must be at the route that was decided: the first
+ * without `next` after it, and those before it that take `next`, but are for one method and no wildcard. Other middleware may answer by itself.
+ */
+export function hono(gate: Gate, options?: HonoOptions): (context: any, next: () => Promise<void>) => Promise<any>;
 
 type FetchResponse = typeof globalThis extends { Response: { prototype: infer Response } } ? Response : object;
 
@@ -218,12 +229,16 @@ export function refusal(gate: Gate, request: {
   readonly headers: { get(name: string): string | null; keys(): Iterable<string> };
 }): Promise<FetchResponse | undefined>;
 
-/** What is read of an application or a router of Express. */
+/** What is read of an application or a router of Express, or of an application of Hono. */
 export interface ExpressRouter {
+  readonly routes?: any;
   readonly stack?: any;
   readonly router?: any;
   readonly _router?: any;
 }
 
-/** The routes of an application of Express, or of a router and the prefix where it is mounted, for `Gate.checkRoutes`. */
+/**
+ * The routes of an application of Hono; of an application of Express, or of a router and the prefix where it is mounted: for
+ * `Gate.checkRoutes`.
+ */
 export function routesOf(router: ExpressRouter, prefix?: string): ServedRoute[];

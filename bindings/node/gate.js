@@ -4,7 +4,8 @@ const { Gate } = require("./lib/gate/gate.js");
 const { Allowed, allowed } = require("./lib/gate/allowed.js");
 const { listener, middleware } = require("./lib/gate/http.js");
 const { fastify } = require("./lib/gate/fastify.js");
+const { hono } = require("./lib/gate/hono.js");
 const { refusal } = require("./lib/gate/web.js");
 const { routesOf } = require("./lib/gate/routes.js");
 
-module.exports = { Gate, Allowed, allowed, listener, middleware, fastify, refusal, routesOf };
+module.exports = { Gate, Allowed, allowed, listener, middleware, fastify, hono, refusal, routesOf };

@@ -2,7 +2,7 @@
 // A server of each framework, as its users would write it. What its router does not know reaches the same service by a fallback.
 const http = require("node:http");
 const { once } = require("node:events");
-const { fastify, listener, middleware, refusal } = require("orbgate/gate");
+const { fastify, hono, listener, middleware } = require("orbgate/gate");
 
 /**
  * @typedef {object} Service
@@ -14,8 +14,18 @@ const { fastify, listener, middleware, refusal } = require("orbgate/gate");
  */
 /** @typedef {(service: Service) => Promise<number>} Serve */
 
-/** A template that routers read as it is: to some `+`, `*`, `(`, `)` and `!` are patterns, and the fallback serves what has them. */
-const isPlain = (/** @type {string} */ template) => !/[+*()!]|[^/]:/.test(template);
+/**
+ * A template with what its literals have as this says.
+ * @param {string} template
+ * @param {(literal: string) => string} literal
+ */
+const spelled = (template, literal) => template.split("/").map((segment) => (/^:p\d/.test(segment) ? segment : literal(segment))).join("/");
+
+/** Express has patterns; a backslash makes each mark a literal. */
+const asExpress = (/** @type {string} */ template) => spelled(template, (segment) => segment.replace(/\W/g, "\\$&"));
+
+/** Fastify has a colon twice, and cannot have an asterisk within a route: the fallback serves that. */
+const asFastify = (/** @type {string} */ template) => spelled(template, (segment) => segment.replaceAll(":", "::"));
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
@@ -64,7 +74,7 @@ const gated = (app, { gate }) => (gate === null ? app : app.use(middleware(gate)
 const ofExpress = (express) => (service) => {
   const app = gated(express(), service);
   const answer = answering(service);
-  for (const template of service.templates.filter(isPlain)) {
+  for (const template of service.templates.map(asExpress)) {
     const [, mount, rest] = /^(\/[^:/]+)(\/.+)$/.exec(template) ?? [];
     if (mount === undefined) {
       app.all(template, answer);
@@ -88,10 +98,11 @@ exports.fastify = async ({ gate, templates, saw, host, port }) => {
   const answer = (/** @type {any} */ request, /** @type {any} */ reply) => (
     reply.headers(JSON_HEADERS).send(saw(request.method, request.originalUrl, request))
   );
+  const urls = templates.filter((template) => !template.includes("*")).map(asFastify);
   if (gate !== null) {
-    app.register(fastify(gate, { check: false, compare: templates.every(isPlain) }));
+    app.register(fastify(gate, { check: false, compare: urls.length === templates.length }));
   }
-  app.register(async (api) => templates.filter(isPlain).forEach((url) => api.route({ method: [...methods], url, handler: answer })));
+  app.register(async (api) => urls.forEach((url) => api.route({ method: [...methods], url, handler: answer })));
   app.setNotFoundHandler(answer);
   await app.listen({ host, port });
   return /** @type {import("node:net").AddressInfo} */ (app.server.address()).port;
@@ -103,13 +114,13 @@ exports.hono = async ({ gate, templates, saw, host, port }) => {
   const [{ Hono }, { serve: listen }] = await Promise.all(["hono", "@hono/node-server"].map((/** @type {any} */ name) => import(name)));
   const app = new Hono();
   if (gate !== null) {
-    app.use(async (/** @type {any} */ context, /** @type {() => Promise<void>} */ next) => (await refusal(gate, context.req.raw)) ?? next());
+    app.use(hono(gate));
   }
   const answer = (/** @type {any} */ context) => {
     const { method, url } = context.req.raw;
     return context.body(saw(method, url.slice(url.indexOf("/", 8)), context.req.raw), 200, JSON_HEADERS);
   };
-  templates.filter(isPlain).forEach((template) => app.all(template, answer));
+  templates.forEach((template) => app.all(template, answer));
   app.notFound(answer);
   return new Promise((resolve) => {
     listen({ fetch: app.fetch, hostname: host, port }, (/** @type {{ port: number }} */ info) => resolve(info.port));

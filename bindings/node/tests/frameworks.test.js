@@ -8,7 +8,7 @@ const path = require("node:path");
 const { once } = require("node:events");
 const { spawn } = require("node:child_process");
 const { Engine } = require("orbgate");
-const { Gate, allowed, fastify, listener, middleware, refusal, routesOf } = require("orbgate/gate");
+const { Gate, allowed, fastify, hono, listener, middleware, refusal, routesOf } = require("orbgate/gate");
 const { issuer, ask } = require("./support/issuer.js");
 
 const express5 = require("express");
@@ -22,12 +22,13 @@ const RUN = "/api/v1/external/voxies/prompt/run";
 /**
  * A gate under the table of the specification, what it counts, and headers with a token of its issuer.
  * @param {import("node:test").TestContext} context
+ * @param {Engine} [engine]
  */
-async function gated(context) {
+async function gated(context, engine = Engine.external()) {
   const { tokens, token } = await issuer(context);
   const counted = /** @type {string[]} */ ([]);
   const count = (/** @type {string} */ name, /** @type {object} */ labels) => void counted.push([name, ...Object.values(labels)].join(" "));
-  const gate = new Gate(Engine.external(), tokens, { log: QUIET, count });
+  const gate = new Gate(engine, tokens, { log: QUIET, count });
   const bearer = (/** @type {string} */ scope) => ({ authorization: `Bearer ${token(scope)}` });
   return { gate, counted, bearer };
 }
@@ -158,6 +159,81 @@ test("a service of Fastify does not start with a route that its policy lacks", a
   });
   app.get("/healthz", async () => "outside of the gate");
   await assert.rejects(async () => app.ready(), /lacks routes that the service has: POST \/api\/v1\/external\/voxies\/\{id\}\/export$/);
+});
+
+test("Hono takes the decided route, or the call is denied", async (context) => {
+  const { gate, counted, bearer } = await gated(context);
+  const { Hono } = await import(/** @type {string} */ ("hono"));
+  /** @typedef {(...all: any[]) => any} Handler */
+  const answer = (/** @type {string} */ text) => /** @type {Handler} */ ((c) => c.text(text));
+  const withNext = /** @type {Handler} */ (async (c, next) => (c.req.query("go") === "on" ? next() : c.text("with next")));
+  const orbs = "/api/v1/external/orbs";
+  const below = new Hono().get("/orbs", answer("below"));
+  const own = new Hono().get("/orbs", answer("own")).onError((/** @type {any} */ _, /** @type {any} */ c) => c.text("error", 500));
+  const apps = /** @type {[string, (app: any) => unknown, number, string][]} */ ([
+    ["the route", (app) => app.get(orbs, answer("it")), 200, "it"],
+    ["with a parameter's pattern", (app) => app.get("/:a{[a-z]{3}}/v1/external/orbs", answer("it")), 404, ""],
+    ["after middleware", (app) => app.use("*", withNext).get(orbs, answer("it")), 200, "with next"],
+    ["with middleware at the route", (app) => app.get(orbs, withNext, answer("it")), 200, "with next"],
+    ["in an application below", (app) => app.route("/api/v1/external", below), 200, "below"],
+    ["in one with its own errors", (app) => app.route("/api/v1/external", own), 200, "own"],
+    ["the less literal first", (app) => app.get("/api/v1/external/:any", answer("other")).get(orbs, answer("it")), 404, ""],
+    ["the same, with next", (app) => app.get("/api/v1/external/:any", withNext).get(orbs, answer("it")), 404, ""],
+    ["the more literal first", (app) => app.get(orbs, answer("it")).get("/api/v1/external/:any", answer("other")), 200, "it"],
+    ["a wildcard", (app) => app.all("/api/*", answer("all")), 404, ""],
+    ["a mounted service", (app) => app.mount("/api", () => new Response("mounted")), 404, ""],
+    ["no route", (app) => app.notFound(answer("none")), 404, ""],
+  ]);
+  for (const [name, add, status, body] of apps) {
+    const app = new Hono().use(hono(gate));
+    add(app);
+    const before = counted.length;
+    const response = await app.request(orbs, { headers: bearer("read:orbs") });
+    assert.deepEqual([name, response.status, await response.text()], [name, status, body]);
+    const misrouted = counted.slice(before).filter((one) => one.startsWith("orbgate_misrouted_total GET /api/v1/external/orbs "));
+    assert.equal(misrouted.length, status === 404 ? 1 : 0, name);
+    assert.equal((await app.request(orbs)).status, 401, name);
+    assert.equal((await app.request(orbs, { method: "HEAD", headers: bearer("read:orbs") })).status, 405, name);
+  }
+  const app = new Hono().use(hono(gate)).get(orbs, withNext, answer("it")).post("/api/v1/external/voxies/:id{[0-9]+}/export", answer("export"));
+  const undeclared = gate.checkRoutes(routesOf(app)).filter(({ kind }) => kind === "undeclared");
+  assert.deepEqual(undeclared.map(({ route }) => route), ["POST /api/v1/external/voxies/{id}/export"]);
+});
+
+test("every literal of a policy is a route in every framework that can have it", async (context) => {
+  const marks = "-._~!$&'()*+,=:@";
+  const routes = [...marks].map((mark) => `'GET /x/a${mark.replace("'", "''")}b'`);
+  const engine = Engine.fromYaml(`orbgate: 1\napis: { a: { base_path: /x, scopes: { read: { orbs: false, routes: [${routes.join(", ").replaceAll("/x/", "/")}] } } } }`);
+  const { gate, bearer } = await gated(context, engine);
+  const { Hono } = await import(/** @type {string} */ ("hono"));
+  const asExpress = (/** @type {string} */ literal) => `/a\\${literal}b`;
+  /** @typedef {(literal: string) => Promise<(target: string) => Promise<number>>} Served */
+  const ofExpress = (/** @type {typeof express5} */ express) => /** @type {Served} */ (async (literal) => {
+    const router = express.Router({ caseSensitive: true, strict: true }).get(asExpress(literal), (_, response) => void response.send("reached"));
+    const port = await served(context, express().use(middleware(gate)).use("/x", router));
+    return async (target) => (await ask(port, "GET", target, bearer("read"))).status;
+  });
+  const frameworks = /** @type {[string, Served, string][]} */ ([
+    ["Express 4", ofExpress(express4), ""],
+    ["Express 5", ofExpress(express5), ""],
+    ["Fastify", async (literal) => {
+      const app = require("fastify").fastify();
+      context.after(() => app.close());
+      await app.register(fastify(gate));
+      app.get(`/x/a${literal.replace(":", "::")}b`, async () => "reached");
+      return async (target) => (await app.inject({ url: target, headers: bearer("read") })).statusCode;
+    }, "*"],
+    ["Hono", async (literal) => {
+      const app = new Hono().use(hono(gate)).get(`/x/a${literal}b`, (/** @type {any} */ c) => c.text("reached"));
+      return async (target) => (await app.request(target, { headers: bearer("read") })).status;
+    }, ""],
+  ]);
+  for (const [name, service, without] of frameworks) {
+    for (const mark of [...marks].filter((one) => !without.includes(one))) {
+      const status = await (await service(mark))(`/x/a${mark}b`);
+      assert.deepEqual([name, mark, status], [name, mark, 200]);
+    }
+  }
 });
 
 test("a request of the Fetch API gets a response, or goes on", async (context) => {

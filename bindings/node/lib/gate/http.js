@@ -32,7 +32,10 @@ function questionOf(request, template) {
  * The template of the route of Express that a request is in, if it is in one.
  * @param {Request} request
  */
-const routeOf = ({ baseUrl = "", route }) => (route === undefined || route === null ? undefined : templateOf(baseUrl, route.path));
+const routeOf = ({ baseUrl = "", route }) => (
+  // What is cut off is text of the path: no colon in it begins a parameter.
+  route === undefined || route === null ? undefined : templateOf(baseUrl.replace(/[:*]/g, "\\$&"), route.path)
+);
 
 /**
  * Answers a denial: nothing but its status and what HTTP wants with it.

@@ -5,6 +5,7 @@ const { openOf } = require("../engine.js");
 const { OK, check } = require("../errors.js");
 const { text } = require("../library.js");
 const { gates, gateSizes } = require("./abi.js");
+const { routesOfHono } = require("./hono-routes.js");
 const { given } = require("./options.js");
 
 /** @typedef {import("../../gate.js").ServedRoute} ServedRoute */
@@ -48,12 +49,15 @@ function difference(pointer, at) {
 }
 
 /**
- * The routes that were added to an application or a router of Express itself; not those of routers below it.
+ * The routes of an application of Hono; or those that were added to an application or a router of Express itself, not those of routers below it.
  * @param {import("../../gate.js").ExpressRouter} router
  * @param {string} [prefix] where it is mounted
  * @returns {ServedRoute[]}
  */
 function routesOf(router, prefix = "") {
+  if (Array.isArray(router.routes)) {
+    return routesOfHono(router.routes);
+  }
   // An application has a router: of Express 4, where `router` is an error, it is `_router`.
   const stack = router.stack ?? (router._router ?? router.router)?.stack ?? [];
   return [...stack].flatMap(({ route }) => (route === undefined ? [] : Object.keys(route.methods).flatMap((method) => (

@@ -2,7 +2,7 @@
 // Requests and responses of the Fetch API: Hono, Workers, Deno, Bun.
 const { Allowed, allow } = require("./allowed.js");
 const { FAULT } = require("./answer.js");
-const { logOf } = require("./gate.js");
+const { againOf, logOf } = require("./gate.js");
 
 /**
  * Path and query as the service has them: the server has normalised them.
@@ -16,17 +16,22 @@ function targetOf(url) {
 /**
  * @param {InstanceType<typeof import("./gate.js").Gate>} gate
  * @param {any} request
+ * @param {(string | null | undefined)[]} templates that a router has taken for it, each of which must be the decided one
  * @returns {Promise<any>} `undefined` for a request that may go on
  */
-async function refusal(gate, request) {
+async function refused(gate, request, [first, ...others]) {
   let answer;
   try {
     const { method, url, headers } = request;
     // Several values come joined by a comma, which no token has.
     const value = headers.get("authorization");
     const headerNames = [...headers.keys()].filter((name) => name.includes("method"));
-    const question = { method, target: targetOf(url), authorization: value === null ? [] : [value], headerNames };
+    const asked = { method, target: targetOf(url), authorization: value === null ? [] : [value], headerNames };
+    const question = first === undefined ? asked : { ...asked, template: first };
     answer = await gate.answer(question);
+    for (const template of others) {
+      answer = answer.isAllow ? await againOf(gate, { ...asked, template: template ?? null }) : answer;
+    }
     if (answer.isAllow) {
       allow(request, new Allowed(question, answer));
       return undefined;
@@ -38,4 +43,10 @@ async function refusal(gate, request) {
   return new Response(null, { status: answer.httpStatus ?? FAULT.httpStatus, headers: { ...answer.headers, "content-length": "0" } });
 }
 
-module.exports = { refusal };
+/**
+ * @param {InstanceType<typeof import("./gate.js").Gate>} gate
+ * @param {any} request
+ */
+const refusal = (gate, request) => refused(gate, request, [undefined]);
+
+module.exports = { refusal, refused };

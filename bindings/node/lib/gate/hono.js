@@ -1,0 +1,18 @@
+"use strict";
+// Middleware for Hono. Its router finds every handler of a request before the first runs, so the one that will answer is known here.
+const { taken } = require("./hono-routes.js");
+const { refused } = require("./web.js");
+
+/**
+ * @param {InstanceType<typeof import("./gate.js").Gate>} gate
+ * @param {import("../../gate.js").HonoOptions} [options]
+ */
+function hono(gate, { compare = true } = {}) {
+  return async (/** @type {any} */ context, /** @type {() => Promise<void>} */ next) => {
+    const { raw, matchedRoutes, routeIndex } = context.req;
+    const templates = compare ? [...taken(matchedRoutes.slice(routeIndex + 1))] : [undefined];
+    return (await refused(gate, raw, templates.length === 0 ? [null] : templates)) ?? next();
+  };
+}
+
+module.exports = { hono };
