@@ -30,4 +30,6 @@ mod written;
 pub use crate::groups::Group;
 pub use crate::program::Program;
 pub use crate::programs::{build, every};
-pub use crate::suite::run;
+pub use crate::suite::{Expected, Saw, Sent, run};
+pub use crate::world::World;
+pub use crate::written::{Written, written};

@@ -86,12 +86,13 @@ impl Recipe {
         self
     }
 
-    pub(crate) fn kind(&self) -> &str {
-        self.kind.as_deref().unwrap_or("user")
+    /// Its kind and its scopes.
+    pub(crate) fn named(&self) -> (String, String) {
+        (self.kind().to_owned(), self.scopes.clone())
     }
 
-    pub(crate) fn scopes(&self) -> &str {
-        &self.scopes
+    pub(crate) fn kind(&self) -> &str {
+        self.kind.as_deref().unwrap_or("user")
     }
 
     /// The token, at this time.

@@ -17,37 +17,37 @@ use crate::world::{World, policy};
 /// What an answer must be.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Expected {
-    pub(crate) status: u16,
+pub struct Expected {
+    pub status: u16,
     #[serde(default)]
-    pub(crate) www_authenticate: Option<String>,
+    pub www_authenticate: Option<String>,
     #[serde(default)]
-    pub(crate) allow: Option<String>,
+    pub allow: Option<String>,
     #[serde(skip)]
-    pub(crate) saw: Option<Saw>,
+    pub saw: Option<Saw>,
 }
 
 /// What a service says that it saw.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Saw {
-    pub(crate) method: String,
-    pub(crate) target: String,
-    pub(crate) route: Option<String>,
-    pub(crate) scope: Option<String>,
-    pub(crate) kind: Option<String>,
-    pub(crate) consumes: Option<bool>,
+pub struct Saw {
+    pub method: String,
+    pub target: String,
+    pub route: Option<String>,
+    pub scope: Option<String>,
+    pub kind: Option<String>,
+    pub consumes: Option<bool>,
 }
 
 /// A request, and what is known of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Sent {
-    pub(crate) place: String,
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) method: Vec<u8>,
-    pub(crate) target: Vec<u8>,
+pub struct Sent {
+    pub place: String,
+    pub bytes: Vec<u8>,
+    pub method: Vec<u8>,
+    pub target: Vec<u8>,
     /// Kind and scopes of its token; none if there is none, or it is to be refused.
-    pub(crate) token: Option<(String, String)>,
+    pub token: Option<(String, String)>,
 }
 
 /// One run of a gate program under one policy.

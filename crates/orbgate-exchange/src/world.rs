@@ -16,7 +16,7 @@ use crate::issuer::{Conduct, Issuer, Issuers};
 use crate::recipe::Recipe;
 
 /// Issuers and their tokens.
-pub(crate) struct World {
+pub struct World {
     pub(crate) issuers: Issuers,
     /// Where an issuer will be that is down: nobody listens.
     pub(crate) down: String,
@@ -67,7 +67,12 @@ pub(crate) fn now() -> u64 {
 }
 
 impl World {
-    pub(crate) fn new() -> Result<Self> {
+    /// Starts the issuers.
+    ///
+    /// # Errors
+    ///
+    /// If there is no port or no place for files.
+    pub fn new() -> Result<Self> {
         let issuers = Issuers::serve("127.0.0.1:0")?;
         let (second, rsa) = (Signer::p256(), Signer::rsa());
         for (name, conduct) in ISSUERS {
@@ -125,7 +130,7 @@ impl World {
     }
 
     /// The file of issuers.
-    pub(crate) fn tokens(&self) -> PathBuf {
+    pub fn tokens(&self) -> PathBuf {
         self.file("tokens.yaml")
     }
 

@@ -7,9 +7,9 @@ use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
 use crate::recipe::Recipe;
-use crate::suite::{Expected, Saw};
+use crate::suite::{Expected, Saw, Sent};
 use crate::tsv::unescape;
-use crate::world::root;
+use crate::world::{World, root};
 
 /// A file: what its exchanges have in common, and the exchanges.
 #[derive(Debug, Deserialize)]
@@ -18,12 +18,12 @@ pub(crate) struct File {
     pub(crate) policy: String,
     request: String,
     answer: Expected,
-    exchanges: Vec<Written>,
+    exchanges: Vec<Entry>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct Entry {
     name: String,
     /// Instead of the file's.
     request: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Exchange {
     pub(crate) place: String,
     /// With `{token}` where the token is to be.
     request: Vec<u8>,
-    pub(crate) token: Option<Recipe>,
+    token: Option<Recipe>,
     pub(crate) expected: Expected,
     pub(crate) refused: Option<String>,
     pub(crate) empty_header: bool,
@@ -68,14 +68,62 @@ impl Exchange {
         bytes
     }
 
+    /// What is sent, with a token of this world.
+    pub(crate) fn sent(&self, world: &World) -> Result<Sent> {
+        let recipe = self.token.as_ref();
+        let bearer = recipe.map(|recipe| world.token(recipe)).transpose()?;
+        let (method, target) = self.line();
+        let known = recipe.filter(|_| self.expected.status != 401);
+        Ok(Sent {
+            place: self.place.clone(),
+            bytes: self.bytes(bearer.as_deref()),
+            method: method.to_vec(),
+            target: target.to_vec(),
+            token: known.map(Recipe::named),
+        })
+    }
+
     /// Method and target of the request line.
-    pub(crate) fn line(&self) -> (&[u8], &[u8]) {
+    fn line(&self) -> (&[u8], &[u8]) {
         let mut words = self.request.split(|byte| *byte == b' ');
         (
             words.next().unwrap_or_default(),
             words.next().unwrap_or_default(),
         )
     }
+}
+
+/// An exchange that can be sent, for who puts it to something else than a gate program.
+pub struct Written {
+    pub policy: String,
+    pub sent: Sent,
+    /// Kind and scopes of its token, whether it is to be refused or not.
+    pub token: Option<(String, String)>,
+    pub expected: Expected,
+    /// The code of the refusal.
+    pub refused: Option<String>,
+}
+
+/// Every exchange of the files, with tokens of this world.
+///
+/// # Errors
+///
+/// If a file is not as its guide says.
+pub fn written(world: &World) -> Result<Vec<Written>> {
+    let mut all = Vec::new();
+    for (name, file) in files()? {
+        let policy = file.policy.clone();
+        for exchange in file.exchanges(&name)? {
+            all.push(Written {
+                policy: policy.clone(),
+                sent: exchange.sent(world)?,
+                token: exchange.token.as_ref().map(Recipe::named),
+                expected: exchange.expected,
+                refused: exchange.refused,
+            });
+        }
+    }
+    Ok(all)
 }
 
 /// The files, by their names.

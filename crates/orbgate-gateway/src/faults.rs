@@ -74,7 +74,7 @@ impl fmt::Display for Fault {
             Self::Missing(name) => write!(f, "the proxy did not send `{name}`"),
             Self::Repeated(name) => write!(f, "`{name}` came more than once"),
             Self::Unclear => f.write_str(
-                "the message has no HTTP request, or its path may have lost bytes: set `encode_raw_headers`",
+                "the message has no HTTP request, or its path has a `!`, which Envoy also writes for other bytes: over gRPC set `encode_raw_headers`",
             ),
             Self::Foreign => f.write_str("a header of another protocol names a method or a target"),
         }

@@ -18,6 +18,9 @@ pub(crate) struct Question<'q> {
 
 impl<'q> Question<'q> {
     /// Reads it, and nothing but it.
+    ///
+    /// Without `encode_raw_headers` Envoy writes `!` for bytes that are not UTF-8, which it takes from clients of HTTP/2. Over HTTP
+    /// nothing tells whether that is set, so no path with a `!` is known to be the client's.
     pub(crate) fn read(mode: Mode, parts: &'q Parts) -> Result<Self, Fault> {
         let headers = &parts.headers;
         if headers.keys().any(|name| is_foreign(name.as_str(), mode)) {
@@ -27,6 +30,14 @@ impl<'q> Question<'q> {
             Some([method, target]) => (one(headers, method)?, one(headers, target)?),
             None => (parts.method.as_str().as_bytes(), target_of(parts)),
         };
+        if mode == Mode::EnvoyHttp
+            && target
+                .iter()
+                .take_while(|byte| **byte != b'?')
+                .any(|byte| *byte == b'!')
+        {
+            return Err(Fault::Unclear);
+        }
         let authorization = headers.get_all(AUTHORIZATION).iter();
         let names = headers.keys().map(|name| name.as_str().as_bytes());
         let authorization = authorization.map(HeaderValue::as_bytes).collect();
@@ -126,6 +137,18 @@ mod tests {
         for (_, mode) in Mode::NAMED {
             assert_eq!(read(mode, &both), Err(Fault::Foreign), "{mode:?}");
         }
+    }
+
+    #[test]
+    fn a_path_of_envoy_that_may_have_lost_bytes_is_no_question() {
+        let read = |target: &str| {
+            let request = Request::builder().uri(target).body(()).unwrap();
+            let parts = request.into_parts().0;
+            Question::read(Mode::EnvoyHttp, &parts).map(|_| ())
+        };
+        assert_eq!(read("/files/!"), Err(Fault::Unclear));
+        assert_eq!(read("/files/!?a"), Err(Fault::Unclear));
+        assert_eq!(read("/files/a?b=!"), Ok(()));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Result, ensure};
 use orbgate_token::TokenError;
 
-use crate::suite::{Sent, Suite};
-use crate::written::{Exchange, files};
+use crate::suite::Suite;
+use crate::written::files;
 
 /// What no request can cause: a person revokes a key, introspection is asked, a clock is wrong.
 const NOT_OF_A_REQUEST: [&str; 3] = ["key_revoked", "inactive", "clock"];
@@ -20,7 +20,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
             if exchange.empty_header && suite.program.drops_empty_headers {
                 continue;
             }
-            let sent = sent(suite, &exchange)?;
+            let sent = exchange.sent(&suite.world)?;
             let answer = open.exchange(&sent, &exchange.expected);
             codes.extend(exchange.refused.clone());
             // What a server refuses itself never reaches a gate.
@@ -45,18 +45,4 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     let missing = missing.next();
     ensure!(missing.is_none(), "no exchange is refused as {missing:?}");
     Ok(())
-}
-
-fn sent(suite: &Suite, exchange: &Exchange) -> Result<Sent> {
-    let recipe = exchange.token.as_ref();
-    let bearer = recipe.map(|recipe| suite.world.token(recipe)).transpose()?;
-    let (method, target) = exchange.line();
-    let known = recipe.filter(|_| exchange.expected.status != 401);
-    Ok(Sent {
-        place: exchange.place.clone(),
-        bytes: exchange.bytes(bearer.as_deref()),
-        method: method.to_vec(),
-        target: target.to_vec(),
-        token: known.map(|recipe| (recipe.kind().to_owned(), recipe.scopes().to_owned())),
-    })
 }

@@ -1,7 +1,7 @@
 //! A backend that keeps what reaches it, in the bytes in which it came.
 
-use std::io::Write as _;
-use std::net::TcpListener;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -36,6 +36,11 @@ impl Backend {
                         return; // A connection that is made ahead.
                     }
                     kept.lock().unwrap().push(read(&head));
+                    // A second request behind the first has reached the backend, too: nobody was asked about it.
+                    let more = ahead(&mut stream);
+                    if more.windows(6).any(|six| six == b" HTTP/") {
+                        kept.lock().unwrap().push(read(&more));
+                    }
                     let answer =
                         b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nConnection: close\r\n\r\nreached";
                     let _ = stream.write_all(answer);
@@ -49,6 +54,16 @@ impl Backend {
     pub(super) fn take(&self) -> Vec<Reached> {
         core::mem::take(&mut self.reached.lock().unwrap())
     }
+}
+
+/// What is there already after the head.
+fn ahead(stream: &mut TcpStream) -> Vec<u8> {
+    let mut bytes = vec![0; 65_536];
+    stream.set_nonblocking(true).unwrap();
+    let count = stream.read(&mut bytes).unwrap_or_default();
+    stream.set_nonblocking(false).unwrap();
+    bytes.truncate(count);
+    bytes
 }
 
 /// The line of a request may have any bytes: the method ends at its first space, the target at its last.

@@ -4,6 +4,8 @@
 
 mod backend;
 mod cases;
+mod exchanges;
+mod http2;
 mod probes;
 mod program;
 
@@ -12,7 +14,7 @@ use std::fs;
 use orbgate::{Engine, Policy, Request, Token};
 
 use self::backend::{Backend, Reached};
-use self::program::{Proxy, find};
+use self::program::{Proxy, find, get};
 use crate::support::wire::{Answer, ask, one, request};
 use crate::support::{Gateway, Issuer, folder, free_port};
 
@@ -55,13 +57,22 @@ struct Called {
 impl Bench {
     /// `None`, and said why, if the proxy is not on this machine.
     fn start(kind: program::Program) -> Option<Self> {
+        Self::start_with(kind, ("", ""), get)
+    }
+
+    /// The same with a line of the proxy's example changed.
+    fn start_with(
+        kind: program::Program,
+        change: (&str, &str),
+        get: impl Fn(&str),
+    ) -> Option<Self> {
         let binary = find(kind)?;
         let (issuer, backend) = (Issuer::start(), Backend::start());
         let place = format!("127.0.0.1:{}", free_port());
         let mode = kind.mode();
         let gateway = gateway(&issuer, &place, mode, "");
-        let mut proxy = Proxy::start(kind, &binary, &place, &backend.address);
-        proxy.wait_for(&gateway);
+        let mut proxy = Proxy::start_with(kind, &binary, &place, &backend.address, change);
+        proxy.wait_for(&gateway, get);
         let engine = Engine::external().clone();
         Some(Self {
             proxy,
@@ -77,7 +88,7 @@ impl Bench {
     /// Decides by another policy from now on.
     fn decide_by(&mut self, policy: &str) {
         self.restart(policy, "");
-        self.proxy.wait_for(&self.gateway);
+        self.proxy.wait_for(&self.gateway, get);
     }
 
     /// Another gateway in place of the first, with more settings.
@@ -113,12 +124,24 @@ impl Bench {
             .chain(LIES)
             .chain(headers.iter().copied())
             .collect();
-        let answer = ask(&self.proxy.address, &request(method, target, &all));
+        let name = String::from_utf8_lossy(target).into_owned();
+        self.send(&name, caller, || {
+            ask(&self.proxy.address, &request(method, target, &all))
+        })
+    }
+
+    /// Sends in some way, and holds what has reached the backend against the engine.
+    fn send(
+        &self,
+        name: &str,
+        caller: Option<Caller<'_>>,
+        send: impl FnOnce() -> Answer,
+    ) -> Called {
+        let answer = send();
         let reached = self.backend.take();
         for reached in &reached {
             self.judge(reached, caller);
         }
-        let name = String::from_utf8_lossy(target).into_owned();
         assert!(reached.len() <= 1, "{name}: {reached:?}");
         // What the client sees of a backend, it has reached.
         assert!(

@@ -112,14 +112,19 @@ impl Proxy {
     }
 
     /// A proxy that has found its authorizer down may take a moment to ask again.
-    pub(super) fn wait_for(&mut self, gateway: &Gateway) {
-        let request = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    pub(super) fn wait_for(&mut self, gateway: &Gateway, get: impl Fn(&str)) {
         let address = self.address.clone();
         self.running.until("the proxy asks the gateway", |_| {
-            ask(&address, request);
+            get(&address);
             gateway.counted(&["orbgate_decisions_total", "no_token"]) > 0
         });
     }
+}
+
+/// A request without a token.
+pub(super) fn get(address: &str) {
+    let request = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    ask(address, request);
 }
 
 /// The program; none, and said why, if it cannot be had. In CI that is a failure.

@@ -197,8 +197,13 @@ pub(crate) struct Gateway {
 impl Gateway {
     /// Starts it with this configuration, to which the version, the issuer and the place for operators are added.
     pub(crate) fn start(folder: PathBuf, issuer: &Issuer, config: &str) -> Self {
+        Self::start_with(folder, &issuer.tokens_yaml(), config)
+    }
+
+    /// The same with this file of issuers.
+    pub(crate) fn start_with(folder: PathBuf, tokens: &str, config: &str) -> Self {
         let admin = format!("127.0.0.1:{}", free_port());
-        fs::write(folder.join("tokens.yaml"), issuer.tokens_yaml()).unwrap();
+        fs::write(folder.join("tokens.yaml"), tokens).unwrap();
         let gateway = Self::write(&folder, &admin, config);
         let running = Running::start(
             Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"))
