@@ -13,7 +13,7 @@ import sys
 # Most that a gate may take of its peer's time, the median of the turns.
 MOST = 1.1
 # The engine of Go is WebAssembly that wazero has compiled, and takes longer.
-MOST_OF = {("go", "ES256"): 1.3, ("go", "RS256"): 1.5}
+MOST_OF = {("go", "ES256"): 1.25, ("go", "RS256"): 1.35}
 GO = "cd bindings/go/recipes && GOWORK=off CGO_ENABLED={} go build {} -o ../../../target/xtask/gate-speed-{} ./speed"
 NPM = "npm ci --prefix bindings/node --prefer-offline --ignore-scripts --no-audit --no-fund --silent"
 # What builds each program, and what starts it. `cargo xtask go` makes the module and the library of a release.

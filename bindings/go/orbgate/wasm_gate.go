@@ -33,24 +33,6 @@ type (
 		TTL, TTLMin, TTLMax, AheadPercent, MaxStale, Cooldown, Burst, Retry, Timeout uint32
 		Reserved                                                                     uint32
 	}
-	wasmGateRequest struct {
-		Size, Flags                uint32
-		Method, Target             wasmText
-		Authorization, HeaderNames wasmText
-		Template                   wasmText
-		Matched, Reserved          uint32
-	}
-	wasmStep struct {
-		Size, Kind                                              uint32
-		Attempt, Until                                          uint64
-		Algorithm, Key, Message, Signature                      wasmText
-		Decision                                                [4]uint64
-		HTTPStatus, TokenKind                                   uint32
-		WWWAuthenticate, Allow, Refused, Misrouted, Audit       wasmText
-		Scopes, Issuer, Subject, Client, Actor, ID, Fingerprint wasmText
-		Expires, Packed                                         uint64
-		ScopeSet, Padding                                       uint32
-	}
 	wasmFetch struct {
 		Size, Timeout     uint32
 		Attempt, MaxBytes uint64
@@ -221,46 +203,6 @@ func (g *wasmGate) within(e engine) (uint64, Status) {
 	return uint64(made), statusOK
 }
 
-func (g *wasmGate) ask(e engine, request *steps.Request, unixMS, monotonicMS uint64) (step *steps.Step, status Status) {
-	status = g.locked(func() Status {
-		address, status := g.within(e)
-		if status != statusOK {
-			return status
-		}
-		var room handed
-		raw := wasmGateRequest{
-			Size: 56, Flags: request.Flags, Matched: request.Matched,
-			Method: room.text(request.Method), Target: room.text(request.Target), Template: room.text(request.Template),
-		}
-		lists := room.texts(append(request.Authorization[:len(request.Authorization):len(request.Authorization)], request.HeaderNames...))
-		texts := []*wasmText{&raw.Method, &raw.Target, &raw.Template}
-		for index := range lists {
-			texts = append(texts, &lists[index])
-		}
-		// The arrays follow the struct in the room: a request has no more headers than a server lets through.
-		const requestAt, listsAt, textSize = 16, 80, 8
-		if listsAt+textSize*len(lists) > roomSize {
-			return StatusInvalidArgument
-		}
-		if !room.put(g.instance, texts...) {
-			return StatusPanic
-		}
-		first := g.base + listsAt
-		count := uint32(len(request.Authorization))
-		raw.Authorization = wasmText{first, count}
-		raw.HeaderNames = wasmText{first + textSize*count, uint32(len(request.HeaderNames))}
-		_, _ = binary.Encode(g.room[requestAt:], binary.LittleEndian, &raw)
-		_, _ = binary.Encode(g.room[listsAt:], binary.LittleEndian, lists)
-		status = g.instance.status("orbgate_gate_ask", uint64(g.address), address, uint64(g.base)+requestAt, unixMS, monotonicMS, uint64(g.base))
-		if !room.free(g.instance) {
-			return StatusPanic
-		}
-		step, status = g.step(status)
-		return status
-	})
-	return step, status
-}
-
 // A step of this gate, in an instance.
 type wasmHeld struct {
 	address    uint32
@@ -283,7 +225,7 @@ func (g *wasmGate) checked(e engine, step *steps.Step, isRight bool, unixMS, mon
 	if isRight {
 		right = 1
 	}
-	return g.hand(e, step, "orbgate_gate_checked", right, unixMS, monotonicMS)
+	return g.hand(e, step, "orbgate_wasm_gate_checked", right, step.TokenHash, unixMS, monotonicMS)
 }
 
 // Hands a step on.
@@ -302,45 +244,6 @@ func (g *wasmGate) hand(e engine, step *steps.Step, function string, arguments .
 		return status
 	})
 	return next, status
-}
-
-// Reads the step that was written to the room; one that is the answer is freed.
-func (g *wasmGate) step(status Status) (*steps.Step, Status) {
-	if status != statusOK {
-		return nil, status
-	}
-	address := binary.LittleEndian.Uint32(g.room)
-	var info wasmStep
-	if status := g.describe("orbgate_step_info", &info, uint64(address)); status != statusOK {
-		return nil, StatusPanic
-	}
-	read := &steps.Step{Kind: info.Kind, UntilMS: info.Until, Held: wasmHeld{address, g.generation}}
-	switch info.Kind {
-	case steps.StepCheckSignature:
-		read.Algorithm, read.Key = g.text(info.Algorithm), g.text(info.Key)
-		read.Message, read.Signature = []byte(g.text(info.Message)), []byte(g.text(info.Signature))
-	case steps.StepAnswer:
-		read.Packed, read.HTTPStatus, read.TokenKind = info.Packed, int(info.HTTPStatus), uint8(info.TokenKind)
-		read.WWWAuthenticate, read.Allow = g.maybe(info.WWWAuthenticate), g.maybe(info.Allow)
-		read.Misrouted, read.Audit = g.maybe(info.Misrouted), g.maybe(info.Audit)
-		read.Refused, read.Scopes, read.Issuer = g.text(info.Refused), g.text(info.Scopes), g.text(info.Issuer)
-		read.Subject, read.Client, read.ID = g.text(info.Subject), g.text(info.Client), g.text(info.ID)
-		read.Act, read.Fingerprint, read.ExpiresMS = g.text(info.Actor), g.text(info.Fingerprint), info.Expires
-		read.Held = nil
-		if _, ok := g.call("orbgate_step_free", uint64(address)); !ok {
-			return nil, StatusPanic
-		}
-	}
-	return read, statusOK
-}
-
-// A text that may not be there.
-func (i *instance) maybe(text wasmText) *string {
-	if text.Data == 0 {
-		return nil
-	}
-	found := i.text(text)
-	return &found
 }
 
 func (g *wasmGate) drop(step *steps.Step) {

@@ -133,12 +133,11 @@ func (i *instance) call(name string, arguments ...uint64) (result uint64, ok boo
 		function = i.module.ExportedFunction(name)
 		i.cold[name] = function
 	}
-	var stack [10]uint64
-	copy(stack[:], arguments)
-	err := function.CallWithStack(background, stack[:])
+	copy(i.stack[:], arguments)
+	err := function.CallWithStack(background, i.stack[:])
 	if int(i.module.Memory().Size()) != len(i.memory) {
 		i.grown = true
 		i.look()
 	}
-	return stack[0], err == nil
+	return i.stack[0], err == nil
 }

@@ -45,12 +45,13 @@ impl Gate {
         match self.keys.judge(token, &mut asked, now) {
             Judged::Verdict(verdict) => Step::Answer(self.decide(engine, request, verdict.into())),
             Judged::Wait(wait) => Step::Wait(Waiting {
-                held: self.hold(request, token),
+                held: self.hold(request),
+                token: token.into(),
                 asked,
                 wait,
             }),
             Judged::CheckSignature(check) => Step::CheckSignature(Checking {
-                held: self.hold(request, token),
+                held: self.hold(request),
                 check,
             }),
         }
@@ -59,11 +60,19 @@ impl Gate {
     /// Asks again about a request whose wait is over.
     pub fn resume<'e>(&self, engine: &'e Engine, waiting: Waiting, now: Now) -> Step<'e> {
         let Waiting {
-            held, mut asked, ..
+            held,
+            token,
+            mut asked,
+            ..
         } = waiting;
-        match self.keys.judge(&*held.token, &mut asked, now) {
+        match self.keys.judge(&*token, &mut asked, now) {
             Judged::Verdict(verdict) => Step::Answer(self.decide_held(engine, &held, verdict)),
-            Judged::Wait(wait) => Step::Wait(Waiting { held, asked, wait }),
+            Judged::Wait(wait) => Step::Wait(Waiting {
+                held,
+                token,
+                asked,
+                wait,
+            }),
             Judged::CheckSignature(check) => Step::CheckSignature(Checking { held, check }),
         }
     }
@@ -124,9 +133,9 @@ impl Gate {
             .answer(Rules::decide(engine, &asked, matched), credentials)
     }
 
-    fn hold(&self, request: &Request<'_>, token: &str) -> Held {
+    fn hold(&self, request: &Request<'_>) -> Held {
         let method = self.rules.method(request.method, request.header_names);
-        Held::new(request, method, token)
+        Held::new(request, method)
     }
 
     /// What to fetch next, if there is anything: ask after each call. See [`KeyCache::next_fetch`].

@@ -25,6 +25,7 @@ pub enum Step<'e> {
 /// A request that waits for keys. It is a value: dropping it leaves nothing.
 pub struct Waiting {
     pub(crate) held: Held,
+    pub(crate) token: Box<str>,
     pub(crate) asked: Asked,
     pub(crate) wait: Wait,
 }
@@ -49,6 +50,13 @@ impl Checking {
     pub const fn check(&self) -> &SignatureCheck {
         &self.check
     }
+
+    /// Says the token's SHA-256: see [`SignatureCheck::hashed`].
+    #[must_use]
+    pub fn hashed(mut self, hash: &[u8]) -> Self {
+        self.check = self.check.hashed(hash);
+        self
+    }
 }
 
 /// What is kept of a request until its answer.
@@ -56,7 +64,6 @@ pub(crate) struct Held {
     /// As it is decided on: empty where a header overrides it.
     pub(crate) method: Box<[u8]>,
     pub(crate) target: Box<[u8]>,
-    pub(crate) token: Box<str>,
     matched: HeldMatch,
     pub(crate) allow_bonus_orbs_use: bool,
 }
@@ -68,12 +75,11 @@ enum HeldMatch {
 }
 
 impl Held {
-    /// Keeps a request with this method and token.
-    pub(crate) fn new(request: &Request<'_>, method: &[u8], token: &str) -> Self {
+    /// Keeps a request with this method.
+    pub(crate) fn new(request: &Request<'_>, method: &[u8]) -> Self {
         Self {
             method: method.into(),
             target: request.target.into(),
-            token: token.into(),
             matched: match request.matched {
                 Matched::Nothing => HeldMatch::Nothing,
                 Matched::Template(template) => HeldMatch::Template(template.into()),

@@ -31,6 +31,24 @@ fn outside(token: &str, keys: &Keys) -> Result<VerifiedToken, TokenError> {
     question.finish(is_right, now())
 }
 
+/// A program that hashes the token gives it the same name in logs, and another hash another one.
+#[test]
+fn a_program_may_hash_the_token() {
+    let signer = Signer::p256();
+    let known = keys(&signer.jwk("key-1"));
+    let token = signer.token(&header(), &claims());
+    let question = || verifier().check(&token, &known, now()).unwrap();
+    assert_eq!(question().token(), token.as_bytes());
+    let verified = question().finish(true, now()).unwrap();
+    let name = u64::from_str_radix(&verified.fingerprint().to_string(), 16).unwrap();
+    for (hash, is_same) in [(name, true), (!name, false)] {
+        let hashed = question().hashed(&hash.to_be_bytes()).finish(true, now());
+        assert_eq!(hashed.unwrap() == verified, is_same);
+    }
+    let short = question().hashed(&[1; 7]).finish(true, now());
+    assert_eq!(short.unwrap(), verified);
+}
+
 #[test]
 fn every_algorithm_has_the_same_verdict_outside() {
     let signers: [(Signer, &[&str]); 5] = [

@@ -9,7 +9,7 @@ use crate::issuer::Issuer;
 use crate::json::{self, JsonFault};
 
 /// A token's claims.
-#[derive(Clone)]
+#[derive(Default)]
 pub(crate) struct Claims(pub(crate) Map<String, Value>);
 
 /// The first second that no claim may name: below it, floating-point numbers are exact.

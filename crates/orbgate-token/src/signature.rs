@@ -19,15 +19,18 @@ use crate::verifier::{Opened, Verifier, since_epoch};
 /// [`algorithm`](Self::algorithm) (RFC 7518 §3: ECDSA as two numbers, not as DER; PSS with a salt as long as the hash). If the
 /// key cannot be imported, the answer is no. `Debug` shows the algorithm alone.
 pub struct SignatureCheck {
-    pub(crate) algorithm: Algorithm,
-    pub(crate) key: Arc<str>,
-    pub(crate) message: Box<[u8]>,
-    pub(crate) signature: Box<[u8]>,
-    pub(crate) verifier: Verifier,
+    algorithm: Algorithm,
+    key: Arc<str>,
+    token: Box<[u8]>,
+    /// How much of the token was signed.
+    signed: usize,
+    signature: Vec<u8>,
+    verifier: Verifier,
     /// The place of the issuer.
-    pub(crate) issuer: usize,
-    pub(crate) claims: Claims,
-    pub(crate) fingerprint: Fingerprint,
+    issuer: usize,
+    claims: Claims,
+    /// Of the token, if the program has hashed it.
+    fingerprint: Option<Fingerprint>,
 }
 
 impl Verifier {
@@ -48,8 +51,13 @@ impl Verifier {
 }
 
 impl Opened<'_> {
-    /// The check of the signature, if everything that comes before it is right.
-    pub(crate) fn check(&self, keys: &Keys, now: SystemTime) -> Result<SignatureCheck, TokenError> {
+    /// The check of the signature, if everything that comes before it is right. It has the token's signature and claims, which
+    /// are gone from here then: copies would cost as much as reading the token.
+    pub(crate) fn check(
+        &mut self,
+        keys: &Keys,
+        now: SystemTime,
+    ) -> Result<SignatureCheck, TokenError> {
         since_epoch(now)?;
         let Chosen { text, usage } = self.key(keys)?;
         if !can_be(
@@ -62,12 +70,13 @@ impl Opened<'_> {
         Ok(SignatureCheck {
             algorithm: usage.algorithm,
             key: Arc::clone(text),
-            message: self.compact.signed.into(),
-            signature: self.compact.signature.as_slice().into(),
+            token: self.token.into(),
+            signed: self.compact.signed.len(),
+            signature: core::mem::take(&mut self.compact.signature),
             verifier: self.verifier.clone(),
             issuer: self.index,
-            claims: self.claims.clone(),
-            fingerprint: Fingerprint::of(self.token),
+            claims: core::mem::take(&mut self.claims),
+            fingerprint: None,
         })
     }
 }
@@ -88,14 +97,28 @@ impl SignatureCheck {
 
     /// What was signed.
     #[must_use]
-    pub const fn message(&self) -> &[u8] {
-        &self.message
+    pub fn message(&self) -> &[u8] {
+        self.token.get(..self.signed).unwrap_or_default()
     }
 
     /// The signature.
     #[must_use]
-    pub const fn signature(&self) -> &[u8] {
+    pub fn signature(&self) -> &[u8] {
         &self.signature
+    }
+
+    /// The token, for a program that hashes it.
+    #[must_use]
+    pub const fn token(&self) -> &[u8] {
+        &self.token
+    }
+
+    /// Says the token's SHA-256, or the 8 bytes that it begins with: for a program whose hash is faster than this crate's, as
+    /// WebAssembly has no instructions for it. It names the token in logs, and no verdict rests on it.
+    #[must_use]
+    pub fn hashed(mut self, hash: &[u8]) -> Self {
+        self.fingerprint = Fingerprint::from_hash(hash);
+        self
     }
 
     /// What is known of the token, if its signature is right, as the caller says, and its claims at this time.
@@ -109,7 +132,9 @@ impl SignatureCheck {
             return Err(TokenError::Signature);
         }
         let (issuer, name) = self.verifier.named(self.issuer).ok_or(TokenError::Issuer)?;
-        issuer.judge(&self.claims, name, self.fingerprint, now)
+        let fingerprint = self.fingerprint;
+        let fingerprint = fingerprint.unwrap_or_else(|| Fingerprint::of(&self.token));
+        issuer.judge(&self.claims, name, fingerprint, now)
     }
 }
 

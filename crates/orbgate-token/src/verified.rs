@@ -106,8 +106,12 @@ pub struct Fingerprint([u8; 8]);
 
 impl Fingerprint {
     pub(crate) fn of(token: &[u8]) -> Self {
-        let hash: [u8; 32] = Sha256::digest(token).into();
-        Self(hash.first_chunk().copied().unwrap_or_default())
+        Self::from_hash(&Sha256::digest(token)).unwrap_or(Self([0; 8]))
+    }
+
+    /// From what a SHA-256 begins with; `None` where that is less than 8 bytes.
+    pub(crate) fn from_hash(hash: &[u8]) -> Option<Self> {
+        hash.first_chunk().copied().map(Self)
     }
 }
 

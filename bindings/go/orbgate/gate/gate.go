@@ -239,8 +239,8 @@ func (g *Gate) Ask(ctx context.Context, request Request) Answer {
 		}
 	}
 	step, err := g.raw.Ask(engine, &asked, unixMS(), g.monotonicMS())
+	g.startFetches()
 	for {
-		g.startFetches()
 		if err != nil {
 			return g.seen(Answer{Status: http.StatusForbidden, Err: err}, nil)
 		}
@@ -265,6 +265,7 @@ func (g *Gate) Ask(ctx context.Context, request Request) Answer {
 			engine.Close()
 			engine = g.config.Policy.Load()
 			step, err = g.raw.Resume(engine, step, unixMS(), g.monotonicMS())
+			g.startFetches()
 		}
 	}
 }

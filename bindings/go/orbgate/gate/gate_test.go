@@ -9,7 +9,9 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -293,12 +295,34 @@ func TestEveryAlgorithmIsChecked(t *testing.T) {
 		ask := func(token string) gate.Answer {
 			return protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + token}})
 		}
-		if answer := ask(i.token(t, kid, nil)); !answer.IsAllow() || answer.Token.Client != "app" || answer.Token.Issuer != i.URL {
+		token := i.token(t, kid, nil)
+		hash := sha256.Sum256([]byte(token))
+		if answer := ask(token); !answer.IsAllow() || answer.Token.Client != "app" || answer.Token.Issuer != i.URL {
 			t.Errorf("%s: %+v", kid, answer)
+		} else if answer.Token.Fingerprint != hex.EncodeToString(hash[:8]) {
+			t.Errorf("%s: the token is called %s", kid, answer.Token.Fingerprint)
 		}
 		if answer := ask(other.token(t, kid, map[string]any{"iss": i.URL})); answer.Refused != "signature" || answer.Token != nil {
 			t.Errorf("%s, forged: %+v", kid, answer)
 		}
+	}
+}
+
+// More of them than an instance of the engine has room for.
+func TestARequestMayHaveManyHeaders(t *testing.T) {
+	i := newIssuer(t)
+	protect := newGate(t, i, gate.Config{})
+	names := make([]string, 10_000)
+	for at := range names {
+		names[at] = fmt.Sprint("x-", at)
+	}
+	request := gate.Request{Method: "POST", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "ec", nil)}, HeaderNames: names}
+	if reason := protect.Ask(t.Context(), request).Decision.Reason(); reason != orbgate.ReasonMethodNotDeclared {
+		t.Error(reason)
+	}
+	names[9_999] = "x-http-method-override"
+	if reason := protect.Ask(t.Context(), request).Decision.Reason(); reason != orbgate.ReasonMalformedRequest {
+		t.Error(reason)
 	}
 }
 

@@ -152,7 +152,7 @@ impl KeyCache {
 
     /// What is known of this token, at this time: a verdict, or what to wait for first.
     pub fn judge(&self, token: impl AsRef<[u8]>, asked: &mut Asked, now: Now) -> Judged {
-        let token = match self.verifier.open(token.as_ref()) {
+        let mut token = match self.verifier.open(token.as_ref()) {
             Ok(token) => token,
             Err(error) => return Judged::Verdict(Err(error)),
         };
@@ -161,7 +161,7 @@ impl KeyCache {
             return Judged::Wait(wait);
         }
         let snapshot = self.usable(issuer, now.monotonic);
-        let judged = self.judge_with(&token, &snapshot.keys, now.time);
+        let judged = self.judge_with(&mut token, &snapshot.keys, now.time);
         let (true, Some(kid)) = (judged.lacks_key(), token.kid()) else {
             return judged;
         };
@@ -174,11 +174,11 @@ impl KeyCache {
         if let Some(wait) = self.since(issuer, asked.before, seen, cause, now.monotonic) {
             return Judged::Wait(wait);
         }
-        self.judge_lastly(&token, asked.at, now)
+        self.judge_lastly(&mut token, asked.at, now)
     }
 
     /// What is known with the keys that there are.
-    fn judge_lastly(&self, token: &Opened<'_>, asked: Duration, now: Now) -> Judged {
+    fn judge_lastly(&self, token: &mut Opened<'_>, asked: Duration, now: Now) -> Judged {
         let snapshot = self.usable(token.index, now.monotonic);
         let judged = self.judge_with(token, &snapshot.keys, now.time);
         if judged.lacks_key()
@@ -193,7 +193,7 @@ impl KeyCache {
     }
 
     /// What is known with these keys.
-    fn judge_with(&self, token: &Opened<'_>, keys: &Keys, now: SystemTime) -> Judged {
+    fn judge_with(&self, token: &mut Opened<'_>, keys: &Keys, now: SystemTime) -> Judged {
         #[cfg(feature = "aws-lc-rs")]
         if !self.outside {
             return Judged::Verdict(token.judge(keys, now));

@@ -52,6 +52,8 @@ type Step struct {
 	// The signature to check.
 	Algorithm, Key     string
 	Message, Signature []byte
+	// The SHA-256 of the token begins with it: for an engine that has no instructions for it.
+	TokenHash uint64
 	// The answer: Decision is an orbgate.Decision, made of Packed.
 	Packed                   uint64
 	Decision                 any
