@@ -109,7 +109,7 @@ func router(framework string, engine *orbgate.Engine, protect *gate.Gate) (http.
 	switch framework {
 	case "net/http":
 		mux := http.NewServeMux()
-		for _, template := range templates(engine, "{", "}") {
+		for _, template := range templates(engine, "{", "}", ":") {
 			register(func() { mux.Handle(template, handler) })
 		}
 		mux.Handle("/", handler)
@@ -123,7 +123,7 @@ func router(framework string, engine *orbgate.Engine, protect *gate.Gate) (http.
 		if protect != nil {
 			routes = mux.With(Chi(protect))
 		}
-		for _, template := range templates(engine, "{", "}") {
+		for _, template := range templates(engine, "{", "}", ":") {
 			register(func() { routes.Handle(template, handler) })
 		}
 		mux.NotFound(fallback.ServeHTTP)
@@ -137,7 +137,7 @@ func router(framework string, engine *orbgate.Engine, protect *gate.Gate) (http.
 		if protect != nil {
 			routes.Use(Gin(protect))
 		}
-		for _, template := range templates(engine, ":", "") {
+		for _, template := range templates(engine, ":", "", "") {
 			register(func() { routes.Any(template, gin.WrapH(handler)) })
 		}
 		mux.NoRoute(func(c *gin.Context) {
@@ -152,7 +152,7 @@ func router(framework string, engine *orbgate.Engine, protect *gate.Gate) (http.
 		if protect != nil {
 			routes.Use(Echo(protect))
 		}
-		for _, template := range templates(engine, ":", "") {
+		for _, template := range templates(engine, ":", "", `\:`) {
 			register(func() { routes.Any(template, echo.WrapHandler(handler)) })
 		}
 		mux.RouteNotFound("/*", echo.WrapHandler(fallback))
@@ -173,19 +173,22 @@ func register(route func()) {
 	route()
 }
 
-// The templates of a policy, as a router writes them, which wants one name for all parameters at one place.
-func templates(engine *orbgate.Engine, before, after string) []string {
+// The templates of a policy, as a router writes them, which wants one name for all parameters at one place. A literal colon is written as
+// this, or not at all.
+func templates(engine *orbgate.Engine, before, after, colon string) []string {
 	var all []string
 	seen := map[string]bool{}
 	for _, route := range engine.Routes() {
-		// To routers, or to the gate where a style of templates has them as marks, these are no literals.
-		if strings.Contains(route.Template, "*") || before == ":" && strings.ContainsAny(route.Template, ":+()") {
+		// A wildcard to gin and echo; and gin has a colon only where it serves by itself.
+		if before == ":" && strings.Contains(route.Template, "*") || colon == "" && strings.Contains(route.Template, ":") {
 			continue
 		}
 		segments := strings.Split(route.Template, "/")
 		for at, segment := range segments {
 			if strings.HasPrefix(segment, "{") {
 				segments[at] = fmt.Sprintf("%sp%d%s", before, at, after)
+			} else {
+				segments[at] = strings.ReplaceAll(segment, ":", colon)
 			}
 		}
 		written := strings.Join(segments, "/")
