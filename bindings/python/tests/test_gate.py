@@ -30,7 +30,7 @@ USERS = "orbgate: 1\napis: { a: { base_path: '', scopes: { 'read:a': { orbs: fal
 class Quiet(WSGIRequestHandler):
     """Does not log requests."""
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         return None
 
 
@@ -68,16 +68,21 @@ def call(app: Any, target: str, headers: list[tuple[bytes, bytes]], **changes: A
     }
     scope = {name: value for name, value in scope.items() if value is not None}
 
+    body = [{"type": "http.request", "body": b"", "more_body": False}]
+
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        if not body:
+            # The client waits for its answer.
+            await asyncio.Event().wait()
+        return body.pop()
 
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
     asyncio.run(app(scope, receive, send))
     start = sent[0]
-    body = b"".join(message.get("body", b"") for message in sent[1:])
-    return start.get("status", start.get("code", 0)), dict(start.get("headers", [])), body
+    text = b"".join(message.get("body", b"") for message in sent[1:])
+    return start.get("status", start.get("code", 0)), dict(start.get("headers", [])), text
 
 
 async def service(scope: Any, receive: Any, send: Any) -> None:
@@ -259,6 +264,86 @@ def test_flask_takes_the_decided_route() -> None:
     app.get("/users/<path:rest>")(lambda rest: rest)
     with pytest.raises(RoutesDiffer):
         protect(app, world.gate)
+
+
+DJANGO = """
+import json, sys
+from django.conf import settings
+from django.http import HttpResponse
+from django.urls import include, path, re_path
+from django.views import View
+from orbgate import Policy
+from orbgate.gate import Gate, RoutesDiffer, asgi, wsgi
+from orbgate.gate.django import protect
+from orbgate.gate.testing import Issuer
+sys.path.insert(0, sys.argv[1])
+from test_gate import USERS, World, call, call_wsgi
+
+class Orders(View):
+    def get(self, request, id): return HttpResponse("orders " + id)
+
+def user(request, **_): return HttpResponse("user")
+
+tables = {
+    "the route": [path("users/<str:id>", user)],
+    "a class": [path("users/<slug:id>", Orders.as_view())],
+    "included": [path("users/", include([path("<id>", user)]))],
+    "another first": [path("users/export", user), path("users/<str:id>", user)],
+    "a path": [path("users/<path:rest>", user)],
+    "an expression": [re_path(r"^users/(?P<id>[a-z]+)$", user)],
+    "no prefix": [re_path("", user)],
+}
+urls = type(sys)("urls")
+urls.urlpatterns = []
+sys.modules["urls"] = urls
+settings.configure(ROOT_URLCONF="urls", ALLOWED_HOSTS=["*"], MIDDLEWARE=[], SECRET_KEY="-", LOGGING_CONFIG=None)
+from django.core.asgi import get_asgi_application
+from django.core.wsgi import get_wsgi_application
+from django.urls import clear_url_caches
+from orbgate.gate.django import asgi_router, wsgi_router
+said = {}
+for name, urls.urlpatterns in tables.items():
+    clear_url_caches()
+    world = World(Policy.from_yaml(USERS))
+    try:
+        protect(get_asgi_application(), world.gate), protect(get_wsgi_application(), world.gate)
+        differ = []
+    except RoutesDiffer as error:
+        differ = error.undeclared
+    headers = world.headers("read:a")
+    over_asgi = call(asgi.GateMiddleware(get_asgi_application(), world.gate, asgi_router), "/users/export", headers)[0]
+    over_wsgi = call_wsgi(wsgi.GateMiddleware(get_wsgi_application(), world.gate, wsgi_router), "/users/export", headers)
+    misrouted = sum(count for one, count in world.counted.items() if one.startswith("orbgate_misrouted_total GET /users/{id}"))
+    said[name] = [differ, over_asgi, over_wsgi, misrouted]
+print(json.dumps(said))
+"""
+
+
+def call_wsgi(app: Any, target: str, headers: list[tuple[bytes, bytes]]) -> int:
+    """The status of a request through WSGI, as gunicorn passes it on."""
+    environ: dict[str, Any] = {"PATH_INFO": target, "RAW_URI": target, "HTTP_AUTHORIZATION": dict(headers)[b"authorization"].decode()}
+    setup_testing_defaults(environ)
+    seen: list[str] = []
+    b"".join(app(environ, lambda line, headers: seen.append(line)))
+    return int(seen[0][:3])
+
+
+def test_django_takes_the_decided_route() -> None:
+    """In a process of its own, because Django has one configuration for all of one."""
+    pytest.importorskip("django")
+    command = [sys.executable, "-W", "error", "-c", DJANGO, str(Path(__file__).parent)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    user = "GET /users/{id}"
+    assert json.loads(ran.stdout) == {
+        "the route": [[], 200, 200, 0],
+        "a class": [[], 200, 200, 0],
+        "included": [[], 200, 200, 0],
+        "another first": [[["GET /users/export", user]], 404, 404, 2],
+        "a path": [[["GET /users/{*rest}", user]], 404, 404, 2],
+        "an expression": [[["GET /^users/(?P{id}[a-z]+)$", None]], 404, 404, 2],
+        "no prefix": [[["GET /", None]], 404, 404, 2],
+    }
 
 
 def test_nothing_shows_a_token(caplog: pytest.LogCaptureFixture) -> None:

@@ -32,12 +32,14 @@ class GateMiddleware:
     It decides on `raw_path` and `query_string`, the bytes of the request line. Where the server gives no `raw_path`, every request gets a 500; where a
     middleware outside has changed the path, a 400; and the log says why, once. WebSockets are decided as the `GET` that they begin with.
 
-    Around Starlette and FastAPI an allowed request goes on only if their router takes the decided route.
+    Around Starlette and FastAPI an allowed request goes on only if their router takes the decided route. `router` says, of a scope, which template
+    another router takes: `orbgate.gate.django.asgi_router`.
     """
 
-    def __init__(self, app: _App, gate: Gate) -> None:
+    def __init__(self, app: _App, gate: Gate, router: Callable[[_Scope], str] | None = None) -> None:
         self.app = app
         self.gate = gate
+        self.router = router
 
     async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -45,7 +47,7 @@ class GateMiddleware:
             return
         method = scope.get("method", "GET")
         target = self._target(scope)
-        router = router_of(scope.get("app", self.app), scope)
+        router = router_of(scope.get("app", self.app), scope) if self.router is None else lambda: self.router(scope)  # type: ignore[misc]
         answer = await self.gate.answer_async(method, target or b"", scope["headers"], router)
         if answer:
             scope["orbgate"] = self.gate.allowed(answer, method, target or b"")
