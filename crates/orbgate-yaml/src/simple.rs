@@ -64,8 +64,8 @@ impl<'t> Rest<'t> {
     }
 
     fn after_spaces(self) -> Self {
-        let rest = self.text.trim_start_matches(' ');
-        self.after(self.text.len().saturating_sub(rest.len()))
+        let spaces = self.text.bytes().take_while(|byte| *byte == b' ');
+        self.after(spaces.count())
     }
 
     /// Whether the line ends here, perhaps with a comment.
@@ -136,7 +136,7 @@ impl<'t> Lines<'t> {
         self.next = None;
         while !self.rest.is_empty() && self.next.is_none() {
             self.most_values = most_values(self.characters.saturating_sub(self.rest.len()));
-            let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+            let (line, rest) = split_line(self.rest);
             self.rest = rest;
             self.line = self.line.saturating_add(1);
             let place = Place {
@@ -348,6 +348,23 @@ fn end_of_plain(text: &str) -> Option<usize> {
         None => Some(text.len()),
         Some(end) => text.get(end..)?.starts_with(' ').then_some(end),
     }
+}
+
+/// The first line of a text, and what comes after its line feed. Eight bytes at a time are looked at: lines are too short for more.
+fn split_line(text: &str) -> (&str, &str) {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let (words, _) = text.as_bytes().as_chunks();
+    let has_none = |word: &&[u8; 8]| {
+        // A byte that is zero is the line feed; only a zero, or a one after it, has its highest bit set below.
+        let differ = u64::from_le_bytes(**word) ^ ONES.wrapping_mul(10);
+        differ.wrapping_sub(ONES) & !differ & ONES << 7 == 0
+    };
+    let before = words.iter().take_while(has_none).count().saturating_mul(8);
+    let rest = text.as_bytes().get(before..).unwrap_or_default();
+    let end = rest.iter().position(|byte| *byte == b'\n');
+    let end = end.map_or(text.len(), |end| before.saturating_add(end));
+    let (line, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+    (line, rest.get(1..).unwrap_or_default())
 }
 
 /// Whether a text has such a byte. All are looked at, many at a time.

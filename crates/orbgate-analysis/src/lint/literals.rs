@@ -86,7 +86,7 @@ impl<'e> Literals<'e> {
     /// Finds the literals, and notes those at one place of the paths that differ only in plural. They cannot differ only in
     /// case: that is a fault.
     fn of(routes: &[Route<'e>], found: &mut Found) -> Self {
-        let mut prefixes = Prefixes::new(|literal| alike(literal).into());
+        let mut prefixes = Prefixes::with_room(routes.len(), |literal| alike(literal).into());
         let mut literals: BTreeMap<&str, (Place, Vec<usize>)> = BTreeMap::new();
         for route in routes {
             let mut before = 0;

@@ -92,12 +92,14 @@ impl<'t> Templates<'t> {
             }
         }
         let literals = literals.sorted(&mut segments);
-        let routes = sorted(&routes, &segments, literals.len());
+        let sorted = sorted(&routes, &segments, literals.len());
         let own = |route: &Template<'_>| slice(&segments, route.segments);
-        let of_each = routes.chunk_by(|a, b| own(a) == own(b));
+        let of_each = sorted.chunk_by(|(start_of_a, a), (start_of_b, b)| {
+            start_of_a == start_of_b && own(a) == own(b)
+        });
         Self {
             runs: runs(of_each.map(<[_]>::len)),
-            routes,
+            routes: sorted.iter().map(|(_, route)| **route).collect(),
             literals,
             segments,
         }
@@ -122,9 +124,13 @@ impl<'t> Templates<'t> {
     }
 }
 
-/// Sorted by the numbers of their segments, and then by method. No two routes are equal in both.
-fn sorted<'t>(routes: &[Template<'t>], all: &[u32], literals: usize) -> Vec<Template<'t>> {
-    // The first segments, as many as fit side by side into a word: few comparisons have to look further.
+/// Sorted by the numbers of their segments, and then by method. No two routes are equal in both. Each has beside it its first segments,
+/// as many as fit side by side into a word: few comparisons have to look further.
+fn sorted<'r, 't>(
+    routes: &'r [Template<'t>],
+    all: &[u32],
+    literals: usize,
+) -> Vec<(u64, &'r Template<'t>)> {
     let bits = id(literals).saturating_add(1).ilog2().saturating_add(1);
     let count = index(u64::BITS.checked_div(bits).unwrap_or(1));
     let start = |route: &Template<'_>| {
@@ -142,7 +148,7 @@ fn sorted<'t>(routes: &[Template<'t>], all: &[u32], literals: usize) -> Vec<Temp
         let templates = starts.then_with(|| segments(a).cmp(segments(b)));
         templates.then_with(|| a.rule.method().cmp(b.rule.method()))
     });
-    order.into_iter().map(|(_, route)| *route).collect()
+    order
 }
 
 /// Gives numbers to literals as they come.

@@ -107,7 +107,7 @@ pub(super) fn full_routes_within_limit<'p>(
 /// Reports routes that cannot both be in a policy, and the first of each length whose tuple is one too many.
 pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
     let mut tree = Tree {
-        prefixes: Prefixes::new(lower_case),
+        prefixes: Prefixes::with_room(routes.len(), lower_case),
         before: [""; 2],
         way: Vec::new(),
     };
@@ -176,14 +176,16 @@ impl<'t> Tree<'t> {
         let (alike, rest) = grammar::common_segments(before, route.template);
         self.way.truncate(alike);
         let (mut prefix, mut tuple) = self.way.last().copied().unwrap_or((0, 1));
-        for segment in rest.into_iter().flat_map(grammar::segments) {
-            let next = self.prefixes.next(prefix, segment, route.place);
-            if let Some(first) = next.alike {
-                faults.push(route.place, respelling(segment, first, route));
+        for part in rest {
+            for segment in grammar::segments(part) {
+                let next = self.prefixes.next(prefix, segment, route.place);
+                if let Some(first) = next.alike {
+                    faults.push(route.place, respelling(segment, first, route));
+                }
+                prefix = next.prefix;
+                tuple = tuple << 1 | u64::from(!segment.starts_with('{'));
+                self.way.push((prefix, tuple));
             }
-            prefix = next.prefix;
-            tuple = tuple << 1 | u64::from(!segment.starts_with('{'));
-            self.way.push((prefix, tuple));
         }
         (prefix, tuple)
     }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 
-use crate::seeded::SeededMap;
+use crate::seeded::{RandomSeed, SeededMap};
 
 /// Numbers what templates start with: 0 is nothing, and a segment leads from one number to the next. The names of
 /// parameters say nothing.
@@ -28,12 +28,13 @@ pub struct Next<'t, P> {
 }
 
 impl<'t, P: Copy> Prefixes<'t, P> {
-    /// No template yet. Literals are alike for which this function gives the same.
+    /// No template yet, and room for this many. Literals are alike for which the function gives the same.
     #[must_use]
-    pub fn new(alike: fn(&str) -> Cow<'_, str>) -> Self {
+    pub fn with_room(templates: usize, alike: fn(&str) -> Cow<'_, str>) -> Self {
+        let seed = RandomSeed::default();
         Self {
-            next: SeededMap::default(),
-            firsts: SeededMap::default(),
+            next: SeededMap::with_capacity_and_hasher(templates, seed),
+            firsts: SeededMap::with_capacity_and_hasher(templates, seed),
             alike,
         }
     }

@@ -203,8 +203,9 @@ impl Reader<'_> {
     }
 
     fn routes(&mut self, node: &Node<'_>) -> Vec<RouteDocument> {
-        let mut routes = Vec::new();
-        for item in self.values.list(node, "`routes`") {
+        let items = self.values.list(node, "`routes`");
+        let mut routes = Vec::with_capacity(items.len().min(ROUTES));
+        for item in items {
             if self.routes == ROUTES {
                 self.values.wrong_at(
                     item.place,
