@@ -108,25 +108,25 @@ pub(crate) fn read<'t>(
     if target.is_empty() || target.len() > MAX_TARGET_BYTES {
         return Err(Detail::Length);
     }
-    if !is_clear(target, refused::<Native>) {
-        if !target.iter().all(u8::is_ascii_graphic) {
-            return Err(Detail::Byte);
-        }
-        if target.contains(&b'#') {
-            return Err(Detail::Fragment);
-        }
+    let backslashes = |bytes: Native| bytes.outside(0, b'[').and(bytes.outside(b']', u8::MAX));
+    let is_clear = is_clear(target, |bytes: Native| {
+        refused(bytes).or(backslashes(bytes))
+    });
+    if !is_clear && !target.iter().all(u8::is_ascii_graphic) {
+        return Err(Detail::Byte);
+    }
+    if !is_clear && target.contains(&b'#') {
+        return Err(Detail::Fragment);
     }
     if target.first() != Some(&b'/') {
         return Err(Detail::Form);
     }
+    let mut bytes = target.iter().take_while(|byte| **byte != b'?');
+    if !is_clear && bytes.any(|byte| *byte == b'\\') {
+        return Err(Detail::Backslash);
+    }
     path.target = target;
-    read_path(path, profile).map_err(|detail| {
-        let mut bytes = target.iter().take_while(|byte| **byte != b'?');
-        match target.contains(&b'\\') && bytes.any(|byte| *byte == b'\\') {
-            true => Detail::Backslash,
-            false => detail,
-        }
-    })?;
+    read_path(path, profile)?;
     match (path.has_empty, path.has_dots, path.is_too_long) {
         (true, _, _) => Err(Detail::EmptySegment),
         (_, true, _) => Err(Detail::DotSegment),
@@ -135,29 +135,26 @@ pub(crate) fn read<'t>(
     }
 }
 
-/// Reads a path up to the first byte that it may not have (P8, P9, P12 to P18). Nothing reads the query after this (P6).
+/// Reads a path without a backslash up to the first byte that it may not have (P8, P9, P12 to P18). Nothing reads the query after this (P6).
 fn read_path(path: &mut Path<'_>, profile: Profile) -> Result<(), Detail> {
     let target = path.target;
     let (mut start, mut end) = (1, target.len());
-    'path: for base in (0..target.len()).step_by(BLOCK) {
-        let others = positions_in_block(target, base, |bytes: Native| {
-            reserved(bytes).positions(0) ^ bytes.positions(b'/')
-        });
+    for base in (0..target.len()).step_by(BLOCK) {
+        let usual = positions_in_block(target, base, |bytes: Native| reserved(bytes).positions(0));
+        let slashes = positions_in_block(target, base, |bytes: Native| bytes.positions(b'/'));
         // A target that does not fill a register is looked at byte by byte.
         let in_target = end_in_block(target.len(), base).wrapping_sub(1);
-        let mut stops = !others.unwrap_or_default() & in_target;
-        while stops != 0 {
-            let at = base.wrapping_add(stops.trailing_zeros() as usize);
-            stops &= stops.wrapping_sub(1);
+        let mut others = !usual.unwrap_or_default() & in_target;
+        let mut slashes = slashes.unwrap_or(in_target) & in_target;
+        // The rules for bytes come before those for segments.
+        while others != 0 {
+            let at = base.wrapping_add(others.trailing_zeros() as usize);
+            let before = others.wrapping_sub(1);
+            others &= before;
             match target[at] {
-                b'/' if at == 0 => {}
-                b'/' => {
-                    path.add(start, at);
-                    start = at.wrapping_add(1);
-                }
                 b'?' => {
-                    end = at;
-                    break 'path;
+                    slashes &= before & !others;
+                    (end, others) = (at, 0);
                 }
                 b';' => return Err(Detail::MatrixParam),
                 b'%' if profile == Profile::Strict => return Err(Detail::Percent),
@@ -168,9 +165,19 @@ fn read_path(path: &mut Path<'_>, profile: Profile) -> Result<(), Detail> {
                 b'"' | b'<' | b'>' | b'^' | b'`' | b'{' | b'}' | b'|' | b'[' | b']' => {
                     return Err(Detail::PathChar);
                 }
-                b'\\' => return Err(Detail::Backslash),
                 _ => {}
             }
+        }
+        while slashes != 0 {
+            let at = base.wrapping_add(slashes.trailing_zeros() as usize);
+            slashes &= slashes.wrapping_sub(1);
+            if at > 0 && target[at] == b'/' {
+                path.add(start, at);
+                start = at.wrapping_add(1);
+            }
+        }
+        if end < target.len() {
+            break;
         }
     }
     // The root has no segment.
