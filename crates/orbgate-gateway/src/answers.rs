@@ -92,11 +92,9 @@ mod tests {
     use super::{ALLOWED, OVERLOADED, REFUSED, shown};
     use crate::mode::Mode;
 
-    /// How many protocols of proxies there are.
-    const MODES: usize = Mode::NAMED.len() - 1;
-
     /// The table of the README: one row a decision, one column a mode.
     fn table() -> String {
+        let modes = Mode::of_proxies().count();
         let head = Mode::of_proxies().map(|(name, _)| format!(" `{name}` |"));
         let head = head.collect::<String>();
         let row = |what: &str, status: Vec<u16>| {
@@ -104,7 +102,7 @@ mod tests {
             let cells = cells.collect::<String>();
             format!("| {what} |{cells}\n")
         };
-        let mut rows = row("allowed", vec![ALLOWED.as_u16(); MODES]);
+        let mut rows = row("allowed", vec![ALLOWED.as_u16(); modes]);
         for reason in Reason::ALL {
             if let Some(status) = reason.status() {
                 let statuses = Mode::of_proxies().map(|(_, mode)| shown(mode, status).as_u16());
@@ -113,13 +111,13 @@ mod tests {
         }
         rows.push_str(&row(
             "a question that is refused",
-            vec![REFUSED.as_u16(); MODES],
+            vec![REFUSED.as_u16(); modes],
         ));
         rows.push_str(&row(
             "more questions than the limit",
-            vec![OVERLOADED.as_u16(); MODES],
+            vec![OVERLOADED.as_u16(); modes],
         ));
-        format!("| decision |{head}\n|---|{}\n{rows}", "--:|".repeat(MODES))
+        format!("| decision |{head}\n|---|{}\n{rows}", "--:|".repeat(modes))
     }
 
     #[test]

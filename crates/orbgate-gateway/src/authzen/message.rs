@@ -100,9 +100,14 @@ pub(super) struct Parts {
     _context: Option<Object<Unread>>,
 }
 
-/// Questions together, each as it came: a faulty one is no fault of the others.
+/// Questions together, each as it came: a faulty one is no fault of the others. What one leaves out is said here.
 #[derive(Debug, Deserialize)]
 pub(super) struct Several {
+    pub(super) subject: Option<Object<Subject>>,
+    pub(super) action: Option<Object<Action>>,
+    pub(super) resource: Option<Object<Resource>>,
+    #[serde(default, rename = "context")]
+    _context: Option<Object<Unread>>,
     #[serde(default)]
     pub(super) evaluations: Option<Vec<Box<RawValue>>>,
     #[serde(default)]

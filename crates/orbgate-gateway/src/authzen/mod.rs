@@ -14,6 +14,7 @@ use http::request::Parts as Head;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
+use orbgate_gate::Credentials;
 use rustls::ServerConfig;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -24,8 +25,8 @@ use crate::connection::{Protocol, Service};
 use crate::faults::Fault;
 use crate::state::State;
 
-use self::evaluate::{Evaluator, faulty};
-use self::message::{Evaluation, Object, Parts, Several};
+use self::evaluate::{Evaluator, Known, faulty};
+use self::message::{Evaluation, Object, Parts, Several, Subject};
 
 pub(crate) use self::evaluate::{ROUTE, SCOPE, TARGET};
 
@@ -272,24 +273,17 @@ async fn evaluations(evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Re
         let message = format!("there are more than {MOST} evaluations");
         return Err((StatusCode::BAD_REQUEST, message));
     }
-    let usual: Parts = read(body)?;
-    let usually = match &usual.subject {
-        Some(subject) => Some(evaluator.known(&subject.0).await),
-        None => None,
-    };
+    let usually = known(evaluator, several.subject.as_ref()).await;
     let semantic = several.options.unwrap_or_default().0.evaluations_semantic;
     let mut answers = Vec::with_capacity(items.len());
     for item in items {
         let (decision, answer) = match serde_json::from_str::<Object<Parts>>(item.get()) {
             Err(error) => (false, faulty(400, &error.to_string())),
             Ok(Object(item)) => {
-                let own = match &item.subject {
-                    Some(subject) => Some(evaluator.known(&subject.0).await),
-                    None => None,
-                };
+                let own = known(evaluator, item.subject.as_ref()).await;
                 let known = own.as_ref().or(usually.as_ref());
-                let action = item.action.as_ref().or(usual.action.as_ref());
-                let resource = item.resource.as_ref().or(usual.resource.as_ref());
+                let action = item.action.as_ref().or(several.action.as_ref());
+                let resource = item.resource.as_ref().or(several.resource.as_ref());
                 match (known, action, resource) {
                     (Some(known), Some(action), Some(resource)) => {
                         evaluator.answer(known, &action.0, &resource.0)
@@ -307,6 +301,17 @@ async fn evaluations(evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Re
         }
     }
     Ok(json!({ "evaluations": answers }))
+}
+
+/// What is known of a subject that may be left out.
+async fn known(
+    evaluator: &Evaluator<'_>,
+    subject: Option<&Object<Subject>>,
+) -> Option<Credentials<Known>> {
+    match subject {
+        Some(subject) => Some(evaluator.known(&subject.0).await),
+        None => None,
+    }
 }
 
 fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Refusal> {

@@ -12,7 +12,8 @@ fn findings(kind: Program, change: (&str, &str)) -> Option<String> {
     let issuer = Issuer::start();
     let [place, backend] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
     let gateway = gateway(&issuer, &place, kind.mode(), "");
-    let proxy = Proxy::start_with(kind, &binary, &place, &backend, change);
+    let mut proxy = Proxy::start_with(kind, &binary, &place, &backend, change);
+    proxy.wait_for_routes();
     let probed = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"))
         .args(["--probe", &proxy.address, &backend, "--config"])
         .arg(gateway.folder.join("gateway.yaml"))
@@ -48,6 +49,8 @@ fn finds(kind: Program, table: &[((&str, &str), &str)]) {
 }
 
 const OTHER: &str = "another call was allowed than this one";
+const CLIENTS: &str = "a promised header is the client's";
+const OPEN: &str = "arrives without a token";
 
 #[test]
 #[ignore = "starts nginx: cargo xtask test gateway"]
@@ -109,10 +112,111 @@ fn the_probe_finds_what_is_wrong_with_caddy() {
         Program::Caddy,
         &[
             (("", ""), ""),
+            ((" X-Orb-Scope X-Orb-Route", " X-Orb-Route"), CLIENTS),
             (
                 (
                     "reverse_proxy 127.0.0.1:3000",
                     "reverse_proxy 127.0.0.1:3000 {\n\t\trewrite /v2{uri}\n\t}",
+                ),
+                OTHER,
+            ),
+        ],
+    );
+}
+
+#[test]
+#[ignore = "starts Traefik: cargo xtask test gateway"]
+fn the_probe_finds_what_is_wrong_with_traefik() {
+    finds(
+        Program::Traefik,
+        &[
+            (("", ""), ""),
+            (("      middlewares: [orbgate]\n", ""), OPEN),
+            (
+                (
+                    "authResponseHeadersRegex: \"(?i)^x[-_]orb[-_]\"",
+                    "authResponseHeaders: [X-Orb-Decision, X-Orb-Status, X-Orb-Reason, X-Orb-Scope, X-Orb-Route, X-Orb-Charge, X-Orb-Policy, X-Orb-Token-Kind]",
+                ),
+                CLIENTS,
+            ),
+            (
+                (
+                    "middlewares: [orbgate]\n      service: backend\n  middlewares:\n",
+                    "middlewares: [orbgate, moved]\n      service: backend\n  middlewares:\n    moved: { addPrefix: { prefix: /v2 } }\n",
+                ),
+                OTHER,
+            ),
+        ],
+    );
+}
+
+#[test]
+#[ignore = "starts HAProxy: cargo xtask test gateway"]
+fn the_probe_finds_what_is_wrong_with_haproxy() {
+    finds(
+        Program::Haproxy,
+        &[
+            (("", ""), ""),
+            (("    http-request lua.orbgate\n", ""), OPEN),
+            (
+                ("    http-request del-header x[-_]orb[-_] -m reg\n", ""),
+                CLIENTS,
+            ),
+            (("    http-request set-uri %[pathq]\n", ""), OTHER),
+            (
+                (
+                    "http-request lua.orbgate",
+                    "http-request lua.orbgate\n    http-request set-path /v2%[path]",
+                ),
+                OTHER,
+            ),
+        ],
+    );
+}
+
+#[test]
+#[ignore = "starts Envoy: cargo xtask test gateway"]
+fn the_probe_finds_what_is_wrong_with_envoy_over_http() {
+    finds(
+        Program::EnvoyHttp,
+        &[
+            (("", ""), ""),
+            (
+                (
+                    "allowed_upstream_headers: { patterns: [{ prefix: x-orb-, ignore_case: true }] }",
+                    "",
+                ),
+                "a promised header is missing",
+            ),
+            (
+                (
+                    "route: { cluster: backend }",
+                    "route: { cluster: backend, prefix_rewrite: /v2/ }",
+                ),
+                OTHER,
+            ),
+            (
+                (
+                    "server_uri:",
+                    "path_prefix: /ask\n                        server_uri:",
+                ),
+                "nothing arrives",
+            ),
+        ],
+    );
+}
+
+#[test]
+#[ignore = "starts Envoy: cargo xtask test gateway"]
+fn the_probe_finds_what_is_wrong_with_envoy_over_grpc() {
+    finds(
+        Program::EnvoyGrpc,
+        &[
+            (("", ""), ""),
+            (
+                (
+                    "route: { cluster: backend }",
+                    "route: { cluster: backend, prefix_rewrite: /v2/ }",
                 ),
                 OTHER,
             ),

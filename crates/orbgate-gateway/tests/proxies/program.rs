@@ -84,10 +84,11 @@ impl Proxy {
             ("9184", port_of(gateway)),
             ("3000", port_of(backend)),
         ];
+        let mut is_there = false;
         for file in fs::read_dir(source).unwrap() {
             let file = file.unwrap();
             let mut text = fs::read_to_string(file.path()).unwrap();
-            assert!(text.contains(line), "{line}");
+            is_there |= text.contains(line);
             if !line.is_empty() {
                 text = text.replace(line, other);
             }
@@ -97,6 +98,7 @@ impl Proxy {
             }
             fs::write(home.join(file.file_name()), text).unwrap();
         }
+        assert!(is_there, "{line}");
         let mut command = Command::new(binary);
         let mut running = Running::start(
             command
@@ -118,6 +120,14 @@ impl Proxy {
             get(&address);
             gateway.counted(&["orbgate_decisions_total", "no_token"]) > 0
         });
+    }
+
+    /// Traefik listens before it has read its routes.
+    pub(super) fn wait_for_routes(&mut self) {
+        let request = b"GET /api/v1/external/orbs HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        let address = self.address.clone();
+        let routes = |_: &Running| ask(&address, request).status != 404;
+        self.running.until("the proxy routes", routes);
     }
 }
 
