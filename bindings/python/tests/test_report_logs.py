@@ -53,6 +53,26 @@ def test_frequent_scopes_are_there_whatever_came_before() -> None:
         assert report(calls.to_reader(max_chunksize=rows_each), POLICY).html == made.html
 
 
+def test_unknown_scopes_have_their_callers() -> None:
+    rows = [("user", "read:orbs made:up", "ann"), ("user", "made:up other", "bob"), ("organisation", "made:up", "ann"), ("user", "made:up", None)]
+    calls = [{"method": "GET", "target": "/api/v1/external/orbs", "kind": kind, "scopes": scopes, "caller": caller} for kind, scopes, caller in rows]
+    made = report(pa.Table.from_pylist(calls), POLICY)
+    found = made.figures
+    assert found.unknown_by_caller == [("ann", "made:up", 2, True), ("bob", "made:up", 1, True), ("bob", "other", 1, True)]
+    assert found.scopes == [("read:orbs", 1, 1, True)] and found.unknown == [("made:up", 4, True), ("other", 1, True)]
+    assert "They are carried by tokens of 2 callers." in made.html and "Who carries scopes that the policy does not have" in made.html
+
+
+def test_unknown_scopes_of_callers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orbgate._report.usage.UNKNOWN_SCOPES", 10)
+    monkeypatch.setattr("orbgate._report.log.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("orbgate.logs.ROWS_AT_ONCE", 100)
+    calls = [{"method": "GET", "target": "/api/v1/external/orbs", "kind": "user", "scopes": f"often jti:{at}", "caller": "ann"} for at in range(2_000)]
+    found = report(pa.Table.from_pylist(calls), POLICY).figures
+    assert not found.unknown_by_caller_is_exact and len(found.unknown_by_caller) < 400
+    assert found.unknown_by_caller[0] == ("ann", "often", 2_000, True)
+
+
 def test_many_callers_are_told_apart_as_far_as_memory_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten million of them took ten gigabytes, and did not end."""
     monkeypatch.setattr(_heavy.Heavy.__init__, "__defaults__", (1_000,))

@@ -19,7 +19,9 @@ import pytest
 from made_up_calls import TABLE
 from orbgate import Policy, TableError, logs
 from orbgate.__main__ import main
-from orbgate._report import Report, make, resume
+from orbgate._report import Report, make
+from orbgate.logs._replay import replayed
+from orbgate.logs import _resume as resume
 from orbgate.logs import _input
 
 pa = pytest.importorskip("pyarrow")
@@ -40,7 +42,7 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "ROWS_AT_ONCE", 256)
     monkeypatch.setattr("orbgate._report.log.ROWS_AT_ONCE", 256)
     monkeypatch.setattr("orbgate.logs._tables.ROWS_AT_ONCE", 100)
-    monkeypatch.setattr("orbgate._report.counts.WAITING_ROWS", 200)
+    monkeypatch.setattr("orbgate.logs._counts.WAITING_ROWS", 200)
 
 
 def written(folder: Path, name: str) -> list[Path]:
@@ -94,6 +96,61 @@ def test_it_makes_the_same_page_and_bundle(tmp_path: Path, name: str) -> None:
         reached = rows
     found = run(paths, file)
     assert found.html == expected.html and found.bundle() == expected.bundle()
+
+
+@pytest.mark.parametrize("name", ["calls.csv", "calls.csv.gz", "calls.parquet", "calls.json", "two.csv"])
+def test_a_replay_makes_the_same_summary(tmp_path: Path, name: str) -> None:
+    paths, file = written(tmp_path, name), tmp_path / "state"
+
+    def replay(stop: int | None) -> dict[str, Any]:
+        log = read(paths)
+        watch = None if stop is None else stop_at(log, stop)
+        return replayed(log, POLICY, OTHER, None, 9, 2, watch, resume.Resume(file, log, POLICY, OTHER, "replay")).to_dict()
+
+    expected = logs.replay(read(paths), POLICY, base=OTHER, top=9, examples=2).to_dict()
+    for stop in (600, 1_001, 2_500):
+        with pytest.raises(KeyboardInterrupt):
+            replay(stop)
+        assert json.loads(file.read_bytes().partition(b"\n")[0])["rows"] > stop - 1_000
+    assert replay(None) == expected
+    # What a report has counted is something else.
+    log = read(paths)
+    with pytest.raises(TableError, match="the command was not the same"):
+        make(log, POLICY, "t", 9, None, OTHER, None, resume.Resume(file, log, POLICY, OTHER))
+
+
+def test_the_command_replays_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (path,) = written(tmp_path, "calls.csv")
+    file = tmp_path / "state"
+    command = ["replay", str(path), "--tolerate", "1%", "--json"]
+    assert main(command) == 0
+    expected = capsys.readouterr().out
+    log = read([path])
+    said = {"tolerate": "1%"}
+    log.also.update(said)
+    with pytest.raises(KeyboardInterrupt):
+        replayed(log, POLICY, None, None, 10, 3, stop_at(log, 1_500), resume.Resume(file, log, POLICY, None, "replay with 3 examples"))
+    before = file.read_bytes()
+    assert main([*command, "--resume", str(file), "--examples", "2"]) == 2 and "the command was not the same" in capsys.readouterr().err
+    assert file.read_bytes() == before
+    assert main([*command, "--resume", str(file)]) == 0 and capsys.readouterr().out == expected
+    assert not file.exists()
+    for wrong in (["--out", str(tmp_path / "out.parquet"), "--resume", str(file)], ["--resume", str(path)]):
+        with pytest.raises(SystemExit):
+            main([*command, *wrong])
+    assert path.read_bytes() and not file.exists()
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("about", [[], "x", None, 7])
+def test_a_head_of_another_form_is_a_clear_error(tmp_path: Path, about: Any) -> None:
+    (path,) = written(tmp_path, "calls.csv")
+    file, body = tmp_path / "state", pickle.dumps([])
+    head = {"format": resume.FORMAT, "rows": 1, "sha256": hashlib.sha256(body).hexdigest(), "about": about}
+    for said in (head, [head], {**head, "about": {}, "rows": "1"}):
+        file.write_bytes(json.dumps(said).encode() + b"\n" + body)
+        with pytest.raises(TableError, match="no file that --resume wrote"):
+            run([path], file)
 
 
 def test_rows_before_are_not_decided_again(tmp_path: Path) -> None:
@@ -177,7 +234,7 @@ def test_other_arguments_and_policies_are_refused(tmp_path: Path) -> None:
 
 SCRIPT = """
 import sys
-from orbgate._report import resume
+from orbgate.logs import _resume as resume
 from orbgate.logs import _input
 resume.EVERY, _input.PIECE = 0, 50_000
 from orbgate.__main__ import main

@@ -12,7 +12,7 @@ from typing import Any
 
 import orbgate
 import pytest
-from orbgate import NoPropertyError, OrbgateError, Policy, PolicyError, PropertyError, PropertyWarning, Token, TokenKind, openapi
+from orbgate import NoPropertyError, Policy, PolicyError, PropertyError, PropertyWarning, Token, TokenKind, openapi
 
 SHOP = """\
 orbgate: 1
@@ -160,10 +160,10 @@ def test_what_is_asserted_holds_or_has_its_witnesses() -> None:
         (lambda: policy.assert_orbs_at_most(0, []), "it names no calls"),
     ]
     for nothing, message in undecided:
-        with pytest.raises(NoPropertyError, match=message) as raised:
+        with pytest.raises(NoPropertyError, match=message) as unsaid:
             nothing()
-        assert isinstance(raised.value, ValueError) and not isinstance(raised.value, PropertyError)
-        assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+        assert isinstance(unsaid.value, ValueError) and not isinstance(unsaid.value, PropertyError)
+        assert str(pickle.loads(pickle.dumps(unsaid.value))) == str(unsaid.value)
     with pytest.raises(ValueError, match="nobody"):
         policy.assert_never("*", kind="nobody")
 

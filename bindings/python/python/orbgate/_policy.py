@@ -199,7 +199,8 @@ class Policy(_native.Policy):
         """The least set of scopes with which a token may make these calls, each a method and a target.
 
         It is irreducible: without any one of them, the call that is its evidence is denied. `kind` is whose token it is, by
-        default a user's. `calls` may be a table, as for `decide_table`, whose `columns` and `kind` these are; with `by`, the
+        default a user's. Every call counts, also one that was denied when it was made: for the least with which all that was allowed still is,
+        give only the calls that were, or ask `orbgate.audit.privileges`. `calls` may be a table, as for `decide_table`, whose `columns` and `kind` these are; with `by`, the
         name of a column of text, the answer has the least set for each of its texts, as for each caller.
 
         >>> calls = [("GET", "/api/v1/external/orbs"), ("POST", "/api/v1/external/voxies")]

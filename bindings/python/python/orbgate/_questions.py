@@ -103,7 +103,7 @@ class Refusal(NamedTuple):
 
 
 class LeastScopes(NamedTuple):
-    """The least set of scopes for some calls, and the calls that no scope allows, grouped by their denials."""
+    """The least set of scopes for some calls, whether they were allowed or denied, and the calls that no scope allows, grouped by their denials."""
 
     needs: Rows[Need]
     refusals: Rows[Refusal]

@@ -10,7 +10,8 @@ from typing import Any
 from .. import audit
 from .._extras import needs
 from .._policy import Policy
-from ..logs._notes import number
+from .._whole import whole
+from .._number import number
 from ..logs._text import shown
 from .replay import add_log_to, exit_code, is_log, open_log, progress
 
@@ -59,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         made = audit.check(log, policy, most_unused=options.most_unused, watch=watch)
     found = made.found
     if options.proposal:
-        with open(options.proposal, "w", encoding="utf-8", newline="\n") as file:
+        with whole(options.proposal) as part, open(part, "w", encoding="utf-8", newline="\n") as file:
             json.dump(found.proposal(), file, indent=2, ensure_ascii=False)
             file.write("\n")
     print(_text(made, options.most_unused, options.top), end="")

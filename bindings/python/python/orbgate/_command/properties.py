@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from .._policy import Policy
-from .._report.numbers import number
+from .._number import number
 from ..logs._text import shown
 
 if TYPE_CHECKING:

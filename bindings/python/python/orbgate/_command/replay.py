@@ -9,17 +9,20 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._extras import needs
 from .._columns import NAMES
 from .._policy import Policy
 from ..logs import FORMATS, Reader, read
 from ..logs._input import STANDARD_INPUT
-from ..logs._notes import number
-from ..logs._replay import replay
+from .._number import number
+from ..logs._replay import replayed
 from ..logs._times import UNITS
 from .properties import add_properties_to, code, prove, text, to_dict
+
+if TYPE_CHECKING:
+    from ..logs._resume import Resume
 
 DESCRIPTION = "Decide every request of a log: how many were allowed and why, and what would change under another policy."
 
@@ -45,6 +48,7 @@ exit codes:
   0  every row was decided, allowed or denied; or all but as many as --tolerate says
   1  so it was, and a property of --properties does not hold
   2  could not run, or more rows could not be read; all others were decided
+  130  interrupted; nothing was written but the file of --resume
 """
 
 
@@ -67,10 +71,20 @@ def add_to(commands: Any) -> None:
     add_properties_to(parser)
     parser.add_argument("--no-base", action="store_true", help="compare with no policy")
     parser.add_argument("--out", metavar="FILE", help="write each request with its decision, and the log's other columns as log_NAME, to a Parquet file")
+    add_resume_to(parser, "the summary is printed")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--top", type=_count, default=10, metavar="N", help="show the N calls and callers denied most")
     parser.add_argument("--examples", type=_count, default=3, metavar="N", help="show the first N rows of each change")
     parser.set_defaults(run=run, parser=parser)
+
+
+def add_resume_to(parser: argparse.ArgumentParser, end: str) -> None:
+    """Adds what keeps how far counting has come."""
+    parser.add_argument(
+        "--resume",
+        metavar="FILE",
+        help=f"keep every minute in this file how far counting has come; if it is there, go on from there. It is removed once {end}",
+    )
 
 
 def add_log_to(parser: argparse.ArgumentParser) -> None:
@@ -140,20 +154,30 @@ def is_log(path: str, log: Reader) -> bool:
 def run(options: argparse.Namespace) -> int:
     """Replays a log and prints what was counted."""
     needs("pyarrow", "logs")
+    from ..logs._resume import Resume
+
     policy, base = _policies(options)
     proved = prove(options, policy)
     log = open_log(options)
     if options.out and is_log(options.out, log):
         options.parser.error("--out is the log itself")
-    with progress(log) as watch:
-        summary = replay(
-            log, policy, base=base, out=options.out, top=options.top, examples=options.examples, watch=watch
-        )
+    if options.resume and options.out:
+        options.parser.error("--resume with --out: a Parquet file that is begun cannot be gone on with")
+    for file in (options.policy, options.base, options.properties):
+        if options.resume and file is not None and os.path.exists(options.resume) and os.path.samefile(options.resume, file):
+            options.parser.error("--resume is the policy or the properties")
+    if options.resume and is_log(options.resume, log):
+        options.parser.error("--resume is the log itself")
+    resume = None if options.resume is None else Resume(options.resume, log, policy, base, f"replay with {number(options.examples, 'example')}")
+    with progress(log) as watch, kept(resume):
+        summary = replayed(log, policy, base, options.out, options.top, options.examples, watch, resume)
     if options.json:
         said = summary.to_dict()
         print(json.dumps(said if proved is None else {**said, "properties": to_dict(proved, options.properties)}, indent=2, ensure_ascii=False))
     else:
         print(summary, end="" if proved is None else f"\n{text(proved, options.properties)}")
+    if resume is not None:
+        resume.remove()
     return code(proved, exit_code(options, log, summary.errors, summary.rows, None if summary.broken is None else str(summary.broken)))
 
 
@@ -178,6 +202,17 @@ def progress(log: Reader) -> Iterator[Callable[[], None] | None]:
         yield from _bar(log, tqdm) if tqdm else (None,)
     except KeyboardInterrupt:
         print(f"interrupted after {number(log.rows, 'row')}; nothing was written", file=sys.stderr)
+        raise
+
+
+@contextlib.contextmanager
+def kept(resume: Resume | None) -> Iterator[None]:
+    """Says where an interrupted command can be gone on with."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if resume is not None and resume.rows:
+            print(f"{resume.path}: {number(resume.rows, 'row')}; the same command goes on after them", file=sys.stderr)
         raise
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from hashlib import sha256
 from typing import Any
 
 from .._policy import Policy
 from .._whole import whole
 from .._report import TITLE, TOP, check_needs, make
-from .._report.numbers import number
+from .._number import number
 from .properties import add_properties_to, code, prove, text
-from .replay import add_log_to, exit_code, is_log, open_log, progress
+from .replay import add_log_to, add_resume_to, exit_code, is_log, kept, open_log, progress
 
 DESCRIPTION = (
     "Decide every request of a log, and write a page of HTML about it: charts and tables in one file, no scripts."
@@ -57,11 +56,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--out", metavar="FILE", required=True, help="where to write the page")
     parser.add_argument("--bundle", metavar="FILE", help="also write the page with its tables, the policies and a manifest as a ZIP archive")
     parser.add_argument("--sign", metavar="KEY", help="sign the bundle with this secret key of minisign, into FILE.minisig")
-    parser.add_argument(
-        "--resume",
-        metavar="FILE",
-        help="keep every minute in this file how far counting has come; if it is there, go on from there. It is removed once the page is written",
-    )
+    add_resume_to(parser, "the page is written")
     parser.add_argument("--title", default=TITLE, help="what the page is called")
     parser.add_argument("--top", type=_top, default=TOP, metavar="N", help="at most N rows in each table")
     parser.set_defaults(run=run, parser=parser)
@@ -81,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     # Before the needs of logs, which are fewer.
     check_needs()
     proved = prove(options, policy)
-    from .._report.resume import Resume
+    from ..logs._resume import Resume
     from .._report.verify import sign
 
     log = open_log(options)
@@ -89,13 +84,8 @@ def run(options: argparse.Namespace) -> int:
         if path is not None and is_log(path, log):
             options.parser.error(f"{name} is the log itself")
     resume = None if options.resume is None else Resume(options.resume, log, policy, base)
-    try:
-        with progress(log) as watch:
-            made = make(log, policy, options.title, options.top, watch, base, proved, resume)
-    except KeyboardInterrupt:
-        if resume is not None and resume.rows:
-            print(f"{options.resume}: {number(resume.rows, 'row')}; the same command goes on after them", file=sys.stderr)
-        raise
+    with progress(log) as watch, kept(resume):
+        made = make(log, policy, options.title, options.top, watch, base, proved, resume)
     made.save(options.out)
     found = made.figures
     said = f"{number(found.calls, 'call')}, {number(found.allowed)} allowed, {number(found.denied)} denied"

@@ -7,20 +7,22 @@ from typing import Any
 
 from .. import audit
 from .._report import check_needs
+from .._number import number
 from ..logs._text import shown
 
 DESCRIPTION = "Check a bundle that `report --bundle` wrote: that it is whole, that it is signed, and that the log makes it again."
 
 EPILOG = """\
 With --log, the files are known by their SHA-256, wherever they are and whatever they are called; the log is decided again by the policy in the
-bundle, and every file of the bundle is compared.
+bundle, and every file of the bundle is compared. Without --log only the bundle itself is checked, against what it says of itself: who made its
+numbers up can make that fit. The last line says what was not checked.
 
 examples:
   python -m orbgate verify evidence.zip
   python -m orbgate verify evidence.zip --log access.log.gz --public-key auditor.pub
 
 exit codes:
-  0  all that was checked is the same
+  0  all that was checked is the same; without --log or --public-key, that is not all that could be
   1  something is not, or the signature is not by the key
   2  could not run, or it is no bundle
 """
@@ -53,5 +55,7 @@ def run(options: argparse.Namespace) -> int:
     for row in found:
         print(f"{WORDS[row.is_same]:11}  {shown(row.what)}: {shown(row.about)}")
     differ = sum(row.is_same is False for row in found)
-    print(f"{options.bundle}: {f'{differ} of {len(found)} checks failed' if differ else 'all that was checked is the same'}")
+    said = f"{differ} of {number(len(found), 'check')} failed" if differ else "all that was checked is the same"
+    left = [*([] if options.log else ["whether its numbers are those of the log (--log)"]), *([] if options.public_key else ["who made it (--public-key)"])]
+    print(f"{options.bundle}: {said}{'; not checked: ' + ', '.join(left) if left else ''}")
     return 1 if differ else 0

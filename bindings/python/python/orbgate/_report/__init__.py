@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .._terms import TokenKind
     from ..logs import Log
     from .figures import Figures
-    from .resume import Resume
+    from ..logs._resume import Resume
 
 TITLE = "Access report"
 TOP = 25

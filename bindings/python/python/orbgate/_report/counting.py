@@ -13,8 +13,10 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
+from ..logs._bulk import OutlyingTime, apart
+from ..logs._bulk import warning as outlying_warning
 from ..logs._heavy import Heavy
-from .counts import Counts, HeavyCounts, Times
+from ..logs._counts import Counts, HeavyCounts, Times
 from .denials import DenialCounts
 from .figures import (
     CallerCount,
@@ -32,7 +34,7 @@ from .figures import (
 )
 from .log import Decided, Part
 from .orbs import OrbCounts
-from .resume import Resume, restore, state_of
+from ..logs._resume import Resume, restore, state_of
 from .served import ServedCounts
 from .spans import spans
 from .usage import Usage
@@ -48,7 +50,7 @@ class Counted:
     """What is counted of a log, part by part."""
 
     def __init__(self, policy: Policy, has_base: bool) -> None:
-        self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",))
+        self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",), first=("row",))
         self.usage, self.callers, self.served = Usage(policy), Callers(), ServedCounts()
         self.orbs, self.denials = OrbCounts(has_base), DenialCounts(has_base)
         self._waiting = (self.callers.calls, self.usage.texts, self.usage.held, self.served.by_caller, self.orbs.by_caller)
@@ -57,7 +59,7 @@ class Counted:
         """Counts calls with their decisions, row by row."""
         calls, decided, _, at_end = part
         columns = {name: decided[name] for name in KEYS}
-        columns |= {name: calls[name] for name in ("method", "target", "caller", "time")}
+        columns |= {name: calls[name] for name in ("method", "target", "caller", "time", "row")}
         counted = pa.table(columns)
         self.outcomes.add(counted)
         self.times.add(counted)
@@ -103,8 +105,9 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
     served, orbs, denials, usage, callers = counted.served, counted.orbs, counted.denials, counted.usage, counted.callers
     found = _outcomes(counted.outcomes)
     timed = [row for row in counted.times.rows() if row["time"] is not None]
-    by_time, unit = spans(timed)
-    first, last = (end((row["time"] for row in timed), default=None) for end in (min, max))
+    period, outlying = apart(timed, log.where)
+    first, last = period or (None, None)
+    by_time, unit = spans([row for row in timed if period is not None and period[0] <= row["time"] <= period[1]])
     return Figures(
         served=served.figures(unit),
         orbs=orbs.figures(by_time, unit),
@@ -117,6 +120,8 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
         caller_scopes=usage.caller_rows(),
         caller_scopes_is_exact=usage.callers.is_exact,
         unknown=usage.unknown_rows(),
+        unknown_by_caller=usage.unknown_by_caller(),
+        unknown_by_caller_is_exact=usage.unknown_held.is_exact,
         unknown_scopes=len(usage.unknown),
         unknown_is_exact=usage.unknown.is_exact,
         missing=_missing(found),
@@ -130,13 +135,14 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
         unit=unit,
         first=first,
         last=last,
+        outlying=Rows(OutlyingTime, outlying),
         without_caller=callers.without,
         unread_times=log.unread_times,
         unread=log.unread,
         first_unread=Rows(UnreadRow, (UnreadRow(*row) for row in log.first_unread)),
         broken=log.broken,
         files=Rows(LogFile, (LogFile(*file) for file in log.files())),
-        warnings=tuple(log.warnings),
+        warnings=(*log.warnings, *([outlying_warning(outlying)] if outlying else [])),
         format=log.format,
         arguments=log.arguments,
     )

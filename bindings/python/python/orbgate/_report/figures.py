@@ -9,6 +9,7 @@ from .._property import Properties
 from .._questions import ScopeUse
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
+from ..logs._bulk import OutlyingTime
 from .denials import Denied
 from .orbs import Orbs
 from .served import Served
@@ -70,6 +71,15 @@ class MissingScope(NamedTuple):
 class UnknownScope(NamedTuple):
     """A scope that tokens carried and the policy does not have; the calls are a lower bound where they are not exact."""
 
+    scope: str
+    granted: int
+    is_exact: bool
+
+
+class UnknownScopeBy(NamedTuple):
+    """A scope that a caller's tokens carried in `granted` calls and the policy does not have; a lower bound where it is not exact."""
+
+    caller: str
     scope: str
     granted: int
     is_exact: bool
@@ -149,7 +159,8 @@ class Figures(NamedTuple):
 
     `scopes` are those of the policy, `unknown` the others. A log may have more callers and unknown scopes than can be told
     apart: then the lists have those with most denials or calls, and the numbers of all are lower bounds. `caller_scopes` has the
-    callers whose every call was counted, and `caller_scopes_is_exact` says whether that is all of them.
+    callers whose every call was counted, and `caller_scopes_is_exact` says whether that is all of them. What is by time, with `first` and `last`, is of
+    all calls but those of `outlying`: at most one in 100, at times that are farther from all others than those are from each other.
     """
 
     served: Served
@@ -163,6 +174,8 @@ class Figures(NamedTuple):
     caller_scopes: Rows[CallerScope]
     caller_scopes_is_exact: bool
     unknown: Rows[UnknownScope]
+    unknown_by_caller: Rows[UnknownScopeBy]
+    unknown_by_caller_is_exact: bool
     unknown_scopes: int
     unknown_is_exact: bool
     missing: Rows[MissingScope]
@@ -176,6 +189,7 @@ class Figures(NamedTuple):
     unit: Unit | None
     first: datetime | None
     last: datetime | None
+    outlying: Rows[OutlyingTime]
     without_caller: int
     unread_times: int
     unread: int
@@ -225,7 +239,12 @@ class Figures(NamedTuple):
     @property
     def without_time(self) -> int:
         """How many calls have no time."""
-        return self.calls - sum(span.allowed + span.denied for span in self.times)
+        return self.calls - self.outlying_calls - sum(span.allowed + span.denied for span in self.times)
+
+    @property
+    def outlying_calls(self) -> int:
+        """How many calls have a time that is far from all others."""
+        return sum(row.calls for row in self.outlying)
 
     @property
     def unused(self) -> Rows[ScopeUse]:

@@ -13,7 +13,7 @@ from ..logs._decide import Decider
 from ..logs._heavy import ROWS_AT_ONCE
 from ..logs._notes import NoColumnError, ResumeError
 from ..logs._tally import Changes
-from .resume import restore, state_of
+from ..logs._resume import restore, state_of
 
 if TYPE_CHECKING:
     from .. import logs
@@ -71,6 +71,10 @@ class Decided:
     def arguments(self) -> dict[str, object]:
         """How the log was said to be read."""
         return self._log.arguments
+
+    def where(self, row: int) -> str:
+        """The place of a row, for people."""
+        return self._log.where(row)
 
     @property
     def rows(self) -> int:

@@ -6,19 +6,12 @@ import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
 
+from .._number import number
+
 # A longer text is cut in its middle: its end often says most.
 MOST_CHARACTERS = 120
 # Characters that are invisible, or change how the others look: a log may use them to look like something else.
 UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-
-
-def number(count: int, noun: str = "", nouns: str = "") -> str:
-    """A number, and what it counts; `nouns` where more of it are not called so with an "s".
-
-    >>> number(1), number(1, "call"), number(12345, "call"), number(0, "witness", "witnesses")
-    ('1', '1 call', '12,345 calls', '0 witnesses')
-    """
-    return f"{count:,}" if not noun else f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
 def bound(count: int, is_exact: bool, noun: str = "") -> str:

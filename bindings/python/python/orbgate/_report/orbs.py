@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from .._rows import Rows
 from ..logs._heavy import Heavy
-from .counts import Counts, HeavyCounts, Times
+from ..logs._counts import Counts, HeavyCounts, Times
 
 if TYPE_CHECKING:
     from .log import Part

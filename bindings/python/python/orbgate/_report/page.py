@@ -16,7 +16,8 @@ from .._native import VERSION
 from ..logs._text import argument
 from . import TOP
 from .sections import sections
-from .numbers import bound, number, period, share, shown
+from .numbers import bound, period, share, shown
+from .._number import number
 
 if TYPE_CHECKING:
     from .._policy import Policy
@@ -61,7 +62,7 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         policy=policy,
         policy_name=shown(policy.name or "without a name"),
         routes=number(len(policy.routes()), "route"),
-        period=period(found.first, found.last),
+        period=period(found.first, found.last) + (f", and {number(found.outlying_calls, 'call')} far from that" if found.outlying else ""),
         files=[file._replace(name=shown(file.name)) for file in found.files[:MOST_FILES]],
         more_files=max(0, len(found.files) - MOST_FILES),
         arguments=_arguments(found, top),

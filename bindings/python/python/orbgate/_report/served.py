@@ -14,7 +14,7 @@ from .._rows import Rows
 from .._terms import Effect, Reason
 from ..logs._heavy import Heavy
 from ..logs._served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED, mismatch, served
-from .counts import Counts, HeavyCounts, Times
+from ..logs._counts import Counts, HeavyCounts, Times
 
 if TYPE_CHECKING:
     from .spans import Unit

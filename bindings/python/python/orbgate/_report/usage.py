@@ -14,8 +14,8 @@ from .._questions import ScopeUse
 from .._rows import Rows
 from .._terms import Reason
 from ..logs._heavy import Heavy
-from .counts import HeavyCounts
-from .figures import CallerScope, UnknownScope
+from ..logs._counts import HeavyCounts
+from .figures import CallerScope, UnknownScope, UnknownScopeBy
 
 if TYPE_CHECKING:
     from .._policy import Policy
@@ -34,8 +34,9 @@ class Usage:
     def __init__(self, policy: Policy) -> None:
         self.unknown = Heavy(UNKNOWN_SCOPES)
         self.callers = Heavy(CALLERS)
+        self.unknown_held = Heavy(UNKNOWN_SCOPES)
         self.texts = HeavyCounts(("scopes",), self._take_texts, self.unknown, new=self._new_scopes)
-        self.held = HeavyCounts(("caller", "scopes", "used"), self._take, self.callers, new=self._new_callers)
+        self.held = HeavyCounts(("caller", "scopes", "used"), self._take, self.callers, self.unknown_held, new=self._new_held)
         self._policy = policy
         self._granted: Counter[str] = Counter()
         self._used: Counter[str] = Counter()
@@ -62,6 +63,11 @@ class Usage:
         found = self.unknown.first(len(self.unknown))
         return Rows(UnknownScope, (UnknownScope(scope, entry.count, entry.is_exact) for scope, entry in found))
 
+    def unknown_by_caller(self) -> Rows[UnknownScopeBy]:
+        """The same by caller, first what was granted most."""
+        rows = (UnknownScopeBy(caller.decode("utf-8", "backslashreplace"), scope, entry.count, entry.is_exact) for (caller, scope), entry in self.unknown_held)
+        return Rows(UnknownScopeBy, sorted(rows, key=lambda row: (-row.granted, row.caller, row.scope)))
+
     def caller_rows(self) -> Rows[CallerScope]:
         """What each caller held and used, of the callers whose every call was counted."""
         rows = []
@@ -83,12 +89,16 @@ class Usage:
         found = {scope for text in self.texts.different("scopes") for scope in self._scopes_of(text)[1]}
         return sum(scope not in self.unknown for scope in found)
 
-    def _new_callers(self) -> int:
-        return sum(caller not in self.callers for caller in self.held.different("caller"))
+    def _new_held(self) -> int:
+        """New callers, and texts with unknown scopes, which any caller may hold."""
+        callers = sum(caller not in self.callers for caller in self.held.different("caller"))
+        return callers + sum(len(self._scopes_of(text)[1]) for text in self.held.different("scopes"))
 
     def _take(self, rows: Iterable[dict[str, Any]]) -> None:
         for row in rows:
-            known, _ = self._scopes_of(row["scopes"])
+            known, unknown = self._scopes_of(row["scopes"])
+            for scope in unknown:
+                self.unknown_held.add((row["caller"], scope), row["calls"])
             if known:
                 parts = self.callers.add(row["caller"], len(known) * row["calls"]).parts
                 for scope in known:

@@ -30,7 +30,8 @@ from ._columns import Layout, Normaliser
 from ._files import FORMATS, files, format_of, labels
 from ._heavy import ROWS_AT_ONCE
 from ._input import STANDARD_INPUT, Input
-from ._notes import ResumeError, number
+from ._notes import ResumeError
+from .._number import number
 from ._replay import Summary, replay
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ class Reader(Iterator["_pa.RecordBatch"]):
         self._is_read = False
         # How many blocks have been read, where another reader came to, and whether the last batch was the last one of its block.
         self._blocks = self._block_rows = 0
+        # The files that were begun, and how many rows there were before each.
+        self._begun: list[tuple[int, str]] = []
         self._place: dict[str, Any] = {"blocks": 0}
         self._skipped: Callable[[], None] | None = None
         self.is_between_blocks: bool = False
@@ -186,6 +189,13 @@ class Reader(Iterator["_pa.RecordBatch"]):
             said.append(f"Without a zone: {number(self.zoneless_times, 'time')}, taken for times of {zone or 'UTC, because no zone was said'}.")
         return said
 
+    def where(self, row: int) -> str:
+        """The place of a row that has been read, for people."""
+        if len(self._inputs) < 2:
+            return f"row {row:,}"
+        before, name = next(begun for begun in reversed(self._begun) if begun[0] < row)
+        return f"{name}, row {row - before:,}"
+
     def keep_others(self) -> None:
         """Has the log's other columns come along in the batches, each as `log_` and its name; `schema` does not have them."""
         self._layout.keeps_others = True
@@ -269,9 +279,10 @@ class Reader(Iterator["_pa.RecordBatch"]):
         self._layout.notes.check()
 
     def _of_files(self, layout: Layout) -> Iterator[_lines.Columns]:
-        any_rows = False
+        any_rows, before = False, 0
         for log in self._inputs:
             row = 0
+            self._begun.append((before, log.name))
             with log:
                 if log.format == "parquet":
                     # It is read in any order, so its digest says at any time which file it is.
@@ -285,7 +296,7 @@ class Reader(Iterator["_pa.RecordBatch"]):
                     if any_rows or row:
                         log.read_on()
                     raise
-                any_rows = any_rows or bool(row)
+                any_rows, before = any_rows or bool(row), before + row
                 log.read_on()
 
     def _of_tables(self, log: Any, layout: Layout) -> Iterator[_lines.Columns]:

@@ -8,6 +8,7 @@ from typing import Any
 from .._columns import NAMES
 from .._errors import TableError
 from .._extras import needs
+from .._number import number
 
 
 class NoColumnError(TableError):
@@ -106,11 +107,6 @@ class Notes:
         for name in self._overruled:
             said.append(f"The log's own column `{name}` was not read: `{name}` is {_quoted(self._values[name])} for all calls.")
         return said
-
-
-def number(count: int, noun: str) -> str:
-    """How many things there are."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _plain(name: str) -> str:

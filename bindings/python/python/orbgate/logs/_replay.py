@@ -13,16 +13,19 @@ from .._extras import needs
 from .._policy import Policy
 from .._terms import Reason
 from .._whole import whole
+from ._bulk import warning
 from ._decide import Decider
-from ._notes import NoColumnError
+from ._notes import NoColumnError, ResumeError
 from ._served import REFUSED, SERVED, UNCLEAR
 from ._tally import Changes, Tally
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import Reader
+    from ._resume import Resume
 
 SHOWN_ERRORS = 5
+SHOWN_TIMES = 5
 
 
 class Summary:
@@ -58,15 +61,29 @@ class Summary:
         if self._changes is not None:
             self._changes.count(batch, before, decided)
 
+    def state(self) -> list[Any]:
+        """What was counted, as plain data."""
+        from ._resume import state_of
+
+        return [state_of(counter) for counter in (self._tally, self._changes) if counter is not None]
+
+    def restore(self, state: list[Any]) -> None:
+        """Goes on from there."""
+        from ._resume import restore
+
+        for counter, of in zip((self._tally, self._changes), state):
+            restore(counter, of)
+
     def to_dict(self) -> dict[str, Any]:
         """The summary as JSON has it."""
         tally = self._tally
         rows = tally.rows_of()
+        first, last, outlying = tally.period(self.log.where)
         summary = {
             "log": self.log.path,
             "format": self.log.format,
             "arguments": {**self.log.arguments, "top": self._top, "examples": self._examples},
-            "warnings": self.log.warnings,
+            "warnings": [*self.log.warnings, *([warning(outlying)] if outlying else [])],
             "policy": self.policy.digest,
             "rows": tally.rows,
             "allowed": sum(count for row, count in rows if row["status"] is None),
@@ -74,8 +91,13 @@ class Summary:
             "errors": tally.errors,
             "unread_times": self.log.unread_times,
             "zoneless_times": self.log.zoneless_times,
-            "first_time": tally.first_time and tally.first_time.isoformat(),
-            "last_time": tally.last_time and tally.last_time.isoformat(),
+            "first_time": first and first.isoformat(),
+            "last_time": last and last.isoformat(),
+            "outlying_times": {
+                "calls": sum(row.calls for row in outlying),
+                "different": len(outlying),
+                "first": [{"time": f"{row.time.isoformat()}+00:00", "count": row.calls, "row": row.row, "where": row.where} for row in outlying[:SHOWN_TIMES]],
+            },
             "served": self._served(),
             "reasons": self._reasons(rows),
             "routes": self._routes(rows),
@@ -198,10 +220,29 @@ def replay(
     A row that cannot be read is counted, and written with its reason and without a decision. Where the log breaks off,
     the summary is of all rows before, and its `broken` says why.
     """
+    return replayed(log, policy, base, out, top, examples, watch, None)
+
+
+def replayed(
+    log: Reader,
+    policy: Policy,
+    base: Policy | None,
+    out: str | os.PathLike[str] | None,
+    top: int,
+    examples: int,
+    watch: Callable[[], None] | None,
+    resume: Resume | None,
+) -> Summary:
+    """The same; `resume` keeps how far counting has come."""
     if out is not None:
         log.keep_others()
     summary = Summary(log, policy, base, top, examples)
     new, old = Decider(policy), None if base is None else Decider(base)
+    if resume is not None:
+        log.digest_files()
+        if (state := resume.load()) is not None:
+            log.go_to(state["place"], watch)
+            summary.restore(state["counted"])
     with contextlib.ExitStack() as stack:
         write = stack.enter_context(_writer(out)) if out is not None else None
         try:
@@ -211,10 +252,12 @@ def replay(
                 summary.count(batch, decided, before)
                 if write:
                     write(_row_by_row(log.shown(batch), new.plain(decided), before and new.plain(before)))
+                if resume is not None and log.is_between_blocks and resume.is_due():
+                    resume.save({"place": log.place(), "counted": summary.state()}, log.rows)
                 if watch:
                     watch()
         except TableError as error:
-            if not summary.rows or isinstance(error, NoColumnError):
+            if not summary.rows or isinstance(error, (NoColumnError, ResumeError)):
                 raise
             summary.broken = error
         if write and not summary.rows:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from .._extras import needs
 from ._decide import FOLLOWERS, KEY
+from ._bulk import OutlyingTime, apart
 from ._heavy import ROWS_AT_ONCE, Heavy
 from ._served import served
 from ._times import EPOCH
@@ -16,11 +18,15 @@ class Tally:
     """Counts of rows by their decisions."""
 
     def __init__(self, shown_errors: int) -> None:
+        # It needs pyarrow, which this module may be imported without.
+        from ._counts import Times
+
         self.rows = 0
         self.errors = 0
         self.first_errors: list[tuple[int, str]] = []
-        self.first_time: datetime | None = None
-        self.last_time: datetime | None = None
+        # From when to when, in microseconds since 1970; and how many calls when, to tell which times are far from the others.
+        self.ends: list[int] = []
+        self.times = Times(first=("row",))
         self.outcomes: Counter[tuple[Any, ...]] = Counter()
         # By what the status of the log says, and whether the policy allows the call.
         self.served: Counter[tuple[str, bool]] = Counter()
@@ -34,7 +40,7 @@ class Tally:
         """Counts a batch and its decisions."""
         self.rows += batch.num_rows
         self._count_errors(batch)
-        self._count_times(batch["time"])
+        self._count_times(batch["time"], batch["row"])
         grouped = decided.group_by(list(KEY), use_threads=False).aggregate(
             [([], "count_all"), *((name, "first") for name in FOLLOWERS)]
         )
@@ -62,13 +68,25 @@ class Tally:
             unread = batch.filter(self._pc.is_valid(batch["error"])).slice(0, wanted)
             self.first_errors += zip(unread["row"].to_pylist(), unread["error"].to_pylist())
 
-    def _count_times(self, times: Any) -> None:
-        # As numbers: there may be no time zones on the machine, not even UTC.
+    def _count_times(self, times: Any, rows: Any) -> None:
+        # As numbers, and times of a calendar: there may be no time zones on the machine, not even UTC.
         found = self._pc.min_max(times.cast(self._pa.int64()))
         if found["min"].is_valid:
-            first, last = (EPOCH + timedelta(microseconds=found[end].as_py()) for end in ("min", "max"))
-            self.first_time = first if self.first_time is None else min(self.first_time, first)
-            self.last_time = last if self.last_time is None else max(self.last_time, last)
+            ends = [*self.ends, found["min"].as_py(), found["max"].as_py()]
+            self.ends = [min(ends), max(ends)]
+            timed = self._pa.table({"time": times.cast(self._pa.timestamp("us")), "row": rows})
+            self.times.add(timed.filter(self._pc.is_valid(timed["time"])))
+
+    def period(self, where: Callable[[int], str]) -> tuple[datetime | None, datetime | None, list[OutlyingTime]]:
+        """From when to when, but for times that are far from all others; and those."""
+        found, outlying = apart(self.times.rows(), where)
+        if found is None:
+            return None, None, []
+        # The counts know no parts of a second.
+        ends = (EPOCH + timedelta(microseconds=end) for end in self.ends)
+        is_far = (any(row.time < found[0] for row in outlying), any(row.time > found[1] for row in outlying))
+        first, last = (of.replace(tzinfo=timezone.utc) if far else end for of, end, far in zip(found, ends, is_far))
+        return first, last, outlying
 
     def _count_served(self, status: Any, decided: Any) -> None:
         pc = self._pc

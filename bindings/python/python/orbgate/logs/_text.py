@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._number import number
 from ._input import STANDARD_INPUT
 
 # A log may have more routes than anybody reads; the JSON has them all.
@@ -19,16 +20,16 @@ def text(summary: dict[str, Any]) -> str:
 def _lines(summary: dict[str, Any]) -> list[str]:
     rows = summary["rows"]
     log = "standard input" if summary["log"] == STANDARD_INPUT else shown(summary["log"])
-    lines = [f"{_number(rows)} {'row' if rows == 1 else 'rows'} of {log}, under policy {summary['policy'][:19]}"]
+    lines = [f"{number(rows, 'row')} of {log}, under policy {summary['policy'][:19]}"]
     if summary["first_time"]:
         lines.append(f"from {summary['first_time']} to {summary['last_time']}")
     lines += [f"warning: {shown(said)}" for said in summary["warnings"]]
     said = {name: value for name, value in summary["arguments"].items() if value is not None and name not in ("top", "examples")}
     if said:
         lines.append(f"read with {', '.join(shown(f'{name}={argument(value)}') for name, value in said.items())}")
-    lines += _table([[_number(summary[name]), name] for name in ("allowed", "denied", "errors")])
+    lines += _table([[number(summary[name]), name] for name in ("allowed", "denied", "errors")])
     lines += _served(summary["served"])
-    lines += _section("by reason", [[_number(row["count"]), row["reason"]] for row in summary["reasons"]])
+    lines += _section("by reason", [[number(row["count"]), row["reason"]] for row in summary["reasons"]])
     lines += _routes(summary["routes"])
     lines += _orbs(summary["orbs"])
     denied = [[_count(row), row["reason"], shown(row["call"])] for row in summary["top_denied"]]
@@ -43,7 +44,7 @@ def _lines(summary: dict[str, Any]) -> list[str]:
 
 def _served(served: dict[str, Any]) -> list[str]:
     names = ("served_though_denied", "refused_though_allowed", "served_and_allowed", "refused_and_denied", "unclear")
-    rows = [[_number(served[name]), name.replace("_", " ")] for name in names]
+    rows = [[number(served[name]), name.replace("_", " ")] for name in names]
     return _section("what the server did, by its status", rows if served["calls_with_status"] else [])
 
 
@@ -56,34 +57,34 @@ def argument(value: object) -> str:
 
 def _count(row: dict[str, Any]) -> str:
     """A count; if rare things were dropped, it may be a lower bound."""
-    return f"{'' if row['is_exact'] else 'at least '}{_number(row['count'])}"
+    return f"{'' if row['is_exact'] else 'at least '}{number(row['count'])}"
 
 
 def _routes(routes: list[dict[str, Any]]) -> list[str]:
     columns = {"calls": "calls", "allowed": "allowed", "denied": "denied", "consuming": "consuming"}
     columns |= {"orbs": "stated_amount", "unstated": "calls_without_stated_amount"}
-    rows = [[*(_number(row[name]) for name in columns.values()), shown(row["route"] or "(none)")] for row in routes[:SHOWN_ROUTES]]
+    rows = [[*(number(row[name]) for name in columns.values()), shown(row["route"] or "(none)")] for row in routes[:SHOWN_ROUTES]]
     lines = _section("by route", [[*columns, "route"], *rows] if rows else [])
     return lines + _more(len(routes) - SHOWN_ROUTES, "routes")
 
 
 def _orbs(orbs: dict[str, Any]) -> list[str]:
     rows = [
-        [_number(orbs["calls"]), "calls consume orbs"],
-        [_number(orbs["stated_amount"]), "orbs, where the policy states an amount"],
-        [_number(orbs["calls_without_stated_amount"]), "calls whose amount the policy does not state"],
-        [_number(orbs["calls_that_allow_bonus_orbs"]), "calls allow bonus orbs"],
+        [number(orbs["calls"]), "calls consume orbs"],
+        [number(orbs["stated_amount"]), "orbs, where the policy states an amount"],
+        [number(orbs["calls_without_stated_amount"]), "calls whose amount the policy does not state"],
+        [number(orbs["calls_that_allow_bonus_orbs"]), "calls allow bonus orbs"],
     ]
     return _section("orbs", rows if orbs["calls"] else [])
 
 
 def _changes(changes: dict[str, Any]) -> list[str]:
     found = changes["by_decision_and_route"]
-    lines = ["", f"{_number(changes['changed'])} would change from policy {changes['base'][:19]}, {_number(changes['unchanged'])} not"]
-    lines.append(f"{_number(changes['newly_allowed'])} newly allowed, {_number(changes['newly_denied'])} newly denied:")
+    lines = ["", f"{number(changes['changed'])} would change from policy {changes['base'][:19]}, {number(changes['unchanged'])} not"]
+    lines.append(f"{number(changes['newly_allowed'])} newly allowed, {number(changes['newly_denied'])} newly denied:")
     for change in found[:SHOWN_CHANGES]:
         route = shown(change["route"] or "(none)")
-        lines.append(f"  {_number(change['count'])}  {change['old']} → {change['new']}  {route}")
+        lines.append(f"  {number(change['count'])}  {change['old']} → {change['new']}  {route}")
         lines += [f"    row {_example(example)}" for example in change["examples"]]
     return lines + _more(len(found) - SHOWN_CHANGES, "changes")
 
@@ -96,7 +97,7 @@ def _example(example: dict[str, Any]) -> str:
 
 
 def _more(count: int, what: str) -> list[str]:
-    return [f"  … and {_number(count)} more {what}, which --json has"] if count > 0 else []
+    return [f"  … and {number(count)} more {what}, which --json has"] if count > 0 else []
 
 
 def _section(heading: str, rows: list[list[str]]) -> list[str]:
@@ -116,10 +117,6 @@ def _table(rows: list[list[str]]) -> list[str]:
 
 def _is_number(cell: str) -> bool:
     return cell.removeprefix("at least ")[:1].isdigit()
-
-
-def _number(number: int) -> str:
-    return f"{number:,}"
 
 
 def shown(text: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..numbers import number, shown
+from ..numbers import shown
+from ..._number import number
 from . import callers, calls, denials, orbs, properties, scopes
 from .parts import NUMBER, WORDS, Section, Table
 
@@ -33,7 +34,7 @@ def _sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
         *_proved(found, top),
         calls.reasons(found),
         calls.routes(found, policy, top),
-        calls.times(found),
+        calls.times(found, top),
         orbs.orbs(found, top),
         scopes.unused(found, policy, top),
         scopes.unknown(found, top),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..charts import MOST_BARS, Bar
-from ..numbers import bound, number, share, shown
+from ..numbers import bound, share, shown
+from ..._number import number
 from . import parts
 from .parts import CODE, DENIED, NAME, NO_ROUTE, NUMBER, Section
 

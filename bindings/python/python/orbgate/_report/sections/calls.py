@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ...logs._served import REFUSALS, REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
 from ..._terms import Effect
 from ..charts import MOST_BARS, Bar, timeline
-from ..numbers import bound, number, short_routes, share, shown
+from ..numbers import bound, short_routes, share, shown
+from ..._number import number
 from . import parts
 from .parts import ALLOWED, CODE, DENIED, NAME, NO_ROUTE, NUMBER, WORDS, Section
 
@@ -121,7 +122,7 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
     return Section("Routes", finding, [parts.bars(name, drawn, ALLOWED, DENIED)], [parts.table(name, columns, rows, top)])
 
 
-def times(found: Figures) -> Section:
+def times(found: Figures, top: int) -> Section:
     name = "Over time"
     if found.unit is None:
         nothing = "The log has no times, so nothing can be said of when calls were made."
@@ -130,6 +131,8 @@ def times(found: Figures) -> Section:
     finding = f"Each bar: {length}, in UTC." if len(found.times) > 1 else f"All within {length}."
     if found.without_time:
         finding += f" Left out, because they have no time: {number(found.without_time, 'call')}."
+    if found.outlying:
+        finding += f" Left out, because their times are farther from all others than those are from each other: {number(found.outlying_calls, 'call')}, listed below."
     charts = []
     # One bar says no more than its number.
     if len(found.times) > 1:
@@ -137,7 +140,12 @@ def times(found: Figures) -> Section:
         charts.append(parts.chart("Calls allowed and denied, over time", drawn, ALLOWED, DENIED))
     rows = [(found.unit.label(span.start), number(span.allowed), number(span.denied)) for span in found.times]
     columns = {"from (UTC)": NAME, "allowed": NUMBER, "denied": NUMBER}
-    return Section(name, finding, charts, [parts.table("Calls over time", columns, rows, len(rows))])
+    tables = [parts.table("Calls over time", columns, rows, len(rows))]
+    if found.outlying:
+        far = [(str(row.time), number(row.calls), shown(row.where)) for row in found.outlying[:top]]
+        columns = {"time (UTC)": NAME, "calls": NUMBER, "first at": CODE}
+        tables.append(parts.table("Times far from all others", columns, far, top, len(found.outlying)))
+    return Section(name, finding, charts, tables)
 
 
 def denials(found: Figures, top: int) -> Section:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..denials import FEW, MISCONFIGURED, PATHS, PROBE, PROBED_PATHS, STALE
-from ..numbers import bound, number, shown
+from ..numbers import bound, shown
+from ..._number import number
 from . import parts
 from .parts import CODE, NAME, NUMBER, WORDS, Section
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..charts import MOST_BARS, Bar, timeline
-from ..numbers import bound, number, short_routes, shown
+from ..numbers import bound, short_routes, shown
+from ..._number import number
 from . import parts
 from .parts import CODE, CONSUMING, NAME, NUMBER, Chart, Section, Table
 
@@ -26,6 +27,8 @@ def orbs(found: Figures, top: int) -> Section:
         finding += f" {_base(of.total)}"
     if found.bonus_allowed:
         finding += f" Bonus orbs might be used by {number(found.bonus_allowed, 'call')}."
+    if found.outlying:
+        finding += f" Over time there are none of the {number(found.outlying_calls, 'call')} whose times are far from all others; all else has them."
     if not (of.total.calls or of.total.base_calls):
         return Section(name, finding, [], [])
     has_base = bool(of.total.base_calls)

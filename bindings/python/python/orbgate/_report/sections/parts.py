@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from .. import charts
 from ..charts import Bar, Series
-from ..numbers import number, share, shown
+from ..numbers import share, shown
+from ..._number import number
 
 if TYPE_CHECKING:
     from ..figures import Outcome, RouteCount

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..numbers import number, shown
+from ..numbers import shown
+from ..._number import number
 from . import parts
 from .parts import CODE, NAME, NUMBER, WORDS, Section
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..._terms import Reason
 from ..charts import MOST_BARS, Bar
-from ..numbers import bound, number, short_routes, shown
+from ..numbers import bound, short_routes, shown
+from ..._number import number
 from . import parts
 from .parts import CODE, DENIED, NUMBER, UNUSED, WORDS, Section, Table
 
@@ -69,8 +70,14 @@ def unknown(found: Figures, top: int) -> Section:
     drawn = [Bar(scope, f"{calls} calls", (granted,)) for scope, calls, granted in counts]
     rows = [(scope, calls) for scope, calls, _ in counts]
     chart = parts.bars("Calls whose token carries an unknown scope", drawn, UNUSED)
-    table = parts.table("Scopes that the policy does not have", {"scope": CODE, "granted in calls": NUMBER}, rows, top, found.unknown_scopes)
-    return Section(name, finding, [chart], [table])
+    tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "granted in calls": NUMBER}, rows, top, found.unknown_scopes)]
+    if found.unknown_by_caller:
+        holders = bound(len({row.caller for row in found.unknown_by_caller}), found.unknown_by_caller_is_exact, "caller")
+        finding += f" They are carried by tokens of {holders}."
+        held = [(shown(row.caller), shown(row.scope), bound(row.granted, row.is_exact)) for row in found.unknown_by_caller[:top]]
+        columns = {"caller": CODE, "scope": CODE, "granted in calls": NUMBER}
+        tables.append(parts.table("Who carries scopes that the policy does not have", columns, held, top, len(found.unknown_by_caller)))
+    return Section(name, finding, [chart], tables)
 
 
 def missing(found: Figures, top: int) -> Section:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from .._errors import TableError
 from .._native import VERSION
 from .._whole import whole
-from ..logs._heavy import Heavy
-from .counts import Counts
+from ._heavy import Heavy
+from ._counts import Counts
 
 if TYPE_CHECKING:
     from .._policy import Policy
-    from ..logs import Reader
+    from . import Reader
 
 FORMAT = "orbgate resume 1"
 # How many seconds of work an interruption costs at most.
@@ -41,7 +41,7 @@ class Resume:
     Raises `ValueError` where the log cannot be read again.
     """
 
-    def __init__(self, path: str | os.PathLike[str], log: Reader, policy: Policy, base: Policy | None) -> None:
+    def __init__(self, path: str | os.PathLike[str], log: Reader, policy: Policy, base: Policy | None, command: str = "report") -> None:
         if not log.is_of_files:
             raise ValueError("only files can be read again: a log of tables, or of standard input, cannot be resumed")
         self.path = os.fspath(path)
@@ -49,6 +49,7 @@ class Resume:
         self.rows = 0
         self._saved = time.monotonic()
         self._about = {
+            "the command": command,
             "the version of orbgate": VERSION,
             "the version of pyarrow": version("pyarrow"),
             "the policy": policy.digest,
@@ -81,6 +82,7 @@ class Resume:
             head = json.loads(first)
             is_whole = head["format"] == FORMAT and head["sha256"] == sha256(body).hexdigest()
             about, self.rows = head["about"], head["rows"]
+            is_whole = is_whole and isinstance(about, dict) and isinstance(self.rows, int)
         except (ValueError, KeyError, TypeError):
             is_whole = False
         if not is_whole:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from ..logs._heavy import Heavy
+from ._heavy import Heavy
 
 # How many rows of counts may wait until they are put together.
 WAITING_ROWS = 1 << 20
@@ -113,8 +113,8 @@ class HeavyCounts(Counts):
 class Times(Counts):
     """Counts by time and other keys: by the second, or by a longer unit where the log has too many."""
 
-    def __init__(self, keys: Sequence[str]) -> None:
-        super().__init__(["time", *keys])
+    def __init__(self, keys: Sequence[str] = (), first: Sequence[str] = ()) -> None:
+        super().__init__(["time", *keys], first)
         self._unit = 0
 
     def state(self) -> dict[str, Any]:

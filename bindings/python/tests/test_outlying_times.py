@@ -1,0 +1,118 @@
+"""Times that are far from all others: they are named and counted, and neither the period, the pictures nor the courses follow them."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orbgate import Policy, logs, report
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("vl_convert")
+
+from made_up_calls import check_harmless  # noqa: E402
+from orbgate.logs._bulk import FEW, NEAR, SHARE, bulk  # noqa: E402
+
+pytestmark = pytest.mark.once
+
+POLICY = Policy.external()
+START = datetime(2026, 11, 1)
+ODD = {"1970": datetime(1970, 1, 1), "9999": datetime(9999, 12, 31, 23, 59, 59)}
+
+
+def log(folder: Path, *odd: datetime, name: str = "calls.csv") -> Path:
+    """A month of calls, one an hour; `cron` lacks a scope all the time. The odd ones come in the middle."""
+    times = [START + timedelta(hours=at) for at in range(720)]
+    times[360:360] = odd
+    path = folder / name
+    rows = (f"{time.isoformat()}Z,GET,/api/v1/external/account,user,{'read:keys' if at % 2 else 'read:account'},{'cron' if at % 2 else 'app'}\n" for at, time in enumerate(times))
+    path.write_text("time,method,target,kind,scopes,caller\n" + "".join(rows))
+    return path
+
+
+@pytest.mark.parametrize("odd", [["1970"], ["9999"], ["1970", "9999", "1970"]])
+def test_they_change_nothing_but_what_names_them(tmp_path: Path, odd: list[str]) -> None:
+    # An even number of rows, so that all others have the caller that they had.
+    times = [ODD[name] for name in odd for _ in (0, 1)]
+    plain = report(log(tmp_path), POLICY).figures
+    path = log(tmp_path, *times, name="odd.csv")
+    made = report(path, POLICY)
+    found = made.figures
+    assert (found.unit, found.first, found.last, found.times) == (plain.unit, plain.first, plain.last, plain.times)
+    # A course needs more calls than these; they are of both callers alike.
+    courses = {(row.caller, row.pattern): (row.course, row.looks_like, row.half_seconds) for row in plain.denials}
+    assert {(row.caller, row.pattern): (row.course, row.looks_like, row.half_seconds) for row in found.denials} == courses
+    assert courses["cron", "missing scope"][:2] == ("steady", "misconfigured client")
+    # Counted, named with the first row, and not taken for calls without a time.
+    expected = Counter(times)
+    assert {row.time: row.calls for row in found.outlying} == expected and found.outlying_calls == len(times)
+    assert [row.row for row in found.outlying] == [361 + times.index(row.time) for row in found.outlying]
+    assert found.calls == plain.calls + len(times) and found.without_time == 0
+    said = f"Far from all other times: {len(times)} calls, at {found.outlying[0].time.isoformat(' ')} (row {found.outlying[0].row})"
+    assert [warning.startswith(said) for warning in found.warnings] == [True]
+    texts = " ".join(check_harmless(made.html).texts)
+    assert said in texts and "Times far from all others" in texts and f"{len(times)} calls far from that" in texts
+    summary = logs.replay(logs.read(path), POLICY).to_dict()
+    assert (summary["first_time"], summary["last_time"]) == ("2026-11-01T00:00:00+00:00", "2026-11-30T23:00:00+00:00")
+    assert summary["outlying_times"]["calls"] == len(times) and summary["outlying_times"]["different"] == len(expected)
+    assert {(row["time"], row["count"]) for row in summary["outlying_times"]["first"]} == {(f"{time.isoformat()}+00:00", of) for time, of in expected.items()}
+    assert summary["warnings"] == list(found.warnings)
+
+
+def test_of_several_files_it_is_said_in_which(tmp_path: Path) -> None:
+    for name, odd in (("a.csv", []), ("b.csv", [ODD["1970"]]), ("c.csv", [])):
+        log(tmp_path, *odd, name=name)
+    read: Any = lambda: logs.read([tmp_path / name for name in ("a.csv", "b.csv", "c.csv")])  # noqa: E731
+    [row] = report(read(), POLICY).figures.outlying
+    assert (row.row, row.where) == (720 + 361, "`b.csv`, row 361")
+    assert logs.replay(read(), POLICY).to_dict()["outlying_times"]["first"][0]["where"] == row.where
+
+
+def test_what_is_no_outlier_stays() -> None:
+    hour = timedelta(hours=1)
+
+    def far(times: list[datetime]) -> list[datetime]:
+        period = bulk(Counter(times))
+        assert period is not None
+        return sorted(time for time in set(times) if not period[0] <= time <= period[1])
+
+    month = [START + at * hour for at in range(720)]
+    # A quiet month before a busy hour; a log that begins with a gap as long as itself; few calls.
+    assert far([START - at * hour for at in range(200)] + [START + timedelta(seconds=at % 3_600) for at in range(99_000)]) == []
+    assert far([START - (month[-1] - month[0]), *month]) == []
+    assert far([START - (month[-1] - month[0]) - timedelta(seconds=1), *month]) == [START - (month[-1] - month[0]) - timedelta(seconds=1)]
+    assert far([ODD["1970"], *[START] * (FEW - 2)]) == [] and far([ODD["1970"], *[START] * (FEW - 1)]) == [ODD["1970"]]
+    # More than one in a hundred are no slip.
+    assert far([ODD["1970"]] * 8 + month[:700]) == [] and far([ODD["1970"]] * 7 + month[:700]) == [ODD["1970"]]
+    assert far([START]) == [] and far([START, START + NEAR] * 50 + [START + 2 * NEAR]) == [] and bulk(Counter()) is None
+
+
+def test_the_bulk_is_that_of_a_search_through_all(seed: int = 5) -> None:
+    draw = random.Random(seed)
+    for _ in range(400):
+        spread = draw.choice([10, 100_000, 100_000_000])
+        times = [START + timedelta(seconds=draw.randrange(spread)) for _ in range(draw.randrange(1, 130))]
+        times += [START + timedelta(days=draw.randrange(-90_000, 90_000)) for _ in range(draw.randrange(4))]
+        calls = Counter(times)
+        ordered, whole = sorted(calls), len(times)
+        enough = whole - (max(1, whole // SHARE) if whole >= FEW else 0)
+        # The shortest stretch with enough of them, the first of several.
+        stretches = [
+            (last - first, first, last)
+            for at, first in enumerate(ordered)
+            for last in ordered[at:]
+            if sum(first <= time <= last for time in times) >= enough
+        ]
+        _, first, last = min(stretches)
+        # It takes in what is near, until there is no more.
+        while True:
+            reach = max(NEAR, last - first)
+            wider = [time for time in ordered if first - reach <= time <= last + reach]
+            if (wider[0], wider[-1]) == (first, last):
+                break
+            first, last = wider[0], wider[-1]
+        assert bulk(calls) == (first, last)
