@@ -291,7 +291,7 @@ tables = {
     "another first": [path("users/export", user), path("users/<str:id>", user)],
     "a path": [path("users/<path:rest>", user)],
     "an expression": [re_path(r"^users/(?P<id>[a-z]+)$", user)],
-    "no prefix": [re_path("", user)],
+    "all paths": [re_path("", user)],
 }
 urls = type(sys)("urls")
 urls.urlpatterns = []
@@ -315,13 +315,22 @@ for name, urls.urlpatterns in tables.items():
     over_wsgi = call_wsgi(wsgi.GateMiddleware(get_wsgi_application(), world.gate, wsgi_router), "/users/export", headers)
     misrouted = sum(count for one, count in world.counted.items() if one.startswith("orbgate_misrouted_total GET /users/{id}"))
     said[name] = [differ, over_asgi, over_wsgi, misrouted]
+# The caller says what the prefix is.
+urls.urlpatterns = [path("<str:id>", user)]
+clear_url_caches()
+world = World(Policy.from_yaml(USERS))
+headers = world.headers("read:a")
+below = call(asgi.GateMiddleware(get_asgi_application(), world.gate, asgi_router), "/users/7", headers, root_path="/users")[0]
+app = wsgi.GateMiddleware(get_wsgi_application(), world.gate, wsgi_router)
+said["a prefix"] = [below, call_wsgi(app, "/users/7", headers, SCRIPT_NAME="/users", PATH_INFO="/7")]
 print(json.dumps(said))
 """
 
 
-def call_wsgi(app: Any, target: str, headers: list[tuple[bytes, bytes]]) -> int:
+def call_wsgi(app: Any, target: str, headers: list[tuple[bytes, bytes]], **changes: str) -> int:
     """The status of a request through WSGI, as gunicorn passes it on."""
     environ: dict[str, Any] = {"PATH_INFO": target, "RAW_URI": target, "HTTP_AUTHORIZATION": dict(headers)[b"authorization"].decode()}
+    environ.update(changes)
     setup_testing_defaults(environ)
     seen: list[str] = []
     b"".join(app(environ, lambda line, headers: seen.append(line)))
@@ -342,7 +351,8 @@ def test_django_takes_the_decided_route() -> None:
         "another first": [[["GET /users/export", user]], 404, 404, 2],
         "a path": [[["GET /users/{*rest}", user]], 404, 404, 2],
         "an expression": [[["GET /^users/(?P{id}[a-z]+)$", None]], 404, 404, 2],
-        "no prefix": [[["GET /", None]], 404, 404, 2],
+        "all paths": [[["GET /", None]], 404, 404, 2],
+        "a prefix": [404, 404],
     }
 
 

@@ -47,23 +47,23 @@ def check(gate: Gate) -> None:
 
 
 def asgi_router(scope: MutableMapping[str, Any]) -> str:
-    """Which template Django takes for a request over ASGI, "" where it takes none."""
-    prefix = scope.get("root_path", "")
-    return _taken(prefix, scope["path"].removeprefix(prefix))
+    """Which template Django takes for a request over ASGI, "" where it takes none, or is below a prefix."""
+    return "" if scope.get("root_path") else _taken(scope["path"])
 
 
 def wsgi_router(environ: dict[str, Any]) -> str:
-    """Which template Django takes for a request over WSGI, "" where it takes none."""
+    """Which template Django takes for a request over WSGI, "" where it takes none, or is below a prefix."""
     from django.core.handlers.wsgi import get_path_info  # type: ignore[import-untyped]
 
-    return _taken(environ.get("SCRIPT_NAME", ""), get_path_info(environ))
+    # A prefix may be a header's, which gunicorn takes from a proxy: it could make another route look like the decided one.
+    return "" if environ.get("SCRIPT_NAME") else _taken(get_path_info(environ))
 
 
-def _taken(prefix: str, path: str) -> str:
+def _taken(path: str) -> str:
     from django.urls import Resolver404, resolve
 
     try:
-        return f"{prefix}/{_template(resolve(path).route)}"
+        return f"/{_template(resolve(path).route)}"
     except Resolver404:
         return ""
 
