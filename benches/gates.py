@@ -16,12 +16,27 @@ MOST = 1.1
 MOST_OF = {("go", "ES256"): 1.25, ("go", "RS256"): 1.35}
 GO = "cd bindings/go/recipes && GOWORK=off CGO_ENABLED={} go build {} -o ../../../target/xtask/gate-speed-{} ./speed"
 NPM = "npm ci --prefix bindings/node --prefer-offline --ignore-scripts --no-audit --no-fund --silent"
+# nimbus-jose-jwt is no dependency of the package, not even of its tests: a program of one file, which Java compiles.
+MAVEN = "mvn --quiet --batch-mode"
+JAVA_HOME = "$(dirname $(dirname $(readlink -f $(ls -d /usr/lib/jvm/*{}*/bin/java | head -1))))"
+JAVA_BUILD = (
+    f"cargo xtask go && JAVA_HOME={JAVA_HOME.format(25)} {MAVEN} --file bindings/java/gate/pom.xml package -DskipTests --projects .. "
+    "-Doutput=$PWD/target/xtask/java && "
+    f"{MAVEN} dependency:copy -Dartifact=com.nimbusds:nimbus-jose-jwt:10.5 -DoutputDirectory=target/xtask/nimbus"
+)
+JAVA = (
+    f"{JAVA_HOME}/bin/java {{}} -Dorbgate.library=target/published/liborbgate.so "
+    "--class-path 'target/xtask/java/orbgate-0.1.0.jar:target/xtask/java/lib/*:target/xtask/nimbus/*' bindings/java/speed/Speed.java"
+)
 # What builds each program, and what starts it. `cargo xtask go` makes the module and the library of a release.
 PROGRAMS = {
     "go": (f"cargo xtask go && {GO.format(0, '', 'wasm')}", "target/xtask/gate-speed-wasm"),
     "go-cgo": (f"cargo xtask go && {GO.format(1, '-a -tags=orbgate_cgo', 'cgo')}", "target/xtask/gate-speed-cgo"),
     "node": (f"cargo xtask go && {NPM}", "ORBGATE_LIBRARY=target/published/liborbgate.so node bindings/node/bench/gate.js"),
     "node-wasm": (f"cargo xtask wasm && {NPM}", "ORBGATE_LIBRARY=bindings/node/orbgate.wasm node bindings/node/bench/gate.js"),
+    # By the Foreign Function and Memory API, and by JNA.
+    "java": (JAVA_BUILD, JAVA.format(25, "--enable-native-access=ALL-UNNAMED")),
+    "java-jna": (JAVA_BUILD, JAVA.format(17, "")),
     "python": (
         "PROFILE=published sh bindings/python/gate/setup.sh && target/xtask/gate-python/bin/pip install --quiet 'pyjwt[crypto]'",
         "target/xtask/gate-python/bin/python bindings/python/bench/gate.py",

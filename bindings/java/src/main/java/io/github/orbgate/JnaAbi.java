@@ -45,6 +45,26 @@ final class JnaAbi implements Abi {
     }
 
     @Override
+    public int ask(long gate, long engine, long request, long unixMs, long monotonicMs, long out) {
+        return Functions.orbgate_gate_ask(gate, engine, request, unixMs, monotonicMs, out);
+    }
+
+    @Override
+    public int stepInfo(long step, long out) {
+        return Functions.orbgate_step_info(step, out);
+    }
+
+    @Override
+    public void stepFree(long step) {
+        Functions.orbgate_step_free(step);
+    }
+
+    @Override
+    public int nextFetch(long gate, long monotonicMs, long out) {
+        return Functions.orbgate_gate_next_fetch(gate, monotonicMs, out);
+    }
+
+    @Override
     public int abiVersion() {
         return Functions.orbgate_abi_version();
     }
@@ -100,6 +120,15 @@ final class JnaAbi implements Abi {
         static native int orbgate_engine_decide_batch_packed(long engine, long batch, long out, long outLength);
 
         static native int orbgate_engine_route(long engine, int number, long out);
+
+        static native int orbgate_gate_ask(
+                long gate, long engine, long request, long unixMs, long monotonicMs, long out);
+
+        static native int orbgate_step_info(long step, long out);
+
+        static native void orbgate_step_free(long step);
+
+        static native int orbgate_gate_next_fetch(long gate, long monotonicMs, long out);
 
         static native int orbgate_abi_version();
     }

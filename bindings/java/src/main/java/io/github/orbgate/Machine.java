@@ -145,8 +145,7 @@ final class Machine {
             texts.put(Layout.GateRequest.PATH_TEMPLATE, template);
             fields.putInt(Layout.GateRequest.MATCHED, matched(request));
             fields.putInt(Layout.GateRequest.RESERVED, 0);
-            int status = Library.ABI.call(
-                    "orbgate_gate_ask", gate, engine, buffer.address, unixMs, monotonicMs, buffer.address + OUT);
+            int status = Library.ABI.ask(gate, engine, buffer.address, unixMs, monotonicMs, buffer.address + OUT);
             return step(status, table, buffer);
         });
     }
@@ -195,7 +194,7 @@ final class Machine {
     /** What to fetch next; null where there is nothing. */
     Fetch nextFetch(long monotonicMs) {
         return during(0, buffer -> {
-            Core.check(Library.ABI.call("orbgate_gate_next_fetch", gate, monotonicMs, buffer.address + OUT));
+            Core.check(Library.ABI.nextFetch(gate, monotonicMs, buffer.address + OUT));
             return fetch(buffer);
         });
     }

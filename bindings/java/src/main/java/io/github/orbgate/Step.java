@@ -43,7 +43,7 @@ final class Step {
     /** Frees the native step, unless it has been taken. */
     void drop() {
         if (pointer != 0) {
-            Library.ABI.call("orbgate_step_free", take());
+            Library.ABI.stepFree(take());
         }
     }
 
@@ -56,7 +56,7 @@ final class Step {
         boolean isKept = false;
         try {
             scratch.bytes.putInt(info + Layout.StepInfo.STRUCT_SIZE, Layout.StepInfo.SIZE);
-            Core.check(Library.ABI.call("orbgate_step_info", pointer, scratch.address + info));
+            Core.check(Library.ABI.stepInfo(pointer, scratch.address + info));
             int kind = scratch.bytes.getInt(info + Layout.StepInfo.KIND);
             isKept = kind == Layout.STEP_WAIT;
             return switch (kind) {
@@ -67,7 +67,7 @@ final class Step {
             };
         } finally {
             if (!isKept) {
-                Library.ABI.call("orbgate_step_free", pointer);
+                Library.ABI.stepFree(pointer);
             }
         }
     }

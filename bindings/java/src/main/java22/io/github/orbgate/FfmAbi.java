@@ -56,6 +56,19 @@ final class FfmAbi implements Abi {
                     JAVA_INT);
     private static final MethodHandle ROUTE =
             handle("orbgate_engine_route", List.of(JAVA_LONG, JAVA_INT, JAVA_LONG), JAVA_INT, SHORT);
+
+    // A gate checks signatures and waits for locks: the collector must not wait for it.
+    private static final MethodHandle ASK =
+            handle(
+                    "orbgate_gate_ask",
+                    List.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
+                    JAVA_INT);
+    private static final MethodHandle STEP_INFO =
+            handle("orbgate_step_info", List.of(JAVA_LONG, JAVA_LONG), JAVA_INT, SHORT);
+    /** It returns nothing: what this says is not read. */
+    private static final MethodHandle STEP_FREE = handle("orbgate_step_free", List.of(JAVA_LONG), JAVA_INT);
+    private static final MethodHandle NEXT_FETCH =
+            handle("orbgate_gate_next_fetch", List.of(JAVA_LONG, JAVA_LONG, JAVA_LONG), JAVA_INT);
     private static final MethodHandle ABI_VERSION = handle("orbgate_abi_version", List.of(), JAVA_INT, SHORT);
 
     /** What the packed calls take. */
@@ -178,6 +191,42 @@ final class FfmAbi implements Abi {
     public int route(long engine, int number, long out) {
         try {
             return (int) ROUTE.invokeExact(engine, number, out);
+        } catch (Throwable problem) {
+            throw impossible(problem);
+        }
+    }
+
+    @Override
+    public int ask(long gate, long engine, long request, long unixMs, long monotonicMs, long out) {
+        try {
+            return (int) ASK.invokeExact(gate, engine, request, unixMs, monotonicMs, out);
+        } catch (Throwable problem) {
+            throw impossible(problem);
+        }
+    }
+
+    @Override
+    public int stepInfo(long step, long out) {
+        try {
+            return (int) STEP_INFO.invokeExact(step, out);
+        } catch (Throwable problem) {
+            throw impossible(problem);
+        }
+    }
+
+    @Override
+    public void stepFree(long step) {
+        try {
+            int nothing = (int) STEP_FREE.invokeExact(step);
+        } catch (Throwable problem) {
+            throw impossible(problem);
+        }
+    }
+
+    @Override
+    public int nextFetch(long gate, long monotonicMs, long out) {
+        try {
+            return (int) NEXT_FETCH.invokeExact(gate, monotonicMs, out);
         } catch (Throwable problem) {
             throw impossible(problem);
         }
