@@ -10,6 +10,7 @@ import (
 
 func init() {
 	steps.New = newGate
+	steps.ReadRegular = readRegular
 	steps.CheckRoutes = func(of any, methods, templates []string, style uint32) ([]steps.Difference, error) {
 		policy := of.(*Engine).current()
 		return ask(policy, func(e engine) ([]steps.Difference, Status) { return e.checkRoutes(methods, templates, style) })

@@ -16,7 +16,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -134,9 +133,9 @@ func FromFiles(policy, tokens string) (*Gate, error) {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
 	defer engine.Close()
-	text, err := os.ReadFile(tokens)
+	text, err := steps.ReadRegular(tokens)
 	if err != nil {
-		return nil, fmt.Errorf("gate: %w", err)
+		return nil, fmt.Errorf("gate: cannot read `%s`: %w", tokens, err)
 	}
 	made, err := New(Config{Policy: orbgate.NewHandle(engine), Tokens: string(text)})
 	if err != nil {

@@ -518,7 +518,7 @@ func TestAConfigurationWithFaultsIsRefused(t *testing.T) {
 		t.Error("a gate without a policy")
 	}
 	missing := filepath.Join(t.TempDir(), "missing.yaml")
-	for _, files := range [][2]string{{missing, missing}, {"../../../../policy/external.yaml", missing}, {"../../../../policy/external.yaml", "gate.go"}} {
+	for _, files := range [][2]string{{missing, missing}, {"../../../../policy/external.yaml", missing}, {"../../../../policy/external.yaml", "gate.go"}, {"../../../../policy/external.yaml", "/dev/zero"}} {
 		if _, err := gate.FromFiles(files[0], files[1]); err == nil || !strings.Contains(err.Error(), files[1]) {
 			t.Errorf("%v: %v", files, err)
 		}

@@ -113,5 +113,8 @@ type Gate interface {
 // New makes a gate; package orbgate sets it.
 var New func(tokens string, options *Options) (Gate, error)
 
+// ReadRegular reads a configuration, a regular file, no further than one byte more than it may have; package orbgate sets it.
+var ReadRegular func(path string) ([]byte, error)
+
 // CheckRoutes compares the routes of a service with those of an engine's policy; package orbgate sets it.
 var CheckRoutes func(engine any, methods, templates []string, style uint32) ([]Difference, error)

@@ -113,7 +113,7 @@ class Gate(_native.Gate):
     def from_files(cls, policy: str | os.PathLike[str], tokens: str | os.PathLike[str], **options: object) -> Gate:
         """A gate of a policy's file and a file of issuers. Raises `PolicyError` or `ConfigError` with every fault, each with its place."""
         with open(tokens, "rb") as file:
-            text = file.read()
+            text = file.read(_native.MAX_POLICY_BYTES + 1)  # the library says that it is too large
         return cls(Policy.from_file(policy), text, file=os.fspath(tokens), **options)  # type: ignore[arg-type]
 
     def reload(self, file: str | os.PathLike[str]) -> Policy:

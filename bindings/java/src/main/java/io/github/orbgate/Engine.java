@@ -66,6 +66,16 @@ public final class Engine implements Policy, AutoCloseable {
     }
 
     /**
+     * Compiles a policy from a stream, as of a resource of the program. It reads to the end, but no more than a policy may have.
+     *
+     * @throws PolicyException if it has faults; it names each with its line and column
+     * @throws IOException if the stream cannot be read
+     */
+    public static Engine fromYaml(InputStream yaml) throws IOException {
+        return fromYaml(Text.ofStream(yaml, "yaml"));
+    }
+
+    /**
      * Compiles a policy from a file, of any file system.
      *
      * @throws PolicyException if it has faults; it names each with its line and column
@@ -89,9 +99,8 @@ public final class Engine implements Policy, AutoCloseable {
         if (!Files.isRegularFile(path)) {
             throw new IOException("cannot read `" + path + "`: not a regular file");
         }
-        // One byte more than a policy may have: the library says what is wrong.
         try (InputStream file = Files.newInputStream(path)) {
-            return fromYaml(file.readNBytes(Layout.MAX_POLICY_BYTES + 1));
+            return fromYaml(file);
         } catch (PolicyException problem) {
             throw problem.in(path);
         }

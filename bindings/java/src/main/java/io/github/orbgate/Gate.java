@@ -1,6 +1,7 @@
 package io.github.orbgate;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.System.Logger.Level;
 import java.net.http.HttpClient;
 import java.nio.file.Path;
@@ -32,7 +33,7 @@ public final class Gate implements Guard, AutoCloseable {
 
     private Gate(Builder builder) {
         policy = builder.policy;
-        machine = new Machine(Text.bytes(builder.tokens, "tokens"), builder.flags, builder.challenge);
+        machine = new Machine(builder.tokens, builder.flags, builder.challenge);
         keys = new Keys(machine, builder.client == null ? Builder.usualClient() : builder.client, LOGGER);
         count = builder.count;
         audit = builder.audit;
@@ -51,7 +52,17 @@ public final class Gate implements Guard, AutoCloseable {
 
     /** The settings of a gate. */
     public static Builder builder(Handle policy, String tokens) {
-        return new Builder(policy, tokens);
+        return new Builder(policy, Text.ofPolicy(tokens, "tokens"));
+    }
+
+    /**
+     * The settings of a gate whose configuration of tokens is a stream, as of a resource of the program. It is read to its end,
+     * but no more of it than a configuration may have.
+     *
+     * @throws IOException if the stream cannot be read
+     */
+    public static Builder builder(Handle policy, InputStream tokens) throws IOException {
+        return new Builder(policy, Text.ofStream(tokens, "tokens"));
     }
 
     /**
@@ -207,16 +218,16 @@ public final class Gate implements Guard, AutoCloseable {
     /** The settings of a gate. */
     public static final class Builder {
         private final Handle policy;
-        private final String tokens;
+        private final byte[] tokens;
         private int flags;
         private Challenge challenge = Challenge.of(Challenge.Extent.MINIMAL);
         private HttpClient client;
         private BiConsumer<String, Map<String, String>> count = (counter, labels) -> {};
         private Consumer<String> audit;
 
-        private Builder(Handle policy, String tokens) {
+        private Builder(Handle policy, byte[] tokens) {
             this.policy = Objects.requireNonNull(policy, "policy");
-            this.tokens = Objects.requireNonNull(tokens, "tokens");
+            this.tokens = tokens;
         }
 
         private static HttpClient usualClient() {

@@ -1,5 +1,7 @@
 package io.github.orbgate;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.Objects;
@@ -35,6 +37,11 @@ final class Text {
     /** A policy. Of a longer one the beginning is enough: it is refused for its length, too. */
     static byte[] ofPolicy(String text, String name) {
         return bytes(beginning(text, name, Layout.MAX_POLICY_BYTES + 1), name);
+    }
+
+    /** A policy or a configuration. One byte more than it may have is read, so that the library says what is wrong. */
+    static byte[] ofStream(InputStream stream, String name) throws IOException {
+        return Objects.requireNonNull(stream, name).readNBytes(Layout.MAX_POLICY_BYTES + 1);
     }
 
     private static String beginning(String text, String name, int most) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystem;
@@ -212,6 +213,7 @@ class EngineTest {
         Path file = Files.writeString(directory.resolve("policy.yaml"), POLICY);
         Engine fromFile = Engine.fromFile(file);
         assertEquals(Engine.fromYaml(POLICY).digest(), fromFile.digest());
+        assertEquals(fromFile.digest(), Engine.fromYaml(Files.newInputStream(file)).digest());
         assertEquals(Optional.of("small"), fromFile.name());
         assertTrue(fromFile.tableJson().startsWith("{\"policy\":\"sha256:"));
         Charge charge = fromFile.decide("GET", "/a/a", Token.user("read:a")).charge().orElseThrow();
@@ -235,6 +237,22 @@ class EngineTest {
         assertTrue(named.getMessage().startsWith(file + ":2:1: "), named.getMessage());
         assertThrows(PolicyException.class, () -> Engine.fromYaml(""));
         assertThrows(PolicyException.class, () -> Engine.fromYaml(new byte[] {(byte) 0xff}));
+    }
+
+    @Test
+    void aStreamWithoutAnEndIsRefused() {
+        InputStream endless = new InputStream() {
+            @Override
+            public int read() {
+                return ' ';
+            }
+        };
+        PolicyException problem = assertThrows(PolicyException.class, () -> Engine.fromYaml(endless));
+        assertTrue(problem.getMessage().contains("8388608"), problem.getMessage());
+        Handle policy = new Handle(Engine.external());
+        ConfigurationException tokens =
+                assertThrows(ConfigurationException.class, () -> Gate.builder(policy, endless).build());
+        assertTrue(tokens.getMessage().contains("8388608"), tokens.getMessage());
     }
 
     @Test

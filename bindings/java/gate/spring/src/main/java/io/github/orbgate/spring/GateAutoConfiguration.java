@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.http.HttpClient;
-import java.nio.charset.StandardCharsets;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
@@ -54,9 +53,8 @@ public class GateAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean({Handle.class, Guard.class})
     Handle orbgatePolicy(GateProperties properties) {
-        try (Engine engine = properties.policy() == null
-                ? Engine.external()
-                : Engine.fromYaml(bytes(properties.policy()))) {
+        Resource policy = properties.policy();
+        try (Engine engine = policy == null ? Engine.external() : read(policy, Engine::fromYaml)) {
             return new Handle(engine);
         }
     }
@@ -72,8 +70,8 @@ public class GateAutoConfiguration {
         if (properties.tokens() == null) {
             throw new IllegalStateException("`orbgate.tokens` does not say where the configuration of tokens is");
         }
-        String tokens = new String(bytes(properties.tokens()), StandardCharsets.UTF_8);
-        Gate.Builder builder = Gate.builder(policy, tokens).challenge(new Challenge(
+        Gate.Builder builder = read(properties.tokens(), tokens -> Gate.builder(policy, tokens));
+        builder.challenge(new Challenge(
                 properties.challenge(),
                 Optional.ofNullable(properties.realm()),
                 Optional.ofNullable(properties.resourceMetadata())));
@@ -93,9 +91,14 @@ public class GateAutoConfiguration {
         return builder.build();
     }
 
-    private static byte[] bytes(Resource resource) {
+    @FunctionalInterface
+    private interface Reader<T> {
+        T read(InputStream content) throws IOException;
+    }
+
+    private static <T> T read(Resource resource, Reader<T> reader) {
         try (InputStream content = resource.getInputStream()) {
-            return content.readAllBytes();
+            return reader.read(content);
         } catch (IOException problem) {
             throw new UncheckedIOException("cannot read " + resource, problem);
         }

@@ -8,16 +8,16 @@ import org.springframework.core.io.Resource;
 /**
  * The properties {@code orbgate.*}.
  *
- * @param policy where the policy is, as {@code file:policy.yaml}; without it the one that is compiled into the library
- * @param tokens where the configuration of tokens is, as {@code classpath:tokens.yaml}
- * @param challenge how much a denied caller is told in {@code WWW-Authenticate}
+ * @param policy where the policy is, as file:policy.yaml; without it the one that is compiled into the library
+ * @param tokens where the configuration of tokens is, as classpath:tokens.yaml
+ * @param challenge how much a denied caller is told in WWW-Authenticate
  * @param realm the realm of a full challenge
  * @param resourceMetadata the URL of the service's metadata in a full challenge
  * @param flat403 whether every denial is a 403
- * @param ignoreMethodOverride whether a {@code POST} is one even if a header names another method
+ * @param ignoreMethodOverride whether a POST is one even if a header names another method
  * @param checkRoutes whether the application ends at its start if it has a route that the policy lacks; otherwise it warns
  * @param matchTemplates whether Spring must route a request to the template that the policy allows: not where other servlets serve
- * @param audit whether the logger {@code io.github.orbgate.audit} gets a line of JSON for each decision
+ * @param audit whether the logger io.github.orbgate.audit gets a line of JSON for each decision
  */
 @ConfigurationProperties("orbgate")
 public record GateProperties(
