@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.orbgate.Answer;
 import io.github.orbgate.BearerToken;
 import io.github.orbgate.Gate;
@@ -17,17 +19,24 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import jakarta.servlet.http.HttpServletRequest;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.lang.reflect.RecordComponent;
 import java.net.URI;
+import java.net.URL;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -154,6 +163,32 @@ class StarterTest {
         return context.getBean(MeterRegistry.class).get(name).tag(label, value).counters().stream()
                 .mapToDouble(Counter::count)
                 .sum();
+    }
+
+    /** They show them while one writes {@code application.yaml}. */
+    @Test
+    void editorsKnowEveryProperty() throws Exception {
+        Set<String> known = new HashSet<>();
+        // Spring Boot's own jars have such a file, too.
+        for (URL file : Collections.list(
+                GateProperties.class.getClassLoader().getResources("META-INF/spring-configuration-metadata.json"))) {
+            JsonNode metadata;
+            try (InputStream json = file.openStream()) {
+                metadata = new ObjectMapper().readTree(json);
+            }
+            for (JsonNode property : metadata.get("properties")) {
+                String name = property.get("name").asText();
+                if (name.startsWith("orbgate.")) {
+                    known.add(name.replace("-", ""));
+                    assertTrue(property.hasNonNull("description"), property.toString());
+                }
+            }
+        }
+        Set<String> real = new HashSet<>();
+        for (RecordComponent property : GateProperties.class.getRecordComponents()) {
+            real.add("orbgate." + property.getName().toLowerCase(Locale.ROOT));
+        }
+        assertEquals(real, known);
     }
 
     @Test
