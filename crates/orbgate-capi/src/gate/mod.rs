@@ -8,3 +8,5 @@ pub mod request;
 pub mod routes;
 pub mod step;
 pub mod verifier;
+#[cfg(target_family = "wasm")]
+pub mod wasm;

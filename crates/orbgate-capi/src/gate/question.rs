@@ -148,7 +148,7 @@ pub unsafe extern "C" fn orbgate_gate_checked(
 }
 
 /// The answer, once the caller has checked a signature and perhaps hashed the token.
-pub(crate) unsafe fn checked(
+pub(super) unsafe fn checked(
     gate: *const OrbgateGate,
     engine: *const OrbgateEngine,
     step: *mut OrbgateStep,

@@ -27,13 +27,13 @@ pub const ORBGATE_STEP_CHECK_SIGNATURE: u32 = 3;
 /// What comes of a question to a gate. Immutable; the caller owns it.
 #[derive(Debug)]
 pub struct OrbgateStep {
-    pub(crate) state: State,
+    pub(super) state: State,
     /// The answer has a line for an audit.
     pub(super) has_audit: bool,
 }
 
 #[derive(Debug)]
-pub(crate) enum State {
+pub(super) enum State {
     Answer(Box<Answered>),
     Wait(Waiting),
     Check(Checking),
@@ -41,7 +41,7 @@ pub(crate) enum State {
 
 /// An answer without its engine.
 #[derive(Debug)]
-pub(crate) struct Answered {
+pub(super) struct Answered {
     decision: OrbgateDecision,
     denial: Option<Denial>,
     refused: Option<&'static str>,
