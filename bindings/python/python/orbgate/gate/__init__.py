@@ -119,15 +119,18 @@ class Gate(_native.Gate):
     def reload(self, file: str | os.PathLike[str]) -> Policy:
         """Puts a new version of the policy in force, and returns it: every later request is decided by it.
 
-        It must end in the end marker (`Policy.has_end_marker`), so that half a file is never taken: raises `PolicyError`, and then the former
-        policy stays.
+        It must end in the end marker (`Policy.has_end_marker`), so that half a file is never taken: raises `PolicyError`, or `OSError` if it
+        cannot be read, and then the former policy stays.
         """
+        result = "refused"
         try:
             policy = Policy.from_file(file)
             if not policy.has_end_marker:
+                result = "unfinished"
                 raise PolicyError([(1, 1, "the policy has no end marker, the line `...`: it may be half-written")], os.fspath(file))
-        except PolicyError as error:
-            self._count("orbgate_policy_loads_total", {"result": "refused"})
+        except (PolicyError, OSError) as error:
+            result = "unreadable" if isinstance(error, OSError) else result
+            self._count("orbgate_policy_loads_total", {"result": result})
             logger.error("the policy stays as it was: %s", error)
             raise
         self.policy = policy
