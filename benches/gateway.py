@@ -2,7 +2,7 @@
 """What the gateway adds to each proxy, how it stands beside Cerbos, and twice the load that it takes: needs wrk, and Linux, whose /proc it reads.
 
 Caddy, Traefik and Envoy are those that `cargo xtask test gateway` has fetched, Cerbos comes by npm; what is not there is left out, and said.
-At the root: benches/gateway.py [--rounds 5] [--seconds 4] [--connections 16] [--minutes 10] [--profile published] [--record]
+At the root: benches/gateway.py [--rounds 5] [--seconds 4] [--connections 16] [--minutes 10] [--remember 10000] [--profile published] [--record]
 With `--record` the tables go to benches/record, too. Exit code 1: a wrong answer, memory that grows, or a part that could not run.
 """
 
@@ -90,7 +90,8 @@ class Report:
 class Programs:
     """The programs of this run, which end with it."""
 
-    def __init__(self, profile: str) -> None:
+    def __init__(self, profile: str, remember: int) -> None:
+        self.remember = remember
         build = f"cargo build --profile {profile} -p orbgate-gateway --bin orbgate-gateway --example load --example flood"
         subprocess.run(build.split(), check=True, cwd=ROOT)
         self.built = ROOT / "target" / ("debug" if profile == "dev" else profile)
@@ -137,6 +138,7 @@ class Programs:
         (home / "tokens.yaml").write_text(
             f"orbgate_token: 1\nissuers:\n  - issuer: {issuer}\n    audience: https://api.example.com\n    jwks_uri: {issuer}/jwks\n"
             "    algorithms: [ES256]\n    kind: { user: [{ claim: token_kind, equals: user }] }\n"
+            f"remember_signatures: {self.remember}\n"
         )
         shutil.copy(ROOT / "policy/external.yaml", home / "policy.yaml")
         (home / "gateway.yaml").write_text(
@@ -270,7 +272,8 @@ def compare(report: Report, programs: Programs, options: argparse.Namespace) -> 
         finally:
             programs.end(first)
     report.say(
-        "\nEverything is on this machine, and medians of turns. Each question has a token with ES256, which Orbgate verifies. The last column is processor"
+        "\nEverything is on this machine, and medians of turns. Each question has one token with ES256, which Orbgate verifies, "
+        f"with `remember_signatures: {options.remember}`. The last column is processor"
         f" time a question of the authorizer alone. Over {AIM} times the authorizer that says yes, in requests a second or in the median: "
         f"{', '.join(report.missed) or 'none'}."
     )
@@ -374,12 +377,12 @@ def overload(report: Report, programs: Programs, seconds: int) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    for name, usual in {"rounds": 5, "seconds": 4, "connections": 16, "minutes": 10}.items():
+    for name, usual in {"rounds": 5, "seconds": 4, "connections": 16, "minutes": 10, "remember": 10000}.items():
         parser.add_argument(f"--{name}", type=float if name == "minutes" else int, default=usual)
     parser.add_argument("--profile", default="published")
     parser.add_argument("--record", action="store_true")
     options = parser.parse_args()
-    programs = Programs(options.profile)
+    programs = Programs(options.profile, options.remember)
     report = Report(options.record)
     try:
         if options.minutes:

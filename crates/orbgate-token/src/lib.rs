@@ -19,6 +19,8 @@ mod kind;
 #[cfg(feature = "aws-lc-rs")]
 mod material;
 mod parts;
+#[cfg(feature = "aws-lc-rs")]
+mod remembered;
 mod roca;
 mod scope;
 mod signature;

@@ -106,7 +106,12 @@ pub struct Fingerprint([u8; 8]);
 
 impl Fingerprint {
     pub(crate) fn of(token: &[u8]) -> Self {
-        Self::from_hash(&Sha256::digest(token)).unwrap_or(Self([0; 8]))
+        Self::finish(Sha256::new_with_prefix(token))
+    }
+
+    /// Of what has been hashed.
+    pub(crate) fn finish(hash: Sha256) -> Self {
+        Self::from_hash(&hash.finalize()).unwrap_or(Self([0; 8]))
     }
 
     /// From what a SHA-256 begins with; `None` where that is less than 8 bytes.

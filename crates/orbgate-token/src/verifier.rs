@@ -4,6 +4,9 @@ use core::time::Duration;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+#[cfg(feature = "aws-lc-rs")]
+use sha2::{Digest as _, Sha256};
+
 use crate::check;
 use crate::claims::Claims;
 use crate::compact::Compact;
@@ -11,6 +14,8 @@ use crate::config_error::ConfigError;
 use crate::error::TokenError;
 use crate::issuer::Issuer;
 use crate::keys::{Chosen, Keys};
+#[cfg(feature = "aws-lc-rs")]
+use crate::remembered::Remembered;
 use crate::verified::{Fingerprint, VerifiedToken};
 
 /// Verifies access tokens of the configured issuers.
@@ -19,7 +24,11 @@ use crate::verified::{Fingerprint, VerifiedToken};
 #[derive(Clone, Debug)]
 pub struct Verifier {
     issuers: Arc<[(Issuer, Arc<str>)]>,
+    remember: usize,
 }
+
+/// The most signatures that may be remembered, in some 80 MB.
+pub(crate) const MOST_REMEMBERED: usize = 1_000_000;
 
 impl Verifier {
     /// A verifier for these issuers.
@@ -44,7 +53,30 @@ impl Verifier {
         };
         Self {
             issuers: issuers.into_iter().map(named).collect(),
+            remember: 0,
         }
+    }
+
+    /// Has a [`KeyCache`](crate::KeyCache) remember up to that number of signatures that were right (1,000,000 at most; 0 unless it is said,
+    /// which is none), for up to a minute. A token that comes again then costs a hash instead of its signature check.
+    ///
+    /// What is remembered is that *this key* has signed *these bytes*, which does not change. The key is chosen and every other
+    /// rule judged anew each time, so a token that expires, or whose key is revoked or gone, is refused as without it. Each takes
+    /// up to 80 bytes. Where the program checks signatures itself, nothing is remembered.
+    #[must_use]
+    pub const fn remember_signatures(mut self, most: usize) -> Self {
+        self.remember = if most < MOST_REMEMBERED {
+            most
+        } else {
+            MOST_REMEMBERED
+        };
+        self
+    }
+
+    /// How many signatures a [`KeyCache`](crate::KeyCache) remembers at most.
+    #[must_use]
+    pub const fn remembered_signatures(&self) -> usize {
+        self.remember
     }
 
     /// The issuers whose tokens count, by their exact `iss`.
@@ -67,7 +99,7 @@ impl Verifier {
         keys: &Keys,
         now: SystemTime,
     ) -> Result<VerifiedToken, TokenError> {
-        self.open(token.as_ref())?.judge(keys, now)
+        self.open(token.as_ref())?.judge(keys, now, None)
     }
 
     /// What is known of an opaque token from the answer of its issuer's introspection endpoint (RFC 7662),
@@ -147,18 +179,32 @@ pub(crate) struct Opened<'a> {
 impl Opened<'_> {
     /// What is known of the token, if it is right at this time under these keys.
     #[cfg(feature = "aws-lc-rs")]
-    pub(crate) fn judge(&self, keys: &Keys, now: SystemTime) -> Result<VerifiedToken, TokenError> {
+    pub(crate) fn judge(
+        &self,
+        keys: &Keys,
+        now: SystemTime,
+        remembered: Option<(&Remembered, Duration)>,
+    ) -> Result<VerifiedToken, TokenError> {
         let now = since_epoch(now)?;
         let key = self.key(keys)?;
         let compact = &self.compact;
-        if !key
-            .usage
-            .material
-            .verify(compact.signed, &compact.signature)
-        {
+        let is_right = || {
+            let material = &key.usage.material;
+            material.verify(compact.signed, &compact.signature)
+        };
+        let hash = Sha256::new_with_prefix(self.token);
+        let is_right = match remembered {
+            // Equal keys have equal texts, and none begins as a token goes on. The token's header has the algorithm.
+            Some((remembered, now)) => {
+                let hash = hash.clone().chain_update(key.text.as_bytes());
+                remembered.knows_or(hash, now, is_right)
+            }
+            None => is_right(),
+        };
+        if !is_right {
             return Err(TokenError::Signature);
         }
-        let fingerprint = Fingerprint::of(self.token);
+        let fingerprint = Fingerprint::finish(hash);
         self.issuer.judge(&self.claims, self.name, fingerprint, now)
     }
 

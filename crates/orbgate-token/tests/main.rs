@@ -22,5 +22,6 @@ mod oracle;
 mod properties;
 #[cfg(feature = "fetch")]
 mod provider_tokens;
+mod remembered;
 #[cfg(feature = "fetch")]
 mod server;

@@ -32,6 +32,8 @@ use self::snapshot::{Snapshot, State};
 use self::when::{Cause, Times};
 use crate::error::TokenError;
 use crate::keys::{KEY_SET_BYTES, Keys};
+#[cfg(feature = "aws-lc-rs")]
+use crate::remembered::Remembered;
 use crate::signature::SignatureCheck;
 use crate::verified::VerifiedToken;
 use crate::verifier::{Opened, Verifier};
@@ -56,6 +58,8 @@ pub struct KeyCache {
     has_queued: AtomicBool,
     /// Signatures are checked by the program.
     outside: bool,
+    #[cfg(feature = "aws-lc-rs")]
+    remembered: Option<Remembered>,
 }
 
 /// The time, as two clocks have it.
@@ -120,6 +124,8 @@ impl KeyCache {
         settings.check()?;
         let count = verifier.issuers().count();
         Ok(Self {
+            #[cfg(feature = "aws-lc-rs")]
+            remembered: Remembered::at_most(verifier.remembered_signatures()),
             verifier,
             settings,
             snapshot: ArcSwap::from_pointee(Snapshot::of(count)),
@@ -161,7 +167,7 @@ impl KeyCache {
             return Judged::Wait(wait);
         }
         let snapshot = self.usable(issuer, now.monotonic);
-        let judged = self.judge_with(&mut token, &snapshot.keys, now.time);
+        let judged = self.judge_with(&mut token, &snapshot.keys, now);
         let (true, Some(kid)) = (judged.lacks_key(), token.kid()) else {
             return judged;
         };
@@ -180,7 +186,7 @@ impl KeyCache {
     /// What is known with the keys that there are.
     fn judge_lastly(&self, token: &mut Opened<'_>, asked: Duration, now: Now) -> Judged {
         let snapshot = self.usable(token.index, now.monotonic);
-        let judged = self.judge_with(token, &snapshot.keys, now.time);
+        let judged = self.judge_with(token, &snapshot.keys, now);
         if judged.lacks_key()
             && let (Some(kid), Some(mut schedule)) = (token.kid(), self.lock(token.index))
         {
@@ -193,12 +199,14 @@ impl KeyCache {
     }
 
     /// What is known with these keys.
-    fn judge_with(&self, token: &mut Opened<'_>, keys: &Keys, now: SystemTime) -> Judged {
+    fn judge_with(&self, token: &mut Opened<'_>, keys: &Keys, now: Now) -> Judged {
         #[cfg(feature = "aws-lc-rs")]
         if !self.outside {
-            return Judged::Verdict(token.judge(keys, now));
+            let remembered = self.remembered.as_ref();
+            let remembered = remembered.map(|remembered| (remembered, now.monotonic));
+            return Judged::Verdict(token.judge(keys, now.time, remembered));
         }
-        match token.check(keys, now) {
+        match token.check(keys, now.time) {
             Ok(check) => Judged::CheckSignature(check),
             Err(error) => Judged::Verdict(Err(error)),
         }
@@ -384,5 +392,81 @@ impl fmt::Debug for KeyCache {
             .field("settings", &self.settings)
             .field("status", &self.status())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "aws-lc-rs")]
+mod tests {
+    use core::time::Duration;
+    use std::time::UNIX_EPOCH;
+
+    use sha2::{Digest as _, Sha256};
+
+    use super::{FetchSettings, Judged, KeyCache, Now, Response};
+    use crate::{TokenError, VerifiedToken, Verifier};
+
+    fn now() -> Now {
+        Now {
+            time: UNIX_EPOCH
+                .checked_add(Duration::from_secs(1_800_000_000))
+                .unwrap(),
+            monotonic: Duration::ZERO,
+        }
+    }
+
+    fn judge(cache: &KeyCache, token: &str) -> Result<VerifiedToken, TokenError> {
+        let now = now();
+        let jwks = include_bytes!("../../testdata/jwks.json");
+        loop {
+            let judged = cache.judge(token, &mut cache.ask(now.monotonic), now);
+            let mut next = cache.next_fetch(now.monotonic);
+            while let Some(fetch) = next {
+                let discovery = br#"{"issuer":"https://id.example.com","jwks_uri":"https://id.example.com/keys"}"#;
+                let is_keys = fetch.url.ends_with("keys");
+                let body: &[u8] = if is_keys { jwks } else { discovery };
+                let response = Response {
+                    status: 200,
+                    cache_control: None,
+                    body,
+                };
+                next = cache.fetched(fetch.attempt, Ok(response), now.monotonic);
+            }
+            if let Judged::Verdict(verdict) = judged {
+                return verdict;
+            }
+        }
+    }
+
+    /// A signature that is known is not checked: one that is wrong passes here, because the test has put it there.
+    #[test]
+    fn what_is_remembered_is_not_checked_again() {
+        let token = include_str!("../../testdata/token.jwt").trim();
+        let (body, signature) = token.rsplit_once('.').unwrap();
+        let forged = match signature.strip_prefix('A') {
+            Some(rest) => format!("{body}.B{rest}"),
+            None => format!("{body}.A{}", &signature[1..]),
+        };
+        for (most, is_known) in [(0, false), (10, true)] {
+            let verifier = Verifier::from_yaml(include_str!("../../testdata/token.yaml")).unwrap();
+            let verifier = verifier.remember_signatures(most);
+            let cache = KeyCache::new(verifier, FetchSettings::default()).unwrap();
+            let good = judge(&cache, token).unwrap();
+            assert_eq!(judge(&cache, &forged), Err(TokenError::Signature));
+            let check = cache
+                .verifier
+                .check(token, &cache.keys(), now().time)
+                .unwrap();
+            let hash = Sha256::new_with_prefix(&forged).chain_update(check.key());
+            if let Some(remembered) = &cache.remembered {
+                assert!(remembered.knows_or(hash, now().monotonic, || true));
+            }
+            let scopes = judge(&cache, &forged).map(|token| token.scopes().to_owned());
+            let expected = match is_known {
+                true => Ok(good.scopes().to_owned()),
+                false => Err(TokenError::Signature),
+            };
+            assert_eq!(scopes, expected, "{most}");
+        }
     }
 }

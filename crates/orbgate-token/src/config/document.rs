@@ -11,6 +11,7 @@ pub(super) struct Document {
     /// Version of the format; always 1.
     pub(super) orbgate_token: u64,
     pub(super) issuers: Vec<IssuerDocument>,
+    pub(super) remember_signatures: Option<Spanned<u64>>,
 }
 
 /// One issuer; see `Issuer` for what each key means.

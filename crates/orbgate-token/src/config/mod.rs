@@ -20,9 +20,8 @@ impl Verifier {
             text.as_bytes(),
             &FORMAT,
             read::document,
-            |document, faults| rules::issuers(&document, faults),
+            |document, faults| rules::verifier(&document, faults),
         )
-        .map(Self::of)
         .map_err(ConfigError::of_file)
     }
 }

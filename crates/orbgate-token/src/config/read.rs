@@ -16,20 +16,23 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
         what: "the configuration",
         place: root.place,
     };
-    let [version, issuers] = reader.values.fields(root, &owner, ROOT_KEYS, &ROOT_KEYS)?;
+    let required = ["orbgate_token", "issuers"];
+    let [version, issuers, remember] = reader.values.fields(root, &owner, ROOT_KEYS, &required)?;
     if let Some(node) = version {
         reader.values.version(node, "orbgate_token");
     }
+    let remember_signatures = remember.map(|node| reader.number(node, "`remember_signatures`"));
     let issuers = reader.values.list(issuers?, "`issuers`");
     let issuers: Option<Vec<_>> = issuers.iter().map(|node| reader.issuer(node)).collect();
     Some(Document {
         orbgate_token: 1,
         issuers: issuers?,
+        remember_signatures,
     })
 }
 
 /// Every key of a configuration, wherever it is.
-pub(super) const KEYS: [&str; 26] = keys_of(&[
+pub(super) const KEYS: [&str; 27] = keys_of(&[
     &ROOT_KEYS,
     &ISSUER_KEYS,
     &KIND_KEYS,
@@ -37,7 +40,7 @@ pub(super) const KEYS: [&str; 26] = keys_of(&[
     &SCOPES_KEYS,
 ]);
 
-const ROOT_KEYS: [&str; 2] = ["orbgate_token", "issuers"];
+const ROOT_KEYS: [&str; 3] = ["orbgate_token", "issuers", "remember_signatures"];
 
 const KIND_KEYS: [&str; 2] = ["user", "organisation"];
 

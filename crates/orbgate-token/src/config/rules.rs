@@ -16,9 +16,25 @@ use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules};
 use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
+use crate::verifier::{MOST_REMEMBERED, Verifier};
 
-/// The issuers that a document describes, and every fault in them.
-pub(super) fn issuers(document: &Document, faults: &mut Faults) -> Vec<Issuer> {
+/// The verifier that a document describes, and every fault in it.
+pub(super) fn verifier(document: &Document, faults: &mut Faults) -> Verifier {
+    let issuers = issuers(document, faults);
+    let mut verifier = Verifier::of(issuers);
+    if let Some(said) = &document.remember_signatures {
+        let most = usize::try_from(said.value).unwrap_or(usize::MAX);
+        if most > MOST_REMEMBERED {
+            let message =
+                format!("`remember_signatures` is over {MOST_REMEMBERED}, which is the limit");
+            faults.push(said.place, message);
+        }
+        verifier = verifier.remember_signatures(most);
+    }
+    verifier
+}
+
+fn issuers(document: &Document, faults: &mut Faults) -> Vec<Issuer> {
     let documents = document.issuers.iter();
     let issuers: Vec<Issuer> = documents.map(|document| issuer(document, faults)).collect();
     let documents = document.issuers.iter().enumerate();

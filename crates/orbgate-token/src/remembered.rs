@@ -1,0 +1,165 @@
+//! Signatures that were right a moment ago: whose key has signed which bytes does not change.
+#![expect(
+    clippy::disallowed_types,
+    reason = "a lock for two sets of hashes, held for a look-up: no I/O and no signature"
+)]
+
+use core::time::Duration;
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use sha2::{Digest as _, Sha256};
+
+/// Half the time that a signature is remembered at most.
+const HALF_LIFE: Duration = Duration::from_secs(30);
+
+/// The SHA-256 of a token and the key that has signed it.
+type Mark = [u8; 32];
+
+/// The latest signatures that were right: some number of them, for at most a minute.
+///
+/// Nothing else is remembered, so every rule but the signature is judged anew each time (security requirement T16). Only who has a right
+/// signature can put one in.
+#[derive(Debug)]
+pub(crate) struct Remembered {
+    /// Half of how many there may be.
+    half: usize,
+    sets: Mutex<Sets>,
+}
+
+/// Two sets, of which the older is forgotten as a whole: no entry needs a time or a place in a queue.
+#[derive(Debug, Default)]
+struct Sets {
+    begun: Duration,
+    young: HashSet<Mark>,
+    old: HashSet<Mark>,
+}
+
+impl Remembered {
+    /// Remembers up to that number, or nothing where it is 0.
+    pub(crate) fn at_most(most: usize) -> Option<Self> {
+        (most > 0).then(|| Self {
+            half: most.div_ceil(2),
+            sets: Mutex::default(),
+        })
+    }
+
+    /// Whether a signature is right: as it was a moment ago, or as the check says.
+    pub(crate) fn knows_or(
+        &self,
+        hash: Sha256,
+        now: Duration,
+        check: impl FnOnce() -> bool,
+    ) -> bool {
+        let mark = hash.finalize().into();
+        if self.with(now, |sets| sets.knows(&mark)) {
+            return true;
+        }
+        let is_right = check();
+        if is_right {
+            self.with(now, |sets| sets.put(mark, now, self.half));
+        }
+        is_right
+    }
+
+    fn with<T>(&self, now: Duration, act: impl FnOnce(&mut Sets) -> T) -> T {
+        // Sets are whole whatever panics: nothing is between two of their states.
+        let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        sets.forget(now);
+        act(&mut sets)
+    }
+}
+
+impl Sets {
+    fn knows(&self, mark: &Mark) -> bool {
+        self.young.contains(mark) || self.old.contains(mark)
+    }
+
+    fn put(&mut self, mark: Mark, now: Duration, half: usize) {
+        if self.young.len() >= half {
+            self.age(now);
+        }
+        self.young.insert(mark);
+    }
+
+    /// Forgets what is too old.
+    fn forget(&mut self, now: Duration) {
+        let age = now.saturating_sub(self.begun);
+        if age >= HALF_LIFE {
+            self.age(now);
+        }
+        if age >= HALF_LIFE.saturating_mul(2) {
+            self.old.clear();
+        }
+    }
+
+    fn age(&mut self, now: Duration) {
+        core::mem::swap(&mut self.young, &mut self.old);
+        self.young.clear();
+        self.begun = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use sha2::{Digest as _, Sha256};
+
+    use super::Remembered;
+
+    /// Whether it is known, which a check that says no shows.
+    fn knows(remembered: &Remembered, text: &str, second: u64) -> bool {
+        let hash = Sha256::new_with_prefix(text);
+        remembered.knows_or(hash, Duration::from_secs(second), || false)
+    }
+
+    fn put(remembered: &Remembered, text: &str, second: u64) {
+        let hash = Sha256::new_with_prefix(text);
+        assert!(remembered.knows_or(hash, Duration::from_secs(second), || true));
+    }
+
+    #[test]
+    fn what_was_right_is_known_for_half_a_minute_to_a_minute() {
+        for begin in [0, 7, 29, 31, 1000] {
+            let remembered = Remembered::at_most(100).unwrap();
+            put(&remembered, "some other", 0);
+            put(&remembered, "a", begin);
+            for second in begin..begin + 30 {
+                assert!(knows(&remembered, "a", second), "{begin} {second}");
+            }
+            assert!(!knows(&remembered, "a", begin + 60), "{begin}");
+            assert!(!knows(&remembered, "b", begin), "{begin}");
+        }
+        let unasked = Remembered::at_most(100).unwrap();
+        put(&unasked, "a", 0);
+        assert!(!knows(&unasked, "a", 60));
+    }
+
+    #[test]
+    fn what_was_wrong_is_not_remembered() {
+        let remembered = Remembered::at_most(100).unwrap();
+        assert!(!knows(&remembered, "a", 0));
+        assert!(!knows(&remembered, "a", 0));
+    }
+
+    #[test]
+    fn there_are_no_more_than_may_be_and_the_latest_half_is_kept() {
+        assert!(Remembered::at_most(0).is_none());
+        for most in [1, 2, 3, 10, 101] {
+            let remembered = Remembered::at_most(most).unwrap();
+            for number in 0..250 {
+                put(&remembered, &number.to_string(), 0);
+                let known =
+                    (0..=number).filter(|number| knows(&remembered, &number.to_string(), 0));
+                let known: Vec<usize> = known.collect();
+                assert!(known.len() <= most + 1, "{most}: {}", known.len());
+                let latest = (number + 1).saturating_sub(most.div_ceil(2))..=number;
+                assert!(
+                    latest.into_iter().all(|number| known.contains(&number)),
+                    "{most}: {number}"
+                );
+            }
+        }
+    }
+}
