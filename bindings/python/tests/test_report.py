@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import html
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from orbgate import Policy, Token, report
+from orbgate import Policy, Token, logs, report
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 pytest.importorskip("jinja2")
 
 from made_up_calls import NAMES, POLICY, REQUESTS, ROWS, TABLE, check_harmless, count, table  # noqa: E402
-from orbgate._report import figures, numbers, spans  # noqa: E402
+from orbgate._report import counting, figures, numbers, spans  # noqa: E402
+from orbgate._report.log import Decided  # noqa: E402
 from orbgate.logs import _counts as counts  # noqa: E402
 
 # What the README shows runs in every Python.
@@ -189,6 +191,18 @@ def test_figures_do_not_depend_on_the_batches(found: figures.Figures, monkeypatc
     renamed = TABLE.rename_columns([f"their {name}" for name in TABLE.column_names])
     same = count(renamed, columns=dict(zip(NAMES, renamed.column_names)))
     assert same._replace(arguments=found.arguments) == found and same.arguments["columns"] == dict(zip(NAMES, renamed.column_names))
+
+
+def test_what_is_counted_does_not_grow_with_the_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same calls again and again: their counts waited in ever more small tables, which took about seven bytes a row."""
+    monkeypatch.setattr(counts, "WAITING_PARTS", 16)
+    batches = list(in_batches(100))
+    sizes: list[int] = []
+    log = Decided(logs.read(itertools.chain.from_iterable([batches] * 6)), POLICY, lambda: sizes.append(pa.total_allocated_bytes()))
+    found = counting.count(log, POLICY)
+    assert found.calls + found.unread == 6 * len(ROWS) and len(sizes) == 6 * len(batches)
+    first, last = max(sizes[:90]), max(sizes[90:])
+    assert last - first < 500_000, (first, last)
 
 
 def test_many_different_times_are_counted_by_longer_units(

@@ -13,6 +13,10 @@ from ._heavy import Heavy
 
 # How many rows of counts may wait until they are put together.
 WAITING_ROWS = 1 << 20
+# And in how many tables: one of few rows takes kilobytes.
+WAITING_PARTS = 128
+# How many rows of counts are Python's at once, which takes some ten times as much as in Arrow.
+ROWS_OF_PYTHON = 1 << 14
 # More different times than these are told apart by the next longer unit; still it is shorter than a chart's spans.
 MOST_TIMES = 1 << 16
 UNITS = ("second", "minute", "hour", "day")
@@ -34,7 +38,7 @@ class Counts:
         ones = pa.repeat(pa.scalar(1, pa.int64()), table.num_rows)
         self._parts.append(self._grouped(table.append_column("calls", ones)))
         # Twice as many rows as are grouped already: if nearly all rows differ, they are not grouped again for each batch.
-        self.settle(max(WAITING_ROWS, 2 * self._settled))
+        self.settle(0 if len(self._parts) > WAITING_PARTS else max(WAITING_ROWS, 2 * self._settled))
 
     def settle(self, most: int) -> int:
         """Puts the counts together where they have more rows than `most`, and says how many they have."""
@@ -65,7 +69,8 @@ class Counts:
         """The counts, each as its keys, its firsts and `calls`."""
         if self._parts:
             self.settle(0)
-            yield from self._parts[0].to_pylist()
+            for batch in self._parts[0].to_batches(ROWS_OF_PYTHON):
+                yield from batch.to_pylist()
 
     def _rows(self) -> int:
         return sum(part.num_rows for part in self._parts)
