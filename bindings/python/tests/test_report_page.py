@@ -115,7 +115,7 @@ def test_a_person_can_read_it(tmp_path: Path) -> None:
     assert [(frame["width"], frame["dark"]) for frame in frames] == FRAMES
     for frame in frames:
         assert not faults(frame), (frame["width"], frame["scheme"])
-        assert len(frame["charts"]) == 9 and len(frame["tables"]) == 20 and min(frame["tables"]) > 1
+        assert len(frame["charts"]) == 9 and len(frame["tables"]) == 21 and min(frame["tables"]) > 1
     assert frames[0]["colours"] != frames[1]["colours"] and not console
 
 
