@@ -101,6 +101,26 @@ def test_another_policy_is_compared_with(decisions: list[Any]) -> None:
     assert report(table(REQUESTS), POLICY).figures.changes is None
 
 
+def test_names_of_parameters_do_not_divide_what_two_policies_charge() -> None:
+    yaml = "{orbgate: 1, apis: {a: {base_path: '', scopes: {%s: {orbs: %d, routes: ['POST /x/{%s}/run', 'GET /x/{%s}/run']}%s}}}}"
+    policy = Policy.from_yaml(yaml % ("run", 5, "id", "id", ""))
+    # Its names differ, its scope, and it has a route of its own.
+    base = Policy.from_yaml(yaml % ("go", 9, "xId", "xId", ", old: {orbs: 1, routes: ['POST /y/{yId}']}"))
+    calls = [("POST", "/x/1/run", None), ("POST", "/x/2/run", None), ("GET", "/x/1/run", None), ("POST", "/y/1", None), (None, None, "run")]
+    names = ("method", "target", "by_scope")
+    log = pa.table({name: pa.array([call[at] for call in calls], pa.string()) for at, name in enumerate(names)} | {"kind": ["user"] * 5, "scopes": ["run go old"] * 5})
+    made = report(log, policy, base=base)
+    assert [(row.route, row.scope, row.calls, row.orbs, row.base_calls, row.base_orbs) for row in made.figures.orbs.routes] == [
+        ("POST /x/{id}/run", "run", 2, 10, 2, 18),
+        ("GET /x/{id}/run", "run", 1, 5, 1, 9),
+        (None, "run", 1, 5, 0, 0),
+        ("POST /y/{yId}", "old", 0, 0, 1, 1),
+    ]
+    assert made.figures.changes is not None
+    assert {(row.route, row.calls) for row in made.figures.changes.rows if row.before == "allow, 9 orbs"} == {("POST /x/{id}/run", 2), ("GET /x/{id}/run", 1)}
+    assert "{xId}" not in made.html
+
+
 def words(decision: Any) -> str:
     if not decision:
         return f"deny: {decision.reason}"

@@ -68,6 +68,8 @@ def test_counts_are_those_of_decide() -> None:
     texts = " ".join(html.unescape(" ".join(page.texts)).split())
     denied = sum(what == "served though denied" for what, *_ in calls)
     assert f"Calls with a status: {len(calls):,}. Served though the policy denies them: {denied:,}. Refused though it allows them: " in texts
+    refused = sum(what == "refused though allowed" for what, *_ in calls)
+    assert f"Served otherwise {denied + refused:,} {denied:,} though denied; {refused:,} refused though allowed" in texts
     # The first of all sections, and nothing of a query on the page.
     headings = [text for text in page.texts if text in ("Served against decided", "Allowed and denied")]
     assert headings == ["Served against decided", "Allowed and denied"] and "hidden" not in texts
@@ -110,7 +112,10 @@ def test_statuses_of_every_type() -> None:
         (pa.array([200, 404, None, 99]), [200, 404, None, None], 1),
         (pa.array([200.0, 404.5, None, 1e300]), [200, None, None, None], 2),
         (pa.array([200, 2**62, -1, 600]), [200, None, None, None], 3),
-        (pa.array(["200", "404 ", "", None]), [200, None, None, None], 2),
+        (pa.array(["200", "404 ", "", None]), [200, 404, None, None], 1),
+        # As pandas and other programs write them.
+        (pa.array(["200.0", "  404", "404.5", "2000"]), [200, 404, None, None], 2),
+        (pa.array([b"403.00 ", b"1e2", b"99.0", b"600.0"]), [403, None, None, None], 3),
         (pa.array(["200", "404", "200", None]).dictionary_encode(), [200, 404, 200, None], 0),
         (pa.array([b"200", b"\xff", b"500", None]), [200, None, 500, None], 1),
         (pa.array([start, start + timedelta(1), None, None]), [None] * 4, 2),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,9 @@ from ..logs._counts import Counts, HeavyCounts, Times
 if TYPE_CHECKING:
     from .log import Part
     from .spans import Span, Unit
+
+
+PARAMETER = re.compile(r"\{[^/]*\}")
 
 
 class Charged(NamedTuple):
@@ -32,7 +36,10 @@ class Charged(NamedTuple):
 
 
 class RouteOrbs(NamedTuple):
-    """What the calls of a route consume; `route` is None for calls that ask by scope. The other fields are those of `Charged`."""
+    """What the calls of a route consume; `route` is None for calls that ask by scope. The other fields are those of `Charged`.
+
+    Route and scope are as the policy has them. The other policy's route is the same one where only the names of parameters or the scope differ.
+    """
 
     route: str | None
     scope: str | None
@@ -119,7 +126,9 @@ class OrbCounts:
     def figures(self, times: Iterable[Span], unit: Unit | None) -> Orbs:
         """What was counted; times in the spans of the page."""
         places = list(self._places.rows())
-        routes = self._sums(((row["route"], row["scope"]), row) for row in places)
+        routes = self._sums(((_shape(row["route"]), row["scope"] if row["route"] is None else None), row) for row in places)
+        # As the policy writes them; those that consume only under the other one as that writes them.
+        names = {_shape(row["route"]): (row["route"], row["scope"]) for row in sorted(places, key=lambda row: not row["is_base"])}
         scopes = self._sums((row["scope"], row) for row in places)
         starts = [(row["time"], row) for row in self._times.rows() if row["time"] is not None]
         spans = self._sums((unit.floor(time), row) for time, row in starts) if unit is not None else {}
@@ -131,7 +140,7 @@ class OrbCounts:
         nothing = self._sum(())
         return Orbs(
             self._sum(places),
-            Rows(RouteOrbs, sorted((RouteOrbs(route, scope, *of) for (route, scope), of in routes.items()), key=_most)),
+            Rows(RouteOrbs, sorted((RouteOrbs(*(names[shape] if shape else (None, scope)), *of) for (shape, scope), of in routes.items()), key=_most)),
             Rows(ScopeOrbs, sorted((ScopeOrbs(scope, *of) for scope, of in scopes.items()), key=_most)),
             Rows(CallerOrbs, sorted(callers, key=_most)),
             self.callers.is_exact,
@@ -158,6 +167,11 @@ class OrbCounts:
             of_side[2] += calls if row["amount"] is None else 0
         calls, orbs, unstated = sums[False]
         return Charged(calls, orbs, unstated, *sums.get(True, (None, None, None)))
+
+
+def _shape(route: str | None) -> str | None:
+    """A route without the names of its parameters, which decide nothing: two policies may name them differently."""
+    return None if route is None else PARAMETER.sub("{}", route)
 
 
 def _most(row: Any) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from .._native import VERSION
+from ..logs._served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
 from ..logs._text import argument
 from . import TOP
 from .sections import sections
@@ -109,12 +110,21 @@ def _tiles(found: Figures) -> Sequence[Tile]:
         calls,
         Tile("Allowed", number(found.allowed), f"{share(found.allowed, found.calls)} of all"),
         Tile("Denied", number(found.denied), f"{share(found.denied, found.calls)} of all"),
+        *_otherwise(found),
         Tile("Consume orbs", number(found.consuming), orbs),
         Tile("Scopes unused", bound(unused, found.caller_scopes_is_exact), about),
         Tile("Scopes missing", number(len(found.missing)), "in denied calls"),
         Tile("Callers", bound(found.different_callers, found.callers_is_exact), callers),
         *_proved(found.properties),
     )
+
+
+def _otherwise(found: Figures) -> Sequence[Tile]:
+    """What the server did otherwise than the policy decides, where the log says what it did."""
+    if not found.served.calls:
+        return []
+    served, refused = found.served.of(SERVED_THOUGH_DENIED), found.served.of(REFUSED_THOUGH_ALLOWED)
+    return [Tile("Served otherwise", number(served + refused), f"{number(served)} though denied; {number(refused)} refused though allowed")]
 
 
 def _proved(found: Properties | None) -> Sequence[Tile]:

@@ -32,8 +32,9 @@ def statuses(found: Any) -> Any:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         texts = (value.decode("latin-1") if isinstance(value, bytes) else None for value in found.to_pylist())
         text = pa.array(texts, pa.string())
-    is_status = pc.match_substring_regex(text, r"\A[1-5]\d\d\z")
-    return pc.if_else(is_status, text, None).cast(pa.int64())
+    # pandas writes `200.0` where one is missing, and other programs pad.
+    is_status = pc.match_substring_regex(text, r"\A *[1-5]\d\d(\.0+)? *\z")
+    return pc.if_else(is_status, pc.utf8_slice_codeunits(pc.utf8_ltrim(text, " "), 0, 3), None).cast(pa.int64())
 
 
 def served(status: Any) -> Any:

@@ -21,6 +21,7 @@ NO_ROUTE = "(no route)"
 WORDS, NAME, CODE, NUMBER = "words", "name", "code", "number"
 ALLOWED, DENIED = Series("allowed", "allow"), Series("denied", "deny")
 CONSUMING, UNUSED = Series("consume orbs", "orbs"), Series("granted, never used", "idle")
+UNKNOWN = Series("carried, and not of the policy", "idle")
 
 
 class Chart(NamedTuple):

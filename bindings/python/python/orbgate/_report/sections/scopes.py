@@ -10,7 +10,7 @@ from ..charts import MOST_BARS, Bar
 from ..numbers import bound, short_routes, shown
 from ..._number import number
 from . import parts
-from .parts import CODE, DENIED, NUMBER, UNUSED, WORDS, Section, Table
+from .parts import CODE, DENIED, NUMBER, UNKNOWN, UNUSED, WORDS, Section, Table
 
 if TYPE_CHECKING:
     from ..._policy import Policy
@@ -69,7 +69,7 @@ def unknown(found: Figures, top: int) -> Section:
     counts = [(shown(row.scope), bound(row.granted, row.is_exact), row.granted) for row in first]
     drawn = [Bar(scope, f"{calls} calls", (granted,)) for scope, calls, granted in counts]
     rows = [(scope, calls) for scope, calls, _ in counts]
-    chart = parts.bars("Calls whose token carries an unknown scope", drawn, UNUSED)
+    chart = parts.bars("Calls whose token carries an unknown scope", drawn, UNKNOWN)
     tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "granted in calls": NUMBER}, rows, top, found.unknown_scopes)]
     if found.unknown_by_caller:
         holders = bound(len({row.caller for row in found.unknown_by_caller}), found.unknown_by_caller_is_exact, "caller")
