@@ -72,6 +72,29 @@ def test_of_several_files_it_is_said_in_which(tmp_path: Path) -> None:
     assert logs.replay(read(), POLICY).to_dict()["outlying_times"]["first"][0]["where"] == row.where
 
 
+def test_in_a_large_log_the_ends_and_the_outlying_times_are_exact() -> None:
+    step, calls = timedelta(seconds=7, microseconds=300_001), 70_000
+    times = [START + timedelta(seconds=31, microseconds=5) + at * step for at in range(calls)]
+    # Once more than two units of time are needed, two of them come as one, and both are named.
+    odd = [datetime(1970, 1, 1, 0, 0, 17, 250_000), datetime(9999, 12, 31, 23, 59, 41), datetime(9999, 12, 31, 23, 59, 59, 1)]
+    given = [*times[:9], *odd, *times[9:]]
+    log = pa.table({
+        "method": ["GET"] * len(given), "target": ["/api/v1/external/account"] * len(given), "kind": ["user"] * len(given),
+        "scopes": ["read:account"] * len(given), "time": pa.array(given, pa.timestamp("us")),
+    })
+    found = report(log, POLICY, time_zone="UTC").figures
+    assert (found.first, found.last) == (times[0], times[-1])
+    assert [row[:3] for row in found.outlying] == [(odd[0], 1, 10), (odd[1], 2, 11)]
+    assert [row.until for row in found.outlying] == [odd[0], odd[2]]
+    assert sum(span.allowed for span in found.times) == calls and found.outlying_calls == 3
+    summary = logs.replay(logs.read(log, time_zone="UTC"), POLICY).to_dict()
+    assert (summary["first_time"], summary["last_time"]) == (f"{times[0].isoformat()}+00:00", f"{times[-1].isoformat()}+00:00")
+    assert [(row["time"], row["until"]) for row in summary["outlying_times"]["first"]] == [
+        (f"{odd[0].isoformat()}+00:00",) * 2, (f"{odd[1].isoformat()}+00:00", f"{odd[2].isoformat()}+00:00")
+    ]
+    assert "3 calls, at 1970-01-01 00:00:17.250000 (row 10), 9999-12-31 23:59:41 to 9999-12-31 23:59:59.000001 (row 11)." in summary["warnings"][-1]
+
+
 def test_what_is_no_outlier_stays() -> None:
     hour = timedelta(hours=1)
 

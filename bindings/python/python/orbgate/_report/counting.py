@@ -50,7 +50,7 @@ class Counted:
     """What is counted of a log, part by part."""
 
     def __init__(self, policy: Policy, has_base: bool) -> None:
-        self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",), first=("row",))
+        self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",), first=("row",), ends=True)
         self.usage, self.callers, self.served = Usage(policy), Callers(), ServedCounts()
         self.orbs, self.denials = OrbCounts(has_base), DenialCounts(has_base)
         self._waiting = (self.callers.calls, self.usage.texts, self.usage.held, self.served.by_caller, self.orbs.by_caller)
@@ -105,9 +105,8 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
     served, orbs, denials, usage, callers = counted.served, counted.orbs, counted.denials, counted.usage, counted.callers
     found = _outcomes(counted.outcomes)
     timed = [row for row in counted.times.rows() if row["time"] is not None]
-    period, outlying = apart(timed, log.where)
-    first, last = period or (None, None)
-    by_time, unit = spans([row for row in timed if period is not None and period[0] <= row["time"] <= period[1]])
+    first, last, outlying = period = apart(timed, log.where)
+    by_time, unit = spans([row for row in timed if period.has(row)])
     return Figures(
         served=served.figures(unit),
         orbs=orbs.figures(by_time, unit),

@@ -18,12 +18,35 @@ NAMED = 3
 
 
 class OutlyingTime(NamedTuple):
-    """A time that is far from those of nearly all calls: how many calls have it, and the first one's row, counted from 1, and where that is."""
+    """A time that is far from those of nearly all calls: how many calls have it, and the first one's row, counted from 1, and where that is.
+
+    Times of one second are one; in a log of more than 65,536 seconds, those of one minute, hour or day. `time` is the earliest and `until` the
+    latest of them.
+    """
 
     time: datetime
     calls: int
     row: int
     where: str
+    until: datetime
+
+    @property
+    def named(self) -> str:
+        """The time, or from when to when."""
+        said = self.time.isoformat(" ")
+        return said if self.until == self.time else f"{said} to {self.until.isoformat(' ')}"
+
+
+class Apart(NamedTuple):
+    """From when to when the calls were made, exactly, and the times that are far from that, in their order."""
+
+    first: datetime | None
+    last: datetime | None
+    outlying: list[OutlyingTime]
+
+    def has(self, row: dict[str, Any]) -> bool:
+        """Whether these counts are within."""
+        return self.first is not None and self.last is not None and self.first <= row["earliest"] and row["latest"] <= self.last
 
 
 def bulk(calls: Counter[datetime]) -> tuple[datetime, datetime] | None:
@@ -60,24 +83,28 @@ def bulk(calls: Counter[datetime]) -> tuple[datetime, datetime] | None:
             return times[first], times[last]
 
 
-def apart(rows: Iterable[dict[str, Any]], where: Callable[[int], str]) -> tuple[tuple[datetime, datetime] | None, list[OutlyingTime]]:
-    """From when to when the calls of these counts were made, and the times that are far from that, in their order."""
+def apart(rows: Iterable[dict[str, Any]], where: Callable[[int], str]) -> Apart:
+    """Tells the times of these counts apart, which are counts of `Times` with their ends."""
     calls: Counter[datetime] = Counter()
-    first: dict[datetime, int] = {}
+    found: dict[datetime, tuple[int, datetime, datetime]] = {}
     for row in rows:
-        if row["time"] is not None:
-            calls[row["time"]] += row["calls"]
-            first[row["time"]] = min(row["row"], first.get(row["time"], row["row"]))
+        if (time := row["time"]) is not None:
+            calls[time] += row["calls"]
+            first, earliest, latest = found.get(time, (row["row"], row["earliest"], row["latest"]))
+            found[time] = min(row["row"], first), min(row["earliest"], earliest), max(row["latest"], latest)
     period = bulk(calls)
     if period is None:
-        return None, []
-    far = sorted(time for time in calls if not period[0] <= time <= period[1])
-    return period, [OutlyingTime(time, calls[time], first[time], where(first[time])) for time in far]
+        return Apart(None, None, [])
+    far = []
+    for time in sorted(time for time in calls if not period[0] <= time <= period[1]):
+        first, earliest, latest = found[time]
+        far.append(OutlyingTime(earliest, calls[time], first, where(first), latest))
+    return Apart(found[period[0]][1], found[period[1]][2], far)
 
 
 def warning(found: Sequence[OutlyingTime]) -> str:
     """What is to be known of times that are far from the others."""
-    named = ", ".join(f"{time.isoformat(' ')} ({where})" for time, _, _, where in found[:NAMED])
+    named = ", ".join(f"{row.named} ({row.where})" for row in found[:NAMED])
     more = f" and {number(len(found) - NAMED, 'more time')}" if len(found) > NAMED else ""
     calls = sum(row.calls for row in found)
     return f"Far from all other times: {number(calls, 'call')}, at {named}{more}. They are counted, and are not in the period nor in what is drawn over time."

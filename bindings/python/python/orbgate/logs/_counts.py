@@ -25,11 +25,13 @@ FIRST = pc.ScalarAggregateOptions(skip_nulls=False, min_count=0)
 
 
 class Counts:
-    """How many rows have the same `keys`, and what the first of them has in the columns `first`."""
+    """How many rows have the same `keys`, what the first of them has in the columns `first`, and the least and greatest of other columns."""
 
-    def __init__(self, keys: Sequence[str], first: Sequence[str] = ()) -> None:
+    def __init__(self, keys: Sequence[str], first: Sequence[str] = (), least: Sequence[str] = (), greatest: Sequence[str] = ()) -> None:
         self._keys = list(keys)
         self._first = list(first)
+        found = [*((name, "first", FIRST) for name in first), *((name, "min") for name in least), *((name, "max") for name in greatest)]
+        self._found: list[tuple[Any, ...]] = found
         self._parts: list[Any] = []
         self._settled = 0
 
@@ -78,9 +80,9 @@ class Counts:
     def _grouped(self, table: Any) -> Any:
         # Only one thread can tell which row is first, because it takes the rows in their order.
         groups = table.group_by(self._keys, use_threads=not self._first)
-        found = groups.aggregate([("calls", "sum"), *((name, "first", FIRST) for name in self._first)])
-        found = found.select([*self._keys, *(f"{name}_first" for name in self._first), "calls_sum"])
-        return found.rename_columns([*self._keys, *self._first, "calls"])
+        found = groups.aggregate([("calls", "sum"), *self._found])
+        found = found.select([*self._keys, *(f"{name}_{what}" for name, what, *_ in self._found), "calls_sum"])
+        return found.rename_columns([*self._keys, *(name for name, *_ in self._found), "calls"])
 
 
 class HeavyCounts(Counts):
@@ -116,11 +118,15 @@ class HeavyCounts(Counts):
 
 
 class Times(Counts):
-    """Counts by time and other keys: by the second, or by a longer unit where the log has too many."""
+    """Counts by time and other keys: by the second, or by a longer unit where the log has too many.
 
-    def __init__(self, keys: Sequence[str] = (), first: Sequence[str] = ()) -> None:
-        super().__init__(["time", *keys], first)
+    With `ends`, each has the exact times of its first and last call, `earliest` and `latest`, too.
+    """
+
+    def __init__(self, keys: Sequence[str] = (), first: Sequence[str] = (), ends: bool = False) -> None:
+        super().__init__(["time", *keys], first, ["earliest"] if ends else [], ["latest"] if ends else [])
         self._unit = 0
+        self._ends = ends
 
     def state(self) -> dict[str, Any]:
         return {**super().state(), "unit": self._unit}
@@ -130,6 +136,8 @@ class Times(Counts):
         self._unit = state["unit"]
 
     def add(self, table: Any) -> None:
+        if self._ends:
+            table = table.append_column("earliest", table["time"]).append_column("latest", table["time"])
         super().add(self._floored(table))
         while self.settle(MOST_TIMES) > MOST_TIMES and self._unit + 1 < len(UNITS):
             self._unit += 1

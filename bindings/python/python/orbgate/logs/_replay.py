@@ -96,7 +96,7 @@ class Summary:
             "outlying_times": {
                 "calls": sum(row.calls for row in outlying),
                 "different": len(outlying),
-                "first": [{"time": f"{row.time.isoformat()}+00:00", "count": row.calls, "row": row.row, "where": row.where} for row in outlying[:SHOWN_TIMES]],
+                "first": [{"time": f"{row.time.isoformat()}+00:00", "until": f"{row.until.isoformat()}+00:00", "count": row.calls, "row": row.row, "where": row.where} for row in outlying[:SHOWN_TIMES]],
             },
             "served": self._served(),
             "reasons": self._reasons(rows),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from typing import Any
 
 from .._extras import needs
@@ -12,7 +12,7 @@ from ._decide import FOLLOWERS, KEY
 from ._bulk import OutlyingTime, apart
 from ._heavy import ROWS_AT_ONCE, Heavy
 from ._served import served
-from ._times import EPOCH
+
 
 class Tally:
     """Counts of rows by their decisions."""
@@ -24,9 +24,8 @@ class Tally:
         self.rows = 0
         self.errors = 0
         self.first_errors: list[tuple[int, str]] = []
-        # From when to when, in microseconds since 1970; and how many calls when, to tell which times are far from the others.
-        self.ends: list[int] = []
-        self.times = Times(first=("row",))
+        # How many calls when, to tell which times are far from the others.
+        self.times = Times(first=("row",), ends=True)
         self.outcomes: Counter[tuple[Any, ...]] = Counter()
         # By what the status of the log says, and whether the policy allows the call.
         self.served: Counter[tuple[str, bool]] = Counter()
@@ -69,24 +68,16 @@ class Tally:
             self.first_errors += zip(unread["row"].to_pylist(), unread["error"].to_pylist())
 
     def _count_times(self, times: Any, rows: Any) -> None:
-        # As numbers, and times of a calendar: there may be no time zones on the machine, not even UTC.
-        found = self._pc.min_max(times.cast(self._pa.int64()))
-        if found["min"].is_valid:
-            ends = [*self.ends, found["min"].as_py(), found["max"].as_py()]
-            self.ends = [min(ends), max(ends)]
+        # As times of a calendar: there may be no time zones on the machine, not even UTC.
+        if times.null_count < len(times):
             timed = self._pa.table({"time": times.cast(self._pa.timestamp("us")), "row": rows})
             self.times.add(timed.filter(self._pc.is_valid(timed["time"])))
 
     def period(self, where: Callable[[int], str]) -> tuple[datetime | None, datetime | None, list[OutlyingTime]]:
         """From when to when, but for times that are far from all others; and those."""
-        found, outlying = apart(self.times.rows(), where)
-        if found is None:
-            return None, None, []
-        # The counts know no parts of a second.
-        ends = (EPOCH + timedelta(microseconds=end) for end in self.ends)
-        is_far = (any(row.time < found[0] for row in outlying), any(row.time > found[1] for row in outlying))
-        first, last = (of.replace(tzinfo=timezone.utc) if far else end for of, end, far in zip(found, ends, is_far))
-        return first, last, outlying
+        found = apart(self.times.rows(), where)
+        first, last = (end and end.replace(tzinfo=timezone.utc) for end in (found.first, found.last))
+        return first, last, found.outlying
 
     def _count_served(self, status: Any, decided: Any) -> None:
         pc = self._pc

@@ -142,7 +142,7 @@ def times(found: Figures, top: int) -> Section:
     columns = {"from (UTC)": NAME, "allowed": NUMBER, "denied": NUMBER}
     tables = [parts.table("Calls over time", columns, rows, len(rows))]
     if found.outlying:
-        far = [(str(row.time), number(row.calls), shown(row.where)) for row in found.outlying[:top]]
+        far = [(row.named, number(row.calls), shown(row.where)) for row in found.outlying[:top]]
         columns = {"time (UTC)": NAME, "calls": NUMBER, "first at": CODE}
         tables.append(parts.table("Times far from all others", columns, far, top, len(found.outlying)))
     return Section(name, finding, charts, tables)
