@@ -6,14 +6,14 @@ use std::io::Write as _;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::program::Program;
 use crate::world::root;
 
 struct Language {
     name: &'static str,
-    /// Says its version where the language is on the machine.
+    /// Succeeds where the language is on the machine; it brings what it may.
     needs: &'static str,
     /// The first is taken where none is named; none where there is no choice.
     frameworks: &'static [&'static str],
@@ -34,7 +34,7 @@ const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "cpp",
-        needs: "echo '#include <curl/curl.h>\n#include <httplib.h>' | c++ -std=c++17 -E -x c++ -",
+        needs: "sh bindings/cpp/example/set_up.sh",
         frameworks: &[],
         build: &[
             "cargo build --quiet -p orbgate-capi",
@@ -46,7 +46,8 @@ const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "python",
-        needs: "python3 -c 'import sys, ensurepip; assert sys.version_info >= (3, 10)'",
+        needs: "sh crates/xtask/src/kit/apt.sh \"python3 -c 'import sys, ensurepip; assert sys.version_info >= (3, 10)'\" \
+                python3 python3-venv",
         frameworks: &[
             "starlette",
             "fastapi",
@@ -83,7 +84,7 @@ const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "java",
-        needs: "java -version && mvn --version",
+        needs: "javac --release 17 -version && sh crates/xtask/src/kit/apt.sh 'mvn --version' maven",
         frameworks: &["httpserver", "servlet", "spring"],
         build: &[
             "cargo build --quiet -p orbgate-capi",
@@ -108,8 +109,8 @@ static BUILT: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
 pub fn every() -> Result<Vec<(&'static str, Option<&'static str>)>> {
     let mut found = Vec::new();
     for language in LANGUAGES {
-        if !shell(language.needs).output()?.status.success() {
-            let what = format!("the gate of {}: `{}` fails", language.name, language.needs);
+        if let Some(lacks) = lacks(language)? {
+            let what = format!("the gate of {}: {lacks}", language.name);
             let in_ci = std::env::var("CI").is_ok_and(|ci| !["", "0", "false"].contains(&&*ci));
             ensure!(!in_ci, "{what}");
             println!("skipped: {what}");
@@ -124,6 +125,15 @@ pub fn every() -> Result<Vec<(&'static str, Option<&'static str>)>> {
         }
     }
     Ok(found)
+}
+
+/// What the machine lacks for a language.
+fn lacks(language: &Language) -> Result<Option<String>> {
+    let output = shell(language.needs).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.trim_end().lines().next_back().unwrap_or("nothing");
+    let what = || format!("`{}` fails: {last}", language.needs);
+    Ok((!output.status.success()).then(what))
 }
 
 fn shell(line: &str) -> Command {
@@ -149,6 +159,11 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     );
     // The frameworks of a language have one program.
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if built.insert(language.needs)
+        && let Some(lacks) = lacks(language)?
+    {
+        bail!("{lacks}");
+    }
     for line in language.build.iter().filter(|line| !built.contains(*line)) {
         let status = shell(line).status()?;
         ensure!(status.success(), "`{line}` failed");

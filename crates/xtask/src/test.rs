@@ -211,6 +211,7 @@ impl Step {
             }),
             // The examples of the core's README are for its default features, too.
             Self::Tests => step(|| {
+                setup::apt("python3", "python3")?;
                 all(&[
                     "cargo test --workspace --all-features",
                     "cargo test -p orbgate --doc",
@@ -232,6 +233,7 @@ impl Step {
                 // nginx knows no `--version`. Each test skips its own proxy, if it is missing.
                 let both = "test -x /usr/sbin/nginx -a -x /usr/sbin/haproxy -a";
                 setup::apt(both, "nginx haproxy")?;
+                setup::apt("python3 -m pip", "python3-pip")?;
                 all(&["cargo test -p orbgate-gateway -- --ignored"])
             }),
             Self::Install => install::check(project),

@@ -10,18 +10,12 @@ use crate::kit::project::Project;
 
 /// Installs Debian's packages where a program of theirs is missing, if this user may: where the program fails with `--version` added.
 pub(crate) fn apt(program: &str, packages: &str) -> Result<StepResult> {
-    let there = || Program::parse(program).arg("--version").succeeds();
-    if there() {
-        return Ok(StepResult::Passed);
-    }
-    let is_root = Program::parse("id -u").output();
-    let is_root = is_root.is_ok_and(|output| output.stdout.trim() == "0");
-    if is_root && Program::parse("apt-get --version").succeeds() {
-        let quiet = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes";
-        // The list of packages may be good enough as it is.
-        let _ = Program::parse(&format!("{quiet} update")).run();
-        let install = format!("{quiet} install --no-install-recommends {packages}");
-        Program::parse(&install).run()?;
+    let probe = format!("{program} --version");
+    let there = || Program::parse(&probe).succeeds();
+    if !there() {
+        let install = Program::parse("sh crates/xtask/src/kit/apt.sh").arg(&probe);
+        // It says what fails.
+        let _ = install.words(packages).run();
     }
     Ok(match there() {
         true => StepResult::Passed,

@@ -11,6 +11,7 @@ use anyhow::{Result, ensure};
 use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
+use crate::kit::setup;
 use crate::language::cases::conform;
 use crate::language::library::{Built, Profile, SONAME};
 use crate::language::native::Compiler;
@@ -198,6 +199,7 @@ impl Go {
         // A module of its own: the package depends on no framework.
         let recipes = self.with_engine("test").arg(".");
         recipes.within(&self.module.join("recipes")).run()?;
+        setup::apt("curl", "curl")?.needed()?;
         let guide = Program::parse("./guide.sh").arg(self.home.join("guide"));
         self.with(guide).run()?;
         let runner = self.build("conformance")?;
