@@ -29,7 +29,12 @@ const STYLE: &str = r#"<style>
 "#;
 
 /// Whom the chart shows, and under which name.
-const SHOWN: [(&str, &str, Group); 14] = [
+const SHOWN: [(&str, &str, Group); 15] = [
+    (
+        "floor",
+        "the floor: bytes and a hash, no answer",
+        Group::Router,
+    ),
     (
         "orbgate-set",
         "orbgate: whole decision, scopes interned",

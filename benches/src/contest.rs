@@ -10,6 +10,8 @@ use crate::table::Table;
 /// What a contestant finds for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
+    /// None that could be right or wrong.
+    None,
     /// A router of paths: the template's number.
     Template(Option<usize>),
     /// A router for each method: the route's number.
@@ -26,6 +28,7 @@ impl Answer {
         let malformed = ask.expected == Expected::Malformed;
         let method = usize::from(ask.method_id);
         match self {
+            Self::None => true,
             Self::Template(template) => malformed || template == table.template_of(ask.target),
             Self::Route(route) => malformed || route == table.route_of(method, ask.target),
             Self::Allowed(allowed) => allowed == (ask.expected == Expected::Allow),

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "engines")]
 pub mod engines;
+mod floor;
 mod own;
 #[cfg(feature = "routers")]
 pub(crate) mod routers;
@@ -21,6 +22,7 @@ pub fn all(table: &'static Table, wanted: &dyn Fn(&str) -> bool) -> Vec<Box<dyn 
         }
     };
     own::add(table, &mut add);
+    floor::add(table, &mut add);
     #[cfg(feature = "routers")]
     routers::add(table, &mut add);
     #[cfg(feature = "engines")]
