@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::answers::{HttpAnswer, OVERLOADED};
-use crate::connection::{Protocol, Service};
+use crate::connection::{Entrance, Protocol, Service};
 use crate::faults::{Fault, FaultLog};
 use crate::state::State;
 
@@ -32,11 +32,7 @@ impl Admin {
     }
 }
 
-impl Service for Admin {
-    type Body = Full<Bytes>;
-
-    const PROTOCOL: Protocol = Protocol::Http1;
-
+impl Entrance for Admin {
     /// Nothing is decided here, so the address says who may ask.
     fn trusts(&self, _: Option<IpAddr>) -> bool {
         true
@@ -44,6 +40,17 @@ impl Service for Admin {
 
     fn note(&self, fault: Fault) {
         self.faults.note(fault);
+    }
+}
+
+impl Service for Admin {
+    type Entrance = Self;
+    type Body = Full<Bytes>;
+
+    const PROTOCOL: Protocol = Protocol::Http1;
+
+    fn entrance(&self) -> &Self {
+        self
     }
 
     async fn overloaded(&self, _: Request<Incoming>) -> HttpAnswer {

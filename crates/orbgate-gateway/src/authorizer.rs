@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use http::Request;
+use http::{Request, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use rustls::ServerConfig;
@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, answer, refused};
 use crate::config::{Limits, ListenerConfig};
-use crate::connection::{Protocol, Service};
+use crate::connection::{Entrance, Protocol, Service};
 use crate::faults::{Fault, FaultLog};
 use crate::mode::Mode;
 use crate::question::Question;
@@ -50,9 +50,13 @@ impl Authorizer {
         self.mode
     }
 
-    /// A place among the questions under way, if there is one.
+    /// A place among the questions under way; none, and noted, if all are taken. It comes before anything is read.
     pub(crate) fn permit(&self) -> Option<SemaphorePermit<'_>> {
-        self.questions.try_acquire().ok()
+        let permit = self.questions.try_acquire().ok();
+        if permit.is_none() {
+            self.note(Fault::Overloaded);
+        }
+        permit
     }
 
     /// The answer to what is not read, because there is too much.
@@ -64,10 +68,6 @@ impl Authorizer {
     pub(crate) async fn ask(&self, question: Result<Question<'_>, Fault>) -> HttpAnswer {
         let state = self.current.load_full();
         let promises = &state.config.promises;
-        let Some(_permit) = self.permit() else {
-            self.faults.note(Fault::Overloaded);
-            return self.past_capacity();
-        };
         match question {
             Ok(question) => {
                 let request = question.request();
@@ -77,18 +77,19 @@ impl Authorizer {
                 asked.await
             }
             Err(fault) => {
-                self.faults.note(fault);
-                refused(promises, REFUSED)
+                self.note(fault);
+                let status = match fault {
+                    Fault::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                    Fault::MessageTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+                    _ => REFUSED,
+                };
+                refused(promises, status)
             }
         }
     }
 }
 
-impl Service for Authorizer {
-    type Body = Full<Bytes>;
-
-    const PROTOCOL: Protocol = Protocol::Http1;
-
+impl Entrance for Authorizer {
     fn trusts(&self, peer: Option<IpAddr>) -> bool {
         let state = self.current.load();
         let listener = state.config.listeners.get(self.index);
@@ -110,12 +111,26 @@ impl Service for Authorizer {
     fn note(&self, fault: Fault) {
         self.faults.note(fault);
     }
+}
+
+impl Service for Authorizer {
+    type Entrance = Self;
+    type Body = Full<Bytes>;
+
+    const PROTOCOL: Protocol = Protocol::Http1;
+
+    fn entrance(&self) -> &Self {
+        self
+    }
 
     async fn overloaded(&self, _: Request<Incoming>) -> HttpAnswer {
         self.past_capacity()
     }
 
     async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {
+        let Some(_permit) = self.permit() else {
+            return self.past_capacity();
+        };
         let (parts, _) = request.into_parts();
         self.ask(Question::read(self.mode, &parts)).await
     }

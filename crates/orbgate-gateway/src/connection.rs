@@ -4,8 +4,10 @@ use core::convert::Infallible;
 use core::error::Error;
 use core::future::Future;
 use core::net::IpAddr;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -14,7 +16,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::GracefulConnection;
 use rustls::ServerConfig;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
@@ -32,13 +34,8 @@ pub(crate) enum Protocol {
     Http2,
 }
 
-/// What answers at a place.
-pub(crate) trait Service: Send + Sync + 'static {
-    /// The bodies of its answers.
-    type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
-
-    const PROTOCOL: Protocol;
-
+/// Who may connect to a place, and how.
+pub(crate) trait Entrance: Send + Sync + 'static {
     /// Whether this address may connect; a Unix socket has none.
     fn trusts(&self, peer: Option<IpAddr>) -> bool;
 
@@ -54,6 +51,18 @@ pub(crate) trait Service: Send + Sync + 'static {
 
     /// Notes why a connection is not served.
     fn note(&self, fault: Fault);
+}
+
+/// What answers at a place.
+pub(crate) trait Service: Send + Sync + 'static {
+    type Entrance: Entrance;
+
+    /// The bodies of its answers.
+    type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
+
+    const PROTOCOL: Protocol;
+
+    fn entrance(&self) -> &Self::Entrance;
 
     /// The answer to whatever is asked on a connection past the limit. Nothing is decided.
     fn overloaded(
@@ -86,7 +95,6 @@ pub(crate) async fn serve<S: Service>(
 ) {
     let connections = Arc::new(Semaphore::new(limits.connections));
     let told = Arc::new(Semaphore::new(TOLD));
-    let graceful = GracefulShutdown::new();
     let (one, two) = (http1(limits), http2(limits));
     loop {
         let accepted = tokio::select! {
@@ -101,41 +109,140 @@ pub(crate) async fn serve<S: Service>(
                 continue;
             }
         };
-        if !service.trusts(peer) {
-            service.note(Fault::UntrustedPeer);
+        if !service.entrance().trusts(peer) {
+            service.entrance().note(Fault::UntrustedPeer);
             continue;
         }
         let service = Arc::clone(&service);
         let (one, two) = (one.clone(), two.clone());
         if let Ok(permit) = Arc::clone(&connections).try_acquire_owned() {
-            let watcher = graceful.watcher();
+            let stop = stop.clone();
             tokio::spawn(async move {
                 let _permit = permit;
-                let Some(stream) = secured(&*service, stream, limits.idle).await else {
-                    return service.note(Fault::Handshake);
-                };
-                let answer = service_fn(move |request| {
-                    let service = Arc::clone(&service);
-                    async move { Ok::<_, Infallible>(service.answer(request).await) }
-                });
-                // How a connection ends is its other side's business: what was asked is answered and counted.
-                let _ = match S::PROTOCOL {
-                    Protocol::Http1 => watcher.watch(one.serve_connection(stream, answer)).await,
-                    Protocol::Http2 => watcher.watch(two.serve_connection(stream, answer)).await,
-                };
+                answer(service, stream, limits, (one, two), stop).await;
             });
         } else if let Ok(permit) = Arc::clone(&told).try_acquire_owned() {
-            service.note(Fault::TooManyConnections);
+            service.entrance().note(Fault::TooManyConnections);
             tokio::spawn(async move {
                 let _permit = permit;
                 let _ = tokio::time::timeout(TELLING, tell(service, stream, one, two)).await;
             });
         } else {
-            service.note(Fault::ConnectionDropped);
+            service.entrance().note(Fault::ConnectionDropped);
         }
     }
     drop(listener);
-    let _ = tokio::time::timeout(limits.drain, graceful.shutdown()).await;
+    // Each has given its permit back once it has ended.
+    let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
+    let _ = tokio::time::timeout(limits.drain, connections.acquire_many(all)).await;
+}
+
+/// Answers on a connection until it ends, asks nothing any more, or the place is told to stop.
+async fn answer<S: Service>(
+    service: Arc<S>,
+    stream: Box<dyn Stream>,
+    limits: Limits,
+    (one, two): (http1::Builder, http2::Builder<TokioExecutor>),
+    mut stop: watch::Receiver<bool>,
+) {
+    let Some(stream) = secured(service.entrance(), stream, limits.idle).await else {
+        return service.entrance().note(Fault::Handshake);
+    };
+    let activity = Arc::new(Activity::new());
+    let enough = {
+        let activity = Arc::clone(&activity);
+        async move {
+            tokio::select! {
+                () = activity.silence(limits.idle) => {}
+                _ = stop.changed() => {}
+            }
+        }
+    };
+    let answering = Arc::clone(&service);
+    let answer = service_fn(move |request| {
+        let (service, asking) = (Arc::clone(&answering), Asking::begin(&activity));
+        async move {
+            let _asking = asking;
+            Ok::<_, Infallible>(service.answer(request).await)
+        }
+    });
+    let ended = match S::PROTOCOL {
+        Protocol::Http1 => end(one.serve_connection(stream, answer), enough, limits.drain).await,
+        Protocol::Http2 => end(two.serve_connection(stream, answer), enough, limits.drain).await,
+    };
+    // How else a connection ends is its other side's business: what was asked is answered and counted.
+    if ended.is_err_and(|error| error.is_parse_too_large()) {
+        service.entrance().note(Fault::HeadersTooLarge);
+    }
+}
+
+/// Serves a connection to its end; once there is enough, to that of what is under way, which may take as long as `drain`.
+async fn end<C: GracefulConnection<Error = hyper::Error>>(
+    connection: C,
+    enough: impl Future<Output = ()>,
+    drain: Duration,
+) -> Result<(), hyper::Error> {
+    let mut connection = core::pin::pin!(connection);
+    tokio::select! {
+        ended = connection.as_mut() => return ended,
+        () = enough => connection.as_mut().graceful_shutdown(),
+    }
+    let ended = tokio::time::timeout(drain, connection).await;
+    ended.unwrap_or(Ok(()))
+}
+
+/// When something was asked on a connection. hyper's limits on time end with a head over HTTP/1, and with an answered ping over
+/// HTTP/2: a client that reads no answer, or asks nothing and answers pings, would have its connection for ever.
+struct Activity {
+    start: Instant,
+    under_way: AtomicUsize,
+    /// When the last answer was there, in milliseconds after the start.
+    answered: AtomicU64,
+}
+
+impl Activity {
+    fn new() -> Self {
+        Self {
+            start: Instant::now(),
+            under_way: AtomicUsize::new(0),
+            answered: AtomicU64::new(0),
+        }
+    }
+
+    /// Ends once nothing has been asked for as long as this, and nothing is under way.
+    async fn silence(&self, patience: Duration) {
+        loop {
+            let answered = Duration::from_millis(self.answered.load(Ordering::Relaxed));
+            let left = answered
+                .saturating_add(patience)
+                .saturating_sub(self.start.elapsed());
+            let is_quiet = self.under_way.load(Ordering::Relaxed) == 0;
+            match (is_quiet, left) {
+                (true, Duration::ZERO) => return,
+                (true, left) => tokio::time::sleep(left).await,
+                // Its answer begins a new silence.
+                (false, _) => tokio::time::sleep(patience).await,
+            }
+        }
+    }
+}
+
+/// A question that is under way.
+struct Asking(Arc<Activity>);
+
+impl Asking {
+    fn begin(activity: &Arc<Activity>) -> Self {
+        activity.under_way.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(activity))
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        let now = u64::try_from(self.0.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.0.answered.store(now, Ordering::Relaxed);
+        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Says on a connection past the limit that it is one, and ends it.
@@ -145,7 +252,7 @@ async fn tell<S: Service>(
     mut one: http1::Builder,
     two: http2::Builder<TokioExecutor>,
 ) {
-    let Some(stream) = secured(&*service, stream, TELLING).await else {
+    let Some(stream) = secured(service.entrance(), stream, TELLING).await else {
         return;
     };
     let said = Notify::new();
@@ -154,28 +261,23 @@ async fn tell<S: Service>(
         let service = Arc::clone(&service);
         async move { Ok::<_, Infallible>(service.overloaded(request).await) }
     });
-    match S::PROTOCOL {
+    let said = said.notified();
+    let _ = match S::PROTOCOL {
         Protocol::Http1 => {
-            let _ = one.keep_alive(false).serve_connection(stream, answer).await;
+            let one = one.keep_alive(false);
+            end(one.serve_connection(stream, answer), said, TELLING).await
         }
-        Protocol::Http2 => {
-            let mut connection = core::pin::pin!(two.serve_connection(stream, answer));
-            tokio::select! {
-                _ = connection.as_mut() => return,
-                () = said.notified() => connection.as_mut().graceful_shutdown(),
-            }
-            let _ = connection.await;
-        }
-    }
+        Protocol::Http2 => end(two.serve_connection(stream, answer), said, TELLING).await,
+    };
 }
 
 /// The connection itself, or TLS over it; none if the other side does not come to terms in time.
-async fn secured<S: Service>(
-    service: &S,
+async fn secured<E: Entrance>(
+    entrance: &E,
     stream: Box<dyn Stream>,
     patience: Duration,
 ) -> Option<TokioIo<Box<dyn Stream>>> {
-    let stream = match service.tls() {
+    let stream = match entrance.tls() {
         None => stream,
         Some(config) => {
             let handshake = TlsAcceptor::from(config).accept(stream);
@@ -183,7 +285,7 @@ async fn secured<S: Service>(
             Box::new(secured.ok()?)
         }
     };
-    Some(TokioIo::new(match service.asks_by_target() {
+    Some(TokioIo::new(match entrance.asks_by_target() {
         true => Box::new(WithoutFragments(stream)),
         false => stream,
     }))
@@ -193,6 +295,8 @@ fn http1(limits: Limits) -> http1::Builder {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.idle)
+        // The buffer alone would let a head pass that comes with one read.
+        .max_header_size(limits.header_bytes)
         .max_buf_size(limits.header_bytes);
     http
 }
@@ -203,6 +307,7 @@ fn http2(limits: Limits) -> http2::Builder<TokioExecutor> {
     http.timer(TokioTimer::new())
         .keep_alive_interval(limits.idle)
         .max_concurrent_streams(number(limits.questions))
-        .max_header_list_size(number(limits.header_bytes));
+        // h2 refuses a list as long as its limit.
+        .max_header_list_size(number(limits.header_bytes.saturating_add(1)));
     http
 }

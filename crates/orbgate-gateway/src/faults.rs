@@ -23,13 +23,17 @@ pub(crate) enum Fault {
     Repeated(&'static str),
     /// A header names a method or a target in the way of another protocol.
     Foreign,
-    /// A message is no question, or may not have its target as it came.
+    /// A head, or the headers in a message, have more bytes than the limit.
+    HeadersTooLarge,
+    /// A message has more bytes than the limit.
+    MessageTooLarge,
+    /// A message is no question, is not there in time, or may not have its target as it came.
     Unclear,
 }
 
 impl Fault {
     /// How many there are.
-    const COUNT: usize = 9;
+    const COUNT: usize = 11;
 
     const fn index(self) -> usize {
         match self {
@@ -42,6 +46,8 @@ impl Fault {
             Self::Unclear => 6,
             Self::Handshake => 7,
             Self::ConnectionDropped => 8,
+            Self::HeadersTooLarge => 9,
+            Self::MessageTooLarge => 10,
         }
     }
 
@@ -55,6 +61,8 @@ impl Fault {
             Self::Missing(_) => "missing_header",
             Self::Repeated(_) => "repeated_header",
             Self::Foreign => "foreign_header",
+            Self::HeadersTooLarge => "headers_too_large",
+            Self::MessageTooLarge => "message_too_large",
             Self::Unclear => "unclear_message",
             Self::Handshake => "tls_handshake",
         }
@@ -73,8 +81,10 @@ impl fmt::Display for Fault {
             Self::Handshake => f.write_str("TLS was not agreed on"),
             Self::Missing(name) => write!(f, "the proxy did not send `{name}`"),
             Self::Repeated(name) => write!(f, "`{name}` came more than once"),
+            Self::HeadersTooLarge => f.write_str("it has more headers than `limits.header_bytes`, or than 100"),
+            Self::MessageTooLarge => f.write_str("the message has more than 1 MiB"),
             Self::Unclear => f.write_str(
-                "the message has no HTTP request, or its path has a `!`, which Envoy also writes for other bytes: over gRPC set `encode_raw_headers`",
+                "the message is not whole, has no HTTP request, or its path has a `!`, which Envoy also writes for other bytes: over gRPC set `encode_raw_headers`",
             ),
             Self::Foreign => f.write_str("a header of another protocol names a method or a target"),
         }

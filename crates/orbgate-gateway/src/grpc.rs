@@ -1,121 +1,172 @@
 //! Envoy's `ext_authz` over gRPC: question and answer as messages. The answer is that over HTTP in other words.
 
-use core::net::IpAddr;
+use core::convert::Infallible;
+use core::future::{Ready, ready};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use envoy_types::ext_authz::v3::pb::{
-    Authorization, AuthorizationServer, CheckRequest, CheckResponse, DeniedHttpResponse,
-    HeaderAppendAction, HeaderValue, HeaderValueOption, HttpResponse, HttpStatus, OkHttpResponse,
+    self, CheckRequest, CheckResponse, DeniedHttpResponse, HeaderAppendAction, HeaderValueOption,
+    HttpResponse, HttpStatus, OkHttpResponse,
 };
 use envoy_types::pb::envoy::service::auth::v3::attribute_context::HttpRequest;
 use envoy_types::pb::google::protobuf::value::Kind;
 use envoy_types::pb::google::protobuf::{Struct, Value};
 use envoy_types::pb::google::rpc;
-use http::header::CONTENT_LENGTH;
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::{Request, Response, StatusCode};
+use http_body_util::combinators::WithTrailers;
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use rustls::ServerConfig;
-use tonic::Code;
-use tower_service::Service as _;
+use prost::Message as _;
 
 use crate::answers::{ALLOWED, HttpAnswer, OVERLOADED, REMOVE};
 use crate::authorizer::Authorizer;
+use crate::config::Limits;
 use crate::connection::{Protocol, Service};
 use crate::faults::Fault;
 use crate::mode::{Mode, is_foreign};
 use crate::question::Question;
 
+/// Codes of gRPC.
+mod code {
+    pub(super) const OK: i32 = 0;
+    pub(super) const PERMISSION_DENIED: i32 = 7;
+    pub(super) const UNIMPLEMENTED: i32 = 12;
+    pub(super) const UNAVAILABLE: i32 = 14;
+    pub(super) const UNAUTHENTICATED: i32 = 16;
+}
+
 /// The largest message: headers, and a body where Envoy is set to send it, of which nothing is read.
 const LARGEST: usize = 1024 * 1024;
 
+/// What is before a message: whether it is compressed, and its length.
+const BEFORE: usize = 5;
+
+/// What is asked.
+const CHECK: &str = "/envoy.service.auth.v3.Authorization/Check";
+
+const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
+
 /// Answers Envoys in messages.
+///
+/// A message that cannot be read is denied in a message, too: where `failure_mode_allow` is set, Envoy takes a status of gRPC for an
+/// allow. So there is no server of gRPC here, which would answer with one.
 pub(crate) struct Grpc {
     authorizer: Arc<Authorizer>,
-    server: AuthorizationServer<Asked>,
-    /// Of the connections past the limit.
-    past_capacity: AuthorizationServer<Full>,
+    limits: Limits,
 }
 
-/// What the messages ask.
-struct Asked(Arc<Authorizer>);
-
-/// Denies every message. A status of gRPC instead would allow where `failure_mode_allow` is set.
-struct Full(Arc<Authorizer>);
+/// The body of an answer: a message, and the status of the call after it.
+type GrpcBody = WithTrailers<Full<Bytes>, Ready<Option<Result<HeaderMap, Infallible>>>>;
 
 impl Grpc {
-    pub(crate) fn new(authorizer: Arc<Authorizer>) -> Self {
-        let server = AuthorizationServer::new(Asked(Arc::clone(&authorizer)));
-        let server = server.max_decoding_message_size(LARGEST);
-        let past_capacity = AuthorizationServer::new(Full(Arc::clone(&authorizer)));
-        let past_capacity = past_capacity.max_decoding_message_size(LARGEST);
-        Self {
-            authorizer,
-            server,
-            past_capacity,
+    pub(crate) const fn new(authorizer: Arc<Authorizer>, limits: Limits) -> Self {
+        Self { authorizer, limits }
+    }
+
+    /// The message of a request, which must be the only one.
+    async fn read(&self, request: Request<Incoming>) -> Result<CheckRequest, Fault> {
+        let (head, body) = request.into_parts();
+        let mut kinds = head.headers.get_all(CONTENT_TYPE).iter();
+        let is_grpc = |kind: &HeaderValue| kind.as_bytes().starts_with(b"application/grpc");
+        if !kinds.next().is_some_and(is_grpc) || kinds.next().is_some() {
+            return Err(Fault::Unclear);
+        }
+        let most = LARGEST.saturating_add(BEFORE);
+        let whole = tokio::time::timeout(self.limits.idle, Limited::new(body, most).collect());
+        match whole.await {
+            Ok(Ok(body)) => only(body.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Fault::MessageTooLarge),
+            Ok(Err(_)) | Err(_) => Err(Fault::Unclear),
         }
     }
 }
 
 impl Service for Grpc {
-    type Body = tonic::body::Body;
+    type Entrance = Authorizer;
+    type Body = GrpcBody;
 
     const PROTOCOL: Protocol = Protocol::Http2;
 
-    fn trusts(&self, peer: Option<IpAddr>) -> bool {
-        self.authorizer.trusts(peer)
+    fn entrance(&self) -> &Authorizer {
+        &self.authorizer
     }
 
-    fn tls(&self) -> Option<Arc<ServerConfig>> {
-        self.authorizer.tls()
+    async fn overloaded(&self, _: Request<Incoming>) -> Response<GrpcBody> {
+        response(Some(message(&self.authorizer.past_capacity())), code::OK)
     }
 
-    fn note(&self, fault: Fault) {
-        self.authorizer.note(fault);
-    }
-
-    async fn overloaded(&self, request: Request<Incoming>) -> Response<Self::Body> {
-        let Ok(response) = self.past_capacity.clone().call(request).await;
-        response
-    }
-
-    async fn answer(&self, request: Request<Incoming>) -> Response<Self::Body> {
-        let Ok(response) = self.server.clone().call(request).await;
-        response
+    async fn answer(&self, request: Request<Incoming>) -> Response<GrpcBody> {
+        let Some(_permit) = self.authorizer.permit() else {
+            return self.overloaded(request).await;
+        };
+        if request.uri().path() != CHECK {
+            return response(None, code::UNIMPLEMENTED);
+        }
+        let read = self.read(request).await;
+        let question = read.as_ref().map_err(|fault| *fault);
+        let question = question.and_then(|it| question_of(it, self.limits.header_bytes));
+        response(
+            Some(message(&self.authorizer.ask(question).await)),
+            code::OK,
+        )
     }
 }
 
-#[tonic::async_trait]
-impl Authorization for Asked {
-    async fn check(
-        &self,
-        request: tonic::Request<CheckRequest>,
-    ) -> Result<tonic::Response<CheckResponse>, tonic::Status> {
-        let request = request.into_inner();
-        let answer = self.0.ask(question(&request)).await;
-        Ok(tonic::Response::new(message(&answer)))
+/// The message in these bytes.
+fn only(mut bytes: Bytes) -> Result<CheckRequest, Fault> {
+    let (flag, length) = match bytes.get(..BEFORE) {
+        Some(&[flag, a, b, c, d]) => (flag, u32::from_be_bytes([a, b, c, d])),
+        _ => return Err(Fault::Unclear),
+    };
+    bytes.advance(BEFORE);
+    // A compressed one would be as large as its client likes.
+    if flag != 0 || usize::try_from(length) != Ok(bytes.len()) {
+        return Err(Fault::Unclear);
     }
+    CheckRequest::decode(bytes).map_err(|_| Fault::Unclear)
 }
 
-#[tonic::async_trait]
-impl Authorization for Full {
-    async fn check(
-        &self,
-        _: tonic::Request<CheckRequest>,
-    ) -> Result<tonic::Response<CheckResponse>, tonic::Status> {
-        Ok(tonic::Response::new(message(&self.0.past_capacity())))
+/// An answer to a call: a message, or none, and the status of gRPC.
+fn response(message: Option<CheckResponse>, status: i32) -> Response<GrpcBody> {
+    let mut bytes = BytesMut::new();
+    if let Some(message) = message {
+        let length = message.encoded_len();
+        bytes.reserve(BEFORE.saturating_add(length));
+        bytes.put_u8(0);
+        bytes.put_u32(u32::try_from(length).unwrap_or_default());
+        bytes.extend_from_slice(&message.encode_to_vec());
     }
+    let status = [(GRPC_STATUS, HeaderValue::from(status))];
+    let after = HeaderMap::from_iter(status);
+    let body = Full::new(bytes.freeze()).with_trailers(ready(Some(Ok(after))));
+    let mut response = Response::new(body);
+    let kind = HeaderValue::from_static("application/grpc");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
 }
 
 /// The question of a message.
 ///
+/// Its headers are counted as HTTP/2 counts them, with 32 bytes more for each (RFC 9113, 6.5.2).
+///
 /// With `encode_raw_headers` Envoy sends headers as bytes, one item a line. Without, it joins lines by `,`, and writes `!` for bytes
 /// that are not UTF-8: then nothing tells what a `!` in the path was.
-fn question(request: &CheckRequest) -> Result<Question<'_>, Fault> {
+fn question_of(request: &CheckRequest, header_bytes: usize) -> Result<Question<'_>, Fault> {
     let attributes = request.attributes.as_ref();
     let http = attributes.and_then(|attributes| attributes.request.as_ref()?.http.as_ref());
     let http = http.ok_or(Fault::Unclear)?;
     let headers = headers(http);
+    let sizes = headers.iter();
+    let sizes = sizes.map(|(name, value)| name.len().saturating_add(value.len()));
+    if sizes.fold(0, |all: usize, size| {
+        all.saturating_add(size).saturating_add(32)
+    }) > header_bytes
+    {
+        return Err(Fault::HeadersTooLarge);
+    }
     let named = |wanted: &str| {
         let all = headers.iter().filter(move |(name, _)| *name == wanted);
         all.map(|(_, value)| *value).collect::<Vec<_>>()
@@ -168,10 +219,10 @@ fn headers(http: &HttpRequest) -> Vec<(&str, &[u8])> {
 fn message(answer: &HttpAnswer) -> CheckResponse {
     let is_allow = answer.status() == ALLOWED;
     let code = match answer.status() {
-        ALLOWED => Code::Ok,
-        StatusCode::UNAUTHORIZED => Code::Unauthenticated,
-        OVERLOADED => Code::Unavailable,
-        _ => Code::PermissionDenied,
+        ALLOWED => code::OK,
+        StatusCode::UNAUTHORIZED => code::UNAUTHENTICATED,
+        OVERLOADED => code::UNAVAILABLE,
+        _ => code::PERMISSION_DENIED,
     };
     let headers = options(answer.headers());
     let http_response = if is_allow {
@@ -194,7 +245,7 @@ fn message(answer: &HttpAnswer) -> CheckResponse {
     };
     CheckResponse {
         status: Some(rpc::Status {
-            code: code.into(),
+            code,
             ..rpc::Status::default()
         }),
         dynamic_metadata: Some(metadata(answer.headers())),
@@ -205,7 +256,7 @@ fn message(answer: &HttpAnswer) -> CheckResponse {
 /// Headers that take the place of what is there.
 fn options(headers: &HeaderMap) -> Vec<HeaderValueOption> {
     let options = texts(headers).map(|(key, value)| HeaderValueOption {
-        header: Some(HeaderValue {
+        header: Some(pb::HeaderValue {
             key: key.to_owned(),
             value: value.to_owned(),
             raw_value: Vec::new(),
@@ -240,7 +291,7 @@ mod tests {
     use envoy_types::pb::envoy::service::auth::v3::AttributeContext;
     use envoy_types::pb::envoy::service::auth::v3::attribute_context::{HttpRequest, Request};
 
-    use super::{message, question};
+    use super::{message, question_of};
     use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, refused};
     use crate::faults::Fault;
     use crate::promises::Promises;
@@ -261,7 +312,7 @@ mod tests {
 
     fn target(http: HttpRequest) -> Result<Vec<u8>, Fault> {
         let request = asks(http);
-        let question = question(&request)?;
+        let question = question_of(&request, usize::MAX)?;
         Ok(question.request().target.to_owned())
     }
 
@@ -285,13 +336,16 @@ mod tests {
     #[test]
     fn the_target_is_in_the_bytes_that_the_backend_gets_or_there_is_no_question() {
         assert_eq!(
-            question(&CheckRequest::default()).unwrap_err(),
+            question_of(&CheckRequest::default(), usize::MAX).unwrap_err(),
             Fault::Unclear
         );
         let no_http = CheckRequest {
             attributes: Some(AttributeContext::default()),
         };
-        assert_eq!(question(&no_http).unwrap_err(), Fault::Unclear);
+        assert_eq!(
+            question_of(&no_http, usize::MAX).unwrap_err(),
+            Fault::Unclear
+        );
         let path = b"/store/\xe9";
         assert_eq!(
             target(raw("/store/!", &[(":path", path)])),
@@ -319,7 +373,7 @@ mod tests {
             ("authorization", b"Bearer b"),
         ];
         let request = asks(raw("/a", &lines));
-        let question = question(&request).unwrap();
+        let question = question_of(&request, usize::MAX).unwrap();
         let values: [&[u8]; 2] = [b"Bearer a", b"Bearer b"];
         assert_eq!(question.request().authorization, values);
     }

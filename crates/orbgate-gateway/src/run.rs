@@ -83,7 +83,7 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
         let (place, stop) = (Arc::new(place), stopped.clone());
         match place.mode() {
             Mode::EnvoyGrpc => {
-                let service = Arc::new(Grpc::new(place));
+                let service = Arc::new(Grpc::new(place, limits));
                 served.spawn(serve(service, listener, limits, stop))
             }
             Mode::Authzen => {

@@ -9,6 +9,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod attacks;
 mod authzen;
 mod operation;
 mod proxies;

@@ -20,19 +20,19 @@ const METADATA: &[u8] =
     b"GET /.well-known/authzen-configuration HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
 /// An authority, and what it signs.
-struct Ca {
+pub(crate) struct Ca {
     certificate: CertificateDer<'static>,
     authority: Authority<'static, KeyPair>,
 }
 
 /// A certificate with its key.
-struct Certified {
+pub(crate) struct Certified {
     certificate: CertificateDer<'static>,
     key: KeyPair,
 }
 
 impl Ca {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().unwrap();
@@ -43,7 +43,7 @@ impl Ca {
         }
     }
 
-    fn sign(&self) -> Certified {
+    pub(crate) fn sign(&self) -> Certified {
         let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.authority).unwrap();
@@ -55,7 +55,7 @@ impl Ca {
 }
 
 impl Certified {
-    fn write(&self, folder: &Path) {
+    pub(crate) fn write(&self, folder: &Path) {
         pem(&folder.join("server.pem"), "CERTIFICATE", &self.certificate);
         pem(
             &folder.join("server.key"),

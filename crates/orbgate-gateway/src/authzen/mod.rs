@@ -4,7 +4,6 @@ mod evaluate;
 mod message;
 mod search;
 
-use core::net::IpAddr;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -15,14 +14,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use orbgate_gate::Credentials;
-use rustls::ServerConfig;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::answers::{HttpAnswer, OVERLOADED, explained};
 use crate::authorizer::Authorizer;
 use crate::connection::{Protocol, Service};
-use crate::faults::Fault;
 use crate::state::State;
 
 use self::evaluate::{Evaluator, Known, faulty};
@@ -119,7 +116,6 @@ impl Authzen {
 
     async fn asked(&self, request: Request<Incoming>) -> HttpAnswer {
         let Some(_permit) = self.authorizer.permit() else {
-            self.note(Fault::Overloaded);
             return overloaded();
         };
         let state = self.current.load_full();
@@ -210,20 +206,13 @@ impl Authzen {
 }
 
 impl Service for Authzen {
+    type Entrance = Authorizer;
     type Body = Full<Bytes>;
 
     const PROTOCOL: Protocol = Protocol::Http1;
 
-    fn trusts(&self, peer: Option<IpAddr>) -> bool {
-        self.authorizer.trusts(peer)
-    }
-
-    fn tls(&self) -> Option<Arc<ServerConfig>> {
-        self.authorizer.tls()
-    }
-
-    fn note(&self, fault: Fault) {
-        self.authorizer.note(fault);
+    fn entrance(&self) -> &Authorizer {
+        &self.authorizer
     }
 
     async fn overloaded(&self, _: Request<Incoming>) -> HttpAnswer {

@@ -1,11 +1,14 @@
 //! HTTP/2 before each proxy, in frames as no well-behaved client writes them. The invariant is that of HTTP/1.
 
 use core::time::Duration;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::net::TcpStream;
 
 use super::program::Program;
 use super::{Bench, Called, Caller};
+use crate::support::frames::{
+    END, END_HEADERS, Field, HEADERS, PREFACE, SETTINGS, block, frame, read,
+};
 use crate::support::wire::Answer;
 
 const ORBS: &[u8] = b"/api/v1/external/orbs";
@@ -19,44 +22,12 @@ const CALLER: Caller<'_> = Caller {
     seconds: 600,
 };
 
-/// A field of a head, in this order on the wire.
-type Field<'f> = (&'f [u8], &'f [u8]);
-
-/// A whole number of HPACK, behind the bits that its first byte has already (RFC 7541, 5.1).
-fn number(bytes: &mut Vec<u8>, bits: u8, prefix: u32, value: usize) {
-    let most = (1_usize << prefix) - 1;
-    if value < most {
-        return bytes.push(bits | u8::try_from(value).unwrap());
-    }
-    bytes.push(bits | u8::try_from(most).unwrap());
-    let mut rest = value - most;
-    while rest >= 128 {
-        bytes.push(u8::try_from(rest % 128).unwrap() | 128);
-        rest /= 128;
-    }
-    bytes.push(u8::try_from(rest).unwrap());
-}
-
-fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
-    [&length[1..], &[kind, flags, 0, 0, 0, stream], payload].concat()
-}
-
-/// Asks once on a connection of its own: no table, no Huffman, every field as it is given.
+/// Asks once on a connection of its own.
 fn ask(address: &str, fields: &[Field<'_>]) -> Answer {
-    let mut block = Vec::new();
-    for (name, value) in fields {
-        block.push(0);
-        for text in [name, value] {
-            number(&mut block, 0, 7, text.len());
-            block.extend(*text);
-        }
-    }
     let bytes = [
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
-        frame(4, 0, 0, &[]),
-        // The end of the headers, and of the stream.
-        frame(1, 0x05, 1, &block),
+        PREFACE.to_vec(),
+        frame(SETTINGS, 0, 0, &[]),
+        frame(HEADERS, END | END_HEADERS, 1, &block(fields)),
     ]
     .concat();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -64,81 +35,12 @@ fn ask(address: &str, fields: &[Field<'_>]) -> Answer {
         .set_read_timeout(Some(Duration::from_secs(20)))
         .unwrap();
     let _ = stream.write_all(&bytes);
-    read(&mut stream).unwrap_or_default()
-}
-
-/// Reads frames until the stream has ended in one way or another.
-fn read(stream: &mut TcpStream) -> std::io::Result<Answer> {
-    let mut answer = Answer::default();
-    loop {
-        let mut head = [0; 9];
-        if stream.read_exact(&mut head).is_err() {
-            return Ok(answer);
-        }
-        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
-        let mut payload = vec![0; usize::try_from(length).unwrap()];
-        stream.read_exact(&mut payload)?;
-        let (kind, flags, is_ours) = (head[3], head[4], head[8] == 1);
-        match kind {
-            0 if is_ours => answer.body += &String::from_utf8_lossy(&payload),
-            1 if is_ours && answer.status == 0 => answer.status = status(&payload),
-            // It is reset, or the connection ends.
-            3 if is_ours => return Ok(answer),
-            7 => return Ok(answer),
-            4 if flags & 1 == 0 => stream.write_all(&frame(4, 1, 0, &[]))?,
-            _ => {}
-        }
-        if is_ours && kind < 2 && flags & 1 == 1 {
-            return Ok(answer);
-        }
+    let seen = read(&mut stream).unwrap_or_default();
+    Answer {
+        status: seen.status,
+        body: String::from_utf8_lossy(&seen.data).into_owned(),
+        ..Answer::default()
     }
-}
-
-/// The status, which comes first: a field of the static table, or its name there and three digits.
-fn status(block: &[u8]) -> u16 {
-    let mut bytes = block.iter().copied().skip_while(|byte| byte >> 5 == 1);
-    match bytes.next() {
-        Some(indexed @ 0x88..=0x8e) => {
-            [200, 204, 206, 304, 400, 404, 500][usize::from(indexed - 0x88)]
-        }
-        Some(0x08..=0x0e | 0x18..=0x1e | 0x48..=0x4e) => {
-            let length = bytes.next().unwrap();
-            let text: Vec<u8> = bytes.take(usize::from(length & 127)).collect();
-            match length >> 7 {
-                0 => String::from_utf8(text).unwrap().parse().unwrap(),
-                _ => huffman(&text),
-            }
-        }
-        other => panic!("{other:?} in {block:?}"),
-    }
-}
-
-/// Three digits: 0 to 2 have five bits and the code of their value, 3 to 9 six bits, from 0b011001 on (RFC 7541, B).
-fn huffman(text: &[u8]) -> u16 {
-    let all = text
-        .iter()
-        .fold(0_u64, |all, byte| all << 8 | u64::from(*byte));
-    let mut left = 8 * text.len();
-    let mut number = 0;
-    for _ in 0..3 {
-        let five = all >> (left - 5) & 31;
-        let (digit, bits) = match five {
-            0..=2 => (five, 5),
-            _ => ((all >> (left - 6) & 63) - 22, 6),
-        };
-        number = number * 10 + u16::try_from(digit).unwrap();
-        left -= bits;
-    }
-    number
-}
-
-#[test]
-fn three_digits_are_read() {
-    // 401 and 503, as encoders write them, and 200 and 429 from the tables.
-    assert_eq!(status(&[0x48, 0x82, 0x68, 0x01]), 401);
-    assert_eq!(status(&[0x20, 0x48, 0x83, 0x6c, 0x0c, 0xff]), 503);
-    assert_eq!(status(&[0x88]), 200);
-    assert_eq!(status(&[0x08, 3, b'4', b'2', b'9']), 429);
 }
 
 /// A request without a token.

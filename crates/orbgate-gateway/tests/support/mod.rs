@@ -1,5 +1,6 @@
 //! An issuer, a gateway as its users start it, and requests as they are written on a socket.
 
+pub(crate) mod frames;
 pub(crate) mod wire;
 
 use core::net::SocketAddr;
