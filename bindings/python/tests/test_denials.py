@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 
 from made_up_calls import Page  # noqa: E402
-from orbgate._report.denials import SPANS, Histogram  # noqa: E402
+from orbgate._report.denials import ID, RULES, SPANS, Histogram  # noqa: E402
 
 pytestmark = pytest.mark.once
 
@@ -123,3 +124,105 @@ def test_a_histogram_does_not_depend_on_the_order() -> None:
         other.add(second, 1)
     assert (one.counts, one.shift) == (other.counts, other.shift) and len(one.counts) <= SPANS
     assert Histogram().half() is None
+
+
+def test_half_of_them_starts_and_ends_with_one() -> None:
+    """Also where spans are long: they begin before the first."""
+    seconds = [1_000_003 + 9_973 * at for at in range(500)]
+    times = Histogram()
+    for second in seconds:
+        times.add(second, 1)
+    found = times.half()
+    assert times.shift > 0 and found is not None
+    assert found[0] in seconds and found[0] + found[1] - 1 in seconds
+
+
+def test_the_readme_has_the_definitions() -> None:
+    text = " ".join((Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8").split())
+    for what, rule in RULES.items():
+        assert f"A {what} {rule}." in text
+    page = html.unescape(" ".join(Page(report(pa.Table.from_pylist(LOG), NEW).html).texts))
+    assert all(f"A {what} {rule}" in page for what, rule in RULES.items())
+
+
+@pytest.mark.parametrize(
+    ("path", "shape"),
+    [
+        ("/missing/17", "/missing/{}"),
+        ("/missing/17/x/18", "/missing/{}/x/{}"),
+        ("/m/123e4567-e89b-12d3-a456-426614174000", "/m/{}"),
+        ("/m/8f3a9c0d", "/m/{}"),
+        ("/m/vox_01HZX4T9K2M7Q8W3", "/m/{}"),
+        ("/x17", "/x17"),
+        ("/wp-17.php", "/wp-17.php"),
+        ("/backup-2026-11-01", "/backup-2026-11-01"),
+        ("/administrationpanel", "/administrationpanel"),
+        ("/voxies/17'or", "/voxies/17'or"),
+    ],
+)
+def test_ids_are_told_from_names(path: str, shape: str) -> None:
+    assert ID.sub(b"{}", path.encode()).decode() == shape
+
+
+def without(name: str, log: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**call, name: None} for call in log]
+
+
+def tried(count: int, target: str = "/x#", every: float = 0.18, method: str = "GET", start: float = 40_000) -> list[dict[str, Any]]:
+    return calls("c", count, method, target, every, start=start)
+
+
+GOOD = calls("c", 2_000, "GET", "/v2/items", DAY / 100)
+# What a caller does in a log of 20 days, what its calls have in common, how many different paths that are, and what it looks like.
+CASES = {
+    "a scanner without a token": (without("kind", tried(300)), "unknown paths", 64, "probe"),
+    "one whose token is of no kind": ([{**call, "kind": "bogus"} for call in tried(300)], "unknown paths", 64, "probe"),
+    "one without a caller": (without("caller", tried(300)), "unknown paths", 64, "probe"),
+    "one without either": (without("caller", without("kind", tried(300))), "unknown paths", 64, "probe"),
+    "one with a good token and good calls": ([*GOOD, *tried(300)], "unknown paths", 64, "probe"),
+    "one among years of typos of its own": ([*GOOD, *tried(80, "/typo#", DAY / 5, start=0), *tried(60)], "unknown paths", 64, "probe"),
+    "malformed paths": ([*GOOD, *tried(30, "/v2/../x#")], "unknown paths", 30, "probe"),
+    "over the full hour": ([*GOOD, *tried(30, "/x#", 60, start=3_600 * 12 - 900)], "unknown paths", 30, "probe"),
+    "slowly, but little else": ([*GOOD[:20], *tried(40, "/x#", DAY / 4)], "unknown paths", 40, "probe"),
+    "without times, little else": (without("time", tried(40)), "unknown paths", 40, "probe"),
+    "20 typos in 2,000 calls of 20 days": ([*GOOD, *tried(20, "/typo#", DAY, start=0)], "unknown paths", 20, None),
+    "without times, much else": (without("time", [*GOOD, *tried(40)]), "unknown paths", 40, None),
+    "19 paths": (tried(19), "unknown paths", 19, None),
+    "ids of one missing template": (tried(40, "/missing/#"), "unknown paths", 1, None),
+    "a slash behind ids": (tried(40, "/v2/items/#/"), "unknown paths", 1, None),
+    "queries of one path": (tried(40, "/x?page=#"), "unknown paths", 1, None),
+    "HEAD of routes": (tried(30, "/v2/items/#", method="HEAD"), "undeclared method", 0, None),
+    "HEAD of routes without a token": (without("kind", tried(30, "/v2/items/n#", method="HEAD")), "no valid token", 0, None),
+    "GET of routes without a token": (without("kind", tried(30, "/v2/items/n#")), "no valid token", 0, None),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_probe_is_many_paths_in_a_short_time_or_little_else(case: str) -> None:
+    log, *expected = CASES[case]
+    others = [*calls("other", 100, "GET", "/v2/items", DAY / 5), *without("caller", calls("", 2_000, "GET", "/v2/items", DAY / 100))]
+    made = report(pa.Table.from_pylist([*others, *log]), NEW)
+    [row] = made.figures.denials
+    assert [row.pattern, row.paths, row.looks_like] == expected
+    texts = Page(made.html).texts
+    assert ("(no caller)" in texts) == (row.caller is None) and (row.caller is None) == (log[-1]["caller"] is None)
+
+
+def test_a_caller_without_a_token_may_be_of_an_older_version() -> None:
+    log = without("kind", calls("aged", 12, "GET", "/v2/things/#", 60))
+    [row] = report(pa.Table.from_pylist(log), NEW, base=OLD).figures.denials
+    assert (row.pattern, row.looks_like, row.routes) == ("older version", "stale client", ("GET /v2/things/{id}",))
+
+
+def test_long_logs_keep_the_newest_hours() -> None:
+    """Of a caller with unknown paths for weeks, a scan in one hour is found, wherever it is in the log."""
+    block = 1 << 16
+    typos = calls("c", 3_000, "GET", "/typo/t#/x", 3_600)
+    scan = calls("c", 60, "GET", "/s#", 1, start=3_600 * 1_500)
+    for log in ([*typos[:1_500], *scan, *typos[1_500:]], [*scan, *typos], [*typos, *scan]):
+        fill = calls("other", block - len(log), "GET", "/v2/items", 1)
+        good = calls("c", 2 * len(log), "GET", "/v2/items", 1_000)
+        [row] = report(pa.Table.from_pylist([*log, *fill, *good]), NEW).figures.denials
+        assert (row.caller, row.looks_like, row.paths_in_hour) == ("c", "probe", 20)
+    [row] = report(pa.Table.from_pylist([*typos, *fill, *good]), NEW).figures.denials
+    assert (row.looks_like, row.paths, row.paths_in_hour) == (None, 64, 1)

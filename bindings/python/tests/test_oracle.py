@@ -118,6 +118,7 @@ class Expected:
         self.used: Counter[Any] = Counter()
         self.denied: Counter[Any] = Counter()
         self.served: Counter[Any] = Counter()
+        self.all_calls: Counter[Any] = Counter()
         self.by_hour: Counter[Any] = Counter()
         self.calls = [call for call in meant if call is not None]
         for row, call in enumerate(meant, start=1):
@@ -138,7 +139,8 @@ class Expected:
                 for key in ("all", ("route", decided.route), ("scope", decided.scope), ("caller", caller or None), ("time", call.instant)):
                     for name, number in charge.items():
                         self.orbs[key, side + name] += number
-        if caller and not found:
+        self.all_calls[caller or None] += 1
+        if not found:
             self.deny(call, row, found, before)
         if caller and not found:
             self.denied[caller] += 1
@@ -149,7 +151,7 @@ class Expected:
             self.used[caller, found.scope] += 1
         if said["status"] in ("200", "201"):
             self.served["served though denied"] += not found
-        if said["status"] in ("403", "404"):
+        if said["status"] == "403":
             self.served["refused though allowed"] += bool(found)
         if call.instant is not None:
             self.by_hour[call.instant.replace(tzinfo=None, minute=0, second=0)] += 1
@@ -158,11 +160,20 @@ class Expected:
     def deny(self, call: Call, row: int, found: Any, before: Any) -> None:
         reason, scope = str(found.reason), None
         pattern = {"scope_missing": "missing scope", "no_token": "no valid token", "invalid_token": "no valid token"}.get(reason, "unknown paths")
+        if pattern == "no valid token" and found.about is None:
+            # With a token, the decision says whether there is a route.
+            said = call.values
+            with_token = POLICY.decide(said["method"], said["target"], Token("user", ""))
+            pattern = "unknown paths" if with_token.reason == "no_route" else pattern
+            if pattern == "unknown paths" and before.about:
+                pattern = "older version"
+        elif reason == "method_not_declared":
+            pattern = "undeclared method"
         if pattern == "missing scope":
             scope = found.scope
         elif reason in ("no_route", "method_not_declared") and before.route and before.reason != "method_not_declared":
             pattern = "older version"
-        self.denials.setdefault((call.values["caller"], pattern, scope), []).append((row, call, reason, bool(before)))
+        self.denials.setdefault((call.values["caller"] or None, pattern, scope), []).append((row, call, reason, bool(before)))
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -223,13 +234,17 @@ def check_orbs(found: Any, want: Expected) -> None:
     assert found.orbs.total.base_orbs > 2**64 and found.orbs.routes.to_pyarrow().to_pylist() == found.orbs.routes.to_dicts()
 
 
+PATTERNS = {"missing scope", "no valid token", "unknown paths", "undeclared method", "older version"}
+
+
 def check_denials(found: Any, want: Expected) -> None:
     assert {(row.caller, row.pattern, row.scope): row.calls for row in found.denials} == {key: len(of) for key, of in want.denials.items()}
-    assert {row.pattern for row in found.denials} == {"missing scope", "no valid token", "unknown paths", "older version"}
+    assert {row.pattern for row in found.denials} == PATTERNS
     for row in found.denials:
         calls = want.denials[row.caller, row.pattern, row.scope]
         assert row.rows == tuple(number for number, *_ in calls[:5]) and row.base_allowed == sum(before for *_, before in calls)
         assert row.malformed == sum(reason == "malformed_request" for _, _, reason, _ in calls)
+        assert row.caller_calls == want.all_calls[row.caller]
         paths = {call.values["target"].partition("?")[0] for _, call, _, _ in calls}
         assert row.paths == (len(paths) if row.pattern == "unknown paths" else 0)
         times = sorted(call.instant.replace(tzinfo=None) for _, call, _, _ in calls if call.instant is not None)
@@ -237,5 +252,8 @@ def check_denials(found: Any, want: Expected) -> None:
         if times:
             inside = [time for time in times if row.half_from <= time < row.half_from + timedelta(seconds=row.half_seconds)]
             assert 2 * len(inside) >= len(times)
+            # It starts and ends with a call.
+            ends = (row.half_from, row.half_from + timedelta(seconds=row.half_seconds - 1))
+            assert {time.replace(microsecond=0) for time in times}.issuperset(ends)
             shortest = min((times[at + (len(times) - 1) // 2] - times[at]).total_seconds() for at in range(len(times) // 2 + 1))
             assert shortest < row.half_seconds + 1

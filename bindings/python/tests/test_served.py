@@ -34,7 +34,9 @@ def expected() -> list[tuple[Any, ...]]:
         token = None if row["kind"] is None else Token(row["kind"], row["scopes"] or "")
         decision = POLICY.decide(row["method"], row["target"], token, allow_bonus_orbs_use=bool(row["allow_bonus_orbs_use"]))
         if status is not None:
-            said = "served" if status < 400 else "refused" if status in (400, 401, 403, 404, 405) else "unclear"
+            # An absent object and a wrong body are no refusals of a call that is allowed.
+            refusals = (401, 403, 405) if decision else (400, 401, 403, 404, 405)
+            said = "served" if status < 400 else "refused" if status in refusals else "unclear"
             what = {("served", False): "served though denied", ("refused", True): "refused though allowed"}.get((said, bool(decision)))
             found.append((what, said, status, decision, number, row))
     return found
@@ -58,6 +60,8 @@ def test_counts_are_those_of_decide() -> None:
     for one in found.mismatches:
         first = groups[one[:5]][0][1]
         assert (one.caller, one.method, one.target) == (first["caller"], first["method"], first["target"].partition("?")[0])
+        assert one.callers == len({row["caller"] for _, row in groups[one[:5]]} - {None})
+    assert max(one.callers for one in found.mismatches) > 1
     wrong = Counter((row["caller"], what) for what, _, _, _, _, row in calls if what is not None and row["caller"] is not None)
     callers = {(one.caller, what): calls for one in found.callers for what, calls in zip(("served though denied", "refused though allowed"), one[1:3])}
     assert +Counter(callers) == wrong and all(one.is_exact for one in found.callers)
@@ -101,8 +105,40 @@ def test_an_access_log_has_a_status(tmp_path: Path) -> None:
     made = report(reader, POLICY)
     [one] = made.figures.served.mismatches
     assert one[:6] == ("served though denied", 200, "scope_missing", "GET /api/v1/external/keys", "read:keys", 2)
-    assert one[6:] == (1, "::1", "GET", "/api/v1/external/keys")
+    assert one[6:] == (1, "::1", "GET", "/api/v1/external/keys", 1)
     assert made.figures.warnings == ("No status of HTTP: 1 value of `served_status`.",)
+
+
+def test_the_readme_has_the_rule() -> None:
+    text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    assert f"{_served.RULE}." in " ".join(text.split()) and _served.RULE in report(TABLE, POLICY, columns=NAMED).html
+
+
+@pytest.mark.parametrize(
+    ("status", "token", "said"),
+    [
+        (status, token, "refused" if status in (401, 403, 405) or token is None and status in (400, 404) else "unclear")
+        for status in (400, 401, 403, 404, 405, 409, 500)
+        for token in ("user", None)
+    ],
+)
+def test_an_absent_object_is_no_refusal(status: int, token: str | None, said: str) -> None:
+    columns = {"method": ["GET"], "target": ["/api/v1/external/orbs"], "kind": [token], "scopes": ["read:orbs"], "served_status": [status]}
+    found = report(pa.table(columns), POLICY).figures.served
+    [row] = found.counts
+    assert row[:2] == (said, "allow" if token else "deny") and found.of("refused though allowed") == int(said == "refused" and token is not None)
+
+
+def test_a_row_of_many_callers_says_how_many() -> None:
+    """The first call's caller is not that of all."""
+    names = [*(f"app-{at % 1_200}" for at in range(2_400)), None]
+    columns = {"method": "POST", "target": "/api/v1/external/keys", "kind": "user", "scopes": ""}
+    log = pa.table({**{name: [value] * len(names) for name, value in columns.items()}, "caller": names, "served_status": [200] * len(names)})
+    for rows, callers, shown in ((log.slice(0, 12), 12, "12"), (log, 1_000, "at least 1,000"), (log.slice(2_400), 0, "0")):
+        made = report(rows, POLICY)
+        [one] = made.figures.served.mismatches
+        texts = Page(made.html).texts
+        assert (one.calls, one.callers) == (rows.num_rows, callers) and shown in texts[texts.index("its caller") :]
 
 
 def test_statuses_of_every_type() -> None:

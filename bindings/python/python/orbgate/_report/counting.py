@@ -52,7 +52,7 @@ class Counted:
     def __init__(self, policy: Policy, has_base: bool) -> None:
         self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",), first=("row",), ends=True)
         self.usage, self.callers, self.served = Usage(policy), Callers(), ServedCounts()
-        self.orbs, self.denials = OrbCounts(has_base), DenialCounts(has_base)
+        self.orbs, self.denials = OrbCounts(has_base), DenialCounts(policy, has_base)
         self._waiting = (self.callers.calls, self.usage.texts, self.usage.held, self.served.by_caller, self.orbs.by_caller)
 
     def add(self, part: Part) -> None:
@@ -110,7 +110,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
     return Figures(
         served=served.figures(unit),
         orbs=orbs.figures(by_time, unit),
-        denials=denials.rows(first, last),
+        denials=denials.rows(first, last, callers.calls_of),
         denials_is_exact=denials.groups.is_exact,
         outcomes=found,
         reasons=_reasons(found),
@@ -171,6 +171,13 @@ class Callers:
             if is_denied:
                 place, scope = (name and intern(name) for name in (row["place"], row["scope"]))
                 self.by_route.add((caller, place, scope, reason), calls)
+
+    def calls_of(self, caller: bytes | None) -> int | None:
+        """How many calls a caller has, or all that name none; None where that is not exact."""
+        if caller is None:
+            return self.without
+        entry = self.denials.get(caller)
+        return entry.parts.total() if entry is not None and entry.is_exact else None
 
     def denial_rows(self) -> Rows[CallerDenial]:
         """Who was denied what, most often first."""

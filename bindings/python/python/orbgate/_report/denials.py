@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -14,11 +17,12 @@ from .._terms import Effect, Reason
 from ..logs._heavy import Heavy
 
 if TYPE_CHECKING:
+    from .._policy import Policy
     from .log import Part
 
 # What denied calls of a caller have in common.
 MISSING_SCOPE, OTHER_KIND, OLDER_VERSION = "missing scope", "other kind of token", "older version"
-UNKNOWN_PATHS, NO_TOKEN = "unknown paths", "no valid token"
+UNKNOWN_PATHS, OTHER_METHOD, NO_TOKEN = "unknown paths", "undeclared method", "no valid token"
 # What such calls may look like.
 MISCONFIGURED, STALE, PROBE = "misconfigured client", "stale client", "probe"
 # How they came.
@@ -30,26 +34,44 @@ GROUPS, ROWS, PATHS, SPANS = 5_000, 5, 64, 64
 FEW = 10
 # From how many different paths on it looks like a probe.
 PROBED_PATHS = 20
+# Paths are counted by half an hour, and two next to each other are never more than an hour. So many have paths after a whole block.
+SLOT, SLOTS = 1_800, 64
+# A part of a path that is an id: paths that differ in ids alone are those of one template.
+ID = re.compile(rb"(?<=/)(?:\d+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[a-fA-F]*\d)[0-9a-fA-F]{8,}|(?:[a-z]+_)?(?=[A-Za-z]*\d)[A-Za-z0-9]{16,})(?=/|$)")
+
+# The definitions, as the page and the README have them.
+RULES = {
+    MISCONFIGURED: f"lacks one scope in {FEW} calls or more, steadily over the log's time",
+    STALE: f"makes {FEW} calls or more to routes that only the other policy has",
+    PROBE: (
+        f"tries {PROBED_PATHS} different paths or more that are malformed or that no route has, with a valid token or without one, "
+        "within an hour or as most of all its calls; paths that differ in ids alone are one"
+    ),
+}
 
 
 class Denied(NamedTuple):
     """Denied calls of a caller that have something in common, a lower bound where they are not exact.
 
-    `pattern` is "missing scope", "other kind of token", "older version" (another policy, which the log is compared with, has the routes),
-    "unknown paths" (malformed, or without a route) or "no valid token". `scope` is the scope that the calls lacked, `routes` are those that
-    they reached, of the other policy where that is what they have in common. `paths` counts different unknown paths, at most 64,
-    `malformed` the malformed calls, `base_allowed` those that the other policy allows. Half of the calls came within `half_seconds` from
+    `caller` is None for all calls that name none. `pattern` is "missing scope", "other kind of token", "older version" (another policy, which the log is compared with, has the routes),
+    "unknown paths" (malformed, or without a route, also without a valid token), "undeclared method" (of a path that the policy has) or "no
+    valid token". `scope` is the scope that the calls lacked, `routes` are those that
+    they reached, of the other policy where that is what they have in common. `paths` counts different unknown paths, at most 64; those that
+    differ in ids alone are one. `paths_in_hour` says how many of them came within one hour, at most 20, `caller_calls` how many calls the caller
+    has in all (None where that is not exact), `malformed` the malformed calls, `base_allowed` those that the other policy allows. Half of the calls came within `half_seconds` from
     `half_from` on: `course` is "burst" if that is at most a 24th of the log's time, "steady" if it is a quarter or more, "uneven" between.
     `rows` are the first, counted from 1, and `method` and `target` those of the first, without its query. `looks_like` is None where the
     calls say too little.
     """
 
-    caller: str
+    caller: str | None
     pattern: str
     scope: str | None
     calls: int
     routes: tuple[str, ...]
     paths: int
+    paths_in_hour: int
+    caller_calls: int | None
     malformed: int
     base_allowed: int | None
     first: datetime | None
@@ -67,26 +89,30 @@ class Denied(NamedTuple):
 class Histogram:
     """When things came: in spans of a power of two of seconds, the shortest with which there are few enough that have any.
 
-    So it is the same in whichever order they come.
+    Each span knows its first second and its last. So it is the same in whichever order they come.
     """
 
-    __slots__ = ("counts", "shift")
+    __slots__ = ("counts", "ends", "shift")
 
     def __init__(self) -> None:
         self.shift = 0
         self.counts: Counter[int] = Counter()
+        self.ends: dict[int, tuple[int, int]] = {}
 
     def add(self, second: int, count: int) -> None:
         """Counts things of a second since 1970."""
-        self.counts[second >> self.shift] += count
+        self._put(second >> self.shift, count, (second, second))
         while len(self.counts) > SPANS:
             self.shift += 1
-            before, self.counts = self.counts, Counter()
+            before, ends, self.counts, self.ends = self.counts, self.ends, Counter(), {}
             for span, number in before.items():
-                self.counts[span >> 1] += number
+                self._put(span >> 1, number, ends[span])
 
     def half(self) -> tuple[int, int] | None:
-        """The first second of the shortest time in which at least half of them came, and how many seconds that is."""
+        """The first second of the shortest time in which at least half of them came, and how many seconds that is.
+
+        In both of these seconds something came.
+        """
         spans, whole = sorted(self.counts.items()), self.counts.total()
         best, start, inside = None, 0, 0
         for span, count in spans:
@@ -94,21 +120,30 @@ class Histogram:
             while 2 * (inside - spans[start][1]) >= whole:
                 inside -= spans[start][1]
                 start += 1
-            length = span - spans[start][0] + 1
+            first = self.ends[spans[start][0]][0]
+            length = self.ends[span][1] - first + 1
             if 2 * inside >= whole and (best is None or length < best[1]):
-                best = spans[start][0], length
-        return best and (best[0] << self.shift, best[1] << self.shift)
+                best = first, length
+        return best
+
+    def _put(self, span: int, count: int, ends: tuple[int, int]) -> None:
+        self.counts[span] += count
+        first, last = self.ends.get(span, ends)
+        self.ends[span] = min(first, ends[0]), max(last, ends[1])
 
 
 class Evidence:
     """What is known of a group besides how many calls it has."""
 
-    __slots__ = ("first", "last", "malformed", "method", "paths", "base_allowed", "routes", "rows", "target", "times")
+    __slots__ = ("first", "last", "malformed", "method", "paths", "paths_in_hour", "base_allowed", "routes", "rows", "slots", "target", "times")
 
     def __init__(self) -> None:
         self.rows: list[int] = []
         self.routes: Counter[str] = Counter()
         self.paths: set[bytes] = set()
+        # By half an hour, as many as make a probe.
+        self.slots: dict[int, set[bytes]] = {}
+        self.paths_in_hour = 0
         self.malformed = self.base_allowed = 0
         self.times = Histogram()
         self.first: datetime | None = None
@@ -116,14 +151,28 @@ class Evidence:
         self.method: bytes | None = None
         self.target: bytes | None = None
 
+    def most_in_hour(self) -> int:
+        """How many different paths came within an hour, at most as many as make a probe."""
+        for slot, paths in self.slots.items():
+            self.paths_in_hour = max(self.paths_in_hour, len(paths | self.slots.get(slot + 1, set())))
+        self.paths_in_hour = min(self.paths_in_hour, PROBED_PATHS)
+        return self.paths_in_hour
 
-Group = tuple[bytes, str, "str | None"]
+    def settle(self) -> None:
+        """Drops the oldest half hours if there are too many."""
+        if len(self.slots) > SLOTS:
+            found = self.most_in_hour()
+            self.slots = {} if found == PROBED_PATHS else {slot: self.slots[slot] for slot in sorted(self.slots)[-SLOTS:]}
+
+
+Group = tuple["bytes | None", str, "str | None"]
 
 
 class DenialCounts:
     """Counts denied calls by caller and by what they have in common."""
 
-    def __init__(self, has_base: bool) -> None:
+    def __init__(self, policy: Policy, has_base: bool) -> None:
+        self._policy = policy
         self.groups = Heavy(GROUPS)
         self._has_base = has_base
         self._evidence: dict[Group, Evidence] = {}
@@ -142,31 +191,40 @@ class DenialCounts:
         if len(self._evidence) > len(self.groups):
             kept = dict(self.groups)
             self._evidence = {group: evidence for group, evidence in self._evidence.items() if group in kept}
+        for evidence in self._evidence.values():
+            evidence.settle()
 
-    def rows(self, first: datetime | None, last: datetime | None) -> Rows[Denied]:
-        """The groups, first those that look like something, then by their calls; the log has calls from `first` to `last`."""
+    def rows(self, first: datetime | None, last: datetime | None, calls_of: Callable[[bytes | None], int | None]) -> Rows[Denied]:
+        """The groups, first those that look like something, then by their calls; the log has calls from `first` to `last`.
+
+        `calls_of` says how many calls a caller has in all, or None if that is not known.
+        """
         period = None if first is None or last is None else int((last - first).total_seconds()) + 1
-        lacking: Counter[bytes] = Counter()
+        lacking: Counter[bytes | None] = Counter()
         for (caller, pattern, _), entry in self.groups:
             lacking[caller] += entry.count if pattern in (MISSING_SCOPE, OTHER_KIND) else 0
-        rows = [self._row(group, entry, period, lacking[group[0]]) for group, entry in self.groups]
+        rows = [self._row(group, entry, period, lacking[group[0]], calls_of(group[0])) for group, entry in self.groups]
         order = {MISCONFIGURED: 0, STALE: 1, PROBE: 2, None: 3}
-        return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller, row.pattern, row.scope or "")))
+        return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
 
     def _denied(self, part: Part) -> Any:
-        """The denied calls that name their caller, each with what it has in common with others."""
+        """The denied calls, each with what it has in common with others."""
         calls, decided, before, _ = part
-        reason = decided["reason"]
+        reason = self._reasons(calls, decided)
         is_lost = pc.is_in(reason, pa.array([Reason.NO_ROUTE.value, Reason.METHOD_NOT_DECLARED.value]))
         base_route = pa.nulls(len(reason), pa.string())
         base_allowed = pa.repeat(False, len(reason))
         if before is not None:
             is_older = pc.and_(is_lost, pc.not_equal(before["reason"], Reason.METHOD_NOT_DECLARED.value))
-            base_route = pc.if_else(is_older, before["route"], None)
+            base_route = pc.if_else(is_older, pc.coalesce(before["route"], before["about"]), None)
             base_allowed = pc.equal(before["decision"], Effect.ALLOW.value)
         is_missing, is_other = (pc.equal(reason, of.value) for of in (Reason.SCOPE_MISSING, Reason.USER_TOKEN_REQUIRED))
         is_tokenless = pc.is_in(reason, pa.array([Reason.NO_TOKEN.value, Reason.INVALID_TOKEN.value]))
-        kinds = ((is_missing, MISSING_SCOPE), (is_other, OTHER_KIND), (is_tokenless, NO_TOKEN), (pc.is_valid(base_route), OLDER_VERSION))
+        is_method = pc.equal(reason, Reason.METHOD_NOT_DECLARED.value)
+        kinds = (
+            (is_missing, MISSING_SCOPE), (is_other, OTHER_KIND), (is_tokenless, NO_TOKEN), (pc.is_valid(base_route), OLDER_VERSION),
+            (is_method, OTHER_METHOD),
+        )  # fmt: skip
         pattern = pa.repeat(pa.scalar(UNKNOWN_PATHS), len(reason))
         for is_such, name in reversed(kinds):
             pattern = pc.if_else(is_such, name, pattern)
@@ -178,8 +236,25 @@ class DenialCounts:
             "is_malformed": pc.equal(reason, Reason.MALFORMED_REQUEST.value),
             "base_allowed": base_allowed,
         }
-        is_denied = pc.equal(decided["decision"], Effect.DENY.value)
-        return pa.table(columns).filter(pc.and_(is_denied, pc.is_valid(calls["caller"])))
+        return pa.table(columns).filter(pc.equal(decided["decision"], Effect.DENY.value))
+
+    def _reasons(self, calls: Any, decided: Any) -> Any:
+        """Why calls were decided as they were, where a call without a valid token to a path that the policy lacks has no route.
+
+        Such a caller must not learn that there is no route, so the decision does not say it. With a token it does.
+        """
+        reason = decided["reason"].combine_chunks()
+        is_tokenless = pc.is_in(reason, pa.array([Reason.NO_TOKEN.value, Reason.INVALID_TOKEN.value]))
+        is_path = pc.and_(pc.is_null(calls["by_scope"]), pc.is_valid(calls["target"]))
+        is_asked = pc.and_(pc.and_(is_tokenless, pc.is_null(decided["about"])), is_path).combine_chunks()
+        asked = calls.filter(is_asked)
+        if not asked.num_rows:
+            return reason
+        kind = pa.repeat(pa.scalar(b"user", pa.binary()), asked.num_rows).cast(asked.schema.field("kind").type)
+        asked = asked.set_column(asked.column_names.index("kind"), "kind", kind)
+        found = pa.table(self._policy.decide_table(asked).to_pyarrow())["reason"].combine_chunks()
+        found = pc.if_else(pc.equal(found.cast(reason.type), Reason.NO_ROUTE.value), Reason.NO_ROUTE.value, reason.filter(is_asked))
+        return pc.replace_with_mask(reason, is_asked, found)
 
     def _count(self, found: Any) -> None:
         keys = ["caller", "pattern", "scope", "place"]
@@ -216,14 +291,22 @@ class DenialCounts:
         unknown = found.filter(pc.equal(found["pattern"], UNKNOWN_PATHS))
         unknown = unknown.filter(pc.is_valid(unknown["target"]))
         path = pc.list_element(pc.split_pattern(unknown["target"], "?", max_splits=1), 0)
-        paths = pa.table({"caller": unknown["caller"], "path": path})
-        # In the order of the log: which ones are kept does not matter, how many does.
-        for row in paths.group_by(["caller", "path"]).aggregate([]).to_pylist():
-            seen = self._evidence[row["caller"], UNKNOWN_PATHS, None].paths
-            if len(seen) < PATHS:
-                seen.add(row["path"])
+        second = pc.divide(pc.floor_temporal(unknown["time"], unit="second").cast(pa.int64()), 1_000_000)
+        paths = pa.table({"caller": unknown["caller"], "path": path, "slot": pc.floor(pc.divide(second.cast(pa.float64()), SLOT)).cast(pa.int64())})
+        # Which ones are kept does not matter, how many does.
+        for row in paths.group_by(["caller", "path", "slot"]).aggregate([]).to_pylist():
+            evidence, slot = self._evidence[row["caller"], UNKNOWN_PATHS, None], row["slot"]
+            is_timed = slot is not None and evidence.paths_in_hour < PROBED_PATHS
+            inside = evidence.slots.setdefault(slot, set()) if is_timed else None
+            is_open = inside is not None and len(inside) < PROBED_PATHS
+            if len(evidence.paths) < PATHS or is_open:
+                shape = blake2b(ID.sub(b"{}", row["path"]), digest_size=12).digest()
+                if len(evidence.paths) < PATHS:
+                    evidence.paths.add(shape)
+                if inside is not None and is_open:
+                    inside.add(shape)
 
-    def _row(self, group: Group, entry: Any, period: int | None, lacking: int) -> Denied:
+    def _row(self, group: Group, entry: Any, period: int | None, lacking: int, whole: int | None) -> Denied:
         caller, pattern, scope = group
         evidence = self._evidence[group]
         half, course = evidence.times.half(), None
@@ -235,12 +318,13 @@ class DenialCounts:
         elif pattern == OLDER_VERSION and entry.count >= FEW:
             looks_like = STALE
         elif pattern == UNKNOWN_PATHS and len(evidence.paths) >= PROBED_PATHS:
-            looks_like = PROBE
+            is_most = whole is not None and 2 * entry.count > whole
+            looks_like = PROBE if is_most or evidence.most_in_hour() >= PROBED_PATHS else None
         target = _text(evidence.target)
         return Denied(
-            _text(caller) or "", pattern, scope, entry.count,
+            _text(caller), pattern, scope, entry.count,
             tuple(sorted(evidence.routes, key=lambda route: (-evidence.routes[route], route))),
-            len(evidence.paths), evidence.malformed, evidence.base_allowed if self._has_base else None,
+            len(evidence.paths), evidence.most_in_hour(), whole, evidence.malformed, evidence.base_allowed if self._has_base else None,
             evidence.first, evidence.last,
             half and datetime(1970, 1, 1) + timedelta(seconds=half[0]), half and half[1], course,
             tuple(evidence.rows), _text(evidence.method),

@@ -19,6 +19,8 @@ from ..logs._counts import Counts, HeavyCounts, Times
 if TYPE_CHECKING:
     from .spans import Unit
 
+# Up to how many callers are counted of each place.
+CALLERS = 1_000
 PLACE = ("what", "served_status", "reason", "place", "scope")
 
 
@@ -33,7 +35,8 @@ class ServedCount(NamedTuple):
 class Mismatch(NamedTuple):
     """Calls that the server served though the policy denies them, or refused though it allows them; and the first of them.
 
-    `row` is its number in the log, counted from 1. Queries of targets are left out.
+    `row` is its number in the log, counted from 1; `caller`, `method` and `target` are those of this first call alone, without its query. `callers`
+    says how many different callers the calls name, at most 1,000.
     """
 
     what: str
@@ -46,6 +49,7 @@ class Mismatch(NamedTuple):
     caller: str | None
     method: str | None
     target: str | None
+    callers: int
 
 
 class MismatchedCaller(NamedTuple):
@@ -93,6 +97,7 @@ class ServedCounts:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._places = Counts(PLACE, first=("row", "caller", "method", "target"))
         self._times = Times(("what",))
+        self._callers: dict[tuple[Any, ...], set[bytes]] = {}
         self._without = 0
 
     def add(self, calls: Any, decided: Any) -> None:
@@ -101,11 +106,12 @@ class ServedCounts:
         self._without += status.null_count
         if status.null_count == len(status):
             return
-        said = served(status)
+        is_allowed = pc.equal(decided["decision"], Effect.ALLOW.value)
+        said = served(status, is_allowed)
         rows = pa.table({"said": said, "decision": decided["decision"]}).filter(pc.is_valid(said))
         for row in rows.group_by(["said", "decision"]).aggregate([([], "count_all")]).to_pylist():
             self._counts[row["said"], row["decision"]] += row["count_all"]
-        what = mismatch(said, pc.equal(decided["decision"], Effect.ALLOW.value))
+        what = mismatch(said, is_allowed)
         columns = {name: calls[name] for name in ("served_status", "row", "caller", "method", "target", "time")}
         columns |= {"what": what, "reason": decided["reason"], "scope": decided["scope"]}
         place = pc.coalesce(decided["route"], decided["about"])
@@ -114,12 +120,18 @@ class ServedCounts:
             return
         self._places.add(found)
         self._times.add(found)
-        self.by_caller.add(found.filter(pc.is_valid(found["caller"])))
+        named = found.filter(pc.is_valid(found["caller"]))
+        self.by_caller.add(named)
+        groups = named.group_by(list(PLACE)).aggregate([("caller", "distinct")])
+        for *place, callers in zip(*(groups[name] for name in (*PLACE, "caller_distinct"))):
+            seen = self._callers.setdefault(tuple(part.as_py() for part in place), set())
+            if len(seen) < CALLERS:
+                seen.update(callers.values.slice(0, CALLERS).to_pylist())
 
     def figures(self, unit: Unit | None) -> Served:
         """What was counted; times in the spans of the page."""
         counts = (ServedCount(said, Effect(decision), calls) for (said, decision), calls in self._counts.items())
-        mismatches = Rows(Mismatch, (_mismatch(row) for row in self._places.rows()))
+        mismatches = Rows(Mismatch, (_mismatch(row, self._callers.get(tuple(row[name] for name in PLACE), set())) for row in self._places.rows()))
         callers = (
             MismatchedCaller(_text(caller) or "", entry.parts[SERVED_THOUGH_DENIED], entry.parts[REFUSED_THOUGH_ALLOWED], entry.is_exact)
             for caller, entry in self.callers
@@ -147,7 +159,7 @@ class ServedCounts:
         )
 
 
-def _mismatch(row: dict[str, Any]) -> Mismatch:
+def _mismatch(row: dict[str, Any], callers: set[bytes]) -> Mismatch:
     target = _text(row["target"])
     return Mismatch(
         row["what"],
@@ -161,6 +173,7 @@ def _mismatch(row: dict[str, Any]) -> Mismatch:
         _text(row["method"]),
         # A query may carry what nobody should read in a report.
         None if target is None else target.partition("#")[0].partition("?")[0],
+        min(len(callers), CALLERS),
     )
 
 

@@ -37,6 +37,10 @@ class Heavy:
         """The things that are there, each with its counts."""
         return iter(self._entries.items())
 
+    def get(self, thing: object) -> Entry | None:
+        """The counts of a thing, if it is there."""
+        return self._entries.get(thing)
+
     @property
     def room(self) -> int:
         """How many new things there may be before rare ones are dropped."""

@@ -9,8 +9,16 @@ from .._terms import Reason
 
 # Of any other status, as 409 or 500, nobody knows: the server may have let the call in before it failed.
 REFUSALS = tuple(sorted({reason.status for reason in Reason if reason.status is not None}))
+# An absent object or a wrong body of a call that may be made: for a call that the policy allows, these say nothing of the server's own policy.
+FAULTS = (400, 404)
 SERVED, REFUSED, UNCLEAR = "served", "refused", "unclear"
 SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED = "served though denied", "refused though allowed"
+# As the page says it.
+RULE = (
+    f"A status below 400 is served; {', '.join(str(status) for status in REFUSALS if status not in FAULTS)} are refused, and so are "
+    f"{' and '.join(map(str, FAULTS))} where the policy denies the call. Where it allows it, these may be an absent object or a wrong body, "
+    "and say neither, as any other status"
+)
 
 
 def statuses(found: Any) -> Any:
@@ -37,10 +45,12 @@ def statuses(found: Any) -> Any:
     return pc.if_else(is_status, pc.utf8_slice_codeunits(pc.utf8_ltrim(text, " "), 0, 3), None).cast(pa.int64())
 
 
-def served(status: Any) -> Any:
-    """What statuses say of their calls: `served`, `refused`, `unclear`, null where there is none."""
+def served(status: Any, is_allowed: Any) -> Any:
+    """What statuses say of calls that the policy allows or denies: `served`, `refused`, `unclear`, null where there is none."""
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
     is_refused = pc.is_in(status, pa.array(REFUSALS, pa.int64()))
+    is_fault = pc.and_(pc.is_in(status, pa.array(FAULTS, pa.int64())), is_allowed.fill_null(False))
+    is_refused = pc.and_(is_refused, pc.invert(is_fault))
     said = pc.if_else(pc.less(status, 400), SERVED, pc.if_else(is_refused, REFUSED, UNCLEAR))
     return pc.if_else(pc.is_valid(status), said, None)
 

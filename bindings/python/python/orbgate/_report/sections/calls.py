@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...logs._served import REFUSALS, REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
+from ...logs._served import REFUSED_THOUGH_ALLOWED, RULE, SERVED_THOUGH_DENIED
 from ..._terms import Effect
 from ..charts import MOST_BARS, Bar, timeline
 from ..numbers import bound, short_routes, share, shown
 from ..._number import number
+from ..served import CALLERS
 from . import parts
 from .parts import ALLOWED, CODE, DENIED, NAME, NO_ROUTE, NUMBER, WORDS, Section
 
@@ -24,7 +25,7 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
     denied, allowed = found.of(SERVED_THOUGH_DENIED), found.of(REFUSED_THOUGH_ALLOWED)
     finding = (
         f"Calls with a status: {number(found.calls)}. Served though the policy denies them: {number(denied)}. Refused "
-        f"though it allows them: {number(allowed)}. A status below 400 is served; {', '.join(map(str, REFUSALS))} are refused; any other says neither."
+        f"though it allows them: {number(allowed)}. {RULE}."
     )
     if found.without_status:
         finding += f" Without a status: {number(found.without_status, 'call')}."
@@ -34,10 +35,13 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
     for what in (SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED):
         of_kind = found.mismatches.where(lambda row: row.what == what)
         rows = [
-            (str(row.status), str(row.reason), row.route or NO_ROUTE, number(row.calls), number(row.row), shown(row.caller), parts.call(row.method, row.target))
+            (
+                str(row.status), str(row.reason), row.route or NO_ROUTE, number(row.calls), bound(row.callers, row.callers < CALLERS),
+                number(row.row), shown(row.caller), parts.call(row.method, row.target),
+            )
             for row in of_kind[:top]
         ]
-        columns = {"status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "first row": NUMBER, "its caller": CODE, "its call": CODE}
+        columns = {"status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "callers": NUMBER, "first row": NUMBER, "its caller": CODE, "its call": CODE}
         if rows:
             tables.append(parts.table(f"Calls {what}, by route", columns, rows, top, len(of_kind)))
     callers = [

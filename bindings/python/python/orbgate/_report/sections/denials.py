@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..denials import FEW, MISCONFIGURED, PATHS, PROBE, PROBED_PATHS, STALE
-from ..numbers import bound, shown
+from ..denials import MISCONFIGURED, PATHS, PROBED_PATHS, RULES, STALE
+from ..numbers import bound, share, shown
 from ..._number import number
 from . import parts
 from .parts import CODE, NAME, NUMBER, WORDS, Section
@@ -15,19 +15,14 @@ if TYPE_CHECKING:
     from ..denials import Denied
     from ..figures import Figures
 
-RULES = {
-    MISCONFIGURED: f"lacks one scope in {FEW} calls or more, steadily over the log's time",
-    STALE: f"makes {FEW} calls or more to routes that only the other policy has",
-    PROBE: f"tries {PROBED_PATHS} different paths or more that are malformed or that no route has",
-}
+# What stands for a caller where a call names none.
+NO_CALLER = "(no caller)"
 
 
 def told_apart(found: Figures, top: int) -> Section:
     name, rows = "Denials told apart", found.denials
     if not found.denied:
         return Section(name, "No call was denied.", [], [])
-    if not rows:
-        return Section(name, "No denied call names its caller, so denials cannot be told apart.", [], [])
     told = rows.where(lambda row: row.looks_like is not None)
     calls = sum(row.calls for row in told)
     said = f"look like something: {bound(calls, found.denials_is_exact)}; of the other {number(found.denied - calls)} nothing is said"
@@ -36,13 +31,15 @@ def told_apart(found: Figures, top: int) -> Section:
         f"{'. '.join(f'A {what} {rule}' for what, rule in RULES.items())}. "
         "These are signs, no proof: each has the first rows that it is drawn from, counted from 1."
     )
+    if any(row.caller is None for row in rows):
+        finding += f" Calls that name no caller are one group, {NO_CALLER}, and may be those of many."
     if found.changes is None:
         finding += " The log was compared with no other policy, so nothing can be said of older versions."
-    verdicts = [(row.looks_like or "", shown(row.caller), sentence(row), _rows(row), parts.call(row.method, row.target)) for row in told[:top]]
+    verdicts = [(row.looks_like or "", _caller(row), sentence(row), _rows(row), parts.call(row.method, row.target)) for row in told[:top]]
     columns = {"looks like a": NAME, "caller": CODE, "because": WORDS, "first rows": WORDS, "for example": CODE}
-    groups = sorted(rows, key=lambda row: (-row.calls, row.caller, row.pattern, row.scope or ""))
+    groups = sorted(rows, key=lambda row: (-row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or ""))
     listed = [
-        (shown(row.caller), row.pattern, shown(row.scope), bound(row.calls, row.is_exact), _half(row), row.course or "–", _rows(row))
+        (_caller(row), row.pattern, shown(row.scope), bound(row.calls, row.is_exact), _half(row), row.course or "–", _rows(row))
         for row in groups[:top]
     ]
     what = {"caller": CODE, "in common": NAME, "scope": CODE, "calls": NUMBER, "half of them (UTC)": WORDS, "course": NAME, "first rows": WORDS}
@@ -59,7 +56,13 @@ def sentence(row: Denied) -> str:
         return f"{lacked} in {calls}{before}, half of them within {_half(row)}"
     if row.looks_like == STALE:
         return f"makes {calls} to {number(len(row.routes), 'route')} of the other policy alone: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}"
-    return f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, {number(row.malformed)} of them malformed"
+    rapid = f", {bound(row.paths_in_hour, False)} of these paths within an hour" if row.paths_in_hour >= PROBED_PATHS else ""
+    most = f", {share(row.calls, row.caller_calls)} of all its calls" if row.caller_calls else ""
+    return f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, {number(row.malformed)} of them malformed{rapid}{most}"
+
+
+def _caller(row: Denied) -> str:
+    return NO_CALLER if row.caller is None else shown(row.caller)
 
 
 def _half(row: Denied) -> str:
@@ -73,7 +76,7 @@ def _half(row: Denied) -> str:
 
 
 def _time(time: object) -> str:
-    return "–" if time is None else str(time)[:16]
+    return "–" if time is None else str(time)[:19]
 
 
 def _rows(row: Denied) -> str:
