@@ -34,7 +34,7 @@ GROUPS, ROWS, PATHS, SPANS = 5_000, 5, 64, 64
 FEW = 10
 # From how many different paths on it looks like a probe.
 PROBED_PATHS = 20
-# Paths are counted by half an hour, and two next to each other are never more than an hour. So many have paths after a whole block.
+# Paths are counted by half an hour: two next to each other are never more than an hour. After a whole block, a group keeps 64 of them.
 SLOT, SLOTS = 1_800, 64
 # A part of a path that is an id: paths that differ in ids alone are those of one template.
 ID = re.compile(rb"(?<=/)(?:\d+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[a-fA-F]*\d)[0-9a-fA-F]{8,}|(?:[a-z]+_)?(?=[A-Za-z]*\d)[A-Za-z0-9]{16,})(?=/|$)")
